@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* compiler.h: what the compiler is told that C11 cannot say. */
+#ifndef HPX_COMPILER_H
+#define HPX_COMPILER_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HPX_CACHE_LINE 64
+
+#define hpx_likely(x) __builtin_expect(!!(x), 1)
+#define hpx_unlikely(x) __builtin_expect(!!(x), 0)
+
+#define HPX_EXPORT __attribute__((visibility("default")))
+#define HPX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define HPX_ALIGNED(n) __attribute__((aligned(n)))
+
+#define HPX_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define HPX_CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+
+/* A label that a debugger or a test can break on; no code. `name` is a C identifier, unique in the library. */
+#define HPX_TESTPOINT(name) __asm__ volatile(".ifndef hpx_tp_" #name "\nhpx_tp_" #name ":\n.endif" ::: "memory")
+
+#if defined(__SANITIZE_THREAD__)
+#define HPX_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HPX_TSAN 1
+#endif
+#endif
+
+/* Orders made by inline assembly of a library are invisible to ThreadSanitizer: gate, wake and lane say them by hand. */
+#ifdef HPX_TSAN
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+#define hpx_tsan_acquire(addr) __tsan_acquire((void *)(addr))
+#define hpx_tsan_release(addr) __tsan_release((void *)(addr))
+#else
+#define hpx_tsan_acquire(addr) ((void)(addr))
+#define hpx_tsan_release(addr) ((void)(addr))
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* counters.h: every loss and every figure of the report has a name here, once.
+ *
+ * HPX_COUNTERS(X) feeds the enum, the report and the tests: X(SYMBOL, kind, "key in the report", "unit or sentence").
+ * kind INFO: a fact. LOSS: something that the person asked for is missing by this number; printed whenever not zero. */
+#ifndef HPX_COUNTERS_H
+#define HPX_COUNTERS_H
+
+#include "compiler.h"
+#include <stdatomic.h>
+
+#define HPX_COUNTERS(X)                                                                                              \
+    X(SIGNALS, INFO, "signals", "timer signals handled")                                                             \
+    X(OVERRUNS, INFO, "overruns", "timer expirations that came with another signal, counted by weight")              \
+    X(DEFINITIONS, INFO, "definitions", "stacks sent whole; the other samples were 16 bytes")                        \
+    X(RETRIED, INFO, "retried", "samples walked after a remedy")                                                     \
+    X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of our number that our timers did not send, passed on")     \
+    X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already settled")                      \
+    X(SETTLED, INFO, "settled", "samples of threads that ended before the tick that would have shown them")          \
+    X(LOST_RING_FULL, LOSS, "lost: ring full", "samples lost: the aggregator did not keep up")                       \
+    X(LOST_NESTED, LOSS, "lost: nested", "samples lost: the signal came inside a push of the same thread")           \
+    X(LOST_NO_THREAD, LOSS, "lost: unknown thread", "samples lost: the signal came on a thread we hold no state for") \
+    X(LOST_WAIT, LOSS, "lost: no space in time", "events of an exact mode lost: no space within the bound")          \
+    X(LOST_NO_MEMORY, LOSS, "lost: no memory", "samples lost: a table could not grow")                               \
+    X(THREADS_UNSAMPLED, LOSS, "threads not sampled", "threads whose timer or state could not be made")              \
+    X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                    \
+    X(METHODS_UNNAMED, LOSS, "methods not named", "sampled methods whose class was gone before it was named")        \
+    X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was gone before its lines were read") \
+    X(OUTPUT_BYTES, LOSS, "output bytes lost", "bytes that could not be written")
+
+enum hpx_counter {
+#define HPX_COUNTER_ENUM(sym, kind, key, text) HPX_C_##sym,
+    HPX_COUNTERS(HPX_COUNTER_ENUM)
+#undef HPX_COUNTER_ENUM
+    HPX_C_COUNT
+};
+
+enum hpx_counter_kind { HPX_COUNTER_INFO, HPX_COUNTER_LOSS };
+
+struct hpx_counter_info {
+    const char *key, *text;
+    enum hpx_counter_kind kind;
+};
+
+extern const struct hpx_counter_info hpx_counter_infos[HPX_C_COUNT];
+
+/* One block a thread and one for what belongs to no thread. Relaxed everywhere: readers want totals, not order;
+ * a total is exact once its producers are quiet (after the grace period at the end). */
+struct hpx_counters {
+    _Atomic uint64_t v[HPX_C_COUNT];
+};
+
+/* Any thread, signal handlers, GC callbacks: one relaxed atomic add. */
+static inline void hpx_count(struct hpx_counters *c, enum hpx_counter which, uint64_t n)
+{
+    atomic_fetch_add_explicit(&c->v[which], n, memory_order_relaxed);
+}
+
+static inline uint64_t hpx_counter_get(const struct hpx_counters *c, enum hpx_counter which)
+{
+    return atomic_load_explicit(&c->v[which], memory_order_relaxed);
+}
+
+/* to += from. Used by the aggregator when it reclaims a thread and when it makes a report. */
+void hpx_counters_add(struct hpx_counters *to, const struct hpx_counters *from);
+
+#endif

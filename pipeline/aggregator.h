@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* aggregator.h: the one thread that drains the rings and owns every table.
+ *
+ * A plain pthread with all signals blocked. It never enters the JVM and never takes a lock that an application thread can hold.
+ * A pass: (1) collect new threads, read all tails; (2) splice the control lane and apply it; (3) apply ring bytes up to those tails; (4) pass_end. A
+ * definition that was posted before an event is therefore applied before it. */
+#ifndef HPX_AGGREGATOR_H
+#define HPX_AGGREGATOR_H
+
+#include "err.h"
+#include "gate.h"
+#include "lane.h"
+#include "thread.h"
+
+/* What the aggregator drains into; all calls on the aggregator's thread. */
+struct hpx_sink {
+    void *ctx;
+    /* One message of the control lane; frees it. */
+    void (*message)(void *ctx, struct hpx_msg *m);
+    /* A run of whole records of t, `n` bytes, in order; PAD records included (skip them). The bytes are gone after the return. */
+    void (*events)(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n);
+    /* t retired and drained: take over its counters, free it (hpx_ring_fini() included). May be NULL in tests. */
+    void (*thread_gone)(void *ctx, struct hpx_thread *t);
+    /* End of a pass; true asks for another one at once. */
+    bool (*pass_end)(void *ctx);
+};
+
+struct hpx_aggregator {
+    struct hpx_sink sink;
+    struct hpx_lane control;
+    struct hpx_registry registry;
+    _Atomic bool stop; /* release: stop; acquire: the loop */
+    pthread_t thread;
+    bool running;
+    pid_t tid; /* kernel id, for its CPU clock; valid once running */
+    /* the aggregator's alone */
+    struct hpx_thread **threads; /* live ones */
+    uint32_t nthreads, cap_threads;
+    uint64_t passes, bytes, sleep_ns;
+};
+
+/* Prepares the lane and the registry: events and messages may be posted from now on. 0, -HPX_E_NOMEM. */
+int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink);
+/* Starts the thread (256 KiB stack, named "hprofx-aggr"). 0, -HPX_E_SYS. */
+int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err);
+/* Asks the thread to end after a last pass that finds nothing more, and joins it. Any thread but itself. */
+void hpx_aggregator_stop(struct hpx_aggregator *a);
+/* After stop. Threads that never retired are given to thread_gone. */
+void hpx_aggregator_fini(struct hpx_aggregator *a);
+/* One pass by the calling thread, which must be the only one (tests; the loop). Returns bytes drained. */
+size_t hpx_aggregator_pass(struct hpx_aggregator *a);
+/* Wakes it: high water in a ring. Async-signal-safe. */
+void hpx_aggregator_wake(struct hpx_aggregator *a);
+/* Calls fn for each live thread. Aggregator only (from the sink's calls). */
+void hpx_aggregator_each(struct hpx_aggregator *a, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx);
+
+/* Sampling: reserve, or count HPX_C_LOST_RING_FULL by `weight` and return NULL. Wakes the aggregator at half full. Async-signal-safe.
+ * The caller holds t->busy. */
+void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t weight);
+
+/* Exact modes: reserve; when full, wakes the aggregator and waits in slices of 1 ms while the gate is open, at most HPX_EXACT_WAIT_NS; then counts
+ * HPX_C_LOST_WAIT and returns NULL: the report is then marked incomplete. Not in signal handlers, GC callbacks, nor with a lock of the VM held. */
+#define HPX_EXACT_WAIT_NS (100u * 1000 * 1000)
+void *hpx_reserve_or_wait(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *t, size_t n);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* event.h: the wire format between a profiled thread and the aggregator: what lies in a ring.
+ *
+ * A record is a 16-byte head and a body of a multiple of 16 bytes. It lives in one process on one machine: native byte order,
+ * no versions. A stack needs no copy: a frame has the layout that AsyncGetCallTrace writes.
+ *
+ * Stacks are sent once. A thread keeps a small direct-mapped table of stack hashes; the slot number is the stack's name between
+ * this thread and the aggregator until the same thread defines the slot anew. The ring keeps the order, so a slot always means its
+ * last definition; no number is shared between threads, and none is ever used up. */
+#ifndef HPX_EVENT_H
+#define HPX_EVENT_H
+
+#include "compiler.h"
+
+#define HPX_EV_UNIT 16u
+
+enum hpx_ev_kind {
+    HPX_EV_PAD = 1,        /* skip; made by the ring at its wrap */
+    HPX_EV_SAMPLE_DEF,     /* id = slot, stamp = weight; body: 16 bytes of hash (struct hpx_ev_hash), then the frames, leaf first */
+    HPX_EV_SAMPLE,         /* id = slot defined before by this thread, stamp = weight; no body */
+    HPX_EV_SAMPLE_UNKNOWN, /* id = enum hpx_unknown, stamp = weight; no body: a sample without a stack */
+    HPX_EV_TEST,           /* unit and stress tests: body is theirs */
+};
+
+struct hpx_ev_head {
+    uint16_t kind;  /* enum hpx_ev_kind */
+    uint16_t units; /* length of the whole record in HPX_EV_UNIT, head included; set by commit */
+    uint32_t id;
+    uint64_t stamp;
+};
+
+struct hpx_ev_hash {
+    uint64_t lo, hi;
+};
+
+/* One frame: bci as AsyncGetCallTrace gives it (< 0: native or unknown), method = the jmethodID as a number, never followed.
+ * `pad` must be 0 before the frames are hashed: AsyncGetCallTrace leaves what was there. */
+struct hpx_ev_frame {
+    int32_t bci;
+    uint32_t pad;
+    uint64_t method;
+};
+
+/* Most frames of a stack: a definition then has 2 + 2049 units. */
+#define HPX_MAX_DEPTH 2048
+#define HPX_EV_SAMPLE_BYTES(frames) (sizeof(struct hpx_ev_head) + sizeof(struct hpx_ev_hash) + (size_t)(frames) * sizeof(struct hpx_ev_frame))
+
+/* Why a sample has no stack; X(SYMBOL, name of the pseudo method). The first eleven are AsyncGetCallTrace's codes 0 to -10, in order. */
+#define HPX_UNKNOWNS(X)                                                                          \
+    X(NO_JAVA, "no_Java_frame")                                                                  \
+    X(NO_CLASS_LOAD, "no_class_load")                                                            \
+    X(GC_ACTIVE, "GC_active")                                                                    \
+    X(NOT_JAVA, "unknown_not_Java")                                                              \
+    X(NOT_WALKABLE_NOT_JAVA, "not_walkable_not_Java")                                            \
+    X(JAVA, "unknown_Java")                                                                      \
+    X(NOT_WALKABLE_JAVA, "not_walkable_Java")                                                    \
+    X(STATE, "unknown_state")                                                                    \
+    X(THREAD_EXIT, "thread_exit")                                                                \
+    X(DEOPT, "deoptimization")                                                                   \
+    X(SAFEPOINT, "safepoint")                                                                    \
+    X(THREAD_ENDED, "thread_ended_before_tick") /* settled at the end of a short thread */       \
+    X(OTHER, "other")                           /* a code that no version known to us gives */
+
+enum hpx_unknown {
+#define HPX_UNKNOWN_ENUM(sym, name) HPX_UNKNOWN_##sym,
+    HPX_UNKNOWNS(HPX_UNKNOWN_ENUM)
+#undef HPX_UNKNOWN_ENUM
+    HPX_UNKNOWN_COUNT
+};
+
+static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT && sizeof(struct hpx_ev_hash) == HPX_EV_UNIT,
+              "records are made of 16-byte units");
+static_assert(offsetof(struct hpx_ev_frame, method) == 8, "the layout of AsyncGetCallTrace's frame");
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ring.h: byte ring of one profiled thread: single producer, single consumer, records of whole 16-byte units, never split.
+ *
+ * Producer: the owning OS thread, also inside its own signal handler (the caller's `busy` flag keeps the two apart).
+ * Consumer: the aggregator.
+ * Signal safety: reserve and commit yes (no allocation, no lock, no system call); the others no.
+ *
+ *        [1] [2] [3] [4]   [1] reserve/commit  [2] peek/release  [3] init  [4] fini
+ *   [1]   X   -   X   X    X: the caller excludes the pair; -: safe concurrently
+ *   [2]   -   X   X   X
+ *
+ * Positions are byte counts that never wrap in practice (64 bits); position & (size - 1) is the place. A record that would cross
+ * the end is preceded by one HPX_EV_PAD record up to the end. */
+#ifndef HPX_RING_H
+#define HPX_RING_H
+
+#include "event.h"
+#include <stdatomic.h>
+
+#define HPX_RING_MIN 4096u          /* bytes */
+#define HPX_RING_MAX (64u << 20)    /* bytes */
+
+struct hpx_ring {
+    /* producer's line */
+    HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t tail; /* release: hpx_ring_commit(); acquire: hpx_ring_peek(). Covers record bytes. */
+    uint64_t head_cache;                               /* producer's last view of head */
+    uint64_t reserved;                                 /* producer: where the open record begins */
+    char *bytes;                                       /* constant after init */
+    uint64_t mask;                                     /* size - 1, constant after init */
+    /* consumer's line */
+    HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t head; /* release: hpx_ring_release(); acquire: reserve's slow path. Covers reuse of the bytes. */
+};
+
+static_assert(offsetof(struct hpx_ring, head) % HPX_CACHE_LINE == 0, "producer and consumer do not share a line");
+
+/* size: a power of two in [HPX_RING_MIN, HPX_RING_MAX]. 0, -HPX_E_NOMEM, -HPX_E_RANGE. Bytes are page-aligned and not touched here. */
+int hpx_ring_init(struct hpx_ring *r, uint32_t size);
+void hpx_ring_fini(struct hpx_ring *r);
+
+/* Space for a record of n bytes, rounded up to whole units (n >= 16 and at most a quarter of the ring), or NULL when it is full now.
+ * The space is the caller's until commit; a reserve without commit is given up by the next reserve. Contents are what was there before. */
+static inline void *hpx_ring_reserve(struct hpx_ring *r, size_t n);
+/* Slow path of reserve: reads head (acquire), makes the pad. Not for callers. */
+void *hpx_ring_reserve_slow(struct hpx_ring *r, size_t n);
+
+/* Publishes the reserved record with length n <= the reserved one (commit shrunk: the rest is free again); writes head.units.
+ * The caller has filled kind, id, stamp and body. */
+static inline void hpx_ring_commit(struct hpx_ring *r, struct hpx_ev_head *ev, size_t n);
+
+/* Bytes in use as the producer knows it (relaxed; may be too high): for the high-water wake. */
+static inline uint64_t hpx_ring_used(const struct hpx_ring *r)
+{
+    return atomic_load_explicit(&r->tail, memory_order_relaxed) - r->head_cache;
+}
+
+/* Consumer: the tail now (acquire); records in [head, tail) may be read until hpx_ring_release(). */
+static inline uint64_t hpx_ring_peek(const struct hpx_ring *r)
+{
+    return atomic_load_explicit(&r->tail, memory_order_acquire);
+}
+/* Consumer: its own position. */
+static inline uint64_t hpx_ring_position(const struct hpx_ring *r)
+{
+    return atomic_load_explicit(&r->head, memory_order_relaxed);
+}
+/* Consumer: everything below `to` may be overwritten (release). */
+static inline void hpx_ring_release(struct hpx_ring *r, uint64_t to)
+{
+    atomic_store_explicit(&r->head, to, memory_order_release);
+}
+/* Consumer: the contiguous bytes from `from`, at most up to `to`; *n = their length. Call again from from + *n for what lies behind the wrap. */
+static inline const struct hpx_ev_head *hpx_ring_span(const struct hpx_ring *r, uint64_t from, uint64_t to, size_t *n)
+{
+    uint64_t at = from & r->mask, room = r->mask + 1 - at, len = to - from;
+    *n = (size_t)(len < room ? len : room);
+    return (const struct hpx_ev_head *)(const void *)(r->bytes + at);
+}
+
+/* ---- inline bodies ---- */
+static inline void *hpx_ring_reserve(struct hpx_ring *r, size_t n)
+{
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    n = (n + (HPX_EV_UNIT - 1)) & ~(size_t)(HPX_EV_UNIT - 1);
+    if (hpx_likely(tail + n - r->head_cache <= r->mask + 1 && (tail & r->mask) + n <= r->mask + 1)) {
+        r->reserved = tail;
+        return r->bytes + (tail & r->mask);
+    }
+    return hpx_ring_reserve_slow(r, n);
+}
+
+static inline void hpx_ring_commit(struct hpx_ring *r, struct hpx_ev_head *ev, size_t n)
+{
+    n = (n + (HPX_EV_UNIT - 1)) & ~(size_t)(HPX_EV_UNIT - 1);
+    ev->units = (uint16_t)(n / HPX_EV_UNIT);
+    atomic_store_explicit(&r->tail, r->reserved + n, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model.h: what the program did, as far as it is known: the tables, and how messages and events change them.
+ *
+ * One writer: the aggregator's thread calls everything here but the message constructors (any thread, not in signal handlers).
+ * Never enters the JVM: a jmethodID and a class reference are numbers that it hands back to the service thread by `resolve`.
+ *
+ * A sampled stack is a raw trace: (method, bci) frames, counted under its hash. Its printed form - (class name, method name, source, line) - is
+ * made at the first snapshot that shows it, when names and lines have come; raw traces that print alike are one trace then.
+ *
+ * Names: those of classes prepared while the program runs come with HPX_MSG_CLASS (`named`), while the class is alive by construction; those of
+ * classes loaded before are asked for when first sampled. Lines are always asked for. A class that is gone before its answer is shown as a pseudo
+ * frame (names) or "Unknown line" (lines) and counted. */
+#ifndef HPX_MODEL_H
+#define HPX_MODEL_H
+
+#include "aggregator.h"
+#include "snapshot.h"
+
+#define HPX_SLOTS 256u /* stacks that a thread can name by slot (event.h) */
+
+/* Messages of the control lane that the model applies. HPX_MSG_OTHER and above are their owner's. */
+enum hpx_model_msg { HPX_MSG_CLASS = 1, HPX_MSG_RESOLVED, HPX_MSG_THREAD_START, HPX_MSG_THREAD_END, HPX_MSG_OTHER = 64 };
+
+/* A class and its methods. `text`: when named: signature 0, source file 0 (empty: none), then for each method name 0 and signature 0 (empty when
+ * not asked for). All modified UTF-8, as JVMTI gives it. */
+struct hpx_msg_class {
+    struct hpx_msg m;
+    uint64_t ref; /* a weak reference of the caller's; given back in requests; 0: none */
+    uint32_t nmethods;
+    bool named;
+    uint32_t text_len;
+    char *text;     /* inside the message */
+    uint64_t ids[]; /* nmethods jmethodIDs; the text lies behind them */
+};
+/* NULL without memory. Any thread; not in signal handlers. The caller fills ids and text_len bytes of text. */
+struct hpx_msg_class *hpx_msg_class_new(uint32_t nmethods, uint32_t text_len);
+
+struct hpx_line {
+    uint16_t bci, line; /* both are u2 in the class file */
+};
+
+/* To the service thread: say what this method is called and where its lines are, if its class is still alive. */
+struct hpx_msg_resolve {
+    struct hpx_msg m;
+    uint32_t method; /* the model's number, to be given back */
+    bool want_name, want_lines;
+    uint64_t ref, id; /* the class's weak reference and the jmethodID */
+};
+
+/* Its answer, on the control lane. text: signature 0 source 0 name 0 signature 0 (as in HPX_MSG_CLASS); empty if the name was not asked for. */
+struct hpx_msg_resolved {
+    struct hpx_msg m;
+    uint32_t method;
+    bool gone; /* the class was unloaded; nothing else is valid */
+    bool named;
+    uint32_t nlines, text_len;
+    char *text;
+    struct hpx_line lines[]; /* ascending bci; 0 of them: native or no debug information; text behind them */
+};
+struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len);
+
+/* A thread began. Posted before its registry attach, so before any of its events. text: name 0 group 0 parent group 0. */
+struct hpx_msg_thread_start {
+    struct hpx_msg m;
+    struct hpx_thread *thread; /* NULL: not sampled, only told of */
+    uint64_t key;              /* names the thread in THREAD_END; unique among living threads */
+    uint32_t text_len;
+    char text[];
+};
+struct hpx_msg_thread_start *hpx_msg_thread_start_new(uint32_t text_len);
+struct hpx_msg_thread_end {
+    struct hpx_msg m;
+    uint64_t key;
+};
+
+struct hpx_model_config {
+    bool thread_in_traces; /* thread=y: traces of different threads are different */
+    bool lines;            /* lineno=y */
+    bool signatures;       /* overloads are different methods (binary); in text they print alike and are one */
+    void *ctx;
+    /* Sends a request to the service thread; owns it. */
+    void (*resolve)(void *ctx, struct hpx_msg_resolve *r);
+    /* A thread began or ended, in order; `rec` stays valid and constant. */
+    void (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
+};
+
+struct hpx_model;
+struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg); /* NULL without memory */
+void hpx_model_destroy(struct hpx_model *m);
+
+/* Applies and frees a message if it is one of the model's; false (untouched) otherwise. */
+bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg);
+/* Applies a run of records (hpx_sink.events). */
+void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n);
+/* Takes over t's counters and frees t->model; t itself stays the caller's. */
+void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t);
+
+/* Requests sent and not yet answered. 0: a snapshot will be complete. */
+uint32_t hpx_model_unresolved(const struct hpx_model *m);
+/* Gives up on them: their names are lost, counted. */
+void hpx_model_give_up(struct hpx_model *m);
+
+/* Counters of ended threads, and of the model itself (losses for want of memory, unnamed methods). */
+struct hpx_counters *hpx_model_counters(struct hpx_model *m);
+/* Samples so far by weight: all, and those without a stack by cause. Since the start, not reset by snapshots. */
+uint64_t hpx_model_samples(const struct hpx_model *m);
+uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why);
+/* Bytes held by the tables. */
+size_t hpx_model_bytes(const struct hpx_model *m);
+
+/* The counts of now, rows in no order; counts are 0 afterwards (a dump resets them). NULL without memory (counts kept). The reader may be another
+ * thread that got it by a lane; the model must outlive it. */
+struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
+
+#endif

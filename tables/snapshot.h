@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* snapshot.h: what a writer sees: rows copied from the counters, and constant records that the rows refer to.
+ *
+ * Records (strings, shown methods, traces, threads) never move and never change once handed out, so a writer's thread reads them while the
+ * aggregator adds others. Numbers as in the original: trace serials from 300000 (300000 itself: the empty trace), threads from 200000
+ * (200000: the unknown thread). A serial never changes its meaning. */
+#ifndef HPX_SNAPSHOT_H
+#define HPX_SNAPSHOT_H
+
+#include "compiler.h"
+
+#define HPX_SERIAL_TRACE 300000u
+#define HPX_SERIAL_THREAD 200000u
+#define HPX_SERIAL_CLASS 100000u
+
+struct hpx_text { /* modified UTF-8 of the JVM, not terminated for the reader's purposes */
+    const char *bytes;
+    uint32_t len;
+};
+
+/* A method as it is shown. Class names in Java form (p.C$D, int[][]). */
+struct hpx_method_rec {
+    struct hpx_text class_name, name, signature, source; /* source, signature: len 0 = none */
+};
+
+struct hpx_frame_rec {
+    const struct hpx_method_rec *method;
+    int32_t line; /* > 0, or -1: "Unknown line" */
+};
+
+struct hpx_trace_rec {
+    uint32_t serial;
+    uint32_t thread; /* thread serial with thread=y, else 0 */
+    uint32_t nframes;
+    struct hpx_frame_rec frames[]; /* leaf first */
+};
+
+struct hpx_thread_rec {
+    uint32_t serial, object; /* object: unique a thread, from 0x50000001 */
+    struct hpx_text name, group, parent_group;
+};
+
+struct hpx_row {
+    const struct hpx_trace_rec *trace;
+    uint64_t count; /* samples by weight */
+};
+
+struct hpx_snapshot {
+    uint64_t total; /* sum of the counts of all rows */
+    uint32_t nrows;
+    struct hpx_row *rows; /* the reader may sort them; count > 0 in each */
+};
+
+void hpx_snapshot_destroy(struct hpx_snapshot *s);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprof_ascii.h: the text format of HPROF (format=a), laid out as the original does: readers cut it by column and word.
+ *
+ * Source of the format: measured output of the original (README, "hprof option -> hprofx"; docs/hprof-ascii.md). The writer's thread only.
+ * A TRACE is written once a file, before the first section that ranks it. */
+#ifndef HPX_HPROF_ASCII_H
+#define HPX_HPROF_ASCII_H
+
+#include "out.h"
+#include "snapshot.h"
+#include <time.h>
+
+struct hpx_ascii {
+    struct hpx_out *out;
+    uint8_t *written; /* a bit for each trace serial already in the file */
+    uint32_t written_cap;
+};
+
+void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o);
+void hpx_ascii_fini(struct hpx_ascii *w);
+
+/* First line, our explanation of the format, the line of eight dashes, a blank line. */
+void hpx_ascii_header(struct hpx_ascii *w, time_t created);
+void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t);
+void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t);
+/* The TRACEs that are ranked and not yet written, then CPU SAMPLES. Sorts s->rows: count descending, then serial.
+ * cutoff: a fraction of the total; the list stops at the first row below it (nan: everything). */
+void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now);
+/* Report lines behind the last END line of a dump: text is whole lines, "hprofx: key: value\n" each. */
+void hpx_ascii_report(struct hpx_ascii *w, const char *text);
+
+#endif

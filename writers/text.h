@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* text.h: names of the program as text that cannot forge a record.
+ *
+ * In: the JVM's modified UTF-8 (U+0000 as C0 80, supplementary characters as two surrogates of three bytes), possibly broken.
+ * Out: real UTF-8; \n \r \t, other controls (U+0000-001F, 007F-009F) and lone surrogates as \n \r \t \uXXXX; a byte that is no UTF-8 as \u00XX of its value;
+ * inside quoted fields (`quoted`) also \" and \\. */
+#ifndef HPX_TEXT_H
+#define HPX_TEXT_H
+
+#include "out.h"
+#include "snapshot.h"
+
+void hpx_text_put(struct hpx_out *o, struct hpx_text s, bool quoted);
+/* The same into a buffer of at least 6 * s.len bytes; returns the length. */
+size_t hpx_text_escape(char *to, struct hpx_text s, bool quoted);
+
+#endif
