@@ -7,7 +7,7 @@
  * - else a regular file, new, 0600, O_EXCL | O_NOFOLLOW | O_CLOEXEC: NAME.part until published, then renamed to NAME, replacing a regular file.
  *   A NAME.part left by a run that died is replaced; one that a living run holds (flock) is left to it: ours is NAME.PID.part then, and one line says so.
  * - a symbolic link as the last component, a directory, another kind of file, or a place where nothing can be made: refused.
- * With force=n and a regular file of that name: text: PREFIX.PID.txt where NAME ends in ".txt" (any case, its spelling kept), else NAME.PID.txt; binary: NAME.PID.
+ * With force=n and a regular file of that name: text: PREFIX.PID.txt where NAME ends in ".txt" (any case, its spelling kept), else NAME.PID.txt; binary: NAME.PID. */
 #ifndef HPX_OUT_FILE_H
 #define HPX_OUT_FILE_H
 
