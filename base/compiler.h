@@ -10,15 +10,15 @@
 
 #define HPX_CACHE_LINE 64
 
-#define hpx_likely(x) __builtin_expect(!!(x), 1)
+#define hpx_likely(x)   __builtin_expect(!!(x), 1)
 #define hpx_unlikely(x) __builtin_expect(!!(x), 0)
 
-#define HPX_EXPORT __attribute__((visibility("default")))
+#define HPX_EXPORT            __attribute__((visibility("default")))
 #define HPX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#define HPX_ALIGNED(n) __attribute__((aligned(n)))
+#define HPX_ALIGNED(n)        __attribute__((aligned(n)))
 
-#define HPX_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define HPX_CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define HPX_ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
+#define HPX_CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /* A label that a debugger or a test can break on; no code. `name` is a C identifier, unique in the library. */
 #define HPX_TESTPOINT(name) __asm__ volatile(".ifndef hpx_tp_" #name "\nhpx_tp_" #name ":\n.endif" ::: "memory")
@@ -37,7 +37,10 @@ void __tsan_acquire(void *addr);
 void __tsan_release(void *addr);
 #define hpx_tsan_acquire(addr) __tsan_acquire((void *)(addr))
 #define hpx_tsan_release(addr) __tsan_release((void *)(addr))
+/* For a body that reads what such a library wrote in inline code of its own. */
+#define HPX_NO_TSAN __attribute__((no_sanitize("thread"), noinline))
 #else
+#define HPX_NO_TSAN
 #define hpx_tsan_acquire(addr) ((void)(addr))
 #define hpx_tsan_release(addr) ((void)(addr))
 #endif

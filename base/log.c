@@ -23,7 +23,11 @@ static size_t replace_controls(char *s, size_t n)
             s[to++] = '?';
             i++;
         } else {
-            s[to++] = c < 0x20 || c == 0x7F ? '?' : s[i];
+            s[to] = s[i];
+            if (c < 0x20 || c == 0x7F) {
+                s[to] = '?';
+            }
+            to++;
         }
     }
     return to;

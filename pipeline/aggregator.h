@@ -2,8 +2,8 @@
 /* aggregator.h: the one thread that drains the rings and owns every table.
  *
  * A plain pthread with all signals blocked. It never enters the JVM and never takes a lock that an application thread can hold.
- * A pass: (1) collect new threads, read all tails; (2) splice the control lane and apply it; (3) apply ring bytes up to those tails; (4) pass_end. A
- * definition that was posted before an event is therefore applied before it. */
+ * A pass: (1) collect new threads, read all tails; (2) splice the control lane and apply it; (3) apply ring bytes up to those tails; (4)
+ * pass_end. A definition that was posted before an event is therefore applied before it. */
 #ifndef HPX_AGGREGATOR_H
 #define HPX_AGGREGATOR_H
 
@@ -29,7 +29,10 @@ struct hpx_aggregator {
     struct hpx_sink sink;
     struct hpx_lane control;
     struct hpx_registry registry;
-    _Atomic bool stop; /* release: stop; acquire: the loop */
+    struct hpx_wake space;    /* posted after a pass when `waiters` is not zero, and once when the thread runs */
+    _Atomic uint32_t waiters; /* relaxed: threads in hpx_reserve_or_wait(); a post that misses one costs it a slice of 1 ms */
+    uint64_t wait_ns;         /* HPX_EXACT_WAIT_NS; tests shorten it before any event */
+    _Atomic bool stop;        /* release: stop; acquire: the loop */
     pthread_t thread;
     bool running;
     pid_t tid; /* kernel id, for its CPU clock; valid once running */
@@ -43,7 +46,9 @@ struct hpx_aggregator {
 int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink);
 /* Starts the thread (256 KiB stack, named "hprofx-aggr"). 0, -HPX_E_SYS. */
 int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err);
-/* Asks the thread to end after a last pass that finds nothing more, and joins it. Any thread but itself. */
+/* Asks the thread to end after a last pass that finds nothing more (at most HPX_LAST_PASSES, should producers go on), and joins it. Any
+ * thread but itself. */
+#define HPX_LAST_PASSES 1000
 void hpx_aggregator_stop(struct hpx_aggregator *a);
 /* After stop. Threads that never retired are given to thread_gone. */
 void hpx_aggregator_fini(struct hpx_aggregator *a);
@@ -54,13 +59,15 @@ void hpx_aggregator_wake(struct hpx_aggregator *a);
 /* Calls fn for each live thread. Aggregator only (from the sink's calls). */
 void hpx_aggregator_each(struct hpx_aggregator *a, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx);
 
-/* Sampling: reserve, or count HPX_C_LOST_RING_FULL by `weight` and return NULL. Wakes the aggregator at half full. Async-signal-safe.
+/* Sampling: reserve, or count HPX_C_LOST_RING_FULL by `weight` and return NULL. Wakes the aggregator when the ring is
+ * more than half full, then again after each quarter of the ring, and whenever it is full. Async-signal-safe.
  * The caller holds t->busy. */
 void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t weight);
 
-/* Exact modes: reserve; when full, wakes the aggregator and waits in slices of 1 ms while the gate is open, at most HPX_EXACT_WAIT_NS; then counts
- * HPX_C_LOST_WAIT and returns NULL: the report is then marked incomplete. Not in signal handlers, GC callbacks, nor with a lock of the VM held. */
-#define HPX_EXACT_WAIT_NS (100u * 1000 * 1000)
+/* Exact modes: reserve; when full, wakes the aggregator and waits in slices of 1 ms while the gate is open, at most wait_ns; then counts
+ * HPX_C_LOST_WAIT and returns NULL: the report is then marked incomplete. Not in signal handlers, GC callbacks, nor with a lock of the VM
+ * held. */
+#define HPX_EXACT_WAIT_NS UINT64_C(100000000)
 void *hpx_reserve_or_wait(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *t, size_t n);
 
 #endif

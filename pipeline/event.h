@@ -12,7 +12,8 @@
 
 #include "compiler.h"
 
-#define HPX_EV_UNIT 16u
+#define HPX_EV_UNIT      16u
+#define HPX_EV_MAX_BYTES ((size_t)65535 * HPX_EV_UNIT) /* `units` is 16 bits */
 
 enum hpx_ev_kind {
     HPX_EV_PAD = 1,        /* skip; made by the ring at its wrap */
@@ -43,33 +44,35 @@ struct hpx_ev_frame {
 
 /* Most frames of a stack: a definition then has 2 + 2049 units. */
 #define HPX_MAX_DEPTH 2048
-#define HPX_EV_SAMPLE_BYTES(frames) (sizeof(struct hpx_ev_head) + sizeof(struct hpx_ev_hash) + (size_t)(frames) * sizeof(struct hpx_ev_frame))
+#define HPX_EV_SAMPLE_BYTES(frames)                                                                                                        \
+    (sizeof(struct hpx_ev_head) + sizeof(struct hpx_ev_hash) + (size_t)(frames) * sizeof(struct hpx_ev_frame))
 
 /* Why a sample has no stack; X(SYMBOL, name of the pseudo method). The first eleven are AsyncGetCallTrace's codes 0 to -10, in order. */
-#define HPX_UNKNOWNS(X)                                                                          \
-    X(NO_JAVA, "no_Java_frame")                                                                  \
-    X(NO_CLASS_LOAD, "no_class_load")                                                            \
-    X(GC_ACTIVE, "GC_active")                                                                    \
-    X(NOT_JAVA, "unknown_not_Java")                                                              \
-    X(NOT_WALKABLE_NOT_JAVA, "not_walkable_not_Java")                                            \
-    X(JAVA, "unknown_Java")                                                                      \
-    X(NOT_WALKABLE_JAVA, "not_walkable_Java")                                                    \
-    X(STATE, "unknown_state")                                                                    \
-    X(THREAD_EXIT, "thread_exit")                                                                \
-    X(DEOPT, "deoptimization")                                                                   \
-    X(SAFEPOINT, "safepoint")                                                                    \
-    X(THREAD_ENDED, "thread_ended_before_tick") /* settled at the end of a short thread */       \
-    X(OTHER, "other")                           /* a code that no version known to us gives */
+#define HPX_UNKNOWNS(X)                                                                                                                    \
+    X(NO_JAVA, "no_Java_frame")                                                                                                            \
+    X(NO_CLASS_LOAD, "no_class_load")                                                                                                      \
+    X(GC_ACTIVE, "GC_active")                                                                                                              \
+    X(NOT_JAVA, "unknown_not_Java")                                                                                                        \
+    X(NOT_WALKABLE_NOT_JAVA, "not_walkable_not_Java")                                                                                      \
+    X(JAVA, "unknown_Java")                                                                                                                \
+    X(NOT_WALKABLE_JAVA, "not_walkable_Java")                                                                                              \
+    X(STATE, "unknown_state")                                                                                                              \
+    X(THREAD_EXIT, "thread_exit")                                                                                                          \
+    X(DEOPT, "deoptimization")                                                                                                             \
+    X(SAFEPOINT, "safepoint")                                                                                                              \
+    X(OTHER, "other") /* a code that no version known to us gives */
 
 enum hpx_unknown {
 #define HPX_UNKNOWN_ENUM(sym, name) HPX_UNKNOWN_##sym,
     HPX_UNKNOWNS(HPX_UNKNOWN_ENUM)
 #undef HPX_UNKNOWN_ENUM
-    HPX_UNKNOWN_COUNT
+        HPX_UNKNOWN_COUNT
 };
 
-static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT && sizeof(struct hpx_ev_hash) == HPX_EV_UNIT,
+static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT &&
+                  sizeof(struct hpx_ev_hash) == HPX_EV_UNIT,
               "records are made of 16-byte units");
+static_assert(HPX_EV_SAMPLE_BYTES(HPX_MAX_DEPTH + 1) <= HPX_EV_MAX_BYTES, "the longest stack is a record");
 static_assert(offsetof(struct hpx_ev_frame, method) == 8, "the layout of AsyncGetCallTrace's frame");
 
 #endif

@@ -19,11 +19,11 @@ struct hpx_msg {
 
 struct hpx_lane {
     HPX_ALIGNED(HPX_CACHE_LINE) struct cds_wfcq_tail tail;
-    HPX_ALIGNED(HPX_CACHE_LINE) struct cds_wfcq_head head;
+    HPX_ALIGNED(HPX_CACHE_LINE) struct __cds_wfcq_head head; /* the form without liburcu's mutex: one receiver */
     struct hpx_wake wake;
 };
 
-int hpx_lane_init(struct hpx_lane *l); /* 0, -HPX_E_NOMEM */
+int hpx_lane_init(struct hpx_lane *l); /* 0 */
 /* Frees what was never received. */
 void hpx_lane_fini(struct hpx_lane *l);
 
@@ -33,7 +33,8 @@ void *hpx_msg_new(uint32_t kind, size_t size);
 /* Puts m last. With `now` the receiver is woken, else it finds it at its next pass. */
 void hpx_lane_post(struct hpx_lane *l, struct hpx_msg *m, bool now);
 
-/* Receiver: everything posted so far, in order, linked by `next`; NULL if nothing. Waits at most for a sender that is between its two stores. */
+/* Receiver: everything posted so far, in order, linked by `next`; NULL if nothing. Waits at most for a sender that is between its two
+ * stores. */
 struct hpx_msg *hpx_lane_splice(struct hpx_lane *l);
 
 #endif

@@ -9,26 +9,30 @@
  *   [1]   X   -   X   X    X: the caller excludes the pair; -: safe concurrently
  *   [2]   -   X   X   X
  *
- * Positions are byte counts that never wrap in practice (64 bits); position & (size - 1) is the place. A record that would cross
- * the end is preceded by one HPX_EV_PAD record up to the end. */
+ * Positions are byte counts modulo 2^64; position & (size - 1) is the place. A record that would cross the end is preceded by one
+ * HPX_EV_PAD record up to the end, published by the same commit. A pad is shorter than the record that needs it, so it is never longer
+ * than a record can say. */
 #ifndef HPX_RING_H
 #define HPX_RING_H
 
 #include "event.h"
 #include <stdatomic.h>
 
-#define HPX_RING_MIN 4096u          /* bytes */
-#define HPX_RING_MAX (64u << 20)    /* bytes */
+#define HPX_RING_MIN   4096u       /* bytes */
+#define HPX_RING_MAX   (64u << 20) /* bytes */
+#define HPX_RING_AHEAD 320u        /* bytes fetched ahead by the consumer: five lines */
 
 struct hpx_ring {
     /* producer's line */
     HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t tail; /* release: hpx_ring_commit(); acquire: hpx_ring_peek(). Covers record bytes. */
     uint64_t head_cache;                               /* producer's last view of head */
     uint64_t reserved;                                 /* producer: where the open record begins */
-    char *bytes;                                       /* constant after init */
-    uint64_t mask;                                     /* size - 1, constant after init */
+    uint64_t look; /* producer: position from which it looks at its fill again (hpx_reserve_or_drop()) */
+    char *bytes;   /* constant after init */
+    uint64_t mask; /* size - 1, constant after init */
     /* consumer's line */
-    HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t head; /* release: hpx_ring_release(); acquire: reserve's slow path. Covers reuse of the bytes. */
+    HPX_ALIGNED(HPX_CACHE_LINE)
+    _Atomic uint64_t head; /* release: hpx_ring_release(); acquire: reserve's slow path. Covers reuse of the bytes. */
 };
 
 static_assert(offsetof(struct hpx_ring, head) % HPX_CACHE_LINE == 0, "producer and consumer do not share a line");
@@ -37,7 +41,8 @@ static_assert(offsetof(struct hpx_ring, head) % HPX_CACHE_LINE == 0, "producer a
 int hpx_ring_init(struct hpx_ring *r, uint32_t size);
 void hpx_ring_fini(struct hpx_ring *r);
 
-/* Space for a record of n bytes, rounded up to whole units (n >= 16 and at most a quarter of the ring), or NULL when it is full now.
+/* Space for a record of n bytes, rounded up to whole units, or NULL when it is full now. n is from 16 to the smaller of HPX_EV_MAX_BYTES
+ * and a quarter of the ring (asserted; above HPX_EV_MAX_BYTES always NULL): such a record fits whenever the ring is empty, also with a pad.
  * The space is the caller's until commit; a reserve without commit is given up by the next reserve. Contents are what was there before. */
 static inline void *hpx_ring_reserve(struct hpx_ring *r, size_t n);
 /* Slow path of reserve: reads head (acquire), makes the pad. Not for callers. */
@@ -47,7 +52,7 @@ void *hpx_ring_reserve_slow(struct hpx_ring *r, size_t n);
  * The caller has filled kind, id, stamp and body. */
 static inline void hpx_ring_commit(struct hpx_ring *r, struct hpx_ev_head *ev, size_t n);
 
-/* Bytes in use as the producer knows it (relaxed; may be too high): for the high-water wake. */
+/* Producer: bytes in use as it knows it (relaxed; may be too high: it sees the consumer's progress only in reserve's slow path). */
 static inline uint64_t hpx_ring_used(const struct hpx_ring *r)
 {
     return atomic_load_explicit(&r->tail, memory_order_relaxed) - r->head_cache;
@@ -68,7 +73,8 @@ static inline void hpx_ring_release(struct hpx_ring *r, uint64_t to)
 {
     atomic_store_explicit(&r->head, to, memory_order_release);
 }
-/* Consumer: the contiguous bytes from `from`, at most up to `to`; *n = their length. Call again from from + *n for what lies behind the wrap. */
+/* Consumer: the contiguous bytes from `from`, at most up to `to`; *n = their length. Call again from from + *n for what lies behind the
+ * wrap. */
 static inline const struct hpx_ev_head *hpx_ring_span(const struct hpx_ring *r, uint64_t from, uint64_t to, size_t *n)
 {
     uint64_t at = from & r->mask, room = r->mask + 1 - at, len = to - from;
@@ -76,12 +82,24 @@ static inline const struct hpx_ev_head *hpx_ring_span(const struct hpx_ring *r, 
     return (const struct hpx_ev_head *)(const void *)(r->bytes + at);
 }
 
+/* Consumer: the record after ev in a run that ends at `end`; the last record's is `end`. Fetches what lies ahead inside the run only: a
+ * line behind it is the one that the producer writes next. */
+static inline const struct hpx_ev_head *hpx_ring_next(const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
+{
+    const struct hpx_ev_head *next = ev + ev->units;
+    if ((size_t)((const char *)end - (const char *)next) > HPX_RING_AHEAD) {
+        __builtin_prefetch((const char *)next + HPX_RING_AHEAD);
+    }
+    return next;
+}
+
 /* ---- inline bodies ---- */
 static inline void *hpx_ring_reserve(struct hpx_ring *r, size_t n)
 {
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    assert(n >= HPX_EV_UNIT && n <= (r->mask + 1) / 4);
     n = (n + (HPX_EV_UNIT - 1)) & ~(size_t)(HPX_EV_UNIT - 1);
-    if (hpx_likely(tail + n - r->head_cache <= r->mask + 1 && (tail & r->mask) + n <= r->mask + 1)) {
+    if (hpx_likely(n <= HPX_EV_MAX_BYTES && tail + n - r->head_cache <= r->mask + 1 && (tail & r->mask) + n <= r->mask + 1)) {
         r->reserved = tail;
         return r->bytes + (tail & r->mask);
     }
@@ -92,6 +110,7 @@ static inline void hpx_ring_commit(struct hpx_ring *r, struct hpx_ev_head *ev, s
 {
     n = (n + (HPX_EV_UNIT - 1)) & ~(size_t)(HPX_EV_UNIT - 1);
     ev->units = (uint16_t)(n / HPX_EV_UNIT);
+    HPX_TESTPOINT(ring_before_commit);
     atomic_store_explicit(&r->tail, r->reserved + n, memory_order_release);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* wake.h: one thread of ours sleeps, anybody wakes it; the only includer of ck_ec.
+/* wake.h: a count that anybody raises and a thread sleeps on; the only includer of ck_ec.
  *
- * Waiter: one thread. Wakers: any thread, signal handlers too (one locked add, and a futex system call only when somebody sleeps; errno is kept).
- * A wake between hpx_wake_value() and hpx_wake_wait() is never lost: wait returns at once when the value has moved.
- * Order: what was written before hpx_wake_post() is seen after a hpx_wake_value() that shows it (release / acquire). */
+ * Waiters: any thread, not in signal handlers; a post wakes all. Wakers: any thread, signal handlers too (one locked add, and a futex
+ * system call only when somebody sleeps; errno is kept). A wake between hpx_wake_value() and hpx_wake_wait() is never lost: wait returns at
+ * once when the value has moved. Order: what was written before hpx_wake_post() is seen after a hpx_wake_value() that shows it (release /
+ * acquire). */
 #ifndef HPX_WAKE_H
 #define HPX_WAKE_H
 
 #include "compiler.h"
 
 struct hpx_wake {
-    uint64_t opaque; /* struct ck_ec32, checked in wake.c */
+    uint32_t opaque; /* struct ck_ec32, checked in wake.c */
 };
 
 void hpx_wake_init(struct hpx_wake *w);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* aggregator.c: the pass, its rhythm, and the two ways to find space in a ring. */
+#include "aggregator.h"
+
+#include "clock.h"
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SLEEP_MIN_NS   UINT64_C(1000000)
+#define SLEEP_FIRST_NS UINT64_C(10000000)
+#define SLEEP_MAX_NS   UINT64_C(100000000)
+#define SLICE_NS       UINT64_C(1000000)
+#define STACK_BYTES    ((size_t)256 << 10)
+
+struct pass {
+    size_t bytes, messages;
+    bool crowded; /* a ring was more than a quarter full */
+    bool again;   /* the sink's wish */
+};
+
+int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink)
+{
+    memset(a, 0, sizeof(*a));
+    a->sink = *sink;
+    a->wait_ns = HPX_EXACT_WAIT_NS;
+    a->sleep_ns = SLEEP_FIRST_NS;
+    hpx_registry_init(&a->registry);
+    hpx_wake_init(&a->space);
+    return hpx_lane_init(&a->control);
+}
+
+static void add_thread(void *ctx, struct hpx_thread *t)
+{
+    struct hpx_aggregator *a = ctx;
+    if (a->nthreads == a->cap_threads) {
+        uint32_t cap = a->cap_threads ? a->cap_threads * 2 : 64;
+        struct hpx_thread **grown = realloc(a->threads, cap * sizeof(struct hpx_thread *));
+        if (!grown) {
+            hpx_registry_push(&a->registry, t); /* the next pass tries again; its ring keeps what it holds */
+            return;
+        }
+        a->threads = grown;
+        a->cap_threads = cap;
+    }
+    a->threads[a->nthreads++] = t;
+}
+
+static void read_tails(struct hpx_aggregator *a, struct pass *p)
+{
+    for (uint32_t i = 0; i < a->nthreads; i++) {
+        struct hpx_thread *t = a->threads[i];
+        /* Partner: hpx_registry_retire(). State before tail: a tail read after RETIRED is the last one. */
+        t->retired = atomic_load_explicit(&t->state, memory_order_acquire) == HPX_THREAD_RETIRED;
+        t->drain_to = hpx_ring_peek(&t->ring);
+        p->crowded |= t->drain_to - hpx_ring_position(&t->ring) > (t->ring.mask + 1) / 4;
+    }
+    HPX_TESTPOINT(aggregator_tails_read);
+}
+
+static void apply_messages(struct hpx_aggregator *a, struct pass *p)
+{
+    struct hpx_msg *m = hpx_lane_splice(&a->control);
+    while (m) {
+        struct hpx_msg *next = m->next;
+        a->sink.message(a->sink.ctx, m);
+        p->messages++;
+        m = next;
+    }
+}
+
+static size_t drain(struct hpx_aggregator *a, struct hpx_thread *t)
+{
+    uint64_t start = hpx_ring_position(&t->ring), at = start;
+    while (at != t->drain_to) {
+        size_t n;
+        const struct hpx_ev_head *ev = hpx_ring_span(&t->ring, at, t->drain_to, &n);
+        a->sink.events(a->sink.ctx, t, ev, n);
+        at += n;
+        hpx_ring_release(&t->ring, at);
+    }
+    return (size_t)(at - start);
+}
+
+static void drain_all(struct hpx_aggregator *a, struct pass *p)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < a->nthreads; i++) {
+        struct hpx_thread *t = a->threads[i];
+        p->bytes += drain(a, t);
+        if (!t->retired) {
+            a->threads[kept++] = t;
+        } else if (a->sink.thread_gone) {
+            a->sink.thread_gone(a->sink.ctx, t);
+        }
+    }
+    a->nthreads = kept;
+}
+
+static struct pass one_pass(struct hpx_aggregator *a)
+{
+    struct pass p = {0};
+    hpx_registry_collect(&a->registry, add_thread, a);
+    read_tails(a, &p);
+    apply_messages(a, &p);
+    drain_all(a, &p);
+    if (atomic_load_explicit(&a->waiters, memory_order_relaxed)) {
+        hpx_wake_post(&a->space);
+    }
+    p.again = a->sink.pass_end && a->sink.pass_end(a->sink.ctx);
+    a->passes++;
+    a->bytes += p.bytes;
+    return p;
+}
+
+size_t hpx_aggregator_pass(struct hpx_aggregator *a)
+{
+    return one_pass(a).bytes;
+}
+
+/* Doubles while nothing comes, halves when a ring was more than a quarter full: then it was nearly too late. */
+static uint64_t next_sleep(uint64_t ns, const struct pass *p)
+{
+    if (p->crowded) {
+        return ns / 2 > SLEEP_MIN_NS ? ns / 2 : SLEEP_MIN_NS;
+    }
+    if (!p->bytes && !p->messages) {
+        return ns * 2 < SLEEP_MAX_NS ? ns * 2 : SLEEP_MAX_NS;
+    }
+    return ns;
+}
+
+static void *loop(void *arg)
+{
+    struct hpx_aggregator *a = arg;
+    pthread_setname_np(pthread_self(), "hprofx-aggr");
+    a->tid = gettid();
+    hpx_wake_post(&a->space); /* start() waits for tid */
+    for (int last = 0; last < HPX_LAST_PASSES;) {
+        uint32_t seen = hpx_wake_value(&a->control.wake); /* before the pass: a wake during it is not slept over */
+        bool stop = atomic_load_explicit(&a->stop, memory_order_acquire);
+        struct pass p = one_pass(a);
+        if (p.again) {
+            continue;
+        }
+        if (stop) {
+            if (!p.bytes && !p.messages) {
+                break;
+            }
+            last++;
+            continue;
+        }
+        a->sleep_ns = next_sleep(a->sleep_ns, &p);
+        HPX_TESTPOINT(aggregator_before_sleep);
+        hpx_wake_wait(&a->control.wake, seen, a->sleep_ns);
+    }
+    return NULL;
+}
+
+int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    if (pthread_attr_init(&attr) != 0) {
+        return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: no memory for its attributes");
+    }
+    /* A refusal leaves the default stack, which is larger. */
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES > (size_t)PTHREAD_STACK_MIN ? STACK_BYTES : (size_t)PTHREAD_STACK_MIN);
+    uint32_t seen = hpx_wake_value(&a->space);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(&a->thread, &attr, loop, a);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    if (rc != 0) {
+        char text[128];
+        return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: %s", strerror_r(rc, text, sizeof(text)));
+    }
+    while (hpx_wake_value(&a->space) == seen) {
+        hpx_wake_wait(&a->space, seen, SLEEP_MAX_NS);
+    }
+    a->running = true;
+    return 0;
+}
+
+void hpx_aggregator_stop(struct hpx_aggregator *a)
+{
+    atomic_store_explicit(&a->stop, true, memory_order_release); /* partner: loop */
+    if (a->running) {
+        hpx_wake_post(&a->control.wake);
+        pthread_join(a->thread, NULL);
+        a->running = false;
+    }
+}
+
+static void give_back(void *ctx, struct hpx_thread *t)
+{
+    struct hpx_aggregator *a = ctx;
+    if (a->sink.thread_gone) {
+        a->sink.thread_gone(a->sink.ctx, t);
+    }
+}
+
+void hpx_aggregator_fini(struct hpx_aggregator *a)
+{
+    for (uint32_t i = 0; i < a->nthreads; i++) {
+        give_back(a, a->threads[i]);
+    }
+    hpx_registry_collect(&a->registry, give_back, a);
+    free(a->threads);
+    a->threads = NULL;
+    a->nthreads = a->cap_threads = 0;
+    hpx_lane_fini(&a->control);
+}
+
+void hpx_aggregator_wake(struct hpx_aggregator *a)
+{
+    hpx_wake_post(&a->control.wake);
+}
+
+void hpx_aggregator_each(struct hpx_aggregator *a, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx)
+{
+    for (uint32_t i = 0; i < a->nthreads; i++) {
+        fn(ctx, a->threads[i]);
+    }
+}
+
+/* The owner looks at the consumer's progress at most once in a quarter of the ring: the fill that it knows is an upper bound until then. */
+static void look_at_fill(struct hpx_aggregator *a, struct hpx_ring *r, uint64_t tail)
+{
+    uint64_t size = r->mask + 1;
+    r->head_cache = atomic_load_explicit(&r->head, memory_order_acquire); /* partner: hpx_ring_release() */
+    if (tail - r->head_cache > size / 2) {
+        r->look = tail + size / 4;
+        hpx_aggregator_wake(a);
+    } else {
+        r->look = r->head_cache + size / 2;
+    }
+}
+
+/* reserve, and the high-water wake. */
+static void *reserve(struct hpx_aggregator *a, struct hpx_ring *r, size_t n)
+{
+    void *p = hpx_ring_reserve(r, n);
+    if (hpx_unlikely(!p)) {
+        hpx_aggregator_wake(a);
+        return NULL;
+    }
+    uint64_t end = r->reserved + n;
+    if (hpx_unlikely((int64_t)(end - r->look) > 0)) {
+        look_at_fill(a, r, end);
+    }
+    return p;
+}
+
+void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t weight)
+{
+    void *p = reserve(a, &t->ring, n);
+    if (hpx_unlikely(!p)) {
+        hpx_count(&t->counters, HPX_C_LOST_RING_FULL, weight);
+    }
+    return p;
+}
+
+static void *wait_for_space(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_ring *r, size_t n)
+{
+    void *p = NULL;
+    uint64_t end = hpx_clock_mono() + a->wait_ns;
+    atomic_fetch_add_explicit(&a->waiters, 1, memory_order_relaxed);
+    while (hpx_gate_is_open(g)) {
+        uint32_t seen = hpx_wake_value(&a->space); /* before the look at the ring: space made after it ends the wait at once */
+        p = reserve(a, r, n);
+        if (p || hpx_clock_mono() >= end) {
+            break;
+        }
+        HPX_TESTPOINT(reserve_before_wait);
+        hpx_wake_wait(&a->space, seen, SLICE_NS);
+    }
+    atomic_fetch_sub_explicit(&a->waiters, 1, memory_order_relaxed);
+    return p;
+}
+
+void *hpx_reserve_or_wait(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *t, size_t n)
+{
+    void *p = reserve(a, &t->ring, n);
+    if (hpx_unlikely(!p)) {
+        p = wait_for_space(a, g, &t->ring, n);
+        if (!p) {
+            hpx_count(&t->counters, HPX_C_LOST_WAIT, 1);
+        }
+    }
+    return p;
+}

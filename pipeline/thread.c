@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* thread.c: the stack of new threads. */
+#include "thread.h"
+
+#include <string.h>
+
+void hpx_registry_init(struct hpx_registry *reg)
+{
+    ck_stack_init(&reg->fresh);
+}
+
+void hpx_registry_attach(struct hpx_registry *reg, struct hpx_thread *t)
+{
+    memset((char *)t + offsetof(struct hpx_thread, busy), 0, sizeof(*t) - offsetof(struct hpx_thread, busy));
+    atomic_store_explicit(&t->state, HPX_THREAD_ATTACHED, memory_order_relaxed); /* handed over by the push */
+    hpx_registry_push(reg, t);
+}
+
+/* ck_stack links with inline assembly and plain stores in our own code: the order is the locked exchange on `head`. */
+HPX_NO_TSAN static void push(struct hpx_registry *reg, struct hpx_thread *t)
+{
+    ck_stack_push_upmc(&reg->fresh, &t->entry);
+}
+
+void hpx_registry_push(struct hpx_registry *reg, struct hpx_thread *t)
+{
+    hpx_tsan_release(&t->entry);
+    push(reg, t);
+    HPX_TESTPOINT(registry_pushed);
+}
+
+HPX_NO_TSAN static ck_stack_entry_t *pop_all_oldest_first(struct hpx_registry *reg)
+{
+    ck_stack_entry_t *e = ck_stack_batch_pop_upmc(&reg->fresh), *first = NULL;
+    while (e) {
+        ck_stack_entry_t *older = e->next;
+        e->next = first;
+        first = e;
+        e = older;
+    }
+    return first;
+}
+
+HPX_NO_TSAN static ck_stack_entry_t *next_of(const ck_stack_entry_t *e)
+{
+    return e->next;
+}
+
+void hpx_registry_collect(struct hpx_registry *reg, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx)
+{
+    ck_stack_entry_t *e = pop_all_oldest_first(reg);
+    while (e) {
+        ck_stack_entry_t *next = next_of(e); /* fn may push it again or free it */
+        hpx_tsan_acquire(e);
+        fn(ctx, HPX_CONTAINER_OF(e, struct hpx_thread, entry));
+        e = next;
+    }
+}
