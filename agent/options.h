@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options.h: the option string of the command line, the environment and option files. Knows no JVM (jvmti.h is not included): tested and fuzzed alone.
+/* options.h: the option string of the command line, the environment and option files. Knows no JVM (jvmti.h is not included): tested and
+ * fuzzed alone.
  *
- * One table (options_table.c) feeds the parser, `help` and the manual page. Rules, defaults, texts and exit codes are the original's (measured), where the
- * original had them. Called at load, on one thread, before anything of ours runs; may allocate, reads option files, writes nothing. */
+ * One table (options_table.c) feeds the parser, `help` and the manual page. Rules, defaults, texts and exit codes are the original's
+ * (measured), where the original had them. Called at load, on one thread, before anything of ours runs; may allocate, reads option files,
+ * writes nothing. */
 #ifndef HPX_OPTIONS_H
 #define HPX_OPTIONS_H
 
 #include "err.h"
+#include <stdint.h>
 
 enum hpx_cpu_mode { HPX_CPU_OFF, HPX_CPU_SAMPLES, HPX_CPU_TIMES, HPX_CPU_OLD };
 
@@ -14,22 +17,29 @@ struct hpx_options {
     enum hpx_cpu_mode cpu;
     bool heap_dump, heap_sites;
     bool monitor;
-    bool binary;           /* format=b */
+    bool binary; /* format=b */
     bool lineno, thread, doe, msa, force, verbose, gc_okay, primfields, primarrays;
-    bool help;             /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
-    uint32_t depth;        /* 0..HPX_OPT_MAX_DEPTH */
-    uint64_t interval_ns;  /* > 0 */
-    double cutoff;         /* >= 0, inf or nan */
-    char *file;            /* malloc'ed; not expanded; the format's default name when none was given */
-    char *net;             /* malloc'ed HOST:PORT or NULL */
+    bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
+    uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
+    uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
+    double cutoff;        /* >= 0, inf or nan */
+    char *file;           /* malloc'ed; not expanded; the format's default name when none was given */
+    char *net;            /* malloc'ed HOST:PORT or NULL */
+    bool heap_by_default; /* nobody asked for cpu, heap or monitor */
+    char *given;          /* malloc'ed: the sources joined by commas in the order taken, as the person wrote them */
 };
 
 #define HPX_OPT_MAX_DEPTH 2048u
+/* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
+#define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
 
-/* Sources are taken in this order, the later wins: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS (both read by the caller, NULL: not set), command line (may be NULL).
- * 0; -HPX_E_OPT: err->msg is the text behind "HPROF ERROR: " (several lines possible: "\nhprofx: did you mean NAME?"); -HPX_E_NOMEM. On an error *o holds nothing. */
-int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, const char *hprofx_options, const char *command_line, struct hpx_err *err);
-/* A mode that this version does not bring: 0, or -HPX_E_OPT with the sentence. Called after parse, by the agent and by tests. */
+/* Sources are taken in this order, the later wins: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS (both read by the caller, NULL: not set), command
+ * line (may be NULL). An option file (@NAME) counts as a source of its own at its place. `help` is known only as the whole command line;
+ * the environment is not looked at then. 0; -HPX_E_OPT: err->msg is the text behind "HPROF ERROR: ", without controls but for '\n' between
+ * lines ("\nhprofx: did you mean NAME?"); -HPX_E_NOMEM. On an error *o holds nothing. */
+int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, const char *hprofx_options, const char *command_line,
+                      struct hpx_err *err);
+/* A mode that this version does not bring: 0, or -HPX_E_OPT with the sentence, as above. Called after parse, by the agent and by tests. */
 int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err);
 void hpx_options_fini(struct hpx_options *o);
 /* The help text, 80 columns, made from the table. Written with `put` piece by piece. */

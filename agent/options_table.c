@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options_table.c: every option, once. Names, values, defaults and error texts are the original's where it had them. */
+#include "options_table.h"
+
+#define YN        "y|n"
+#define AT(field) offsetof(struct hpx_options, field)
+
+/* clang-format off */
+const struct hpx_opt hpx_opts[] = {
+    {.name = "heap", .kind = HPX_OPT_HEAP, .values = "dump|sites|all", .missing = "dump|sites|all", .must = "dump|sites|all", .def = "all",
+     .what = "heap dump, allocation sites, or both",
+     .more = "dump: all objects of the heap. sites: who allocated, how much, and how much of it lives. all: both. Values given one after the "
+             "other in one source add up. The default is taken only where none of heap, cpu and monitor is asked for."},
+    {.name = "cpu", .kind = HPX_OPT_CPU, .values = "samples|times|old", .missing = "y|samples|times|old", .must = "y|samples|times|old",
+     .def = "off", .what = "where CPU time goes",
+     .more = "samples: the stacks that run when a thread has used another interval of CPU time; waiting threads do not count. y means samples. "
+             "times: exact counts and times of every method. old: the output of the profiler before HPROF. samples cannot be had together with times or old."},
+    {.name = "monitor", .kind = HPX_OPT_FLAG, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
+     .what = "contended monitors", .more = "Which monitors threads waited for, how long, and where."},
+    {.name = "format", .kind = HPX_OPT_FORMAT, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
+     .what = "a: text, b: binary", .more = "b cannot be had together with cpu=times, cpu=old or monitor=y."},
+    {.name = "file", .kind = HPX_OPT_FILE, .values = "NAME", .missing = "filename", .def = "java.hprof.txt",
+     .what = "where to write; %p %t %h %% expand",
+     .more = "Relative to the working directory. The default is java.hprof.txt for format=a and java.hprof for format=b; no suffix is added to a name "
+             "that was given. %p is the process id, %t the start as YYYYMMDD-HHMMSS in local time, %h the host, %% a percent sign; any other %x is left "
+             "alone. /dev/stdout and /dev/stderr are the descriptors 1 and 2. May stand once in a source, and not together with net."},
+    {.name = "net", .kind = HPX_OPT_NET, .values = "HOST:PORT", .must = "HOST:PORT, port 1..65535", .def = "off",
+     .what = "send to a socket instead of a file",
+     .more = "The profiler connects at start. An IPv6 address stands in brackets: net=[::1]:9000. May stand once in a source, and not together with file."},
+    {.name = "depth", .kind = HPX_OPT_DEPTH, .values = "N", .missing = "DECIMAL", .must = "decimal and >= 0", .def = "4",
+     .what = "frames of a stack trace, 0 to 2048", .more = "Frames beyond it, those farthest from the running method, are left out. 0: every trace is empty."},
+    {.name = "interval", .kind = HPX_OPT_INTERVAL, .values = "MS", .missing = "DECIMAL", .must = "decimal and > 0", .def = "10",
+     .what = "CPU ms between samples; 0.5 is possible",
+     .more = "Milliseconds of CPU time of a thread, fractions allowed. Where the system's clock tick is longer than that, a sample weighs as many intervals "
+             "as it stands for, and the report names the interval in effect. Anything above one day counts as one day."},
+    {.name = "cutoff", .kind = HPX_OPT_CUTOFF, .values = "SHARE", .missing = "DOUBLE", .must = "floating point and >= 0", .def = "0.0001",
+     .what = "smallest share listed, as a fraction",
+     .more = "Rows of a table whose share of the total is less are left out: 0.01 is one percent. 0 lists everything; so does nan; more than 1 lists nothing."},
+    {.name = "lineno", .kind = HPX_OPT_FLAG, .offset = AT(lineno), .values = YN, .must = YN, .def = "y",
+     .what = "line numbers in traces", .more = "n: traces that differ only in their lines become one."},
+    {.name = "thread", .kind = HPX_OPT_FLAG, .offset = AT(thread), .values = YN, .must = YN, .def = "n",
+     .what = "the thread in traces", .more = "y: each thread has traces of its own. Some readers of HPROF text, gprof2dot among them, take only files made with thread=n."},
+    {.name = "doe", .kind = HPX_OPT_FLAG, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
+     .what = "write a profile at exit", .more = "n: only profiles that were asked for while the program ran."},
+    {.name = "force", .kind = HPX_OPT_FLAG, .offset = AT(force), .values = YN, .must = YN, .def = "y",
+     .what = "replace an existing file",
+     .more = "n: where NAME exists, the process id is put into the name: java.hprof.1234.txt for text files that end in .txt, else NAME.1234."},
+    {.name = "verbose", .kind = HPX_OPT_FLAG, .offset = AT(verbose), .values = YN, .must = YN, .def = "y",
+     .what = "messages about dumps on stderr", .more = "n: nothing but warnings, errors and losses."},
+    {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
+     .what = "primitive fields in heap dumps", .more = "n: they are written as 0."},
+    {.name = "primarrays", .kind = HPX_OPT_FLAG, .offset = AT(primarrays), .values = YN, .must = YN, .def = "y",
+     .what = "primitive arrays in heap dumps", .more = "n: they are written with length 0."},
+
+    {.name = "msa", .kind = HPX_OPT_FLAG, .offset = AT(msa), .values = YN, .must = YN, .def = "n",
+     .what = "was for Solaris only", .no_effect = true},
+    {.name = "gc_okay", .kind = HPX_OPT_FLAG, .offset = AT(gc_okay), .values = YN, .must = YN, .def = "n",
+     .what = "obsolete in the original too", .no_effect = true},
+    {.name = "coredump", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "asked for a core file; hprofx never aborts", .no_effect = true},
+    {.name = "errorexit", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "ended the program on errors; hprofx never does", .no_effect = true},
+    {.name = "pause", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "waited for a debugger at start", .no_effect = true},
+    {.name = "debug", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "checks inside the original", .no_effect = true},
+    {.name = "logflags", .kind = HPX_OPT_IGNORED_NUMBER, .values = "N", .must = "numeric", .def = "0",
+     .what = "logs of the original", .no_effect = true},
+    {.name = "debugflags", .kind = HPX_OPT_IGNORED_NUMBER, .values = "N", .must = "numeric", .def = "0",
+     .what = "debug aids of the original", .no_effect = true},
+    {.name = "X", .kind = HPX_OPT_IGNORED_NUMBER, .values = "N", .must = "numeric", .def = "0",
+     .what = "experiments of the original", .no_effect = true},
+
+    {.name = "exitpause", .kind = HPX_OPT_REMOVED, .must = "The exitpause option was removed, use -XX:OnError='cmd %%p'"},
+    {.name = "precrash", .kind = HPX_OPT_REMOVED, .must = "The precrash option was removed, use -XX:OnError='precrash -p %%p'"},
+};
+/* clang-format on */
+const size_t hpx_opts_len = HPX_ARRAY_LEN(hpx_opts);
+
+const struct hpx_mode_info hpx_modes[HPX_MODE_COUNT] = {
+    [HPX_MODE_CPU_SAMPLES] = {"cpu=samples", true},
+    [HPX_MODE_CPU_TIMES] = {"cpu=times", false},
+    [HPX_MODE_CPU_OLD] = {"cpu=old", false},
+    [HPX_MODE_HEAP_ALL] = {"heap=all", false},
+    [HPX_MODE_HEAP_DUMP] = {"heap=dump", false},
+    [HPX_MODE_HEAP_SITES] = {"heap=sites", false},
+    [HPX_MODE_MONITOR] = {"monitor=y", false},
+    [HPX_MODE_FORMAT_B] = {"format=b", false},
+    [HPX_MODE_NET] = {"net=", false},
+};
