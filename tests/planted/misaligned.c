@@ -7,6 +7,7 @@ int main(int argc, char **argv)
 {
     (void)argv;
     static uint64_t words[2];
-    const volatile uint64_t *odd = (const uint64_t *)((uintptr_t)words + (uintptr_t)argc);
+    volatile uintptr_t address = (uintptr_t)words + (uintptr_t)argc;
+    const uint64_t *odd = (const uint64_t *)address; /* not to volatile: UBSan leaves those out */
     return printf("ran on after the read: %d\n", (int)*odd) < 0;
 }
