@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* out.h: where a writer's bytes go: one interface over file, FIFO, device, descriptor (later socket, gzip).
  *
- * One thread at a time: the writer's. Buffered (64 KiB, allocated at init). The first error is kept and said once; what comes after it is
- * counted as lost and not written: what is in the file stays a valid prefix. Never ends the process; EINTR and short writes are repeated. */
+ * One thread at a time: the writer's, with all signals blocked: a pipe whose reader has gone sends SIGPIPE, a size limit SIGXFSZ, to the
+ * thread that writes; blocked, they stay pending there and the program sees nothing. Buffered (64 KiB, allocated at init). The first error
+ * is kept and said once; the output is cut back to its last complete section, and what comes after is counted as lost and not written: what
+ * is in the file stays a valid prefix. Never ends the process; EINTR and short writes are repeated. */
 #ifndef HPX_OUT_H
 #define HPX_OUT_H
 
 #include "err.h"
+#include <locale.h>
 #include <sys/types.h>
 
 /* The system, replaced in tests. Each returns -1 with errno as the call of its name. */
 struct hpx_out_ops {
-    ssize_t (*write)(void *ctx, const void *p, size_t n);
-    int (*truncate)(void *ctx, off_t length); /* NULL: cannot be cut back */
-    int (*publish)(void *ctx);                /* the first complete state gets its final name; may be NULL */
+    ssize_t (*write)(void *ctx, const void *p, size_t n); /* may be short; 0 counts as an error */
+    int (*truncate)(void *ctx, off_t length);             /* NULL: cannot be cut back */
+    int (*publish)(void *ctx);                            /* the first complete state gets its final name; NULL: it has it already */
     int (*close)(void *ctx);
 };
 
@@ -22,30 +25,34 @@ struct hpx_out {
     void *ctx;
     char *buf;
     size_t used;
-    uint64_t written;     /* bytes given to ops->write and taken by it */
-    uint64_t mark;        /* offset behind the last complete section */
-    uint64_t lost;        /* bytes not written after the error */
-    int error;            /* errno of the first failed write; 0: fine */
-    bool published;
-    char name[4096];      /* for messages */
-    _Atomic uint64_t progress; /* relaxed: bytes taken so far, for who waits for the end */
+    uint64_t written;          /* bytes in the output: taken by ops->write and not cut back */
+    uint64_t mark;             /* offset behind the last complete section */
+    uint64_t lost;             /* bytes given to us that are not in the output; 0 without an error */
+    int error;                 /* errno of the first failed write; 0: fine */
+    bool published;            /* has its final name */
+    bool unpublished_said;     /* a failed publish was said */
+    locale_t c_locale;         /* the program may have set another: a comma in 12.34 would break every reader. (locale_t)0: not to be had */
+    char name[4096];           /* where the bytes are now, for messages; the opener may change it in ops->publish */
+    _Atomic uint64_t progress; /* relaxed: bytes taken by ops->write so far, for who waits for the end and sees whether it moves */
 };
 
-/* name: for messages. 0, -HPX_E_NOMEM. */
+/* name: for messages. 0, -HPX_E_NOMEM. *o must not move until closed. */
 int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name);
 
 void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
 void hpx_out_str(struct hpx_out *o, const char *s);
 void hpx_out_char(struct hpx_out *o, char c);
-/* At most 512 bytes of output a call; for fixed layouts, never for names of the program. */
+/* At most 512 bytes of output a call, in the C locale; for fixed layouts, never for names of the program. */
 void hpx_out_printf(struct hpx_out *o, const char *fmt, ...) HPX_PRINTF(2, 3);
 
 /* What is buffered goes out. 0 or -HPX_E_IO. */
 int hpx_out_flush(struct hpx_out *o);
 /* A section is complete: flush, remember the place; the first time, publish (rename to the final name) if `publish`. 0, or -HPX_E_IO:
- * then the output is cut back to the last complete section, and one line on stderr has said so with the reason. */
+ * then the output was cut back to the last complete section, and one line on stderr has said so with the reason. A publish that fails is
+ * said once and tried again at the next section and at close; the section is complete all the same (0). */
 int hpx_out_section(struct hpx_out *o, bool publish);
-/* Flush, publish if not yet, close, free. 0, -HPX_E_IO (said). */
+/* Flush, publish if not yet (a run without a dump leaves its file too; not after an error: what is incomplete keeps its name), close, free.
+ * 0, -HPX_E_IO (said). */
 int hpx_out_close(struct hpx_out *o);
 
 #endif

@@ -2,28 +2,33 @@
 /* out_file.h: an output under a name, made safely.
  *
  * - /dev/stdout, /dev/stderr: descriptors 1 and 2 (duplicated).
- * - an existing FIFO or device: written in place, never created, truncated, renamed or removed. A FIFO without a reader is opened by the first write,
- *   on the writer's thread, which waits for one; the program does not.
- * - else a regular file, new, 0600, O_EXCL | O_NOFOLLOW | O_CLOEXEC: NAME.part until published, then renamed to NAME, replacing a regular file.
- *   A NAME.part left by a run that died is replaced; one that a living run holds (flock) is left to it: ours is NAME.PID.part then, and one line says so.
+ * - an existing FIFO or device: written in place, never created, truncated, renamed or removed. A FIFO without a reader is opened by the
+ * first write, on the writer's thread, which waits for one; the program does not.
+ * - else a regular file, new, 0600, O_EXCL | O_NOFOLLOW | O_CLOEXEC: NAME.part until published, then renamed to NAME, replacing a regular
+ * file. A NAME.part left by a run that died is replaced (a regular file of this user, one link, lockable); one that a living run holds
+ * (flock) is left to it: ours is NAME.PID.part then (or NAME.PID.N.part), and one line says so. Where the name is too long for the suffix,
+ * the part's is shorter.
  * - a symbolic link as the last component, a directory, another kind of file, or a place where nothing can be made: refused.
- * With force=n and a regular file of that name: text: PREFIX.PID.txt where NAME ends in ".txt" (any case, its spelling kept), else NAME.PID.txt; binary: NAME.PID. */
+ * With force=n and a regular file of that name: text: PREFIX.PID.txt where NAME ends in ".txt" (any case, its spelling kept), else
+ * NAME.PID.txt; binary: NAME.PID. */
 #ifndef HPX_OUT_FILE_H
 #define HPX_OUT_FILE_H
 
 #include "out.h"
+#include <time.h>
 
 struct hpx_out_file_opts {
-    const char *name;  /* expanded already (hpx_name_expand) */
-    bool force;        /* force=y */
-    bool text;         /* format=a: chooses the suffix rule: text with any other suffix gets NAME.PID.txt */
+    const char *name; /* expanded already (hpx_name_expand) */
+    bool force;       /* force=y */
+    bool text;        /* format=a: chooses the suffix rule: text with any other suffix gets NAME.PID.txt */
 };
 
-/* Opens and initialises *o. 0; -HPX_E_IO: nothing was made, err->msg = "can't create profile file: NAME" (the original's words); -HPX_E_NOMEM. */
+/* Opens and initialises *o. 0; -HPX_E_IO: nothing was made, err->msg = "can't create profile file: NAME" (the original's words);
+ * -HPX_E_NOMEM. */
 int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, struct hpx_err *err);
-/* The name under which the output is or will be found, for messages and for the demo. */
+/* The name under which the output is or will be found, for messages and for the demo; after hpx_out_close(): where it is. */
 const char *hpx_out_file_name(const struct hpx_out *o);
-/* In the child of a fork: closes the descriptor, touches nothing else. Async-signal-safe. */
+/* In the child of a fork: closes the descriptor, touches nothing else; the parent's lock stays. Async-signal-safe. */
 void hpx_out_file_forget(struct hpx_out *o);
 
 /* %p pid, %t start of the run as YYYYMMDD-HHMMSS in local time, %h host name, %% percent; other %x unchanged.

@@ -2,8 +2,8 @@
 /* text.h: names of the program as text that cannot forge a record.
  *
  * In: the JVM's modified UTF-8 (U+0000 as C0 80, supplementary characters as two surrogates of three bytes), possibly broken.
- * Out: real UTF-8; \n \r \t, other controls (U+0000-001F, 007F-009F) and lone surrogates as \n \r \t \uXXXX; a byte that is no UTF-8 as \u00XX of its value;
- * inside quoted fields (`quoted`) also \" and \\. */
+ * Out: real UTF-8; \n \r \t, other controls (U+0000-001F, 007F-009F) and lone surrogates as \n \r \t \uXXXX; a byte that is no UTF-8 as
+ * \u00XX of its value; inside quoted fields (`quoted`) also \" and \\. */
 #ifndef HPX_TEXT_H
 #define HPX_TEXT_H
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprof_ascii.c: the records of the text format. */
+#include "hprof_ascii.h"
+#include "text.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No line of it begins as a record does, and none holds the words that readers search the whole file for. */
+static const char explanation[] = "A profile of a Java program, made by hprofx in the text format of HPROF. The records\n"
+                                  "stand behind the line of eight dashes and begin at the start of a line:\n"
+                                  "\n"
+                                  "  THREAD START   A Java thread began. id is its number in this file; obj names its\n"
+                                  "                 Thread object.\n"
+                                  "  THREAD END     The thread of this number ended.\n"
+                                  "  TRACE          A stack, innermost method first, with source file and line; at most\n"
+                                  "                 as many frames as the option depth allows. With thread=y it belongs\n"
+                                  "                 to one thread. A trace stands once in the file, before the first\n"
+                                  "                 table that has a row for it.\n"
+                                  "  CPU SAMPLES    Where CPU time went. Each time that a thread has used as much of it\n"
+                                  "                 as the option interval says (10 ms when not given), one sample is\n"
+                                  "                 counted for the stack that runs. A thread that sleeps, waits or is\n"
+                                  "                 blocked uses none and is not counted. Where the system's timers are\n"
+                                  "                 coarser than the interval, one signal counts for all the intervals\n"
+                                  "                 that have passed.\n"
+                                  "\n"
+                                  "In the table, count is the number of samples of the trace in that row, self the same in\n"
+                                  "percent of the total, accum the percentage of this row and all above it, and method the\n"
+                                  "innermost one. The total is that of all traces; the option cutoff ends the list at the\n"
+                                  "first row whose share is below it, so the last accum tells how much is shown. Counts\n"
+                                  "begin at zero again after each dump.\n"
+                                  "\n"
+                                  "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
+                                  "its name is the reason. In names, controls are written as \\n, \\r, \\t or \\uXXXX; in the\n"
+                                  "quoted names of threads a quote and a backslash have a backslash before them. Lines that\n"
+                                  "begin with the word hprofx and a colon, behind the end of a dump, say how it was made and\n"
+                                  "what is missing.\n"
+                                  "\n";
+
+void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o)
+{
+    memset(w, 0, sizeof(*w));
+    w->out = o;
+}
+
+void hpx_ascii_fini(struct hpx_ascii *w)
+{
+    free(w->written);
+    w->written = NULL;
+    w->written_cap = 0;
+}
+
+/* As ctime(), which would share a buffer with the program. */
+static void put_date(struct hpx_out *o, time_t at)
+{
+    static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    struct tm t;
+    if (localtime_r(&at, &t) == NULL) {
+        t = (struct tm){.tm_mday = 1, .tm_year = 70, .tm_wday = 4}; /* the epoch, for a time whose year is no int */
+    }
+    hpx_out_printf(o, "%s %s%3d %.2d:%.2d:%.2d %d\n", days[t.tm_wday], months[t.tm_mon], t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
+                   1900 + t.tm_year);
+}
+
+void hpx_ascii_header(struct hpx_ascii *w, time_t created)
+{
+    hpx_out_str(w->out, "JAVA PROFILE 1.0.1, created ");
+    put_date(w->out, created);
+    hpx_out_char(w->out, '\n');
+    hpx_out_str(w->out, explanation);
+    hpx_out_str(w->out, "--------\n\n");
+}
+
+void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
+{
+    hpx_out_printf(w->out, "THREAD START (obj=%" PRIx32 ", id = %" PRIu32 ", name=\"", t->object, t->serial);
+    hpx_text_put(w->out, t->name, true);
+    hpx_out_str(w->out, "\", group=\"");
+    hpx_text_put(w->out, t->group, true);
+    hpx_out_str(w->out, "\")\n");
+}
+
+void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t)
+{
+    hpx_out_printf(w->out, "THREAD END (id = %" PRIu32 ")\n", t->serial);
+}
+
+/* Was this trace in the file before? From now on it is. Without memory it is written again: a second definition of the same serial says the
+ * same. */
+static bool seen_before(struct hpx_ascii *w, uint32_t serial)
+{
+    if (serial < HPX_SERIAL_TRACE) {
+        return false;
+    }
+    uint32_t byte = (serial - HPX_SERIAL_TRACE) / 8;
+    uint8_t bit = (uint8_t)(1u << (serial - HPX_SERIAL_TRACE) % 8);
+    if (byte >= w->written_cap) {
+        uint32_t cap = w->written_cap == 0 ? 1024 : w->written_cap;
+        while (cap <= byte) {
+            cap *= 2; /* byte < 2^29 */
+        }
+        uint8_t *grown = realloc(w->written, cap);
+        if (grown == NULL) {
+            return false;
+        }
+        memset(grown + w->written_cap, 0, cap - w->written_cap);
+        w->written = grown;
+        w->written_cap = cap;
+    }
+    bool before = (w->written[byte] & bit) != 0;
+    w->written[byte] |= bit;
+    return before;
+}
+
+static void put_method(struct hpx_out *o, const struct hpx_method_rec *m)
+{
+    hpx_text_put(o, m->class_name, false);
+    hpx_out_char(o, '.');
+    if (m->name.len > 0) {
+        hpx_text_put(o, m->name, false);
+    } else {
+        hpx_out_str(o, "<Unknown Method>");
+    }
+}
+
+static void put_trace(struct hpx_out *o, const struct hpx_trace_rec *t)
+{
+    hpx_out_printf(o, "TRACE %" PRIu32 ":", t->serial);
+    if (t->thread != 0) {
+        hpx_out_printf(o, " (thread=%" PRIu32 ")", t->thread);
+    }
+    hpx_out_char(o, '\n');
+    for (uint32_t i = 0; i < t->nframes; i++) {
+        const struct hpx_frame_rec *f = &t->frames[i];
+        hpx_out_char(o, '\t');
+        put_method(o, f->method);
+        hpx_out_char(o, '(');
+        if (f->method->source.len > 0) {
+            hpx_text_put(o, f->method->source, false);
+        } else {
+            hpx_out_str(o, "<Unknown Source>");
+        }
+        if (f->line > 0) {
+            hpx_out_printf(o, ":%" PRId32 ")\n", f->line);
+        } else {
+            hpx_out_str(o, ":Unknown line)\n");
+        }
+    }
+    if (t->nframes == 0) {
+        hpx_out_str(o, "\t<empty>\n");
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct hpx_row *x = a;
+    const struct hpx_row *y = b;
+    if (x->count != y->count) {
+        return x->count > y->count ? -1 : 1;
+    }
+    return (x->trace->serial > y->trace->serial) - (x->trace->serial < y->trace->serial);
+}
+
+static uint32_t rows_shown(const struct hpx_snapshot *s, double cutoff)
+{
+    uint32_t n = 0;
+    while (n < s->nrows && s->rows[n].count > 0 && !((double)s->rows[n].count / (double)s->total < cutoff)) {
+        n++;
+    }
+    return n;
+}
+
+void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
+{
+    struct hpx_out *o = w->out;
+    if (s->nrows > 1) {
+        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_count);
+    }
+    uint32_t shown = rows_shown(s, cutoff);
+    for (uint32_t i = 0; i < shown; i++) {
+        if (!seen_before(w, s->rows[i].trace->serial)) {
+            put_trace(o, s->rows[i].trace);
+        }
+    }
+    hpx_out_printf(o, "CPU SAMPLES BEGIN (total = %" PRIu64 ") ", s->total);
+    put_date(o, now);
+    if (shown > 0) {
+        hpx_out_str(o, "rank   self  accum   count trace method\n");
+    }
+    uint64_t sum = 0; /* accum from the running sum, not from rounded shares: it ends at 100.00 when nothing is cut off */
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct hpx_row *r = &s->rows[i];
+        sum += r->count;
+        hpx_out_printf(o, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", i + 1, (double)r->count * 100.0 / (double)s->total,
+                       (double)sum * 100.0 / (double)s->total, r->count, r->trace->serial);
+        if (r->trace->nframes > 0) {
+            put_method(o, r->trace->frames[0].method);
+        } else {
+            hpx_out_str(o, "<empty trace>");
+        }
+        hpx_out_char(o, '\n');
+    }
+    hpx_out_str(o, "CPU SAMPLES END\n");
+}
+
+void hpx_ascii_report(struct hpx_ascii *w, const char *text)
+{
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        hpx_text_put(w->out, (struct hpx_text){text, (uint32_t)n}, false);
+        hpx_out_char(w->out, '\n');
+        text += n;
+        text += *text == '\n';
+    }
+}

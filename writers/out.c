@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* out.c: the buffer, the first error, and the last complete section of an output. */
+#include "out.h"
+#include "log.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_SIZE ((size_t)64 * 1024)
+#define SHOWN_NAME  2048 /* a line on stderr holds 4 KiB: the end of a longer name leaves room for the reason */
+
+int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name)
+{
+    memset(o, 0, sizeof(*o));
+    o->buf = malloc(BUFFER_SIZE);
+    if (o->buf == NULL) {
+        return -HPX_E_NOMEM;
+    }
+    o->ops = ops;
+    o->ctx = ctx;
+    o->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    snprintf(o->name, sizeof(o->name), "%s", name);
+    return 0;
+}
+
+static const char *shown_name(const struct hpx_out *o)
+{
+    size_t n = strlen(o->name);
+    return n > SHOWN_NAME ? o->name + (n - SHOWN_NAME) : o->name;
+}
+
+/* strerror() would speak the program's language, and may share a buffer with its threads. */
+static const char *reason(const struct hpx_out *o, int error)
+{
+    return o->c_locale != (locale_t)0 ? strerror_l(error, o->c_locale) : "input/output error";
+}
+
+static const char *advice(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return "free some space or choose another file=";
+    case EFBIG:
+        return "raise the limit of the file size (ulimit -f) or choose another file=";
+    case EPIPE:
+        return "keep a reader on it until the program ends";
+    default:
+        return "choose another file=";
+    }
+}
+
+static void fail(struct hpx_out *o, int error)
+{
+    o->error = error;
+    o->lost += o->used;
+    o->used = 0;
+    if (o->written > o->mark && o->ops->truncate != NULL && o->ops->truncate(o->ctx, (off_t)o->mark) == 0) {
+        o->lost += o->written - o->mark;
+        o->written = o->mark;
+    }
+    const char *state = "the output ends at its last complete section";
+    if (o->written > o->mark) {
+        state = "the output ends inside a section";
+    } else if (o->mark == 0) {
+        state = "nothing of the output is complete";
+    }
+    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(error));
+}
+
+static int empty_buffer(struct hpx_out *o)
+{
+    size_t done = 0;
+    while (done < o->used) {
+        ssize_t n = o->ops->write(o->ctx, o->buf + done, o->used - done);
+        if (n > 0) {
+            done += (size_t)n;
+            o->written += (uint64_t)n;
+            atomic_store_explicit(&o->progress, o->written, memory_order_relaxed);
+            continue;
+        }
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        int error = n < 0 ? errno : EIO;
+        o->used -= done; /* what is left is lost */
+        fail(o, error);
+        return -HPX_E_IO;
+    }
+    o->used = 0;
+    return 0;
+}
+
+void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n)
+{
+    const char *from = p;
+    while (n > 0) {
+        if (o->error != 0 || (o->used == BUFFER_SIZE && empty_buffer(o) != 0)) {
+            o->lost += n;
+            return;
+        }
+        size_t room = BUFFER_SIZE - o->used;
+        size_t k = n < room ? n : room;
+        memcpy(o->buf + o->used, from, k);
+        o->used += k;
+        from += k;
+        n -= k;
+    }
+}
+
+void hpx_out_str(struct hpx_out *o, const char *s)
+{
+    hpx_out_bytes(o, s, strlen(s));
+}
+
+void hpx_out_char(struct hpx_out *o, char c)
+{
+    hpx_out_bytes(o, &c, 1);
+}
+
+void hpx_out_printf(struct hpx_out *o, const char *fmt, ...)
+{
+    char text[513];
+    va_list ap;
+    locale_t before = o->c_locale != (locale_t)0 ? uselocale(o->c_locale) : (locale_t)0;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (before != (locale_t)0) {
+        uselocale(before);
+    }
+    if (n > 0) {
+        hpx_out_bytes(o, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+    }
+}
+
+int hpx_out_flush(struct hpx_out *o)
+{
+    if (o->error != 0) {
+        return -HPX_E_IO;
+    }
+    return empty_buffer(o);
+}
+
+static void publish(struct hpx_out *o)
+{
+    if (o->ops->publish == NULL || o->ops->publish(o->ctx) == 0) {
+        o->published = true;
+        return;
+    }
+    int error = errno;
+    if (!o->unpublished_said) {
+        o->unpublished_said = true;
+        hpx_warn("file=%s: cannot get its final name: %s; the output stays under this name", shown_name(o), reason(o, error));
+    }
+}
+
+int hpx_out_section(struct hpx_out *o, bool publish_it)
+{
+    if (hpx_out_flush(o) != 0) {
+        return -HPX_E_IO;
+    }
+    o->mark = o->written;
+    if (publish_it && !o->published) {
+        publish(o);
+    }
+    return 0;
+}
+
+int hpx_out_close(struct hpx_out *o)
+{
+    int rc = hpx_out_section(o, true);
+    if (o->ops->close(o->ctx) != 0 && errno != EINTR && rc == 0) {
+        o->error = errno;
+        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o->error));
+        rc = -HPX_E_IO;
+    }
+    o->ctx = NULL;
+    free(o->buf);
+    o->buf = NULL;
+    if (o->c_locale != (locale_t)0) {
+        freelocale(o->c_locale);
+        o->c_locale = (locale_t)0;
+    }
+    return rc;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* out_file.c: outputs under a name: regular files by way of NAME.part, FIFOs, devices, descriptors 1 and 2. */
+#include "out_file.h"
+#include "log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CANDIDATES 10
+
+struct out_file {
+    _Atomic int fd; /* relaxed; -1: a FIFO not yet opened, or closed. hpx_out_file_forget() in a forked child reads its own copy */
+    struct hpx_out *out;
+    struct stat fifo;
+    char final[PATH_MAX];
+    char part[PATH_MAX]; /* where a regular file is until published */
+};
+
+static int get_fd(struct out_file *f)
+{
+    return atomic_load_explicit(&f->fd, memory_order_relaxed);
+}
+
+static void set_fd(struct out_file *f, int fd)
+{
+    atomic_store_explicit(&f->fd, fd, memory_order_relaxed);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && (a->st_mode & S_IFMT) == (b->st_mode & S_IFMT);
+}
+
+/* Waits for a reader: on the writer's thread, not on one of the program's. */
+static int open_fifo(struct out_file *f)
+{
+    int fd = -1;
+    do {
+        fd = open(f->final, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return -1;
+    }
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !same_file(&st, &f->fifo)) {
+        close(fd);
+        errno = ENXIO; /* another file has this name now */
+        return -1;
+    }
+    set_fd(f, fd);
+    return 0;
+}
+
+static ssize_t file_write(void *ctx, const void *p, size_t n)
+{
+    struct out_file *f = ctx;
+    if (get_fd(f) < 0 && open_fifo(f) != 0) {
+        return -1;
+    }
+    for (;;) {
+        ssize_t k = write(get_fd(f), p, n);
+        if (k >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
+            return k;
+        }
+        /* descriptors 1 and 2 belong to the program, which may have made them non-blocking */
+        struct pollfd pfd = {.fd = get_fd(f), .events = POLLOUT};
+        if (poll(&pfd, 1, -1) < 0 && errno != EINTR) {
+            return -1;
+        }
+    }
+}
+
+static int file_truncate(void *ctx, off_t length)
+{
+    return ftruncate(get_fd(ctx), length);
+}
+
+static int file_publish(void *ctx)
+{
+    struct out_file *f = ctx;
+    if (rename(f->part, f->final) != 0) {
+        return -1;
+    }
+    snprintf(f->out->name, sizeof(f->out->name), "%s", f->final);
+    return 0;
+}
+
+static int file_close(void *ctx)
+{
+    struct out_file *f = ctx;
+    int fd = get_fd(f);
+    int rc = fd >= 0 ? close(fd) : 0;
+    int error = errno;
+    free(f);
+    errno = error;
+    return rc;
+}
+
+static const struct hpx_out_ops file_ops = {file_write, file_truncate, file_publish, file_close};
+/* Not cut back: descriptor 1 may be a file with the program's own lines in it. */
+static const struct hpx_out_ops in_place_ops = {file_write, NULL, NULL, file_close};
+
+/* A .part that no living run holds, and that can only be ours: removed. `path` may change under us: what is judged is what was opened. */
+static bool remove_stale(const char *path)
+{
+    struct stat before, opened, after;
+    if (lstat(path, &before) != 0 || !S_ISREG(before.st_mode)) {
+        return false;
+    }
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        return false;
+    }
+    bool removed = fstat(fd, &opened) == 0 && same_file(&before, &opened) && opened.st_uid == geteuid() && opened.st_nlink == 1 &&
+                   flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &after) == 0 && same_file(&opened, &after) && unlink(path) == 0;
+    close(fd);
+    return removed;
+}
+
+/* A new file, locked: 1; 0: the name is taken; -1: nothing can be made here (errno). */
+static int create_part(struct out_file *f, const char *path)
+{
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+        if (fd >= 0) {
+            struct stat st;
+            /* between open and flock another run may take it for a stale one. A file system without locks: go on without */
+            if ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(fd, &st) != 0 || st.st_nlink != 1) {
+                close(fd);
+                return 0;
+            }
+            set_fd(f, fd);
+            return 1;
+        }
+        if (errno != EEXIST) {
+            return -1;
+        }
+        if (!remove_stale(path)) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* `final` and a suffix; a last component that would be too long with it gives up its end. */
+static bool part_name(char part[static PATH_MAX], const char *final, const char *suffix)
+{
+    const char *slash = strrchr(final, '/');
+    size_t dir = slash != NULL ? (size_t)(slash + 1 - final) : 0;
+    size_t base = strlen(final + dir);
+    size_t room = NAME_MAX - strlen(suffix);
+    int n = snprintf(part, PATH_MAX, "%.*s%s", (int)(dir + (base < room ? base : room)), final, suffix);
+    return n > 0 && n < PATH_MAX;
+}
+
+static bool open_regular(struct out_file *f)
+{
+    for (int i = 0; i < CANDIDATES; i++) {
+        char suffix[64] = ".part";
+        if (i == 1) {
+            snprintf(suffix, sizeof(suffix), ".%ld.part", (long)getpid());
+        } else if (i > 1) {
+            snprintf(suffix, sizeof(suffix), ".%ld.%d.part", (long)getpid(), i);
+        }
+        if (!part_name(f->part, f->final, suffix)) {
+            return false;
+        }
+        int made = create_part(f, f->part);
+        if (made < 0) {
+            return false;
+        }
+        if (made > 0) {
+            if (i > 0) {
+                hpx_warn("another run writes %.1500s.part, or it cannot be replaced: writing %.1500s%s until the first dump is complete",
+                         f->final, f->final, suffix);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool open_in_place(struct out_file *f, const struct stat *named)
+{
+    int fd = open(f->final, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        f->fifo = *named;
+        return errno == ENXIO && S_ISFIFO(named->st_mode); /* no reader yet: the first write waits for one */
+    }
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    if (fstat(fd, &st) != 0 || !same_file(&st, named) || flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+        close(fd);
+        return false;
+    }
+    set_fd(f, fd);
+    return true;
+}
+
+/* force=n: the name beside an existing file of that name. */
+static bool add_pid(char name[static PATH_MAX], bool text)
+{
+    char old[PATH_MAX];
+    size_t n = strlen(name);
+    memcpy(old, name, n + 1);
+    bool txt = n >= 4 && strcasecmp(name + n - 4, ".txt") == 0;
+    long pid = (long)getpid();
+    int k = 0;
+    if (!text) {
+        k = snprintf(name, PATH_MAX, "%s.%ld", old, pid);
+    } else if (txt) {
+        k = snprintf(name, PATH_MAX, "%.*s.%ld%s", (int)(n - 4), old, pid, old + n - 4);
+    } else {
+        k = snprintf(name, PATH_MAX, "%s.%ld.txt", old, pid);
+    }
+    return k > 0 && k < PATH_MAX;
+}
+
+static bool duplicate(struct out_file *f, int fd)
+{
+    set_fd(f, fcntl(fd, F_DUPFD_CLOEXEC, 3)); /* above 2: the program may close and reopen its standard descriptors */
+    return get_fd(f) >= 0;
+}
+
+/* The operations of what was opened; NULL: refused. */
+static const struct hpx_out_ops *open_named(struct out_file *f, const struct hpx_out_file_opts *opts)
+{
+    size_t len = strlen(opts->name);
+    if (len == 0 || len >= sizeof(f->final)) {
+        return NULL;
+    }
+    memcpy(f->final, opts->name, len + 1);
+    if (strcmp(f->final, "/dev/stdout") == 0) {
+        return duplicate(f, STDOUT_FILENO) ? &in_place_ops : NULL;
+    }
+    if (strcmp(f->final, "/dev/stderr") == 0) {
+        return duplicate(f, STDERR_FILENO) ? &in_place_ops : NULL;
+    }
+    struct stat st;
+    bool there = lstat(f->final, &st) == 0;
+    if (there && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))) {
+        return open_in_place(f, &st) ? &in_place_ops : NULL;
+    }
+    if (there && S_ISREG(st.st_mode) && !opts->force) {
+        if (!add_pid(f->final, opts->text)) {
+            return NULL;
+        }
+        there = lstat(f->final, &st) == 0;
+    }
+    if (there ? !S_ISREG(st.st_mode) : errno != ENOENT) {
+        return NULL;
+    }
+    return open_regular(f) ? &file_ops : NULL;
+}
+
+int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, struct hpx_err *err)
+{
+    struct out_file *f = calloc(1, sizeof(*f));
+    if (f == NULL) {
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
+    }
+    f->out = o;
+    set_fd(f, -1);
+    const struct hpx_out_ops *ops = open_named(f, opts);
+    if (ops == NULL) {
+        free(f);
+        return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", opts->name);
+    }
+    if (hpx_out_init(o, ops, f, ops == &file_ops ? f->part : f->final) != 0) {
+        if (ops == &file_ops) {
+            unlink(f->part);
+        }
+        file_close(f);
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
+    }
+    return 0;
+}
+
+const char *hpx_out_file_name(const struct hpx_out *o)
+{
+    const struct out_file *f = o->ctx;
+    return f != NULL ? f->final : o->name;
+}
+
+void hpx_out_file_forget(struct hpx_out *o)
+{
+    struct out_file *f = o->ctx;
+    if (f == NULL) {
+        return;
+    }
+    int fd = get_fd(f);
+    set_fd(f, -1);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static size_t expansion(char *to, size_t n, char letter, time_t start)
+{
+    struct tm t;
+    to[0] = '\0';
+    switch (letter) {
+    case 'p':
+        snprintf(to, n, "%ld", (long)getpid());
+        break;
+    case 't':
+        if (localtime_r(&start, &t) != NULL) {
+            snprintf(to, n, "%04d%02d%02d-%02d%02d%02d", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
+        }
+        break;
+    case 'h':
+        if (gethostname(to, n) != 0) {
+            snprintf(to, n, "localhost");
+        }
+        to[n - 1] = '\0';
+        for (char *c = strchr(to, '/'); c != NULL; c = strchr(c, '/')) {
+            *c = '_'; /* a host name is no path */
+        }
+        break;
+    case '%':
+        snprintf(to, n, "%%");
+        break;
+    default: /* another program's placeholder: it stays, with its percent */
+        snprintf(to, n, "%%%c", letter);
+        break;
+    }
+    return strlen(to);
+}
+
+int hpx_name_expand(char *buf, size_t n, const char *name, time_t start)
+{
+    size_t used = 0;
+    for (const char *c = name; *c != '\0'; c++) {
+        char text[HOST_NAME_MAX + 2];
+        size_t k = 1;
+        text[0] = *c;
+        if (*c == '%' && c[1] != '\0') {
+            k = expansion(text, sizeof(text), *++c, start);
+        }
+        if (n == 0 || k >= n - used) {
+            return -HPX_E_RANGE;
+        }
+        memcpy(buf + used, text, k);
+        used += k;
+    }
+    if (n == 0) {
+        return -HPX_E_RANGE;
+    }
+    buf[used] = '\0';
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* text.c: modified UTF-8 in, UTF-8 with escapes out. */
+#include "text.h"
+#include <string.h>
+
+static bool plain(unsigned char c, bool quoted)
+{
+    return c >= 0x20 && c < 0x7F && !(quoted && (c == '"' || c == '\\'));
+}
+
+static bool continuation(unsigned char c)
+{
+    return (c & 0xC0) == 0x80;
+}
+
+static size_t put_u(char *to, unsigned v)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    to[0] = '\\';
+    to[1] = 'u';
+    to[2] = hex[v >> 12 & 15];
+    to[3] = hex[v >> 8 & 15];
+    to[4] = hex[v >> 4 & 15];
+    to[5] = hex[v & 15];
+    return 6;
+}
+
+static size_t put_ascii(char *to, unsigned char c, bool quoted)
+{
+    char letter = 0;
+    switch (c) {
+    case '\n':
+        letter = 'n';
+        break;
+    case '\r':
+        letter = 'r';
+        break;
+    case '\t':
+        letter = 't';
+        break;
+    case '"':
+    case '\\':
+        if (quoted) {
+            letter = (char)c;
+        }
+        break;
+    default:
+        break;
+    }
+    if (letter != 0) {
+        to[0] = '\\';
+        to[1] = letter;
+        return 2;
+    }
+    if (c < 0x20 || c == 0x7F) {
+        return put_u(to, c);
+    }
+    to[0] = (char)c;
+    return 1;
+}
+
+/* The value of a well-formed sequence of three bytes at p, surrogates included; 0: none there. */
+static unsigned three(const unsigned char *p, size_t n)
+{
+    if (n < 3 || (p[0] & 0xF0) != 0xE0 || !continuation(p[1]) || !continuation(p[2])) {
+        return 0;
+    }
+    unsigned v = (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
+    return v >= 0x800 ? v : 0;
+}
+
+static size_t put_three(char *to, const unsigned char *p, size_t n, unsigned v, size_t *len)
+{
+    unsigned low = v >= 0xD800 && v <= 0xDBFF ? three(p + 3, n - 3) : 0;
+    if (low >= 0xDC00 && low <= 0xDFFF) {
+        unsigned c = 0x10000 + ((v - 0xD800) << 10) + (low - 0xDC00);
+        to[0] = (char)(0xF0 | c >> 18);
+        to[1] = (char)(0x80 | (c >> 12 & 63));
+        to[2] = (char)(0x80 | (c >> 6 & 63));
+        to[3] = (char)(0x80 | (c & 63));
+        *len = 6;
+        return 4;
+    }
+    *len = 3;
+    if (v >= 0xD800 && v <= 0xDFFF) {
+        return put_u(to, v);
+    }
+    memcpy(to, p, 3);
+    return 3;
+}
+
+static bool four(const unsigned char *p, size_t n)
+{
+    if (n < 4 || (p[0] & 0xF8) != 0xF0 || !continuation(p[1]) || !continuation(p[2]) || !continuation(p[3])) {
+        return false;
+    }
+    unsigned v = (p[0] & 7u) << 18 | (p[1] & 63u) << 12;
+    return v >= 0x10000 && v <= 0x10FFFF;
+}
+
+/* One character of the n > 0 bytes at p: *len of them are used, up to 6 are put. */
+static size_t step(char *to, const unsigned char *p, size_t n, bool quoted, size_t *len)
+{
+    *len = 1;
+    if (p[0] < 0x80) {
+        return put_ascii(to, p[0], quoted);
+    }
+    unsigned v = three(p, n);
+    if (v != 0) {
+        return put_three(to, p, n, v, len);
+    }
+    if (n >= 2 && (p[0] & 0xE0) == 0xC0 && continuation(p[1])) {
+        v = (p[0] & 31u) << 6 | (p[1] & 63u);
+        if (v == 0 || (v >= 0x80 && v < 0xA0)) { /* v == 0: the JVM's U+0000 */
+            *len = 2;
+            return put_u(to, v);
+        }
+        if (v >= 0xA0) {
+            *len = 2;
+            memcpy(to, p, 2);
+            return 2;
+        }
+    }
+    if (four(p, n)) { /* not the JVM's way, but UTF-8 */
+        *len = 4;
+        memcpy(to, p, 4);
+        return 4;
+    }
+    return put_u(to, p[0]);
+}
+
+size_t hpx_text_escape(char *to, struct hpx_text s, bool quoted)
+{
+    const unsigned char *p = (const unsigned char *)s.bytes;
+    size_t n = s.len;
+    size_t put = 0;
+    while (n > 0) {
+        size_t len = 0;
+        put += step(to + put, p, n, quoted, &len);
+        p += len;
+        n -= len;
+    }
+    return put;
+}
+
+void hpx_text_put(struct hpx_out *o, struct hpx_text s, bool quoted)
+{
+    const unsigned char *p = (const unsigned char *)s.bytes;
+    size_t n = s.len;
+    while (n > 0) {
+        size_t len = 0;
+        while (len < n && plain(p[len], quoted)) {
+            len++;
+        }
+        if (len > 0) {
+            hpx_out_bytes(o, p, len);
+        } else {
+            char c[8];
+            size_t put = step(c, p, n, quoted, &len);
+            hpx_out_bytes(o, c, put);
+        }
+        p += len;
+        n -= len;
+    }
+}
