@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* string_table.h: each distinct byte string once, numbered densely from 1; 0 is "none". Bytes as the JVM gives them (modified UTF-8):
- * the writers turn them into what their format wants. Owner: the aggregator; a snapshot's reader may look up numbers it was handed. */
+ * the writers turn them into what their format wants. Equal bytes are compared, not only hashes. Owner: the aggregator. The bytes never
+ * move and never change, so a snapshot's reader may hold pointers to them; it does not use the table itself. */
 #ifndef HPX_STRING_TABLE_H
 #define HPX_STRING_TABLE_H
 
 #include "arena.h"
-#include "intern.h"
+#include "slots.h"
 #include "vec.h"
 
 struct hpx_string {
@@ -14,7 +15,7 @@ struct hpx_string {
 };
 
 struct hpx_strings {
-    struct hpx_intern index;
+    struct hpx_slots index;
     struct hpx_vec all; /* struct hpx_string; element 0 is "" */
     struct hpx_arena arena;
 };
@@ -26,6 +27,10 @@ uint32_t hpx_strings_intern(struct hpx_strings *s, const char *bytes, size_t n);
 static inline const struct hpx_string *hpx_strings_at(const struct hpx_strings *s, uint32_t id)
 {
     return (const struct hpx_string *)hpx_vec_at(&s->all, id);
+}
+static inline size_t hpx_strings_bytes(const struct hpx_strings *s)
+{
+    return s->index.bytes + s->all.bytes + s->arena.bytes;
 }
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* id_map.h: from a 64-bit key (a jmethodID, a thread's key) to a dense number; exact, 8 bytes a slot and 8 a number.
+ *
+ * Smaller than an intern table: a quarter of a million methods are the largest table of a run. One owner thread; nobody else reads. */
+#ifndef HPX_ID_MAP_H
+#define HPX_ID_MAP_H
+
+#include "intern.h"
+#include "vec.h"
+
+struct hpx_id_map {
+    struct hpx_slots slots;
+    struct hpx_vec keys; /* uint64_t: the key of each number */
+};
+
+int hpx_id_map_init(struct hpx_id_map *m); /* 0, -HPX_E_NOMEM */
+void hpx_id_map_fini(struct hpx_id_map *m);
+/* The number last bound to the key, or HPX_INTERN_NONE. */
+uint32_t hpx_id_map_find(const struct hpx_id_map *m, uint64_t key);
+/* Binds the key to the next number, which is returned; a number that it had before keeps its key but is no longer found.
+ * HPX_INTERN_NONE without memory (nothing changed). */
+uint32_t hpx_id_map_bind(struct hpx_id_map *m, uint64_t key);
+static inline uint32_t hpx_id_map_len(const struct hpx_id_map *m)
+{
+    return m->keys.len;
+}
+static inline uint64_t hpx_id_map_key(const struct hpx_id_map *m, uint32_t number)
+{
+    return *(const uint64_t *)hpx_vec_at(&m->keys, number);
+}
+static inline size_t hpx_id_map_bytes(const struct hpx_id_map *m)
+{
+    return m->slots.bytes + m->keys.bytes;
+}
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model.c: life of the model, threads, events. */
+#include "model_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const unknown_names[] = {
+#define HPX_UNKNOWN_NAME(sym, name) name,
+    HPX_UNKNOWNS(HPX_UNKNOWN_NAME)
+#undef HPX_UNKNOWN_NAME
+};
+
+void *hpx_model_scratch(struct hpx_model *m, size_t n)
+{
+    if (m->scratch_size < n || !m->scratch) {
+        size_t size = m->scratch_size ? m->scratch_size : 4096;
+        while (size < n) {
+            size *= 2;
+        }
+        void *p = malloc(size);
+        if (!p) {
+            return NULL;
+        }
+        free(m->scratch);
+        m->scratch = p;
+        m->scratch_size = size;
+    }
+    return m->scratch;
+}
+
+/* Shown method hprofx.unknown.NAME. */
+static uint32_t show_pseudo(struct hpx_model *m, const char *name)
+{
+    static const char class_name[] = "hprofx.unknown";
+    uint32_t c = hpx_strings_intern(&m->strings, class_name, sizeof(class_name) - 1);
+    uint32_t n = hpx_strings_intern(&m->strings, name, strlen(name));
+    return c && n ? hpx_shown_method(&m->shown, c, n, 0, 0) : HPX_INTERN_NONE;
+}
+
+/* Made at the start, so that a loss can be shown when memory is short. */
+static bool make_pseudos(struct hpx_model *m)
+{
+    m->shown_unnamed = show_pseudo(m, "method");
+    m->shown_unloaded = show_pseudo(m, "unloaded_class");
+    if (m->shown_unnamed == HPX_INTERN_NONE || m->shown_unloaded == HPX_INTERN_NONE) {
+        return false;
+    }
+    for (uint32_t i = 0; i <= HPX_PSEUDO_METHOD; i++) {
+        uint32_t shown = i < HPX_UNKNOWN_COUNT ? show_pseudo(m, unknown_names[i]) : m->shown_unnamed;
+        struct hpx_sampled *s = shown != HPX_INTERN_NONE ? hpx_methods_pseudo(&m->methods) : NULL;
+        if (!s) {
+            return false;
+        }
+        s->shown = shown;
+    }
+    return true;
+}
+
+struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
+{
+    struct hpx_model *m = calloc(1, sizeof(*m));
+    if (!m) {
+        return NULL;
+    }
+    m->cfg = *cfg;
+    hpx_arena_init(&m->lines);
+    if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods, cfg->signatures) != 0 || hpx_traces_init(&m->traces) != 0 ||
+        hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m)) {
+        hpx_model_destroy(m);
+        return NULL;
+    }
+    return m;
+}
+
+void hpx_model_destroy(struct hpx_model *m)
+{
+    if (!m) {
+        return;
+    }
+    hpx_strings_fini(&m->strings);
+    hpx_methods_fini(&m->methods);
+    hpx_traces_fini(&m->traces);
+    hpx_shown_fini(&m->shown);
+    hpx_threads_fini(&m->threads);
+    hpx_arena_fini(&m->lines);
+    free(m->scratch);
+    free(m);
+}
+
+/* ---- threads ---- */
+
+static struct hpx_thread_slots *give_slots(struct hpx_model *m, struct hpx_thread *t, uint32_t serial)
+{
+    struct hpx_thread_slots *s = t->model;
+    if (!s) {
+        s = calloc(1, sizeof(*s));
+        if (!s) {
+            return NULL;
+        }
+        t->model = s;
+        m->slots_bytes += sizeof(*s);
+    }
+    s->serial = serial;
+    return s;
+}
+
+static bool take_text(struct hpx_model *m, struct hpx_text *to, const char **at, const char *end)
+{
+    struct hpx_text t = hpx_model_next_text(at, end);
+    uint32_t id = hpx_strings_intern(&m->strings, t.bytes, t.len);
+    const struct hpx_string *s = hpx_strings_at(&m->strings, id);
+    *to = (struct hpx_text){s->bytes, s->len};
+    return s->len == t.len; /* not so only for want of memory */
+}
+
+static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start *msg)
+{
+    struct hpx_thread_entry *e = hpx_threads_living(&m->threads, msg->key);
+    if (!e) {
+        struct hpx_thread_rec rec = {0};
+        const char *at = msg->text, *end = at + msg->text_len;
+        bool all = take_text(m, &rec.name, &at, end) && take_text(m, &rec.group, &at, end) && take_text(m, &rec.parent_group, &at, end);
+        e = all ? hpx_threads_add(&m->threads, msg->key, &rec) : NULL;
+        if (!e) {
+            hpx_count(&m->counters, HPX_C_THREADS_UNTOLD, 1);
+        } else if (m->cfg.thread_event) {
+            m->cfg.thread_event(m->cfg.ctx, &e->rec, false);
+        }
+    }
+    if (msg->thread && e) {
+        (void)give_slots(m, msg->thread, e->rec.serial); /* tried again at its first event */
+    }
+}
+
+static void thread_end(struct hpx_model *m, const struct hpx_msg_thread_end *msg)
+{
+    struct hpx_thread_entry *e = hpx_threads_living(&m->threads, msg->key);
+    if (!e) {
+        return;
+    }
+    e->ended = true;
+    if (m->cfg.thread_event) {
+        m->cfg.thread_event(m->cfg.ctx, &e->rec, true);
+    }
+}
+
+void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t)
+{
+    hpx_counters_add(&m->counters, &t->counters);
+    if (t->model) {
+        m->slots_bytes -= sizeof(struct hpx_thread_slots);
+        free(t->model);
+        t->model = NULL;
+    }
+}
+
+bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
+{
+    switch (msg->kind) {
+    case HPX_MSG_CLASS:
+        hpx_model_class(m, (const struct hpx_msg_class *)(const void *)msg);
+        break;
+    case HPX_MSG_RESOLVED:
+        hpx_model_resolved(m, (const struct hpx_msg_resolved *)(const void *)msg);
+        break;
+    case HPX_MSG_THREAD_START:
+        thread_start(m, (const struct hpx_msg_thread_start *)(const void *)msg);
+        break;
+    case HPX_MSG_THREAD_END:
+        thread_end(m, (const struct hpx_msg_thread_end *)(const void *)msg);
+        break;
+    default:
+        return false;
+    }
+    free(msg);
+    return true;
+}
+
+/* ---- events ---- */
+
+bool hpx_model_same_frames(const struct hpx_model *m, const struct hpx_raw *raw, const struct hpx_ev_frame *frames, uint32_t nframes)
+{
+    bool same = raw->nframes == nframes;
+    for (uint32_t i = 0; same && i < nframes; i++) {
+        uint32_t method = hpx_methods_sampled(&m->methods, raw->frames[i].sampled)->method;
+        uint64_t id = method != HPX_INTERN_NONE ? hpx_id_map_key(&m->methods.ids, method) : 0;
+        same = id == frames[i].method && raw->frames[i].bci == frames[i].bci;
+    }
+    return same;
+}
+
+/* The hash under which a stack is counted: that of its frames, and what else makes stacks different. */
+static struct hpx_hash128 raw_key(const struct hpx_model *m, uint64_t lo, uint64_t hi, uint32_t thread)
+{
+    if (!thread && !m->methods.generation) {
+        return (struct hpx_hash128){lo, hi};
+    }
+    uint64_t key[4] = {lo, hi, thread, m->methods.generation};
+    return hpx_hash128(key, sizeof(key));
+}
+
+/* The raw trace of a definition; HPX_INTERN_NONE without memory. */
+static uint32_t intern_stack(struct hpx_model *m, const struct hpx_ev_head *ev, uint32_t thread)
+{
+    const struct hpx_ev_hash *hash = (const void *)(ev + 1);
+    const struct hpx_ev_frame *frames = (const void *)(hash + 1);
+    uint32_t nframes = ev->units - 2u;
+    struct hpx_hash128 h = raw_key(m, hash->lo, hash->hi, thread);
+    uint32_t raw = hpx_traces_find(&m->traces, h);
+    if (raw != HPX_INTERN_NONE) {
+        assert(hpx_model_same_frames(m, hpx_traces_at(&m->traces, raw), frames, nframes));
+        return raw;
+    }
+    struct hpx_raw_frame *to = hpx_model_scratch(m, nframes * sizeof(*to));
+    if (!to) {
+        return HPX_INTERN_NONE;
+    }
+    for (uint32_t i = 0; i < nframes; i++) {
+        to[i] = (struct hpx_raw_frame){hpx_model_sampled(m, frames[i].method), frames[i].bci};
+        if (to[i].sampled == HPX_INTERN_NONE) {
+            return HPX_INTERN_NONE;
+        }
+    }
+    return hpx_traces_add(&m->traces, h, to, nframes, thread);
+}
+
+/* The raw trace of a sample without a stack; HPX_INTERN_NONE without memory. */
+static uint32_t intern_unknown(struct hpx_model *m, enum hpx_unknown why, uint32_t thread)
+{
+    const struct hpx_raw_frame frame = {why, -1};
+    const uint64_t key[3] = {HPX_EV_SAMPLE_UNKNOWN, why, thread}; /* 24 bytes: no stack is hashed over as many */
+    struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
+    uint32_t raw = hpx_traces_find(&m->traces, h);
+    return raw != HPX_INTERN_NONE ? raw : hpx_traces_add(&m->traces, h, &frame, 1, thread);
+}
+
+static void add_sample(struct hpx_model *m, uint32_t raw, uint64_t weight)
+{
+    if (hpx_unlikely(raw == HPX_INTERN_NONE)) {
+        hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, weight);
+        return;
+    }
+    *hpx_traces_count(&m->traces, raw) += weight;
+    m->samples += weight;
+}
+
+static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const struct hpx_ev_head *ev)
+{
+    uint32_t thread = m->cfg.thread_in_traces ? (slots ? slots->serial : HPX_SERIAL_THREAD) : 0;
+    uint32_t *slot = slots && ev->id < HPX_SLOTS ? &slots->raw[ev->id] : NULL;
+    uint32_t raw;
+    switch (ev->kind) {
+    case HPX_EV_SAMPLE:
+        add_sample(m, slot && *slot ? *slot - 1 : HPX_INTERN_NONE, ev->stamp);
+        break;
+    case HPX_EV_SAMPLE_DEF:
+        raw = ev->units >= 2 ? intern_stack(m, ev, thread) : HPX_INTERN_NONE;
+        if (slot) {
+            *slot = raw + 1; /* 0, not defined, when there was no memory: the slot's old stack must not be counted instead */
+        }
+        add_sample(m, raw, ev->stamp);
+        break;
+    case HPX_EV_SAMPLE_UNKNOWN: {
+        enum hpx_unknown why = ev->id < HPX_UNKNOWN_COUNT ? (enum hpx_unknown)ev->id : HPX_UNKNOWN_OTHER;
+        raw = intern_unknown(m, why, thread);
+        add_sample(m, raw, ev->stamp);
+        m->unknown[why] += raw != HPX_INTERN_NONE ? ev->stamp : 0;
+        break;
+    }
+    default: /* PAD, and what other sinks read */
+        break;
+    }
+}
+
+void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
+{
+    struct hpx_thread_slots *slots = t->model ? t->model : give_slots(m, t, HPX_SERIAL_THREAD);
+    const struct hpx_ev_head *end = ev + n / HPX_EV_UNIT;
+    while (ev < end) {
+        assert(ev->units > 0 && ev->units <= end - ev);
+        if (ev->units == 0 || ev->units > end - ev) {
+            return; /* not a run of whole records: nothing behind it can be read */
+        }
+        apply(m, slots, ev);
+        ev += ev->units;
+    }
+}
+
+/* ---- figures ---- */
+
+uint32_t hpx_model_unresolved(const struct hpx_model *m)
+{
+    return m->unresolved;
+}
+
+struct hpx_counters *hpx_model_counters(struct hpx_model *m)
+{
+    return &m->counters;
+}
+
+uint64_t hpx_model_samples(const struct hpx_model *m)
+{
+    return m->samples;
+}
+
+uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why)
+{
+    return m->unknown[why];
+}
+
+size_t hpx_model_bytes(const struct hpx_model *m)
+{
+    return sizeof(*m) + hpx_strings_bytes(&m->strings) + hpx_methods_bytes(&m->methods) + hpx_traces_bytes(&m->traces) +
+           hpx_shown_bytes(&m->shown) + hpx_threads_bytes(&m->threads) + m->lines.bytes + m->scratch_size + m->slots_bytes;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model_internal.h: the model's state, shared by its own files: model.c (life, threads, events), model_names.c (classes, requests,
+ * answers), model_show.c (printed forms, snapshot). Included by them and by their tests only. Owner: the aggregator. */
+#ifndef HPX_MODEL_INTERNAL_H
+#define HPX_MODEL_INTERNAL_H
+
+#include "method_table.h"
+#include "model.h"
+#include "shown_table.h"
+#include "string_table.h"
+#include "thread_table.h"
+#include "trace_table.h"
+
+/* The first sampled records: one a cause (enum hpx_unknown), then the frame without a jmethodID. */
+#define HPX_PSEUDO_METHOD ((uint32_t)HPX_UNKNOWN_COUNT)
+
+/* hpx_thread.model */
+struct hpx_thread_slots {
+    uint32_t serial;         /* HPX_SERIAL_THREAD: no THREAD_START was seen */
+    uint32_t raw[HPX_SLOTS]; /* number of the raw trace + 1; 0: not defined */
+};
+
+struct hpx_model {
+    struct hpx_model_config cfg;
+    struct hpx_strings strings;
+    struct hpx_methods methods;
+    struct hpx_traces traces;
+    struct hpx_shown shown;
+    struct hpx_threads threads;
+    struct hpx_arena lines; /* struct hpx_line */
+    struct hpx_counters counters;
+    uint64_t samples, unknown[HPX_UNKNOWN_COUNT];
+    uint32_t unresolved;
+    uint32_t shown_unnamed, shown_unloaded; /* shown methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
+    void *scratch;
+    size_t scratch_size;
+    size_t slots_bytes; /* of all struct hpx_thread_slots */
+};
+
+/* Memory for one step, good until the next call; NULL without memory. */
+void *hpx_model_scratch(struct hpx_model *m, size_t n);
+
+/* model_names.c */
+void hpx_model_class(struct hpx_model *m, const struct hpx_msg_class *msg);
+void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg);
+/* The number of the sampled record of a jmethodID (0: none); a request goes out for a new one. HPX_INTERN_NONE without memory. */
+uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id);
+/* Counts once what is missing of this sampled record. */
+void hpx_model_count_missing(struct hpx_model *m, uint32_t sampled);
+
+/* The next of the texts that end with a 0 each; empty when there are no more. */
+struct hpx_text hpx_model_next_text(const char **at, const char *end);
+
+/* Whether a raw trace has these frames: what an equal hash is trusted for. */
+bool hpx_model_same_frames(const struct hpx_model *m, const struct hpx_raw *raw, const struct hpx_ev_frame *frames, uint32_t nframes);
+
+#endif

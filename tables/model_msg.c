@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model_msg.c: messages to the model, made by any thread. */
+#include "model.h"
+
+/* NULL also above 4 GiB, which a message's size field cannot say. */
+static void *new_message(uint32_t kind, uint64_t size)
+{
+    return size <= UINT32_MAX ? hpx_msg_new(kind, (size_t)size) : NULL;
+}
+
+struct hpx_msg_class *hpx_msg_class_new(uint32_t nmethods, uint32_t text_len)
+{
+    uint64_t text_at = sizeof(struct hpx_msg_class) + (uint64_t)nmethods * sizeof(uint64_t);
+    struct hpx_msg_class *m = new_message(HPX_MSG_CLASS, text_at + text_len);
+    if (m) {
+        m->nmethods = nmethods;
+        m->text_len = text_len;
+        m->text = (char *)m + text_at;
+    }
+    return m;
+}
+
+struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len)
+{
+    uint64_t text_at = sizeof(struct hpx_msg_resolved) + (uint64_t)nlines * sizeof(struct hpx_line);
+    struct hpx_msg_resolved *m = new_message(HPX_MSG_RESOLVED, text_at + text_len);
+    if (m) {
+        m->nlines = nlines;
+        m->text_len = text_len;
+        m->text = (char *)m + text_at;
+    }
+    return m;
+}
+
+struct hpx_msg_thread_start *hpx_msg_thread_start_new(uint32_t text_len)
+{
+    struct hpx_msg_thread_start *m = new_message(HPX_MSG_THREAD_START, sizeof(struct hpx_msg_thread_start) + (uint64_t)text_len);
+    if (m) {
+        m->text_len = text_len;
+    }
+    return m;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model_names.c: classes and methods as they are announced, asked for and answered. */
+#include "java_name.h"
+#include "model_internal.h"
+#include <string.h>
+
+struct hpx_text hpx_model_next_text(const char **at, const char *end)
+{
+    const char *start = *at;
+    size_t left = (size_t)(end - start);
+    const char *zero = left ? memchr(start, 0, left) : NULL;
+    *at = zero ? zero + 1 : end;
+    return (struct hpx_text){start, (uint32_t)((zero ? zero : end) - start)};
+}
+
+static uint32_t intern_text(struct hpx_model *m, struct hpx_text t)
+{
+    return hpx_strings_intern(&m->strings, t.bytes, t.len);
+}
+
+/* 0 for want of memory: the class is then unnamed, and asked for when it is sampled. */
+static uint32_t intern_class_name(struct hpx_model *m, struct hpx_text signature)
+{
+    char *name = hpx_model_scratch(m, HPX_JAVA_NAME_MAX((size_t)signature.len));
+    return name ? hpx_strings_intern(&m->strings, name, hpx_java_name(name, signature.bytes, signature.len)) : 0;
+}
+
+static bool is_named(const struct hpx_model *m, const struct hpx_sampled *s)
+{
+    return s->name && hpx_methods_class(&m->methods, s->klass)->name;
+}
+
+/* Sends a request for what is missing, or settles the method. */
+static void ask(struct hpx_model *m, uint32_t sampled)
+{
+    struct hpx_sampled *s = hpx_methods_sampled(&m->methods, sampled);
+    if (s->klass == 0) {
+        s->state = HPX_SAMPLED_NO_CLASS;
+        return;
+    }
+    bool want_name = !is_named(m, s), want_lines = m->cfg.lines;
+    if (!want_name && !want_lines) {
+        s->state = HPX_SAMPLED_SETTLED;
+        return;
+    }
+    uint64_t ref = hpx_methods_class(&m->methods, s->klass)->ref;
+    struct hpx_msg_resolve *r = ref && m->cfg.resolve ? hpx_msg_new(0, sizeof(*r)) : NULL;
+    if (!r) {
+        s->state = HPX_SAMPLED_GONE;
+        return;
+    }
+    r->method = sampled;
+    r->want_name = want_name;
+    r->want_lines = want_lines;
+    r->ref = ref;
+    r->id = hpx_id_map_key(&m->methods.ids, s->method);
+    s->state = HPX_SAMPLED_ASKED;
+    m->unresolved++;
+    m->cfg.resolve(m->cfg.ctx, r);
+}
+
+uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id)
+{
+    if (id == 0) {
+        return HPX_PSEUDO_METHOD;
+    }
+    uint32_t method = hpx_methods_find(&m->methods, id);
+    if (method == HPX_INTERN_NONE) {
+        method = hpx_methods_bind(&m->methods, id, 0, 0, 0);
+    }
+    bool fresh = false;
+    uint32_t sampled = method != HPX_INTERN_NONE ? hpx_methods_sample(&m->methods, method, &fresh) : HPX_INTERN_NONE;
+    if (fresh) {
+        ask(m, sampled);
+    }
+    return sampled;
+}
+
+/* Only the same living reference says that a class is the same: a name may be that of a successor. */
+static bool same_class(const struct hpx_class *c, uint64_t ref, uint32_t name)
+{
+    return ref && c->ref == ref && (!c->name || !name || c->name == name);
+}
+
+/* The record of the message's class: the one that has some of its ids already, or a new one; 0 without memory. */
+static uint32_t find_class(struct hpx_model *m, const struct hpx_msg_class *msg, uint32_t name, uint32_t source)
+{
+    for (uint32_t i = 0; i < msg->nmethods; i++) {
+        uint32_t method = hpx_methods_find(&m->methods, msg->ids[i]);
+        uint32_t klass = method != HPX_INTERN_NONE ? hpx_methods_class_of(&m->methods, method) : 0;
+        struct hpx_class *c = hpx_methods_class(&m->methods, klass);
+        if (klass && same_class(c, msg->ref, name)) {
+            if (!c->name) {
+                c->name = name;
+                c->source = source;
+            }
+            return klass;
+        }
+    }
+    return hpx_methods_new_class(&m->methods, msg->ref, name, source);
+}
+
+static uint32_t name_of(const struct hpx_model *m, uint32_t method)
+{
+    const struct hpx_sampled *s = hpx_methods_sampled_of(&m->methods, method);
+    return s ? s->name : *(const uint32_t *)hpx_vec_at(&m->methods.info, method);
+}
+
+/* One announced method; false without memory. */
+static bool announce(struct hpx_model *m, uint64_t id, uint32_t klass, uint32_t name, uint32_t signature)
+{
+    uint32_t method = hpx_methods_find(&m->methods, id);
+    uint32_t before = method != HPX_INTERN_NONE ? hpx_methods_class_of(&m->methods, method) : 0;
+    if (method == HPX_INTERN_NONE || (before && before != klass)) {
+        return hpx_methods_bind(&m->methods, id, klass, name, signature) != HPX_INTERN_NONE;
+    }
+    uint32_t known = name_of(m, method);
+    if (known && name && known != name) { /* the id means another method now */
+        return hpx_methods_bind(&m->methods, id, klass, name, signature) != HPX_INTERN_NONE;
+    }
+    hpx_methods_name(&m->methods, method, name, signature);
+    if (!before) { /* it was sampled before its class was announced */
+        bool fresh;
+        uint32_t sampled = hpx_methods_sample(&m->methods, method, &fresh);
+        hpx_methods_sampled(&m->methods, sampled)->klass = klass;
+        ask(m, sampled);
+    }
+    return true;
+}
+
+void hpx_model_class(struct hpx_model *m, const struct hpx_msg_class *msg)
+{
+    if (msg->nmethods == 0) {
+        return;
+    }
+    uint32_t name = 0, source = 0;
+    const char *at = msg->text, *end = at + msg->text_len;
+    if (msg->named) {
+        name = intern_class_name(m, hpx_model_next_text(&at, end));
+        source = intern_text(m, hpx_model_next_text(&at, end));
+    }
+    uint32_t klass = find_class(m, msg, name, source);
+    bool complete = klass != 0;
+    for (uint32_t i = 0; complete && i < msg->nmethods; i++) {
+        uint32_t method_name = 0, signature = 0;
+        if (msg->named) {
+            method_name = intern_text(m, hpx_model_next_text(&at, end));
+            struct hpx_text s = hpx_model_next_text(&at, end);
+            signature = m->cfg.signatures ? intern_text(m, s) : 0;
+        }
+        complete = msg->ids[i] == 0 || announce(m, msg->ids[i], klass, method_name, signature);
+    }
+    if (!complete) {
+        hpx_count(&m->counters, HPX_C_CLASSES_UNNAMED, 1);
+    }
+}
+
+/* false without memory. */
+static bool take_lines(struct hpx_model *m, struct hpx_sampled *s, const struct hpx_msg_resolved *msg)
+{
+    if (!m->cfg.lines || msg->nlines == 0 || s->nlines > 0) {
+        return true;
+    }
+    struct hpx_line *lines = hpx_arena_alloc(&m->lines, msg->nlines * sizeof(*lines), _Alignof(struct hpx_line));
+    if (!lines) {
+        return false;
+    }
+    memcpy(lines, msg->lines, msg->nlines * sizeof(*lines));
+    s->lines = lines;
+    s->nlines = msg->nlines;
+    return true;
+}
+
+static void take_names(struct hpx_model *m, struct hpx_sampled *s, const struct hpx_msg_resolved *msg)
+{
+    const char *at = msg->text, *end = at + msg->text_len;
+    struct hpx_class *c = hpx_methods_class(&m->methods, s->klass);
+    struct hpx_text class_signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
+    struct hpx_text name = hpx_model_next_text(&at, end), signature = hpx_model_next_text(&at, end);
+    if (!c->name) {
+        c->name = intern_class_name(m, class_signature);
+        c->source = intern_text(m, source);
+    }
+    if (!s->name) {
+        s->name = intern_text(m, name);
+        s->signature = m->cfg.signatures ? intern_text(m, signature) : 0;
+    }
+}
+
+void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg)
+{
+    struct hpx_sampled *s = msg->method < m->methods.sampled.len ? hpx_methods_sampled(&m->methods, msg->method) : NULL;
+    if (!s || (s->state != HPX_SAMPLED_ASKED && s->state != HPX_SAMPLED_GAVE_UP)) {
+        return;
+    }
+    if (s->state == HPX_SAMPLED_ASKED) {
+        m->unresolved--;
+    }
+    s->state = HPX_SAMPLED_GONE;
+    if (msg->gone) {
+        return;
+    }
+    if (msg->named) {
+        take_names(m, s, msg);
+    }
+    /* What memory was short for is missing for good, as if the class were gone. */
+    if (take_lines(m, s, msg) && is_named(m, s)) {
+        s->state = HPX_SAMPLED_SETTLED;
+    }
+}
+
+void hpx_model_count_missing(struct hpx_model *m, uint32_t sampled)
+{
+    struct hpx_sampled *s = hpx_methods_sampled(&m->methods, sampled);
+    bool lost = s->state == HPX_SAMPLED_GONE || s->state == HPX_SAMPLED_GAVE_UP;
+    bool unnamed = sampled == HPX_PSEUDO_METHOD || s->state == HPX_SAMPLED_NO_CLASS || (lost && !is_named(m, s));
+    if (unnamed && !s->unnamed_counted) {
+        s->unnamed_counted = true;
+        hpx_count(&m->counters, HPX_C_METHODS_UNNAMED, 1);
+    } else if (lost && !unnamed && m->cfg.lines && !s->unlined_counted) {
+        s->unlined_counted = true;
+        hpx_count(&m->counters, HPX_C_METHODS_UNLINED, 1);
+    }
+}
+
+void hpx_model_give_up(struct hpx_model *m)
+{
+    for (uint32_t i = 0; i < m->methods.sampled.len && m->unresolved > 0; i++) {
+        struct hpx_sampled *s = hpx_methods_sampled(&m->methods, i);
+        if (s->state == HPX_SAMPLED_ASKED) {
+            s->state = HPX_SAMPLED_GAVE_UP;
+            m->unresolved--;
+            hpx_model_count_missing(m, i);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model_show.c: raw traces to shown ones, and the snapshot. */
+#include "model_internal.h"
+#include <stdlib.h>
+
+/* The last entry at or below bci. */
+static int32_t line_of(const struct hpx_sampled *s, int32_t bci)
+{
+    uint32_t low = 0, high = s->nlines; /* entries below `low` begin at or below bci, those from `high` on above it */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->lines[middle].bci <= bci) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && s->lines[low - 1].line > 0 ? s->lines[low - 1].line : -1;
+}
+
+/* The shown method, HPX_INTERN_NONE without memory; clears *settled when a later snapshot may show another. */
+static uint32_t show_method(struct hpx_model *m, uint32_t sampled, bool *settled)
+{
+    struct hpx_sampled *s = hpx_methods_sampled(&m->methods, sampled);
+    const struct hpx_class *c = hpx_methods_class(&m->methods, s->klass);
+    if (s->state != HPX_SAMPLED_SETTLED && s->state != HPX_SAMPLED_GONE) {
+        *settled = false;
+    }
+    if (s->shown == HPX_INTERN_NONE && s->name && c->name) {
+        s->shown = hpx_shown_method(&m->shown, c->name, s->name, s->signature, c->source);
+        if (s->shown == HPX_INTERN_NONE) {
+            return HPX_INTERN_NONE;
+        }
+    }
+    hpx_model_count_missing(m, sampled);
+    if (s->shown != HPX_INTERN_NONE) {
+        return s->shown;
+    }
+    return s->state == HPX_SAMPLED_GONE || s->state == HPX_SAMPLED_GAVE_UP ? m->shown_unloaded : m->shown_unnamed;
+}
+
+/* Makes sure that the raw trace has a shown one; false without memory. */
+static bool show_trace(struct hpx_model *m, struct hpx_raw *raw)
+{
+    if (raw->settled) {
+        return true;
+    }
+    struct hpx_shown_frame *frames = hpx_model_scratch(m, raw->nframes * sizeof(*frames));
+    if (!frames) {
+        return false;
+    }
+    bool settled = true;
+    for (uint32_t i = 0; i < raw->nframes; i++) {
+        const struct hpx_raw_frame *f = &raw->frames[i];
+        frames[i].method = show_method(m, f->sampled, &settled);
+        frames[i].line = f->bci < 0 ? -1 : line_of(hpx_methods_sampled(&m->methods, f->sampled), f->bci);
+        if (frames[i].method == HPX_INTERN_NONE) {
+            return false;
+        }
+    }
+    uint32_t shown = hpx_shown_trace(&m->shown, raw->thread, frames, raw->nframes);
+    if (shown == HPX_INTERN_NONE) {
+        return false;
+    }
+    raw->shown = shown;
+    raw->settled = settled;
+    return true;
+}
+
+/* Adds the counts up in the shown traces; returns how many have any. */
+static uint32_t sum_up(struct hpx_model *m)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < m->traces.len; i++) {
+        uint64_t count = *hpx_traces_count(&m->traces, i);
+        if (count > 0) {
+            struct hpx_shown_trace *t = hpx_shown_trace_at(&m->shown, hpx_traces_at(&m->traces, i)->shown);
+            rows += t->sum == 0;
+            t->sum += count;
+        }
+    }
+    return rows;
+}
+
+/* Moves the sums into rows and clears the counts; without `s` only clears the sums. */
+static void take_sums(struct hpx_model *m, struct hpx_snapshot *s)
+{
+    for (uint32_t i = 0; i < m->traces.len; i++) {
+        uint64_t *count = hpx_traces_count(&m->traces, i);
+        if (*count == 0) {
+            continue;
+        }
+        struct hpx_shown_trace *t = hpx_shown_trace_at(&m->shown, hpx_traces_at(&m->traces, i)->shown);
+        if (s && t->sum > 0) {
+            s->rows[s->nrows++] = (struct hpx_row){t->rec, t->sum};
+            s->total += t->sum;
+        }
+        t->sum = 0;
+        *count = s ? 0 : *count;
+    }
+}
+
+struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m)
+{
+    for (uint32_t i = 0; i < m->traces.len; i++) {
+        if (*hpx_traces_count(&m->traces, i) > 0 && !show_trace(m, hpx_traces_at(&m->traces, i))) {
+            return NULL;
+        }
+    }
+    uint32_t rows = sum_up(m);
+    struct hpx_snapshot *s = malloc(sizeof(*s) + rows * sizeof(s->rows[0]));
+    if (s) {
+        *s = (struct hpx_snapshot){.rows = (struct hpx_row *)(void *)(s + 1)};
+    }
+    take_sums(m, s);
+    return s;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* shown_table.c: see shown_table.h. */
+#include "shown_table.h"
+#include "err.h"
+
+int hpx_shown_init(struct hpx_shown *s, const struct hpx_strings *strings)
+{
+    *s = (struct hpx_shown){.strings = strings};
+    hpx_vec_init(&s->methods, sizeof(struct hpx_method_rec));
+    hpx_vec_init(&s->traces, sizeof(struct hpx_shown_trace));
+    hpx_arena_init(&s->arena);
+    struct hpx_trace_rec *empty = hpx_arena_alloc(&s->arena, sizeof(*empty), _Alignof(struct hpx_trace_rec));
+    struct hpx_shown_trace *first = hpx_vec_push(&s->traces);
+    if (!empty || !first || hpx_intern_init(&s->method_index, 0) != 0 || hpx_intern_init(&s->trace_index, 0) != 0) {
+        hpx_shown_fini(s);
+        return -HPX_E_NOMEM;
+    }
+    *empty = (struct hpx_trace_rec){.serial = HPX_SERIAL_TRACE};
+    first->rec = empty;
+    return 0;
+}
+
+void hpx_shown_fini(struct hpx_shown *s)
+{
+    hpx_intern_fini(&s->method_index);
+    hpx_intern_fini(&s->trace_index);
+    hpx_vec_fini(&s->methods);
+    hpx_vec_fini(&s->traces);
+    hpx_arena_fini(&s->arena);
+}
+
+static struct hpx_text text_of(const struct hpx_shown *s, uint32_t string)
+{
+    const struct hpx_string *e = hpx_strings_at(s->strings, string);
+    return (struct hpx_text){e->bytes, e->len};
+}
+
+uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t class_name, uint32_t name, uint32_t signature, uint32_t source)
+{
+    uint32_t key[4] = {class_name, name, signature, source};
+    struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
+    uint32_t found = hpx_intern_find(&s->method_index, h);
+    if (found != HPX_INTERN_NONE) {
+        return found;
+    }
+    if (hpx_intern_reserve(&s->method_index) != 0) {
+        return HPX_INTERN_NONE;
+    }
+    struct hpx_method_rec *r = hpx_vec_push(&s->methods);
+    if (!r) {
+        return HPX_INTERN_NONE;
+    }
+    *r = (struct hpx_method_rec){text_of(s, class_name), text_of(s, name), text_of(s, signature), text_of(s, source)};
+    hpx_intern_put(&s->method_index, h, s->methods.len - 1);
+    return s->methods.len - 1;
+}
+
+static const struct hpx_method_rec *method_at(const struct hpx_shown *s, uint32_t method)
+{
+    return hpx_vec_at(&s->methods, method);
+}
+
+#ifndef NDEBUG
+static bool same_trace(const struct hpx_shown *s, uint32_t trace, uint32_t thread, const struct hpx_shown_frame *frames, uint32_t nframes)
+{
+    const struct hpx_trace_rec *r = hpx_shown_trace_at(s, trace)->rec;
+    bool same = r->thread == thread && r->nframes == nframes;
+    for (uint32_t i = 0; same && i < nframes; i++) {
+        same = r->frames[i].method == method_at(s, frames[i].method) && r->frames[i].line == frames[i].line;
+    }
+    return same;
+}
+#endif
+
+uint32_t hpx_shown_trace(struct hpx_shown *s, uint32_t thread, const struct hpx_shown_frame *frames, uint32_t nframes)
+{
+    if (nframes == 0 && thread == 0) {
+        return 0;
+    }
+    struct hpx_hash128 h = hpx_hash128(frames, nframes * sizeof(*frames));
+    if (thread) {
+        uint64_t key[3] = {h.lo, h.hi, thread};
+        h = hpx_hash128(key, sizeof(key));
+    }
+    uint32_t found = hpx_intern_find(&s->trace_index, h);
+    if (found != HPX_INTERN_NONE) {
+        assert(same_trace(s, found, thread, frames, nframes));
+        return found;
+    }
+    struct hpx_shown_trace *e = hpx_intern_reserve(&s->trace_index) == 0 ? hpx_vec_push(&s->traces) : NULL;
+    if (!e) {
+        return HPX_INTERN_NONE;
+    }
+    struct hpx_trace_rec *r =
+        hpx_arena_alloc(&s->arena, sizeof(*r) + (size_t)nframes * sizeof(r->frames[0]), _Alignof(struct hpx_trace_rec));
+    if (!r) {
+        s->traces.len--;
+        return HPX_INTERN_NONE;
+    }
+    uint32_t number = s->traces.len - 1;
+    r->serial = HPX_SERIAL_TRACE + number;
+    r->thread = thread;
+    r->nframes = nframes;
+    for (uint32_t i = 0; i < nframes; i++) {
+        r->frames[i] = (struct hpx_frame_rec){method_at(s, frames[i].method), frames[i].line};
+    }
+    *e = (struct hpx_shown_trace){r, 0};
+    hpx_intern_put(&s->trace_index, h, number);
+    return number;
+}
+
+size_t hpx_shown_bytes(const struct hpx_shown *s)
+{
+    return hpx_intern_bytes(&s->method_index) + hpx_intern_bytes(&s->trace_index) + s->methods.bytes + s->traces.bytes + s->arena.bytes;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* shown_table.h: methods and traces as they are printed, each printed form once; the records of snapshot.h. Owner: the aggregator; the
+ * records are constant once made and never move, so a snapshot's reader follows pointers to them. */
+#ifndef HPX_SHOWN_TABLE_H
+#define HPX_SHOWN_TABLE_H
+
+#include "intern.h"
+#include "snapshot.h"
+#include "string_table.h"
+
+struct hpx_shown_frame {
+    uint32_t method; /* number of the shown method */
+    int32_t line;    /* > 0 or -1 */
+};
+
+struct hpx_shown_trace {
+    const struct hpx_trace_rec *rec;
+    uint64_t sum; /* scratch of the snapshot being made; 0 between snapshots */
+};
+
+struct hpx_shown {
+    const struct hpx_strings *strings;
+    struct hpx_intern method_index, trace_index;
+    struct hpx_vec methods; /* struct hpx_method_rec */
+    struct hpx_vec traces;  /* struct hpx_shown_trace; element n has the serial HPX_SERIAL_TRACE + n; element 0: the empty trace */
+    struct hpx_arena arena;
+};
+
+int hpx_shown_init(struct hpx_shown *s, const struct hpx_strings *strings); /* 0, -HPX_E_NOMEM */
+void hpx_shown_fini(struct hpx_shown *s);
+/* The shown method of these strings (numbers; 0: none). HPX_INTERN_NONE without memory. */
+uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t class_name, uint32_t name, uint32_t signature, uint32_t source);
+/* The shown trace of this thread (0: of any) and these frames. HPX_INTERN_NONE without memory. */
+uint32_t hpx_shown_trace(struct hpx_shown *s, uint32_t thread, const struct hpx_shown_frame *frames, uint32_t nframes);
+static inline struct hpx_shown_trace *hpx_shown_trace_at(const struct hpx_shown *s, uint32_t trace)
+{
+    return hpx_vec_at(&s->traces, trace);
+}
+size_t hpx_shown_bytes(const struct hpx_shown *s);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* slots.c: memory of the slots, and their growth. */
+#include "slots.h"
+#include "err.h"
+#include "pages.h"
+
+static size_t size_of(uint64_t mask, unsigned words)
+{
+    return (size_t)(mask + 1) * words * sizeof(uint64_t);
+}
+
+int hpx_slots_init(struct hpx_slots *s, unsigned words, uint32_t expected)
+{
+    uint64_t n = HPX_SLOTS_FIRST;
+    while (n / 4 * 3 < expected) {
+        n *= 2;
+    }
+    *s = (struct hpx_slots){.mask = n - 1};
+    s->now = hpx_pages_new(size_of(s->mask, words));
+    if (!s->now) {
+        return -HPX_E_NOMEM;
+    }
+    s->bytes = size_of(s->mask, words);
+    return 0;
+}
+
+void hpx_slots_fini(struct hpx_slots *s, unsigned words)
+{
+    if (s->now) {
+        hpx_pages_free(s->now, size_of(s->mask, words));
+    }
+    if (s->old) {
+        hpx_pages_free(s->old, size_of(s->old_mask, words));
+    }
+    *s = (struct hpx_slots){0};
+}
+
+static void move_one(struct hpx_slots *s, unsigned words, const uint64_t *from)
+{
+    uint64_t *to = hpx_slots_put(s, words, from[0]);
+    s->len--; /* it was counted when it came */
+    for (unsigned w = 1; w < words; w++) {
+        to[w] = from[w];
+    }
+}
+
+static void move_some(struct hpx_slots *s, unsigned words)
+{
+    for (unsigned k = 0; k < HPX_SLOTS_MOVE; k++) {
+        const uint64_t *from = s->old + s->moved * words;
+        if (*from) {
+            move_one(s, words, from);
+        }
+        s->moved++;
+    }
+    s->last_moved = HPX_SLOTS_MOVE;
+    size_t passed = (size_t)s->moved * words * sizeof(uint64_t);
+    if (s->moved > s->old_mask) {
+        hpx_pages_free(s->old, size_of(s->old_mask, words));
+        s->bytes -= size_of(s->old_mask, words);
+        s->old = NULL;
+    } else if (passed - s->dropped >= HPX_PAGES_DROP) {
+        /* Given back piece by piece: unmapping a large touched table at once would be the pause that growth avoids. */
+        hpx_pages_drop(s->old, size_of(s->old_mask, words), s->dropped, passed);
+        s->dropped = passed;
+    }
+}
+
+static bool begin_growth(struct hpx_slots *s, unsigned words)
+{
+    uint64_t mask = s->mask * 2 + 1;
+    if (mask > UINT32_MAX) {
+        return false; /* the place has 32 bits */
+    }
+    uint64_t *bigger = hpx_pages_new(size_of(mask, words));
+    if (!bigger) {
+        return false;
+    }
+    s->old = s->now;
+    s->old_mask = s->mask;
+    s->moved = s->dropped = 0;
+    s->now = bigger;
+    s->mask = mask;
+    s->bytes += size_of(mask, words);
+    return true;
+}
+
+int hpx_slots_reserve(struct hpx_slots *s, unsigned words)
+{
+    uint64_t size = s->mask + 1;
+    s->last_moved = 0;
+    /* Growth ends after size / HPX_SLOTS_MOVE inserts, long before the next one is due: old is NULL here whenever the load is high. */
+    if (!s->old && s->len >= size / 4 * 3 && !begin_growth(s, words) && s->len >= size / 8 * 7) {
+        return -HPX_E_NOMEM;
+    }
+    if (s->old) {
+        move_some(s, words);
+    }
+    return 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* slots.h: open addressing that grows without a pause: what intern, id_map and string_table share. Included by their .c files and tests.
+ *
+ * A slot is `words` 64-bit words; word 0 is 0 in an empty slot, and its upper 32 bits choose the place (linear probing). Nothing is ever
+ * removed. At 3/4 load a table of twice the size begins; each insert then moves HPX_SLOTS_MOVE slots of the old table, in order, and pages
+ * that were moved are given back. Slots of the old table below `moved` are in the new one; those above are looked for in both. One owner
+ * thread; nobody else reads. */
+#ifndef HPX_SLOTS_H
+#define HPX_SLOTS_H
+
+#include "compiler.h"
+
+#define HPX_SLOTS_MOVE  8u
+#define HPX_SLOTS_FIRST 64u
+
+struct hpx_slots {
+    uint64_t *now, *old; /* old: being moved, NULL when not growing */
+    uint64_t mask, old_mask;
+    uint64_t moved;   /* old slots below it are moved */
+    uint64_t dropped; /* old bytes below it are given back */
+    uint64_t len;
+    size_t bytes;        /* of both */
+    uint64_t last_moved; /* old slots that the last reserve looked at: the bound that the tests check */
+};
+
+typedef bool (*hpx_slot_eq)(const void *key, const uint64_t *slot);
+
+/* expected: a hint, 0 for none. 0, -HPX_E_NOMEM. */
+int hpx_slots_init(struct hpx_slots *s, unsigned words, uint32_t expected);
+void hpx_slots_fini(struct hpx_slots *s, unsigned words);
+/* Room for one more, so that the next hpx_slots_put() cannot fail; does one insert's share of the moving. 0, -HPX_E_NOMEM (still usable).
+ */
+int hpx_slots_reserve(struct hpx_slots *s, unsigned words);
+
+static inline uint64_t hpx_slots_place(uint64_t word0)
+{
+    return word0 >> 32;
+}
+
+/* In the old table: the pages below `moved` are gone, so a chain that began there is entered at `moved`; what lay between is moved. */
+static inline __attribute__((always_inline)) uint64_t *hpx_slots_find_old(const struct hpx_slots *s, unsigned words, uint64_t word0,
+                                                                          hpx_slot_eq eq, const void *key)
+{
+    uint64_t size = s->old_mask + 1, i = hpx_slots_place(word0) & s->old_mask;
+    if (i < s->moved) {
+        i = s->moved;
+    }
+    for (uint64_t left = size - s->moved; left > 0; left--) {
+        uint64_t *p = s->old + i * words;
+        if (!*p) {
+            return NULL;
+        }
+        if (eq(key, p)) {
+            return p;
+        }
+        if (++i == size) {
+            i = s->moved;
+        }
+    }
+    return NULL;
+}
+
+/* The slot that `eq` accepts, or NULL. word0 is that of the slot looked for (only its upper half matters). */
+static inline __attribute__((always_inline)) uint64_t *hpx_slots_find(const struct hpx_slots *s, unsigned words, uint64_t word0,
+                                                                      hpx_slot_eq eq, const void *key)
+{
+    uint64_t *p;
+    for (uint64_t i = hpx_slots_place(word0) & s->mask; *(p = s->now + i * words); i = (i + 1) & s->mask) {
+        if (eq(key, p)) {
+            return p;
+        }
+    }
+    return hpx_likely(!s->old) ? NULL : hpx_slots_find_old(s, words, word0, eq, key);
+}
+
+/* The slot, empty but for word 0, for something that is in neither table; after a successful reserve. */
+static inline uint64_t *hpx_slots_put(struct hpx_slots *s, unsigned words, uint64_t word0)
+{
+    uint64_t *p;
+    assert(word0);
+    for (uint64_t i = hpx_slots_place(word0) & s->mask; *(p = s->now + i * words);) {
+        i = (i + 1) & s->mask;
+    }
+    *p = word0;
+    s->len++;
+    return p;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace_table.h: raw traces: stacks as they were sampled, each once, with its count. Owner: the aggregator.
+ *
+ * Counts are an array of their own: a sample of a known stack writes one word there and reads nothing else of the table. */
+#ifndef HPX_TRACE_TABLE_H
+#define HPX_TRACE_TABLE_H
+
+#include "arena.h"
+#include "intern.h"
+#include "vec.h"
+
+struct hpx_raw_frame {
+    uint32_t sampled; /* number of the sampled record (method_table.h) */
+    int32_t bci;
+};
+
+struct hpx_raw {
+    const struct hpx_raw_frame *frames;
+    uint32_t nframes;
+    uint32_t thread; /* serial with thread=y, else 0 */
+    uint32_t shown;  /* number of its shown trace; HPX_INTERN_NONE: not made */
+    bool settled;    /* `shown` will not change any more */
+};
+
+struct hpx_traces {
+    struct hpx_intern index;
+    struct hpx_vec raws;   /* struct hpx_raw */
+    struct hpx_vec counts; /* uint64_t: samples by weight since the last snapshot */
+    uint32_t len;          /* both vectors may be longer by elements that memory was short for */
+    struct hpx_arena arena;
+};
+
+int hpx_traces_init(struct hpx_traces *t); /* 0, -HPX_E_NOMEM */
+void hpx_traces_fini(struct hpx_traces *t);
+static inline uint32_t hpx_traces_find(const struct hpx_traces *t, struct hpx_hash128 h)
+{
+    return hpx_intern_find(&t->index, h);
+}
+/* A new raw trace under h, which was not found. HPX_INTERN_NONE without memory (nothing changed). */
+uint32_t hpx_traces_add(struct hpx_traces *t, struct hpx_hash128 h, const struct hpx_raw_frame *frames, uint32_t nframes, uint32_t thread);
+static inline struct hpx_raw *hpx_traces_at(const struct hpx_traces *t, uint32_t raw)
+{
+    return hpx_vec_at(&t->raws, raw);
+}
+static inline uint64_t *hpx_traces_count(const struct hpx_traces *t, uint32_t raw)
+{
+    return hpx_vec_at(&t->counts, raw);
+}
+size_t hpx_traces_bytes(const struct hpx_traces *t);
+
+#endif
