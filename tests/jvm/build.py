@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What all tests of one run share: the agent, the compiled programs and JNI helpers, one temporary folder."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+GOLDEN = ROOT / 'tests' / 'golden'
+
+
+def clean_environment():
+    """Nothing of the caller's Java settings reaches a test; the locale is UTF-8."""
+    drop = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS', '_JAVA_HPROF_OPTIONS', 'HPROFX_OPTIONS', 'LD_LIBRARY_PATH', 'CLASSPATH', 'LD_PRELOAD')
+    env = {k: v for k, v in os.environ.items() if k not in drop}
+    env.update(LC_ALL='C.UTF-8', LANG='C.UTF-8', TZ='UTC')
+    return env
+
+
+class Env:
+    def __init__(self, agent, jdks, level):
+        self.agent = agent
+        self.level = level
+        self.jdks = jdks
+        self.tmp = pathlib.Path(tempfile.mkdtemp(prefix='hprofx-jvm-'))
+        self.keep_tmp = False
+        self.lock = threading.Lock()
+        self._collectors = {}
+        self._natives = {}
+        self._compile()
+
+    def close(self):
+        if not self.keep_tmp:
+            shutil.rmtree(self.tmp, ignore_errors=True)
+
+    # --- programs
+
+    def _compile(self):
+        low, high = min(self.jdks, key=lambda j: j.version), max(self.jdks, key=lambda j: j.version)
+        common = sorted(p for p in (HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java'))
+        self.classes = {8: self.tmp / 'classes'}
+        self._javac(low, 8, common, self.classes[8])
+        for release in (17, 21):
+            files = sorted((HERE / ('programs%d' % release)).glob('*.java'))
+            with_jdk = next((j for j in (low, high) if j.version >= release), None)
+            if files and with_jdk:
+                self.classes[release] = self.tmp / ('classes%d' % release)
+                self._javac(with_jdk, release, files, self.classes[release])
+
+    def _javac(self, jdk, release, files, to):
+        to.mkdir()
+        cmd = [str(jdk.home / 'bin' / 'javac'), '--release', str(release), '-Xlint:-options', '-g', '-nowarn', '-encoding', 'UTF-8', '-cp', str(self.classes[8]), '-d', str(to)]
+        r = subprocess.run(cmd + [str(f) for f in files], capture_output=True, text=True, env=clean_environment())
+        if r.returncode != 0:
+            raise SystemExit('javac failed:\n%s' % r.stderr)
+
+    def classpath(self, jdk):
+        return ':'.join(str(d) for release, d in self.classes.items() if jdk.version >= release)
+
+    def native_dir(self, jdk):
+        """The folder with libhelper.so, built against the JDK's own headers once a run."""
+        with self.lock:
+            if jdk.version not in self._natives:
+                to = self.tmp / ('native%d' % jdk.version)
+                to.mkdir()
+                cmd = [os.environ.get('CC', 'cc'), '-O2', '-g', '-shared', '-fPIC', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE',
+                       '-I%s' % (jdk.home / 'include'), '-I%s' % (jdk.home / 'include' / 'linux'), '-o', str(to / 'libhelper.so'), str(HERE / 'native' / 'helper.c')]
+                r = subprocess.run(cmd, capture_output=True, text=True)
+                if r.returncode != 0:
+                    raise SystemExit('cc failed:\n%s' % r.stderr)
+                self._natives[jdk.version] = to
+            return self._natives[jdk.version]
+
+    # --- what the JVM offers
+
+    def has_collector(self, jdk, flag):
+        with self.lock:
+            key = (jdk.version, flag)
+            if key not in self._collectors:
+                r = subprocess.run([str(jdk.home / 'bin' / 'java'), flag, '-Xmx64m', '-version'], capture_output=True, env=clean_environment())
+                self._collectors[key] = r.returncode == 0
+            return self._collectors[key]

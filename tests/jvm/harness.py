@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One test: a directory of its own, JVMs started in it (each a process group that dies with the test), checks that say what was expected."""
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+
+import build
+import hprof_text as prof
+
+DONE = 'Dumping CPU usage by sampling running threads ... done.'
+OURS = re.compile(r'^(HPROF|hprofx|Dumping )', re.M)
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+class Run:
+    """A started program: its output files, its end."""
+
+    def __init__(self, test, cmd, env, cwd, pass_fds, stdin):
+        self.cmd, self.cwd, self.test = cmd, cwd, test
+        n = len(test.runs)
+        self.out_path, self.err_path = test.dir / ('out%d.log' % n), test.dir / ('err%d.log' % n)
+        with open(self.out_path, 'wb') as o, open(self.err_path, 'wb') as e:
+            self.process = subprocess.Popen(cmd, stdin=stdin, stdout=o, stderr=e, env=env, cwd=cwd, start_new_session=True, pass_fds=pass_fds)
+        self.pid = self.process.pid
+        test.runs.append(self)
+
+    @property
+    def out(self):
+        return self.out_path.read_text('utf-8', 'replace')
+
+    @property
+    def err(self):
+        return self.err_path.read_text('utf-8', 'replace')
+
+    @property
+    def code(self):
+        return self.process.returncode
+
+    def wait_line(self, line):
+        """Waits until the program has printed the line; the test's deadline bounds it."""
+        while line not in self.out.splitlines():
+            if self.process.poll() is not None:
+                if line in self.out.splitlines():
+                    return
+                raise Failure('the program ended before it printed %r' % line)
+            self.test.within_time(self)
+            time.sleep(0.01)
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def finish(self):
+        while True:
+            try:
+                self.process.wait(timeout=max(0.01, min(5, self.test.deadline - time.monotonic())))
+                break
+            except subprocess.TimeoutExpired:
+                self.test.within_time(self)
+        if list(pathlib.Path(self.cwd).glob('hs_err_pid*')):
+            raise Failure('the JVM crashed')
+        return self
+
+    def kill(self):
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+
+class Test:
+    def __init__(self, env, case, gc_flag):
+        self.env, self.case, self.jdk = env, case, case.jdk
+        self.level = env.level
+        self.gc_flag = gc_flag
+        safe = re.sub(r'[^A-Za-z0-9.-]+', '_', str(case))[:80]
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix=safe + '-', dir=env.tmp))
+        self.work = self.dir / 'work'
+        self.work.mkdir()
+        self.runs = []
+        self.deadline = time.monotonic() + case.timeout
+
+    # --- running
+
+    def agent(self, opts):
+        return '-agentpath:%s%s' % (self.env.agent, '' if opts is None else '=' + opts)
+
+    def command(self, program, *args, opts='cpu=samples', agent=None, jvm=(), native=False, gc=True):
+        """opts None: without the agent, unless `agent` holds the argument that loads it."""
+        cmd = [str(self.jdk.home / 'bin' / 'java'), '-Xmx512m', '-XX:-CreateCoredumpOnCrash']
+        cmd += [self.gc_flag] if gc else []
+        cmd += list(jvm)
+        if native:
+            cmd += ['-Djava.library.path=%s' % self.env.native_dir(self.jdk)] + (['--enable-native-access=ALL-UNNAMED'] if self.jdk.version >= 22 else [])
+        if agent is not None:
+            cmd.append(agent)
+        elif opts is not None:
+            cmd.append(self.agent(opts))
+        return cmd + ['-cp', self.env.classpath(self.jdk), program] + [str(a) for a in args]
+
+    def start_command(self, cmd, env=None, cwd=None, pass_fds=(), stdin=subprocess.DEVNULL):
+        e = build.clean_environment()
+        e.update(env or {})
+        return Run(self, cmd, e, str(cwd or self.work), pass_fds, stdin)
+
+    def start(self, program, *args, env=None, cwd=None, pass_fds=(), **kw):
+        return self.start_command(self.command(program, *args, **kw), env, cwd, pass_fds)
+
+    def java(self, program, *args, **kw):
+        """Runs to the end."""
+        return self.start(program, *args, **kw).finish()
+
+    def profile(self, program, *args, opts='cpu=samples', code=0, name='java.hprof.txt', stdout=None, verbose=True, cwd=None, **kw):
+        """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
+        run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
+        self.complete(run, code, stdout, verbose)
+        return run, self.output(name, cwd)
+
+    def complete(self, run, code=0, stdout=None, verbose=True):
+        self.equal(run.code, code, 'exit code')
+        if stdout is not None:
+            self.equal(run.out, stdout, 'stdout')
+        self.check(not OURS.search(run.out), 'stdout has lines of ours')
+        self.equal(run.err.splitlines().count(DONE), 1 if verbose else 0, 'lines "Dumping ... done." on stderr')
+        self.check('HPROF ERROR' not in run.err, 'HPROF ERROR on stderr')
+
+    def output(self, name='java.hprof.txt', cwd=None, dumps=1):
+        path = pathlib.Path(cwd or self.work) / name
+        self.check(path.exists(), 'no output file %s' % path)
+        self.equal(oct(stat.S_IMODE(path.stat().st_mode)), '0o600', 'mode of the output')
+        self.check(not path.with_name(path.name + '.part').exists(), '%s.part is still there' % name)
+        return self.parse(path, dumps)
+
+    def parse(self, path, dumps=1):
+        try:
+            p = prof.read(path, dumps)
+        except prof.Malformed as e:
+            raise Failure('%s: %s' % (path, e)) from e
+        return p
+
+    # --- checks
+
+    def skip(self, text):
+        raise Skip(text)
+
+    def check(self, condition, text):
+        if not condition:
+            raise Failure(text)
+
+    def equal(self, got, want, what):
+        if got != want:
+            raise Failure('%s: %r, expected %r' % (what, got, want))
+
+    def near(self, got, want, tolerance, what):
+        if not abs(got - want) <= tolerance:
+            raise Failure('%s: %.3f, expected %.3f +- %.3f' % (what, got, want, tolerance))
+
+    def files(self):
+        return sorted(p.name for p in self.work.iterdir())
+
+    # --- the end
+
+    def within_time(self, run):
+        if time.monotonic() < self.deadline:
+            return
+        try:  # the JVM's own thread dump says where it hangs
+            run.signal(signal.SIGQUIT)
+            run.process.wait(timeout=2)
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            pass
+        run.kill()
+        raise Failure('not done after %d s' % self.case.timeout)
+
+    def kill_all(self):
+        for r in self.runs:
+            if r.process.poll() is None:
+                r.kill()
+
+    def story(self):
+        """The last command and its output, for a person who has to repeat it."""
+        lines = ['directory: %s' % self.dir]
+        if self.runs:
+            r = self.runs[-1]
+            lines += ['command: (cd %s; %s)' % (r.cwd, shlex.join(r.cmd)), 'exit code: %s' % r.code]
+            for what, text in (('stdout', r.out), ('stderr', r.err)):
+                tail = text.splitlines()[-12:]
+                lines += ['%s:' % what] + ['  ' + x[:300] for x in tail] if tail else []
+        return '\n'.join(lines)
+
+    def remove(self):
+        shutil.rmtree(self.dir, ignore_errors=True)

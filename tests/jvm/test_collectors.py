@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Each collector under a program that allocates, locks and collects on several threads; the JVM's own checks; interpreter and single compilers."""
+from runner import test
+
+OPTS = 'cpu=samples,interval=1,thread=y,depth=20,cutoff=0'
+
+
+@test(level='quick', collectors='all')
+def collections_while_sampling(t):
+    rounds = 60 if t.level == 'quick' else 200
+    plain = t.java('Gc', 4, rounds, opts=None, jvm=['-Xmx128m'])
+    t.equal(plain.code, 0, 'exit code without the agent')
+    _, p = t.profile('Gc', 4, rounds, opts=OPTS, jvm=['-Xmx128m'], stdout=plain.out)
+    by_name = {p.names[s]: c for s, c in p.by_thread().items() if s in p.names}
+    t.check(all(by_name.get('gc-%d' % i, 0) > 0 for i in range(4)), 'samples by thread: %s' % by_name)
+    t.check(p.unknown() <= 0.1 * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
+
+
+@test(level='quick', collectors='all')
+def every_end_with_each_collector(t):
+    for how, code in (('exit', 6), ('halt', 5), ('return', 0)):
+        t.profile('Ends', how, code=code, stdout='ready\n')
+
+
+MODES = {'check-jni': ['-Xcheck:jni'], 'int': ['-Xint'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'], 'comp': ['-Xcomp'],
+         'noinline': ['-XX:-Inline'], 'nooops': ['-XX:-UseCompressedOops'], 'zombies': ['-XX:ReservedCodeCacheSize=4m', '-XX:+UseCodeCacheFlushing']}
+
+
+@test(params=sorted(MODES), quick_params=('check-jni', 'int'), level='quick')
+def jvm_mode(t, mode):
+    run, p = t.profile('HotSplit', 100 if mode != 'int' else 15, opts=OPTS, jvm=MODES[mode], stdout='done true\n')
+    t.check('WARNING' not in run.out + run.err and 'FATAL' not in run.out + run.err, 'the JVM warns')
+    c = p.innermost_of(['HotSplit.hotA', 'HotSplit.hotB', 'HotSplit.hotC'])
+    t.check(c['HotSplit.hotA'] > c['HotSplit.hotB'] > c['HotSplit.hotC'] > 0, 'samples: %s' % c)
+
+
+@test(params=('check-jni', 'c2', 'comp', 'zombies'))
+def jvm_mode_with_much_of_everything(t, mode):
+    run, _ = t.profile('Gc', 3, 40, opts=OPTS, jvm=MODES[mode])
+    t.check('WARNING' not in run.out + run.err or mode == 'zombies', 'the JVM warns')
+    run, _ = t.profile('Modern', 50, opts=OPTS, jvm=MODES[mode], stdout='done\n')
+    t.check('WARNING' not in run.out + run.err or mode == 'zombies', 'the JVM warns')

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every way to end: the file is complete, the exit code and the program's output are its own."""
+import signal
+import time
+
+import hprof_text
+from runner import test
+
+WAYS = {'return': (0, 'ready\n'), 'halt': (5, 'ready\n'), 'exit': (6, 'ready\n'), 'throw': (1, 'ready\n'), 'hook': (7, 'ready\nhook\n'), 'exitinthread': (8, 'ready\n')}
+SIGNALS = {'SIGTERM': 143, 'SIGINT': 130, 'SIGHUP': 129}
+
+
+@test(level='quick', params=sorted(WAYS), quick_params=('exit', 'halt', 'throw'))
+def way(t, how):
+    code, out = WAYS[how]
+    _, p = t.profile('Ends', how, opts='cpu=samples,interval=1', code=code, stdout=out)
+    main = p.serial('main')
+    t.check(main in p.ended or how in ('halt', 'exit', 'hook', 'exitinthread'), 'no THREAD END of main')
+
+
+@test(level='quick', params=sorted(SIGNALS), quick_params=('SIGTERM',))
+def by_signal(t, name):
+    run = t.start('Ends', 'hang')
+    run.wait_line('ready')
+    run.signal(getattr(signal, name))
+    run.finish()
+    t.complete(run, SIGNALS[name], 'ready\n')
+    t.output()
+
+
+@test(params=('version', 'missing'))
+def without_a_program(t, what):
+    if what == 'version':
+        run = t.start_command(t.command('Hello')[:-3] + ['-version']).finish()
+        t.complete(run, 0)
+    else:
+        run = t.java('NoSuchProgram')
+        t.complete(run, 1)
+    t.output()
+
+
+@test(level='quick')
+def doe_n_writes_the_header_and_the_threads_alone(t):
+    run = t.java('HotSplit', 50, opts='cpu=samples,doe=n')
+    t.complete(run, 0, 'done true\n', verbose=False)
+    t.check('Dumping' not in run.err, 'a message about a dump')
+    path = t.work / 'java.hprof.txt'
+    t.check(path.exists(), 'no file')
+    p = hprof_text.parse(path.read_text('utf-8'))
+    t.equal((p.sections, list(p.traces), p.starts()[0][1]), ([], [], 'main'), 'sections, traces, first thread')
+
+
+@test(level='quick')
+def verbose_n_is_silent(t):
+    run, _ = t.profile('HotSplit', 50, opts='cpu=samples,verbose=n', verbose=False, stdout='done true\n')
+    t.equal(run.err, '', 'stderr')
+
+
+def _busy(t, how, times, threads=20):
+    code = {'return': 0}.get(how, 3)
+    slowest = 0
+    for i in range(times):
+        run = t.start('BusyExit', threads, how, opts='cpu=samples,interval=1')
+        run.wait_line('end')
+        began = time.monotonic()
+        run.finish()
+        took = time.monotonic() - began
+        slowest = max(slowest, took)
+        t.complete(run, code, 'end\n')
+        t.output()
+        # The issue's own bound: the profile of a program with 20 busy daemon threads is written within 2 s.
+        t.check(took <= 2.0, 'run %d: %.2f s from the end of the program to the end of the process' % (i + 1, took))
+    return slowest
+
+
+@test(level='quick', timeout=150, alone=True)
+def within_two_seconds_beside_busy_daemons_and_a_collection(t):
+    _busy(t, 'gcexit', 2 if t.level == 'quick' else 20)
+
+
+@test(params=('return', 'exit', 'halt'), alone=True)
+def within_two_seconds_beside_busy_daemons(t, how):
+    _busy(t, how, 4)
+
+
+@test(collectors=('Serial', 'Parallel', 'ZGC', 'Shenandoah'), alone=True)
+def within_two_seconds_beside_a_collection_of_another_collector(t):
+    _busy(t, 'gcexit', 4)
+
+
+@test(timeout=90)
+def while_threads_start_and_end(t):
+    for i, ms in enumerate((0, 1, 5, 20, 50, 100, 200, 300)):
+        t.profile('ExitStress', ms, opts='cpu=samples,interval=1', code=4, stdout='done\n')
+
+
+@test(level='quick')
+def kill_9_leaves_a_readable_part(t):
+    run = t.start('Pause', 100, opts='cpu=samples,interval=1')
+    run.wait_line('ready')
+    part = t.work / 'java.hprof.txt.part'
+    while not part.exists() or 'THREAD START' not in part.read_text('utf-8', 'replace'):
+        t.within_time(run)
+        time.sleep(0.02)
+    run.kill()
+    t.equal(t.files(), ['java.hprof.txt.part'], 'files')
+    p = hprof_text.parse(part.read_text('utf-8'), complete=False)
+    t.check('main' in p.names.values(), 'no THREAD START of main')
+    # The next run takes the place of what the dead one left.
+    t.profile('Hello', stdout='hi\n')
+    t.equal(t.files(), ['java.hprof.txt'], 'files after the next run')

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The output file: made safely, under the name that was asked for, complete or not there."""
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import time
+
+import hprof_text
+from runner import test
+
+
+def _refused(t, name, cwd_file=None):
+    run = t.java('Hello', opts='cpu=samples,file=%s' % name)
+    t.equal((run.code, run.out), (1, ''), 'exit code and stdout')
+    t.check("HPROF ERROR: can't create profile file: %s" % name in run.err.splitlines(), 'stderr: %s' % run.err)
+
+
+@test(level='quick')
+def a_symlink_is_refused(t):
+    target = t.work / 'target'
+    target.write_text('precious')
+    (t.work / 'link.txt').symlink_to(target)
+    (t.work / 'dangling.txt').symlink_to(t.work / 'nothing')
+    _refused(t, 'link.txt')
+    _refused(t, 'dangling.txt')
+    t.equal(target.read_text(), 'precious', 'target')
+    t.equal(t.files(), ['dangling.txt', 'link.txt', 'target'], 'files')
+
+
+@test()
+def a_symlink_to_a_folder_on_the_way_is_followed(t):
+    (t.work / 'real').mkdir()
+    (t.work / 'way').symlink_to(t.work / 'real')
+    t.profile('Hello', opts='cpu=samples,file=way/x.txt', name='real/x.txt')
+
+
+@test(level='quick')
+def directories_and_missing_folders_are_refused(t):
+    (t.work / 'dir').mkdir()
+    for name in ('dir', '.', 'missing/x.txt', '/nonexistent/x.txt'):
+        _refused(t, name)
+    t.equal(t.files(), ['dir'], 'files')
+
+
+@test()
+def a_socket_is_refused(t):
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(os.path.relpath(t.work / 's'))
+    _refused(t, 's')
+    t.check(stat.S_ISSOCK((t.work / 's').lstat().st_mode), 'the socket is gone')
+    s.close()
+
+
+def _device(t, name, minor):
+    path = t.work / name
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, minor))
+        path.open('wb').close()
+    except OSError as e:
+        t.skip('no device node of our own can be made: %s' % e)
+    return path, path.lstat()
+
+
+@test(level='quick')
+def a_device_is_written_into_and_stays(t):
+    path, before = _device(t, 'null', 3)
+    run = t.java('HotSplit', 30, opts='cpu=samples,file=null')
+    t.complete(run, 0, 'done true\n')
+    after = path.lstat()
+    t.equal((after.st_ino, after.st_rdev, after.st_mode), (before.st_ino, before.st_rdev, before.st_mode), 'the device node')
+    t.equal(t.files(), ['null'], 'files')
+
+
+@test()
+def dev_null_of_the_machine_stays(t):
+    before = os.lstat('/dev/null')
+    if not stat.S_ISCHR(before.st_mode):
+        t.skip('/dev/null is no device here')
+    t.complete(t.java('Hello', opts='cpu=samples,file=/dev/null'), 0, 'hi\n')
+    after = os.lstat('/dev/null')
+    t.equal((after.st_ino, after.st_rdev, after.st_mode), (before.st_ino, before.st_rdev, before.st_mode), '/dev/null')
+
+
+def _one_line_about_space(t, run):
+    said = [ln for ln in run.err.splitlines() if 'space' in ln.lower()]
+    t.equal(len(said), 1, 'lines about the full disk (%s)' % run.err)
+    t.equal(run.err.count('done.'), 0, '"done." though the dump is not complete')
+
+
+@test(level='quick')
+def a_full_device_gets_one_line_and_the_program_runs_on(t):
+    path, before = _device(t, 'full', 7)
+    run = t.java('HotSplit', 30, opts='cpu=samples,file=full')
+    t.equal((run.code, run.out), (0, 'done true\n'), 'exit code and stdout')
+    _one_line_about_space(t, run)
+    t.equal(path.lstat().st_rdev, before.st_rdev, 'the device node')
+
+
+@test()
+def a_full_disk_gets_one_line_and_the_program_runs_on(t):
+    probe = subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', str(t.work)], capture_output=True)
+    if probe.returncode != 0:
+        t.skip('no small file system can be mounted here')
+    java = t.command('ShortThreads', 3000, 0, opts='cpu=samples')
+    script = 'mount -t tmpfs -o size=64k none "$0" && cd "$0" && "$@"; code=$?; ls "$0" >&2; exit $code'
+    run = t.start_command(['unshare', '-m', 'sh', '-c', script, str(t.work)] + java).finish()
+    t.equal(run.code, 0, 'exit code')
+    t.check(re.fullmatch(r'cpu \d+\n', run.out), 'stdout %r' % run.out)
+    _one_line_about_space(t, run)
+
+
+@test(level='quick')
+def dev_stdout_and_dev_stderr_are_descriptors_1_and_2(t):
+    run = t.java('HotSplit', 30, opts='cpu=samples,file=/dev/stdout')
+    t.equal(run.code, 0, 'exit code')
+    t.equal(run.out.count('done true\n'), 1, 'the line of the program')
+    p = hprof_text.parse(run.out.replace('done true\n', ''))
+    t.equal(p.sections, ['CPU SAMPLES'], 'sections on stdout')
+    run = t.java('HotSplit', 30, opts='cpu=samples,file=/dev/stderr,verbose=n')
+    t.equal((run.code, run.out), (0, 'done true\n'), 'exit code and stdout')
+    t.equal(hprof_text.parse(run.err).sections, ['CPU SAMPLES'], 'sections on stderr')
+    t.equal(t.files(), [], 'files')
+
+
+def _reader(t):
+    return t.start_command(['cat', 'fifo'])
+
+
+@test(level='quick', params=('before', 'after'))
+def a_fifo(t, reader_comes):
+    os.mkfifo(t.work / 'fifo')
+    cat = _reader(t) if reader_comes == 'before' else None
+    run = t.start('Pause', 200, opts='cpu=samples,interval=1,file=fifo')
+    run.wait_line('ready')
+    cat = cat or _reader(t)
+    run.signal(signal.SIGTERM)
+    run.finish()
+    t.complete(run, 143, 'ready\n')
+    cat.finish()
+    p = hprof_text.parse(cat.out)
+    t.check(p.total and p.total > 100, 'total %s' % p.total)
+    t.check(stat.S_ISFIFO((t.work / 'fifo').lstat().st_mode), 'the FIFO is gone')
+    t.equal(t.files(), ['fifo'], 'files')
+
+
+@test()
+def a_fifo_without_a_reader_holds_nobody(t):
+    os.mkfifo(t.work / 'fifo')
+    run = t.java('HotSplit', 30, opts='cpu=samples,file=fifo')
+    t.equal((run.code, run.out), (0, 'done true\n'), 'exit code and stdout')
+    t.equal(run.err.count('done.'), 0, '"done." though nobody read it')
+    t.equal(t.files(), ['fifo'], 'files')
+
+
+@test()
+def a_fifo_whose_reader_leaves_ends_nothing(t):
+    os.mkfifo(t.work / 'fifo')
+    cat = t.start_command(['head', '-c', '10', 'fifo'])
+    run = t.java('ShortThreads', 3000, 0, opts='cpu=samples,file=fifo')
+    cat.finish()
+    t.equal(run.code, 0, 'exit code')
+    t.equal(run.err.count('done.'), 0, '"done." though nobody read it')
+
+
+@test(level='quick')
+def an_existing_file_is_replaced_by_a_new_one(t):
+    old = t.work / 'java.hprof.txt'
+    old.write_text('old')
+    old.chmod(0o644)
+    os.link(old, t.work / 'other-name')
+    t.profile('Hello', stdout='hi\n')
+    t.equal((t.work / 'other-name').read_text(), 'old', 'the old file under its other name')
+    t.check(old.stat().st_ino != (t.work / 'other-name').stat().st_ino, 'the old file was written into')
+
+
+@test(level='quick', params=('x.txt', 'x.TXT', 'noext', 'y.hprof', 'java.hprof.txt'), quick_params=('x.TXT', 'noext'))
+def force_n_keeps_the_old_file(t, name):
+    (t.work / name).write_text('old')
+    file = '' if name == 'java.hprof.txt' else ',file=' + name
+    run = t.java('Hello', opts='cpu=samples,force=n' + file)
+    t.complete(run, 0, 'hi\n')
+    stem, suffix = (name[:-4], name[-4:]) if name.lower().endswith('.txt') else (name, '.txt')
+    new = '%s.%d%s' % (stem, run.pid, suffix)
+    t.equal(t.files(), sorted([name, new]), 'files')
+    t.equal((t.work / name).read_text(), 'old', 'the old file')
+    t.output(new)
+
+
+@test()
+def force_n_without_an_old_file_uses_the_name(t):
+    t.profile('Hello', opts='cpu=samples,force=n', stdout='hi\n')
+    t.equal(t.files(), ['java.hprof.txt'], 'files')
+
+
+@test(level='quick')
+def names_are_expanded(t):
+    before = time.strftime('%Y%m%d-%H%M%S', time.gmtime())
+    run = t.java('Hello', opts='cpu=samples,file=a-%p-%t-%h-100%%-%s-%q.txt')
+    t.complete(run, 0, 'hi\n')
+    after = time.strftime('%Y%m%d-%H%M%S', time.gmtime())
+    t.equal(len(t.files()), 1, 'files %s' % t.files())
+    m = re.fullmatch(r'a-(\d+)-(\d{8}-\d{6})-(.+)-100%-%s-%q\.txt', t.files()[0])
+    t.check(m, 'name %s' % t.files())
+    t.equal((int(m.group(1)), m.group(3)), (run.pid, socket.gethostname()), 'pid and host')
+    t.check(before <= m.group(2) <= after, 'time %s, expected %s to %s' % (m.group(2), before, after))
+
+
+@test()
+def names_with_blanks_and_letters_outside_ascii(t):
+    for name in ('a b.txt', 'ünï 𝒳.txt', 'noext', 'x.TMP'):
+        t.profile('Hello', opts='cpu=samples,file=' + name, name=name, stdout='hi\n')
+    t.equal(len(t.files()), 4, 'files')
+
+
+@test(level='quick')
+def two_processes_on_one_name(t):
+    runs = [t.start('Pause', 150, opts='cpu=samples,interval=1') for _ in range(2)]
+    for r in runs:
+        r.wait_line('ready')
+    parts = [f for f in t.files() if f.endswith('.part')]
+    t.equal(len(parts), 2, 'parts while both run: %s' % parts)
+    for r in runs:
+        r.signal(signal.SIGTERM)
+        r.finish()
+        t.complete(r, 143, 'ready\n')
+        t.check(t.parse(t.work / 'java.hprof.txt').total > 50, 'total')
+    t.equal(t.files(), ['java.hprof.txt'], 'files')
+
+
+@test()
+def the_file_is_a_part_until_it_is_complete(t):
+    (t.work / 'java.hprof.txt').write_text('old')
+    run = t.start('Pause', 100)
+    run.wait_line('ready')
+    t.equal(((t.work / 'java.hprof.txt').read_text(), 'java.hprof.txt.part' in t.files()), ('old', True), 'old file, part')
+    run.signal(signal.SIGTERM)
+    run.finish()
+    t.complete(run, 143)
+    t.output()
+
+
+@test()
+def the_place_is_that_of_the_start_though_the_file_vanishes(t):
+    """Somebody removes the folder under us: a line, no harm to the program."""
+    (t.work / 'sub').mkdir()
+    run = t.start('Pause', 100, opts='cpu=samples,file=sub/x.txt')
+    run.wait_line('ready')
+    for f in (t.work / 'sub').iterdir():
+        f.unlink()
+    (t.work / 'sub').rmdir()
+    run.signal(signal.SIGTERM)
+    run.finish()
+    t.equal((run.code, run.out), (143, 'ready\n'), 'exit code and stdout')
+    t.check(run.err.strip(), 'nothing said about the lost file')

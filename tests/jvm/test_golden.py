@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Golden cases: our output of the same command, reduced to facts, beside the recorded facts of the original. Rules: tests/golden/README.md."""
+import math
+import re
+import subprocess
+import sys
+
+import build
+from runner import test
+
+# case: prefixes, proportions by fact, program arguments where the recorded run has too few samples for a share
+CASES = {
+    'samples-hot': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['700']),
+    'samples-hot-depth1': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['400']),
+    'samples-threads': ('Fruits', {'Fruits.slice thread="apples"': 0.75, 'Fruits.slice thread="oranges"': 0.25}, ['5000']),
+    'samples-depth0': ('HotSplit', {}, None),
+    'verbose-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
+    'force-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
+}
+
+
+def facts(path, prefix):
+    r = subprocess.run([sys.executable, str(build.GOLDEN / 'tools' / 'extract.py'), '--no-mirrors', str(path), prefix], capture_output=True, text=True, check=True)
+    return r.stdout.splitlines()
+
+
+def _kind(lines, kind):
+    return [ln for ln in lines if ln.startswith(kind + ' ')]
+
+
+def _shares(t, lines, want, n):
+    got = {m.group(2): float(m.group(1)) / 100 for m in (re.fullmatch(r'SAMPLE +([0-9.]+)% (.*)', ln) for ln in _kind(lines, 'SAMPLE'))}
+    for name, share in want.items():
+        # 5 points, or three and a half standard errors where the samples are few.
+        t.near(got.get(name, 0), share, max(0.05, 3.5 * math.sqrt(share * (1 - share) / max(1, n))), 'share of %s over %d samples' % (name, n))
+    t.check(sum(got.get(x, 0) for x in want) > 0.9 or not want, 'shares %s' % got)
+
+
+@test(level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'verbose-n', 'force-n'))
+def case(t, name):
+    prefix, shares, args = CASES[name]
+    recorded = build.GOLDEN / name
+    words = (recorded / 'cmd.txt').read_text().split()
+    options = next(w for w in words if w.startswith('-agentlib:')).partition('=')[2]
+    program = words[words.index('-cp') + 2:]
+    stdout, code = (recorded / 'stdout.txt').read_text(), int((recorded / 'exit.txt').read_text())
+    if name == 'force-n':
+        (t.work / 'java.hprof.txt').write_text('old')
+    run = t.java(program[0], *(args or program[1:]), opts=options)
+    t.equal((run.code, run.out), (code, stdout), 'exit code and stdout')
+    for ln in (recorded / 'stderr.txt').read_text().splitlines():
+        t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
+    out = 'java.hprof.txt'
+    if name == 'force-n':
+        t.equal((t.work / out).read_text(), 'old', 'the old file')
+        out = 'java.hprof.%d.txt' % run.pid
+    p = t.output(out)
+    got, want = facts(t.work / out, prefix), (recorded / 'facts.txt').read_text().splitlines()
+    t.equal(_kind(got, 'THREAD'), _kind(want, 'THREAD'), 'THREAD facts')
+    t.equal(_kind(got, 'SECTIONS'), _kind(want, 'SECTIONS'), 'SECTIONS facts')
+    _shares(t, got, shares, p.total)

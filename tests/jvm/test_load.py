@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every way to load the agent at the start."""
+from runner import test
+
+
+def _paths(t):
+    return {'LD_LIBRARY_PATH': '%s:%s' % (t.env.agent.parent, t.env.agent.parent / 'compat')}
+
+
+WAYS = {'agentlib': '-agentlib:hprofx=cpu=samples', 'agentlib-hprof': '-agentlib:hprof=cpu=samples', 'xrun-hprof': '-Xrunhprof:cpu=samples',
+        'xrun-hprofx': '-Xrunhprofx:cpu=samples'}
+
+
+@test(level='quick', params=sorted(WAYS), quick_params=['agentlib', 'xrun-hprof'])
+def by_name(t, way):
+    t.profile('Hello', agent=WAYS[way], env=_paths(t), stdout='hi\n')
+
+
+@test(level='quick')
+def by_path(t):
+    t.profile('Hello', stdout='hi\n')
+
+
+@test()
+def by_java_tool_options(t):
+    run, _ = t.profile('Hello', opts=None, env={'JAVA_TOOL_OPTIONS': t.agent('cpu=samples')}, stdout='hi\n')
+    t.check('Picked up JAVA_TOOL_OPTIONS' in run.err, 'the JVM did not take JAVA_TOOL_OPTIONS')
+
+
+def _twice(t, second, env=None):
+    """The agent that stands first on the command line stays; the other says so in one sentence and leaves nothing."""
+    run = t.java('HotSplit', 30, jvm=[t.agent('cpu=samples,interval=1,file=first.txt')], agent=second, env=env)
+    t.complete(run, 0, 'done true\n')
+    said = [ln for ln in run.err.splitlines() if 'twice' in ln or 'already' in ln]
+    t.equal(len(said), 1, 'sentences about the second load (%s)' % run.err)
+    t.check(t.output('first.txt').total > 0, 'the first has no samples')
+    t.equal([f for f in t.files() if 'second' in f], [], 'files of the second')
+
+
+@test(level='quick')
+def twice_the_second_refuses_in_one_sentence(t):
+    _twice(t, t.agent('cpu=samples,file=second.txt'))
+
+
+@test()
+def twice_by_path_and_by_the_old_name(t):
+    _twice(t, '-agentlib:hprof=cpu=samples,file=second.txt', _paths(t))

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Option strings through a real JVM: tests/golden/options/cases.json is what the original did, the differences on purpose are in tests/golden/README.md."""
+import json
+import re
+
+import build
+from runner import test
+
+CASES = json.loads((build.GOLDEN / 'options' / 'cases.json').read_text('utf-8'))
+DEPTH = 'HPROF ERROR: hprof option error: depth option value must be decimal and 0..2048 (%s)'
+PORT = 'HPROF ERROR: hprof option error: net option value must be HOST:PORT, port 1..65535 (%s)'
+BAD_PORTS = {'net=localhost:' + x for x in ('abc', '0', '-1', '65536', '65545', '99999999')}
+NO_EFFECT = ('logflags', 'debugflags', 'coredump', 'errorexit', 'debug', 'X', 'pause', 'verbose', 'doe', 'depth', 'interval', 'cutoff', 'lineno', 'thread', 'force', 'msa',
+             'gc_okay')
+CHUNK = 12
+
+
+def deep(options):
+    return any(int(x) > 2048 for x in re.findall(r'(?:^|,)depth=[ +]?(\d+)(?:,|$)', options))
+
+
+def ours(case):
+    """(kind, lines that must be on stderr in this order): what the case means for this version."""
+    o = case['options']
+    if o == 'help':
+        return 'help', []
+    if deep(o):
+        return 'rejected', [DEPTH % o]
+    if o in BAD_PORTS:
+        return 'rejected', [PORT % o]
+    if any('hprof option error' in ln for ln in case['stderr']):
+        return 'rejected', [ln for ln in case['stderr'] if 'hprof option error' in ln]
+    items = dict(x.partition('=')[::2] for x in o.split(',') if x)
+    if items.pop('cpu', None) in ('samples', 'y') and set(items) <= set(NO_EFFECT) and o.count('cpu=') == o.count('cpu=samples') + o.count('cpu=y'):
+        return 'samples', [] if items.get('doe') == 'n' or items.get('verbose') == 'n' else ['Dumping CPU usage by sampling running threads ... done.']
+    return 'later', []
+
+
+def _chunks(kind):
+    cases = [c for c in CASES if ours(c)[0] == kind]
+    return [cases[i:i + CHUNK] for i in range(0, len(cases), CHUNK)]
+
+
+REJECTED = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('rejected'))]
+SAMPLED = [('sampled', [c for _, chunk in REJECTED for c in chunk][::6])]
+LATER = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('later'))]
+
+
+def in_order(lines, want):
+    it = iter(lines)
+    return all(any(w == ln for ln in it) for w in want)
+
+
+def _not_started(t, options, want):
+    run = t.java('Hello', opts=options)
+    what = 'options %r: ' % options
+    t.equal((run.code, run.out), (1, ''), what + 'exit code and stdout')
+    lines = run.err.splitlines()
+    t.check(in_order(lines, want), '%sstderr %s, expected %s' % (what, lines, want))
+    extra = [ln for ln in lines if ln not in want and not ln.startswith('hprofx: ')]
+    t.check(not want or not extra, what + 'other lines on stderr: %s' % extra)
+    t.equal(t.files(), [], what + 'files')
+    return lines
+
+
+@test(level='quick', params=REJECTED, quick_params=SAMPLED)
+def rejected_before_the_start(t, param):
+    for case in param[1]:
+        _not_started(t, case['options'], ours(case)[1])
+
+
+@test(params=LATER, quick_params=[('sampled', LATER[0][1][::5])], level='quick')
+def a_mode_that_this_version_does_not_have(t, param):
+    for case in param[1]:
+        lines = _not_started(t, case['options'], [])
+        t.check(lines and len(lines) <= 2 and len(lines[0]) > 20, 'options %r: no sentence: %s' % (case['options'], lines))
+        t.check('error: ' not in lines[0] or 'Unknown option' not in lines[0], 'options %r: %s' % (case['options'], lines))
+
+
+@test(level='quick')
+def cpu_samples_alone(t):
+    cases = [c for c in CASES if ours(c)[0] == 'samples']
+    t.check(len(cases) >= 8, 'only %d cases' % len(cases))
+    for case in cases[::3] if t.level == 'quick' else cases:
+        run = t.java('Hello', opts=case['options'])
+        what = 'options %r: ' % case['options']
+        t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
+        t.check(in_order(run.err.splitlines(), ours(case)[1]), '%sstderr %s' % (what, run.err))
+        t.equal(t.files(), case['files'], what + 'files')
+        if 'doe=n' not in case['options']:
+            t.output()
+
+
+@test(level='quick')
+def help_is_on_stdout(t):
+    run = t.java('Hello', opts='help')
+    t.equal((run.code, run.err), (0, ''), 'exit code and stderr')
+    for word in ('cpu=', 'heap=', 'monitor=', 'format=', 'file=', 'net=', 'depth=', 'interval=', 'cutoff=', 'lineno=', 'thread=', 'doe=', 'msa=', 'force=', 'verbose='):
+        t.check(word in run.out, 'help does not have %s' % word)
+    t.check(max(len(ln) for ln in run.out.splitlines()) <= 80, 'a line of more than 80 columns')
+    t.equal(t.files(), [], 'files')
+
+
+@test(level='quick')
+def a_wrong_name_is_followed_by_the_nearest(t):
+    for typed, meant in (('dept=4', 'depth'), ('intervall=5', 'interval'), ('cpu=samples,cutof=1', 'cutoff'), ('CPU=samples', 'cpu')):
+        lines = _not_started(t, typed, [])
+        t.equal(lines[1:2], ['hprofx: did you mean %s?' % meant], 'second line for %r' % typed)
+
+
+BAD_VALUES = ('interval=0.0', 'interval=nan', 'interval=1e400', 'depth=2049', 'interval=-0.5', 'interval=.')
+
+
+@test()
+def bad_values_of_our_own_widenings(t):
+    for o in BAD_VALUES:
+        lines = _not_started(t, 'cpu=samples,' + o, [])
+        t.check(' option value must be ' in lines[0], 'options %r: %s' % (o, lines))
+
+
+def _depth(t, **kw):
+    _, p = t.profile('HotSplit', 40, **kw)
+    return max(len(tr.frames) for tr in p.traces.values())
+
+
+@test(level='quick')
+def the_environment_comes_before_the_command_line(t):
+    both = {'_JAVA_HPROF_OPTIONS': 'cpu=samples,interval=1,depth=1', 'HPROFX_OPTIONS': 'depth=2'}
+    t.equal(_depth(t, opts='cpu=samples,depth=3', env=both), 3, 'depth: the command line is last')
+    t.equal(_depth(t, opts='cpu=samples', env=both), 2, 'depth: HPROFX_OPTIONS is after _JAVA_HPROF_OPTIONS')
+    t.equal(_depth(t, opts=None, agent=t.agent(None), env={'_JAVA_HPROF_OPTIONS': 'cpu=samples,interval=1,depth=1'}), 1, 'depth: no options on the command line')
+
+
+@test()
+def file_in_the_environment_gives_way_to_the_command_line(t):
+    t.profile('Hello', opts='cpu=samples,file=b.txt', env={'HPROFX_OPTIONS': 'file=a.txt'}, name='b.txt')
+    t.equal(t.files(), ['b.txt'], 'files')
+    t.profile('Hello', env={'_JAVA_HPROF_OPTIONS': 'file=c.txt', 'HPROFX_OPTIONS': 'file=a.txt'}, name='a.txt')
+    t.equal(t.files(), ['a.txt', 'b.txt'], 'files')
+
+
+@test(level='quick')
+def option_files(t):
+    (t.work / 'o').write_text('# how we profile\ncpu=samples\n\ninterval=1\ndepth=2\nfile=from file.txt\n')
+    _, p = t.profile('HotSplit', 40, opts='@o', name='from file.txt')
+    t.equal(max(len(tr.frames) for tr in p.traces.values()), 2, 'depth')
+    _, p = t.profile('HotSplit', 40, opts='@o,depth=1', name='from file.txt')
+    t.equal(max(len(tr.frames) for tr in p.traces.values()), 1, 'depth')
+    (t.work / 'from file.txt').unlink()
+    (t.work / 'o').write_text('@other\n')
+    (t.work / 'other').write_text('cpu=samples\n')
+    for options, name in (('@missing', 'missing'), ('@', ''), ('@o', 'other')):
+        run = t.java('Hello', opts=options)
+        t.equal((run.code, run.out), (1, ''), 'options %r: exit code and stdout' % options)
+        t.check('cannot read option file: %s' % name in run.err, 'options %r: %s' % (options, run.err))
+    t.equal(t.files(), ['o', 'other'], 'files')
+
+
+@test(level='quick')
+def a_colon_stands_for_the_equal_sign(t):
+    _, p = t.profile('HotSplit', 40, opts='cpu:samples,interval:1,depth:2,file=a:b.txt', name='a:b.txt')
+    t.equal(max(len(tr.frames) for tr in p.traces.values()), 2, 'depth')
+
+
+@test(level='quick')
+def undocumented_names_have_no_effect(t):
+    t.profile('Hello', opts='cpu=samples,errorexit=y,coredump=y,debug=y,logflags=7,debugflags=1,X=1,pause=n,msa=y,gc_okay=y', stdout='hi\n')
+    t.equal(t.files(), ['java.hprof.txt'], 'files')
+
+
+@test()
+def cutoff(t):
+    _, p = t.profile('HotSplit', 100, opts='cpu=samples,interval=1,cutoff=0.25')
+    t.check(p.rows and all(r.count >= 0.25 * p.total for r in p.rows), 'rows %s of %d' % (p.rows, p.total))
+    _, p = t.profile('HotSplit', 40, opts='cpu=samples,interval=1,cutoff=2')
+    t.equal((p.rows, p.total > 0), ([], True), 'rows and total with cutoff=2')
+    _, p = t.profile('HotSplit', 40, opts='cpu=samples,interval=1,cutoff=nan')
+    t.equal(sum(r.count for r in p.rows), p.total, 'sum of the rows with cutoff=nan')
+
+
+@test()
+def an_interval_beyond_the_run_takes_no_sample(t):
+    _, p = t.profile('HotSplit', 20, opts='cpu=samples,interval=99999999999', stdout='done true\n')
+    t.check(p.total <= 1, 'total %d' % p.total)
+
+
+@test(level='quick')
+def the_report_stands_behind_the_last_end(t):
+    _, p = t.profile('HotSplit', 60, opts='cpu=samples,interval=1')
+    t.check(p.report, 'no report line in the file')
+    words = ' '.join('%s %s' % kv for kv in p.report.items())
+    for word in ('interval', 'samples'):
+        t.check(word in words, 'the report says nothing of %s: %s' % (word, words))
+
+
+@test(level='quick')
+def a_verbose_run_ends_with_one_line_of_figures(t):
+    run, _ = t.profile('HotSplit', 100, opts='cpu=samples,interval=1')
+    lines = run.err.splitlines()
+    i = lines.index('Dumping CPU usage by sampling running threads ... done.')
+    t.check(any(re.match(r'hprofx: .*samples.*%', ln) for ln in lines[i:]), 'stderr: %s' % lines)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Stacks and names: depth, recursion, exceptions, natives, lambdas, hidden classes, records, virtual threads, names that try to break the format."""
+import re
+
+import hprof_text
+from runner import test
+
+FAST = 'cpu=samples,interval=1,cutoff=0'
+
+
+@test(level='quick')
+def recursion_deeper_than_depth_is_cut_at_depth(t):
+    _, p = t.profile('Deep', 500, 300, opts=FAST + ',depth=10', stdout='done\n')
+    deep = [tr for _, tr in p.stacks() if any(f.method == 'Deep.down' for f in tr.frames)]
+    t.check(deep, 'no stack of the recursion')
+    t.equal({len(tr.frames) for tr in deep if len([f for f in tr.frames if f.method == 'Deep.down']) > 5}, {10}, 'frames of the recursive stacks')
+    t.equal(max(len(tr.frames) for tr in p.traces.values()), 10, 'deepest stack')
+
+
+@test(params=(1500, 5000))
+def depth_2048(t, levels):
+    _, p = t.profile('Deep', levels, 500, opts=FAST + ',depth=2048', stdout='done\n')
+    deepest = max(len(tr.frames) for tr in p.traces.values())
+    if levels > 2048:
+        t.equal(deepest, 2048, 'frames of the deepest stack')
+    else:
+        t.check(levels < deepest < levels + 30, '%d frames, the recursion has %d' % (deepest, levels))
+    t.check(p.share('Deep.down') > 0.5, 'share of the recursion %.2f' % p.share('Deep.down'))
+    t.check(p.unknown() <= 0.02 * p.total + 2, '%d of %d samples could not be walked' % (p.unknown(), p.total))
+
+
+@test(level='quick')
+def depth_0_has_no_samples(t):
+    _, p = t.profile('HotSplit', 50, opts='cpu=samples,interval=1,depth=0', stdout='done true\n')
+    t.equal((p.total, p.rows, p.traces), (0, [], {}), 'total, rows, traces')
+
+
+@test(params=(1, 2, 3))
+def depth_is_kept(t, depth):
+    _, p = t.profile('HotSplit', 60, opts=FAST + ',depth=%d' % depth)
+    t.equal(max(len(tr.frames) for tr in p.traces.values()), depth, 'deepest stack')
+
+
+@test()
+def lineno_n(t):
+    _, p = t.profile('HotSplit', 60, opts=FAST + ',lineno=n')
+    t.equal({f.line for tr in p.traces.values() for f in tr.frames}, {0}, 'lines')
+    t.check('HotSplit.hotA' in p.leaves(), 'no HotSplit.hotA')
+
+
+@test()
+def lines_are_those_of_the_source(t):
+    _, p = t.profile('HotSplit', 100, opts=FAST)
+    got = {(f.method, f.source, f.line) for _, tr in p.stacks() for f in tr.frames if f.method.startswith('HotSplit.hot')}
+    t.check(('HotSplit.hotA', 'HotSplit.java', 5) in got and ('HotSplit.hotB', 'HotSplit.java', 6) in got, 'frames: %s' % sorted(got))
+    t.check(all(line in (5, 6, 7) for _, _, line in got), 'frames: %s' % sorted(got))
+    looks = [(tr.thread, tuple((f.method, f.source, f.line) for f in tr.frames)) for tr in p.traces.values()]
+    t.equal(len(set(looks)), len(looks), 'traces that do not print alike')
+
+
+@test()
+def exceptions(t):
+    run, p = t.profile('Throws', 1500, opts=FAST + ',depth=40', stdout='done\n')
+    t.check(p.share('Throws.catcher') > 0.7, 'share of the catcher %.2f' % p.share('Throws.catcher'))
+    t.check(p.share('Throws.thrower') > 0.2, 'share of the thrower %.2f' % p.share('Throws.thrower'))
+    t.check(p.unknown() <= 0.1 * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
+
+
+@test(level='quick')
+def native_methods_and_lambdas(t):
+    _, p = t.profile('Natives', 300, opts=FAST + ',depth=20', native=True, stdout='done\n')
+    native = [tr for _, tr in p.stacks() if tr.frames and tr.frames[0].method == 'Natives.burn']
+    t.check(native, 'no sample on top of the native method')
+    t.equal({tr.frames[0].line for tr in native}, {0}, 'line of the native method')
+    for method in ('Natives.burn', 'Natives.target'):
+        t.near(p.share(method), 300 / p.total, 0.2 * 300 / p.total, 'share of %s' % method)
+    lambdas = [m for m in p.methods() if m.startswith('Natives.lambda$main$')]
+    t.equal(len(lambdas), 1, 'lambda bodies %s' % lambdas)
+    t.near(p.share(lambdas[0]), 300 / p.total, 0.2 * 300 / p.total, 'share of the lambda')
+    t.equal([m for m in p.methods() if '/' in m], [], 'names with a slash')
+
+
+@test(level='quick')
+def records_hidden_classes_and_nest_mates(t):
+    _, p = t.profile('Modern', 300, opts=FAST + ',depth=20', stdout='done\n')
+    for method in ('Modern$Point.burnRecord', 'Modern$Square.burnSealed'):
+        t.near(p.share(method), 300 / p.total, 0.2 * 300 / p.total, 'share of %s' % method)
+    hidden = {m for m in p.methods() if m.endswith('.burnHidden')}
+    t.check(len(hidden) == 1 and re.fullmatch(r'HiddenTemplate\.0x[0-9a-f]+\.burnHidden', min(hidden)), 'names of the hidden class: %s' % hidden)
+
+
+@test(level='quick', since=21)
+def virtual_threads(t):
+    _, p = t.profile('Virtual', 300, 3000000, opts=FAST + ',depth=30', stdout='done\n')
+    t.check(p.share('Virtual.vburn') > 0.8, 'share of the work %.2f of %d' % (p.share('Virtual.vburn'), p.total))
+    t.check(p.share('Virtual.vouter') > 0.8, 'share of its caller %.2f' % p.share('Virtual.vouter'))
+    carriers = [n for n in p.names.values() if n.startswith('ForkJoinPool-1-worker-')]
+    t.check(carriers, 'no START of a carrier')
+
+
+@test(since=21, params=('-XX:+UseParallelGC', '-XX:+UseZGC'))
+def thousands_of_virtual_threads_by_thread(t, flag):
+    _, p = t.profile('Virtual', 20000, 2000, opts=FAST + ',thread=y,depth=30', jvm=[flag], gc=False, stdout='done\n')
+    t.check(p.total > 50, 'total %d' % p.total)
+    t.equal({tr.thread for tr in p.traces.values()} - set(p.names), set(), 'threads of traces without a START')
+
+
+LONG = ''.join(chr(ord('a') + i % 26) for i in range(2000))
+CLASSES = [  # class.method, source file, as they must be printed; quotes and backslashes are plain outside quoted fields
+    ('Strange$Größe.länge', 'Strange.java'),
+    ('Strange$大きさ.𝒳𝒴', 'Strange.java'),
+    ('p.New\\nLine.tab\\tquote"back\\slash', 'C\\rR.java'),
+    ('p.Control\\u0001\\u007F\\u0085.lone\\uD800end', 'a (b:1) c.java'),
+    ('p.TRACE 300001:.\\nTHREAD END (id = 200001)\\n', 'CPU SAMPLES END\\n'),
+    ('p.Nul\\u0000.x\\u0000𝒳\\uDCB3y', 'ÿ.java'),
+    ('p.Long%s.%s' % (LONG, LONG), 'Long.java'),
+]
+THREADS = [  # name and group, escaped
+    ('new\\nline\\r\\ttab', 'g'),
+    ('worker \\"one\\", group=\\"x\\")\\nTHREAD END (id = 200001)', 'quote\\"back\\\\slash'),
+    ('😀 smile', '𝒳'),
+    ('', ''),
+    ('\\uD800\\u0000\\u0001\\u0085\\u009F\\u007F', 'lone \\uDFFF'),
+    (LONG, 'long'),
+]
+
+
+def _hex(text):
+    return re.sub(r'\\u[0-9a-fA-F]{4}', lambda m: m.group(0).lower(), text)
+
+
+@test(level='quick')
+def names_outside_ascii_and_forged_records(t):
+    _, p = t.profile('Strange', 40, opts=FAST + ',depth=8', jvm=['-Dsun.stdout.encoding=UTF-8'], stdout='done\n')
+    printed = {(_hex(f.method), _hex(f.source)) for tr in p.traces.values() for f in tr.frames}
+    for method, source in CLASSES:
+        t.check((_hex(method), _hex(source)) in printed, 'not printed: %s (%s); there is %s' % (method[:80], source, sorted(x for x in printed if x[0][:2] == 'p.')))
+    text = _hex(p.text)
+    for name, group in THREADS:
+        t.check('name="%s", group="%s")\n' % (_hex(name), _hex(group)) in text, 'no THREAD START of name="%s", group="%s"' % (name[:80], group))
+    t.equal(hprof_text.unescape(THREADS[1][0]), 'worker "one", group="x")\nTHREAD END (id = 200001)', 'unescape')
+    t.equal(sum(1 for x in p.threads if x[0] == 'end' and x[1] == 200001), 1, 'THREAD END of main')

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Thousands of short threads, and classes that come and go."""
+import math
+import re
+
+from runner import test
+
+
+def _pairs(t, p, count):
+    starts = [s for k, s, n, g in p.threads if k == 'start' and re.fullmatch(r't\d+', n)]
+    t.equal(len(starts), count, 'THREAD START of the short threads')
+    t.equal({p.names[s] for s in starts}, {'t%d' % i for i in range(count)}, 'names')
+    t.equal({p.groups[s] for s in starts}, {'short'}, 'groups')
+    t.equal(set(starts) - p.ended, set(), 'short threads without THREAD END')
+
+
+@test(collectors=('G1', 'Parallel', 'ZGC'))
+def five_thousand_short_threads(t):
+    n = 5000
+    run, p = t.profile('ShortThreads', n, 400, opts='cpu=samples,interval=1,thread=y,cutoff=0')
+    _pairs(t, p, n)
+    used = int(run.out.split()[1]) / 1e6
+    counts = p.by_thread()
+    got = sum(c for s, c in counts.items() if re.fullmatch(r't\d+', p.names.get(s, '')))
+    # Each thread uses less than an interval and is counted with probability used/interval; beyond the five sigma: what a thread uses after its last
+    # look at the clock (5 %).
+    t.near(got, used, 5 * math.sqrt(used) + 0.05 * used, 'samples of the short threads at 1 ms, their CPU time in ms')
+
+
+@test(level='quick', params=('10', '1'), quick_params=('1',))
+def threads_that_do_nothing(t, interval):
+    n = 500 if t.level == 'quick' else 5000
+    _, p = t.profile('ShortThreads', n, 0, opts='cpu=samples,interval=' + interval)
+    _pairs(t, p, n)
+
+
+def _labels(t, p):
+    seen = 0
+    for tr in p.traces.values():
+        for i, f in enumerate(tr.frames):
+            m = re.fullmatch(r'gen\.C(\d+)\.(\w+)', f.method)
+            if m:
+                seen += 1
+                t.equal((m.group(2), f.source), ('r' + m.group(1), 'C%s.java' % m.group(1)), 'method and file of gen.C%s' % m.group(1))
+                if i > 0:
+                    t.equal(tr.frames[i - 1].method, 'UnloadMany.burn%d' % (int(m.group(1)) % 3), 'callee of gen.C%s' % m.group(1))
+    return seen
+
+
+@test(collectors=('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah'), timeout=90)
+def classes_are_unloaded_and_keep_their_names(t):
+    """Each generated class has its own method, file and callee: a label of another class shows."""
+    n = 3000
+    _, p = t.profile('UnloadMany', n, 300, opts='cpu=samples,interval=1,cutoff=0,depth=12', stdout='unloaded MANY\n')
+    seen = _labels(t, p)
+    t.check(seen > 300, 'only %d frames of generated classes' % seen)
+
+
+@test(level='quick')
+def classes_are_unloaded_in_short(t):
+    _, p = t.profile('UnloadMany', 600, 1000, opts='cpu=samples,interval=1,cutoff=0,depth=12', stdout='unloaded MANY\n')
+    t.check(_labels(t, p) > 50, 'too few frames of generated classes')
+
+
+@test(level='long', timeout=300)
+def classes_by_the_ten_thousands(t):
+    _, p = t.profile('UnloadMany', 30000, 200, opts='cpu=samples,interval=1,cutoff=0,depth=12', stdout='unloaded MANY\n')
+    t.check(_labels(t, p) > 1000, 'too few frames of generated classes')
