@@ -133,7 +133,7 @@ const char *hpx_opt_nearest(const char *name)
     }
     word[n] = 0;
     const char *best = "help";
-    unsigned least = distance(word, best);
+    unsigned least = (unsigned)-1;
     for (size_t i = 0; i < hpx_opts_len; i++) {
         if (hpx_opts[i].no_effect || hpx_opts[i].kind == HPX_OPT_REMOVED) {
             continue;
@@ -144,5 +144,5 @@ const char *hpx_opt_nearest(const char *name)
             best = hpx_opts[i].name;
         }
     }
-    return best;
+    return distance(word, "help") < least ? "help" : best;
 }

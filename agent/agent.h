@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* agent.h: the one state of the agent and the state of a profiled thread; what the files of this folder share.
+ *
+ * Life: zero at load; set up by Agent_OnLoad (one thread) and VMInit; from then on constant but for what says otherwise; never freed, since
+ * a signal may come on any thread until the process ends (the library is linked with -z nodelete). */
+#ifndef HPX_AGENT_H
+#define HPX_AGENT_H
+
+#include "aggregator.h"
+#include "model.h"
+#include "options.h"
+#include <jvmti.h>
+#include <signal.h>
+#include <time.h>
+
+struct hpx_agent {
+    JavaVM *vm;
+    jvmtiEnv *jvmti;
+    struct hpx_options opt;
+    struct hpx_gate gate;
+    struct hpx_aggregator aggregator;
+    struct hpx_model *model;          /* the aggregator's */
+    struct hpx_counters counters;     /* losses and figures that belong to no thread */
+    time_t start;                     /* wall clock, for headers and names */
+    uint64_t start_mono, start_ticks; /* the same moment on both clocks: calibration of hpx_ticks() */
+    uint64_t start_cpu;               /* CPU time of the process at VMInit */
+    bool live;                        /* VMInit has been: threads of ours run */
+    bool finished;                    /* VMDeath has been, and all is written */
+};
+
+extern struct hpx_agent hpx_agent;
+
+struct hpx_agent_thread {
+    struct hpx_thread base; /* first: the pipeline's view */
+    JNIEnv *env;            /* set by the owner, by its handler if adopted */
+    pid_t tid;
+    uintptr_t stack_end; /* above the highest word of the stack; 0: not known */
+    /* sampler.c */
+    timer_t timer;
+    int perf_fd; /* -1: a timer */
+    enum { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF } clock;
+    bool first_done;
+    uint64_t origin_ns;                  /* perf: CPU time of the first expiry */
+    uint64_t accounted;                  /* perf: expiries that samples stand for */
+    _Atomic int in_handler;              /* seq_cst with gate.open: the end waits until no handler is inside */
+    struct hpx_ev_hash slots[HPX_SLOTS]; /* the owner's: which stack each slot means (event.h) */
+};
+
+/* The calling thread's state: NULL (none), &hpx_ours (a thread of the agent), or its own. The only thread-local variable: glibc's surplus
+ * of static TLS for libraries that are loaded late is small. */
+extern __thread struct hpx_agent_thread *hpx_self __attribute__((tls_model("initial-exec")));
+extern struct hpx_agent_thread hpx_ours;
+
+/* A cheap clock of unknown rate, calibrated at the end; async-signal-safe. */
+static inline uint64_t hpx_ticks(void)
+{
+#if defined(__x86_64__)
+    unsigned lo, hi;
+    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+    return (uint64_t)hi << 32 | lo;
+#elif defined(__aarch64__)
+    uint64_t v;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+    return v;
+#else
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+#endif
+}
+
+/* The name of a JVMTI error for a message; constant. */
+const char *hpx_jvmti_error(jvmtiError e);
+
+#endif

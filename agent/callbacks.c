@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* callbacks.c: JVMTI events: each body inside the gate, but the code events, which touch the code map alone and may come with VM locks
+ * held. */
+#include "callbacks.h"
+#include "clock.h"
+#include "codemap.h"
+#include "dump.h"
+#include "log.h"
+#include "names.h"
+#include "output.h"
+#include "service.h"
+#include "threads.h"
+#include <string.h>
+
+#define OUTPUT_STALL_NS (10ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
+#define SERVICE_WAIT_NS (1ull * 1000 * 1000 * 1000)
+
+/* Enabled at VMInit, disabled at VMDeath; the code events are enabled at load, before anything is compiled. */
+static const jvmtiEvent live_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD,
+                                         JVMTI_EVENT_CLASS_PREPARE};
+static const jvmtiEvent load_events[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD,
+                                         JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED};
+
+static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t n)
+{
+    jvmtiError first = JVMTI_ERROR_NONE;
+    for (size_t i = 0; i < n; i++) {
+        jvmtiError e = (*hpx_agent.jvmti)->SetEventNotificationMode(hpx_agent.jvmti, mode, events[i], NULL);
+        first = first != JVMTI_ERROR_NONE ? first : e;
+    }
+    return first;
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)thread;
+    if (hpx_gate_enter(&hpx_agent.gate)) {
+        hpx_threads_begin(jvmti, env, true);
+        hpx_gate_leave(&hpx_agent.gate);
+    }
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)jvmti, (void)env, (void)thread;
+    if (hpx_gate_enter(&hpx_agent.gate)) {
+        hpx_threads_end();
+        hpx_gate_leave(&hpx_agent.gate);
+    }
+}
+
+/* AsyncGetCallTrace answers nothing unless somebody listens to this event. */
+static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
+{
+    (void)jvmti, (void)env, (void)thread, (void)klass;
+}
+
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
+{
+    (void)thread;
+    if (hpx_gate_enter(&hpx_agent.gate)) {
+        hpx_names_class(jvmti, env, klass, true);
+        hpx_gate_leave(&hpx_agent.gate);
+    }
+}
+
+static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code, jint n,
+                                            const jvmtiAddrLocationMap *map, const void *info)
+{
+    (void)jvmti, (void)n, (void)map, (void)info;
+    hpx_codemap_add(code, (size_t)size, (uint64_t)(uintptr_t)method);
+}
+
+static void JNICALL on_compiled_method_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
+{
+    (void)jvmti;
+    hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
+}
+
+static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
+{
+    (void)jvmti, (void)name;
+    hpx_codemap_add(code, (size_t)size, 0);
+}
+
+static bool start_threads(void)
+{
+    static struct hpx_err err;
+    if (hpx_output_start(&err) != 0 || hpx_aggregator_start(&hpx_agent.aggregator, &err) != 0 || hpx_service_start(&err) != 0) {
+        hpx_warn("cpu=samples is off: %s", err.msg);
+        return false;
+    }
+    return true;
+}
+
+static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jint n = 0;
+    jclass *all = NULL;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        hpx_warn("cpu=samples: the classes loaded so far cannot be listed: their methods have no names");
+        return;
+    }
+    for (jint i = 0; i < n; i++) {
+        hpx_names_class(jvmti, env, all[i], false);
+        (*env)->DeleteLocalRef(env, all[i]);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)thread;
+    if (!start_threads()) {
+        return;
+    }
+    hpx_agent.start_cpu = hpx_clock_process_cpu();
+    hpx_agent.live = true;
+    hpx_gate_open(&hpx_agent.gate);
+    hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
+    jvmtiError e = set_events(JVMTI_ENABLE, live_events, HPX_ARRAY_LEN(live_events));
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("cpu=samples: the VM refused an event (%s): the profile is incomplete", hpx_jvmti_error(e));
+    }
+    record_loaded_classes(jvmti, env);
+    hpx_threads_arm_self();
+    hpx_threads_adopt_others(jvmti, env);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)jvmti, (void)env;
+    if (!hpx_agent.live) {
+        return;
+    }
+    hpx_gate_shut(&hpx_agent.gate);
+    set_events(JVMTI_DISABLE, live_events, HPX_ARRAY_LEN(live_events));
+    set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);
+    if (hpx_dump_request_final() != 0) {
+        hpx_warn("cpu=samples: no memory at the end: the profile is lost");
+    } else if (hpx_output_wait(OUTPUT_STALL_NS)) {
+        hpx_agent.finished = true;
+    }
+    hpx_service_stop(SERVICE_WAIT_NS);
+}
+
+int hpx_callbacks_init(struct hpx_err *err)
+{
+    jvmtiCapabilities want;
+    jvmtiEventCallbacks cb;
+    memset(&want, 0, sizeof want);
+    memset(&cb, 0, sizeof cb);
+    want.can_get_source_file_name = 1;
+    want.can_get_line_numbers = 1;
+    /* While the event is enabled the JIT records debug information between safepoints: without it tiny inlined methods are blamed on their
+     * callers. */
+    want.can_generate_compiled_method_load_events = 1;
+    jvmtiError e = (*hpx_agent.jvmti)->AddCapabilities(hpx_agent.jvmti, &want);
+    if (e == JVMTI_ERROR_NONE) {
+        cb.VMInit = on_vm_init;
+        cb.VMDeath = on_vm_death;
+        cb.ThreadStart = on_thread_start;
+        cb.ThreadEnd = on_thread_end;
+        cb.ClassLoad = on_class_load;
+        cb.ClassPrepare = on_class_prepare;
+        cb.CompiledMethodLoad = on_compiled_method_load;
+        cb.CompiledMethodUnload = on_compiled_method_unload;
+        cb.DynamicCodeGenerated = on_dynamic_code;
+        e = (*hpx_agent.jvmti)->SetEventCallbacks(hpx_agent.jvmti, &cb, (jint)sizeof cb);
+    }
+    if (e == JVMTI_ERROR_NONE) {
+        e = set_events(JVMTI_ENABLE, load_events, HPX_ARRAY_LEN(load_events));
+    }
+    return e == JVMTI_ERROR_NONE ? 0 : hpx_err_set(err, HPX_E_VM, "the VM refused what it needs: %s", hpx_jvmti_error(e));
+}

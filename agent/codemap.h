@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* codemap.h: which compiled method owns a program counter.
+ *
+ * A table over the code cache in granules of 64 bytes (the smallest unit in which HotSpot gives out code), in chunks of 1 MiB of code that
+ * are mapped when first used. Writers: JVMTI callbacks on any thread, lock-free (a chunk is published by compare-and-swap, an entry is one
+ * atomic store). Reader: the sampler's signal handler. Everything here is async-signal-safe but hpx_codemap_add(), which may map memory. */
+#ifndef HPX_CODEMAP_H
+#define HPX_CODEMAP_H
+
+#include "compiler.h"
+
+/* Code of `size` bytes at `code` belongs to `method` (a jmethodID as a number; 0: a stub or the interpreter). Outside of a window of 4 GiB
+ * around the first code ever seen it is not recorded: its samples are walked as far as they can be without it. */
+void hpx_codemap_add(const void *code, size_t size, uint64_t method);
+/* The code of `method` that begins at `code` is gone (the event does not tell its size: entries are cleared as far as they name the
+ * method). */
+void hpx_codemap_remove(const void *code, uint64_t method);
+/* The method that owns pc, 0 if none is known. */
+uint64_t hpx_codemap_owner(uintptr_t pc);
+/* pc lies between the lowest and the highest generated code seen. */
+bool hpx_codemap_covers(uintptr_t pc);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dump.c: the sink of dump.h. */
+#include "dump.h"
+#include "clock.h"
+#include "output.h"
+#include "report.h"
+#include "sampler.h"
+#include "service.h"
+#include <stdlib.h>
+
+enum { MSG_FINAL = HPX_MSG_OTHER };
+
+#define NAMES_WAIT_NS   (500u * 1000 * 1000) /* for names that are still asked for when a dump is due */
+#define QUIESCE_WAIT_NS (200u * 1000 * 1000) /* for a handler that is inside at the end; a thread may have lost its CPU there */
+
+/* The aggregator's alone. */
+static struct {
+    enum { IDLE, REQUESTED, NAMING, ENDED } state;
+    uint64_t naming_until;
+} dump;
+
+static void resolve(void *ctx, struct hpx_msg_resolve *r)
+{
+    (void)ctx;
+    hpx_service_post(r);
+}
+
+static void thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
+{
+    (void)ctx;
+    hpx_output_thread_event(rec, end);
+}
+
+static void quiesce(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
+    hpx_sampler_quiesce(at, QUIESCE_WAIT_NS);
+    hpx_sampler_disarm(at);
+}
+
+static void message(void *ctx, struct hpx_msg *m)
+{
+    (void)ctx;
+    if (hpx_model_message(hpx_agent.model, m)) {
+        return;
+    }
+    if (m->kind == MSG_FINAL && dump.state == IDLE) {
+        hpx_gate_close(&hpx_agent.gate);
+        hpx_aggregator_each(&hpx_agent.aggregator, quiesce, NULL);
+        dump.state = REQUESTED;
+    }
+    free(m);
+}
+
+static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
+{
+    (void)ctx;
+    hpx_model_events(hpx_agent.model, t, ev, n);
+}
+
+static void thread_gone(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_model_thread_gone(hpx_agent.model, t);
+    hpx_ring_fini(&t->ring);
+    free(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base));
+}
+
+static void finish(void)
+{
+    hpx_model_give_up(hpx_agent.model);
+    struct hpx_report r;
+    hpx_report_collect(&r);
+    if (hpx_agent.opt.doe) {
+        hpx_output_dump(hpx_model_snapshot(hpx_agent.model), hpx_report_text(&r));
+    }
+    hpx_output_end(hpx_report_summary(&r));
+    dump.state = ENDED;
+}
+
+/* REQUESTED was entered within this pass, after the tails were read: one more pass sees what lay behind them. */
+static bool pass_end(void *ctx)
+{
+    (void)ctx;
+    switch (dump.state) {
+    case REQUESTED:
+        dump.state = NAMING;
+        dump.naming_until = hpx_clock_mono() + NAMES_WAIT_NS;
+        return true;
+    case NAMING:
+        if (hpx_model_unresolved(hpx_agent.model) == 0 || hpx_clock_mono() > dump.naming_until) {
+            finish();
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+int hpx_dump_init(struct hpx_sink *sink)
+{
+    struct hpx_model_config cfg = {
+        .thread_in_traces = hpx_agent.opt.thread,
+        .lines = hpx_agent.opt.lineno,
+        .signatures = hpx_agent.opt.binary,
+        .resolve = resolve,
+        .thread_event = thread_event,
+    };
+    hpx_agent.model = hpx_model_create(&cfg);
+    *sink = (struct hpx_sink){NULL, message, events, thread_gone, pass_end};
+    return hpx_agent.model != NULL ? 0 : -HPX_E_NOMEM;
+}
+
+int hpx_dump_request_final(void)
+{
+    struct hpx_msg *m = hpx_msg_new(MSG_FINAL, sizeof *m);
+    if (m == NULL) {
+        return -HPX_E_NOMEM;
+    }
+    hpx_lane_post(&hpx_agent.aggregator.control, m, true);
+    return 0;
+}

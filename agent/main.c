@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* main.c: loading and unloading. The only code of hprofx that may end the process: `help`, an option error, an output that cannot be made -
+ * before main. */
+#include "agent.h"
+#include "aggregator.h"
+#include "callbacks.h"
+#include "clock.h"
+#include "dump.h"
+#include "log.h"
+#include "output.h"
+#include "sampler.h"
+#include "service.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hpx_agent hpx_agent;
+
+static const struct {
+    jvmtiError code;
+    const char *name;
+} jvmti_errors[] = {
+    {JVMTI_ERROR_NOT_AVAILABLE, "JVMTI_ERROR_NOT_AVAILABLE"},
+    {JVMTI_ERROR_MUST_POSSESS_CAPABILITY, "JVMTI_ERROR_MUST_POSSESS_CAPABILITY"},
+    {JVMTI_ERROR_OUT_OF_MEMORY, "JVMTI_ERROR_OUT_OF_MEMORY"},
+    {JVMTI_ERROR_WRONG_PHASE, "JVMTI_ERROR_WRONG_PHASE"},
+    {JVMTI_ERROR_INTERNAL, "JVMTI_ERROR_INTERNAL"},
+    {JVMTI_ERROR_UNATTACHED_THREAD, "JVMTI_ERROR_UNATTACHED_THREAD"},
+    {JVMTI_ERROR_INVALID_EVENT_TYPE, "JVMTI_ERROR_INVALID_EVENT_TYPE"},
+};
+
+const char *hpx_jvmti_error(jvmtiError e)
+{
+    for (size_t i = 0; i < HPX_ARRAY_LEN(jvmti_errors); i++) {
+        if (jvmti_errors[i].code == e) {
+            return jvmti_errors[i].name;
+        }
+    }
+    return "another JVMTI error";
+}
+
+static void print_stdout(void *ctx, const char *s)
+{
+    (void)ctx;
+    fputs(s, stdout);
+}
+
+static void end_before_main(int status)
+{
+    fflush(stdout);
+    exit(status); /* as the original; the program has not begun */
+}
+
+static void refuse(const struct hpx_err *err)
+{
+    char *line = strdup(err->msg), *rest = line;
+    for (bool first = true; rest != NULL; first = false) { /* a hint may follow on a line of its own */
+        char *text = strsep(&rest, "\n");
+        hpx_say("%s%s", first ? "HPROF ERROR: " : "", text);
+    }
+    free(line);
+    end_before_main(1);
+}
+
+static void before_fork(void)
+{
+    hpx_gate_before_fork(); /* blocks all signals of this thread too: a clone() that our timer interrupts would start anew, for ever if the
+                               process is big */
+}
+
+static void after_fork_parent(void)
+{
+    hpx_gate_after_fork_parent();
+}
+
+/* The child has no aggregator and no clocks: it counts nothing, writes nothing, holds nothing of ours open. */
+static void after_fork_child(void)
+{
+    hpx_gate_after_fork_child();
+    hpx_gate_shut(&hpx_agent.gate);
+    hpx_agent.live = false;
+    hpx_output_forget();
+}
+
+/* What can fail before anything is written. */
+static int prepare(struct hpx_err *err)
+{
+    if ((*hpx_agent.vm)->GetEnv(hpx_agent.vm, (void **)&hpx_agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+        return hpx_err_set(err, HPX_E_VM, "this VM has no JVMTI 1.2");
+    }
+    struct hpx_sink sink;
+    if (hpx_dump_init(&sink) != 0 || hpx_aggregator_init(&hpx_agent.aggregator, &sink) != 0 || hpx_service_init() != 0) {
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory");
+    }
+    int rc = hpx_sampler_init(err);
+    return rc != 0 ? rc : hpx_callbacks_init(err);
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    static atomic_bool loaded;
+    static struct hpx_err err;
+    (void)reserved;
+    if (atomic_exchange_explicit(&loaded, true, memory_order_relaxed)) {
+        hpx_warn("loaded twice: this second load has no effect, the first goes on; check the command line for duplicate options");
+        return JNI_OK;
+    }
+    hpx_agent.vm = vm;
+    hpx_agent.start = time(NULL);
+    hpx_agent.start_mono = hpx_clock_mono();
+    hpx_agent.start_ticks = hpx_ticks();
+    if (hpx_options_parse(&hpx_agent.opt, getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err) != 0) {
+        refuse(&err);
+    }
+    if (hpx_agent.opt.help) {
+        hpx_options_help(print_stdout, NULL);
+        end_before_main(0);
+    }
+    if (hpx_options_supported(&hpx_agent.opt, &err) != 0) {
+        refuse(&err);
+    }
+    if (prepare(&err) != 0) {
+        hpx_warn("cpu=samples is off: %s", err.msg);
+        return JNI_OK;
+    }
+    if (hpx_output_init(&err) != 0) {
+        refuse(&err);
+    }
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    return JNI_OK;
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+    (void)vm;
+    if (hpx_agent.finished) {
+        hpx_aggregator_stop(&hpx_agent.aggregator);
+    }
+}

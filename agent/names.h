@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* names.h: from classes and methods of the VM to messages for the model.
+ *
+ * JVM threads only (each call enters JVMTI). A jmethodID is used only while its class is alive: in the callback that hands the class over,
+ * or under a local reference made from the class's weak reference. */
+#ifndef HPX_NAMES_H
+#define HPX_NAMES_H
+
+#include "agent.h"
+
+/* Tells the model of a class: its jmethodIDs (which must exist before AsyncGetCallTrace can name a method) and a weak reference; with
+ * `named` also its own name and its methods'. A class that cannot be listed is counted. ClassPrepare and VMInit. */
+void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named);
+
+/* Answers a request on the control lane and frees it. The service thread. */
+void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r);
+
+#endif

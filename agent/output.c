@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* output.c: the writer's thread of output.h. */
+#include "output.h"
+#include "clock.h"
+#include "hprof_ascii.h"
+#include "log.h"
+#include "out_file.h"
+#include "spawn.h"
+#include <errno.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+enum { MSG_THREAD_START = 1, MSG_THREAD_END, MSG_DUMP, MSG_END };
+
+struct msg_thread {
+    struct hpx_msg m;
+    const struct hpx_thread_rec *rec;
+};
+struct msg_dump {
+    struct hpx_msg m;
+    struct hpx_snapshot *snapshot;
+    char *report;
+};
+struct msg_end {
+    struct hpx_msg m;
+    char *summary;
+};
+
+static struct {
+    struct hpx_lane lane;
+    struct hpx_out out;     /* the thread's, once it runs */
+    struct hpx_ascii ascii; /* the thread's */
+    struct msg_end *end;    /* the aggregator's */
+    sem_t done;             /* posted after MSG_END was carried out */
+    _Atomic uint64_t steps; /* relaxed: messages carried out, for who waits for the end */
+    _Atomic pid_t tid;      /* relaxed: for the CPU clock only */
+} output;
+
+int hpx_output_init(struct hpx_err *err)
+{
+    static char name[PATH_MAX];
+    if (hpx_name_expand(name, sizeof name, hpx_agent.opt.file, hpx_agent.start) != 0) {
+        return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_agent.opt.file);
+    }
+    struct hpx_out_file_opts opts = {.name = name, .force = hpx_agent.opt.force, .text = !hpx_agent.opt.binary};
+    int rc = hpx_out_file_open(&output.out, &opts, err);
+    if (rc != 0) {
+        return rc;
+    }
+    sem_init(&output.done, 0, 0);
+    output.end = hpx_msg_new(MSG_END, sizeof *output.end);
+    return output.end == NULL ? -HPX_E_NOMEM : hpx_lane_init(&output.lane);
+}
+
+static void dump(struct msg_dump *d)
+{
+    struct hpx_snapshot *s = d->snapshot;
+    if (s == NULL) {
+        hpx_warn("cpu=samples: no memory for a dump: it is left out");
+    } else {
+        hpx_ascii_cpu_samples(&output.ascii, s, hpx_agent.opt.cutoff, time(NULL));
+        if (d->report != NULL) {
+            hpx_ascii_report(&output.ascii, d->report);
+        }
+        if (hpx_out_section(&output.out, true) == 0 && hpx_agent.opt.verbose) {
+            hpx_say("Dumping CPU usage by sampling running threads ... done.");
+        }
+        hpx_snapshot_destroy(s);
+    }
+    free(d->report);
+}
+
+static void end(struct msg_end *e)
+{
+    hpx_out_close(&output.out);
+    if (e->summary != NULL) {
+        for (char *line = e->summary, *stop; *line; line = stop) {
+            stop = line;
+            while (*stop && *stop != '\n') {
+                stop++;
+            }
+            hpx_say("%.*s", (int)(stop - line), line);
+            stop += *stop != 0;
+        }
+    }
+    free(e->summary);
+}
+
+/* false: that was the end. */
+static bool carry_out(struct hpx_msg *m)
+{
+    bool more = true;
+    switch (m->kind) {
+    case MSG_THREAD_START:
+        hpx_ascii_thread_start(&output.ascii, ((struct msg_thread *)m)->rec);
+        break;
+    case MSG_THREAD_END:
+        hpx_ascii_thread_end(&output.ascii, ((struct msg_thread *)m)->rec);
+        break;
+    case MSG_DUMP:
+        dump((struct msg_dump *)m);
+        break;
+    default:
+        end((struct msg_end *)m);
+        more = false;
+        break;
+    }
+    free(m);
+    atomic_fetch_add_explicit(&output.steps, 1, memory_order_relaxed);
+    return more;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    hpx_self = &hpx_ours;
+    atomic_store_explicit(&output.tid, hpx_spawn_enter("hprofx-out"), memory_order_relaxed);
+    hpx_ascii_init(&output.ascii, &output.out);
+    hpx_ascii_header(&output.ascii, hpx_agent.start);
+    hpx_out_section(&output.out, false); /* a reader of NAME.part finds a whole header */
+    for (bool more = true; more;) {
+        uint32_t seen = hpx_wake_value(&output.lane.wake);
+        struct hpx_msg *m = hpx_lane_splice(&output.lane);
+        if (m == NULL) {
+            hpx_wake_wait(&output.lane.wake, seen, UINT64_C(1000000000));
+            continue;
+        }
+        for (struct hpx_msg *next; m != NULL && more; m = next) {
+            next = m->next;
+            more = carry_out(m);
+        }
+        hpx_out_flush(&output.out);
+    }
+    hpx_ascii_fini(&output.ascii);
+    sem_post(&output.done);
+    return NULL;
+}
+
+int hpx_output_start(struct hpx_err *err)
+{
+    return hpx_spawn(run, "hprofx-out", err);
+}
+
+void hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
+{
+    struct msg_thread *m = hpx_msg_new(ended ? MSG_THREAD_END : MSG_THREAD_START, sizeof *m);
+    if (m == NULL) {
+        hpx_count(&hpx_agent.counters, HPX_C_LOST_NO_MEMORY, 1);
+        return;
+    }
+    m->rec = rec;
+    hpx_lane_post(&output.lane, &m->m, false);
+}
+
+void hpx_output_dump(struct hpx_snapshot *s, char *report)
+{
+    struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
+    if (m == NULL) {
+        hpx_warn("cpu=samples: no memory for a dump: it is left out");
+        hpx_snapshot_destroy(s);
+        free(report);
+        return;
+    }
+    m->snapshot = s;
+    m->report = report;
+    hpx_lane_post(&output.lane, &m->m, true);
+}
+
+void hpx_output_end(char *summary)
+{
+    struct msg_end *m = output.end; /* made at load: the end must always come */
+    output.end = NULL;
+    if (m == NULL) {
+        free(summary);
+        return;
+    }
+    m->summary = summary;
+    hpx_lane_post(&output.lane, &m->m, true);
+}
+
+bool hpx_output_wait(uint64_t stall_ns)
+{
+    uint64_t moved = hpx_clock_mono(), before = UINT64_MAX;
+    for (;;) {
+        uint64_t until = hpx_clock_mono() + 50u * 1000 * 1000;
+        struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+        if (sem_clockwait(&output.done, CLOCK_MONOTONIC, &ts) == 0) {
+            return true;
+        }
+        uint64_t now =
+            atomic_load_explicit(&output.steps, memory_order_relaxed) + atomic_load_explicit(&output.out.progress, memory_order_relaxed);
+        if (now != before) {
+            before = now;
+            moved = hpx_clock_mono();
+        } else if (hpx_clock_mono() - moved > stall_ns) {
+            hpx_warn(
+                "file=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)",
+                hpx_agent.opt.file);
+            return false;
+        }
+    }
+}
+
+void hpx_output_forget(void)
+{
+    hpx_out_file_forget(&output.out);
+}
+
+uint64_t hpx_output_cpu(void)
+{
+    pid_t tid = atomic_load_explicit(&output.tid, memory_order_relaxed);
+    return tid ? hpx_clock_tid_cpu(tid) : 0;
+}

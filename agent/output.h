@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* output.h: the writer's thread: it alone touches the output, fed by the aggregator through a lane, so draining never waits for a disk. */
+#ifndef HPX_OUTPUT_H
+#define HPX_OUTPUT_H
+
+#include "agent.h"
+
+/* Opens the output that the options name and prepares the lane. At load. 0, -HPX_E_IO (err->msg is the original's sentence), -HPX_E_NOMEM.
+ */
+int hpx_output_init(struct hpx_err *err);
+/* VMInit: starts the thread, which writes the header. 0, -HPX_E_SYS. */
+int hpx_output_start(struct hpx_err *err);
+
+/* Aggregator: in order. The record stays valid. */
+void hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
+/* Aggregator: one dump. Takes over the snapshot (NULL: there was no memory for it) and the malloc'ed report (may be NULL). */
+void hpx_output_dump(struct hpx_snapshot *s, char *report);
+/* Aggregator: nothing more comes: `summary` (malloc'ed, may be NULL) is said on stderr when all is written. */
+void hpx_output_end(char *summary);
+
+/* VMDeath: waits until the end is written. Gives up, says so and returns false when nothing has moved for `stall_ns`. */
+bool hpx_output_wait(uint64_t stall_ns);
+/* In the child of a fork; async-signal-safe. */
+void hpx_output_forget(void);
+uint64_t hpx_output_cpu(void);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report.c: the lines of report.h. */
+#include "report.h"
+#include "clock.h"
+#include "output.h"
+#include "sampler.h"
+#include "service.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_thread(void *ctx, struct hpx_thread *t)
+{
+    hpx_counters_add(ctx, &t->counters);
+}
+
+static uint64_t ticks_to_ns(uint64_t ticks)
+{
+    uint64_t all = hpx_ticks() - hpx_agent.start_ticks, ns = hpx_clock_mono() - hpx_agent.start_mono;
+    return all ? (uint64_t)((double)ticks * (double)ns / (double)all) : 0;
+}
+
+void hpx_report_collect(struct hpx_report *r)
+{
+    memset(r, 0, sizeof *r);
+    hpx_counters_add(&r->total, &hpx_agent.counters);
+    hpx_counters_add(&r->total, hpx_model_counters(hpx_agent.model));
+    hpx_aggregator_each(&hpx_agent.aggregator, add_thread, &r->total);
+    r->samples = hpx_model_samples(hpx_agent.model);
+    for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        r->unknown[i] = hpx_model_unknown(hpx_agent.model, (enum hpx_unknown)i);
+        r->unknown_all += r->unknown[i];
+    }
+    r->handler_ns = ticks_to_ns(hpx_counter_get(&r->total, HPX_C_HANDLER_TICKS));
+    r->own_cpu_ns = r->handler_ns + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) + hpx_output_cpu() + hpx_service_cpu();
+    r->process_cpu_ns = hpx_clock_process_cpu() - hpx_agent.start_cpu;
+    r->table_bytes = hpx_model_bytes(hpx_agent.model);
+}
+
+struct text {
+    char *s;
+    size_t len, cap;
+};
+
+static void add(struct text *t, const char *fmt, ...) HPX_PRINTF(2, 3);
+static void add(struct text *t, const char *fmt, ...)
+{
+    if (t->cap - t->len < 512) {
+        char *more = realloc(t->s, t->cap + 2048);
+        if (more == NULL) {
+            return; /* the line is left out; the counters are in the next report */
+        }
+        t->s = more;
+        t->cap += 2048;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(t->s + t->len, t->cap - t->len, fmt, ap);
+    va_end(ap);
+    t->len += n > 0 ? ((size_t)n < t->cap - t->len ? (size_t)n : t->cap - t->len - 1) : 0;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static const char *const unknown_names[] = {
+#define NAME(sym, name) name,
+    HPX_UNKNOWNS(NAME)
+#undef NAME
+};
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static uint64_t lost(const struct hpx_report *r)
+{
+    return hpx_counter_get(&r->total, HPX_C_LOST_RING_FULL) + hpx_counter_get(&r->total, HPX_C_LOST_NESTED) +
+           hpx_counter_get(&r->total, HPX_C_LOST_NO_THREAD) + hpx_counter_get(&r->total, HPX_C_LOST_NO_MEMORY);
+}
+
+static void add_losses(struct text *t, const struct hpx_report *r)
+{
+    for (int i = 0; i < HPX_C_COUNT; i++) {
+        uint64_t n = hpx_counter_get(&r->total, (enum hpx_counter)i);
+        if (hpx_counter_infos[i].kind == HPX_COUNTER_LOSS && n > 0) {
+            add(t, "hprofx: %s: %" PRIu64 " (%s)\n", hpx_counter_infos[i].key, n, hpx_counter_infos[i].text);
+        }
+    }
+}
+
+char *hpx_report_text(const struct hpx_report *r)
+{
+    struct text t = {NULL, 0, 0};
+    uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), requested = hpx_agent.opt.interval_ns;
+    add(&t, "hprofx: version: %s\n", HPX_VERSION);
+    add(&t, "hprofx: sampler: AsyncGetCallTrace by %s\n", hpx_sampler_clock_name());
+    add(&t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(requested));
+    add(&t, "hprofx: signals: %" PRIu64 "\n", signals);
+    if (signals > 0) {
+        add(&t, "hprofx: effective interval: %.6g ms\n", ms(requested) * (double)(r->samples + lost(r)) / (double)signals);
+        add(&t, "hprofx: handler: %.2f us a signal\n", (double)r->handler_ns / 1e3 / (double)signals);
+    }
+    add(&t, "hprofx: stacks sent whole: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
+    add(&t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+    add(&t, "hprofx: without a stack: %" PRIu64 " (%.2f %%)\n", r->unknown_all, percent(r->unknown_all, r->samples));
+    for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        if (r->unknown[i] > 0) {
+            add(&t, "hprofx: without a stack, %s: %" PRIu64 "\n", unknown_names[i], r->unknown[i]);
+        }
+    }
+    add(&t, "hprofx: lost: %" PRIu64 "\n", lost(r));
+    add_losses(&t, r);
+    add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the process)\n", ms(r->own_cpu_ns), percent(r->own_cpu_ns, r->process_cpu_ns));
+    add(&t, "hprofx: tables: %zu KiB\n", r->table_bytes >> 10);
+    return t.s;
+}
+
+char *hpx_report_summary(const struct hpx_report *r)
+{
+    struct text t = {NULL, 0, 0};
+    if (hpx_agent.opt.verbose) {
+        add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the process\n",
+            r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->process_cpu_ns));
+    }
+    add_losses(&t, r);
+    if (t.s != NULL && t.len == 0) {
+        free(t.s);
+        return NULL;
+    }
+    return t.s;
+}

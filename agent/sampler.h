@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sampler.h: cpu=samples: a clock a thread, a signal when it has used another interval of CPU time, a stack into its ring.
+ *
+ * Clock: a POSIX timer on the thread's own CPU clock, signalled to that thread. It expires at scheduler ticks only, so a signal may stand
+ * for several intervals: a sample weighs 1 + overruns. For an interval shorter than a tick the kernel's software cpu-clock event is used
+ * where the system permits it.
+ *
+ * Order: hpx_sampler_arm() after the thread's state is complete and registered; hpx_sampler_disarm() before it is retired. */
+#ifndef HPX_SAMPLER_H
+#define HPX_SAMPLER_H
+
+#include "agent.h"
+
+/* Finds the stack walker and installs the signal handler. At load. 0, -HPX_E_VM, -HPX_E_SYS. */
+int hpx_sampler_init(struct hpx_err *err);
+/* The ring that a thread needs for the configured depth, in bytes. */
+uint32_t hpx_sampler_ring_size(void);
+
+/* Starts t's clock. The owner, or VMInit for threads that were there before (then `adopt`: the owner's first signal completes the state).
+ * Without a clock the thread goes unsampled: counted, said once. */
+void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt);
+/* Stops t's clock. The owner at its end; the aggregator after the gate was closed. */
+void hpx_sampler_disarm(struct hpx_agent_thread *t);
+/* Aggregator, after the gate was closed: waits until t's handler is not inside, at most `ns`; false: it still is. */
+bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t ns);
+
+/* "timer" or "perf cpu-clock": what new threads get. For the report. */
+const char *hpx_sampler_clock_name(void);
+
+#endif

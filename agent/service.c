@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* service.c: the attached thread of service.h. */
+#include "service.h"
+#include "clock.h"
+#include "names.h"
+#include "spawn.h"
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MSG_QUIT = HPX_MSG_OTHER };
+
+static struct {
+    struct hpx_lane lane;
+    sem_t left; /* posted when the thread has left the JVM */
+    bool started;
+    _Atomic pid_t tid; /* relaxed: for the CPU clock only */
+} service;
+
+int hpx_service_init(void)
+{
+    sem_init(&service.left, 0, 0);
+    return hpx_lane_init(&service.lane);
+}
+
+void hpx_service_post(struct hpx_msg_resolve *r)
+{
+    hpx_lane_post(&service.lane, &r->m, true);
+}
+
+/* false: asked to leave. */
+static bool serve(JNIEnv *env)
+{
+    bool go_on = true;
+    for (struct hpx_msg *m = hpx_lane_splice(&service.lane), *next; m != NULL; m = next) {
+        next = m->next;
+        if (m->kind == MSG_QUIT) {
+            go_on = false;
+            free(m);
+        } else {
+            hpx_names_resolve(hpx_agent.jvmti, env, (struct hpx_msg_resolve *)m);
+        }
+    }
+    return go_on;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    JNIEnv *env = NULL;
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) "hprofx service", NULL};
+    atomic_store_explicit(&service.tid, hpx_spawn_enter("hprofx-service"), memory_order_relaxed);
+    hpx_self = &hpx_ours;
+    if ((*hpx_agent.vm)->AttachCurrentThreadAsDaemon(hpx_agent.vm, (void **)&env, &args) == JNI_OK) {
+        for (;;) {
+            uint32_t seen = hpx_wake_value(&service.lane.wake);
+            if (!serve(env)) {
+                break;
+            }
+            hpx_wake_wait(&service.lane.wake, seen, UINT64_C(3600000000000));
+        }
+        (*hpx_agent.vm)->DetachCurrentThread(hpx_agent.vm);
+    }
+    sem_post(&service.left);
+    return NULL;
+}
+
+int hpx_service_start(struct hpx_err *err)
+{
+    int rc = hpx_spawn(run, "hprofx-service", err);
+    service.started = rc == 0;
+    return rc;
+}
+
+void hpx_service_stop(uint64_t ns)
+{
+    struct hpx_msg *quit = service.started ? hpx_msg_new(MSG_QUIT, sizeof *quit) : NULL;
+    if (quit == NULL) {
+        return;
+    }
+    hpx_lane_post(&service.lane, quit, true);
+    service.started = false;
+    uint64_t end = hpx_clock_mono() + ns;
+    struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
+    while (sem_clockwait(&service.left, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
+    }
+}
+
+uint64_t hpx_service_cpu(void)
+{
+    pid_t tid = atomic_load_explicit(&service.tid, memory_order_relaxed);
+    return tid ? hpx_clock_tid_cpu(tid) : 0;
+}

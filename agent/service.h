@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* service.h: the one thread of ours that is attached to the JVM: it answers the model's questions about methods.
+ *
+ * It holds nothing that the aggregator waits for: a request that is not answered in time is given up by the dump. It may stop at safepoints
+ * like any Java thread. */
+#ifndef HPX_SERVICE_H
+#define HPX_SERVICE_H
+
+#include "agent.h"
+
+/* Prepares its lane; before the aggregator starts. 0, -HPX_E_NOMEM. */
+int hpx_service_init(void);
+/* VMInit. 0, -HPX_E_SYS. */
+int hpx_service_start(struct hpx_err *err);
+/* A request of the model; any thread. */
+void hpx_service_post(struct hpx_msg_resolve *r);
+/* Asks it to leave the JVM and waits until it has, at most `ns`. VMDeath. */
+void hpx_service_stop(uint64_t ns);
+/* Its CPU time so far. */
+uint64_t hpx_service_cpu(void);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* threads.c: thread states, and the messages about threads. */
+#include "threads.h"
+#include "log.h"
+#include "sampler.h"
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct info {
+    char *name, *group; /* JVMTI's; NULL: none */
+};
+
+static void forget(jvmtiEnv *jvmti, JNIEnv *env, void *allocated, jobject local)
+{
+    if (allocated != NULL) {
+        (*jvmti)->Deallocate(jvmti, allocated);
+    }
+    if (local != NULL) {
+        (*env)->DeleteLocalRef(env, local);
+    }
+}
+
+/* thread NULL: the calling one. */
+static struct info info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    struct info i = {NULL, NULL};
+    jvmtiThreadInfo t;
+    jvmtiThreadGroupInfo g;
+    memset(&t, 0, sizeof t);
+    memset(&g, 0, sizeof g);
+    if ((*jvmti)->GetThreadInfo(jvmti, thread, &t) == JVMTI_ERROR_NONE) {
+        i.name = t.name;
+        if (t.thread_group != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, t.thread_group, &g) == JVMTI_ERROR_NONE) {
+            i.group = g.name;
+            forget(jvmti, env, NULL, g.parent);
+        }
+        forget(jvmti, env, NULL, t.thread_group);
+        forget(jvmti, env, NULL, t.context_class_loader);
+    }
+    return i;
+}
+
+static uintptr_t stack_end_of_self(void)
+{
+    pthread_attr_t attr;
+    void *low = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        pthread_attr_getstack(&attr, &low, &size);
+        pthread_attr_destroy(&attr);
+    }
+    return (uintptr_t)low + size;
+}
+
+static struct hpx_agent_thread *make(pid_t tid)
+{
+    struct hpx_agent_thread *t = NULL;
+    if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+        return NULL;
+    }
+    memset(t, 0, sizeof *t);
+    if (hpx_ring_init(&t->base.ring, hpx_sampler_ring_size()) != 0) {
+        free(t);
+        return NULL;
+    }
+    t->tid = tid;
+    t->perf_fd = -1;
+    return t;
+}
+
+/* START before the registry: a definition precedes its use. */
+static void announce(struct hpx_agent_thread *t, pid_t tid, const struct info *i)
+{
+    static atomic_bool said;
+    uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
+    struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + 3);
+    if (t == NULL || m == NULL) {
+        hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
+        hpx_warn_once(&said, "cpu=samples: no memory for the state of a thread: its CPU time is missing");
+    }
+    if (m != NULL) {
+        m->thread = t ? &t->base : NULL;
+        m->key = (uint64_t)tid;
+        memcpy(m->text, i->name ? i->name : "", name + 1);
+        memcpy(m->text + name + 1, i->group ? i->group : "", group + 1);
+        m->text[name + group + 2] = 0;
+        hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
+    }
+    if (t != NULL) {
+        hpx_registry_attach(&hpx_agent.aggregator.registry, &t->base);
+    }
+}
+
+void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
+{
+    if (hpx_self != NULL) {
+        return; /* ours, or one that we know already */
+    }
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    struct info i = info_of(jvmti, env, NULL);
+    struct hpx_agent_thread *t = make(tid);
+    if (t != NULL) {
+        t->env = env;
+        t->stack_end = stack_end_of_self();
+    }
+    announce(t, tid, &i);
+    forget(jvmti, env, i.name, NULL);
+    forget(jvmti, env, i.group, NULL);
+    if (t != NULL) {
+        hpx_self = t;
+        atomic_signal_fence(memory_order_seq_cst); /* partner: the handler on this thread */
+        if (arm) {
+            hpx_sampler_arm(t, false);
+        }
+    }
+}
+
+void hpx_threads_arm_self(void)
+{
+    if (hpx_self != NULL) {
+        hpx_sampler_arm(hpx_self, false);
+    }
+}
+
+void hpx_threads_end(void)
+{
+    struct hpx_agent_thread *t = hpx_self;
+    if (t == &hpx_ours) {
+        return;
+    }
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    if (t != NULL) {
+        hpx_sampler_disarm(t);
+        hpx_self = NULL;
+        atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
+    }
+    struct hpx_msg_thread_end *m = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *m);
+    if (m != NULL) {
+        m->key = (uint64_t)tid;
+        hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
+    }
+    if (t != NULL) {
+        hpx_registry_retire(&t->base);
+    }
+}
+
+/* HotSpot gives a thread's name to the kernel in 15 bytes: cut behind, or (JDK 22 on) in the middle with two dots. */
+static bool same_name(const char *comm, const char *name)
+{
+    size_t n = strlen(name);
+    char cut[16];
+    if (n < sizeof cut) {
+        return strcmp(comm, name) == 0;
+    }
+    snprintf(cut, sizeof cut, "%.7s..%s", name, name + n - 6);
+    return strncmp(comm, name, sizeof cut - 1) == 0 || strcmp(comm, cut) == 0;
+}
+
+/* The kernel id of the thread of that name; 0 if there is none or more than one. */
+static pid_t tid_by_name(const char *name)
+{
+    DIR *dir = opendir("/proc/self/task");
+    pid_t found = 0;
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        char path[64], comm[32] = "";
+        long tid = strtol(e->d_name, NULL, 10);
+        if (tid <= 0) {
+            continue;
+        }
+        snprintf(path, sizeof path, "/proc/self/task/%ld/comm", tid);
+        FILE *f = fopen(path, "re");
+        if (f != NULL && fgets(comm, sizeof comm, f) != NULL) {
+            comm[strcspn(comm, "\n")] = 0;
+            if (same_name(comm, name)) {
+                found = found ? -1 : (pid_t)tid;
+            }
+        }
+        if (f != NULL) {
+            fclose(f);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return found > 0 ? found : 0;
+}
+
+static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    struct info i = info_of(jvmti, env, thread);
+    pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
+    if (tid > 0 && tid != (pid_t)syscall(SYS_gettid)) {
+        struct hpx_agent_thread *t = make(tid);
+        announce(t, tid, &i);
+        if (t != NULL) {
+            hpx_sampler_arm(t, true);
+        }
+    }
+    forget(jvmti, env, i.name, NULL);
+    forget(jvmti, env, i.group, NULL);
+}
+
+void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jint n = 0;
+    jthread *all = NULL, self = NULL;
+    (*jvmti)->GetCurrentThread(jvmti, &self);
+    if ((*jvmti)->GetAllThreads(jvmti, &n, &all) == JVMTI_ERROR_NONE) {
+        for (jint i = 0; i < n; i++) {
+            if (!(*env)->IsSameObject(env, all[i], self)) {
+                adopt(jvmti, env, all[i]);
+            }
+            (*env)->DeleteLocalRef(env, all[i]);
+        }
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+    }
+    forget(jvmti, env, NULL, self);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* threads.h: the life of a thread's state, from its start to its end. JVM threads, inside the gate. */
+#ifndef HPX_THREADS_H
+#define HPX_THREADS_H
+
+#include "agent.h"
+
+/* The calling thread begins: its START is posted, its state made and registered, its clock started. Without memory for the state it goes
+ * unsampled: counted. With arm = false the clock is left to hpx_threads_arm_self(). */
+void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm);
+void hpx_threads_arm_self(void);
+/* The calling thread ends. */
+void hpx_threads_end(void);
+/* VMInit: the Java threads that were there before (their START is posted, and their clock started where their kernel id can be told by
+ * their name). */
+void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env);
+
+#endif
