@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_hprof_ascii.c: the text format byte for byte, from records made by hand. */
+#include "cmocka_all.h"
+#include "hprof_ascii.h"
+#include "text_check.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOW      1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
+#define NOW_TEXT "Sat Nov 21 08:33:20 2026"
+
+static char *sink;
+static size_t sunk, sink_cap;
+static struct hpx_out out;
+static struct hpx_ascii w;
+
+static ssize_t to_sink(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    if (sunk + n + 1 > sink_cap) {
+        sink_cap = (sunk + n + 1) * 2;
+        sink = realloc(sink, sink_cap);
+        assert_non_null(sink);
+    }
+    memcpy(sink + sunk, p, n);
+    sunk += n;
+    sink[sunk] = '\0';
+    return (ssize_t)n;
+}
+
+static int no_close(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+static int setup(void **state)
+{
+    static const struct hpx_out_ops ops = {to_sink, NULL, NULL, no_close};
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    sunk = 0;
+    hpx_ascii_init(&w, &out);
+    return hpx_out_init(&out, &ops, NULL, "memory");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_ascii_fini(&w);
+    return hpx_out_close(&out);
+}
+
+/* What was written since the last call. */
+static const char *written(void)
+{
+    static char none[] = "";
+    assert_int_equal(hpx_out_flush(&out), 0);
+    const char *s = sunk ? sink : none;
+    sunk = 0;
+    return s;
+}
+
+static struct hpx_text text(const char *s)
+{
+    return (struct hpx_text){s, (uint32_t)strlen(s)};
+}
+
+static const struct hpx_method_rec hot_a = {{"HotSplit", 8}, {"hotA", 4}, {"", 0}, {"HotSplit.java", 13}};
+static const struct hpx_method_rec round_ = {{"HotSplit", 8}, {"round", 5}, {"", 0}, {"HotSplit.java", 13}};
+static const struct hpx_method_rec native = {{"sun.nio.fs.X$Y", 14}, {"init", 4}, {"()V", 3}, {"X.java", 6}};
+static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}};
+static const struct hpx_method_rec nameless = {{"C", 1}, {"", 0}, {"", 0}, {"", 0}};
+
+static struct hpx_trace_rec *trace(uint32_t serial, uint32_t thread, uint32_t n, const struct hpx_frame_rec *frames)
+{
+    struct hpx_trace_rec *t = calloc(1, sizeof(*t) + n * sizeof(frames[0]));
+    assert_non_null(t);
+    t->serial = serial;
+    t->thread = thread;
+    t->nframes = n;
+    if (n > 0) {
+        memcpy(t->frames, frames, n * sizeof(frames[0]));
+    }
+    return t;
+}
+
+static struct hpx_trace_rec *one_frame(uint32_t serial, const struct hpx_method_rec *m)
+{
+    return trace(serial, 0, 1, &(struct hpx_frame_rec){m, -1});
+}
+
+static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
+{
+    struct hpx_snapshot s = {.nrows = n, .rows = rows};
+    for (uint32_t i = 0; i < n; i++) {
+        s.total += rows[i].count;
+    }
+    hpx_ascii_cpu_samples(&w, &s, cutoff, NOW);
+}
+
+static void thread_lines_have_the_layout_of_the_original(void **state)
+{
+    (void)state;
+    struct hpx_thread_rec t = {200001, 0x50000181, text("main"), text("main"), text("system")};
+    hpx_ascii_thread_start(&w, &t);
+    hpx_ascii_thread_end(&w, &t);
+    assert_string_equal(written(), "THREAD START (obj=50000181, id = 200001, name=\"main\", group=\"main\")\nTHREAD END (id = 200001)\n");
+    struct hpx_thread_rec hostile = {
+        4294967295u, 0xFFFFFFFFu, text("a\", group=\"x\")\nTRACE 300001:\n\tC.m(S:1)\x1B[2J\\"), {NULL, 0}, {NULL, 0}};
+    hpx_ascii_thread_start(&w, &hostile);
+    assert_string_equal(
+        written(),
+        "THREAD START (obj=ffffffff, id = 4294967295, name=\"a\\\", group=\\\"x\\\")\\nTRACE 300001:\\n\\tC.m(S:1)\\u001B[2J\\\\\", "
+        "group=\"\")\n");
+}
+
+static void a_dump_has_the_layout_of_the_original(void **state)
+{
+    (void)state;
+    struct hpx_frame_rec deep[] = {{&hot_a, 5}, {&round_, 8}};
+    struct hpx_frame_rec odd[] = {{&native, -1}, {&nameless, 65535}, {&nameless, -1}};
+    struct hpx_row rows[] = {{trace(300061, 0, 3, odd), 1},
+                             {trace(300079, 0, 2, deep), 105},
+                             {trace(300080, 0, 2, deep), 19},
+                             {one_frame(300000 + 7, &pseudo), 19},
+                             {trace(300000, 0, 0, NULL), 49}};
+    samples(5, rows, 0);
+    assert_string_equal(written(), "TRACE 300079:\n"
+                                   "\tHotSplit.hotA(HotSplit.java:5)\n"
+                                   "\tHotSplit.round(HotSplit.java:8)\n"
+                                   "TRACE 300000:\n"
+                                   "\t<empty>\n"
+                                   "TRACE 300007:\n"
+                                   "\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)\n"
+                                   "TRACE 300080:\n"
+                                   "\tHotSplit.hotA(HotSplit.java:5)\n"
+                                   "\tHotSplit.round(HotSplit.java:8)\n"
+                                   "TRACE 300061:\n"
+                                   "\tsun.nio.fs.X$Y.init(X.java:Unknown line)\n"
+                                   "\tC.<Unknown Method>(<Unknown Source>:65535)\n"
+                                   "\tC.<Unknown Method>(<Unknown Source>:Unknown line)\n"
+                                   "CPU SAMPLES BEGIN (total = 193) " NOW_TEXT "\n"
+                                   "rank   self  accum   count trace method\n"
+                                   "   1 54.40% 54.40%     105 300079 HotSplit.hotA\n"
+                                   "   2 25.39% 79.79%      49 300000 <empty trace>\n"
+                                   "   3  9.84% 89.64%      19 300007 hprofx.unknown.GC_active\n"
+                                   "   4  9.84% 99.48%      19 300080 HotSplit.hotA\n"
+                                   "   5  0.52% 100.00%       1 300061 sun.nio.fs.X$Y.init\n"
+                                   "CPU SAMPLES END\n");
+    for (size_t i = 0; i < 5; i++) {
+        free((void *)(uintptr_t)rows[i].trace);
+    }
+}
+
+static void a_trace_is_written_once_a_file(void **state)
+{
+    (void)state;
+    struct hpx_row first[] = {{one_frame(300001, &hot_a), 3}, {one_frame(1300001, &native), 2}};
+    samples(2, first, 0);
+    assert_non_null(strstr(written(), "TRACE 1300001:"));
+    struct hpx_row second[] = {first[1], {one_frame(300002, &pseudo), 5}, first[0]};
+    samples(3, second, 0);
+    assert_string_equal(written(), "TRACE 300002:\n"
+                                   "\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)\n"
+                                   "CPU SAMPLES BEGIN (total = 10) " NOW_TEXT "\n"
+                                   "rank   self  accum   count trace method\n"
+                                   "   1 50.00% 50.00%       5 300002 hprofx.unknown.GC_active\n"
+                                   "   2 30.00% 80.00%       3 300001 HotSplit.hotA\n"
+                                   "   3 20.00% 100.00%       2 1300001 sun.nio.fs.X$Y.init\n"
+                                   "CPU SAMPLES END\n");
+    for (size_t i = 0; i < 3; i++) {
+        free((void *)(uintptr_t)second[i].trace);
+    }
+}
+
+static void a_trace_names_its_thread_with_thread_y(void **state)
+{
+    (void)state;
+    struct hpx_row row = {trace(300005, 200003, 1, &(struct hpx_frame_rec){&hot_a, 5}), 1};
+    samples(1, &row, 0);
+    const char *s = written();
+    assert_memory_equal(s, "TRACE 300005: (thread=200003)\n\tHotSplit.hotA(HotSplit.java:5)\n", 62);
+    free((void *)(uintptr_t)row.trace);
+}
+
+/* 60, 30, 10: shown by the rule "stop at the first row whose share is below". */
+static void the_cutoff_ends_the_list(void **state)
+{
+    (void)state;
+    static const struct {
+        double cutoff;
+        const char *last; /* the last row's accum */
+    } cases[] = {{0, "100.00%"},   {0.1, "100.00%"}, {0.11, "90.00%"},       {0.3, "90.00%"},
+                 {0.31, "60.00%"}, {0.6, "60.00%"},  {0.61, NULL},           {2, NULL},
+                 {INFINITY, NULL}, {NAN, "100.00%"}, {0.0000001, "100.00%"}, {0.30000000000000004, "60.00%"}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        struct hpx_row rows[] = {{one_frame(300001, &hot_a), 30}, {one_frame(300002, &round_), 10}, {one_frame(300003, &native), 60}};
+        hpx_ascii_fini(&w);
+        samples(3, rows, cases[i].cutoff);
+        const char *s = written();
+        char last[32];
+        if (cases[i].last == NULL) {
+            assert_string_equal(s, "CPU SAMPLES BEGIN (total = 100) " NOW_TEXT "\nCPU SAMPLES END\n");
+        } else {
+            assert_non_null(strstr(s, "CPU SAMPLES BEGIN (total = 100) "));
+            const char *row = strstr(s, "CPU SAMPLES END\n");
+            while (row[-2] != '\n') {
+                row--;
+            }
+            assert_int_equal(sscanf(row, " %*d %*s %31s", last), 1);
+            assert_string_equal(last, cases[i].last);
+        }
+        unsigned traces = 0;
+        for (const char *t = s; (t = strstr(t, "TRACE ")) != NULL; t++) {
+            traces++;
+        }
+        assert_int_equal(traces, cases[i].last == NULL                  ? 0
+                                 : strcmp(cases[i].last, "60.00%") == 0 ? 1
+                                 : strcmp(cases[i].last, "90.00%") == 0 ? 2
+                                                                        : 3);
+        for (size_t j = 0; j < 3; j++) {
+            free((void *)(uintptr_t)rows[j].trace);
+        }
+    }
+}
+
+static void a_dump_without_samples_has_no_rank_line(void **state)
+{
+    (void)state;
+    samples(0, NULL, 0);
+    assert_string_equal(written(), "CPU SAMPLES BEGIN (total = 0) " NOW_TEXT "\nCPU SAMPLES END\n");
+}
+
+static void accum_ends_at_100_however_many_rows_round(void **state)
+{
+    (void)state;
+    struct hpx_row rows[7];
+    for (uint32_t i = 0; i < 7; i++) {
+        rows[i] = (struct hpx_row){one_frame(300010 - i, &hot_a), 1};
+    }
+    samples(7, rows, 0);
+    const char *s = written();
+    assert_non_null(strstr(s, "   1 14.29% 14.29%       1 300004 HotSplit.hotA\n   2 14.29% 28.57%       1 300005 HotSplit.hotA\n"));
+    assert_non_null(strstr(s, "   7 14.29% 100.00%       1 300010 HotSplit.hotA\nCPU SAMPLES END\n"));
+    for (size_t i = 0; i < 7; i++) {
+        free((void *)(uintptr_t)rows[i].trace);
+    }
+}
+
+static void figures_have_64_bits(void **state)
+{
+    (void)state;
+    struct hpx_row rows[] = {{one_frame(300001, &hot_a), 5000000000000ull}, {one_frame(300002, &hot_a), 15000000000000000ull}};
+    samples(2, rows, 0);
+    const char *s = written();
+    assert_non_null(strstr(s, "(total = 15005000000000000)"));
+    assert_non_null(strstr(s, "   1 99.97% 99.97% 15000000000000000 300002 "));
+    assert_non_null(strstr(s, "   2  0.03% 100.00% 5000000000000 300001 "));
+    free((void *)(uintptr_t)rows[0].trace);
+    free((void *)(uintptr_t)rows[1].trace);
+}
+
+static void names_of_frames_are_escaped_but_keep_quotes_and_backslashes(void **state)
+{
+    (void)state;
+    struct hpx_method_rec m = {text("p.\xED\xA0\xBD\xED\xB8\x80"), text("a\nCPU SAMPLES END\n"), {NULL, 0}, text("S\x80\"\\.java")};
+    struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3}), 1};
+    samples(1, &row, 0);
+    assert_string_equal(written(), "TRACE 300001:\n"
+                                   "\tp.\xF0\x9F\x98\x80.a\\nCPU SAMPLES END\\n(S\\u0080\"\\.java:3)\n"
+                                   "CPU SAMPLES BEGIN (total = 1) " NOW_TEXT "\n"
+                                   "rank   self  accum   count trace method\n"
+                                   "   1 100.00% 100.00%       1 300001 p.\xF0\x9F\x98\x80.a\\nCPU SAMPLES END\\n\n"
+                                   "CPU SAMPLES END\n");
+    free((void *)(uintptr_t)row.trace);
+}
+
+static void a_name_of_60000_bytes_stays_on_one_line(void **state)
+{
+    (void)state;
+    static char name[60000];
+    memset(name, 'n', sizeof(name));
+    struct hpx_method_rec m = {{name, sizeof(name)}, {name, sizeof(name)}, {NULL, 0}, {name, sizeof(name)}};
+    struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3}), 1};
+    samples(1, &row, 0);
+    const char *s = written();
+    assert_int_equal(strcspn(s, "\n"), 13);
+    assert_int_equal(strcspn(s + 14, "\n"), 3 * 60000 + 6); /* tab, dot, (, :3) */
+    free((void *)(uintptr_t)row.trace);
+}
+
+static void the_header_has_prose_that_no_reader_takes_for_records(void **state)
+{
+    (void)state;
+    hpx_ascii_header(&w, NOW);
+    const char *s = written();
+    static const char first[] = "JAVA PROFILE 1.0.1, created " NOW_TEXT "\n\n";
+    assert_memory_equal(s, first, sizeof(first) - 1);
+    size_t n = strlen(s);
+    assert_string_equal(s + n - 12, "\n\n--------\n\n");
+    assert_null(strstr(s, "BEGIN"));
+    assert_null(strstr(s, "--------\n\n--"));
+    assert_ptr_equal(strstr(s, "-----"), s + n - 10);
+    static const char *const starts[] = {"THREAD", "TRACE",   "CPU",  "SITES", "HEAP", "MONITOR",
+                                         "rank",   "hprofx:", "JAVA", "WAIT",  "ROOT", "\t"};
+    for (const char *line = s + sizeof(first) - 1; *line != '\0'; line = strchr(line, '\n') + 1) {
+        for (size_t i = 0; i < HPX_ARRAY_LEN(starts); i++) {
+            assert_int_not_equal(strncmp(line, starts[i], strlen(starts[i])), 0);
+        }
+        assert_true(strcspn(line, "\n") <= 100);
+        assert_null(text_fault(line, strcspn(line, "\n"), false));
+    }
+}
+
+static void dates_are_those_of_ctime(void **state)
+{
+    (void)state;
+    static const time_t times[] = {0, NOW, 951782400, 1000000000, 4102444800};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(times); i++) {
+        char expect[64];
+        assert_non_null(ctime_r(&times[i], expect));
+        hpx_ascii_header(&w, times[i]);
+        assert_memory_equal(written() + 28, expect, strlen(expect));
+    }
+    hpx_ascii_header(&w, INT64_MAX);
+    assert_memory_equal(written() + 28, "Thu Jan  1 00:00:00 1970\n", 25);
+}
+
+static void report_lines_stay_lines(void **state)
+{
+    (void)state;
+    hpx_ascii_report(&w, "hprofx: interval: 4 ms\nhprofx: name: a\x1B[m\tb\nhprofx: last: 1");
+    assert_string_equal(written(), "hprofx: interval: 4 ms\nhprofx: name: a\\u001B[m\\tb\nhprofx: last: 1\n");
+    hpx_ascii_report(&w, "");
+    assert_string_equal(written(), "");
+}
+
+/* A whole file of random names: UTF-8, no control but the layout's newline and tab, and as many lines as were meant. */
+static void any_names_leave_the_layout_alone(void **state)
+{
+    (void)state;
+    unsigned short seed[3] = {3, 4, 5};
+    for (int round = 0; round < 3000; round++) {
+        char bytes[6][48];
+        struct hpx_text t[6];
+        for (size_t i = 0; i < 6; i++) {
+            t[i] = (struct hpx_text){bytes[i], (uint32_t)(nrand48(seed) % 48)};
+            for (size_t j = 0; j < 48; j++) {
+                bytes[i][j] = (char)(nrand48(seed) >> 7);
+            }
+        }
+        struct hpx_thread_rec thread = {200001, 0x50000001, t[0], t[1], t[2]};
+        struct hpx_method_rec m = {t[3], t[4], {NULL, 0}, t[5]};
+        struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3}), 1};
+        hpx_ascii_fini(&w);
+        hpx_ascii_thread_start(&w, &thread);
+        samples(1, &row, 0);
+        char *s = (char *)(uintptr_t)written();
+        int lines = 0;
+        for (char *line = s; *line != '\0'; lines++) {
+            size_t n = strcspn(line, "\n");
+            size_t tab = line[0] == '\t';
+            assert_null(text_fault(line + tab, n - tab, false));
+            line += n + 1;
+        }
+        assert_int_equal(lines, 7);
+        free((void *)(uintptr_t)row.trace);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(thread_lines_have_the_layout_of_the_original),
+        TEST(a_dump_has_the_layout_of_the_original),
+        TEST(a_trace_is_written_once_a_file),
+        TEST(a_trace_names_its_thread_with_thread_y),
+        TEST(the_cutoff_ends_the_list),
+        TEST(a_dump_without_samples_has_no_rank_line),
+        TEST(accum_ends_at_100_however_many_rows_round),
+        TEST(figures_have_64_bits),
+        TEST(names_of_frames_are_escaped_but_keep_quotes_and_backslashes),
+        TEST(a_name_of_60000_bytes_stays_on_one_line),
+        TEST(the_header_has_prose_that_no_reader_takes_for_records),
+        TEST(dates_are_those_of_ctime),
+        TEST(report_lines_stay_lines),
+        TEST(any_names_leave_the_layout_alone),
+    };
+    int failed = cmocka_run_group_tests_name("hprof_ascii", tests, NULL, NULL);
+    free(sink);
+    return failed;
+}

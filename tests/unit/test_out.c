@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_out.c: the buffer, errors at every place, sections, publishing; against a system made of memory. */
+#include "cmocka_all.h"
+#include "log.h"
+#include "out.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct fake {
+    char data[1 << 20];
+    size_t len;
+    unsigned calls;
+    unsigned short_every; /* each n-th write takes one byte */
+    unsigned eintr_every;
+    unsigned fail_at; /* this write and all later ones fail */
+    int error;
+    bool truncate_fails, publish_fails, close_fails, zero;
+    unsigned truncated, published, closed;
+};
+
+static ssize_t fake_write(void *ctx, const void *p, size_t n)
+{
+    struct fake *f = ctx;
+    f->calls++;
+    if (f->eintr_every && f->calls % f->eintr_every == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    if (f->fail_at && f->calls >= f->fail_at) {
+        errno = f->error;
+        return f->zero ? 0 : -1;
+    }
+    if (f->short_every && f->calls % f->short_every == 0) {
+        n = 1;
+    }
+    assert_true(f->len + n <= sizeof(f->data));
+    memcpy(f->data + f->len, p, n);
+    f->len += n;
+    return (ssize_t)n;
+}
+
+static int fake_truncate(void *ctx, off_t length)
+{
+    struct fake *f = ctx;
+    if (f->truncate_fails) {
+        errno = EIO;
+        return -1;
+    }
+    f->truncated++;
+    f->len = (size_t)length;
+    return 0;
+}
+
+static int fake_publish(void *ctx)
+{
+    struct fake *f = ctx;
+    if (f->publish_fails) {
+        errno = EISDIR;
+        return -1;
+    }
+    f->published++;
+    return 0;
+}
+
+static int fake_close(void *ctx)
+{
+    struct fake *f = ctx;
+    f->closed++;
+    errno = EDQUOT;
+    return f->close_fails ? -1 : 0;
+}
+
+static const struct hpx_out_ops fake_ops = {fake_write, fake_truncate, fake_publish, fake_close};
+static const struct hpx_out_ops plain_ops = {fake_write, NULL, NULL, fake_close};
+
+static struct fake fake;
+static struct hpx_out out;
+static int said_fd;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&fake, 0, sizeof(fake));
+    said_fd = memfd_create("said", MFD_CLOEXEC);
+    hpx_log_set_fd(said_fd);
+    return hpx_out_init(&out, &fake_ops, &fake, "x.txt.part");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_log_set_fd(2);
+    close(said_fd);
+    return 0;
+}
+
+static const char *said(void)
+{
+    static char text[8192];
+    ssize_t n = pread(said_fd, text, sizeof(text) - 1, 0);
+    text[n < 0 ? 0 : n] = '\0';
+    return text;
+}
+
+/* 300 lines of one section: more than one buffer at 1000 bytes each. */
+static void put_section(unsigned lines, char letter)
+{
+    char line[1000];
+    memset(line, letter, sizeof(line));
+    line[999] = '\n';
+    for (unsigned i = 0; i < lines; i++) {
+        hpx_out_bytes(&out, line, sizeof(line));
+    }
+}
+
+static void what_is_put_comes_out_once_the_section_is_complete(void **state)
+{
+    (void)state;
+    hpx_out_str(&out, "one ");
+    hpx_out_char(&out, '2');
+    hpx_out_printf(&out, " %d\n", 3);
+    assert_int_equal(fake.len, 0);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(fake.len, 8);
+    assert_memory_equal(fake.data, "one 2 3\n", 8);
+    assert_int_equal(fake.published, 1);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(fake.published, 1);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(fake.closed, 1);
+    assert_string_equal(said(), "");
+}
+
+static void short_writes_and_eintr_are_repeated(void **state)
+{
+    (void)state;
+    fake.short_every = 2;
+    fake.eintr_every = 3;
+    put_section(300, 'a');
+    assert_int_equal(hpx_out_section(&out, false), 0);
+    assert_int_equal(fake.len, 300000);
+    assert_int_equal(out.progress, 300000);
+    assert_int_equal(fake.published, 0);
+    for (size_t i = 0; i < fake.len; i++) {
+        assert_int_equal(fake.data[i], i % 1000 == 999 ? '\n' : 'a');
+    }
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(fake.published, 1);
+}
+
+static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
+{
+    (void)state;
+    for (unsigned k = 1; k <= 20; k++) {
+        assert_int_equal(hpx_out_close(&out), 0);
+        teardown(state);
+        setup(state);
+        fake.fail_at = k;
+        fake.error = ENOSPC;
+        bool failed = false;
+        size_t complete = 0;
+        uint64_t given = 0;
+        for (int section = 0; section < 4; section++) {
+            put_section(150, (char)('a' + section));
+            given += 150000;
+            int rc = hpx_out_section(&out, true);
+            assert_true(!failed || rc != 0);
+            failed = rc != 0;
+            complete += failed ? 0 : 150000;
+        }
+        assert_int_equal(failed, k <= 12); /* 3 writes a section */
+        assert_int_equal(fake.len, complete);
+        assert_int_equal(out.lost, given - complete);
+        assert_int_equal(fake.calls, k <= 12 ? k : 12); /* nothing is tried after the error */
+        assert_int_equal(fake.published, complete > 0);
+        if (failed) {
+            assert_int_equal(out.error, ENOSPC);
+            char expect[256];
+            snprintf(expect, sizeof(expect),
+                     "hprofx: file=x.txt.part: No space left on device: %s; free some space or choose another file=\n",
+                     complete > 0 ? "the output ends at its last complete section" : "nothing of the output is complete");
+            assert_string_equal(said(), expect);
+            fake.fail_at = 0;
+            assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+            assert_int_equal(fake.published, complete > 0);
+            assert_string_equal(said(), expect);
+            teardown(state);
+            assert_int_equal(setup(state), 0);
+        }
+    }
+    assert_int_equal(hpx_out_close(&out), 0);
+}
+
+static void an_output_that_cannot_be_cut_back_says_so(void **state)
+{
+    (void)state;
+    fake.fail_at = 2;
+    fake.error = EPIPE;
+    fake.truncate_fails = true;
+    put_section(100, 'a');
+    assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
+    assert_int_equal(fake.len, 65536);
+    assert_int_equal(out.lost, 100000 - 65536);
+    assert_string_equal(
+        said(), "hprofx: file=x.txt.part: Broken pipe: the output ends inside a section; keep a reader on it until the program ends\n");
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    assert_int_equal(fake.published, 0);
+}
+
+static void a_write_that_takes_nothing_is_an_error_and_no_endless_loop(void **state)
+{
+    (void)state;
+    fake.fail_at = 1;
+    fake.zero = true;
+    hpx_out_str(&out, "x");
+    assert_int_equal(hpx_out_flush(&out), -HPX_E_IO);
+    assert_int_equal(out.error, EIO);
+    assert_int_equal(hpx_out_flush(&out), -HPX_E_IO);
+    assert_int_equal(fake.calls, 1);
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+}
+
+static void a_failed_publish_is_said_once_and_tried_again(void **state)
+{
+    (void)state;
+    fake.publish_fails = true;
+    hpx_out_str(&out, "dump 1\n");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    hpx_out_str(&out, "dump 2\n");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_string_equal(said(), "hprofx: file=x.txt.part: cannot get its final name: Is a directory; the output stays under this name\n");
+    assert_int_equal(out.lost, 0);
+    fake.publish_fails = false;
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(fake.published, 1);
+    assert_int_equal(fake.len, 14);
+}
+
+static void an_error_of_close_is_said(void **state)
+{
+    (void)state;
+    fake.close_fails = true;
+    hpx_out_str(&out, "x");
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    assert_non_null(strstr(said(), "file=x.txt.part: Disk quota exceeded: its end may be missing; free some space"));
+}
+
+static void an_output_without_publish_and_truncate_works(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_out_close(&out), 0);
+    memset(&fake, 0, sizeof(fake));
+    assert_int_equal(hpx_out_init(&out, &plain_ops, &fake, "pipe"), 0);
+    hpx_out_str(&out, "x");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_true(out.published);
+    fake.fail_at = fake.calls + 1;
+    fake.error = EFBIG;
+    hpx_out_str(&out, "y");
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    assert_non_null(strstr(said(), "file=pipe: File too large: the output ends at its last complete section; raise the limit"));
+}
+
+static void an_output_without_truncate_keeps_what_it_took(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_out_close(&out), 0);
+    memset(&fake, 0, sizeof(fake));
+    assert_int_equal(hpx_out_init(&out, &plain_ops, &fake, "pipe"), 0);
+    fake.fail_at = 2;
+    fake.error = ENODEV;
+    put_section(100, 'a');
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    assert_int_equal(fake.len, 65536);
+    assert_int_equal(out.lost, 100000 - 65536);
+    assert_string_equal(said(), "hprofx: file=pipe: No such device: the output ends inside a section; choose another file=\n");
+}
+
+static void a_long_name_leaves_room_for_the_reason(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_out_close(&out), 0);
+    char name[4096];
+    memset(name, 'n', sizeof(name));
+    name[4095] = '\0';
+    memset(&fake, 0, sizeof(fake));
+    assert_int_equal(hpx_out_init(&out, &plain_ops, &fake, name), 0);
+    fake.fail_at = 1;
+    fake.error = ENOSPC;
+    hpx_out_str(&out, "y");
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    assert_non_null(strstr(said(), "choose another file=\n"));
+}
+
+static void printf_is_cut_at_512_bytes(void **state)
+{
+    (void)state;
+    hpx_out_printf(&out, "%600d", 1);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(fake.len, 512);
+}
+
+/* Skipped where no locale has a comma (LOCPATH may name a folder with one). */
+static void figures_have_a_point_in_every_locale(void **state)
+{
+    (void)state;
+    const char *comma = setlocale(LC_NUMERIC, "de_DE.UTF-8");
+    char probe[16];
+    snprintf(probe, sizeof(probe), "%.2f", 1.5);
+    hpx_out_printf(&out, "%5.2f", 1.5);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_memory_equal(fake.data, " 1.50", 5);
+    if (comma == NULL || strcmp(probe, "1,50") != 0) {
+        skip();
+    }
+    snprintf(probe, sizeof(probe), "%.2f", 1.5); /* the thread's locale is as it was */
+    assert_string_equal(probe, "1,50");
+    setlocale(LC_NUMERIC, "C");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_put_comes_out_once_the_section_is_complete),
+        TEST(short_writes_and_eintr_are_repeated),
+        TEST(an_error_at_any_write_leaves_the_last_complete_section),
+        TEST(an_output_that_cannot_be_cut_back_says_so),
+        TEST(a_write_that_takes_nothing_is_an_error_and_no_endless_loop),
+        TEST(a_failed_publish_is_said_once_and_tried_again),
+        TEST(an_error_of_close_is_said),
+        TEST(an_output_without_publish_and_truncate_works),
+        TEST(an_output_without_truncate_keeps_what_it_took),
+        TEST(a_long_name_leaves_room_for_the_reason),
+        TEST(printf_is_cut_at_512_bytes),
+        TEST(figures_have_a_point_in_every_locale),
+    };
+    return cmocka_run_group_tests_name("out", tests, NULL, NULL);
+}

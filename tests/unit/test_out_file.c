@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_out_file.c: files, FIFOs, devices and descriptors as they are opened, published, refused and left alone. */
+#include "cmocka_all.h"
+#include "log.h"
+#include "out_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/hpx_out_file_XXXXXX";
+static struct hpx_out out;
+static struct hpx_err err;
+static int said_fd = -1;
+
+static int setup(void **state)
+{
+    (void)state;
+    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
+        return -1;
+    }
+    said_fd = open("said", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    hpx_log_set_fd(said_fd);
+    return said_fd < 0 ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_log_set_fd(2);
+    close(said_fd);
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    return chdir("/") != 0 || system(command) != 0;
+}
+
+static const char *content(const char *name)
+{
+    static char text[4][8192];
+    static unsigned which;
+    char *t = text[which++ % 4];
+    int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return NULL;
+    }
+    ssize_t n = read(fd, t, sizeof(text[0]) - 1);
+    t[n < 0 ? 0 : n] = '\0';
+    close(fd);
+    return t;
+}
+
+static void make(const char *name, const char *text)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
+static int try_open(const char *name, bool force, bool text)
+{
+    struct hpx_out_file_opts opts = {.name = name, .force = force, .text = text};
+    err.msg[0] = '\0';
+    return hpx_out_file_open(&out, &opts, &err);
+}
+
+static void open_ok(const char *name)
+{
+    assert_int_equal(try_open(name, true, true), 0);
+    hpx_out_str(&out, "hello\n");
+}
+
+static bool there(const char *name)
+{
+    struct stat st;
+    return lstat(name, &st) == 0;
+}
+
+static void refused(const char *name)
+{
+    char expect[PATH_MAX + 64];
+    snprintf(expect, sizeof(expect), "can't create profile file: %s", name);
+    assert_int_equal(try_open(name, true, true), -HPX_E_IO);
+    assert_string_equal(err.msg, expect);
+}
+
+static void a_file_is_a_part_until_its_first_section_is_complete(void **state)
+{
+    (void)state;
+    umask(022);
+    make("x.txt", "old");
+    open_ok("x.txt");
+    assert_string_equal(hpx_out_file_name(&out), "x.txt");
+    assert_int_equal(hpx_out_section(&out, false), 0);
+    assert_string_equal(content("x.txt"), "old");
+    assert_string_equal(content("x.txt.part"), "hello\n");
+    struct stat st;
+    assert_int_equal(stat("x.txt.part", &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_string_equal(content("x.txt"), "hello\n");
+    assert_false(there("x.txt.part"));
+    hpx_out_str(&out, "again\n");
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x.txt"), "hello\nagain\n");
+    assert_string_equal(hpx_out_file_name(&out), "x.txt");
+    assert_string_equal(content("said"), "");
+}
+
+static void close_publishes_a_run_without_a_dump(void **state)
+{
+    (void)state;
+    open_ok("x.txt");
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x.txt"), "hello\n");
+    assert_false(there("x.txt.part"));
+}
+
+static void links_directories_and_odd_places_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("target", "link"), 0);
+    assert_int_equal(mkdir("dir", 0700), 0);
+    struct sockaddr_un sa = {.sun_family = AF_UNIX, .sun_path = "sock"};
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(s, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    make("file", "old");
+    refused("link");
+    refused("dir");
+    refused("dir/");
+    refused("sock");
+    refused("missing/x.txt");
+    refused("missing/");
+    refused("file/x");
+    refused("file/");
+    refused("");
+    refused("/dev/fd");
+    assert_false(there("target"));
+    assert_false(there("link.part"));
+    assert_false(there("dir.part"));
+    assert_false(there("dir/.part"));
+    assert_false(there(".part"));
+    assert_string_equal(content("file"), "old");
+    close(s);
+}
+
+static void names_near_the_limits_work_or_are_refused(void **state)
+{
+    (void)state;
+    char name[PATH_MAX + 16];
+    memset(name, 'n', sizeof(name));
+    name[NAME_MAX] = '\0';
+    open_ok(name);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content(name), "hello\n");
+    memset(name, 'n', NAME_MAX + 1);
+    name[NAME_MAX + 1] = '\0';
+    refused(name);
+    for (size_t len = PATH_MAX - 8; len < PATH_MAX + 4; len++) {
+        for (size_t i = 0; i < len; i++) {
+            name[i] = i % 2 == 0 ? '.' : '/'; /* ./././x */
+        }
+        name[len - 1] = 'x';
+        name[len] = '\0';
+        if (len < PATH_MAX - 6 && name[len - 2] == '/') {
+            open_ok(name);
+            assert_int_equal(hpx_out_close(&out), 0);
+            assert_int_equal(unlink("x"), 0);
+        } else if (try_open(name, true, true) == 0) {
+            assert_true(len < PATH_MAX - 5);
+            assert_int_equal(hpx_out_close(&out), 0);
+        } else {
+            assert_memory_equal(err.msg, "can't create profile file: ", 27);
+        }
+    }
+}
+
+static void a_part_of_a_dead_run_is_replaced(void **state)
+{
+    (void)state;
+    make("x.txt.part", "half of an old run, longer than ours");
+    open_ok("x.txt");
+    assert_int_equal(hpx_out_section(&out, false), 0);
+    assert_string_equal(content("x.txt.part"), "hello\n");
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("said"), "");
+}
+
+static void a_part_of_a_living_run_is_left_to_it(void **state)
+{
+    (void)state;
+    open_ok("x.txt");
+    assert_int_equal(hpx_out_section(&out, false), 0);
+    struct hpx_out second;
+    struct hpx_out_file_opts opts = {.name = "x.txt", .force = true, .text = true};
+    assert_int_equal(hpx_out_file_open(&second, &opts, &err), 0);
+    hpx_out_str(&second, "second\n");
+    assert_int_equal(hpx_out_section(&second, false), 0);
+    char part[64];
+    char expect[256];
+    snprintf(part, sizeof(part), "x.txt.%ld.part", (long)getpid());
+    snprintf(expect, sizeof(expect),
+             "hprofx: another run writes x.txt.part, or it cannot be replaced: writing %s until the first dump is complete\n", part);
+    assert_string_equal(content("said"), expect);
+    assert_string_equal(content("x.txt.part"), "hello\n");
+    assert_string_equal(content(part), "second\n");
+    struct hpx_out third; /* the same process again: a number behind the pid */
+    assert_int_equal(hpx_out_file_open(&third, &opts, &err), 0);
+    assert_int_equal(hpx_out_close(&third), 0);
+    assert_int_equal(hpx_out_close(&second), 0);
+    assert_string_equal(content("x.txt"), "second\n");
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x.txt"), "hello\n");
+    assert_false(there("x.txt.part") || there(part));
+}
+
+/* Whatever has the part's name and is not a plain file of one link of ours stays as it is. */
+static void a_part_that_is_something_else_is_left_alone(void **state)
+{
+    (void)state;
+    make("mine", "precious");
+    assert_int_equal(link("mine", "a.part"), 0);
+    assert_int_equal(symlink("mine", "b.part"), 0);
+    assert_int_equal(mkfifo("c.part", 0600), 0);
+    assert_int_equal(mkdir("d.part", 0700), 0);
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 4; i++) {
+        open_ok(names[i]);
+        assert_int_equal(hpx_out_close(&out), 0);
+        assert_string_equal(content(names[i]), "hello\n");
+    }
+    assert_string_equal(content("mine"), "precious");
+    assert_true(there("a.part") && there("b.part") && there("c.part") && there("d.part"));
+}
+
+static void a_directory_that_appears_under_the_name_is_said(void **state)
+{
+    (void)state;
+    open_ok("x.txt");
+    assert_int_equal(mkdir("x.txt", 0700), 0);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_non_null(strstr(content("said"), "file=x.txt.part: cannot get its final name: Is a directory"));
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x.txt.part"), "hello\n");
+    assert_string_equal(hpx_out_file_name(&out), "x.txt.part");
+}
+
+static void a_link_that_appears_under_the_name_is_replaced_not_followed(void **state)
+{
+    (void)state;
+    make("mine", "precious");
+    open_ok("x.txt");
+    assert_int_equal(symlink("mine", "x.txt"), 0);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("mine"), "precious");
+    assert_string_equal(content("x.txt"), "hello\n");
+}
+
+static void force_n_takes_the_names_of_the_original(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *expect;
+        bool text;
+    } cases[] = {{"a.txt", "a.%ld.txt", true},     {"a.TXT", "a.%ld.TXT", true},     {"a.TxT", "a.%ld.TxT", true},
+                 {"a.log", "a.log.%ld.txt", true}, {"atxt", "atxt.%ld.txt", true},   {".txt", ".%ld.txt", true},
+                 {"a.txt", "a.txt.%ld", false},    {"a.hprof", "a.hprof.%ld", false}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        char expect[64];
+        snprintf(expect, sizeof(expect), cases[i].expect, (long)getpid());
+        unlink(cases[i].name);
+        assert_int_equal(try_open(cases[i].name, false, cases[i].text), 0);
+        assert_string_equal(hpx_out_file_name(&out), cases[i].name);
+        assert_int_equal(hpx_out_close(&out), 0);
+        make(cases[i].name, "old");
+        assert_int_equal(try_open(cases[i].name, false, cases[i].text), 0);
+        assert_string_equal(hpx_out_file_name(&out), expect);
+        hpx_out_str(&out, "new");
+        assert_int_equal(hpx_out_close(&out), 0);
+        assert_string_equal(content(cases[i].name), "old");
+        assert_string_equal(content(expect), "new");
+    }
+    char pid_name[64];
+    snprintf(pid_name, sizeof(pid_name), "z.%ld.txt", (long)getpid());
+    make("z.txt", "old");
+    assert_int_equal(mkdir(pid_name, 0700), 0);
+    assert_int_equal(try_open("z.txt", false, true), -HPX_E_IO);
+    assert_string_equal(err.msg, "can't create profile file: z.txt");
+}
+
+static void devices_are_written_in_place(void **state)
+{
+    (void)state;
+    open_ok("/dev/null");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(try_open("/dev/null", false, true), 0); /* force=n is about files */
+    assert_string_equal(hpx_out_file_name(&out), "/dev/null");
+    assert_int_equal(hpx_out_close(&out), 0);
+    open_ok("/dev/full");
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    assert_string_equal(content("said"), "hprofx: file=/dev/full: No space left on device: nothing of the output is complete; "
+                                         "free some space or choose another file=\n");
+    struct stat st;
+    assert_int_equal(lstat("/dev/null", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+}
+
+static void a_fifo_with_a_reader_is_written_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    open_ok("fifo");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    char text[16];
+    assert_int_equal(read(reader, text, sizeof(text)), 6);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_true(there("fifo"));
+    assert_false(there("fifo.part"));
+    close(reader);
+}
+
+static void *read_fifo(void *arg)
+{
+    char *text = arg;
+    int fd = open("fifo", O_RDONLY | O_CLOEXEC);
+    ssize_t n = 0;
+    size_t used = 0;
+    while ((n = read(fd, text + used, 200000 - used)) > 0) {
+        used += (size_t)n;
+    }
+    close(fd);
+    return (void *)used;
+}
+
+static void a_fifo_without_a_reader_is_opened_by_the_first_write(void **state)
+{
+    (void)state;
+    static char text[200000];
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    open_ok("fifo"); /* does not wait */
+    pthread_t t;
+    assert_int_equal(pthread_create(&t, NULL, read_fifo, text), 0);
+    for (int i = 0; i < 19999; i++) {
+        hpx_out_str(&out, "hello\n");
+    }
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(hpx_out_close(&out), 0);
+    void *n = NULL;
+    assert_int_equal(pthread_join(t, &n), 0);
+    assert_int_equal((size_t)n, 120000);
+}
+
+static void a_fifo_that_was_replaced_meanwhile_is_not_written(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    open_ok("fifo");
+    assert_int_equal(rename("fifo", "moved"), 0); /* keeps the inode: a new file cannot have its number */
+    make("fifo", "precious");
+    assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    assert_string_equal(content("fifo"), "precious");
+}
+
+static void a_reader_that_goes_ends_the_output_not_the_program(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    open_ok("fifo");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    close(reader);
+    sigset_t pipe_only, before;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before); /* as on the writer's thread */
+    hpx_out_str(&out, "more\n");
+    assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
+    assert_int_equal(out.error, EPIPE);
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    struct timespec none = {0, 0};
+    sigtimedwait(&pipe_only, NULL, &none);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    assert_non_null(strstr(content("said"), "file=fifo: Broken pipe: the output ends at its last complete section; keep a reader"));
+}
+
+static void *drain(void *arg)
+{
+    int fd = *(int *)arg;
+    static char buf[65536];
+    ssize_t n = 0;
+    size_t used = 0;
+    while ((n = read(fd, buf, sizeof(buf))) > 0) {
+        used += (size_t)n;
+    }
+    return (void *)used;
+}
+
+static void standard_output_is_duplicated_and_may_be_non_blocking(void **state)
+{
+    (void)state;
+    int pipes[2];
+    assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+    int saved = dup(1);
+    fflush(stdout);
+    assert_int_equal(fcntl(pipes[1], F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(dup2(pipes[1], 1), 1);
+    int rc = try_open("/dev/stdout", true, true);
+    dup2(saved, 1); /* closes the program's copy: ours goes on */
+    close(saved);
+    close(pipes[1]);
+    assert_int_equal(rc, 0);
+    assert_string_equal(hpx_out_file_name(&out), "/dev/stdout");
+    for (int i = 0; i < 10000; i++) { /* fill the pipe so that the next write finds it full */
+        hpx_out_str(&out, "hello\n");
+    }
+    assert_int_equal(hpx_out_flush(&out), 0);
+    pthread_t t;
+    for (int i = 0; i < 50000; i++) {
+        hpx_out_str(&out, "hello\n");
+        if (i == 1000) {
+            assert_int_equal(pthread_create(&t, NULL, drain, &pipes[0]), 0);
+        }
+    }
+    assert_int_equal(hpx_out_close(&out), 0);
+    void *n = NULL;
+    assert_int_equal(pthread_join(t, &n), 0);
+    assert_int_equal((size_t)n, 360000);
+    close(pipes[0]);
+}
+
+static void what_was_in_standard_error_is_not_cut_back(void **state)
+{
+    (void)state;
+    make("log", "the program's line\n");
+    int saved = dup(2);
+    int fd = open("log", O_WRONLY | O_APPEND | O_CLOEXEC);
+    dup2(fd, 2);
+    int rc = try_open("/dev/stderr", true, true);
+    dup2(saved, 2);
+    close(saved);
+    assert_int_equal(rc, 0);
+    assert_null(out.ops->truncate);
+    hpx_out_str(&out, "ours\n");
+    assert_int_equal(hpx_out_close(&out), 0);
+    close(fd);
+    assert_string_equal(content("log"), "the program's line\nours\n");
+}
+
+/* SIGXFSZ is blocked on the writer's thread, so a limit of the file size is an error like a full disk. */
+static void a_dump_that_does_not_fit_is_cut_back_to_the_one_before(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        open_ok("x.txt");
+        int rc = hpx_out_section(&out, true);
+        struct rlimit limit = {100000, 100000};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        for (int i = 0; i < 30000; i++) {
+            hpx_out_str(&out, "again\n");
+        }
+        int rc2 = hpx_out_section(&out, true);
+        int rc3 = hpx_out_close(&out);
+        _exit(rc == 0 && rc2 == -HPX_E_IO && rc3 == -HPX_E_IO ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_string_equal(content("x.txt"), "hello\n");
+    assert_non_null(strstr(content("said"), "file=x.txt: File too large: the output ends at its last complete section; raise the limit"));
+}
+
+static void a_forked_child_forgets_and_the_parent_keeps_its_lock(void **state)
+{
+    (void)state;
+    open_ok("x.txt");
+    pid_t child = fork();
+    if (child == 0) {
+        hpx_out_file_forget(&out);
+        hpx_out_file_forget(&out);
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    int fd = open("x.txt.part", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+    close(fd);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x.txt"), "hello\n");
+}
+
+static void every_descriptor_closes_on_exec(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x.txt", "/dev/null", "/dev/stderr"};
+    for (size_t i = 0; i < 3; i++) {
+        int next = open("/dev/null", O_RDONLY | O_CLOEXEC); /* the lowest free number, or the first from 3 for a duplicate */
+        close(next);
+        open_ok(names[i]);
+        assert_int_equal(fcntl(next, F_GETFD), FD_CLOEXEC);
+        if (i == 2) {
+            hpx_log_set_fd(2);
+            hpx_out_file_forget(&out);
+            out.used = 0;
+            hpx_out_close(&out);
+            hpx_log_set_fd(said_fd);
+            break;
+        }
+        assert_int_equal(hpx_out_close(&out), 0);
+    }
+}
+
+static void names_are_expanded(void **state)
+{
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    char buf[256];
+    char expect[256];
+    assert_int_equal(hpx_name_expand(buf, sizeof(buf), "a%pb%%c%sd%t%", 1000000000), 0);
+    snprintf(expect, sizeof(expect), "a%ldb%%c%%sd20010909-014640%%", (long)getpid());
+    assert_string_equal(buf, expect);
+    char host[65];
+    assert_int_equal(gethostname(host, sizeof(host)), 0);
+    assert_int_equal(hpx_name_expand(buf, sizeof(buf), "%h", 0), 0);
+    assert_string_equal(buf, host);
+    assert_int_equal(hpx_name_expand(buf, 4, "abc", 0), 0);
+    assert_int_equal(hpx_name_expand(buf, 3, "abc", 0), -HPX_E_RANGE);
+    assert_int_equal(hpx_name_expand(buf, 8, "%t", 0), -HPX_E_RANGE);
+    assert_int_equal(hpx_name_expand(buf, 0, "", 0), -HPX_E_RANGE);
+    assert_int_equal(hpx_name_expand(buf, 1, "", 0), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_is_a_part_until_its_first_section_is_complete),
+        TEST(close_publishes_a_run_without_a_dump),
+        TEST(links_directories_and_odd_places_are_refused),
+        TEST(names_near_the_limits_work_or_are_refused),
+        TEST(a_part_of_a_dead_run_is_replaced),
+        TEST(a_part_of_a_living_run_is_left_to_it),
+        TEST(a_part_that_is_something_else_is_left_alone),
+        TEST(a_directory_that_appears_under_the_name_is_said),
+        TEST(a_link_that_appears_under_the_name_is_replaced_not_followed),
+        TEST(force_n_takes_the_names_of_the_original),
+        TEST(devices_are_written_in_place),
+        TEST(a_fifo_with_a_reader_is_written_at_once),
+        TEST(a_fifo_without_a_reader_is_opened_by_the_first_write),
+        TEST(a_fifo_that_was_replaced_meanwhile_is_not_written),
+        TEST(a_reader_that_goes_ends_the_output_not_the_program),
+        TEST(standard_output_is_duplicated_and_may_be_non_blocking),
+        TEST(what_was_in_standard_error_is_not_cut_back),
+        TEST(a_dump_that_does_not_fit_is_cut_back_to_the_one_before),
+        TEST(a_forked_child_forgets_and_the_parent_keeps_its_lock),
+        TEST(every_descriptor_closes_on_exec),
+        TEST(names_are_expanded),
+    };
+    return cmocka_run_group_tests_name("out_file", tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_text.c: what becomes of names, kind by kind, and what holds for any bytes. */
+#include "cmocka_all.h"
+#include "text.h"
+#include "text_check.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void check(const char *bytes, size_t n, bool quoted, const char *expect)
+{
+    char to[256];
+    size_t k = hpx_text_escape(to, (struct hpx_text){bytes, (uint32_t)n}, quoted);
+    to[k] = '\0';
+    assert_string_equal(to, expect);
+}
+#define CHECK(in, expect)        check(in, sizeof(in) - 1, false, expect)
+#define CHECK_QUOTED(in, expect) check(in, sizeof(in) - 1, true, expect)
+
+static void plain_text_stays(void **state)
+{
+    (void)state;
+    CHECK("", "");
+    CHECK("p.C$D.<init>", "p.C$D.<init>");
+    CHECK("gr\xC3\xB6\xC3\x9F"
+          "e \xE2\x82\xAC \xEF\xBF\xBF",
+          "größe € \xEF\xBF\xBF");
+}
+
+static void quotes_and_backslashes_are_escaped_in_quoted_fields_only(void **state)
+{
+    (void)state;
+    CHECK("a\"b\\c", "a\"b\\c");
+    CHECK_QUOTED("a\"b\\c", "a\\\"b\\\\c");
+    CHECK_QUOTED("worker \"one\", group", "worker \\\"one\\\", group");
+}
+
+static void controls_are_escaped(void **state)
+{
+    (void)state;
+    CHECK("a\nb\rc\td", "a\\nb\\rc\\td");
+    CHECK("\x1B[31m", "\\u001B[31m");
+    CHECK("\x7F", "\\u007F");
+    CHECK("\0", "\\u0000");
+    CHECK("\xC0\x80", "\\u0000");
+    CHECK("\xC2\x80\xC2\x85\xC2\x9F\xC2\xA0", "\\u0080\\u0085\\u009F\xC2\xA0");
+}
+
+static void surrogates_become_one_character_or_an_escape(void **state)
+{
+    (void)state;
+    CHECK("\xED\xA0\xBD\xED\xB8\x80", "\xF0\x9F\x98\x80");
+    CHECK("\xED\xAF\xBF\xED\xBF\xBF", "\xF4\x8F\xBF\xBF");
+    CHECK("\xED\xA0\x80\xED\xB0\x80", "\xF0\x90\x80\x80");
+    CHECK("\xED\xA0\xBDx", "\\uD83Dx");
+    CHECK("\xED\xB8\x80", "\\uDE00");
+    CHECK("\xED\xB8\x80\xED\xA0\xBD", "\\uDE00\\uD83D");
+    CHECK("\xED\xA0\xBD\xED\xA0\xBD\xED\xB8\x80", "\\uD83D\xF0\x9F\x98\x80");
+    CHECK("\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80");
+}
+
+static void what_is_no_utf8_is_shown_byte_by_byte(void **state)
+{
+    (void)state;
+    CHECK("\x80", "\\u0080");
+    CHECK("\xFF"
+          "a",
+          "\\u00FFa");
+    CHECK("\xC3", "\\u00C3");
+    CHECK("\xC3\"", "\\u00C3\"");
+    CHECK("\xC0\x81", "\\u00C0\\u0081");
+    CHECK("\xC1\xBF", "\\u00C1\\u00BF");
+    CHECK("\xE0\x80\x80", "\\u00E0\\u0080\\u0080");
+    CHECK("\xE2\x82", "\\u00E2\\u0082");
+    CHECK("\xED\xA0\xBD\xED\xB8", "\\uD83D\\u00ED\\u00B8");
+    CHECK("\xF0\x80\x80\x80", "\\u00F0\\u0080\\u0080\\u0080");
+    CHECK("\xF4\x90\x80\x80", "\\u00F4\\u0090\\u0080\\u0080");
+    CHECK("\xF0\x9F\x98", "\\u00F0\\u009F\\u0098");
+}
+
+static ssize_t to_memory(void *ctx, const void *p, size_t n)
+{
+    char **at = ctx;
+    memcpy(*at, p, n);
+    *at += n;
+    return (ssize_t)n;
+}
+
+static int no_close(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+/* Both forms give the same bytes, and these are harmless text within the bound. */
+static void check_property(const char *in, uint32_t n, bool quoted)
+{
+    static const struct hpx_out_ops ops = {to_memory, NULL, NULL, no_close};
+    char *escaped = malloc((size_t)n * 6 + 1);
+    char *put = malloc((size_t)n * 6 + 1);
+    assert_true(escaped && put);
+    char *at = put;
+    struct hpx_out out;
+    assert_int_equal(hpx_out_init(&out, &ops, &at, ""), 0);
+    struct hpx_text text = {in, n};
+    size_t k = hpx_text_escape(escaped, text, quoted);
+    hpx_text_put(&out, text, quoted);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_true(k <= (size_t)n * 6);
+    assert_int_equal(at - put, k);
+    assert_memory_equal(escaped, put, k);
+    assert_null(text_fault(escaped, k, quoted));
+    free(escaped);
+    free(put);
+}
+
+static void any_bytes_become_utf8_without_controls(void **state)
+{
+    (void)state;
+    static const unsigned char likely[] = {0xC0, 0x80, 0xED, 0xA0, 0xB0, 0xBD, 0xC2, 0x85, 0xE2,
+                                           0xF0, 0x9F, 0xF4, 0x8F, '"',  '\\', '\n', 0x7F, 'a'};
+    unsigned short seed[3] = {1, 2, 3};
+    char in[64];
+    for (int i = 0; i < 200000; i++) {
+        uint32_t n = (uint32_t)(nrand48(seed) % 24);
+        for (uint32_t j = 0; j < n; j++) {
+            long r = nrand48(seed);
+            in[j] = (char)(r % 4 == 0 ? r >> 8 : likely[(size_t)(r >> 8) % sizeof(likely)]);
+        }
+        check_property(in, n, i % 2 == 0);
+    }
+}
+
+static void a_name_of_60000_bytes_is_not_cut(void **state)
+{
+    (void)state;
+    char *in = malloc(180000);
+    assert_non_null(in);
+    for (int i = 0; i < 60000; i++) {
+        in[i] = (char)(i % 7 == 0 ? '\n' : 'a' + i % 26);
+    }
+    check_property(in, 60000, true);
+    memset(in, 0xFF, 180000);
+    check_property(in, 180000, false);
+    free(in);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_text_stays),
+        cmocka_unit_test(quotes_and_backslashes_are_escaped_in_quoted_fields_only),
+        cmocka_unit_test(controls_are_escaped),
+        cmocka_unit_test(surrogates_become_one_character_or_an_escape),
+        cmocka_unit_test(what_is_no_utf8_is_shown_byte_by_byte),
+        cmocka_unit_test(any_bytes_become_utf8_without_controls),
+        cmocka_unit_test(a_name_of_60000_bytes_is_not_cut),
+    };
+    return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+}
