@@ -58,6 +58,16 @@ uint32_t hpx_wake_value(struct hpx_wake *w)
     return value;
 }
 
+/* ck_ec sleeps a whole slice, even past the caller's deadline (0.7.1): the slice is cut here. */
+static int cut_slice(const struct ck_ec_wait_state *state, struct timespec *slice_end)
+{
+    const struct timespec *end = state->data;
+    if (slice_end->tv_sec > end->tv_sec || (slice_end->tv_sec == end->tv_sec && slice_end->tv_nsec > end->tv_nsec)) {
+        *slice_end = *end;
+    }
+    return 0;
+}
+
 bool hpx_wake_wait(struct hpx_wake *w, uint32_t seen, uint64_t ns)
 {
     struct timespec timeout = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)}, deadline;
@@ -65,7 +75,7 @@ bool hpx_wake_wait(struct hpx_wake *w, uint32_t seen, uint64_t ns)
         return true;
     }
     HPX_TESTPOINT(wake_before_wait);
-    bool timed_out = ck_ec32_wait(ec_of(w), &mode, seen, &deadline) != 0;
+    bool timed_out = ck_ec32_wait_pred(ec_of(w), &mode, seen, cut_slice, &deadline, &deadline) != 0;
     hpx_tsan_acquire(w);
     return timed_out;
 }

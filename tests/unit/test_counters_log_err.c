@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_counters_log_err.c: what hprofx says to people. */
+#include "cmocka_all.h"
+#include "counters.h"
+#include "err.h"
+#include "log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void counters_have_distinct_keys_and_a_text(void **state)
+{
+    (void)state;
+    for (int i = 0; i < HPX_C_COUNT; i++) {
+        assert_non_null(hpx_counter_infos[i].key);
+        assert_non_null(hpx_counter_infos[i].text);
+        for (int j = 0; j < i; j++) {
+            assert_string_not_equal(hpx_counter_infos[i].key, hpx_counter_infos[j].key);
+        }
+    }
+    assert_int_equal(hpx_counter_infos[HPX_C_SIGNALS].kind, HPX_COUNTER_INFO);
+    assert_int_equal(hpx_counter_infos[HPX_C_LOST_RING_FULL].kind, HPX_COUNTER_LOSS);
+}
+
+static void counters_add_sums_each_counter(void **state)
+{
+    (void)state;
+    static struct hpx_counters to, from;
+    for (int i = 0; i < HPX_C_COUNT; i++) {
+        hpx_count(&to, (enum hpx_counter)i, 1);
+        hpx_count(&from, (enum hpx_counter)i, (uint64_t)i << 33);
+    }
+    hpx_counters_add(&to, &from);
+    for (int i = 0; i < HPX_C_COUNT; i++) {
+        assert_int_equal(hpx_counter_get(&to, (enum hpx_counter)i), ((uint64_t)i << 33) + 1);
+    }
+}
+
+static void err_set_returns_the_negative_code_and_the_sentence(void **state)
+{
+    (void)state;
+    static struct hpx_err err;
+    assert_int_equal(hpx_err_set(&err, HPX_E_IO, "cannot open %s: %d", "x", 7), -HPX_E_IO);
+    assert_string_equal(err.msg, "cannot open x: 7");
+    assert_int_equal(hpx_err_set(NULL, HPX_E_VM, "nobody reads this"), -HPX_E_VM);
+}
+
+static void err_set_cuts_a_long_sentence_and_ends_it(void **state)
+{
+    (void)state;
+    static struct hpx_err err;
+    hpx_err_set(&err, HPX_E_OPT, "%*s", 9000, "x");
+    assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
+}
+
+/* Datagrams keep writes apart: one recv is one write(2). */
+static int lines[2];
+
+static int open_lines(void **state)
+{
+    (void)state;
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, lines) != 0) {
+        return -1;
+    }
+    hpx_log_set_fd(lines[0]);
+    return 0;
+}
+
+static int close_lines(void **state)
+{
+    (void)state;
+    hpx_log_set_fd(2);
+    close(lines[0]);
+    close(lines[1]);
+    return 0;
+}
+
+static const char *line(void)
+{
+    static char buf[8192];
+    ssize_t n = recv(lines[1], buf, sizeof(buf) - 1, 0);
+    buf[n > 0 ? n : 0] = 0;
+    return buf;
+}
+
+static void log_warn_is_one_write_of_one_line(void **state)
+{
+    (void)state;
+    hpx_warn("no %s in %d", "space", 3);
+    assert_string_equal(line(), "hprofx: no space in 3\n");
+    assert_string_equal(line(), "");
+}
+
+static void log_say_has_no_prefix(void **state)
+{
+    (void)state;
+    hpx_say("%s", "HPROF ERROR: x");
+    assert_string_equal(line(), "HPROF ERROR: x\n");
+    hpx_say("%s", "");
+    assert_string_equal(line(), "\n");
+}
+
+static void log_replaces_controls_and_keeps_other_characters(void **state)
+{
+    (void)state;
+    hpx_warn("%s", "a\nb\tc\033[1m\177 \303\251 \302\205 \302\240 end");
+    assert_string_equal(line(), "hprofx: a?b?c?[1m? \303\251 ? \302\240 end\n");
+}
+
+static void log_cuts_a_long_line_after_a_whole_character(void **state)
+{
+    (void)state;
+    static char text[5000];
+    for (size_t start = 0; start < 4; start++) {
+        size_t n = 0;
+        memset(text, 'x', start);
+        for (n = start; n + 4 < sizeof(text); n += 3) {
+            memcpy(text + n, "\342\202\254", 3);
+        }
+        text[n] = 0;
+        hpx_warn("%s", text);
+        const char *got = line();
+        size_t len = strlen(got), body = len - 8 - 1 - start;
+        assert_true(len <= 4096 && len > 4096 - 4);
+        assert_int_equal(got[len - 1], '\n');
+        assert_int_equal(body % 3, 0);
+        assert_memory_equal(got + 8, text, start + body);
+    }
+}
+
+static void log_keeps_errno_and_survives_a_bad_descriptor(void **state)
+{
+    (void)state;
+    hpx_log_set_fd(-1);
+    errno = ENOTTY;
+    hpx_warn("%s", "x");
+    assert_int_equal(errno, ENOTTY);
+    hpx_log_set_fd(lines[0]);
+    assert_string_equal(line(), "");
+}
+
+static void log_warn_once_speaks_once(void **state)
+{
+    (void)state;
+    static atomic_bool said;
+    for (int i = 0; i < 3; i++) {
+        hpx_warn_once(&said, "time %d", i);
+    }
+    assert_string_equal(line(), "hprofx: time 0\n");
+    assert_string_equal(line(), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_have_distinct_keys_and_a_text),
+        cmocka_unit_test(counters_add_sums_each_counter),
+        cmocka_unit_test(err_set_returns_the_negative_code_and_the_sentence),
+        cmocka_unit_test(err_set_cuts_a_long_sentence_and_ends_it),
+        cmocka_unit_test_setup_teardown(log_warn_is_one_write_of_one_line, open_lines, close_lines),
+        cmocka_unit_test_setup_teardown(log_say_has_no_prefix, open_lines, close_lines),
+        cmocka_unit_test_setup_teardown(log_replaces_controls_and_keeps_other_characters, open_lines, close_lines),
+        cmocka_unit_test_setup_teardown(log_cuts_a_long_line_after_a_whole_character, open_lines, close_lines),
+        cmocka_unit_test_setup_teardown(log_keeps_errno_and_survives_a_bad_descriptor, open_lines, close_lines),
+        cmocka_unit_test_setup_teardown(log_warn_once_speaks_once, open_lines, close_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_ring.c: the edges of the byte ring, with one thread on both sides. */
+#include "cmocka_all.h"
+#include "err.h"
+#include "ring.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static bool refuse;
+
+/* mmap64 is the name that 64-bit file offsets give it. */
+void *__real_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
+
+void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+    return refuse ? MAP_FAILED : __real_mmap64(at, n, prot, flags, fd, offset);
+}
+
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+    return __wrap_mmap64(at, n, prot, flags, fd, offset);
+}
+
+static struct hpx_ring ring;
+
+/* An empty ring whose next record begins at position `at`. */
+static void ring_at(uint32_t size, uint64_t at)
+{
+    assert_int_equal(hpx_ring_init(&ring, size), 0);
+    atomic_store(&ring.tail, at);
+    atomic_store(&ring.head, at);
+    ring.head_cache = at;
+}
+
+static bool push(size_t n, uint32_t id)
+{
+    struct hpx_ev_head *ev = hpx_ring_reserve(&ring, n);
+    if (!ev) {
+        return false;
+    }
+    ev->kind = HPX_EV_TEST;
+    ev->id = id;
+    hpx_ring_commit(&ring, ev, n);
+    return true;
+}
+
+/* Reads the next record; a pad counts as one. */
+static struct hpx_ev_head pop(void)
+{
+    uint64_t at = hpx_ring_position(&ring), to = hpx_ring_peek(&ring);
+    size_t n;
+    assert_true(at != to);
+    struct hpx_ev_head ev = *hpx_ring_span(&ring, at, to, &n);
+    assert_in_range(ev.units, 1, n / HPX_EV_UNIT);
+    hpx_ring_release(&ring, at + (uint64_t)ev.units * HPX_EV_UNIT);
+    return ev;
+}
+
+static bool empty(void)
+{
+    return hpx_ring_position(&ring) == hpx_ring_peek(&ring);
+}
+
+static void ring_init_refuses_other_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_ring_init(&ring, 0), -HPX_E_RANGE);
+    assert_int_equal(hpx_ring_init(&ring, HPX_RING_MIN / 2), -HPX_E_RANGE);
+    assert_int_equal(hpx_ring_init(&ring, HPX_RING_MIN + 16), -HPX_E_RANGE);
+    assert_int_equal(hpx_ring_init(&ring, HPX_RING_MAX * 2), -HPX_E_RANGE);
+}
+
+static void ring_init_without_memory_says_so(void **state)
+{
+    (void)state;
+    refuse = true;
+    int rc = hpx_ring_init(&ring, HPX_RING_MIN);
+    refuse = false;
+    assert_int_equal(rc, -HPX_E_NOMEM);
+}
+
+static void ring_bytes_begin_on_a_page(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, 0);
+    assert_int_equal((uintptr_t)ring.bytes % 4096, 0);
+    hpx_ring_fini(&ring);
+    assert_null(ring.bytes);
+    hpx_ring_fini(&ring);
+}
+
+static void ring_holds_exactly_its_size(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, 0);
+    for (uint32_t i = 0; i < HPX_RING_MIN / 16; i++) {
+        assert_true(push(16, i));
+    }
+    assert_int_equal(hpx_ring_used(&ring), HPX_RING_MIN);
+    assert_false(push(16, 999));
+    for (uint32_t i = 0; i < HPX_RING_MIN / 16; i++) {
+        assert_int_equal(pop().id, i);
+    }
+    assert_true(empty());
+    assert_true(push(16, 999));
+    hpx_ring_fini(&ring);
+}
+
+static void ring_lengths_are_rounded_up_to_units(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, 0);
+    assert_true(push(17, 1));
+    assert_true(push(48, 2));
+    assert_int_equal(pop().units, 2);
+    assert_int_equal(pop().units, 3);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_reserve_wraps_with_pad_record(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, HPX_RING_MIN - 48);
+    assert_true(push(64, 5));
+    struct hpx_ev_head pad = pop(), ev = pop();
+    assert_int_equal(pad.kind, HPX_EV_PAD);
+    assert_int_equal(pad.units, 3);
+    assert_int_equal(ev.id, 5);
+    assert_int_equal(hpx_ring_position(&ring), HPX_RING_MIN + 64);
+    hpx_ring_fini(&ring);
+}
+
+static void ring_pad_may_be_one_unit(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, HPX_RING_MIN - 16);
+    assert_true(push(32, 5));
+    assert_int_equal(pop().units, 1);
+    assert_int_equal(pop().id, 5);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_record_that_ends_at_the_end_needs_no_pad(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, HPX_RING_MIN - 32);
+    assert_true(push(32, 5));
+    assert_true(push(32, 6));
+    assert_int_equal(pop().id, 5);
+    assert_int_equal(pop().id, 6);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_pad_is_unseen_before_commit(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, HPX_RING_MIN - 16);
+    struct hpx_ev_head *ev = hpx_ring_reserve(&ring, 64);
+    assert_non_null(ev);
+    assert_true(empty());
+    ev->kind = HPX_EV_TEST;
+    hpx_ring_commit(&ring, ev, 64);
+    assert_false(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_quarter_fits_an_empty_ring_at_every_place(void **state)
+{
+    (void)state;
+    for (uint64_t at = 0; at < HPX_RING_MIN; at += 16) {
+        ring_at(HPX_RING_MIN, at);
+        assert_true(push(HPX_RING_MIN / 4, 7));
+        struct hpx_ev_head ev = pop();
+        if (ev.kind == HPX_EV_PAD) {
+            ev = pop();
+        }
+        assert_int_equal(ev.id, 7);
+        assert_int_equal(ev.units, HPX_RING_MIN / 4 / 16);
+        hpx_ring_fini(&ring);
+    }
+}
+
+static void ring_reservation_given_up_leaves_no_trace(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, HPX_RING_MIN - 16);
+    void *padded = hpx_ring_reserve(&ring, 64), *again = hpx_ring_reserve(&ring, 64);
+    assert_ptr_equal(padded, again);
+    assert_ptr_equal(padded, ring.bytes);
+    /* A shorter record needs no pad: the pad of the given-up one must be gone. */
+    assert_true(push(16, 3));
+    struct hpx_ev_head ev = pop();
+    assert_int_equal(ev.kind, HPX_EV_TEST);
+    assert_int_equal(ev.id, 3);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_is_full_when_pad_and_record_do_not_both_fit(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, 0);
+    for (uint32_t i = 0; i < HPX_RING_MIN / 16 - 1; i++) {
+        assert_true(push(16, i));
+    }
+    /* 16 bytes free at the end; then 32 free at the start: a record of 32 needs 16 + 32. */
+    assert_false(push(32, 1000));
+    assert_int_equal(pop().id, 0);
+    assert_false(push(32, 1000));
+    assert_int_equal(pop().id, 1);
+    assert_true(push(32, 1000));
+    assert_false(push(16, 1001));
+    for (uint32_t i = 2; i < HPX_RING_MIN / 16 - 1; i++) {
+        assert_int_equal(pop().id, i);
+    }
+    assert_int_equal(pop().kind, HPX_EV_PAD);
+    assert_int_equal(pop().id, 1000);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_commit_shrunk_frees_the_rest(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, 0);
+    struct hpx_ev_head *ev = hpx_ring_reserve(&ring, 1024);
+    assert_non_null(ev);
+    ev->kind = HPX_EV_TEST;
+    ev->id = 1;
+    hpx_ring_commit(&ring, ev, 40);
+    assert_true(push(16, 2));
+    assert_int_equal(pop().units, 3);
+    assert_int_equal(pop().id, 2);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_positions_may_pass_two_to_the_64(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, UINT64_MAX - 255);
+    for (uint32_t i = 0; i < 3 * HPX_RING_MIN / 48; i++) {
+        assert_true(push(48, i));
+        struct hpx_ev_head ev = pop();
+        if (ev.kind == HPX_EV_PAD) {
+            ev = pop();
+        }
+        assert_int_equal(ev.id, i);
+    }
+    assert_true(hpx_ring_position(&ring) < 4 * (uint64_t)HPX_RING_MIN);
+    hpx_ring_fini(&ring);
+}
+
+static void ring_longest_record_and_longest_pad_fit_their_units(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MAX, HPX_RING_MAX - (HPX_EV_MAX_BYTES - 16));
+    assert_true(push(HPX_EV_MAX_BYTES, 9));
+    struct hpx_ev_head pad = pop(), ev = pop();
+    assert_int_equal(pad.kind, HPX_EV_PAD);
+    assert_int_equal(pad.units, 65534);
+    assert_int_equal(ev.units, 65535);
+    assert_int_equal(ev.id, 9);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
+static void ring_refuses_a_record_that_units_cannot_say(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MAX, 0);
+    assert_null(hpx_ring_reserve(&ring, HPX_EV_MAX_BYTES + 1));
+    assert_null(hpx_ring_reserve(&ring, HPX_RING_MAX / 4));
+    assert_true(push(16, 1));
+    hpx_ring_fini(&ring);
+}
+
+static void ring_next_visits_every_record_of_a_run(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, 0);
+    uint32_t sent = 0;
+    while (push(16 + 16 * (sent % 5), sent)) {
+        sent++;
+    }
+    size_t n;
+    const struct hpx_ev_head *ev = hpx_ring_span(&ring, 0, hpx_ring_peek(&ring), &n), *end = ev + n / 16;
+    uint32_t got = 0;
+    for (; ev != end; ev = hpx_ring_next(ev, end)) {
+        assert_int_equal(ev->id, got++);
+    }
+    assert_int_equal(got, sent);
+    hpx_ring_fini(&ring);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ring_init_refuses_other_sizes),
+        cmocka_unit_test(ring_init_without_memory_says_so),
+        cmocka_unit_test(ring_bytes_begin_on_a_page),
+        cmocka_unit_test(ring_holds_exactly_its_size),
+        cmocka_unit_test(ring_lengths_are_rounded_up_to_units),
+        cmocka_unit_test(ring_reserve_wraps_with_pad_record),
+        cmocka_unit_test(ring_pad_may_be_one_unit),
+        cmocka_unit_test(ring_record_that_ends_at_the_end_needs_no_pad),
+        cmocka_unit_test(ring_pad_is_unseen_before_commit),
+        cmocka_unit_test(ring_quarter_fits_an_empty_ring_at_every_place),
+        cmocka_unit_test(ring_reservation_given_up_leaves_no_trace),
+        cmocka_unit_test(ring_is_full_when_pad_and_record_do_not_both_fit),
+        cmocka_unit_test(ring_commit_shrunk_frees_the_rest),
+        cmocka_unit_test(ring_positions_may_pass_two_to_the_64),
+        cmocka_unit_test(ring_longest_record_and_longest_pad_fit_their_units),
+        cmocka_unit_test(ring_refuses_a_record_that_units_cannot_say),
+        cmocka_unit_test(ring_next_visits_every_record_of_a_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

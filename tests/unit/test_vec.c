@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_vec.c: growth without moving, and its limits. */
+#include "cmocka_all.h"
+#include "vec.h"
+
+#include <stdlib.h>
+
+static bool refuse;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refuse ? NULL : __real_calloc(n, size);
+}
+
+static void vec_elements_are_cleared_and_do_not_move(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static uint64_t *at[N];
+    struct hpx_vec v;
+    hpx_vec_init(&v, sizeof(uint64_t));
+    for (uint32_t i = 0; i < N; i++) {
+        at[i] = hpx_vec_push(&v);
+        assert_non_null(at[i]);
+        assert_int_equal(*at[i], 0);
+        assert_int_equal(v.len, i + 1);
+        *at[i] = i;
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        assert_ptr_equal(hpx_vec_at(&v, i), at[i]);
+        assert_int_equal(*at[i], i);
+    }
+    hpx_vec_fini(&v);
+}
+
+static void vec_first_chunk_holds_64_and_each_next_twice_as_many(void **state)
+{
+    (void)state;
+    struct hpx_vec v;
+    hpx_vec_init(&v, 3);
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < 64 * 15; i++) {
+        assert_non_null(hpx_vec_push(&v));
+        uint32_t j = i + 64;
+        if (!(j & (j - 1))) {
+            bytes += (size_t)j * 3;
+        }
+        assert_int_equal(v.bytes, bytes);
+    }
+    hpx_vec_fini(&v);
+    assert_int_equal(v.bytes, 0);
+    assert_int_equal(v.size, 3);
+}
+
+static void vec_push_without_memory_changes_nothing(void **state)
+{
+    (void)state;
+    struct hpx_vec v;
+    hpx_vec_init(&v, 8);
+    for (int i = 0; i < 64; i++) {
+        assert_non_null(hpx_vec_push(&v));
+    }
+    size_t bytes = v.bytes;
+    refuse = true;
+    void *none = hpx_vec_push(&v);
+    refuse = false;
+    assert_null(none);
+    assert_int_equal(v.len, 64);
+    assert_int_equal(v.bytes, bytes);
+    assert_non_null(hpx_vec_push(&v));
+    assert_int_equal(v.len, 65);
+    hpx_vec_fini(&v);
+}
+
+static void vec_ends_64_below_two_to_the_32(void **state)
+{
+    (void)state;
+    struct hpx_vec v;
+    hpx_vec_init(&v, 1);
+    v.len = UINT32_MAX - 63;
+    assert_null(hpx_vec_push(&v));
+    assert_int_equal(v.len, UINT32_MAX - 63);
+    hpx_vec_fini(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vec_elements_are_cleared_and_do_not_move),
+        cmocka_unit_test(vec_first_chunk_holds_64_and_each_next_twice_as_many),
+        cmocka_unit_test(vec_push_without_memory_changes_nothing),
+        cmocka_unit_test(vec_ends_64_below_two_to_the_32),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
