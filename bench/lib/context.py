@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What every subject gets: where things are, how often to repeat, how to start a JVM."""
+import os
+
+from machine import compile_agents, compile_programs
+from measure import DidNotRun, Run, read_report, run
+
+
+class Context:
+    """One call of tools/bench."""
+
+    def __init__(self, root, jdks, agent, quick, rounds, work):
+        self.root = root
+        self.jdks = jdks        # {"17": home}
+        self.agent = agent      # the library under test; may be absent
+        self.quick = quick
+        self.rounds = rounds    # None: each subject's own
+        self.work = work        # a folder that goes away
+        self.build = os.path.join(root, "build", "bench", "jvm")
+        self.classes = os.path.join(self.build, "classes")
+        self.agents = {}
+
+    def prepare(self):
+        """Compiles programs and bench agents. They run on every JDK: made with the oldest."""
+        oldest = self.jdks[min(self.jdks, key=int)]
+        compile_programs(self.root, oldest, self.classes)
+        self.agents = compile_agents(self.root, oldest, self.build)
+
+    def times(self, usual, quick=1):
+        """How many rounds: what the user said, else the subject's own number."""
+        return self.rounds or (quick if self.quick else usual)
+
+    def size(self, usual, quick):
+        """An amount of work."""
+        return quick if self.quick else usual
+
+    def need_agent(self):
+        """DidNotRun if there is no library to measure."""
+        if not os.path.exists(self.agent):
+            raise DidNotRun("%s is not there" % os.path.relpath(self.agent, self.root))
+
+    def product(self, options):
+        """JVM arguments that load the product; its output goes where java() looks for the report."""
+        self.need_agent()
+        return ["-agentpath:%s=%s,verbose=n,force=y,file=%s" % (self.agent, options, self.output)]
+
+    @property
+    def output(self):
+        """The product's output file."""
+        return os.path.join(self.work, "output.txt")
+
+    def java(self, jdk, arguments, vm=()) -> Run:
+        """Runs java with the bench programs on the class path; the report of the product is read if it was loaded."""
+        if os.path.exists(self.output):
+            os.unlink(self.output)
+        done = run([os.path.join(self.jdks[jdk], "bin", "java"), "-cp", self.classes] + list(vm) + list(arguments))
+        if any(a.startswith("-agentpath:" + self.agent) for a in vm):
+            done.report = read_report(self.output)
+        return done
