@@ -38,7 +38,11 @@ void __tsan_release(void *addr);
 #define hpx_tsan_acquire(addr) __tsan_acquire((void *)(addr))
 #define hpx_tsan_release(addr) __tsan_release((void *)(addr))
 /* For a body that reads what such a library wrote in inline code of its own. */
+#ifdef __clang__
 #define HPX_NO_TSAN __attribute__((no_sanitize("thread"), noinline))
+#else
+#define HPX_NO_TSAN __attribute__((no_sanitize("thread"), noipa)) /* GCC else moves the load into the caller */
+#endif
 #else
 #define HPX_NO_TSAN
 #define hpx_tsan_acquire(addr) ((void)(addr))
