@@ -153,7 +153,7 @@ static int check_net(struct hpx_opt_parse *p, const struct hpx_opt *opt, const c
     }
     const char *digits = colon + 1;
     size_t n = strspn(digits, "0123456789");
-    unsigned long port = n <= 5 ? strtoul(digits, NULL, 10) : 0;
+    unsigned long port = strtoul(digits, NULL, 10); /* out of range: ULONG_MAX */
     if (digits[n] || port < 1 || port > 65535) {
         return hpx_opt_refuse(p, NULL, "net option value must be %s", opt->must);
     }
@@ -176,8 +176,8 @@ static int take_output(struct hpx_opt_parse *p, const struct hpx_opt *opt, const
     }
     free(p->o->file);
     free(p->o->net);
-    p->o->file = opt->kind == HPX_OPT_FILE ? copy : NULL;
-    p->o->net = opt->kind == HPX_OPT_NET ? copy : NULL;
+    p->o->file = p->o->net = NULL;
+    *(opt->kind == HPX_OPT_FILE ? &p->o->file : &p->o->net) = copy;
     p->source->output = true;
     return 0;
 }

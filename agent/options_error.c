@@ -124,14 +124,13 @@ static bool is_value(const char *word, const char *values)
 
 const char *hpx_opt_nearest(const char *name)
 {
-    char word[WORD_BYTES];
+    char word[WORD_BYTES] = "";
     size_t n = 0;
     for (const char *s = name; *s && n < sizeof(word) - 1 && !(n && *s == ','); s++) {
         if (isalnum((unsigned char)*s) || *s == '_') {
             word[n++] = (char)tolower((unsigned char)*s);
         }
     }
-    word[n] = 0;
     const char *best = "help";
     unsigned least = (unsigned)-1;
     for (size_t i = 0; i < hpx_opts_len; i++) {

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_options.c: the option parser beyond the recorded cases (test_options_cases.py): sources, option files, hints, limits, help. */
+#include "options_table.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct hpx_options o;
+static struct hpx_err err;
+static char dir[] = "/tmp/hpx-options-XXXXXX";
+
+static int setup(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return chdir("/") == 0 ? rmdir(dir) : -1;
+}
+
+static void takes3(const char *java, const char *own, const char *line)
+{
+    err.msg[0] = 0;
+    if (hpx_options_parse(&o, java, own, line, &err) != 0) {
+        fail_msg("%s: %s", line ? line : "", err.msg);
+    }
+}
+
+static void takes(const char *line)
+{
+    takes3(NULL, NULL, line);
+}
+
+/* Refused with exactly this message, and nothing is held (the leak checker of the sanitizer build looks too). */
+static void refuses(const char *line, const char *message)
+{
+    struct hpx_options empty = {0};
+    assert_int_equal(hpx_options_parse(&o, NULL, NULL, line, &err), -HPX_E_OPT);
+    assert_string_equal(err.msg, message);
+    assert_null(o.file);
+    assert_null(o.net);
+    assert_null(o.given);
+    assert_int_equal(o.depth, empty.depth);
+}
+
+static void write_file(const char *name, const void *text, size_t n)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, n), n);
+    assert_int_equal(close(fd), 0);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    write_file(name, text, strlen(text));
+}
+
+static void options_no_source_gives_the_defaults(void **state)
+{
+    (void)state;
+    takes(NULL);
+    assert_true(o.cpu == HPX_CPU_OFF && o.heap_dump && o.heap_sites && o.heap_by_default && !o.monitor && !o.binary && !o.help);
+    assert_true(o.lineno && !o.thread && o.doe && !o.msa && o.force && o.verbose && !o.gc_okay && o.primfields && o.primarrays);
+    assert_int_equal(o.depth, 4);
+    assert_int_equal(o.interval_ns, 10000000);
+    assert_true(o.cutoff == 0.0001);
+    assert_string_equal(o.file, "java.hprof.txt");
+    assert_null(o.net);
+    assert_string_equal(o.given, "");
+    hpx_options_fini(&o);
+}
+
+static void options_later_source_wins(void **state)
+{
+    (void)state;
+    takes3("cpu=times,depth=1,interval=1,file=a", "depth=2,interval=2,file=b", "cpu=samples,interval=3");
+    assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
+    assert_int_equal(o.depth, 2);
+    assert_int_equal(o.interval_ns, 3000000);
+    assert_string_equal(o.file, "b");
+    assert_string_equal(o.given, "cpu=times,depth=1,interval=1,file=a,depth=2,interval=2,file=b,cpu=samples,interval=3");
+    hpx_options_fini(&o);
+}
+
+static void options_heap_adds_up_in_a_source_and_is_replaced_by_the_next(void **state)
+{
+    (void)state;
+    takes("heap=sites,heap=dump");
+    assert_true(o.heap_dump && o.heap_sites && !o.heap_by_default);
+    hpx_options_fini(&o);
+    takes3("heap=dump", NULL, "heap=sites");
+    assert_true(!o.heap_dump && o.heap_sites);
+    hpx_options_fini(&o);
+}
+
+static void options_net_of_a_later_source_replaces_file_and_the_reverse(void **state)
+{
+    (void)state;
+    takes3(NULL, "file=a", "net=h:1");
+    assert_string_equal(o.net, "h:1");
+    assert_string_equal(o.file, "java.hprof.txt");
+    hpx_options_fini(&o);
+    takes3(NULL, "net=h:1", "file=a,format=b");
+    assert_null(o.net);
+    assert_string_equal(o.file, "a");
+    hpx_options_fini(&o);
+}
+
+static void options_help_ignores_a_broken_environment(void **state)
+{
+    (void)state;
+    takes3("nonsense", "help", "help");
+    assert_true(o.help);
+    assert_string_equal(o.given, "help");
+    hpx_options_fini(&o);
+    assert_int_equal(hpx_options_parse(&o, NULL, "help", "cpu=samples", &err), -HPX_E_OPT);
+    assert_string_equal(err.msg, "hprof option error: Unknown option: help (help,cpu=samples)\nhprofx: did you mean help?");
+}
+
+static void options_checks_across_sources_come_last(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_options_parse(&o, "cpu=old", "monitor=y", "format=b", &err), -HPX_E_OPT);
+    assert_string_equal(err.msg, "hprof option error: cpu=times|old is not supported with format=b (cpu=old,monitor=y,format=b)");
+    takes3("format=b", NULL, "format=a,monitor=y");
+    assert_true(o.monitor && !o.binary);
+    hpx_options_fini(&o);
+}
+
+static void options_colon_separates_only_before_an_equal_sign(void **state)
+{
+    (void)state;
+    takes("cpu:samples,file=a:b,depth:7");
+    assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
+    assert_int_equal(o.depth, 7);
+    assert_string_equal(o.file, "a:b");
+    hpx_options_fini(&o);
+    takes("net:localhost:9,verbose:n");
+    assert_string_equal(o.net, "localhost:9");
+    assert_false(o.verbose);
+    hpx_options_fini(&o);
+    takes("file:a=b");
+    assert_string_equal(o.file, "a=b");
+    hpx_options_fini(&o);
+    refuses(":", "hprof option error: general syntax error parsing options (:)");
+}
+
+static void options_interval_takes_fractions_and_stays_in_its_bounds(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } good[] = {{"interval=0.5", 500000},
+                {"interval= +2.25", 2250000},
+                {"interval=.001", 1000},
+                {"interval=0.0000000001", 1},
+                {"interval=3.", 3000000},
+                {"interval=86400000", HPX_OPT_MAX_INTERVAL_NS},
+                {"interval=86400000.1", HPX_OPT_MAX_INTERVAL_NS},
+                {"interval=99999999999999999999999999999999999", HPX_OPT_MAX_INTERVAL_NS}};
+    static const char *const bad[] = {"0", "0.0", "-1", "+", ".", "1.2.3", "1e3", "0x10", "1 ", "inf", "nan", "+-1", " "};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        takes(good[i].text);
+        assert_int_equal(o.interval_ns, good[i].ns);
+        hpx_options_fini(&o);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
+        char line[64], message[160];
+        (void)snprintf(line, sizeof(line), "interval=%s", bad[i]);
+        (void)snprintf(message, sizeof(message), "hprof option error: interval option value must be decimal and > 0 (%s)", line);
+        refuses(line, message);
+    }
+}
+
+static void options_depth_goes_to_2048(void **state)
+{
+    (void)state;
+    takes("depth=2048");
+    assert_int_equal(o.depth, HPX_OPT_MAX_DEPTH);
+    hpx_options_fini(&o);
+    refuses("depth=2049", "hprof option error: depth option value must be decimal and 0..2048 (depth=2049)");
+    refuses("depth=99999999999999999999",
+            "hprof option error: depth option value must be decimal and 0..2048 (depth=99999999999999999999)");
+    refuses("depth=-99999999999999999999", "hprof option error: depth option value must be decimal and >= 0 (depth=-99999999999999999999)");
+    refuses("depth= ", "hprof option error: depth option value must be decimal and >= 0 (depth= )");
+}
+
+static void options_cutoff_is_what_strtod_takes(void **state)
+{
+    (void)state;
+    takes("cutoff=0x1p-3");
+    assert_true(o.cutoff == 0.125);
+    hpx_options_fini(&o);
+    takes("cutoff=inf");
+    assert_true(isinf(o.cutoff));
+    hpx_options_fini(&o);
+    takes("cutoff=nan");
+    assert_true(isnan(o.cutoff));
+    hpx_options_fini(&o);
+    refuses("cutoff=-inf", "hprof option error: cutoff option value must be floating point and >= 0 (cutoff=-inf)");
+}
+
+static void options_net_wants_a_host_and_a_port(void **state)
+{
+    static const char *const bad[] = {
+        "net=[]:9", "net=[::1", "net=[::1]9", "net=h:+9", "net=h: 9", "net=h:9x", "net=h:0", "net=h:65536", "net=h:99999999999999999999999",
+        "net=a:b:9"};
+    (void)state;
+    takes("net=[fe80::1%eth0]:65535");
+    assert_string_equal(o.net, "[fe80::1%eth0]:65535");
+    hpx_options_fini(&o);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
+        char message[128];
+        (void)snprintf(message, sizeof(message), "hprof option error: net option value must be HOST:PORT, port 1..65535 (%s)", bad[i]);
+        refuses(bad[i], message);
+    }
+    refuses("net=[::1]", "hprof option error: net option missing port (net=[::1])");
+    refuses("net=[::1]:", "hprof option error: net option missing port (net=[::1]:)");
+}
+
+static void options_last_of_times_and_old_wins_but_samples_stands_alone(void **state)
+{
+    (void)state;
+    takes("cpu=times,cpu=old");
+    assert_int_equal(o.cpu, HPX_CPU_OLD);
+    hpx_options_fini(&o);
+    refuses("cpu=y,cpu=old", "hprof option error: cpu=samples is not supported with cpu=times|old (cpu=y,cpu=old)");
+    takes3(NULL, "cpu=samples", "cpu=times");
+    assert_int_equal(o.cpu, HPX_CPU_TIMES);
+    hpx_options_fini(&o);
+}
+
+static void options_unknown_name_is_followed_by_the_nearest(void **state)
+{
+    static const struct {
+        const char *name, *nearest;
+    } pairs[] = {{"dept", "depth"},     {"depht", "depth"},         {"DEPTH", "depth"},      {"--depth", "depth"},
+                 {"cup", "cpu"},        {"cputime", "cpu"},         {"samples", "cpu"},      {"sites", "heap"},
+                 {"hep", "heap"},       {"intervall", "interval"},  {"formt", "format"},     {"filename", "file"},
+                 {"threads", "thread"}, {"verbos", "verbose"},      {"monitors", "monitor"}, {"prim_fields", "primfields"},
+                 {" depth", "depth"},   {"monitor,cpu", "monitor"}, {"zzz", "help"},         {"-", "help"}};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(pairs); i++) {
+        char line[64], message[256];
+        (void)snprintf(line, sizeof(line), "%s=1", pairs[i].name);
+        (void)snprintf(message, sizeof(message), "hprof option error: Unknown option: %s (%s)\nhprofx: did you mean %s?", pairs[i].name,
+                       line, pairs[i].nearest);
+        refuses(line, message);
+    }
+}
+
+static void options_message_carries_no_control_and_no_broken_character(void **state)
+{
+    (void)state;
+    refuses("a\033[2J\n\r\tb\177=\302\205\377\303", "hprof option error: Unknown option: a?[2J???b? (a?[2J???b?=???"
+                                                    ")\nhprofx: did you mean help?");
+    refuses("f\303\266o=\342\202\254",
+            "hprof option error: Unknown option: f\303\266o (f\303\266o=\342\202\254)\nhprofx: did you mean help?");
+}
+
+static void options_long_string_is_cut_and_the_hint_stays(void **state)
+{
+    static char line[20000];
+    (void)state;
+    (void)strcpy(line, "dept=");
+    memset(line + 5, 'x', sizeof(line) - 6);
+    assert_int_equal(hpx_options_parse(&o, NULL, NULL, line, &err), -HPX_E_OPT);
+    assert_non_null(strstr(err.msg, "xxx...)\nhprofx: did you mean depth?"));
+    assert_true(strlen(err.msg) < 4000);
+}
+
+static void options_file_has_one_option_a_line(void **state)
+{
+    (void)state;
+    write_text("f", "# comment\r\n\r\n  cpu=samples \r\n\tdepth:9\nfile=a,b.txt\n#depth=1\nthread=y");
+    takes("@f,verbose=n,");
+    assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
+    assert_int_equal(o.depth, 9);
+    assert_string_equal(o.file, "a,b.txt");
+    assert_true(o.thread && !o.verbose);
+    assert_string_equal(o.given, "@f,verbose=n,");
+    hpx_options_fini(&o);
+    takes("@f,file=c,heap=sites,depth=2");
+    assert_string_equal(o.file, "c");
+    assert_int_equal(o.depth, 2);
+    hpx_options_fini(&o);
+    write_text("f", "heap=dump\nheap=sites\n");
+    takes3("@f", NULL, "heap=sites");
+    assert_true(!o.heap_dump && o.heap_sites);
+    hpx_options_fini(&o);
+    assert_int_equal(unlink("f"), 0);
+}
+
+static void options_file_error_names_the_line(void **state)
+{
+    (void)state;
+    write_text("f", "cpu=samples\n\ndept=3\n");
+    refuses("@f", "hprof option error: Unknown option: dept (@f)\nhprofx: did you mean depth?\nhprofx: line 3 of option file f");
+    write_text("f", "cpu=samples,depth=3\n");
+    refuses("@f", "hprof option error: cpu option value must be y|samples|times|old (@f)\nhprofx: line 1 of option file f");
+    write_text("f", "file=a\nfile=b\n");
+    refuses("@f", "hprof option error: file or net options should only appear once (@f)\nhprofx: line 2 of option file f");
+    assert_int_equal(unlink("f"), 0);
+}
+
+static void options_file_that_cannot_be_read_is_refused(void **state)
+{
+    static char big[HPX_OPT_MAX_DEPTH * 33];
+    (void)state;
+    refuses("@", "hprof option error: cannot read option file:  (@)\nhprofx: No such file or directory");
+    refuses("cpu=samples,@none,depth=1",
+            "hprof option error: cannot read option file: none (cpu=samples,@none,depth=1)\nhprofx: No such file or directory");
+    refuses("@.", "hprof option error: cannot read option file: . (@.)\nhprofx: not a regular file");
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    refuses("@fifo", "hprof option error: cannot read option file: fifo (@fifo)\nhprofx: not a regular file");
+    assert_int_equal(unlink("fifo"), 0);
+    write_text("f", " @g\n");
+    refuses(
+        "@f",
+        "hprof option error: cannot read option file: g (@f)\nhprofx: an option file cannot name another\nhprofx: line 1 of option file f");
+    write_file("f", "depth=1\0\n", 9);
+    refuses("@f", "hprof option error: cannot read option file: f (@f)\nhprofx: not a text file");
+    memset(big, '\n', sizeof(big));
+    write_file("f", big, 65537);
+    refuses("@f", "hprof option error: cannot read option file: f (@f)\nhprofx: larger than 64 KiB");
+    write_file("f", big, 65536);
+    takes("@f");
+    hpx_options_fini(&o);
+    assert_int_equal(unlink("f"), 0);
+}
+
+static void options_only_cpu_samples_as_text_into_a_file_is_supported(void **state)
+{
+    static const struct {
+        const char *line, *lacks;
+    } lacking[] = {{"", "heap=all, the default,"}, {"depth=8", "heap=all, the default,"},    {"heap=all", "heap=all"},
+                   {"heap=dump", "heap=dump"},     {"cpu=samples,heap=sites", "heap=sites"}, {"cpu=times", "cpu=times"},
+                   {"cpu=old", "cpu=old"},         {"cpu=samples,monitor=y", "monitor=y"},   {"cpu=samples,format=b", "format=b"},
+                   {"cpu=samples,net=h:1", "net="}};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(lacking); i++) {
+        char message[256];
+        takes(lacking[i].line);
+        (void)snprintf(message, sizeof(message),
+                       "hprof option error: %s is not in this version of hprofx yet; cpu=samples is, alone, as text, into a file (%s)",
+                       lacking[i].lacks, lacking[i].line);
+        assert_int_equal(hpx_options_supported(&o, &err), -HPX_E_OPT);
+        assert_string_equal(err.msg, message);
+        hpx_options_fini(&o);
+    }
+    takes("cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y");
+    assert_int_equal(hpx_options_supported(&o, &err), 0);
+    hpx_options_fini(&o);
+}
+
+struct help {
+    char text[16384];
+    size_t n;
+};
+
+static void put(void *ctx, const char *s)
+{
+    struct help *h = ctx;
+    size_t n = strlen(s);
+    assert_true(h->n + n < sizeof(h->text));
+    memcpy(h->text + h->n, s, n + 1);
+    h->n += n;
+}
+
+static void options_help_names_every_option_in_80_columns(void **state)
+{
+    static struct help h;
+    (void)state;
+    hpx_options_help(put, &h);
+    for (size_t i = 0; i < hpx_opts_len; i++) {
+        if (hpx_opts[i].kind != HPX_OPT_REMOVED) {
+            assert_non_null(strstr(h.text, hpx_opts[i].name));
+        }
+    }
+    for (const char *line = h.text; *line;) {
+        size_t n = strcspn(line, "\n");
+        if (n > 80 || (n && line[n - 1] == ' ')) {
+            fail_msg("too long or with a blank at its end: %.*s", (int)n, line);
+        }
+        line += n + 1;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_no_source_gives_the_defaults),
+        cmocka_unit_test(options_later_source_wins),
+        cmocka_unit_test(options_heap_adds_up_in_a_source_and_is_replaced_by_the_next),
+        cmocka_unit_test(options_net_of_a_later_source_replaces_file_and_the_reverse),
+        cmocka_unit_test(options_help_ignores_a_broken_environment),
+        cmocka_unit_test(options_checks_across_sources_come_last),
+        cmocka_unit_test(options_colon_separates_only_before_an_equal_sign),
+        cmocka_unit_test(options_interval_takes_fractions_and_stays_in_its_bounds),
+        cmocka_unit_test(options_depth_goes_to_2048),
+        cmocka_unit_test(options_cutoff_is_what_strtod_takes),
+        cmocka_unit_test(options_net_wants_a_host_and_a_port),
+        cmocka_unit_test(options_last_of_times_and_old_wins_but_samples_stands_alone),
+        cmocka_unit_test(options_unknown_name_is_followed_by_the_nearest),
+        cmocka_unit_test(options_message_carries_no_control_and_no_broken_character),
+        cmocka_unit_test(options_long_string_is_cut_and_the_hint_stays),
+        cmocka_unit_test(options_file_has_one_option_a_line),
+        cmocka_unit_test(options_file_error_names_the_line),
+        cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
+        cmocka_unit_test(options_only_cpu_samples_as_text_into_a_file_is_supported),
+        cmocka_unit_test(options_help_names_every_option_in_80_columns),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
