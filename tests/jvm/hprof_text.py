@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 CHECKER = pathlib.Path(__file__).resolve().parents[1] / 'format' / 'check_ascii.py'
-FRAME = re.compile(r'\t(.+)\((.+):([1-9][0-9]*|Unknown line)\)')
+FRAME = re.compile(r'\t([^(]+)\((.+):([1-9][0-9]*|Unknown line)\)')
 START = re.compile(r'THREAD START \(obj=([0-9a-f]+), id = (\d+), name="((?:[^"\\]|\\.)*)", group="((?:[^"\\]|\\.)*)"\)')
 END = re.compile(r'THREAD END \(id = (\d+)\)')
 TRACE = re.compile(r'TRACE (\d+):(?: \(thread=(\d+)\))?')

@@ -95,7 +95,7 @@ def cpu_samples_alone(t):
 def help_is_on_stdout(t):
     run = t.java('Hello', opts='help')
     t.equal((run.code, run.err), (0, ''), 'exit code and stderr')
-    for word in ('cpu=', 'heap=', 'monitor=', 'format=', 'file=', 'net=', 'depth=', 'interval=', 'cutoff=', 'lineno=', 'thread=', 'doe=', 'msa=', 'force=', 'verbose='):
+    for word in ('cpu=', 'heap=', 'monitor=', 'format=', 'file=', 'net=', 'depth=', 'interval=', 'cutoff=', 'lineno=', 'thread=', 'doe=', 'force=', 'verbose='):
         t.check(word in run.out, 'help does not have %s' % word)
     t.check(max(len(ln) for ln in run.out.splitlines()) <= 80, 'a line of more than 80 columns')
     t.equal(t.files(), [], 'files')

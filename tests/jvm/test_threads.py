@@ -35,15 +35,18 @@ def threads_that_do_nothing(t, interval):
 
 
 def _labels(t, p):
-    seen = 0
+    seen, bodies = 0, 0
     for tr in p.traces.values():
         for i, f in enumerate(tr.frames):
             m = re.fullmatch(r'gen\.C(\d+)\.(\w+)', f.method)
             if m:
                 seen += 1
                 t.equal((m.group(2), f.source), ('r' + m.group(1), 'C%s.java' % m.group(1)), 'method and file of gen.C%s' % m.group(1))
-                if i > 0:
-                    t.equal(tr.frames[i - 1].method, 'UnloadMany.burn%d' % (int(m.group(1)) % 3), 'callee of gen.C%s' % m.group(1))
+                callee = tr.frames[i - 1].method if i > 0 else ''
+                if callee.startswith('UnloadMany.burn'):  # else the JVM resolves the call
+                    bodies += 1
+                    t.equal(callee, 'UnloadMany.burn%d' % (int(m.group(1)) % 3), 'callee of gen.C%s' % m.group(1))
+    t.check(bodies > seen / 2, 'only %d of %d generated methods call their body' % (bodies, seen))
     return seen
 
 
