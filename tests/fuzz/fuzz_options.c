@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fuzz_options.c: libFuzzer over the option parser. Lines of the input: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS, the command line; the rest is the
- * text of an option file, which the command line may name by its descriptor: @/proc/self/fd/200 (the seeds do). */
+/* fuzz_options.c: libFuzzer over the option parser. Lines of the input: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS, the command line; the rest is
+ * the text of an option file, which the command line may name by its descriptor: @/proc/self/fd/200 (the seeds do). */
 #include "options.h"
 
 #include <fcntl.h>
