@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ascii_sample.c: a whole text file from the writer, without a JVM, for test_check_ascii.py to check.
+ * ascii_sample FILE MODE...: words of threads (thread=y), depth1, two (dumps), empty (no samples), cut (cutoff 0.2), hostile (names), many.
+ */
+#include "hprof_ascii.h"
+#include "out_file.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(s)                                                                                                                            \
+    {                                                                                                                                      \
+        s, (uint32_t)sizeof(s) - 1                                                                                                         \
+    }
+#define MANY 20000u
+
+static const struct hpx_method_rec plain[] = {
+    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java")},
+    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java")},
+    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT("")},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT("")},
+    {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT("")},
+};
+static const struct hpx_method_rec hostile[] = {
+    {TEXT("p.gr\xC3\xB6\xC3\x9F"
+          "e"),
+     TEXT("a\nCPU\tSAMPLES\rEND"), TEXT(""), TEXT("S\x1B[2J.java")},
+    {TEXT("p.\xED\xA0\xBD\xED\xB8\x80"), TEXT("\xED\xA0\xBD"), TEXT(""), TEXT("\xFF\xC0\x80\"\\.java")},
+    {TEXT("p.\xC2\x85"), TEXT("\x7F"), TEXT(""), TEXT("\xE2\x80\xA8")},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT("")},
+    {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT("")},
+};
+
+static bool asked(int argc, char **argv, const char *mode)
+{
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], mode) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct hpx_trace_rec *make_trace(uint32_t i, const struct hpx_method_rec *methods, bool threads, bool depth1)
+{
+    uint32_t n = depth1 || i % 5 >= 3 ? 1 : 3;
+    struct hpx_trace_rec *t = calloc(1, sizeof(*t) + 3 * sizeof(t->frames[0]));
+    if (t == NULL) {
+        exit(2);
+    }
+    t->serial = HPX_SERIAL_TRACE + 1 + i;
+    t->thread = threads ? HPX_SERIAL_THREAD + 1 + i % 3 : 0;
+    t->nframes = n;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct hpx_method_rec *m = &methods[(i + k) % 5];
+        t->frames[k] = (struct hpx_frame_rec){m, m->source.len > 0 && k != 1 ? (int32_t)(i % 1000 + 1) : -1};
+    }
+    return t;
+}
+
+static void dump(struct hpx_ascii *w, struct hpx_trace_rec **traces, uint32_t n, uint32_t add, double cutoff, time_t now)
+{
+    struct hpx_snapshot s = {.rows = calloc(n + 1, sizeof(s.rows[0]))};
+    if (s.rows == NULL) {
+        exit(2);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        s.rows[s.nrows] = (struct hpx_row){traces[i], (uint64_t)(i * 7919 + add) % 97 + (i == 1 ? 100 : 0)};
+        s.total += s.rows[s.nrows].count;
+        s.nrows += s.rows[s.nrows].count > 0;
+    }
+    hpx_ascii_cpu_samples(w, &s, cutoff, now);
+    hpx_ascii_report(w, "hprofx: effective interval: 4 ms\nhprofx: samples: 1234\n");
+    free(s.rows);
+}
+
+static void threads_begin(struct hpx_ascii *w, bool hostile_names, bool end)
+{
+    struct hpx_thread_rec t[] = {
+        {HPX_SERIAL_THREAD + 1, 0x50000001, TEXT("main"), TEXT("main"), TEXT("system")},
+        {HPX_SERIAL_THREAD + 2, 0x50000002, TEXT("worker \"one\"\\"), TEXT("group"), TEXT("main")},
+        {HPX_SERIAL_THREAD + 3, 0x50000003, TEXT("a\", group=\"x\")\nTRACE 300001:\n\xC0\x80"), TEXT(""), TEXT("")}};
+    for (size_t i = 0; i < 3; i++) {
+        if (i == 2 && !hostile_names) {
+            t[i].name = t[1].group;
+        }
+        if (end) {
+            hpx_ascii_thread_end(w, &t[i]);
+        } else {
+            hpx_ascii_thread_start(w, &t[i]);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct hpx_out out;
+    struct hpx_ascii w;
+    struct hpx_err err;
+    if (argc < 2 || hpx_out_file_open(&out, &(struct hpx_out_file_opts){argv[1], true, true}, &err) != 0) {
+        return 2;
+    }
+    bool bad_names = asked(argc, argv, "hostile");
+    uint32_t n = asked(argc, argv, "empty") ? 0 : asked(argc, argv, "many") ? MANY : 10;
+    double cutoff = asked(argc, argv, "cut") ? 0.2 : 0;
+    static struct hpx_trace_rec *traces[MANY];
+    for (uint32_t i = 0; i < n; i++) {
+        traces[i] = make_trace(i, bad_names ? hostile : plain, asked(argc, argv, "threads"), asked(argc, argv, "depth1"));
+    }
+    hpx_ascii_init(&w, &out);
+    hpx_ascii_header(&w, 1795250000);
+    threads_begin(&w, bad_names, false);
+    dump(&w, traces, n, 5, cutoff, 1795250060);
+    int rc = hpx_out_section(&out, true);
+    if (asked(argc, argv, "two")) {
+        dump(&w, traces, n, 11, cutoff, 1795250061);
+    }
+    threads_begin(&w, bad_names, true);
+    hpx_ascii_fini(&w);
+    rc |= hpx_out_close(&out);
+    for (uint32_t i = 0; i < n; i++) {
+        free(traces[i]);
+    }
+    return rc == 0 ? 0 : 1;
+}

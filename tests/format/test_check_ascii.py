@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tests of check_ascii.py and readers.py: what is right is taken, each single thing that is wrong is refused, and files of the real writer
+(ascii_sample: the first argument, or that of build/) are right; without it those are skipped."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_ascii  # noqa: E402
+import readers  # noqa: E402
+from check_ascii import Bad  # noqa: E402
+
+SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'build', 'tests', 'format', 'ascii_sample')
+
+HEAD = '''JAVA PROFILE 1.0.1, created Sat Nov 21 08:33:20 2026
+
+Some explanation of ours.
+  TRACE          a stack
+
+--------
+
+'''
+BODY = '''THREAD START (obj=50000001, id = 200001, name="main", group="main")
+THREAD START (obj=50000002, id = 200002, name="a \\"b\\" \\\\ \\n\\u0000\\uD83D", group="")
+TRACE 300003:
+\tp.C$D.hot(C.java:5)
+\tp.C.<init>(C.java:Unknown line)
+TRACE 300007:
+\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)
+TRACE 300009:
+\tp.größe.m(<Unknown Source>:Unknown line)
+CPU SAMPLES BEGIN (total = 8) Sat Nov 21 08:33:21 2026
+rank   self  accum   count trace method
+   1 62.50% 62.50%       5 300003 p.C$D.hot
+   2 25.00% 87.50%       2 300007 hprofx.unknown.GC_active
+   3 12.50% 100.00%       1 300009 p.größe.m
+CPU SAMPLES END
+hprofx: samples: 8
+hprofx: lost: unknown thread: 3
+THREAD END (id = 200001)
+TRACE 300008:
+\tp.C.b(C.java:1)
+CPU SAMPLES BEGIN (total = 3) Sat Nov 21 08:33:22 2026
+rank   self  accum   count trace method
+   1 33.33% 33.33%       1 300003 p.C$D.hot
+   2 33.33% 66.67%       1 300008 p.C.b
+   3 33.33% 100.00%       1 300009 p.größe.m
+CPU SAMPLES END
+THREAD END (id = 200002)
+'''
+ONE = BODY[:BODY.index('TRACE 300008')]
+
+# (what is wrong, old, new): each must be refused. The text stands once in the file unless noted.
+WRONG = [
+    ('version', 'PROFILE 1.0.1', 'PROFILE 1.0.2'),
+    ('weekday', 'Sat Nov 21 08:33:20', 'Sun Nov 21 08:33:20'),
+    ('no such day', 'Sat Nov 21 08:33:20', 'Sat Nov 31 08:33:20'),
+    ('blank second line', '2026\n\nSome', '2026\nSome'),
+    ('prose with a record', 'Some explanation', 'TRACE 300001:'),
+    ('prose with an indented record', '  TRACE          a', '  TRACE 300001:'),
+    ('prose with a table', 'Some explanation', 'see CPU SAMPLES BEGIN (total'),
+    ('dashes in the prose', 'Some explanation of ours.', '---------'),
+    ('no blank line before the dashes', 'a stack\n\n----', 'a stack\n----'),
+    ('nine dashes', '\n--------\n', '\n---------\n'),
+    ('no blank line behind the dashes', '--------\n\n', '--------\n'),
+    ('spaces in START', 'id = 200001, name', 'id=200001, name'),
+    ('object number in upper case', 'obj=50000002', 'obj=5000000A'),
+    ('object number with zeros', 'obj=50000002', 'obj=05000002'),
+    ('same object number', 'obj=50000002', 'obj=50000001'),
+    ('raw quote', '\\"b\\"', '"b"'),
+    ('unknown escape', '\\"b\\"', '\\b'),
+    ('escape of a plain letter', '\\u0000', '\\u0041'),
+    ('lower case escape', '\\uD83D', '\\ud83d'),
+    ('raw newline in a name', 'name="main"', 'name="ma\nin"'),
+    ('raw escape character', 'name="main"', 'name="ma\x1bin"'),
+    ('raw U+0085', 'name="main"', 'name="ma\x85in"'),
+    ('raw tab in a name', 'name="main"', 'name="ma\tin"'),
+    ('START twice', 'id = 200002, name', 'id = 200001, name'),
+    ('the unknown thread starts', 'id = 200002, name', 'id = 200000, name'),
+    ('END of a thread that has not started', 'END (id = 200002)', 'END (id = 200003)'),
+    ('END twice', 'END (id = 200002)', 'END (id = 200001)'),
+    ('END without a blank', 'END (id = 200002)', 'END(id = 200002)'),
+    ('TRACE with text behind', 'TRACE 300009:', 'TRACE 300009: '),
+    ('TRACE of a thread that has not started', 'TRACE 300009:', 'TRACE 300009: (thread=200009)'),
+    ('TRACE twice', 'TRACE 300008:', 'TRACE 300003:'),
+    ('serial too small', 'TRACE 300009:', 'TRACE 3009:'),
+    ('empty trace', '\tp.C.b(C.java:1)\n', '\t<empty>\n'),
+    ('no frames', '\tp.C.b(C.java:1)\n', ''),
+    ('frame without a tab', '\tp.C.<init>', '    p.C.<init>'),
+    ('frame without a class', '\tp.C.<init>', '\tinit'),
+    ('frame without a source', '(<Unknown Source>:Unknown line)\nTRACE 300009', '(Unknown line)\nTRACE 300009'),
+    ('other words for no line', 'C.java:Unknown line', 'C.java:Native method'),
+    ('line 0', 'C.java:1)', 'C.java:0)'),
+    ('line above 65535', 'C.java:1)', 'C.java:65536)'),
+    ('unused TRACE', 'TRACE 300008:', 'TRACE 300020:\n\tp.X.y(X.java:1)\nTRACE 300008:'),
+    ('row without a trace', 'TRACE 300008:\n\tp.C.b(C.java:1)\n', ''),
+    ('TRACEs in another order', 'TRACE 300007:\n\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)\nTRACE 300009:\n'
+     '\tp.größe.m(<Unknown Source>:Unknown line)\n', 'TRACE 300009:\n\tp.größe.m(<Unknown Source>:Unknown line)\nTRACE 300007:\n'
+     '\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)\n'),
+    ('a thread line between TRACE and table', 'CPU SAMPLES BEGIN (total = 3)', 'THREAD END (id = 200002)\nCPU SAMPLES BEGIN (total = 3)'),
+    ('a report line before the table', 'CPU SAMPLES BEGIN (total = 3)', 'hprofx: a: b\nCPU SAMPLES BEGIN (total = 3)'),
+    ('a report line in the table', '   2 33.33% 66.67%', 'hprofx: a: b\n   2 33.33% 66.67%'),
+    ('a report line away from the dump', 'THREAD END (id = 200002)\n', 'THREAD END (id = 200002)\nhprofx: a: b\n'),
+    ('a report line without a key', 'hprofx: samples: 8', 'hprofx: samples'),
+    ('a report key twice', 'hprofx: lost: unknown thread: 3', 'hprofx: samples: 9'),
+    ('total too small', '(total = 3)', '(total = 2)'),
+    ('total too large', '(total = 3)', '(total = 4)'),
+    ('date of the table', '08:33:22 2026', '08:33:61 2026'),
+    ('no rank line', 'rank   self  accum   count trace method\n   1 33', '   1 33'),
+    ('other rank line', 'rank   self  accum   count trace method\n   1 33', 'rank  self  accum   count trace method\n   1 33'),
+    ('rank line without rows', '   1 33.33% 33.33%       1 300003 p.C$D.hot\n   2 33.33% 66.67%       1 300008 p.C.b\n'
+     '   3 33.33% 100.00%       1 300009 p.größe.m\n', ''),
+    ('rank', '   2 25.00%', '   3 25.00%'),
+    ('rank width', '   2 25.00%', '  2 25.00%'),
+    ('self', '   2 25.00%', '   2 25.01%'),
+    ('accum', ' 87.50%', ' 87.49%'),
+    ('accum from rounded shares', '100.00%       1 300009 p.größe.m\nCPU SAMPLES END\nTHREAD', ' 99.99%       1 300009 p.größe.m\nCPU SAMPLES END\nTHREAD'),
+    ('count', '       2 300007', '       1 300007'),
+    ('count width', '       2 300007', '      2 300007'),
+    ('no decimals', '   1 62.50%', '   1 62.5%'),
+    ('method of another trace', '300008 p.C.b', '300008 p.C.c'),
+    ('trace twice in a table', '300009 p.größe.m\nCPU SAMPLES END\nTHREAD', '300003 p.C$D.hot\nCPU SAMPLES END\nTHREAD'),
+    ('unknown trace', '300008 p.C.b', '300018 p.C.b'),
+    ('rows not sorted', '   1 62.50% 62.50%       5 300003 p.C$D.hot\n   2 25.00% 87.50%       2 300007 hprofx.unknown.GC_active\n',
+     '   1 25.00% 25.00%       2 300007 hprofx.unknown.GC_active\n   2 62.50% 87.50%       5 300003 p.C$D.hot\n'),
+    ('ties not by serial', '   1 33.33% 33.33%       1 300003 p.C$D.hot\n   2 33.33% 66.67%       1 300008 p.C.b\n',
+     '   1 33.33% 33.33%       1 300008 p.C.b\n   2 33.33% 66.67%       1 300003 p.C$D.hot\n'),
+    ('no END', 'CPU SAMPLES END\nTHREAD END (id = 200002)\n', ''),
+    ('BEGIN without END', 'CPU SAMPLES END\nTHREAD', 'THREAD'),
+    ('a second END', 'CPU SAMPLES END\nTHREAD', 'CPU SAMPLES END\nCPU SAMPLES END\nTHREAD'),
+    ('a blank line', 'CPU SAMPLES END\nTHREAD', 'CPU SAMPLES END\n\nTHREAD'),
+    ('another record', 'CPU SAMPLES END\nTHREAD', 'CPU SAMPLES END\nSITES END\nTHREAD'),
+    ('cut at its end', 'THREAD END (id = 200002)\n', 'THREAD END (id = 200002)'),
+    ('a carriage return', 'THREAD END (id = 200002)\n', 'THREAD END (id = 200002)\r\n'),
+]
+
+
+def parse(text, **how):
+    return check_ascii.parse(text.encode(), **how)
+
+
+class Layout(unittest.TestCase):
+    def test_a_right_file_is_taken_with_its_figures(self):
+        p, asked = check_ascii.check((HEAD + BODY).encode(), cutoff=0, depth=2)
+        self.assertEqual([(d.total, d.shown, len(d.rows)) for d in p.dumps], [(8, 8, 3), (3, 3, 3)])
+        self.assertEqual(p.dumps[0].report, {'samples': '8', 'lost': 'unknown thread: 3'})
+        self.assertEqual(p.threads[200002].name, 'a "b" \\ \n\0\ud83d')
+        self.assertTrue(all(t.ended for t in p.threads.values()))
+        self.assertEqual(p.traces[300007].frames[0].name, 'hprofx.unknown.GC_active')
+        self.assertIsNone(p.traces[300007].frames[0].line)
+        self.assertAlmostEqual(p.share_unknown(), 2 / 11)
+        self.assertIsNone(asked['gprof2dot'])
+        self.assertEqual(asked['hprof2flamegraph'], 'several CPU records')
+
+    def test_every_single_fault_is_refused(self):
+        for what, old, new in WRONG:
+            with self.subTest(what):
+                self.assertEqual((HEAD + BODY).count(old), 1, 'the fault is put in one place')
+                with self.assertRaises(Bad):
+                    parse((HEAD + BODY).replace(old, new), cutoff=0)
+
+    def test_broken_utf8_is_refused_with_its_line(self):
+        with self.assertRaises(Bad) as e:
+            check_ascii.parse((HEAD + BODY).encode().replace(b'group="main"', b'group="m\xed\xa0\xbd"'))
+        self.assertEqual(e.exception.line, 8)
+
+    def test_any_line_left_out_or_doubled_is_refused_or_harmless(self):
+        lines = (HEAD + BODY).splitlines(True)
+        harmless = ('hprofx: ', 'THREAD END', 'Some expl', '  TRACE  ', '\tp.C.<init>', '\n')  # left out, these leave a right file
+        for i, line in enumerate(lines):
+            with self.subTest(line):
+                if not line.startswith(harmless):
+                    with self.assertRaises(Bad):
+                        parse(''.join(lines[:i] + lines[i + 1:]), cutoff=0)
+                if not line.startswith(('Some expl', '  TRACE  ', '\t', '\n')):
+                    with self.assertRaises(Bad):
+                        parse(''.join(lines[:i] + [line] + lines[i:]), cutoff=0)
+
+    def test_a_file_cut_anywhere_inside_a_record_is_refused(self):
+        text = HEAD + ONE
+        whole = {i + 1 for i in range(len(text)) if text[i] == '\n'}
+        for n in range(len(text)):
+            if n not in whole:
+                with self.assertRaises(Bad):
+                    parse(text[:n])
+
+    def test_what_the_options_cut_is_held_against_them(self):
+        cut = (HEAD + ONE).replace('   3 12.50% 100.00%       1 300009 p.größe.m\n', '').replace(
+            'TRACE 300009:\n\tp.größe.m(<Unknown Source>:Unknown line)\n', '')
+        parse(cut)
+        parse(cut, cutoff=0.2)
+        for how in ({'cutoff': 0}, {'cutoff': float('nan')}, {'cutoff': 0.3}, {'depth': 1}):
+            with self.assertRaises(Bad):
+                parse(cut, **how)
+
+    def test_a_dump_without_samples_and_a_run_without_a_dump_are_right(self):
+        parse(HEAD + 'CPU SAMPLES BEGIN (total = 0) Sat Nov  7 08:33:21 2026\nCPU SAMPLES END\n', cutoff=0)
+        parse(HEAD + 'THREAD START (obj=50000001, id = 200001, name="main", group="main")\n')
+        with self.assertRaises(Bad):
+            parse(HEAD + 'CPU SAMPLES BEGIN (total = 0) Sat Nov 07 08:33:21 2026\nCPU SAMPLES END\n')
+
+    def test_empty_traces_are_taken_when_asked(self):
+        text = HEAD + ('TRACE 300000:\n\t<empty>\nCPU SAMPLES BEGIN (total = 5) Sat Nov 21 08:33:21 2026\n'
+                       'rank   self  accum   count trace method\n   1 100.00% 100.00%       5 300000 <empty trace>\nCPU SAMPLES END\n')
+        parse(text, allow_empty=True)
+        with self.assertRaises(Bad):
+            parse(text)
+
+    def test_the_original_is_forgiven_what_it_does_not_promise(self):
+        text = HEAD + ONE.replace('obj=50000002', 'obj=50000001').replace('END (id = 200001)', 'END (id = 200007)')
+        parse(text, original=True)
+        with self.assertRaises(Bad):
+            parse(text)
+
+
+class Readers(unittest.TestCase):
+    def test_all_readers_take_a_file_with_unwalkable_samples(self):
+        text = HEAD + ONE
+        _, asked = check_ascii.check(text.encode())
+        self.assertEqual({k for k, v in asked.items() if v is not None}, {'gin'})
+        self.assertEqual(readers.scripts(text.encode())['hprofx.unknown.GC_active'], 2)
+        shallow = text.replace('\tp.C.<init>(C.java:Unknown line)\n', '')
+        _, asked = check_ascii.check(shallow.encode())
+        self.assertEqual(set(asked.values()), {None})
+        self.assertEqual(readers.gin(shallow.encode()), {('p.C$D.hot', '5'): 5, ('hprofx.unknown.GC_active', 'Unknown line'): 2,
+                                                         ('p.größe.m', 'Unknown line'): 1})
+
+    def test_each_demand_of_a_reader_is_one_that_it_makes(self):
+        text = HEAD + ONE.replace('\tp.C.<init>(C.java:Unknown line)\n', '')
+        threads = text.replace('TRACE 300007:', 'TRACE 300007: (thread=200001)')
+        breaks = [
+            ('gprof2dot', threads),
+            ('gprof2dot', text.replace('--------', '==')),
+            ('gprof2dot', text[:text.index('CPU SAMPLES BEGIN')]),
+            ('gprof2dot', text.replace('p.größe.m\n', 'p.grö ße.m\n')),
+            ('hprof2flamegraph', text.replace(', created Sat', ', created: Sat')),
+            ('hprof2flamegraph', text.replace('\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)', '\t<empty>')),
+            ('hprof2flamegraph', text.replace('rank   self', '  rank self')),
+            ('hprof2flamegraph', text.replace('Some explanation', 'CPU TIME (ms) BEGIN')),
+            ('hprof_scrubber', text.replace('CPU SAMPLES END\n', '')),
+            ('hprof_scrubber', text.replace('rank   self  accum   count trace method\n', '')),
+            ('gin', threads),
+            ('gin', text.replace(':Unknown line)\nTRACE 300009', ':Native method)\nTRACE 300009')),
+            ('gin', text.replace('rank   self  accum', 'rank  self  accum')),
+            ('orbit', text.replace('THREAD START (', 'THREAD START(')),
+            ('orbit', text.replace('CPU SAMPLES BEGIN', 'THREAD END (id = 200002)\nCPU SAMPLES BEGIN')),
+            ('orbeon', text + text[text.index('CPU SAMPLES BEGIN'):]),
+            ('penchy', text.replace('25.00%', '25.0%')),
+            ('scripts', text.replace('--------', '---------')),
+        ]
+        for name, broken in breaks:
+            with self.subTest(name):
+                self.assertNotEqual(broken, text)
+                with self.assertRaises(readers.Unreadable):
+                    readers.READERS[name](broken.encode())
+        for name in ('gprof2dot', 'hprof2flamegraph', 'orbeon', 'penchy'):
+            with self.assertRaises(readers.Unreadable):
+                readers.READERS[name](text.encode().replace(b'gr\xc3\xb6', b'gr\xf6'))
+
+    def test_other_figures_are_refused(self):
+        data = (HEAD + ONE).encode()
+        p = check_ascii.parse(data)
+        p.dumps[0].rows[1].count += 1
+        for name, expect in readers.EXPECT.items():
+            if readers.cannot(name, p) is None:
+                self.assertNotEqual(readers.READERS[name](data), expect(p), name)
+        with self.assertRaises(Bad):
+            readers.compare_all(data, p)
+
+
+class Writer(unittest.TestCase):
+    """Files of the writer itself."""
+
+    def sample(self, *modes):
+        if not os.path.exists(SAMPLE):
+            self.skipTest('ascii_sample is not built')
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, 'x.txt')
+            subprocess.run([SAMPLE, name, *modes], check=True)
+            with open(name, 'rb') as f:
+                return f.read()
+
+    def test_files_of_the_writer_are_right_and_read_alike(self):
+        for modes in ([], ['threads'], ['depth1'], ['two'], ['two', 'threads'], ['hostile'], ['hostile', 'threads', 'two'], ['many']):
+            with self.subTest(' '.join(modes)):
+                p, asked = check_ascii.check(self.sample(*modes), cutoff=0, depth=1 if 'depth1' in modes else 3)
+                self.assertGreater(p.share_unknown(), 0)
+                reasons = {'thread=y', 'several CPU records', 'depth is not 1', None}
+                self.assertLessEqual(set(asked.values()), reasons)
+                if modes == ['depth1']:
+                    self.assertEqual(set(asked.values()), {None})
+
+    def test_a_cut_list_of_the_writer_is_right(self):
+        p, _ = check_ascii.check(self.sample('cut'), cutoff=0.2)
+        self.assertEqual(len(p.dumps[0].rows), 1)
+        self.assertLess(p.dumps[0].shown, p.dumps[0].total)
+
+    def test_a_dump_of_the_writer_without_samples_is_right(self):
+        p, _ = check_ascii.check(self.sample('empty'), cutoff=0)
+        self.assertEqual(p.dumps[0].total, 0)
+
+    def test_hostile_names_come_back(self):
+        p, _ = check_ascii.check(self.sample('hostile'))
+        self.assertEqual(p.threads[200003].name, 'a", group="x")\nTRACE 300001:\n\0')
+        self.assertIn('p.größe.a\\nCPU\\tSAMPLES\\rEND', {f.name for t in p.traces.values() for f in t.frames})
+
+
+class Command(unittest.TestCase):
+    def run_command(self, text, *args):
+        with tempfile.NamedTemporaryFile(suffix='.txt') as f:
+            f.write(text.encode())
+            f.flush()
+            here = os.path.dirname(os.path.abspath(__file__))
+            return subprocess.run([sys.executable, os.path.join(here, 'check_ascii.py'), f.name, *args], capture_output=True, text=True)
+
+    def test_the_exit_code_tells(self):
+        good = self.run_command(HEAD + BODY, '--cutoff=0')
+        self.assertEqual((good.returncode, good.stderr), (0, ''))
+        self.assertIn('2 threads, 4 traces, 2 dumps, 8 + 3 samples', good.stdout)
+        bad = self.run_command((HEAD + BODY).replace('(total = 3)', '(total = 4)'))
+        self.assertEqual((bad.returncode, bad.stdout), (1, ''))
+        self.assertIn('line 30: a row must be', bad.stderr)
+        unreadable = self.run_command(HEAD + ONE.replace('<Unknown Source>:Unknown line)\nTRACE 300009', '<Unknown Source>:7)\nTRACE 300009'))
+        self.assertEqual(unreadable.returncode, 0)
+
+    def test_json_holds_the_figures(self):
+        out = self.run_command(HEAD + BODY, '--json')
+        self.assertEqual(out.returncode, 0)
+        import json
+        j = json.loads(out.stdout)
+        self.assertEqual(j['profile']['dumps'][1]['rows'][2]['count'], 1)
+        self.assertIsNone(j['readers']['penchy'])
+
+
+if __name__ == '__main__':
+    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
+        SAMPLE = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
