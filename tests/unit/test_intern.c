@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_intern.c: the hash tables behind the model: intern, id_map, and the growth they share. */
+#include "id_map.h"
+#include "intern.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define MANY 200000u
+
+static struct hpx_hash128 hash_of(uint64_t i)
+{
+    return hpx_hash128(&i, sizeof(i));
+}
+
+static void intern_finds_what_was_inserted_and_nothing_else(void **state)
+{
+    (void)state;
+    struct hpx_intern t;
+    assert_int_equal(hpx_intern_init(&t, 0), 0);
+    assert_int_equal(hpx_intern_find(&t, hash_of(1)), HPX_INTERN_NONE);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(hpx_intern_insert(&t, hash_of(i), i), 0);
+    }
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(hpx_intern_find(&t, hash_of(i)), i);
+        assert_int_equal(hpx_intern_find(&t, hash_of(i + (UINT64_C(1) << 40))), HPX_INTERN_NONE);
+    }
+    assert_int_equal(t.slots.len, MANY);
+    hpx_intern_fini(&t);
+}
+
+/* All keys so far are looked for after every insert of a growth: part of them is in the old table, part in the new one. */
+static void intern_finds_all_in_the_middle_of_growth(void **state)
+{
+    (void)state;
+    struct hpx_intern t;
+    uint32_t missing = 0, growing = 0;
+    assert_int_equal(hpx_intern_init(&t, 0), 0);
+    for (uint32_t i = 0; i < 3200; i++) {
+        assert_int_equal(hpx_intern_insert(&t, hash_of(i), i), 0);
+        growing += t.slots.old != NULL;
+        for (uint32_t k = 0; k <= i; k++) {
+            missing += hpx_intern_find(&t, hash_of(k)) != k;
+        }
+    }
+    assert_int_equal(missing, 0);
+    assert_true(growing > 100);
+    hpx_intern_fini(&t);
+}
+
+/* Places are equal in the old table and its wrap is used: what was moved and what was not are both found behind the moving point. */
+static void intern_finds_wrapped_chains_in_the_middle_of_growth(void **state)
+{
+    (void)state;
+    struct hpx_intern t;
+    uint32_t missing = 0;
+    assert_int_equal(hpx_intern_init(&t, 0), 0);
+    for (uint32_t i = 0; i < 1500; i++) {
+        /* Places at the end of every table size up to 2^20, so chains wrap. */
+        struct hpx_hash128 h = {(UINT64_C(0xffffc) + i % 4) << 32 | i, UINT64_C(7) << 32};
+        assert_int_equal(hpx_intern_insert(&t, h, i), 0);
+        for (uint32_t k = 0; k <= i; k += 1 + i / 64) {
+            struct hpx_hash128 hk = {(UINT64_C(0xffffc) + k % 4) << 32 | k, UINT64_C(7) << 32};
+            missing += hpx_intern_find(&t, hk) != k;
+        }
+    }
+    assert_int_equal(missing, 0);
+    hpx_intern_fini(&t);
+}
+
+static void intern_moves_a_bounded_number_of_slots_an_insert(void **state)
+{
+    (void)state;
+    struct hpx_intern t;
+    uint64_t worst = 0, moved = 0;
+    assert_int_equal(hpx_intern_init(&t, 0), 0);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(hpx_intern_insert(&t, hash_of(i), i), 0);
+        worst = t.slots.last_moved > worst ? t.slots.last_moved : worst;
+        moved += t.slots.last_moved;
+    }
+    assert_int_equal(worst, HPX_SLOTS_MOVE);
+    assert_true(moved >= MANY / 4 * 3); /* it did grow, and all of it was moved */
+    assert_true(t.slots.len <= (t.slots.mask + 1) / 4 * 3 + 1);
+    hpx_intern_fini(&t);
+}
+
+static void intern_expected_number_needs_no_growth(void **state)
+{
+    (void)state;
+    struct hpx_intern t;
+    assert_int_equal(hpx_intern_init(&t, 10000), 0);
+    uint64_t mask = t.slots.mask;
+    for (uint32_t i = 0; i < 10000; i++) {
+        assert_int_equal(hpx_intern_insert(&t, hash_of(i), i), 0);
+    }
+    assert_int_equal(t.slots.mask, mask);
+    hpx_intern_fini(&t);
+}
+
+static void intern_tells_hashes_apart_by_either_half(void **state)
+{
+    (void)state;
+    struct hpx_intern t;
+    assert_int_equal(hpx_intern_init(&t, 0), 0);
+    struct hpx_hash128 zero = {0, 0}, hi = {0, UINT64_C(1) << 32}, lo = {UINT64_C(1) << 40, 0};
+    assert_int_equal(hpx_intern_insert(&t, zero, 1), 0);
+    assert_int_equal(hpx_intern_find(&t, hi), HPX_INTERN_NONE);
+    assert_int_equal(hpx_intern_find(&t, lo), HPX_INTERN_NONE);
+    assert_int_equal(hpx_intern_insert(&t, hi, 2), 0);
+    assert_int_equal(hpx_intern_insert(&t, lo, 3), 0);
+    assert_int_equal(hpx_intern_find(&t, zero), 1);
+    assert_int_equal(hpx_intern_find(&t, hi), 2);
+    assert_int_equal(hpx_intern_find(&t, lo), 3);
+    hpx_intern_fini(&t);
+}
+
+static void id_map_numbers_keys_densely(void **state)
+{
+    (void)state;
+    struct hpx_id_map m;
+    assert_int_equal(hpx_id_map_init(&m), 0);
+    uint64_t base = UINT64_C(0x7f0012345678);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(hpx_id_map_bind(&m, base + 8u * i), i);
+    }
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(hpx_id_map_find(&m, base + 8u * i), i);
+        assert_int_equal(hpx_id_map_find(&m, base + 8u * i + 4), HPX_INTERN_NONE);
+    }
+    assert_int_equal(hpx_id_map_len(&m), MANY);
+    hpx_id_map_fini(&m);
+}
+
+/* In both tables of a growth: a key bound anew must not come back with its old number when its old slot is moved. */
+static void id_map_rebound_key_keeps_its_last_number_through_growth(void **state)
+{
+    (void)state;
+    struct hpx_id_map m;
+    uint32_t wrong = 0, growing = 0;
+    assert_int_equal(hpx_id_map_init(&m), 0);
+    for (uint32_t i = 0; i < 5000; i++) {
+        assert_int_not_equal(hpx_id_map_bind(&m, 1000000 + i), HPX_INTERN_NONE);
+        uint32_t number = hpx_id_map_bind(&m, i % 40);
+        growing += m.slots.old != NULL;
+        wrong += hpx_id_map_find(&m, i % 40) != number || hpx_id_map_key(&m, number) != i % 40;
+        for (uint32_t k = 0; k < 40 && k <= i; k++) {
+            uint32_t last = 2 * (i - (i - k) % 40) + 1; /* each round binds two */
+            wrong += hpx_id_map_find(&m, k) != last;
+        }
+    }
+    assert_int_equal(wrong, 0);
+    assert_true(growing > 100);
+    hpx_id_map_fini(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intern_finds_what_was_inserted_and_nothing_else),
+        cmocka_unit_test(intern_finds_all_in_the_middle_of_growth),
+        cmocka_unit_test(intern_finds_wrapped_chains_in_the_middle_of_growth),
+        cmocka_unit_test(intern_moves_a_bounded_number_of_slots_an_insert),
+        cmocka_unit_test(intern_expected_number_needs_no_growth),
+        cmocka_unit_test(intern_tells_hashes_apart_by_either_half),
+        cmocka_unit_test(id_map_numbers_keys_densely),
+        cmocka_unit_test(id_map_rebound_key_keeps_its_last_number_through_growth),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_model.c: events, threads, snapshots. Names and lines: test_model_names.c. */
+#include "model_fixture.h"
+#include "model_internal.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct hpx_model_config no_lines = {.lines = false};
+static const struct hpx_model_config by_thread = {.lines = false, .thread_in_traces = true};
+
+/* Methods 8, 16, 24 of class p.C. */
+static void give_class(struct fx *f)
+{
+    fx_class(f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
+}
+
+static void model_counts_samples_by_weight_and_slot(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &no_lines);
+    give_class(&f);
+    fx_thread_start(&f, 1, &t, FX_TEXT("main\0main\0system"));
+    fx_define(&f, &t, 0, 2, FX_STACK({8, 1}, {16, 2}));
+    fx_define(&f, &t, 255, 1, FX_STACK({24, 1}));
+    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 3);
+    fx_event(&f, &t, HPX_EV_SAMPLE, 255, 10);
+    assert_int_equal(hpx_model_samples(f.m), 16);
+    struct hpx_snapshot *s = fx_snapshot(&f, 16, 2);
+    const struct hpx_row *r = fx_row(s, 300001);
+    assert_int_equal(r->count, 5);
+    assert_int_equal(r->trace->nframes, 2);
+    assert_int_equal(r->trace->thread, 0);
+    fx_assert_frame(r->trace, 0, "p.C.a(C.java:-1)");
+    fx_assert_frame(r->trace, 1, "p.C.b(C.java:-1)");
+    assert_int_equal(fx_row(s, 300002)->count, 11);
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_slot_means_its_last_definition(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &no_lines);
+    give_class(&f);
+    fx_define(&f, &t, 3, 1, FX_STACK({8, 1}));
+    fx_define(&f, &t, 3, 1, FX_STACK({16, 1}));
+    fx_event(&f, &t, HPX_EV_SAMPLE, 3, 5);
+    struct hpx_snapshot *s = fx_snapshot(&f, 7, 2);
+    assert_int_equal(fx_row(s, 300002)->count, 6);
+    fx_assert_frame(fx_row(s, 300002)->trace, 0, "p.C.b(C.java:-1)");
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_slot_never_defined_or_out_of_range_is_counted_lost(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &no_lines);
+    fx_event(&f, &t, HPX_EV_SAMPLE, 9, 4);
+    fx_event(&f, &t, HPX_EV_SAMPLE, HPX_SLOTS, 2);
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 6);
+    assert_int_equal(hpx_model_samples(f.m), 0);
+    hpx_snapshot_destroy(fx_snapshot(&f, 0, 0));
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_slots_are_the_threads_own_and_stacks_are_not(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0}, u = {0};
+    fx_begin(&f, &no_lines);
+    give_class(&f);
+    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
+    fx_define(&f, &u, 0, 1, FX_STACK({16, 1}));
+    fx_define(&f, &u, 1, 1, FX_STACK({8, 1}));
+    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 1);
+    fx_event(&f, &u, HPX_EV_SAMPLE, 0, 1);
+    struct hpx_snapshot *s = fx_snapshot(&f, 5, 2);
+    assert_int_equal(fx_row(s, 300001)->count, 3);
+    assert_int_equal(fx_row(s, 300002)->count, 2);
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    hpx_model_thread_gone(f.m, &u);
+    fx_end(&f);
+}
+
+static void model_thread_y_keeps_the_threads_apart(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0}, u = {0};
+    fx_begin(&f, &by_thread);
+    give_class(&f);
+    fx_thread_start(&f, 1, &t, FX_TEXT("t\0g\0s"));
+    fx_thread_start(&f, 2, &u, FX_TEXT("u\0g\0s"));
+    for (int i = 0; i < 2; i++) {
+        fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
+        fx_define(&f, &u, 0, 10, FX_STACK({8, 1}));
+        fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 100);
+        fx_event(&f, &u, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 1000);
+        fx_define(&f, &u, 0, 10000, NULL, 0);
+    }
+    struct hpx_snapshot *s = fx_snapshot(&f, 22222, 5);
+    static const struct {
+        uint32_t thread, count;
+    } want[] = {{200001, 2}, {200002, 20}, {200001, 200}, {200002, 2000}, {200002, 20000}};
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct hpx_row *r = fx_row(s, 300001 + i);
+        assert_int_equal(r->trace->thread, want[i].thread);
+        assert_int_equal(r->count, want[i].count);
+    }
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    hpx_model_thread_gone(f.m, &u);
+    fx_end(&f);
+}
+
+static void model_events_without_a_start_are_the_unknown_threads(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &by_thread);
+    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_JAVA, 1);
+    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    assert_int_equal(s->rows[0].trace->thread, HPX_SERIAL_THREAD);
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_unknown_sample_is_a_trace_of_one_pseudo_frame(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+#define NAME(sym, name) "hprofx.unknown." name "(:-1)",
+        HPX_UNKNOWNS(NAME)
+#undef NAME
+    };
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, NULL);
+    for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, i, i + 1);
+    }
+    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_COUNT + 7, 100); /* a cause of another version */
+    struct hpx_snapshot *s = fx_snapshot(&f, f.sent, HPX_UNKNOWN_COUNT);
+    for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        uint64_t want = i + 1 + (i == HPX_UNKNOWN_OTHER ? 100 : 0);
+        assert_int_equal(fx_row(s, 300001 + i)->count, want);
+        assert_int_equal(hpx_model_unknown(f.m, (enum hpx_unknown)i), want);
+        fx_assert_frame(fx_row(s, 300001 + i)->trace, 0, names[i]);
+    }
+    assert_int_equal(hpx_model_samples(f.m), f.sent);
+    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 0);
+    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNLINED), 0);
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_reads_a_run_and_skips_pads_and_records_of_others(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    struct hpx_ev_head run[FX_FRAMES] = {0};
+    struct fx_def d;
+    fx_begin(&f, &no_lines);
+    give_class(&f);
+    run[0] = (struct hpx_ev_head){HPX_EV_PAD, 3, 0, 77};
+    fx_fill_def(&d, 1, 1, FX_STACK({8, 1}, {16, 1}));
+    memcpy(run + 3, &d, HPX_EV_SAMPLE_BYTES(2));
+    run[7] = (struct hpx_ev_head){HPX_EV_TEST, 2, 0, 77};
+    run[9] = (struct hpx_ev_head){HPX_EV_SAMPLE, 1, 1, 4};
+    hpx_model_events(f.m, &t, run, 10 * HPX_EV_UNIT);
+    hpx_snapshot_destroy(fx_snapshot(&f, 5, 1));
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_snapshot_clears_counts_and_keeps_serials(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &no_lines);
+    give_class(&f);
+    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
+    fx_define(&f, &t, 1, 1, FX_STACK({16, 1}));
+    struct hpx_snapshot *first = fx_snapshot(&f, 2, 2);
+    hpx_snapshot_destroy(fx_snapshot(&f, 0, 0));
+    fx_define(&f, &t, 2, 1, FX_STACK({24, 1}));
+    fx_event(&f, &t, HPX_EV_SAMPLE, 1, 6);
+    struct hpx_snapshot *second = fx_snapshot(&f, 7, 2);
+    assert_ptr_equal(fx_row(first, 300002)->trace, fx_row(second, 300002)->trace);
+    assert_int_equal(fx_row(second, 300002)->count, 6);
+    assert_int_equal(fx_row(second, 300003)->count, 1);
+    assert_int_equal(hpx_model_samples(f.m), 9);
+    hpx_snapshot_destroy(first);
+    hpx_snapshot_destroy(second);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_counts_in_64_bits(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &no_lines);
+    uint64_t big = (UINT64_C(1) << 40) + 1;
+    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
+    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
+    hpx_snapshot_destroy(fx_snapshot(&f, 2 * big, 1));
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_empty_stack_is_trace_300000(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, NULL);
+    fx_define(&f, &t, 0, 1, NULL, 0);
+    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 2);
+    struct hpx_snapshot *s = fx_snapshot(&f, 3, 1);
+    assert_int_equal(s->rows[0].trace->serial, HPX_SERIAL_TRACE);
+    assert_int_equal(s->rows[0].trace->nframes, 0);
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void model_threads_are_told_in_order_and_once(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, NULL);
+    fx_thread_start(&f, 70, NULL, FX_TEXT("main\0main\0system"));
+    fx_thread_start(&f, 71, NULL, FX_TEXT("w"));
+    fx_thread_start(&f, 70, &t, FX_TEXT("main\0main\0system")); /* told of twice: the state is taken, nothing is told */
+    fx_thread_end(&f, 99);
+    fx_thread_end(&f, 71);
+    fx_thread_end(&f, 71);
+    fx_thread_start(&f, 71, NULL, FX_TEXT("w2\0main\0system")); /* the key of an ended thread: a new one */
+    fx_thread_end(&f, 71);
+    assert_non_null(t.model);
+    assert_int_equal(f.nstarted, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(f.started[i], 200001 + i);
+    }
+    assert_int_equal(f.nended, 2);
+    assert_int_equal(f.ended[0], 200002);
+    assert_int_equal(f.ended[1], 200003);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void keep_record(void *ctx, const struct hpx_thread_rec *rec, bool end)
+{
+    *(const struct hpx_thread_rec **)ctx = end ? NULL : rec;
+}
+
+static void model_thread_record_says_names_and_object(void **state)
+{
+    (void)state;
+    const struct hpx_thread_rec *rec = NULL;
+    struct hpx_model_config cfg = {.ctx = (void *)&rec, .thread_event = keep_record};
+    struct fx f = {.m = hpx_model_create(&cfg)};
+    fx_thread_start(&f, 1, NULL, FX_TEXT("main\0group\0parent"));
+    assert_true(fx_text_is(rec->name, "main") && fx_text_is(rec->group, "group") && fx_text_is(rec->parent_group, "parent"));
+    assert_int_equal(rec->object, 0x50000001);
+    fx_thread_start(&f, 2, NULL, FX_TEXT("\0group"));
+    assert_true(fx_text_is(rec->name, "") && fx_text_is(rec->group, "group") && fx_text_is(rec->parent_group, ""));
+    assert_int_equal(rec->object, 0x50000002);
+    fx_thread_start(&f, 3, NULL, "", 0);
+    assert_true(fx_text_is(rec->name, "") && fx_text_is(rec->parent_group, ""));
+    hpx_model_destroy(f.m);
+}
+
+static void model_takes_over_the_counters_of_a_gone_thread(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, NULL);
+    fx_thread_start(&f, 2, NULL, FX_TEXT("t\0g\0s")); /* the tables have their first memory now */
+    size_t before = hpx_model_bytes(f.m);
+    fx_thread_start(&f, 1, &t, FX_TEXT("t\0g\0s"));
+    assert_int_equal(hpx_model_bytes(f.m), before + sizeof(struct hpx_thread_slots));
+    hpx_count(&t.counters, HPX_C_SIGNALS, 5);
+    hpx_model_thread_gone(f.m, &t);
+    assert_null(t.model);
+    assert_int_equal(fx_counter(&f, HPX_C_SIGNALS), 5);
+    assert_int_equal(hpx_model_bytes(f.m), before);
+    fx_end(&f);
+}
+
+static void model_leaves_messages_of_others(void **state)
+{
+    (void)state;
+    struct fx f;
+    fx_begin(&f, NULL);
+    struct hpx_msg *m = hpx_msg_new(HPX_MSG_OTHER + 1, sizeof(*m));
+    assert_non_null(m);
+    assert_false(hpx_model_message(f.m, m));
+    free(m);
+    fx_end(&f);
+}
+
+/* The frames of `d` are not those that its hash was made of. */
+static void forge(struct fx_def *d, uint32_t slot)
+{
+    fx_fill_def(d, slot, 1, FX_STACK({8, 1}, {16, 1}));
+    d->frames[1].method = 24;
+}
+
+static void model_sees_other_frames_behind_an_equal_hash(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct fx_def d;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &no_lines);
+    give_class(&f);
+    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}, {16, 1}));
+    const struct hpx_raw *raw = hpx_traces_at(&f.m->traces, 0);
+    fx_fill_def(&d, 1, 1, FX_STACK({8, 1}, {16, 1}));
+    assert_true(hpx_model_same_frames(f.m, raw, d.frames, 2));
+    assert_false(hpx_model_same_frames(f.m, raw, d.frames, 1));
+    d.frames[0].bci = 2;
+    assert_false(hpx_model_same_frames(f.m, raw, d.frames, 2));
+    forge(&d, 1);
+    assert_false(hpx_model_same_frames(f.m, raw, d.frames, 2));
+#ifndef NDEBUG
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)signal(SIGABRT, SIG_DFL);
+        (void)close(2);
+        hpx_model_events(f.m, &t, &d.head, HPX_EV_SAMPLE_BYTES(2));
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+#endif
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(model_counts_samples_by_weight_and_slot),
+        cmocka_unit_test(model_slot_means_its_last_definition),
+        cmocka_unit_test(model_slot_never_defined_or_out_of_range_is_counted_lost),
+        cmocka_unit_test(model_slots_are_the_threads_own_and_stacks_are_not),
+        cmocka_unit_test(model_thread_y_keeps_the_threads_apart),
+        cmocka_unit_test(model_events_without_a_start_are_the_unknown_threads),
+        cmocka_unit_test(model_unknown_sample_is_a_trace_of_one_pseudo_frame),
+        cmocka_unit_test(model_reads_a_run_and_skips_pads_and_records_of_others),
+        cmocka_unit_test(model_snapshot_clears_counts_and_keeps_serials),
+        cmocka_unit_test(model_counts_in_64_bits),
+        cmocka_unit_test(model_empty_stack_is_trace_300000),
+        cmocka_unit_test(model_threads_are_told_in_order_and_once),
+        cmocka_unit_test(model_thread_record_says_names_and_object),
+        cmocka_unit_test(model_takes_over_the_counters_of_a_gone_thread),
+        cmocka_unit_test(model_leaves_messages_of_others),
+        cmocka_unit_test(model_sees_other_frames_behind_an_equal_hash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_model_faults.c: each allocation of a whole scenario fails once, and everything from it on: nothing crashes, every sample is counted
+ * or counted lost, nothing leaks (ASan). Linked with --wrap for malloc, calloc, realloc, mmap. */
+#include "model_fixture.h"
+#include <errno.h>
+#include <sys/mman.h>
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
+
+static uint64_t calls, first_failing, last_failing; /* calls [first, last] fail; from 1 */
+
+static bool fails(void)
+{
+    calls++;
+    return calls >= first_failing && calls <= last_failing;
+}
+
+void *__wrap_malloc(size_t n)
+{
+    return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    return fails() ? NULL : __real_realloc(p, n);
+}
+
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+    if (fails()) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap(at, n, prot, flags, fd, offset);
+}
+
+/* The name of mmap where off_t has 64 bits by a macro. */
+void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+    return __wrap_mmap(at, n, prot, flags, fd, offset);
+}
+
+#define CLASSES 120u
+#define STACKS  3200u /* more than 3/4 of 4096: the index becomes a mapping */
+
+static void announce_classes(struct fx *f)
+{
+    for (uint32_t i = 0; i < CLASSES; i++) {
+        char text[128];
+        int n = snprintf(text, sizeof(text), "Lp/Class%u;%cC%u.java%crun%u%c()V%cstop%u%c()V", i, 0, i, 0, i, 0, 0, i, 0);
+        fx_class(f, i % 9 ? i + 1 : 0, 10000 + 16 * i, 2, text, i % 3 ? (uint32_t)n + 1 : 0);
+    }
+}
+
+static void answer_all(struct fx *f, uint32_t from)
+{
+    static const struct hpx_line lines[] = {{0, 1}, {4, 2}, {8, 3}};
+    for (uint32_t i = from; i < f->nasked; i++) {
+        if (i % 7 == 0) {
+            fx_answer_gone(f, i);
+        } else {
+            fx_answer(f, i, lines, 3, FX_TEXT("Lq/Answer;\0A.java\0answer\0()V"));
+        }
+    }
+}
+
+static void sample(struct fx *f, struct hpx_thread *t, uint32_t stacks)
+{
+    for (uint32_t i = 0; i < stacks; i++) {
+        uint64_t method = 10000 + 8 * (i % (2 * CLASSES));
+        fx_define(f, t, i % HPX_SLOTS, 2, FX_STACK({method, (int32_t)i}, {i % 50 ? 10008 : 8 * i, 4}, {0, 1}));
+        fx_event(f, t, HPX_EV_SAMPLE, i % HPX_SLOTS, 1);
+    }
+    fx_event(f, t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_GC_ACTIVE, 5);
+    fx_define(f, t, 0, 1, NULL, 0);
+}
+
+static uint64_t take(struct fx *f)
+{
+    struct hpx_snapshot *s = hpx_model_snapshot(f->m);
+    uint64_t total = s ? s->total : 0, sum = 0;
+    for (uint32_t i = 0; s && i < s->nrows; i++) {
+        sum += s->rows[i].count;
+    }
+    assert_int_equal(sum, total);
+    hpx_snapshot_destroy(s);
+    return total;
+}
+
+/* All that a model does, with a failure from call `first` to `last`. */
+static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thread)
+{
+    static struct fx f;
+    struct hpx_thread t = {0}, u = {0};
+    const struct hpx_model_config cfg = {.lines = true, .signatures = by_thread, .thread_in_traces = by_thread};
+    calls = 0;
+    first_failing = first;
+    last_failing = last;
+    fx_begin(&f, &cfg);
+    if (!f.m) {
+        return;
+    }
+    uint64_t shown = 0;
+    fx_thread_start(&f, 1, &t, FX_TEXT("one\0group\0system"));
+    fx_thread_start(&f, 2, &u, FX_TEXT("two\0group\0system"));
+    announce_classes(&f);
+    sample(&f, &t, stacks);
+    sample(&f, &u, 3);
+    answer_all(&f, 0);
+    shown += take(&f);
+    uint32_t answered = f.nasked;
+    announce_classes(&f);
+    fx_class(&f, 999, 10000, 3, FX_TEXT("Lr/Rebound;\0\0a\0()V\0b\0()V\0c\0()V"));
+    sample(&f, &u, 100);
+    answer_all(&f, answered);
+    hpx_model_give_up(f.m);
+    fx_thread_end(&f, 1);
+    fx_thread_end(&f, 2);
+    shown += take(&f);
+    first_failing = UINT64_MAX; /* memory is back: what was kept is shown */
+    last_failing = 0;
+    shown += take(&f);
+    assert_int_equal(shown, hpx_model_samples(f.m));
+    assert_int_equal(shown + fx_counter(&f, HPX_C_LOST_NO_MEMORY), f.sent);
+    assert_int_equal(hpx_model_unresolved(f.m), 0);
+    hpx_model_thread_gone(f.m, &t);
+    hpx_model_thread_gone(f.m, &u);
+    fx_end(&f);
+}
+
+/* The calls of a run without failure. */
+static uint64_t count_calls(uint32_t stacks, bool by_thread)
+{
+    scenario(UINT64_MAX, 0, stacks, by_thread);
+    return calls;
+}
+
+static void scenario_without_failure_loses_nothing(void **state)
+{
+    (void)state;
+    assert_true(count_calls(STACKS, false) > 100);
+}
+
+static void each_allocation_that_fails_alone_loses_only_what_it_was_for(void **state)
+{
+    (void)state;
+    for (int by_thread = 0; by_thread < 2; by_thread++) {
+        uint64_t n = count_calls(300, by_thread != 0);
+        for (uint64_t k = 1; k <= n; k++) {
+            scenario(k, k, 300, by_thread != 0);
+        }
+    }
+}
+
+static void allocations_that_all_fail_from_one_on_lose_only_what_comes_behind(void **state)
+{
+    (void)state;
+    uint64_t n = count_calls(300, true);
+    for (uint64_t k = 1; k <= n; k++) {
+        scenario(k, UINT64_MAX, 300, true);
+    }
+}
+
+/* Large tables: growth by mappings that fail. */
+static void growth_of_large_tables_that_fails_is_tried_again(void **state)
+{
+    (void)state;
+    uint64_t n = count_calls(STACKS, false);
+    for (uint64_t k = n > 120 ? n - 120 : 1; k <= n; k += 3) {
+        scenario(k, k, STACKS, false);
+        scenario(k, k + 5, STACKS, false);
+        scenario(k, UINT64_MAX, STACKS, false);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scenario_without_failure_loses_nothing),
+        cmocka_unit_test(each_allocation_that_fails_alone_loses_only_what_it_was_for),
+        cmocka_unit_test(allocations_that_all_fail_from_one_on_lose_only_what_comes_behind),
+        cmocka_unit_test(growth_of_large_tables_that_fails_is_tried_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
