@@ -82,7 +82,10 @@ import java.util.stream.*;
 
 public class C%(cls)d implements Supplier<Integer> {
     static int count = %(cls)d;
-    enum Kind { RED, GREEN, BLUE; Kind next() { return values()[(ordinal() + 1) %% values().length]; } }
+    enum Kind {
+        RED, GREEN, BLUE;
+        Kind next() { return values()[(ordinal() + 1) %% values().length]; }
+    }
     static class Node<T> {
         final T value; Node<T> next; Kind kind = Kind.RED;
         Node(T value, Node<T> next) { this.value = value; this.next = next; }
@@ -91,7 +94,9 @@ public class C%(cls)d implements Supplier<Integer> {
         }
     }
     private final C%(other)d[] others = new C%(other)d[1];
-    public Integer get() { return others[0] == null ? m0(1, 100) : others[0].m0(count, 50) + new Node<>("a", null).map(String::length).value; }
+    public Integer get() {
+        return others[0] == null ? m0(1, 100) : others[0].m0(count, 50) + new Node<>("a", null).map(String::length).value;
+    }
 %(body)s}
 """ % {"cls": cls, "other": other, "body": body}
 

@@ -26,7 +26,7 @@ def facts():
     """What figures depend on. No names of the machine."""
     model = re.search(r"^model name\s*:\s*(.*)$", read("/proc/cpuinfo"), re.M)
     return {"architecture": platform.machine(), "cpu": model.group(1) if model else "", "cores": len(os.sched_getaffinity(0)),
-            "kernel": platform.release(), "tick_ms": tick_ms(), "hypervisor": " hypervisor" in read("/proc/cpuinfo"),
+            "kernel": platform.release().split("-")[0], "tick_ms": tick_ms(), "hypervisor": " hypervisor" in read("/proc/cpuinfo"),
             "perf_event_paranoid": read("/proc/sys/kernel/perf_event_paranoid"), "load_1_5_15": os.getloadavg(),
             "libc": " ".join(platform.libc_ver()), "python": platform.python_version(), "root": os.geteuid() == 0}
 

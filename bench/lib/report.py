@@ -7,6 +7,8 @@ def row(what, jdk, value, unit, limit=None, spread=None, note=""):
     verdict = ""
     if limit is not None and value is not None:
         verdict = "met" if value <= limit else "missed"
+        if spread and spread[0] <= limit <= spread[1]:
+            note = (note + ", " if note else "") + "limit lies within the quartiles"
     return {"what": what, "jdk": jdk, "value": value, "unit": unit, "limit": limit, "q1": spread[0] if spread else None,
             "q3": spread[1] if spread else None, "verdict": verdict, "note": note}
 

@@ -16,7 +16,7 @@ def micro(name):
     def subject(ctx):
         program = os.path.join(ctx.root, "build", "bench", "micro", "bench_" + name)
         figures = os.path.join(ctx.work, name + ".json")
-        argv = [program] + (["--quick"] if ctx.quick else []) + ["--json", figures]
+        argv = [program, "--json", figures]
         if not os.path.exists(program):
             raise DidNotRun("%s is not there" % os.path.relpath(program, ctx.root))
         print(run(argv).output, end="", flush=True)
