@@ -19,13 +19,12 @@ struct hpx_agent {
     struct hpx_options opt;
     struct hpx_gate gate;
     struct hpx_aggregator aggregator;
-    struct hpx_model *model;          /* the aggregator's */
-    struct hpx_counters counters;     /* losses and figures that belong to no thread */
-    time_t start;                     /* wall clock, for headers and names */
-    uint64_t start_mono, start_ticks; /* the same moment on both clocks: calibration of hpx_ticks() */
-    uint64_t start_cpu;               /* CPU time of the process at VMInit */
-    bool live;                        /* VMInit has been: threads of ours run */
-    bool finished;                    /* VMDeath has been, and all is written */
+    struct hpx_model *model;      /* the aggregator's */
+    struct hpx_counters counters; /* losses and figures that belong to no thread */
+    time_t start;                 /* wall clock, for headers and names */
+    uint64_t start_cpu;           /* CPU time of the process at VMInit */
+    bool live;                    /* VMInit has been: threads of ours run */
+    bool finished;                /* VMDeath has been, and all is written */
 };
 
 extern struct hpx_agent hpx_agent;
@@ -40,6 +39,7 @@ struct hpx_agent_thread {
     int perf_fd; /* -1: a timer */
     enum { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF } clock;
     bool first_done;
+    uint32_t signals;                    /* the handler's */
     uint64_t origin_ns;                  /* perf: CPU time of the first expiry */
     uint64_t accounted;                  /* perf: expiries that samples stand for */
     _Atomic int in_handler;              /* seq_cst with gate.open: the end waits until no handler is inside */
@@ -50,24 +50,6 @@ struct hpx_agent_thread {
  * of static TLS for libraries that are loaded late is small. */
 extern __thread struct hpx_agent_thread *hpx_self __attribute__((tls_model("initial-exec")));
 extern struct hpx_agent_thread hpx_ours;
-
-/* A cheap clock of unknown rate, calibrated at the end; async-signal-safe. */
-static inline uint64_t hpx_ticks(void)
-{
-#if defined(__x86_64__)
-    unsigned lo, hi;
-    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
-    return (uint64_t)hi << 32 | lo;
-#elif defined(__aarch64__)
-    uint64_t v;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
-    return v;
-#else
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-#endif
-}
 
 /* The name of a JVMTI error for a message; constant. */
 const char *hpx_jvmti_error(jvmtiError e);

@@ -4,7 +4,6 @@
 #include "agent.h"
 #include "aggregator.h"
 #include "callbacks.h"
-#include "clock.h"
 #include "dump.h"
 #include "log.h"
 #include "output.h"
@@ -108,8 +107,6 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     }
     hpx_agent.vm = vm;
     hpx_agent.start = time(NULL);
-    hpx_agent.start_mono = hpx_clock_mono();
-    hpx_agent.start_ticks = hpx_ticks();
     if (hpx_options_parse(&hpx_agent.opt, getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err) != 0) {
         refuse(&err);
     }

@@ -16,12 +16,6 @@ static void add_thread(void *ctx, struct hpx_thread *t)
     hpx_counters_add(ctx, &t->counters);
 }
 
-static uint64_t ticks_to_ns(uint64_t ticks)
-{
-    uint64_t all = hpx_ticks() - hpx_agent.start_ticks, ns = hpx_clock_mono() - hpx_agent.start_mono;
-    return all ? (uint64_t)((double)ticks * (double)ns / (double)all) : 0;
-}
-
 void hpx_report_collect(struct hpx_report *r)
 {
     memset(r, 0, sizeof *r);
@@ -33,8 +27,10 @@ void hpx_report_collect(struct hpx_report *r)
         r->unknown[i] = hpx_model_unknown(hpx_agent.model, (enum hpx_unknown)i);
         r->unknown_all += r->unknown[i];
     }
-    r->handler_ns = ticks_to_ns(hpx_counter_get(&r->total, HPX_C_HANDLER_TICKS));
-    r->own_cpu_ns = r->handler_ns + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) + hpx_output_cpu() + hpx_service_cpu();
+    uint64_t measured = hpx_counter_get(&r->total, HPX_C_HANDLER_MEASURED);
+    r->signal_ns = measured ? hpx_counter_get(&r->total, HPX_C_HANDLER_NS) / measured : 0;
+    r->own_cpu_ns = r->signal_ns * hpx_counter_get(&r->total, HPX_C_SIGNALS) + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) +
+                    hpx_output_cpu() + hpx_service_cpu();
     r->process_cpu_ns = hpx_clock_process_cpu() - hpx_agent.start_cpu;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);
 }
@@ -104,7 +100,9 @@ char *hpx_report_text(const struct hpx_report *r)
     add(&t, "hprofx: signals: %" PRIu64 "\n", signals);
     if (signals > 0) {
         add(&t, "hprofx: effective interval: %.6g ms\n", ms(requested) * (double)(r->samples + lost(r)) / (double)signals);
-        add(&t, "hprofx: handler: %.2f us a signal\n", (double)r->handler_ns / 1e3 / (double)signals);
+        if (r->signal_ns > 0) {
+            add(&t, "hprofx: handler: %.2f us a signal\n", (double)r->signal_ns / 1e3);
+        }
     }
     add(&t, "hprofx: stacks sent whole: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
     add(&t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));

@@ -16,6 +16,11 @@
 #define SIGNAL  SIGPROF
 #define ADOPTED 16
 
+/* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
+#define RING_HOLDS_NS (100u * 1000 * 1000)
+#define RING_LEAST    16384u
+#define RING_MOST     (256u << 10)
+
 __thread struct hpx_agent_thread *hpx_self __attribute__((tls_model("initial-exec")));
 struct hpx_agent_thread hpx_ours;
 
@@ -158,7 +163,8 @@ static void on_signal(int sig, siginfo_t *si, void *context)
         errno = saved;
         return;
     }
-    uint64_t begin = hpx_ticks();
+    bool measured = ++t->signals % 8 == 0; /* the clock costs a tenth of a walk */
+    uint64_t begin = measured ? hpx_clock_thread_cpu() : 0;
     atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst); /* partner: hpx_sampler_quiesce() */
     if (atomic_load_explicit(&hpx_agent.gate.open, memory_order_seq_cst)) {
         uint64_t weight = weight_of(t, si);
@@ -177,7 +183,10 @@ static void on_signal(int sig, siginfo_t *si, void *context)
         }
     }
     atomic_store_explicit(&t->in_handler, 0, memory_order_release); /* partner: hpx_sampler_quiesce() */
-    hpx_count(&t->base.counters, HPX_C_HANDLER_TICKS, hpx_ticks() - begin);
+    if (measured) {
+        hpx_count(&t->base.counters, HPX_C_HANDLER_NS, hpx_clock_thread_cpu() - begin);
+        hpx_count(&t->base.counters, HPX_C_HANDLER_MEASURED, 1);
+    }
     errno = saved;
 }
 
@@ -187,10 +196,10 @@ static void on_signal(int sig, siginfo_t *si, void *context)
 static uint64_t draw(const struct hpx_agent_thread *t, uint64_t n)
 {
     struct {
-        uint64_t ticks, mono;
+        uint64_t address, mono;
         pid_t tid;
         uint32_t zero;
-    } seed = {hpx_ticks(), hpx_clock_mono(), t->tid, 0};
+    } seed = {(uint64_t)(uintptr_t)t, hpx_clock_mono(), t->tid, 0};
     return hpx_hash128(&seed, sizeof seed).hi % n;
 }
 
@@ -325,8 +334,10 @@ bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t ns)
 
 uint32_t hpx_sampler_ring_size(void)
 {
-    size_t need = 4 * HPX_EV_SAMPLE_BYTES(hpx_agent.opt.depth + 1), size = 16384;
-    while (size < need) {
+    size_t one = HPX_EV_SAMPLE_BYTES(hpx_agent.opt.depth + 1);
+    size_t want = one * (size_t)(RING_HOLDS_NS / hpx_agent.opt.interval_ns), least = 4 * one, size = RING_LEAST;
+    want = want < RING_MOST ? want : RING_MOST;
+    while (size < want || size < least) {
         size *= 2;
     }
     return (uint32_t)size;

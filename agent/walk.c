@@ -49,7 +49,9 @@ static int cause(int code)
 
 #if defined(__x86_64__)
 
-#define HOPS 48 /* native frames that the frame pointer is followed through */
+#define HOPS 48 /* frames that the frame pointer is followed through */
+#define SCAN 32 /* words of the stack that are looked at for a return address */
+#define ASKS 6  /* callers that are asked for in one way */
 
 struct registers {
     uintptr_t pc, sp, fp;
@@ -74,7 +76,7 @@ static uintptr_t word(uintptr_t at)
     return *(const uintptr_t *)at;
 }
 
-/* The return address lies `up` words above sp. */
+/* The return address lies `up` words above sp: the pc is at an entry or return, or in a stub that pushed the frame pointer. */
 static bool pop(const struct hpx_walk *w, const struct registers *now, unsigned up, struct registers *r)
 {
     uintptr_t at = now->sp + up * sizeof(uintptr_t);
@@ -85,47 +87,145 @@ static bool pop(const struct hpx_walk *w, const struct registers *now, unsigned 
     return hpx_codemap_covers(r->pc);
 }
 
-/* Follows the chain of frame pointers to the first return address in generated code. */
-static bool follow(const struct hpx_walk *w, const struct registers *now, struct registers *r)
+/* One frame up the chain of frame pointers. */
+static bool hop(const struct hpx_walk *w, struct registers *r)
 {
-    uintptr_t fp = now->fp, below = now->sp;
-    for (int hop = 0; hop < HOPS; hop++) {
-        if ((fp & 7) || fp < below || w->stack_end < 16 || fp > w->stack_end - 16) {
-            return false;
-        }
-        *r = (struct registers){word(fp + 8), fp + 16, word(fp)};
-        if (hpx_codemap_covers(r->pc)) {
-            return true;
-        }
-        below = fp + 16;
-        fp = r->fp;
+    if ((r->fp & 7) || r->fp < r->sp || w->stack_end < 16 || r->fp > w->stack_end - 16) {
+        return false;
     }
-    return false;
+    *r = (struct registers){word(r->fp + 8), r->fp + 16, word(r->fp)};
+    return true;
 }
 
-static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+/* One try: pretends to be at r. The frames go where the skipped one can be put in front. */
+static int ask_at(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r)
 {
-    struct registers was, r;
-    load(u, &was);
-    int n = first;
-    for (unsigned k = 0; k < 3 && n <= 0; k++) {
-        bool found = k < 2 ? hpx_codemap_covers(was.pc) && pop(w, &was, k, &r) : follow(w, &was, &r);
-        if (found) {
-            store(u, &r);
-            n = ask(w, frames + 1, w->depth, u);
+    store(u, r);
+    return ask(w, frames + 1, w->depth, u);
+}
+
+/* Compiled code in the middle of a method: an intrinsic has pushed a word or two (String.compareTo does), or there is no debug information
+ * at the pc; the frame is complete, so any near place of the same method that has some will do. */
+static int ask_near(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was, uint64_t owner)
+{
+    static const int16_t offsets[] = {8, -8, 24, -24, 64, -64, 160, -160, 400, -400, 1000, -1000};
+    for (unsigned pushed = 1; pushed <= 2; pushed++) {
+        struct registers r = *was;
+        r.sp += pushed * sizeof(uintptr_t);
+        store(u, &r);
+        int n = ask(w, frames, w->depth, u);
+        if (n > 0) {
+            return n;
         }
     }
-    store(u, &was);
-    if (n <= 0) {
-        return first;
+    for (size_t k = 0; k < HPX_ARRAY_LEN(offsets); k++) {
+        struct registers r = *was;
+        r.pc = was->pc + (uintptr_t)(intptr_t)offsets[k];
+        if (hpx_codemap_owner(r.pc) == owner) {
+            store(u, &r);
+            int n = ask(w, frames, w->depth, u);
+            if (n > 0) {
+                return n;
+            }
+        }
     }
-    uint64_t owner = hpx_codemap_owner(was.pc);
+    return 0;
+}
+
+/* The same return address with the stack pointers that a caller may have left: as it is, with words pushed for a stub, or (the callee was
+ * entered from compiled code through an adapter that moved the arguments) as the interpreter keeps it. */
+static int ask_caller(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r, uintptr_t sender_sp)
+{
+    uintptr_t sps[] = {r->sp, sender_sp, r->sp + 8, r->sp + 16};
+    for (size_t k = 0; k < HPX_ARRAY_LEN(sps); k++) {
+        struct registers at = {r->pc, sps[k], r->fp};
+        if ((at.sp & 7) == 0 && at.sp >= r->sp && (w->stack_end == 0 || at.sp < w->stack_end)) {
+            int n = ask_at(w, frames, u, &at);
+            if (n > 0) {
+                return n;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Native code below Java code, or a stub: the first caller that can be walked. */
+static int ask_callers(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
+{
+    struct registers r = *was;
+    for (int hops = 0, asked = 0; hops < HOPS && asked < ASKS; hops++) {
+        uintptr_t fp = r.fp;
+        if (!hop(w, &r)) {
+            break;
+        }
+        if (hpx_codemap_covers(r.pc)) {
+            int n = ask_caller(w, frames, u, &r, word(fp - 8));
+            if (n > 0) {
+                return n;
+            }
+            asked++;
+        }
+    }
+    return 0;
+}
+
+/* The byte before pc ends a call instruction: E8 rel32, FF /2 with a register, disp8 or disp32. */
+static bool follows_call(uintptr_t pc)
+{
+    const uint8_t *b = (const uint8_t *)pc;
+    return b[-5] == 0xe8 || (b[-2] == 0xff && (b[-1] & 0x38) == 0x10) || (b[-3] == 0xff && (b[-2] & 0xf8) == 0x50) ||
+           (b[-6] == 0xff && (b[-5] & 0xf8) == 0x90);
+}
+
+/* Stubs with frames of their own shape, exceptions being unwound: the nearest return address into a compiled method. */
+static int ask_scan(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
+{
+    uintptr_t r13 = (uintptr_t)u->uc_mcontext.gregs[REG_R13], at = was->sp;
+    if ((at & 7) || w->stack_end == 0) {
+        return 0;
+    }
+    for (int k = 0, asked = 0; k < SCAN && asked < ASKS && at + 8 <= w->stack_end; k++, at += 8) {
+        uintptr_t pc = word(at);
+        if (hpx_codemap_covers(pc) && hpx_codemap_owner(pc) != 0 && follows_call(pc)) {
+            int n = ask_caller(w, frames, u, &(struct registers){pc, at + 8, was->fp}, r13);
+            if (n > 0) {
+                return n;
+            }
+            asked++;
+        }
+    }
+    return 0;
+}
+
+/* Puts the method that owns the original pc on top of n frames at frames + 1: its time must not go to its caller. */
+static int with_owner(const struct hpx_walk *w, struct hpx_ev_frame *frames, int n, uint64_t owner)
+{
     if (owner == 0) {
         memmove(frames, frames + 1, (size_t)n * sizeof *frames);
         return n;
     }
     frames[0] = (struct hpx_ev_frame){-1, 0, owner};
     return n < (int)w->depth ? n + 1 : (int)w->depth;
+}
+
+static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+{
+    struct registers was, r;
+    load(u, &was);
+    uint64_t owner = hpx_codemap_owner(was.pc);
+    int n = 0, near = 0;
+    for (unsigned up = 0; up < 2 && n <= 0 && hpx_codemap_covers(was.pc); up++) {
+        n = pop(w, &was, up, &r) ? ask_at(w, frames, u, &r) : 0;
+    }
+    if (n <= 0 && owner != 0) {
+        near = ask_near(w, frames, u, &was, owner);
+    }
+    if (n <= 0 && near <= 0) {
+        n = ask_callers(w, frames, u, &was);
+        n = n > 0 ? n : ask_scan(w, frames, u, &was);
+    }
+    store(u, &was);
+    return near > 0 ? near : n > 0 ? with_owner(w, frames, n, owner) : first;
 }
 
 #else
@@ -143,8 +243,8 @@ int hpx_walk_sig(const struct hpx_walk *w, struct hpx_ev_frame *frames, void *co
 {
     int n = ask(w, frames, w->depth, context);
     *retried = false;
-    if (n < 0 && (n == -(int)HPX_UNKNOWN_NOT_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA || n == -(int)HPX_UNKNOWN_JAVA ||
-                  n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA)) {
+    /* the other causes are no matter of the registers: outside Java code the VM walks from its own anchor, whatever they say */
+    if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
         int again = retry(w, frames, context, n);
         *retried = again > 0;
         n = again;

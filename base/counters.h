@@ -9,31 +9,32 @@
 #include "compiler.h"
 #include <stdatomic.h>
 
-#define HPX_COUNTERS(X)                                                                                              \
-    X(SIGNALS, INFO, "signals", "timer signals handled")                                                             \
-    X(OVERRUNS, INFO, "overruns", "timer expirations that came with another signal, counted by weight")              \
-    X(DEFINITIONS, INFO, "definitions", "stacks sent whole; the other samples were 16 bytes")                        \
-    X(RETRIED, INFO, "retried", "samples walked after a remedy")                                                     \
-    X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of our number that our timers did not send, passed on")     \
-    X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already settled")                      \
-    X(HANDLER_TICKS, INFO, "handler ticks", "time inside the signal handler, in ticks of a clock of its own")                  \
-    X(LOST_RING_FULL, LOSS, "lost: ring full", "samples lost: the aggregator did not keep up")                       \
-    X(LOST_NESTED, LOSS, "lost: nested", "samples lost: the signal came inside a push of the same thread")           \
-    X(LOST_NO_THREAD, LOSS, "lost: unknown thread", "samples lost: the signal came on a thread we hold no state for") \
-    X(LOST_WAIT, LOSS, "lost: no space in time", "events of an exact mode lost: no space within the bound")          \
-    X(LOST_NO_MEMORY, LOSS, "lost: no memory", "samples lost: a table could not grow")                               \
-    X(THREADS_UNSAMPLED, LOSS, "threads not sampled", "threads whose timer or state could not be made")              \
-    X(THREADS_UNTOLD, LOSS, "threads not told of", "threads whose start could not be stored; their samples are the unknown thread's") \
-    X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                    \
-    X(METHODS_UNNAMED, LOSS, "methods not named", "sampled methods whose class was gone before it was named")        \
-    X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was gone before its lines were read") \
+#define HPX_COUNTERS(X)                                                                                                                    \
+    X(SIGNALS, INFO, "signals", "timer signals handled")                                                                                   \
+    X(OVERRUNS, INFO, "overruns", "timer expirations that came with another signal, counted by weight")                                    \
+    X(DEFINITIONS, INFO, "definitions", "stacks sent whole; the other samples were 16 bytes")                                              \
+    X(RETRIED, INFO, "retried", "samples walked after a remedy")                                                                           \
+    X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of our number that our timers did not send, passed on")                           \
+    X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already settled")                                            \
+    X(HANDLER_NS, INFO, "handler time", "CPU time inside the signal handler, of the signals that were measured")                           \
+    X(HANDLER_MEASURED, INFO, "handlers measured", "signals whose handler was measured: one in eight of each thread")                      \
+    X(LOST_RING_FULL, LOSS, "lost: ring full", "samples lost: the aggregator did not keep up")                                             \
+    X(LOST_NESTED, LOSS, "lost: nested", "samples lost: the signal came inside a push of the same thread")                                 \
+    X(LOST_NO_THREAD, LOSS, "lost: unknown thread", "samples lost: the signal came on a thread we hold no state for")                      \
+    X(LOST_WAIT, LOSS, "lost: no space in time", "events of an exact mode lost: no space within the bound")                                \
+    X(LOST_NO_MEMORY, LOSS, "lost: no memory", "samples lost: a table could not grow")                                                     \
+    X(THREADS_UNSAMPLED, LOSS, "threads not sampled", "threads whose timer or state could not be made")                                    \
+    X(THREADS_UNTOLD, LOSS, "threads not told of", "threads whose start could not be stored; their samples are the unknown thread's")      \
+    X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                                          \
+    X(METHODS_UNNAMED, LOSS, "methods not named", "sampled methods whose class was gone before it was named")                              \
+    X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was gone before its lines were read")                   \
     X(OUTPUT_BYTES, LOSS, "output bytes lost", "bytes that could not be written")
 
 enum hpx_counter {
 #define HPX_COUNTER_ENUM(sym, kind, key, text) HPX_C_##sym,
     HPX_COUNTERS(HPX_COUNTER_ENUM)
 #undef HPX_COUNTER_ENUM
-    HPX_C_COUNT
+        HPX_C_COUNT
 };
 
 enum hpx_counter_kind { HPX_COUNTER_INFO, HPX_COUNTER_LOSS };
