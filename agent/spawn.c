@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* spawn.c: threads of ours. */
 #include "spawn.h"
+#include "sigmask.h"
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -15,7 +16,7 @@ int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err)
     pthread_attr_t attr;
     pthread_t id;
     sigset_t all, was;
-    sigfillset(&all);
+    hpx_sigmask_ours(&all);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* spawn.h: threads of ours: small stack, every signal blocked (so neither the program's nor the VM's signals, nor SIGPIPE, are taken here),
- * detached. */
+/* spawn.h: threads of ours: small stack, every signal but faults blocked (so neither the program's nor the VM's signals, nor SIGPIPE and
+ * SIGXFSZ, are taken here), detached. */
 #ifndef HPX_SPAWN_H
 #define HPX_SPAWN_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* aggregator.c: the pass, its rhythm, and the two ways to find space in a ring. */
 #include "aggregator.h"
+#include "sigmask.h"
 
 #include "clock.h"
 #include <errno.h>
@@ -171,7 +172,7 @@ int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
     /* A refusal leaves the default stack, which is larger. */
     (void)pthread_attr_setstacksize(&attr, STACK_BYTES > (size_t)PTHREAD_STACK_MIN ? STACK_BYTES : (size_t)PTHREAD_STACK_MIN);
     uint32_t seen = hpx_wake_value(&a->space);
-    sigfillset(&all);
+    hpx_sigmask_ours(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int rc = pthread_create(&a->thread, &attr, loop, a);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* aggregator.h: the one thread that drains the rings and owns every table.
  *
- * A plain pthread with all signals blocked. It never enters the JVM and never takes a lock that an application thread can hold.
+ * A plain pthread with all signals but faults blocked. It never enters the JVM and never takes a lock that an application thread can hold.
  * A pass: (1) collect new threads, read all tails; (2) splice the control lane and apply it; (3) apply ring bytes up to those tails; (4)
  * pass_end. A definition that was posted before an event is therefore applied before it. */
 #ifndef HPX_AGGREGATOR_H
