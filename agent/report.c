@@ -31,7 +31,8 @@ void hpx_report_collect(struct hpx_report *r)
     r->signal_ns = measured ? hpx_counter_get(&r->total, HPX_C_HANDLER_NS) / measured : 0;
     r->own_cpu_ns = r->signal_ns * hpx_counter_get(&r->total, HPX_C_SIGNALS) + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) +
                     hpx_output_cpu() + hpx_service_cpu();
-    r->process_cpu_ns = hpx_clock_process_cpu() - hpx_agent.start_cpu;
+    uint64_t all = hpx_clock_process_cpu() - hpx_agent.start_cpu;
+    r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);
 }
 
@@ -114,7 +115,7 @@ char *hpx_report_text(const struct hpx_report *r)
     }
     add(&t, "hprofx: lost: %" PRIu64 "\n", lost(r));
     add_losses(&t, r);
-    add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the process)\n", ms(r->own_cpu_ns), percent(r->own_cpu_ns, r->process_cpu_ns));
+    add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", ms(r->own_cpu_ns), percent(r->own_cpu_ns, r->program_cpu_ns));
     add(&t, "hprofx: tables: %zu KiB\n", r->table_bytes >> 10);
     return t.s;
 }
@@ -123,8 +124,8 @@ char *hpx_report_summary(const struct hpx_report *r)
 {
     struct text t = {NULL, 0, 0};
     if (hpx_agent.opt.verbose) {
-        add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the process\n",
-            r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->process_cpu_ns));
+        add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
+            r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->program_cpu_ns));
     }
     add_losses(&t, r);
     if (t.s != NULL && t.len == 0) {

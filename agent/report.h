@@ -10,7 +10,7 @@ struct hpx_report {
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT], unknown_all;
     uint64_t signal_ns;      /* CPU time of one run of the signal handler; 0: none was measured */
     uint64_t own_cpu_ns;     /* our threads and the handler */
-    uint64_t process_cpu_ns; /* since VMInit, ours included */
+    uint64_t program_cpu_ns; /* since VMInit, without ours */
     size_t table_bytes;
 };
 
