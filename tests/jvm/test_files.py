@@ -152,6 +152,7 @@ def a_fifo_without_a_reader_holds_nobody(t):
     run = t.java('HotSplit', 30, opts='cpu=samples,file=fifo')
     t.equal((run.code, run.out), (0, 'done true\n'), 'exit code and stdout')
     t.equal(run.err.count('done.'), 0, '"done." though nobody read it')
+    t.check('hprofx: ' in run.err, 'nothing said about the profile that nobody read')
     t.equal(t.files(), ['fifo'], 'files')
 
 

@@ -14,17 +14,17 @@ def _pairs(t, p, count):
     t.equal(set(starts) - p.ended, set(), 'short threads without THREAD END')
 
 
-@test(collectors=('G1', 'Parallel', 'ZGC'))
-def five_thousand_short_threads(t):
+@test(collectors=('G1', 'ZGC'), params=('1', '10'))
+def five_thousand_short_threads(t, interval):
     n = 5000
-    run, p = t.profile('ShortThreads', n, 400, opts='cpu=samples,interval=1,thread=y,cutoff=0')
+    run, p = t.profile('ShortThreads', n, 400, opts='cpu=samples,thread=y,cutoff=0,interval=' + interval)
     _pairs(t, p, n)
-    used = int(run.out.split()[1]) / 1e6
+    used = int(run.out.split()[1]) / 1e6 / float(interval)
     counts = p.by_thread()
     got = sum(c for s, c in counts.items() if re.fullmatch(r't\d+', p.names.get(s, '')))
     # Each thread uses less than an interval and is counted with probability used/interval; beyond the five sigma: what a thread uses after its last
     # look at the clock (5 %).
-    t.near(got, used, 5 * math.sqrt(used) + 0.05 * used, 'samples of the short threads at 1 ms, their CPU time in ms')
+    t.near(got, used, 5 * math.sqrt(used) + 0.05 * used, 'samples of the short threads, their CPU time in intervals')
 
 
 @test(level='quick', params=('10', '1'), quick_params=('1',))
