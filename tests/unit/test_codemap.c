@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_codemap.c: which method owns a pc. */
+#include "cmocka_all.h"
+#include "codemap.h"
+#include <pthread.h>
+
+/* Addresses as a code cache has them; nothing is read there. */
+#define BASE         ((uintptr_t)0x7f1234500000)
+#define CODE(offset) ((const void *)(BASE + (offset)))
+
+static void method_owns_its_code_and_not_a_byte_before_its_granule(void **state)
+{
+    (void)state;
+    hpx_codemap_add(CODE(0x1000), 300, 11);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x1000), 11);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x1000 + 299), 11);
+    assert_int_equal(hpx_codemap_owner(BASE + 0xfff), 0);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x1000 + 384), 0);
+}
+
+static void later_method_takes_over_the_code_of_an_earlier_one(void **state)
+{
+    (void)state;
+    hpx_codemap_add(CODE(0x3000), 1024, 21);
+    hpx_codemap_add(CODE(0x3200), 128, 22);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x31ff), 21);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x3200), 22);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x3280), 21);
+}
+
+static void stub_clears_the_method_that_stood_there(void **state)
+{
+    (void)state;
+    hpx_codemap_add(CODE(0x5000), 256, 31);
+    hpx_codemap_add(CODE(0x5040), 64, 0);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x5000), 31);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x5040), 0);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x5080), 31);
+}
+
+static void removal_ends_where_another_method_begins(void **state)
+{
+    (void)state;
+    hpx_codemap_add(CODE(0x7000), 192, 41);
+    hpx_codemap_add(CODE(0x70c0), 64, 42);
+    hpx_codemap_remove(CODE(0x7000), 41);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x7000), 0);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x7080), 0);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x70c0), 42);
+    hpx_codemap_remove(CODE(0x70c0), 41);
+    assert_int_equal(hpx_codemap_owner(BASE + 0x70c0), 42);
+}
+
+static void code_across_two_chunks_has_one_owner(void **state)
+{
+    (void)state;
+    uintptr_t edge = (BASE & ~((uintptr_t)(1 << 20) - 1)) + (1 << 20);
+    hpx_codemap_add((const void *)(edge - 4096), 8192, 51);
+    assert_int_equal(hpx_codemap_owner(edge - 1), 51);
+    assert_int_equal(hpx_codemap_owner(edge), 51);
+    assert_int_equal(hpx_codemap_owner(edge + 4095), 51);
+    hpx_codemap_remove((const void *)(edge - 4096), 51);
+    assert_int_equal(hpx_codemap_owner(edge + 4095), 0);
+}
+
+static void code_far_outside_of_the_window_is_left_out(void **state)
+{
+    (void)state;
+    hpx_codemap_add((const void *)(BASE + ((uintptr_t)1 << 40)), 256, 61);
+    hpx_codemap_add((const void *)(uintptr_t)0x10000, 256, 62);
+    assert_int_equal(hpx_codemap_owner(BASE + ((uintptr_t)1 << 40)), 0);
+    assert_int_equal(hpx_codemap_owner(0x10000), 0);
+    assert_int_equal(hpx_codemap_owner(0), 0);
+    assert_int_equal(hpx_codemap_owner(UINTPTR_MAX), 0);
+    hpx_codemap_remove((const void *)(uintptr_t)0x10000, 62);
+}
+
+static void covers_what_lies_between_the_ends_of_generated_code(void **state)
+{
+    (void)state;
+    hpx_codemap_add(CODE(0x9000), 64, 0);
+    assert_true(hpx_codemap_covers(BASE + 0x9000));
+    assert_true(hpx_codemap_covers(BASE + 0x2000));
+    assert_false(hpx_codemap_covers(1));
+    assert_false(hpx_codemap_covers(UINTPTR_MAX));
+}
+
+#define WRITERS 2
+#define ROUNDS  20000
+
+static void *write_own_part(void *arg)
+{
+    uintptr_t part = (uintptr_t)arg;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        hpx_codemap_add(CODE(0x100000 * (2 + (i % 8)) + part * 4096), 512, 100 + part);
+        hpx_codemap_remove(CODE(0x100000 * (2 + (i % 8)) + part * 4096), 100 + part);
+    }
+    return NULL;
+}
+
+static void writers_and_a_reader_meet_and_nobody_sees_the_owner_of_another_part(void **state)
+{
+    (void)state;
+    pthread_t id[WRITERS];
+    unsigned wrong = 0;
+    for (uintptr_t i = 0; i < WRITERS; i++) {
+        assert_int_equal(pthread_create(&id[i], NULL, write_own_part, (void *)i), 0);
+    }
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        uintptr_t part = i % WRITERS;
+        uint64_t owner = hpx_codemap_owner(BASE + 0x100000 * (2 + (i % 8)) + part * 4096 + 64);
+        wrong += owner != 0 && owner != 100 + part;
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        pthread_join(id[i], NULL);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(method_owns_its_code_and_not_a_byte_before_its_granule),
+        cmocka_unit_test(later_method_takes_over_the_code_of_an_earlier_one),
+        cmocka_unit_test(stub_clears_the_method_that_stood_there),
+        cmocka_unit_test(removal_ends_where_another_method_begins),
+        cmocka_unit_test(code_across_two_chunks_has_one_owner),
+        cmocka_unit_test(code_far_outside_of_the_window_is_left_out),
+        cmocka_unit_test(covers_what_lies_between_the_ends_of_generated_code),
+        cmocka_unit_test(writers_and_a_reader_meet_and_nobody_sees_the_owner_of_another_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
