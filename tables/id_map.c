@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* id_map.c: slots of {32 bits of the mixed key, number + 1}; the key itself is compared in `keys`. */
+/* id_map.c: slots of a number alone; the key is compared in `keys`, and hashed from there when its slot moves. */
 #include "id_map.h"
 
 #define WORDS 1
 
 struct probe {
     const struct hpx_id_map *map;
-    uint64_t key, tag;
+    uint64_t key;
 };
 
-/* Keys are addresses or small counters: their entropy must reach the upper half, which chooses the place. */
-static uint64_t tag_of(uint64_t key)
+/* Keys are addresses or small counters: their entropy must reach the bits that choose the place. */
+static uint32_t hash_of(uint64_t key)
 {
     uint64_t x = key + UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (x ^ (x >> 31)) >> 32;
+    return (uint32_t)((x ^ (x >> 31)) >> 32);
 }
 
-static bool same(const void *key, const uint64_t *slot)
+static uint32_t hash_of_number(const void *ctx, uint32_t number)
+{
+    return hash_of(hpx_id_map_key(ctx, number));
+}
+
+static bool same(const void *key, const uint32_t *slot)
 {
     const struct probe *p = key;
-    return *slot >> 32 == p->tag && hpx_id_map_key(p->map, (uint32_t)*slot - 1) == p->key;
+    return hpx_id_map_key(p->map, *slot - 1) == p->key;
 }
 
-static uint64_t *find(const struct hpx_id_map *m, uint64_t key, uint64_t tag)
+static uint32_t *find(const struct hpx_id_map *m, uint64_t key)
 {
-    struct probe p = {m, key, tag};
-    return hpx_slots_find(&m->slots, WORDS, tag << 32, same, &p);
+    struct probe p = {m, key};
+    return hpx_slots_find(&m->slots, WORDS, hash_of(key), same, &p);
 }
 
 int hpx_id_map_init(struct hpx_id_map *m)
@@ -44,15 +49,14 @@ void hpx_id_map_fini(struct hpx_id_map *m)
 
 uint32_t hpx_id_map_find(const struct hpx_id_map *m, uint64_t key)
 {
-    const uint64_t *slot = find(m, key, tag_of(key));
-    return slot ? (uint32_t)*slot - 1 : HPX_INTERN_NONE;
+    const uint32_t *slot = find(m, key);
+    return slot ? *slot - 1 : HPX_INTERN_NONE;
 }
 
 uint32_t hpx_id_map_bind(struct hpx_id_map *m, uint64_t key)
 {
-    uint64_t tag = tag_of(key);
-    uint64_t *slot = find(m, key, tag);
-    if (!slot && hpx_slots_reserve(&m->slots, WORDS) != 0) {
+    uint32_t *slot = find(m, key);
+    if (!slot && hpx_slots_reserve(&m->slots, WORDS, hash_of_number, m) != 0) {
         return HPX_INTERN_NONE;
     }
     uint64_t *k = hpx_vec_push(&m->keys);
@@ -60,11 +64,11 @@ uint32_t hpx_id_map_bind(struct hpx_id_map *m, uint64_t key)
         return HPX_INTERN_NONE;
     }
     *k = key;
-    uint64_t word = tag << 32 | m->keys.len; /* number + 1: never 0 */
+    uint32_t number = m->keys.len - 1;
     if (slot) {
-        *slot = word;
+        *slot = number + 1;
     } else {
-        (void)hpx_slots_put(&m->slots, WORDS, word);
+        (void)hpx_slots_put(&m->slots, WORDS, hash_of(key), number);
     }
-    return m->keys.len - 1;
+    return number;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* id_map.h: from a 64-bit key (a jmethodID, a thread's key) to a dense number; exact, 8 bytes a slot and 8 a number.
+/* id_map.h: from a 64-bit key (a jmethodID, a thread's key) to a dense number; exact, 4 bytes a slot and 8 a number.
  *
  * Smaller than an intern table: a quarter of a million methods are the largest table of a run. One owner thread; nobody else reads. */
 #ifndef HPX_ID_MAP_H

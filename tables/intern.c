@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* intern.c: slots of {lo, upper 32 bits of hi and the number}. */
+/* intern.c: slots of {number, upper 32 bits of lo, hi}. */
 #include "intern.h"
 
-#define WORDS 2
+#define WORDS 4
 
-static uint64_t word0(struct hpx_hash128 h)
-{
-    return h.lo ? h.lo : 1; /* 0 marks an empty slot */
-}
-
-static bool same(const void *key, const uint64_t *slot)
+static bool same(const void *key, const uint32_t *slot)
 {
     const struct hpx_hash128 *h = key;
-    return slot[0] == word0(*h) && slot[1] >> 32 == h->hi >> 32;
+    return slot[1] == (uint32_t)(h->lo >> 32) && slot[2] == (uint32_t)h->hi && slot[3] == (uint32_t)(h->hi >> 32);
 }
 
 int hpx_intern_init(struct hpx_intern *t, uint32_t expected)
@@ -27,18 +22,20 @@ void hpx_intern_fini(struct hpx_intern *t)
 
 uint32_t hpx_intern_find(const struct hpx_intern *t, struct hpx_hash128 h)
 {
-    const uint64_t *slot = hpx_slots_find(&t->slots, WORDS, word0(h), same, &h);
-    return slot ? (uint32_t)slot[1] : HPX_INTERN_NONE;
+    const uint32_t *slot = hpx_slots_find(&t->slots, WORDS, (uint32_t)(h.lo >> 32), same, &h);
+    return slot ? slot[0] - 1 : HPX_INTERN_NONE;
 }
 
 int hpx_intern_reserve(struct hpx_intern *t)
 {
-    return hpx_slots_reserve(&t->slots, WORDS);
+    return hpx_slots_reserve(&t->slots, WORDS, NULL, NULL);
 }
 
 void hpx_intern_put(struct hpx_intern *t, struct hpx_hash128 h, uint32_t id)
 {
-    hpx_slots_put(&t->slots, WORDS, word0(h))[1] = (h.hi >> 32 << 32) | id;
+    uint32_t *slot = hpx_slots_put(&t->slots, WORDS, (uint32_t)(h.lo >> 32), id);
+    slot[2] = (uint32_t)h.hi;
+    slot[3] = (uint32_t)(h.hi >> 32);
 }
 
 int hpx_intern_insert(struct hpx_intern *t, struct hpx_hash128 h, uint32_t id)

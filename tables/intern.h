@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* intern.h: from a 128-bit hash to a number; the table behind raw traces, shown methods and shown traces.
  *
- * 16 bytes a slot (64 + 32 bits of the hash and the number), the hash is trusted: no key memory is touched. Growth: slots.h.
+ * 16 bytes a slot (96 bits of the hash and the number), the hash is trusted: no key memory is touched. Growth: slots.h.
  * One owner thread (the aggregator); nobody else reads. */
 #ifndef HPX_INTERN_H
 #define HPX_INTERN_H

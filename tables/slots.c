@@ -6,7 +6,7 @@
 
 static size_t size_of(uint64_t mask, unsigned words)
 {
-    return (size_t)(mask + 1) * words * sizeof(uint64_t);
+    return (size_t)(mask + 1) * words * sizeof(uint32_t);
 }
 
 int hpx_slots_init(struct hpx_slots *s, unsigned words, uint32_t expected)
@@ -35,26 +35,26 @@ void hpx_slots_fini(struct hpx_slots *s, unsigned words)
     *s = (struct hpx_slots){0};
 }
 
-static void move_one(struct hpx_slots *s, unsigned words, const uint64_t *from)
+static void move_one(struct hpx_slots *s, unsigned words, const uint32_t *from, uint32_t hash)
 {
-    uint64_t *to = hpx_slots_put(s, words, from[0]);
+    uint32_t *to = hpx_slots_put(s, words, hash, from[0] - 1);
     s->len--; /* it was counted when it came */
-    for (unsigned w = 1; w < words; w++) {
+    for (unsigned w = 2; w < words; w++) {
         to[w] = from[w];
     }
 }
 
-static void move_some(struct hpx_slots *s, unsigned words)
+static void move_some(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, const void *ctx)
 {
     for (unsigned k = 0; k < HPX_SLOTS_MOVE; k++) {
-        const uint64_t *from = s->old + s->moved * words;
+        const uint32_t *from = s->old + s->moved * words;
         if (*from) {
-            move_one(s, words, from);
+            move_one(s, words, from, words > 1 ? from[1] : hash(ctx, from[0] - 1));
         }
         s->moved++;
     }
     s->last_moved = HPX_SLOTS_MOVE;
-    size_t passed = (size_t)s->moved * words * sizeof(uint64_t);
+    size_t passed = (size_t)s->moved * words * sizeof(uint32_t);
     if (s->moved > s->old_mask) {
         hpx_pages_free(s->old, size_of(s->old_mask, words));
         s->bytes -= size_of(s->old_mask, words);
@@ -70,9 +70,9 @@ static bool begin_growth(struct hpx_slots *s, unsigned words)
 {
     uint64_t mask = s->mask * 2 + 1;
     if (mask > UINT32_MAX) {
-        return false; /* the place has 32 bits */
+        return false; /* the hash has 32 bits */
     }
-    uint64_t *bigger = hpx_pages_new(size_of(mask, words));
+    uint32_t *bigger = hpx_pages_new(size_of(mask, words));
     if (!bigger) {
         return false;
     }
@@ -85,7 +85,7 @@ static bool begin_growth(struct hpx_slots *s, unsigned words)
     return true;
 }
 
-int hpx_slots_reserve(struct hpx_slots *s, unsigned words)
+int hpx_slots_reserve(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, const void *ctx)
 {
     uint64_t size = s->mask + 1;
     s->last_moved = 0;
@@ -94,7 +94,7 @@ int hpx_slots_reserve(struct hpx_slots *s, unsigned words)
         return -HPX_E_NOMEM;
     }
     if (s->old) {
-        move_some(s, words);
+        move_some(s, words, hash, ctx);
     }
     return 0;
 }

@@ -14,7 +14,7 @@
 #define HPX_SLOTS_FIRST 64u
 
 struct hpx_slots {
-    uint64_t *now, *old; /* old: being moved, NULL when not growing */
+    uint32_t *now, *old; /* old: being moved, NULL when not growing */
     uint64_t mask, old_mask;
     uint64_t moved;   /* old slots below it are moved */
     uint64_t dropped; /* old bytes below it are given back */
@@ -23,30 +23,26 @@ struct hpx_slots {
     uint64_t last_moved; /* old slots that the last reserve looked at: the bound that the tests check */
 };
 
-typedef bool (*hpx_slot_eq)(const void *key, const uint64_t *slot);
+typedef bool (*hpx_slot_eq)(const void *key, const uint32_t *slot);
+typedef uint32_t (*hpx_slot_hash)(const void *ctx, uint32_t number);
 
 /* expected: a hint, 0 for none. 0, -HPX_E_NOMEM. */
 int hpx_slots_init(struct hpx_slots *s, unsigned words, uint32_t expected);
 void hpx_slots_fini(struct hpx_slots *s, unsigned words);
-/* Room for one more, so that the next hpx_slots_put() cannot fail; does one insert's share of the moving. 0, -HPX_E_NOMEM (still usable).
- */
-int hpx_slots_reserve(struct hpx_slots *s, unsigned words);
-
-static inline uint64_t hpx_slots_place(uint64_t word0)
-{
-    return word0 >> 32;
-}
+/* Room for one more, so that the next hpx_slots_put() cannot fail; does one insert's share of the moving. `hash` and `ctx`: for slots of
+ * one word. 0, -HPX_E_NOMEM (still usable). */
+int hpx_slots_reserve(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, const void *ctx);
 
 /* In the old table: the pages below `moved` are gone, so a chain that began there is entered at `moved`; what lay between is moved. */
-static inline __attribute__((always_inline)) uint64_t *hpx_slots_find_old(const struct hpx_slots *s, unsigned words, uint64_t word0,
+static inline __attribute__((always_inline)) uint32_t *hpx_slots_find_old(const struct hpx_slots *s, unsigned words, uint32_t hash,
                                                                           hpx_slot_eq eq, const void *key)
 {
-    uint64_t size = s->old_mask + 1, i = hpx_slots_place(word0) & s->old_mask;
+    uint64_t size = s->old_mask + 1, i = hash & s->old_mask;
     if (i < s->moved) {
         i = s->moved;
     }
     for (uint64_t left = size - s->moved; left > 0; left--) {
-        uint64_t *p = s->old + i * words;
+        uint32_t *p = s->old + i * words;
         if (!*p) {
             return NULL;
         }
@@ -60,28 +56,30 @@ static inline __attribute__((always_inline)) uint64_t *hpx_slots_find_old(const 
     return NULL;
 }
 
-/* The slot that `eq` accepts, or NULL. word0 is that of the slot looked for (only its upper half matters). */
-static inline __attribute__((always_inline)) uint64_t *hpx_slots_find(const struct hpx_slots *s, unsigned words, uint64_t word0,
+/* The slot that `eq` accepts, or NULL. */
+static inline __attribute__((always_inline)) uint32_t *hpx_slots_find(const struct hpx_slots *s, unsigned words, uint32_t hash,
                                                                       hpx_slot_eq eq, const void *key)
 {
-    uint64_t *p;
-    for (uint64_t i = hpx_slots_place(word0) & s->mask; *(p = s->now + i * words); i = (i + 1) & s->mask) {
+    uint32_t *p;
+    for (uint64_t i = hash & s->mask; *(p = s->now + i * words); i = (i + 1) & s->mask) {
         if (eq(key, p)) {
             return p;
         }
     }
-    return hpx_likely(!s->old) ? NULL : hpx_slots_find_old(s, words, word0, eq, key);
+    return hpx_likely(!s->old) ? NULL : hpx_slots_find_old(s, words, hash, eq, key);
 }
 
-/* The slot, empty but for word 0, for something that is in neither table; after a successful reserve. */
-static inline uint64_t *hpx_slots_put(struct hpx_slots *s, unsigned words, uint64_t word0)
+/* The slot for something that is in neither table, after a successful reserve; its words above [1] are the caller's to fill. */
+static inline uint32_t *hpx_slots_put(struct hpx_slots *s, unsigned words, uint32_t hash, uint32_t number)
 {
-    uint64_t *p;
-    assert(word0);
-    for (uint64_t i = hpx_slots_place(word0) & s->mask; *(p = s->now + i * words);) {
+    uint32_t *p;
+    for (uint64_t i = hash & s->mask; *(p = s->now + i * words);) {
         i = (i + 1) & s->mask;
     }
-    *p = word0;
+    p[0] = number + 1;
+    if (words > 1) {
+        p[1] = hash;
+    }
     s->len++;
     return p;
 }

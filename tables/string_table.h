@@ -10,13 +10,13 @@
 #include "vec.h"
 
 struct hpx_string {
-    const char *bytes; /* terminated by a 0 that `len` does not count */
     uint32_t len;
+    char bytes[]; /* terminated by a 0 that `len` does not count */
 };
 
 struct hpx_strings {
     struct hpx_slots index;
-    struct hpx_vec all; /* struct hpx_string; element 0 is "" */
+    struct hpx_vec all; /* const struct hpx_string *; element 0 is "" */
     struct hpx_arena arena;
 };
 
@@ -26,7 +26,7 @@ void hpx_strings_fini(struct hpx_strings *s);
 uint32_t hpx_strings_intern(struct hpx_strings *s, const char *bytes, size_t n);
 static inline const struct hpx_string *hpx_strings_at(const struct hpx_strings *s, uint32_t id)
 {
-    return (const struct hpx_string *)hpx_vec_at(&s->all, id);
+    return *(const struct hpx_string *const *)hpx_vec_at(&s->all, id);
 }
 static inline size_t hpx_strings_bytes(const struct hpx_strings *s)
 {
