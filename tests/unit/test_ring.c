@@ -157,6 +157,21 @@ static void ring_record_that_ends_at_the_end_needs_no_pad(void **state)
     hpx_ring_fini(&ring);
 }
 
+static void ring_record_up_to_the_end_needs_no_pad_when_the_head_must_be_looked_up(void **state)
+{
+    (void)state;
+    ring_at(HPX_RING_MIN, HPX_RING_MIN - 1024);
+    while (push(16, 1)) {
+    }
+    while (!empty()) {
+        pop();
+    }
+    assert_true(push(1024, 2));
+    assert_int_equal(pop().id, 2);
+    assert_true(empty());
+    hpx_ring_fini(&ring);
+}
+
 static void ring_pad_is_unseen_before_commit(void **state)
 {
     (void)state;
@@ -310,6 +325,7 @@ int main(void)
         cmocka_unit_test(ring_reserve_wraps_with_pad_record),
         cmocka_unit_test(ring_pad_may_be_one_unit),
         cmocka_unit_test(ring_record_that_ends_at_the_end_needs_no_pad),
+        cmocka_unit_test(ring_record_up_to_the_end_needs_no_pad_when_the_head_must_be_looked_up),
         cmocka_unit_test(ring_pad_is_unseen_before_commit),
         cmocka_unit_test(ring_quarter_fits_an_empty_ring_at_every_place),
         cmocka_unit_test(ring_reservation_given_up_leaves_no_trace),

@@ -5,6 +5,7 @@
 #include "wake.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -15,6 +16,7 @@ static bool refuse;
 static atomic_int calls;      /* relaxed: system calls of wake.c */
 static uint64_t longest_wait; /* asked of the kernel, from the call on; written while one thread runs */
 static bool watch_waits;
+static long last_count; /* third argument of the last refused call: how many a wake may wake */
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -36,6 +38,7 @@ long __wrap_syscall(long number, ...)
     }
     atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
     if (refuse) {
+        last_count = v[2];
         errno = EPERM;
         return -1;
     }
@@ -126,6 +129,7 @@ static void wake_post_keeps_errno_when_the_kernel_refuses(void **state)
     refuse = false;
     assert_int_equal(atomic_load(&calls), 1);
     assert_int_equal(after, ENOTTY);
+    assert_int_equal(last_count, INT_MAX);
 }
 
 static struct hpx_wake shared;
