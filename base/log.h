@@ -14,11 +14,11 @@
 void hpx_warn(const char *fmt, ...) HPX_PRINTF(1, 2);
 
 /* As hpx_warn(), the first time only for this flag (exchange, relaxed: only "was I first" matters). */
-#define hpx_warn_once(flag, ...)                                                  \
-    do {                                                                          \
-        if (!atomic_exchange_explicit((flag), true, memory_order_relaxed)) {      \
-            hpx_warn(__VA_ARGS__);                                                \
-        }                                                                         \
+#define hpx_warn_once(flag, ...)                                                                                                           \
+    do {                                                                                                                                   \
+        if (!atomic_exchange_explicit((flag), true, memory_order_relaxed)) {                                                               \
+            hpx_warn(__VA_ARGS__);                                                                                                         \
+        }                                                                                                                                  \
     } while (0)
 
 /* The text as it is and "\n": lines whose form is the original's ("HPROF ERROR: ...", "Dumping ... done."). */

@@ -9,7 +9,7 @@
 
 #include "compiler.h"
 
-#define HPX_VEC_FIRST 6 /* 64 elements in the first chunk */
+#define HPX_VEC_FIRST  6 /* 64 elements in the first chunk */
 #define HPX_VEC_CHUNKS 27
 
 struct hpx_vec {

@@ -4,12 +4,12 @@
  * One writer: the aggregator's thread calls everything here but the message constructors (any thread, not in signal handlers).
  * Never enters the JVM: a jmethodID and a class reference are numbers that it hands back to the service thread by `resolve`.
  *
- * A sampled stack is a raw trace: (method, bci) frames, counted under its hash. Its printed form - (class name, method name, source, line) - is
- * made at the first snapshot that shows it, when names and lines have come; raw traces that print alike are one trace then.
+ * A sampled stack is a raw trace: (method, bci) frames, counted under its hash. Its printed form - (class name, method name, source, line)
+ * - is made at the first snapshot that shows it, when names and lines have come; raw traces that print alike are one trace then.
  *
- * Names: those of classes prepared while the program runs come with HPX_MSG_CLASS (`named`), while the class is alive by construction; those of
- * classes loaded before are asked for when first sampled. Lines are always asked for. A class that is gone before its answer is shown as a pseudo
- * frame (names) or "Unknown line" (lines) and counted. */
+ * Names: those of classes prepared while the program runs come with HPX_MSG_CLASS (`named`), while the class is alive by construction;
+ * those of classes loaded before are asked for when first sampled. Lines are always asked for. A class that is gone before its answer is
+ * shown as a pseudo frame (names) or "Unknown line" (lines) and counted. */
 #ifndef HPX_MODEL_H
 #define HPX_MODEL_H
 
@@ -21,8 +21,8 @@
 /* Messages of the control lane that the model applies. HPX_MSG_OTHER and above are their owner's. */
 enum hpx_model_msg { HPX_MSG_CLASS = 1, HPX_MSG_RESOLVED, HPX_MSG_THREAD_START, HPX_MSG_THREAD_END, HPX_MSG_OTHER = 64 };
 
-/* A class and its methods. `text`: when named: signature 0, source file 0 (empty: none), then for each method name 0 and signature 0 (empty when
- * not asked for). All modified UTF-8, as JVMTI gives it. */
+/* A class and its methods. `text`: when named: signature 0, source file 0 (empty: none), then for each method name 0 and signature 0 (empty
+ * when not asked for). All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
     uint64_t ref; /* a weak reference of the caller's; given back in requests; 0: none */
@@ -47,7 +47,8 @@ struct hpx_msg_resolve {
     uint64_t ref, id; /* the class's weak reference and the jmethodID */
 };
 
-/* Its answer, on the control lane. text: signature 0 source 0 name 0 signature 0 (as in HPX_MSG_CLASS); empty if the name was not asked for. */
+/* Its answer, on the control lane. text: signature 0 source 0 name 0 signature 0 (as in HPX_MSG_CLASS); empty if the name was not asked
+ * for. */
 struct hpx_msg_resolved {
     struct hpx_msg m;
     uint32_t method;
@@ -108,8 +109,8 @@ uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why);
 /* Bytes held by the tables. */
 size_t hpx_model_bytes(const struct hpx_model *m);
 
-/* The counts of now, rows in no order; counts are 0 afterwards (a dump resets them). NULL without memory (counts kept). The reader may be another
- * thread that got it by a lane; the model must outlive it. */
+/* The counts of now, rows in no order; counts are 0 afterwards (a dump resets them). NULL without memory (counts kept). The reader may be
+ * another thread that got it by a lane; the model must outlive it. */
 struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
 
 #endif

@@ -9,9 +9,9 @@
 
 #include "compiler.h"
 
-#define HPX_SERIAL_TRACE 300000u
+#define HPX_SERIAL_TRACE  300000u
 #define HPX_SERIAL_THREAD 200000u
-#define HPX_SERIAL_CLASS 100000u
+#define HPX_SERIAL_CLASS  100000u
 
 struct hpx_text { /* modified UTF-8 of the JVM, not terminated for the reader's purposes */
     const char *bytes;
