@@ -4,6 +4,8 @@
 #include "stress.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #define SENDERS 4
 #define MINUTE  UINT64_C(60000000000)
@@ -75,10 +77,53 @@ static void lane_keeps_the_order_of_each_sender_and_loses_no_wake(void **state)
     hpx_lane_fini(&lane);
 }
 
+static struct hpx_lane one_lane;
+static _Atomic uint64_t answered; /* release: the receiver; acquire: the sender */
+
+static void *send_one_by_one(void *arg)
+{
+    uint64_t n = *(uint64_t *)arg;
+    for (uint64_t i = 0; i < n; i++) {
+        struct hpx_msg *m = hpx_msg_new(0, sizeof(*m));
+        if (!m) {
+            return NULL; /* the receiver oversleeps and says so */
+        }
+        hpx_lane_post(&one_lane, m, true);
+        while (atomic_load_explicit(&answered, memory_order_acquire) != i + 1) {
+            sched_yield();
+        }
+    }
+    return NULL;
+}
+
+static void lane_wakes_a_receiver_that_has_nothing_else_to_do(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint64_t n = stress_times(2000), received = 0;
+    assert_int_equal(hpx_lane_init(&one_lane), 0);
+    assert_int_equal(pthread_create(&thread, NULL, send_one_by_one, &n), 0);
+    bool overslept = false;
+    while (received < n && !overslept) {
+        uint32_t seen = hpx_wake_value(&one_lane.wake);
+        struct hpx_msg *m = hpx_lane_splice(&one_lane);
+        if (m) {
+            free(m);
+            atomic_store_explicit(&answered, ++received, memory_order_release);
+        } else {
+            overslept = hpx_wake_wait(&one_lane.wake, seen, MINUTE);
+        }
+    }
+    assert_false(overslept);
+    pthread_join(thread, NULL);
+    hpx_lane_fini(&one_lane);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lane_keeps_the_order_of_each_sender_and_loses_no_wake),
+        cmocka_unit_test(lane_wakes_a_receiver_that_has_nothing_else_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,7 +166,7 @@ static void ring_keeps_count_and_order_near_the_end_of_places_and_positions(void
     (void)state;
     run(HPX_RING_MIN, HPX_RING_MIN - 16, true);
     run(HPX_RING_MIN, UINT64_MAX - 15, true);
-    run(HPX_RING_MIN, UINT64_MAX - 100 * HPX_RING_MIN + 1, true);
+    run(HPX_RING_MIN, UINT64_MAX - (uint64_t)100 * HPX_RING_MIN + 1, true);
 }
 
 int main(void)

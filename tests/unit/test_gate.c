@@ -7,6 +7,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Between the two looks of enter: where a close may fall. */
+static struct hpx_gate *shut_in_lock;
+
+void __real_urcu_bp_read_lock(void);
+void __wrap_urcu_bp_read_lock(void);
+
+void __wrap_urcu_bp_read_lock(void)
+{
+    if (shut_in_lock) {
+        hpx_gate_shut(shut_in_lock);
+    }
+    __real_urcu_bp_read_lock();
+}
+
+static void gate_shut_between_the_two_looks_of_enter_refuses(void **state)
+{
+    (void)state;
+    struct hpx_gate g = {0};
+    hpx_gate_open(&g);
+    shut_in_lock = &g;
+    bool in = hpx_gate_enter(&g);
+    shut_in_lock = NULL;
+    assert_false(in);
+    hpx_gate_synchronize(); /* hangs if a section were left open */
+}
+
 static void gate_is_closed_before_it_is_opened(void **state)
 {
     (void)state;
@@ -106,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gate_is_closed_before_it_is_opened),
+        cmocka_unit_test(gate_shut_between_the_two_looks_of_enter_refuses),
         cmocka_unit_test(gate_sections_nest),
         cmocka_unit_test(gate_refused_entry_leaves_no_section_behind),
         cmocka_unit_test(gate_close_waits_for_those_inside),
