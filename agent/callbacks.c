@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define OUTPUT_STALL_NS (10ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
-#define SERVICE_WAIT_NS (1ull * 1000 * 1000 * 1000)
+#define SERVICE_WAIT_NS (300ull * 1000 * 1000)
 
 /* Enabled at VMInit, disabled at VMDeath; the code events are enabled at load, before anything is compiled. */
 static const jvmtiEvent live_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD,

@@ -11,7 +11,7 @@
 enum { MSG_FINAL = HPX_MSG_OTHER };
 
 #define NAMES_WAIT_NS   (500u * 1000 * 1000) /* for names that are still asked for when a dump is due */
-#define QUIESCE_WAIT_NS (200u * 1000 * 1000) /* for a handler that is inside at the end; a thread may have lost its CPU there */
+#define QUIESCE_WAIT_NS (200u * 1000 * 1000) /* for handlers that are inside at the end: a thread may have lost its CPU there */
 
 /* The aggregator's alone. */
 static struct {
@@ -31,12 +31,24 @@ static void thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
     hpx_output_thread_event(rec, end);
 }
 
-static void quiesce(void *ctx, struct hpx_thread *t)
+static void disarm(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
-    hpx_sampler_quiesce(at, QUIESCE_WAIT_NS);
-    hpx_sampler_disarm(at);
+    hpx_sampler_disarm(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base));
+}
+
+static void quiesce(void *until, struct hpx_thread *t)
+{
+    hpx_sampler_quiesce(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base), *(const uint64_t *)until);
+}
+
+/* After this no callback runs and no sample begins. */
+static void stop_producers(void)
+{
+    hpx_gate_close(&hpx_agent.gate);
+    hpx_aggregator_each(&hpx_agent.aggregator, disarm, NULL);
+    uint64_t until = hpx_clock_mono() + QUIESCE_WAIT_NS;
+    hpx_aggregator_each(&hpx_agent.aggregator, quiesce, &until);
 }
 
 static void message(void *ctx, struct hpx_msg *m)
@@ -46,8 +58,7 @@ static void message(void *ctx, struct hpx_msg *m)
         return;
     }
     if (m->kind == MSG_FINAL && dump.state == IDLE) {
-        hpx_gate_close(&hpx_agent.gate);
-        hpx_aggregator_each(&hpx_agent.aggregator, quiesce, NULL);
+        stop_producers();
         dump.state = REQUESTED;
     }
     free(m);
@@ -70,6 +81,7 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
 static void finish(void)
 {
     hpx_model_give_up(hpx_agent.model);
+    hpx_service_quit();
     struct hpx_report r;
     hpx_report_collect(&r);
     if (hpx_agent.opt.doe) {

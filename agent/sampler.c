@@ -243,12 +243,10 @@ static int open_perf(pid_t tid, uint64_t period)
     a.disabled = 1;
     a.wakeup_events = 1;
     a.exclude_hv = 1;
-    int fd = (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0 && (errno == EACCES || errno == EPERM)) {
-        a.exclude_kernel = 1;
-        fd = (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    }
-    return fd;
+    /* A signal that is raised while the thread is on its way to sleep in the kernel would end its poll or nanosleep with EINTR. The time in
+     * the kernel is in the weight of the next sample. */
+    a.exclude_kernel = 1;
+    return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static bool arm_perf(struct hpx_agent_thread *t)
@@ -319,12 +317,11 @@ void hpx_sampler_disarm(struct hpx_agent_thread *t)
     }
 }
 
-bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t ns)
+bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)
 {
-    uint64_t end = hpx_clock_mono() + ns;
     /* seq_cst: partner of the handler's store: either it sees the gate closed, or we see it inside; acquire: what it wrote */
     while (atomic_load_explicit(&t->in_handler, memory_order_seq_cst)) {
-        if (hpx_clock_mono() > end) {
+        if (hpx_clock_mono() > until_ns) {
             return false;
         }
         nanosleep(&(struct timespec){0, 50000}, NULL);

@@ -21,8 +21,9 @@ uint32_t hpx_sampler_ring_size(void);
 void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt);
 /* Stops t's clock. The owner at its end; the aggregator after the gate was closed. */
 void hpx_sampler_disarm(struct hpx_agent_thread *t);
-/* Aggregator, after the gate was closed: waits until t's handler is not inside, at most `ns`; false: it still is. */
-bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t ns);
+/* Aggregator, after the gate was closed: waits until t's handler is not inside, at most until then (hpx_clock_mono()); false: it still is.
+ */
+bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns);
 
 /* "timer" or "perf cpu-clock": what new threads get. For the report. */
 const char *hpx_sampler_clock_name(void);

@@ -13,15 +13,18 @@ enum { MSG_QUIT = HPX_MSG_OTHER };
 
 static struct {
     struct hpx_lane lane;
-    sem_t left; /* posted when the thread has left the JVM */
-    bool started;
-    _Atomic pid_t tid; /* relaxed: for the CPU clock only */
+    sem_t left;           /* posted when the thread has left the JVM */
+    bool started;         /* VMInit's and VMDeath's */
+    atomic_bool running;  /* relaxed: who asks first */
+    struct hpx_msg *quit; /* made at load: asking needs no memory */
+    _Atomic pid_t tid;    /* relaxed: for the CPU clock only */
 } service;
 
 int hpx_service_init(void)
 {
     sem_init(&service.left, 0, 0);
-    return hpx_lane_init(&service.lane);
+    service.quit = hpx_msg_new(MSG_QUIT, sizeof *service.quit);
+    return service.quit == NULL ? -HPX_E_NOMEM : hpx_lane_init(&service.lane);
 }
 
 void hpx_service_post(struct hpx_msg_resolve *r)
@@ -70,17 +73,23 @@ int hpx_service_start(struct hpx_err *err)
 {
     int rc = hpx_spawn(run, "hprofx-service", err);
     service.started = rc == 0;
+    atomic_store_explicit(&service.running, rc == 0, memory_order_relaxed);
     return rc;
+}
+
+void hpx_service_quit(void)
+{
+    if (atomic_exchange_explicit(&service.running, false, memory_order_relaxed)) {
+        hpx_lane_post(&service.lane, service.quit, true);
+    }
 }
 
 void hpx_service_stop(uint64_t ns)
 {
-    struct hpx_msg *quit = service.started ? hpx_msg_new(MSG_QUIT, sizeof *quit) : NULL;
-    if (quit == NULL) {
+    if (!service.started) {
         return;
     }
-    hpx_lane_post(&service.lane, quit, true);
-    service.started = false;
+    hpx_service_quit();
     uint64_t end = hpx_clock_mono() + ns;
     struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
     while (sem_clockwait(&service.left, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {

@@ -14,7 +14,9 @@ int hpx_service_init(void);
 int hpx_service_start(struct hpx_err *err);
 /* A request of the model; any thread. */
 void hpx_service_post(struct hpx_msg_resolve *r);
-/* Asks it to leave the JVM and waits until it has, at most `ns`. VMDeath. */
+/* Asks it to leave the JVM; any thread, the first call counts. */
+void hpx_service_quit(void);
+/* Asks and waits until it has left, at most `ns`. VMDeath. */
 void hpx_service_stop(uint64_t ns);
 /* Its CPU time so far. */
 uint64_t hpx_service_cpu(void);
