@@ -7,7 +7,7 @@ OPTS = 'cpu=samples,interval=1,thread=y,depth=20,cutoff=0'
 
 @test(level='quick', collectors='all')
 def collections_while_sampling(t):
-    rounds = 300 if t.level == 'quick' else 800
+    rounds = 300 if t.level == 'quick' else 500
     plain = t.java('Gc', 4, rounds, opts=None, jvm=['-Xmx128m'])
     t.equal(plain.code, 0, 'exit code without the agent')
     _, p = t.profile('Gc', 4, rounds, opts=OPTS, jvm=['-Xmx128m'], stdout=plain.out)

@@ -8,7 +8,7 @@ from runner import test
 
 @test(level='quick', collectors=('G1', 'Parallel'))
 def system_calls_see_eintr_no_more_often(t):
-    rounds = 30 if t.level == 'quick' else 150
+    rounds = 30 if t.level == 'quick' else 100
     counts = {}
     for opts in (None, 'cpu=samples,interval=1', 'cpu=samples'):
         run = t.java('Eintr', rounds, opts=opts, native=True)
