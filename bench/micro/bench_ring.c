@@ -471,8 +471,12 @@ static void print_table(const struct report *r)
     printf("%-18s %5s %12s %10s %10s %10s %10s\n", "", "", "M records/s", "ns", "ns", "ns", "ns");
     for (size_t i = 0; i < NIMPL; i++) {
         const struct figures *f = &r->f[i];
-        printf("%-18s %5u %12.1f %10.2f %10.2f %10.2f %10.2f\n", impls[i].name, impls[i].bytes, f->saturated, f->push_warm, f->pop_warm,
-               f->push_core, f->pop_core);
+        printf("%-18s %5u %12.1f %10.2f %10.2f", impls[i].name, impls[i].bytes, f->saturated, f->push_warm, f->pop_warm);
+        if (impls[i].pairs) {
+            printf(" %10.2f %10.2f\n", f->push_core, f->pop_core);
+        } else {
+            printf(" %10s %10s\n", "-", "-");
+        }
     }
     printf("saturated, 16 bytes, own / ck_ring: %.2f (goal >= 2)%s\n", r->ratio, r->ratio >= 2 ? "" : " MISSED");
     printf("warm push, 16 bytes: %.2f ns (goal <= 1.5)%s\n", r->f[0].push_warm, r->f[0].push_warm <= 1.5 ? "" : " MISSED");
