@@ -4,7 +4,7 @@
  *   chroot-exec ROOT COMMAND [ARG...]
  *
  * The command keeps its process id, working directory, environment, standard streams and signals (there is no fork), and sees the
- * host's /proc, /tmp and /opt, and the top folder of the working directory, under the same paths (CHROOT_EXEC_BIND=/a:/b adds more).
+ * host's /proc and all its top folders, but those of the system (/usr, /etc, /var and so on), under the same paths.
  *
  * All mounts live in a mount namespace of the process: none is left behind, a reboot loses nothing, and `rm -rf ROOT` on the host
  * cannot reach the host through them. /dev is a fresh tmpfs with the six harmless nodes made here, never the host's: a program that
@@ -14,11 +14,13 @@
  * 125: the chroot could not be entered; 126 and 127 as in a shell.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,24 +48,36 @@ static void bind_dir(const char *from, const char *to)
     if (stat(from, &st) != 0) {
         return; /* a part that is not set up yet */
     }
-    if ((mkdir(in_root(to), 0755) != 0 && errno != EEXIST) || mount(from, in_root(to), NULL, MS_BIND | MS_REC, NULL) != 0) {
+    if (mkdir(in_root(to), 0755) != 0 && errno == EACCES) {
+        return; /* a user without root, and a folder that tools/jdks did not foresee */
+    }
+    if (mount(from, in_root(to), NULL, MS_BIND | MS_REC, NULL) != 0) {
         err(CANNOT_ENTER, "bind %s to %s", from, in_root(to));
     }
 }
 
-/* the first component of PATH, unless the chroot has a system folder of its own there */
-static void bind_top(const char *path)
+/* Every top folder of the host, but those that a system has of its own: a caller's files are where they were. */
+static void bind_tops(void)
 {
-    static const char *const own[] = {"/",     "/bin",  "/dev", "/etc", "/lib", "/lib64", "/opt",
-                                      "/proc", "/sbin", "/sys", "/tmp", "/usr", "/var"};
-    char top[PATH_MAX];
-    snprintf(top, sizeof top, "%.*s", (int)(1 + strcspn(path + 1, "/")), path);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (strcmp(top, own[i]) == 0) {
-            return;
+    static const char *const own[] = {"bin",        "boot", "dev", "etc",  "lib", "lib32", "lib64", "libx32",
+                                      "lost+found", "proc", "run", "sbin", "sys", "usr",   "var"};
+    DIR *top = opendir("/");
+    if (top == NULL) {
+        err(CANNOT_ENTER, "/");
+    }
+    for (struct dirent *e = readdir(top); e != NULL; e = readdir(top)) {
+        char path[2 + sizeof e->d_name];
+        struct stat st;
+        bool ours = e->d_name[0] == '.';
+        for (size_t i = 0; i < sizeof own / sizeof *own && !ours; i++) {
+            ours = strcmp(e->d_name, own[i]) == 0;
+        }
+        snprintf(path, sizeof path, "/%s", e->d_name);
+        if (!ours && lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+            bind_dir(path, path);
         }
     }
-    bind_dir(top, top);
+    closedir(top);
 }
 
 /* Where nodes may not be made: the host's, bound. It cannot be removed either, being a mount point. */
@@ -146,13 +160,7 @@ int main(int argc, char **argv)
     enter_namespace();
     mode_t mask = umask(022);
     bind_dir("/proc", "/proc");
-    bind_dir("/tmp", "/tmp");
-    bind_dir("/opt", "/opt");
-    bind_top(cwd);
-    char *more = getenv("CHROOT_EXEC_BIND");
-    for (char *dir = more ? strtok(strdup(more), ":") : NULL; dir != NULL; dir = strtok(NULL, ":")) {
-        bind_top(dir);
-    }
+    bind_tops();
     make_dev();
     umask(mask);
     if (chroot(root) != 0) {
