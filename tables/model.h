@@ -9,7 +9,8 @@
  *
  * Names: those of classes prepared while the program runs come with HPX_MSG_CLASS (`named`), while the class is alive by construction;
  * those of classes loaded before are asked for when first sampled. Lines are always asked for. A class that is gone before its answer is
- * shown as a pseudo frame (names) or "Unknown line" (lines) and counted. */
+ * shown as a pseudo frame (names) or "Unknown line" (lines) and counted. What is asked for and not yet answered is missing in this snapshot
+ * only: its trace is shown under another serial when the answer has come. */
 #ifndef HPX_MODEL_H
 #define HPX_MODEL_H
 
@@ -79,9 +80,9 @@ struct hpx_model_config {
     bool lines;            /* lineno=y */
     bool signatures;       /* overloads are different methods (binary); in text they print alike and are one */
     void *ctx;
-    /* Sends a request to the service thread; owns it. */
+    /* Sends a request to the service thread; owns it and sets its m.kind (0 here). Must not call the model. NULL: nothing can be asked. */
     void (*resolve)(void *ctx, struct hpx_msg_resolve *r);
-    /* A thread began or ended, in order; `rec` stays valid and constant. */
+    /* A thread began or ended, in order; `rec` stays valid and constant. Must not call the model. May be NULL. */
     void (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
 };
 
@@ -98,7 +99,7 @@ void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t);
 
 /* Requests sent and not yet answered. 0: a snapshot will be complete. */
 uint32_t hpx_model_unresolved(const struct hpx_model *m);
-/* Gives up on them: their names are lost, counted. */
+/* Gives up on them: their names are lost, counted. An answer that comes later is still taken for later snapshots. */
 void hpx_model_give_up(struct hpx_model *m);
 
 /* Counters of ended threads, and of the model itself (losses for want of memory, unnamed methods). */

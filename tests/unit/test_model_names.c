@@ -303,6 +303,8 @@ static void id_bound_to_another_class_labels_only_later_stacks(void **state)
     hpx_snapshot_destroy(s);
     fx_class(&f, 0, 8, 1, FX_TEXT("Lnew/C;\0N.java\0z\0()V")); /* no reference: never taken for the same class */
     assert_shown(&f, &t, 8, 1, "new.C.z(N.java:-1)");
+    fx_class(&f, 4, 8, 1, FX_TEXT("Lnew/C;\0Other.java\0z\0()V")); /* the same names in another class */
+    assert_shown(&f, &t, 8, 1, "new.C.z(Other.java:-1)");
     fx_class(&f, 3, 8, 1, FX_TEXT("Lnew/D;\0D.java\0d\0()V"));
     fx_class(&f, 3, 8, 1, FX_TEXT("Lnew/D;\0D.java\0e\0()V")); /* the same reference, another name of the method */
     assert_shown(&f, &t, 8, 1, "new.D.e(D.java:-1)");

@@ -2,6 +2,7 @@
 /* test_model_reader.c: a writer's thread walks a snapshot while the owner adds to every table (a finding only under ThreadSanitizer). */
 #include "model_fixture.h"
 #include <pthread.h>
+#include <sched.h>
 
 #define ROUNDS 40u
 #define STACKS 400u
@@ -13,11 +14,12 @@ struct handover {
 };
 
 /* Reads each byte that a writer would. */
-static void walk(struct handover *h, const struct hpx_snapshot *s)
+static uint64_t walk(struct handover *h, const struct hpx_snapshot *s)
 {
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_trace_rec *t = s->rows[i].trace;
-        h->sum += s->rows[i].count;
+        sum += s->rows[i].count;
         for (uint32_t k = 0; k < t->nframes; k++) {
             const struct hpx_method_rec *m = t->frames[k].method;
             for (uint32_t b = 0; b < m->class_name.len; b++) {
@@ -29,23 +31,28 @@ static void walk(struct handover *h, const struct hpx_snapshot *s)
             h->bytes += m->source.len + (uint32_t)t->frames[k].line + t->serial + t->thread;
         }
     }
-    h->total += s->total;
-    h->rounds++;
+    return sum;
 }
 
+/* Walks each snapshot until the next one comes: so it reads while the owner adds, however the two are scheduled. */
 static void *reader(void *arg)
 {
     struct handover *h = arg;
-    for (;;) {
-        bool end = atomic_load_explicit(&h->end, memory_order_acquire);
-        struct hpx_snapshot *s = atomic_exchange_explicit(&h->given, NULL, memory_order_acquire);
-        if (s) {
-            walk(h, s);
+    struct hpx_snapshot *s = NULL;
+    while (!atomic_load_explicit(&h->end, memory_order_acquire)) {
+        struct hpx_snapshot *next = atomic_exchange_explicit(&h->given, NULL, memory_order_acquire);
+        if (next) {
             hpx_snapshot_destroy(s);
-        } else if (end) {
-            return NULL;
+            s = next;
+            h->total += s->total;
+            h->sum += walk(h, s);
+            h->rounds++;
+        } else if (s) {
+            (void)walk(h, s);
         }
     }
+    hpx_snapshot_destroy(s);
+    return NULL;
 }
 
 static void add_round(struct fx *f, struct hpx_thread *t, uint32_t round)
@@ -53,6 +60,7 @@ static void add_round(struct fx *f, struct hpx_thread *t, uint32_t round)
     char text[128];
     int n = snprintf(text, sizeof(text), "Lp/Class%u;%cC%u.java%crun%u%c()V", round, 0, round, 0, round, 0);
     fx_class(f, round + 1, 8 * (round + 1), 1, text, (uint32_t)n + 1);
+    fx_define(f, t, 0, 1, FX_STACK({8, 1})); /* in each snapshot: its record is looked up while it is read */
     for (uint32_t i = 0; i < STACKS; i++) {
         fx_define(f, t, i % HPX_SLOTS, 1, FX_STACK({8 * (1 + i % (round + 1)), (int32_t)(i + round)}, {8 * (round + 1), (int32_t)i}));
     }
@@ -72,17 +80,17 @@ static void reader_walks_a_snapshot_while_the_owner_adds(void **state)
     uint64_t given = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         add_round(&f, &t, round);
-        /* A snapshot is taken when the last one was received, so that none is lost. */
-        if (!atomic_load_explicit(&h.given, memory_order_relaxed)) {
-            struct hpx_snapshot *s = hpx_model_snapshot(f.m);
-            assert_non_null(s);
-            given += s->total;
-            atomic_store_explicit(&h.given, s, memory_order_release);
+        struct hpx_snapshot *s = hpx_model_snapshot(f.m);
+        assert_non_null(s);
+        given += s->total;
+        atomic_store_explicit(&h.given, s, memory_order_release);
+        while (atomic_load_explicit(&h.given, memory_order_relaxed)) {
+            (void)sched_yield(); /* one hand-over at a time */
         }
     }
     atomic_store_explicit(&h.end, true, memory_order_release);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(h.rounds > 0);
+    assert_int_equal(h.rounds, ROUNDS);
     assert_int_equal(h.total, given);
     assert_int_equal(h.sum, given);
     hpx_model_thread_gone(f.m, &t);
