@@ -11,12 +11,12 @@ from report import row
 KIB = 1024.0
 
 
-def micro(name):
-    """A subject that runs build/bench/micro/bench_NAME and keeps its JSON."""
+def micro(name, quick=("--quick",)):
+    """A subject that runs build/bench/micro/bench_NAME, with the arguments `quick` in a quick run, and keeps its JSON."""
     def subject(ctx):
         program = os.path.join(ctx.root, "build", "bench", "micro", "bench_" + name)
         figures = os.path.join(ctx.work, name + ".json")
-        argv = [program, "--json", figures]
+        argv = [program, "--json", figures] + (list(quick) if ctx.quick else [])
         if not os.path.exists(program):
             raise DidNotRun("%s is not there" % os.path.relpath(program, ctx.root))
         print(run(argv).output, end="", flush=True)

@@ -5,6 +5,7 @@
  * Core to core: bursts of 512 in strict alternation between two cores. Rows alternate round by round; each figure is the median of whole
  * runs. A bulk hand-over of 32 KiB blocks tells how near the two cores are: figures of different placements do not compare. */
 #include "clock.h"
+#include "micro.h"
 #include "ring.h"
 
 #include <ck_ring.h>
@@ -37,14 +38,6 @@ struct impl {
 struct figures {
     double saturated, push_warm, pop_warm, push_core, pop_core; /* M records/s, then ns */
 };
-
-static void pause_or_yield(unsigned *tries)
-{
-    ck_pr_stall();
-    if (++*tries % 4096 == 0) {
-        sched_yield(); /* the other side may not be running */
-    }
-}
 
 static struct hpx_ring own;
 static struct ck_ring ck;
@@ -95,7 +88,7 @@ static void nothing(void)
         for (unsigned tries = 0; n; x += 3) {                                                                                              \
             struct hpx_ev_head *ev = hpx_ring_reserve(&own, B);                                                                            \
             if (hpx_unlikely(!ev)) {                                                                                                       \
-                pause_or_yield(&tries);                                                                                                    \
+                hpx_bench_pause(&tries);                                                                                                   \
                 continue;                                                                                                                  \
             }                                                                                                                              \
             ev->kind = (uint16_t)(HPX_EV_TEST + (x & 1));                                                                                  \
@@ -115,7 +108,7 @@ static void nothing(void)
         for (unsigned tries = 0; n;) {                                                                                                     \
             uint64_t to = hpx_ring_peek(&own);                                                                                             \
             if (at == to) {                                                                                                                \
-                pause_or_yield(&tries);                                                                                                    \
+                hpx_bench_pause(&tries);                                                                                                   \
                 continue;                                                                                                                  \
             }                                                                                                                              \
             while (at != to) {                                                                                                             \
@@ -143,7 +136,7 @@ static void nothing(void)
             struct rec##B rec;                                                                                                             \
             fill##B(rec.w, x);                                                                                                             \
             if (hpx_unlikely(!CK_RING_ENQUEUE_SPSC(rec##B, &ck, (struct rec##B *)(void *)slots, &rec))) {                                  \
-                pause_or_yield(&tries);                                                                                                    \
+                hpx_bench_pause(&tries);                                                                                                   \
                 continue;                                                                                                                  \
             }                                                                                                                              \
             n--;                                                                                                                           \
@@ -154,7 +147,7 @@ static void nothing(void)
         for (unsigned tries = 0; n; x += 3) {                                                                                              \
             struct rec##B *rec = ck_ring_enqueue_reserve_spsc_rec##B(&ck, (struct rec##B *)(void *)slots);                                 \
             if (hpx_unlikely(!rec)) {                                                                                                      \
-                pause_or_yield(&tries);                                                                                                    \
+                hpx_bench_pause(&tries);                                                                                                   \
                 continue;                                                                                                                  \
             }                                                                                                                              \
             fill##B(rec->w, x);                                                                                                            \
@@ -168,7 +161,7 @@ static void nothing(void)
         for (unsigned tries = 0; n;) {                                                                                                     \
             struct rec##B rec;                                                                                                             \
             if (hpx_unlikely(!CK_RING_DEQUEUE_SPSC(rec##B, &ck, (struct rec##B *)(void *)slots, &rec))) {                                  \
-                pause_or_yield(&tries);                                                                                                    \
+                hpx_bench_pause(&tries);                                                                                                   \
                 continue;                                                                                                                  \
             }                                                                                                                              \
             sum += sum##B(rec.w);                                                                                                          \
@@ -187,7 +180,7 @@ static void nothing(void)
             }                                                                                                                              \
             pthread_mutex_unlock(&queue.lock);                                                                                             \
             if (!room) {                                                                                                                   \
-                pause_or_yield(&tries);                                                                                                    \
+                hpx_bench_pause(&tries);                                                                                                   \
             }                                                                                                                              \
         }                                                                                                                                  \
     }                                                                                                                                      \
@@ -203,7 +196,7 @@ static void nothing(void)
             }                                                                                                                              \
             pthread_mutex_unlock(&queue.lock);                                                                                             \
             if (!any) {                                                                                                                    \
-                pause_or_yield(&tries);                                                                                                    \
+                hpx_bench_pause(&tries);                                                                                                   \
             }                                                                                                                              \
         }                                                                                                                                  \
         return sum;                                                                                                                        \
@@ -259,7 +252,7 @@ static void bulk_push(uint64_t n, uint64_t x)
     memset(from, (int)x, sizeof(from));
     for (uint64_t i = 0; i < n; i++) {
         while (i - atomic_load_explicit(&bulk.read, memory_order_acquire) >= 2) {
-            pause_or_yield(&tries);
+            hpx_bench_pause(&tries);
         }
         memcpy(bulk.block[i % 2], from, BLOCK);
         atomic_store_explicit(&bulk.sent, i + 1, memory_order_release);
@@ -273,7 +266,7 @@ static uint64_t bulk_pop(uint64_t n)
     unsigned tries = 0;
     for (uint64_t i = 0; i < n; i++) {
         while (atomic_load_explicit(&bulk.sent, memory_order_acquire) <= i) {
-            pause_or_yield(&tries);
+            hpx_bench_pause(&tries);
         }
         memcpy(to, bulk.block[i % 2], BLOCK);
         atomic_store_explicit(&bulk.read, i + 1, memory_order_release);
@@ -300,17 +293,14 @@ static bool pinned = true;
 
 static void pin(int cpu)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    pinned = sched_setaffinity(0, sizeof(set), &set) == 0 && pinned;
+    pinned = hpx_bench_pin(cpu) && pinned;
 }
 
 static void wait_turn(uint64_t turn)
 {
     unsigned tries = 0;
     while (atomic_load_explicit(&job.turn, memory_order_acquire) != turn) {
-        pause_or_yield(&tries);
+        hpx_bench_pause(&tries);
     }
 }
 
@@ -322,7 +312,7 @@ static void *producer(void *arg)
         uint64_t asked;
         unsigned tries = 0;
         while ((asked = atomic_load_explicit(&job.asked, memory_order_acquire)) == done) {
-            pause_or_yield(&tries);
+            hpx_bench_pause(&tries);
         }
         if (asked == UINT64_MAX) {
             return NULL;
@@ -352,18 +342,6 @@ static void give_job(const struct impl *im, uint64_t n, bool bursts)
     atomic_store_explicit(&job.asked, ++count, memory_order_release);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n)
-{
-    qsort(v, n, sizeof(*v), compare);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 /* Records a second, in millions. */
 static double saturated_once(const struct impl *im, uint64_t n)
 {
@@ -384,8 +362,8 @@ static void core_to_core(const struct impl *im, struct figures *f)
         pop_ns[i] = (double)(hpx_clock_mono() - from) / BURST;
         atomic_store_explicit(&job.turn, 2 * i + 2, memory_order_release);
     }
-    f->push_core = median(job.push_ns, BURSTS);
-    f->pop_core = median(pop_ns, BURSTS);
+    f->push_core = hpx_bench_median(job.push_ns, BURSTS);
+    f->pop_core = hpx_bench_median(pop_ns, BURSTS);
 }
 
 static void warm_once(const struct impl *im, double *push, double *pop)
@@ -431,8 +409,8 @@ static void whole_run(struct figures *f, double *gb_s, unsigned rounds, bool two
         }
     }
     for (size_t i = 0; i < NIMPL; i++) {
-        f[i].push_warm = median(push[i], WARM_ROUND);
-        f[i].pop_warm = median(pop[i], WARM_ROUND);
+        f[i].push_warm = hpx_bench_median(push[i], WARM_ROUND);
+        f[i].pop_warm = hpx_bench_median(pop[i], WARM_ROUND);
     }
 }
 
@@ -442,7 +420,7 @@ static double over_runs(struct figures runs[][NIMPL], int n, size_t row, size_t 
     for (int r = 0; r < n; r++) {
         v[r] = *(const double *)(const void *)((const char *)&runs[r][row] + offset);
     }
-    return median(v, (size_t)n);
+    return hpx_bench_median(v, (size_t)n);
 }
 
 /* own against the better form of ck_ring, at 16 bytes, run by run. */
@@ -453,7 +431,7 @@ static double ratio_to_ck(struct figures runs[][NIMPL], int n)
         double ck_best = runs[r][1].saturated > runs[r][2].saturated ? runs[r][1].saturated : runs[r][2].saturated;
         v[r] = ck_best > 0 ? runs[r][0].saturated / ck_best : 0;
     }
-    return median(v, (size_t)n);
+    return hpx_bench_median(v, (size_t)n);
 }
 
 struct report {
@@ -506,22 +484,6 @@ static int write_json(const struct report *r, const char *name)
     return fclose(out) != 0;
 }
 
-/* The first two processors that we may use; false: there is one only. */
-static bool two_processors(int cpu[2])
-{
-    cpu_set_t set;
-    int n = 0;
-    if (sched_getaffinity(0, sizeof(set), &set) != 0) {
-        return false;
-    }
-    for (int c = 0; c < CPU_SETSIZE && n < 2; c++) {
-        if (CPU_ISSET(c, &set)) {
-            cpu[n++] = c;
-        }
-    }
-    return n == 2;
-}
-
 static void summarise(struct report *r, struct figures runs[][NIMPL], double *gb_s, bool two_cores)
 {
     for (size_t i = 0; i < NIMPL; i++) {
@@ -532,7 +494,7 @@ static void summarise(struct report *r, struct figures runs[][NIMPL], double *gb
         r->f[i].pop_core = over_runs(runs, r->runs, i, offsetof(struct figures, pop_core));
     }
     r->ratio = ratio_to_ck(runs, r->runs);
-    r->gb_s = median(gb_s, (size_t)r->runs);
+    r->gb_s = hpx_bench_median(gb_s, (size_t)r->runs);
     const char *apart = r->gb_s < NEAR_GB_S ? "far" : "near";
     r->placement = two_cores ? apart : "one only: saturated and core to core left out";
 }
@@ -540,23 +502,16 @@ static void summarise(struct report *r, struct figures runs[][NIMPL], double *gb
 int main(int argc, char **argv)
 {
     static struct figures runs[MAX_RUNS][NIMPL];
-    static struct report report = {.runs = 5};
+    static struct report report;
     double gb_s[MAX_RUNS] = {0};
-    const char *json = NULL;
-    unsigned rounds = 200;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-            json = argv[++i];
-        } else if (strcmp(argv[i], "--quick") == 0) {
-            report.runs = 1;
-            rounds = 40;
-        } else {
-            fprintf(stderr, "usage: bench_ring [--quick] [--json FILE]\n");
-            return 2;
-        }
+    struct hpx_bench_args args;
+    if (!hpx_bench_parse(&args, "ring", argc, argv)) {
+        return 2;
     }
+    unsigned rounds = args.quick ? 40 : 200;
+    report.runs = args.quick ? 1 : 5;
     int cpu[2] = {0, 0};
-    bool two_cores = two_processors(cpu);
+    bool two_cores = hpx_bench_two_processors(cpu);
     pthread_t thread;
     slots = aligned_alloc(4096, SLOT_BYTES);
     if (!slots || hpx_ring_init(&own, SLOT_BYTES) != 0) {
@@ -582,5 +537,5 @@ int main(int argc, char **argv)
     print_table(&report);
     hpx_ring_fini(&own);
     free(slots);
-    return json ? write_json(&report, json) : 0;
+    return args.json ? write_json(&report, args.json) : 0;
 }

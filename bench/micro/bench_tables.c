@@ -8,6 +8,7 @@
  * did once. */
 #include "clock.h"
 #include "intern.h"
+#include "micro.h"
 #include "tables_model.h"
 #include "tables_subjects.h"
 #include <math.h>
@@ -265,11 +266,8 @@ static void json_sizes(FILE *f, const struct run *r)
 /* The host moves the processors about: at least this process stays on one. */
 static void pin(void)
 {
-    cpu_set_t set;
     int cpu = sched_getcpu();
-    CPU_ZERO(&set);
-    CPU_SET(cpu < 0 ? 0 : cpu, &set);
-    if (sched_setaffinity(0, sizeof(set), &set) != 0) {
+    if (!hpx_bench_pin(cpu < 0 ? 0 : cpu)) {
         (void)fprintf(stderr, "bench_tables: not pinned to one processor\n");
     }
 }

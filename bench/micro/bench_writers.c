@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* bench_writers.c: the text format through hpx_out, beside fprintf of the same layout, and beside copying the same bytes.
+ *
+ * 10,000 traces and a row each; the writer's bytes go nowhere, fprintf's to /dev/null through a buffer of the same size. A first dump has
+ * traces and rows, a second rows alone. fprintf gets names with their escapes already made: it is spared that work, and the text is the
+ * same; that both write the same bytes is checked before anything is measured. */
+#include "clock.h"
+#include "hprof_ascii.h"
+#include "micro.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACES       10000u
+#define METHODS      2000u
+#define NAME_BYTES   64u
+#define ESCAPED      (6 * NAME_BYTES + 1)
+#define BUFFER_BYTES ((size_t)64 * 1024)
+#define NOW          1795250000
+
+struct method {
+    struct hpx_method_rec rec; /* first: a frame's method is one of these */
+    char bytes[3][NAME_BYTES]; /* class, name, source */
+    char ready[3][ESCAPED];    /* the same with escapes */
+};
+
+struct subject {
+    const char *const formats[3];
+    uint32_t depth;
+    struct method *methods;
+    struct hpx_trace_rec *traces[TRACES];
+    struct hpx_snapshot snapshot;
+    struct hpx_row *given, *rows; /* as the model gives them, in no order; what is sorted */
+    char *text;                   /* of a whole dump */
+    size_t length, rows_length;   /* of the dump, of its rows */
+};
+
+#define PLAIN                                                                                                                              \
+    {                                                                                                                                      \
+        "com.example.service.Part%u$Inner", "handleRequest%u", "Part%u.java"                                                               \
+    }
+#define ESCAPES                                                                                                                            \
+    {                                                                                                                                      \
+        "com.ex\xC3\xA4mple.Part%u$\xED\xA0\xBD\xED\xB8\x80", "handle\nRequest%u\x01", "Pa\trt%u\xFF.java"                                 \
+    }
+
+static struct subject subjects[] = {{PLAIN, .depth = 4}, {PLAIN, .depth = 30}, {ESCAPES, .depth = 4}, {ESCAPES, .depth = 30}};
+static char *copied; /* where the limit copies to */
+
+/* ---- subjects ---- */
+static bool make_methods(struct subject *s)
+{
+    s->methods = calloc(METHODS, sizeof(*s->methods));
+    for (unsigned i = 0; s->methods && i < METHODS; i++) {
+        struct method *m = &s->methods[i];
+        struct hpx_text *const names[3] = {&m->rec.class_name, &m->rec.name, &m->rec.source};
+        for (unsigned k = 0; k < 3; k++) {
+            /* A %u for the number alone: the formats are ours. */
+            const char *at = strstr(s->formats[k], "%u");
+            int n = snprintf(m->bytes[k], NAME_BYTES, "%.*s%u%s", (int)(at - s->formats[k]), s->formats[k], i, at + 2);
+            *names[k] = (struct hpx_text){m->bytes[k], (uint32_t)n};
+            m->ready[k][hpx_text_escape(m->ready[k], *names[k], false)] = '\0';
+        }
+    }
+    return s->methods != NULL;
+}
+
+static bool make_traces(struct subject *s)
+{
+    uint64_t seed = 1;
+    s->given = calloc(TRACES, sizeof(*s->given));
+    s->rows = calloc(TRACES, sizeof(*s->rows));
+    if (!s->given || !s->rows) {
+        return false;
+    }
+    for (uint32_t i = 0; i < TRACES; i++) {
+        struct hpx_trace_rec *t = calloc(1, sizeof(*t) + s->depth * sizeof(t->frames[0]));
+        if (!t) {
+            return false;
+        }
+        t->serial = HPX_SERIAL_TRACE + 1 + i;
+        t->nframes = s->depth;
+        for (uint32_t k = 0; k < s->depth; k++) {
+            seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            t->frames[k] =
+                (struct hpx_frame_rec){&s->methods[(seed >> 33) % METHODS].rec, seed >> 60 ? (int32_t)(seed >> 40 & 1023) + 1 : -1};
+        }
+        s->traces[i] = t;
+        s->given[i] = (struct hpx_row){t, 1 + (seed >> 35) % 1000};
+        s->snapshot.total += s->given[i].count;
+    }
+    s->snapshot.nrows = TRACES;
+    s->snapshot.rows = s->rows;
+    return true;
+}
+
+static void restore_order(struct subject *s)
+{
+    memcpy(s->rows, s->given, TRACES * sizeof(*s->rows));
+}
+
+static void drop(struct subject *s)
+{
+    for (uint32_t i = 0; i < TRACES; i++) {
+        free(s->traces[i]);
+    }
+    free(s->given);
+    free(s->rows);
+    free(s->methods);
+    free(s->text);
+}
+
+/* ---- fprintf ---- */
+static int by_count(const void *a, const void *b)
+{
+    const struct hpx_row *x = a, *y = b;
+    if (x->count != y->count) {
+        return x->count > y->count ? -1 : 1;
+    }
+    return (x->trace->serial > y->trace->serial) - (x->trace->serial < y->trace->serial);
+}
+
+static const struct method *method_of(const struct hpx_frame_rec *f)
+{
+    return (const struct method *)(const void *)f->method;
+}
+
+static void print_traces(FILE *f, const struct hpx_snapshot *s)
+{
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct hpx_trace_rec *t = s->rows[i].trace;
+        (void)fprintf(f, "TRACE %" PRIu32 ":\n", t->serial);
+        for (uint32_t k = 0; k < t->nframes; k++) {
+            const struct method *m = method_of(&t->frames[k]);
+            if (t->frames[k].line > 0) {
+                (void)fprintf(f, "\t%s.%s(%s:%" PRId32 ")\n", m->ready[0], m->ready[1], m->ready[2], t->frames[k].line);
+            } else {
+                (void)fprintf(f, "\t%s.%s(%s:Unknown line)\n", m->ready[0], m->ready[1], m->ready[2]);
+            }
+        }
+    }
+}
+
+static void print_dump(FILE *f, struct hpx_snapshot *s, bool with_traces)
+{
+    char date[64];
+    struct tm tm;
+    time_t now = NOW;
+    uint64_t sum = 0;
+    qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_count);
+    if (with_traces) {
+        print_traces(f, s);
+    }
+    (void)fprintf(f, "CPU SAMPLES BEGIN (total = %" PRIu64 ") %s", s->total, asctime_r(localtime_r(&now, &tm), date));
+    (void)fprintf(f, "rank   self  accum   count trace method\n");
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct hpx_row *r = &s->rows[i];
+        const struct method *m = method_of(&r->trace->frames[0]);
+        sum += r->count;
+        (void)fprintf(f, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " %s.%s\n", i + 1,
+                      (double)r->count * 100.0 / (double)s->total, (double)sum * 100.0 / (double)s->total, r->count, r->trace->serial,
+                      m->ready[0], m->ready[1]);
+    }
+    (void)fprintf(f, "CPU SAMPLES END\n");
+    (void)fflush(f);
+}
+
+/* ---- ours ---- */
+static ssize_t null_write(void *ctx, const void *p, size_t n)
+{
+    FILE *keep = ctx; /* NULL while measured */
+    return !keep || fwrite(p, 1, n, keep) == n ? (ssize_t)n : -1;
+}
+
+static int null_close(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+static const struct hpx_out_ops null_ops = {.write = null_write, .close = null_close};
+
+/* Times of the dump with traces and of the one without; `keep` gets the first, if not NULL. */
+static bool write_dumps(struct subject *s, FILE *keep, uint64_t *whole, uint64_t *rows)
+{
+    struct hpx_out out;
+    struct hpx_ascii w;
+    if (hpx_out_init(&out, &null_ops, keep, "nowhere") != 0) {
+        return false;
+    }
+    hpx_ascii_init(&w, &out);
+    restore_order(s);
+    uint64_t from = hpx_clock_mono();
+    hpx_ascii_cpu_samples(&w, &s->snapshot, 0, NOW);
+    (void)hpx_out_flush(&out);
+    *whole = hpx_clock_mono() - from;
+    s->length = (size_t)out.written;
+    out.ctx = NULL;
+    restore_order(s);
+    from = hpx_clock_mono();
+    hpx_ascii_cpu_samples(&w, &s->snapshot, 0, NOW);
+    (void)hpx_out_flush(&out);
+    *rows = hpx_clock_mono() - from;
+    s->rows_length = (size_t)out.written - s->length;
+    hpx_ascii_fini(&w);
+    return hpx_out_close(&out) == 0;
+}
+
+/* The dump by both ways, byte for byte. Keeps ours. */
+static bool same_text(struct subject *s)
+{
+    char *theirs = NULL;
+    size_t length = 0, other = 0;
+    uint64_t whole, rows;
+    FILE *a = open_memstream(&s->text, &length), *b = open_memstream(&theirs, &other);
+    bool ok = a && b && write_dumps(s, a, &whole, &rows);
+    if (ok) {
+        restore_order(s);
+        print_dump(b, &s->snapshot, true);
+    }
+    ok = (!a || fclose(a) == 0) && ok;
+    ok = (!b || fclose(b) == 0) && ok;
+    if (ok && (length != other || length != s->length || memcmp(s->text, theirs, length) != 0)) {
+        (void)fprintf(stderr, "bench_writers: fprintf's layout is not the writer's\n");
+        ok = false;
+    }
+    free(theirs);
+    return ok;
+}
+
+/* ---- rows ---- */
+static void set_figures(double *figures, const struct subject *s, uint64_t whole, uint64_t rows)
+{
+    figures[0] = TRACES * 1e6 / (double)whole; /* thousands a second */
+    figures[1] = TRACES * 1e6 / (double)rows;
+    figures[2] = (double)s->length * 1e3 / (double)whole;
+}
+
+static struct subject *subject_of(const struct hpx_bench_row *row)
+{
+    return &subjects[*(const unsigned *)row->how];
+}
+
+static bool measure_own(const struct hpx_bench_row *row, double *figures)
+{
+    struct subject *s = subject_of(row);
+    uint64_t whole, rows;
+    if (!write_dumps(s, NULL, &whole, &rows)) {
+        return false;
+    }
+    set_figures(figures, s, whole, rows);
+    return true;
+}
+
+static bool measure_fprintf(const struct hpx_bench_row *row, double *figures)
+{
+    struct subject *s = subject_of(row);
+    FILE *f = fopen("/dev/null", "we");
+    if (!f || setvbuf(f, NULL, _IOFBF, BUFFER_BYTES) != 0) {
+        perror("bench_writers: /dev/null");
+        return false;
+    }
+    restore_order(s);
+    uint64_t from = hpx_clock_mono();
+    print_dump(f, &s->snapshot, true);
+    uint64_t whole = hpx_clock_mono() - from;
+    restore_order(s);
+    from = hpx_clock_mono();
+    print_dump(f, &s->snapshot, false);
+    uint64_t rows = hpx_clock_mono() - from;
+    (void)fclose(f);
+    set_figures(figures, s, whole, rows);
+    return true;
+}
+
+/* Through a buffer of the same size, over and over. */
+static uint64_t copy(const char *from, size_t n)
+{
+    uint64_t begin = hpx_clock_mono();
+    for (size_t at = 0; at < n; at += BUFFER_BYTES) {
+        memcpy(copied, from + at, n - at < BUFFER_BYTES ? n - at : BUFFER_BYTES);
+        __asm__ volatile("" ::"r"(copied) : "memory");
+    }
+    return hpx_clock_mono() - begin;
+}
+
+static bool measure_memcpy(const struct hpx_bench_row *row, double *figures)
+{
+    const struct subject *s = subject_of(row);
+    uint64_t whole = copy(s->text, s->length);
+    set_figures(figures, s, whole, copy(s->text + s->length - s->rows_length, s->rows_length));
+    return true;
+}
+
+static const unsigned number[] = {0, 1, 2, 3};
+#define ROWS(I)                                                                                                                            \
+    {                                                                                                                                      \
+        {.name = "ascii writer", .once = measure_own, .how = &number[I]},                                                                  \
+            {.name = "fprintf to /dev/null, escapes given", .once = measure_fprintf, .how = &number[I]},                                   \
+        {                                                                                                                                  \
+            .name = "memcpy of the same bytes (limit)", .once = measure_memcpy, .how = &number[I]                                          \
+        }                                                                                                                                  \
+    }
+#define WAYS 3
+static struct hpx_bench_row rows[][WAYS] = {ROWS(0), ROWS(1), ROWS(2), ROWS(3)};
+
+#define TABLE(I, TITLE, KEY)                                                                                                               \
+    {                                                                                                                                      \
+        TITLE, KEY, {{"k traces/s", "traces_k_s"}, {"k rows/s", "rows_k_s"}, {"MB/s", "mb_s"}}, rows[I], WAYS                              \
+    }
+static struct hpx_bench_section tables[] = {
+    TABLE(0, "4 frames, plain names", "plain_4"),
+    TABLE(1, "30 frames, plain names", "plain_30"),
+    TABLE(2, "4 frames, names with escapes", "escapes_4"),
+    TABLE(3, "30 frames, names with escapes", "escapes_30"),
+};
+
+static bool prepare(void)
+{
+    bool ok = (copied = malloc(BUFFER_BYTES)) != NULL;
+    for (size_t i = 0; ok && i < HPX_ARRAY_LEN(subjects); i++) {
+        ok = make_methods(&subjects[i]) && make_traces(&subjects[i]) && same_text(&subjects[i]);
+    }
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct hpx_bench_args args;
+    char head[96];
+    if (!hpx_bench_parse(&args, "writers", argc, argv)) {
+        return 2;
+    }
+    unsigned rounds = args.quick ? 3 : 15;
+    int cpu = sched_getcpu();
+    bool pinned = hpx_bench_pin(cpu < 0 ? 0 : cpu);
+    bool ok = prepare() && hpx_bench_measure(tables, HPX_ARRAY_LEN(tables), rounds);
+    if (ok) {
+        printf("text format, %u traces and rows; medians of %u alternating rounds%s\n", TRACES, rounds, pinned ? "" : "; NOT pinned");
+        hpx_bench_print(tables, HPX_ARRAY_LEN(tables));
+        (void)snprintf(head, sizeof(head), "\"rounds\": %u, \"traces\": %u, \"pinned\": %s", rounds, TRACES, pinned ? "true" : "false");
+        const struct hpx_bench_report report = {"writers", head, tables, HPX_ARRAY_LEN(tables), NULL, 0};
+        ok = !args.json || hpx_bench_write_json(&report, args.json);
+    } else {
+        (void)fprintf(stderr, "bench_writers: did not run to its end\n");
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(subjects); i++) {
+        drop(&subjects[i]);
+    }
+    free(copied);
+    return !ok;
+}
