@@ -10,8 +10,8 @@
 
 enum { MSG_FINAL = HPX_MSG_OTHER };
 
-#define NAMES_WAIT_NS   (500u * 1000 * 1000) /* for names that are still asked for when a dump is due */
-#define QUIESCE_WAIT_NS (200u * 1000 * 1000) /* for handlers that are inside at the end: a thread may have lost its CPU there */
+#define NAMES_WAIT_NS   (500ull * 1000 * 1000) /* for names that are still asked for when a dump is due */
+#define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for handlers that are inside at the end: a thread may have lost its CPU there */
 
 /* The aggregator's alone. */
 static struct {

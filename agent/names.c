@@ -36,7 +36,7 @@ struct class_text {
 
 static void class_text_fini(jvmtiEnv *jvmti, struct class_text *t)
 {
-    for (jint i = 0; i < t->n; i++) {
+    for (jint i = 0; t->names != NULL && i < t->n; i++) {
         drop(jvmti, t->names[i]);
         if (t->signatures != NULL) {
             drop(jvmti, t->signatures[i]);
