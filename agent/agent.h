@@ -42,6 +42,8 @@ struct hpx_agent_thread {
     uint32_t signals;                    /* the handler's */
     uint64_t origin_ns;                  /* perf: CPU time of the first expiry */
     uint64_t accounted;                  /* perf: expiries that samples stand for */
+    bool settle;                         /* perf: what is due at the end is counted then */
+    uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     _Atomic int in_handler;              /* seq_cst with gate.open: the end waits until no handler is inside */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* the owner's: which stack each slot means (event.h) */
 };

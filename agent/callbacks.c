@@ -12,7 +12,7 @@
 #include "threads.h"
 #include <string.h>
 
-#define OUTPUT_STALL_NS (10ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
+#define OUTPUT_STALL_NS (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
 #define SERVICE_WAIT_NS (300ull * 1000 * 1000)
 
 /* Enabled at VMInit, disabled at VMDeath; the code events are enabled at load, before anything is compiled. */
@@ -101,6 +101,7 @@ static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_warn("cpu=samples: the classes loaded so far cannot be listed: their methods have no names");
         return;
     }
+    (*env)->EnsureLocalCapacity(env, n + 64); /* one local reference a class: -Xcheck:jni wants to be told */
     for (jint i = 0; i < n; i++) {
         hpx_names_class(jvmti, env, all[i], false);
         (*env)->DeleteLocalRef(env, all[i]);

@@ -74,6 +74,9 @@ static void dump(struct msg_dump *d)
 static void end(struct msg_end *e)
 {
     hpx_out_close(&output.out);
+    if (output.out.lost > 0) {
+        hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)output.out.lost);
+    }
     if (e->summary != NULL) {
         for (char *line = e->summary, *stop; *line; line = stop) {
             stop = line;
@@ -183,7 +186,7 @@ bool hpx_output_wait(uint64_t stall_ns)
 {
     uint64_t moved = hpx_clock_mono(), before = UINT64_MAX;
     for (;;) {
-        uint64_t until = hpx_clock_mono() + 50u * 1000 * 1000;
+        uint64_t until = hpx_clock_mono() + 50ull * 1000 * 1000;
         struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
         if (sem_clockwait(&output.done, CLOCK_MONOTONIC, &ts) == 0) {
             return true;

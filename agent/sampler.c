@@ -16,8 +16,10 @@
 #define SIGNAL  SIGPROF
 #define ADOPTED 16
 
+#define JUST_BEGUN_NS (2ull * 1000 * 1000) /* a thread that has used less at ThreadStart was started by the VM just now */
+
 /* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
-#define RING_HOLDS_NS (100u * 1000 * 1000)
+#define RING_HOLDS_NS (100ull * 1000 * 1000)
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
 
@@ -69,6 +71,16 @@ static struct hpx_agent_thread *adopt_sig(void)
     return NULL;
 }
 
+/* Intervals of CPU time that went by without a sample. */
+static uint64_t take_due(struct hpx_agent_thread *t)
+{
+    uint64_t now = hpx_clock_thread_cpu();
+    uint64_t due = now >= t->origin_ns ? (now - t->origin_ns) / hpx_agent.opt.interval_ns + 1 : 0;
+    uint64_t weight = due > t->accounted ? due - t->accounted : 0;
+    t->accounted += weight;
+    return weight;
+}
+
 /* How many intervals the sample stands for. */
 static uint64_t weight_of(struct hpx_agent_thread *t, const siginfo_t *si)
 {
@@ -78,12 +90,8 @@ static uint64_t weight_of(struct hpx_agent_thread *t, const siginfo_t *si)
             t->first_done = true;
             ioctl(t->perf_fd, PERF_EVENT_IOC_PERIOD, &interval); /* the first one was drawn */
         }
-        /* the event stops between its overflow and our re-arming: the clock tells how many intervals went by */
-        uint64_t now = hpx_clock_thread_cpu();
-        uint64_t due = now >= t->origin_ns ? (now - t->origin_ns) / interval + 1 : 0;
-        uint64_t weight = due > t->accounted ? due - t->accounted : 0;
-        t->accounted += weight;
-        return weight;
+        /* the event stops between its overflow and our re-arming, and in the kernel: the clock tells how many intervals went by */
+        return take_due(t);
     }
     uint64_t weight = 1 + (si->si_overrun > 0 ? (uint64_t)si->si_overrun : 0);
     if (!t->first_done) {
@@ -114,6 +122,7 @@ static void push_stack(struct hpx_agent_thread *t, struct hpx_ev_head *ev, const
     struct hpx_ev_hash *known = &t->slots[slot];
     ev->id = slot;
     ev->stamp = weight;
+    t->last_slot = slot + 1;
     if (known->lo == h.lo && known->hi == h.hi) {
         ev->kind = HPX_EV_SAMPLE;
         hpx_ring_commit(&t->base.ring, ev, sizeof *ev);
@@ -203,6 +212,17 @@ static uint64_t draw(const struct hpx_agent_thread *t, uint64_t n)
     return hpx_hash128(&seed, sizeof seed).hi % n;
 }
 
+/* CPU time from now to the expiry at `phase` of the thread's life; > 0. A thread that has just begun is counted from its first nanosecond,
+ * another one from now. */
+static uint64_t delay_until(const struct hpx_agent_thread *t, uint64_t phase, uint64_t *expiry)
+{
+    uint64_t now = hpx_clock_tid_cpu(t->tid), at = (now < JUST_BEGUN_NS ? 0 : now) + phase;
+    if (expiry != NULL) {
+        *expiry = at;
+    }
+    return at > now ? at - now : 1;
+}
+
 static bool arm_timer(struct hpx_agent_thread *t)
 {
     struct sigevent ev;
@@ -218,9 +238,8 @@ static bool arm_timer(struct hpx_agent_thread *t)
     /* Expiries are seen at the next tick, half a tick late on average. Rounding the first one down to a tick makes up for it, so that
      * threads shorter than an interval are counted right on the whole. Below a tick the first signal's weight makes up for it (weight_of).
      */
-    uint64_t first = interval < sampler.tick_ns ? phase : phase / sampler.tick_ns * sampler.tick_ns;
+    uint64_t first = delay_until(t, interval < sampler.tick_ns ? phase : phase / sampler.tick_ns * sampler.tick_ns, NULL);
     t->origin_ns = phase;
-    first = first ? first : 1;
     struct itimerspec spec = {{(time_t)(interval / 1000000000u), (long)(interval % 1000000000u)},
                               {(time_t)(first / 1000000000u), (long)(first % 1000000000u)}};
     t->clock = HPX_CLOCK_TIMER;
@@ -251,8 +270,8 @@ static int open_perf(pid_t tid, uint64_t period)
 
 static bool arm_perf(struct hpx_agent_thread *t)
 {
-    uint64_t phase = 1 + draw(t, hpx_agent.opt.interval_ns);
-    int fd = open_perf(t->tid, phase);
+    uint64_t origin, first = delay_until(t, 1 + draw(t, hpx_agent.opt.interval_ns), &origin);
+    int fd = open_perf(t->tid, first);
     if (fd < 0) {
         if (errno != EMFILE && errno != ENFILE && errno != ESRCH && errno != ENOMEM) {
             atomic_store_explicit(&sampler.perf, false, memory_order_relaxed); /* not permitted here: ask no more */
@@ -261,7 +280,8 @@ static bool arm_perf(struct hpx_agent_thread *t)
     }
     struct f_owner_ex owner = {F_OWNER_TID, t->tid};
     t->perf_fd = fd;
-    t->origin_ns = hpx_clock_tid_cpu(t->tid) + phase;
+    t->origin_ns = origin;
+    t->settle = true;
     t->clock = HPX_CLOCK_PERF; /* before the first signal: is_ours() reads it */
     if (fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || fcntl(fd, F_SETSIG, SIGNAL) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0 ||
         ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
@@ -315,6 +335,23 @@ void hpx_sampler_disarm(struct hpx_agent_thread *t)
         struct hpx_agent_thread *mine = t;
         atomic_compare_exchange_strong_explicit(&sampler.adopted[i], &mine, NULL, memory_order_relaxed, memory_order_relaxed);
     }
+}
+
+void hpx_sampler_settle(struct hpx_agent_thread *t)
+{
+    uint64_t weight = t->settle ? take_due(t) : 0;
+    struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_agent.aggregator, &t->base, sizeof *ev, weight) : NULL;
+    if (ev == NULL) {
+        return;
+    }
+    if (t->last_slot == 0) {
+        push_unknown(t, ev, -(int)HPX_UNKNOWN_THREAD_ENDED, weight);
+        return;
+    }
+    ev->kind = HPX_EV_SAMPLE;
+    ev->id = t->last_slot - 1;
+    ev->stamp = weight;
+    hpx_ring_commit(&t->base.ring, ev, sizeof *ev);
 }
 
 bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)

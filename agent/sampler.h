@@ -21,6 +21,9 @@ uint32_t hpx_sampler_ring_size(void);
 void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt);
 /* Stops t's clock. The owner at its end; the aggregator after the gate was closed. */
 void hpx_sampler_disarm(struct hpx_agent_thread *t);
+/* The owner at its end, after disarm: intervals that are due and had no sample (they ended in the kernel) go to the thread's last stack, or
+ * to the cause thread_ended. */
+void hpx_sampler_settle(struct hpx_agent_thread *t);
 /* Aggregator, after the gate was closed: waits until t's handler is not inside, at most until then (hpx_clock_mono()); false: it still is.
  */
 bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns);

@@ -136,6 +136,7 @@ void hpx_threads_end(void)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     if (t != NULL) {
         hpx_sampler_disarm(t);
+        hpx_sampler_settle(t);
         hpx_self = NULL;
         atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
     }
@@ -211,6 +212,7 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
     jthread *all = NULL, self = NULL;
     (*jvmti)->GetCurrentThread(jvmti, &self);
     if ((*jvmti)->GetAllThreads(jvmti, &n, &all) == JVMTI_ERROR_NONE) {
+        (*env)->EnsureLocalCapacity(env, n + 64);
         for (jint i = 0; i < n; i++) {
             if (!(*env)->IsSameObject(env, all[i], self)) {
                 adopt(jvmti, env, all[i]);

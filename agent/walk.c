@@ -44,7 +44,7 @@ static int ask(const struct hpx_walk *w, struct hpx_ev_frame *frames, uint32_t d
 
 static int cause(int code)
 {
-    return code > -(int)HPX_UNKNOWN_OTHER && code <= 0 ? code : -(int)HPX_UNKNOWN_OTHER;
+    return code > -(int)HPX_UNKNOWN_THREAD_ENDED && code <= 0 ? code : -(int)HPX_UNKNOWN_OTHER;
 }
 
 #if defined(__x86_64__)

@@ -18,11 +18,11 @@
     X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already settled")                                            \
     X(HANDLER_NS, INFO, "handler time", "CPU time inside the signal handler, of the signals that were measured")                           \
     X(HANDLER_MEASURED, INFO, "handlers measured", "signals whose handler was measured: one in eight of each thread")                      \
-    X(LOST_RING_FULL, LOSS, "lost: ring full", "samples lost: the aggregator did not keep up")                                             \
-    X(LOST_NESTED, LOSS, "lost: nested", "samples lost: the signal came inside a push of the same thread")                                 \
-    X(LOST_NO_THREAD, LOSS, "lost: unknown thread", "samples lost: the signal came on a thread we hold no state for")                      \
-    X(LOST_WAIT, LOSS, "lost: no space in time", "events of an exact mode lost: no space within the bound")                                \
-    X(LOST_NO_MEMORY, LOSS, "lost: no memory", "samples lost: a table could not grow")                                                     \
+    X(LOST_RING_FULL, LOSS, "lost, ring full", "samples lost: the aggregator did not keep up")                                             \
+    X(LOST_NESTED, LOSS, "lost, nested", "samples lost: the signal came inside a push of the same thread")                                 \
+    X(LOST_NO_THREAD, LOSS, "lost, unknown thread", "samples lost: the signal came on a thread we hold no state for")                      \
+    X(LOST_WAIT, LOSS, "lost, no space in time", "events of an exact mode lost: no space within the bound")                                \
+    X(LOST_NO_MEMORY, LOSS, "lost, no memory", "samples lost: a table could not grow")                                                     \
     X(THREADS_UNSAMPLED, LOSS, "threads not sampled", "threads whose timer or state could not be made")                                    \
     X(THREADS_UNTOLD, LOSS, "threads not told of", "threads whose start could not be stored; their samples are the unknown thread's")      \
     X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                                          \

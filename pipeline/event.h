@@ -60,7 +60,8 @@ struct hpx_ev_frame {
     X(THREAD_EXIT, "thread_exit")                                                                                                          \
     X(DEOPT, "deoptimization")                                                                                                             \
     X(SAFEPOINT, "safepoint")                                                                                                              \
-    X(OTHER, "other") /* a code that no version known to us gives */
+    X(THREAD_ENDED, "thread_ended") /* due when the thread ended, and never sampled */                                                     \
+    X(OTHER, "other")               /* a code that no version known to us gives */
 
 enum hpx_unknown {
 #define HPX_UNKNOWN_ENUM(sym, name) HPX_UNKNOWN_##sym,

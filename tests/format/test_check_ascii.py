@@ -39,7 +39,7 @@ rank   self  accum   count trace method
    3 12.50% 100.00%       1 300009 p.größe.m
 CPU SAMPLES END
 hprofx: samples: 8
-hprofx: lost: unknown thread: 3
+hprofx: lost, unknown thread: 3
 THREAD END (id = 200001)
 TRACE 300008:
 \tp.C.b(C.java:1)
@@ -105,7 +105,7 @@ WRONG = [
     ('a report line in the table', '   2 33.33% 66.67%', 'hprofx: a: b\n   2 33.33% 66.67%'),
     ('a report line away from the dump', 'THREAD END (id = 200002)\n', 'THREAD END (id = 200002)\nhprofx: a: b\n'),
     ('a report line without a key', 'hprofx: samples: 8', 'hprofx: samples'),
-    ('a report key twice', 'hprofx: lost: unknown thread: 3', 'hprofx: samples: 9'),
+    ('a report key twice', 'hprofx: lost, unknown thread: 3', 'hprofx: samples: 9'),
     ('total too small', '(total = 3)', '(total = 2)'),
     ('total too large', '(total = 3)', '(total = 4)'),
     ('date of the table', '08:33:22 2026', '08:33:61 2026'),

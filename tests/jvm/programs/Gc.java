@@ -19,7 +19,7 @@ public class Gc {
         }
         l.sort(null);
         byte[][] big = new byte[8][];
-        for (int i = 0; i < big.length; i++) { big[i] = new byte[100000]; }
+        for (int i = 0; i < big.length; i++) { big[i] = new byte[10000]; }
         synchronized (SHARED) { for (int i = 0; i < 200; i++) { SHARED.put((int) (x & 0xfff) + i, l.get(i)); } }
         return l.get(0).hashCode() + big[7].length;
     }
