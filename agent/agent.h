@@ -23,6 +23,7 @@ struct hpx_agent {
     struct hpx_counters counters; /* losses and figures that belong to no thread */
     time_t start;                 /* wall clock, for headers and names */
     uint64_t start_cpu;           /* CPU time of the process at VMInit */
+    bool prepared;                /* loaded without an error */
     bool live;                    /* VMInit has been: threads of ours run */
     bool finished;                /* VMDeath has been, and all is written */
 };
@@ -33,6 +34,7 @@ struct hpx_agent_thread {
     struct hpx_thread base; /* first: the pipeline's view */
     JNIEnv *env;            /* set by the owner, by its handler if adopted */
     pid_t tid;
+    uintptr_t stack_low; /* lowest word of the stack; 0: not known */
     uintptr_t stack_end; /* above the highest word of the stack; 0: not known */
     /* sampler.c */
     timer_t timer;
@@ -42,6 +44,7 @@ struct hpx_agent_thread {
     uint32_t signals;                    /* the handler's */
     uint64_t origin_ns;                  /* perf: CPU time of the first expiry */
     uint64_t accounted;                  /* perf: expiries that samples stand for */
+    bool adopted;                        /* was there before us; its state is never freed: other threads' handlers look at it */
     bool settle;                         /* perf: what is due at the end is counted then */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     _Atomic int in_handler;              /* seq_cst with gate.open: the end waits until no handler is inside */

@@ -83,14 +83,29 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
     hpx_codemap_add(code, (size_t)size, 0);
 }
 
+/* The program goes on without us, and without the price of our events. */
+static void stay_out(const struct hpx_err *err)
+{
+    set_events(JVMTI_DISABLE, load_events, HPX_ARRAY_LEN(load_events));
+    hpx_warn("cpu=samples is off: %s", err->msg);
+}
+
 static bool start_threads(void)
 {
     static struct hpx_err err;
-    if (hpx_output_start(&err) != 0 || hpx_aggregator_start(&hpx_agent.aggregator, &err) != 0 || hpx_service_start(&err) != 0) {
-        hpx_warn("cpu=samples is off: %s", err.msg);
+    if (hpx_output_start(&err) != 0) {
+        stay_out(&err);
         return false;
     }
-    return true;
+    if (hpx_service_start(&err) == 0) {
+        if (hpx_aggregator_start(&hpx_agent.aggregator, &err) == 0) {
+            return true;
+        }
+        hpx_service_quit();
+    }
+    hpx_output_end(NULL);
+    stay_out(&err);
+    return false;
 }
 
 static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
@@ -112,13 +127,17 @@ static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
-    if (!start_threads()) {
+    if (!hpx_agent.prepared || !start_threads()) {
         return;
     }
     hpx_agent.start_cpu = hpx_clock_process_cpu();
     hpx_agent.live = true;
     hpx_gate_open(&hpx_agent.gate);
+    if (!hpx_gate_enter(&hpx_agent.gate)) {
+        return; /* the end has come already, by another thread */
+    }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
+    hpx_threads_expect_others();
     jvmtiError e = set_events(JVMTI_ENABLE, live_events, HPX_ARRAY_LEN(live_events));
     if (e != JVMTI_ERROR_NONE) {
         hpx_warn("cpu=samples: the VM refused an event (%s): the profile is incomplete", hpx_jvmti_error(e));
@@ -126,6 +145,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     record_loaded_classes(jvmti, env);
     hpx_threads_arm_self();
     hpx_threads_adopt_others(jvmti, env);
+    hpx_gate_leave(&hpx_agent.gate);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
@@ -172,5 +192,9 @@ int hpx_callbacks_init(struct hpx_err *err)
     if (e == JVMTI_ERROR_NONE) {
         e = set_events(JVMTI_ENABLE, load_events, HPX_ARRAY_LEN(load_events));
     }
-    return e == JVMTI_ERROR_NONE ? 0 : hpx_err_set(err, HPX_E_VM, "the VM refused what it needs: %s", hpx_jvmti_error(e));
+    if (e != JVMTI_ERROR_NONE) {
+        set_events(JVMTI_DISABLE, load_events, HPX_ARRAY_LEN(load_events));
+        return hpx_err_set(err, HPX_E_VM, "the VM refused what it needs: %s", hpx_jvmti_error(e));
+    }
+    return 0;
 }

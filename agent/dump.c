@@ -15,7 +15,7 @@ enum { MSG_FINAL = HPX_MSG_OTHER };
 
 /* The aggregator's alone. */
 static struct {
-    enum { IDLE, REQUESTED, NAMING, ENDED } state;
+    enum { IDLE, REQUESTED, STOPPED, NAMING, ENDED } state;
     uint64_t naming_until;
 } dump;
 
@@ -42,13 +42,12 @@ static void quiesce(void *until, struct hpx_thread *t)
     hpx_sampler_quiesce(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base), *(const uint64_t *)until);
 }
 
-/* After this no callback runs and no sample begins. */
+/* After this no handler of the threads known so far is inside, and none begins. */
 static void stop_producers(void)
 {
-    hpx_gate_close(&hpx_agent.gate);
-    hpx_aggregator_each(&hpx_agent.aggregator, disarm, NULL);
     uint64_t until = hpx_clock_mono() + QUIESCE_WAIT_NS;
     hpx_aggregator_each(&hpx_agent.aggregator, quiesce, &until);
+    hpx_aggregator_each(&hpx_agent.aggregator, disarm, NULL);
 }
 
 static void message(void *ctx, struct hpx_msg *m)
@@ -58,7 +57,6 @@ static void message(void *ctx, struct hpx_msg *m)
         return;
     }
     if (m->kind == MSG_FINAL && dump.state == IDLE) {
-        stop_producers();
         dump.state = REQUESTED;
     }
     free(m);
@@ -74,8 +72,11 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
     hpx_model_thread_gone(hpx_agent.model, t);
+    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
     hpx_ring_fini(&t->ring);
-    free(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base));
+    if (!at->adopted) {
+        free(at);
+    }
 }
 
 static void finish(void)
@@ -91,12 +92,19 @@ static void finish(void)
     dump.state = ENDED;
 }
 
-/* REQUESTED was entered within this pass, after the tails were read: one more pass sees what lay behind them. */
+/* The pass that ends with REQUESTED had looked for new threads and tails before; the one that ends with STOPPED finds the last threads, the
+ * next their last records. */
 static bool pass_end(void *ctx)
 {
     (void)ctx;
     switch (dump.state) {
     case REQUESTED:
+        hpx_gate_close(&hpx_agent.gate);
+        stop_producers();
+        dump.state = STOPPED;
+        return true;
+    case STOPPED:
+        stop_producers(); /* a thread that came between the last look for new ones and the end of the gate */
         dump.state = NAMING;
         dump.naming_until = hpx_clock_mono() + NAMES_WAIT_NS;
         return true;

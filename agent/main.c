@@ -80,6 +80,7 @@ static void after_fork_child(void)
     hpx_gate_shut(&hpx_agent.gate);
     hpx_agent.live = false;
     hpx_output_forget();
+    hpx_sampler_forget();
 }
 
 /* What can fail before anything is written. */
@@ -125,6 +126,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         refuse(&err);
     }
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    hpx_agent.prepared = true;
     return JNI_OK;
 }
 

@@ -94,6 +94,10 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named)
     if (e == JVMTI_ERROR_CLASS_NOT_PREPARED) {
         return; /* an array or primitive class, or one whose ClassPrepare is still to come */
     }
+    if (e == JVMTI_ERROR_NONE && n == 0) {
+        drop(jvmti, ids);
+        return; /* nothing in it can be sampled */
+    }
     struct class_text text = {.n = 0};
     struct hpx_msg_class *m = NULL;
     bool have_text = e == JVMTI_ERROR_NONE && named && class_text_init(jvmti, klass, ids, n, &text);
@@ -111,6 +115,9 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named)
             class_text_put(&text, m->text);
         }
         m->ref = (uint64_t)(uintptr_t)(*env)->NewWeakGlobalRef(env, klass);
+        if (m->ref == 0) {
+            (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
+        }
         hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
     }
     if (have_text) {
@@ -132,8 +139,13 @@ static struct hpx_msg_resolved *answer(jvmtiEnv *jvmti, jclass klass, const stru
     struct hpx_msg_resolved *m = hpx_msg_resolved_new((uint32_t)nlines, named ? t.bytes : 0);
     if (m != NULL) {
         m->named = named;
-        for (jint i = 0; i < nlines; i++) {
-            m->lines[i] = (struct hpx_line){(uint16_t)lines[i].start_location, (uint16_t)lines[i].line_number};
+        for (jint i = 0; i < nlines; i++) { /* JVMTI does not promise an order: insertion costs nothing where there is one */
+            jint at = i;
+            while (at > 0 && m->lines[at - 1].bci > (uint16_t)lines[i].start_location) {
+                m->lines[at] = m->lines[at - 1];
+                at--;
+            }
+            m->lines[at] = (struct hpx_line){(uint16_t)lines[i].start_location, (uint16_t)lines[i].line_number};
         }
         if (named) {
             class_text_put(&t, m->text);
@@ -146,17 +158,29 @@ static struct hpx_msg_resolved *answer(jvmtiEnv *jvmti, jclass klass, const stru
     return m;
 }
 
+void hpx_names_refuse(struct hpx_msg_resolve *r)
+{
+    struct hpx_msg_resolved *m = hpx_msg_resolved_new(0, 0);
+    if (m != NULL) {
+        m->method = r->method;
+        m->gone = true;
+        hpx_lane_post(&hpx_agent.aggregator.control, &m->m, true);
+    }
+    free(r);
+}
+
 void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r)
 {
     jclass klass = (*env)->NewLocalRef(env, (jobject)(uintptr_t)r->ref);
-    struct hpx_msg_resolved *m = klass != NULL ? answer(jvmti, klass, r) : hpx_msg_resolved_new(0, 0);
+    if (klass == NULL) {
+        hpx_names_refuse(r);
+        return;
+    }
+    struct hpx_msg_resolved *m = answer(jvmti, klass, r);
     if (m != NULL) {
         m->method = r->method;
-        m->gone = klass == NULL;
         hpx_lane_post(&hpx_agent.aggregator.control, &m->m, true);
     }
-    if (klass != NULL) {
-        (*env)->DeleteLocalRef(env, klass);
-    }
+    (*env)->DeleteLocalRef(env, klass);
     free(r);
 }

@@ -15,4 +15,7 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named);
 /* Answers a request on the control lane and frees it. The service thread. */
 void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r);
 
+/* The same where the JVM cannot be asked: the class counts as gone. Any thread. */
+void hpx_names_refuse(struct hpx_msg_resolve *r);
+
 #endif

@@ -44,13 +44,13 @@ int hpx_output_init(struct hpx_err *err)
         return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_agent.opt.file);
     }
     struct hpx_out_file_opts opts = {.name = name, .force = hpx_agent.opt.force, .text = !hpx_agent.opt.binary};
-    int rc = hpx_out_file_open(&output.out, &opts, err);
-    if (rc != 0) {
-        return rc;
-    }
     sem_init(&output.done, 0, 0);
+    hpx_lane_init(&output.lane);
     output.end = hpx_msg_new(MSG_END, sizeof *output.end);
-    return output.end == NULL ? -HPX_E_NOMEM : hpx_lane_init(&output.lane);
+    if (output.end == NULL) {
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
+    }
+    return hpx_out_file_open(&output.out, &opts, err);
 }
 
 static void dump(struct msg_dump *d)
@@ -114,14 +114,19 @@ static bool carry_out(struct hpx_msg *m)
     return more;
 }
 
+static void begin(void)
+{
+    hpx_ascii_init(&output.ascii, &output.out);
+    hpx_ascii_header(&output.ascii, hpx_agent.start);
+    hpx_out_section(&output.out, false); /* a reader of NAME.part finds a whole header */
+}
+
 static void *run(void *unused)
 {
     (void)unused;
     hpx_self = &hpx_ours;
     atomic_store_explicit(&output.tid, hpx_spawn_enter("hprofx-out"), memory_order_relaxed);
-    hpx_ascii_init(&output.ascii, &output.out);
-    hpx_ascii_header(&output.ascii, hpx_agent.start);
-    hpx_out_section(&output.out, false); /* a reader of NAME.part finds a whole header */
+    begin();
     for (bool more = true; more;) {
         uint32_t seen = hpx_wake_value(&output.lane.wake);
         struct hpx_msg *m = hpx_lane_splice(&output.lane);
@@ -142,7 +147,12 @@ static void *run(void *unused)
 
 int hpx_output_start(struct hpx_err *err)
 {
-    return hpx_spawn(run, "hprofx-out", err);
+    int rc = hpx_spawn(run, "hprofx-out", err);
+    if (rc != 0) {
+        begin(); /* the file says at least when it was made, and gets its name */
+        hpx_out_close(&output.out);
+    }
+    return rc;
 }
 
 void hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)

@@ -8,7 +8,7 @@
 /* Opens the output that the options name and prepares the lane. At load. 0, -HPX_E_IO (err->msg is the original's sentence), -HPX_E_NOMEM.
  */
 int hpx_output_init(struct hpx_err *err);
-/* VMInit: starts the thread, which writes the header. 0, -HPX_E_SYS. */
+/* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output holds the header and is closed. */
 int hpx_output_start(struct hpx_err *err);
 
 /* Aggregator: in order. The record stays valid. */

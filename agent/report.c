@@ -78,7 +78,7 @@ static double ms(uint64_t ns)
 static uint64_t lost(const struct hpx_report *r)
 {
     return hpx_counter_get(&r->total, HPX_C_LOST_RING_FULL) + hpx_counter_get(&r->total, HPX_C_LOST_NESTED) +
-           hpx_counter_get(&r->total, HPX_C_LOST_NO_THREAD) + hpx_counter_get(&r->total, HPX_C_LOST_NO_MEMORY);
+           hpx_counter_get(&r->total, HPX_C_LOST_NO_MEMORY);
 }
 
 static void add_losses(struct text *t, const struct hpx_report *r)

@@ -10,11 +10,14 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SIGNAL  SIGPROF
-#define ADOPTED 16
+#define SIGNAL        SIGPROF
+#define ADOPTED       16
+#define PERF_FDS      65536u   /* descriptors that can be remembered; events above are not used */
+#define TICK_GUESS_NS 4000000u /* HZ=250 */
 
 #define JUST_BEGUN_NS (2ull * 1000 * 1000) /* a thread that has used less at ThreadStart was started by the VM just now */
 
@@ -28,8 +31,11 @@ struct hpx_agent_thread hpx_ours;
 
 static struct {
     uint64_t tick_ns;
-    atomic_bool perf;        /* relaxed: a hint that turns off for good when the system refuses */
-    struct sigaction before; /* whose signals are not ours; constant after init */
+    _Atomic uint64_t perf_fds[PERF_FDS / 64]; /* relaxed: open events, for the child of a fork */
+    _Atomic uint32_t perf_open, perf_most;    /* relaxed: our share of the program's descriptors */
+    atomic_bool perf_used;                    /* relaxed: never false again */
+    atomic_bool perf;                         /* relaxed: a hint that turns off for good when the system refuses */
+    struct sigaction before;                  /* whose signals are not ours; constant after init */
     /* threads that were there before us: their handler finds the state by kernel id, once */
     _Atomic(struct hpx_agent_thread *) adopted[ADOPTED]; /* release: arm; acquire: adopt_sig */
     atomic_bool said_timer;
@@ -37,18 +43,24 @@ static struct {
 
 /* ---- the handler ---- */
 
-static bool is_ours(const siginfo_t *si, const struct hpx_agent_thread *t)
+static bool is_ours(const siginfo_t *si)
 {
-    return si->si_code == SI_TIMER ? si->si_value.sival_ptr == (void *)&sampler
-                                   : si->si_code > 0 && t != NULL && t->clock == HPX_CLOCK_PERF && si->si_fd == t->perf_fd;
+    if (si->si_code == SI_TIMER) {
+        return si->si_value.sival_ptr == (void *)&sampler;
+    }
+    /* of an event that was closed in the meantime, too: nobody else makes descriptors send this signal */
+    return si->si_code >= POLL_IN && si->si_code <= POLL_HUP && atomic_load_explicit(&sampler.perf_used, memory_order_relaxed);
 }
 
 static void pass_on(int sig, siginfo_t *si, void *context)
 {
     hpx_count(&hpx_agent.counters, HPX_C_SIGNALS_FOREIGN, 1);
+    if (sampler.before.sa_handler == SIG_DFL || sampler.before.sa_handler == SIG_IGN) {
+        return;
+    }
     if (sampler.before.sa_flags & SA_SIGINFO) {
         sampler.before.sa_sigaction(sig, si, context);
-    } else if (sampler.before.sa_handler != SIG_DFL && sampler.before.sa_handler != SIG_IGN) {
+    } else {
         sampler.before.sa_handler(sig);
     }
 }
@@ -85,6 +97,9 @@ static uint64_t take_due(struct hpx_agent_thread *t)
 static uint64_t weight_of(struct hpx_agent_thread *t, const siginfo_t *si)
 {
     uint64_t interval = hpx_agent.opt.interval_ns;
+    if (t->clock == HPX_CLOCK_NONE) {
+        return 0; /* on its way when the clock was stopped */
+    }
     if (t->clock == HPX_CLOCK_PERF) {
         if (!t->first_done) {
             t->first_done = true;
@@ -143,7 +158,7 @@ static void sample(struct hpx_agent_thread *t, void *context, uint64_t weight)
         return;
     }
     struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(ev + 2);
-    struct hpx_walk w = {t->env, t->stack_end, depth};
+    struct hpx_walk w = {t->env, t->stack_low, t->stack_end, depth};
     bool retried;
     int n = hpx_walk_sig(&w, frames, context, &retried);
     if (retried) {
@@ -161,7 +176,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
 {
     int saved = errno;
     struct hpx_agent_thread *t = hpx_self;
-    if (!is_ours(si, t)) {
+    if (!is_ours(si)) {
         pass_on(sig, si, context);
         errno = saved;
         return;
@@ -268,8 +283,34 @@ static int open_perf(pid_t tid, uint64_t period)
     return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static void remember_fd(int fd, bool open)
+{
+    uint64_t bit = (uint64_t)1 << (fd % 64);
+    if (open) {
+        atomic_fetch_or_explicit(&sampler.perf_fds[fd / 64], bit, memory_order_relaxed);
+        atomic_fetch_add_explicit(&sampler.perf_open, 1, memory_order_relaxed);
+    } else {
+        atomic_fetch_and_explicit(&sampler.perf_fds[fd / 64], ~bit, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&sampler.perf_open, 1, memory_order_relaxed);
+    }
+}
+
+static void close_perf(struct hpx_agent_thread *t)
+{
+    int fd = t->perf_fd;
+    t->clock = HPX_CLOCK_NONE;
+    t->perf_fd = -1;
+    atomic_signal_fence(memory_order_seq_cst); /* a handler that comes now must not touch the descriptor */
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    remember_fd(fd, false);
+    close(fd);
+}
+
 static bool arm_perf(struct hpx_agent_thread *t)
 {
+    if (atomic_load_explicit(&sampler.perf_open, memory_order_relaxed) >= atomic_load_explicit(&sampler.perf_most, memory_order_relaxed)) {
+        return false; /* the program's descriptors are its own */
+    }
     uint64_t origin, first = delay_until(t, 1 + draw(t, hpx_agent.opt.interval_ns), &origin);
     int fd = open_perf(t->tid, first);
     if (fd < 0) {
@@ -278,17 +319,22 @@ static bool arm_perf(struct hpx_agent_thread *t)
         }
         return false;
     }
-    struct f_owner_ex owner = {F_OWNER_TID, t->tid};
-    t->perf_fd = fd;
-    t->origin_ns = origin;
-    t->settle = true;
-    t->clock = HPX_CLOCK_PERF; /* before the first signal: is_ours() reads it */
-    if (fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || fcntl(fd, F_SETSIG, SIGNAL) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0 ||
-        ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
-        t->clock = HPX_CLOCK_NONE;
+    if (fd >= (int)PERF_FDS) {
         close(fd);
         return false;
     }
+    struct f_owner_ex owner = {F_OWNER_TID, t->tid};
+    remember_fd(fd, true);
+    atomic_store_explicit(&sampler.perf_used, true, memory_order_relaxed);
+    t->perf_fd = fd;
+    t->origin_ns = origin;
+    t->clock = HPX_CLOCK_PERF; /* before the first signal */
+    if (fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || fcntl(fd, F_SETSIG, SIGNAL) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0 ||
+        ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
+        close_perf(t);
+        return false;
+    }
+    t->settle = true;
     return true;
 }
 
@@ -308,29 +354,26 @@ void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
         }
         atomic_store_explicit(&sampler.adopted[i], t, memory_order_release); /* partner: adopt_sig() */
     }
-    if (atomic_load_explicit(&sampler.perf, memory_order_relaxed) && arm_perf(t)) {
+    /* an adopted thread keeps to the timer: its event could come before its handler knows it */
+    if (!adopt && atomic_load_explicit(&sampler.perf, memory_order_relaxed) && arm_perf(t)) {
         return;
     }
-    int why = errno;
     if (!arm_timer(t)) {
-        why = errno;
+        int why = errno;
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
-        hpx_warn_once(&sampler.said_timer,
-                      "cpu=samples: no timer for a thread (%s): its CPU time is missing; raise the limit of pending signals (ulimit -i)",
-                      strerror(why));
+        hpx_warn_once(&sampler.said_timer, "cpu=samples: no timer for a thread (%s): its CPU time is missing%s", strerror(why),
+                      why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
     }
 }
 
 void hpx_sampler_disarm(struct hpx_agent_thread *t)
 {
     if (t->clock == HPX_CLOCK_TIMER) {
+        t->clock = HPX_CLOCK_NONE;
         timer_delete(t->timer);
     } else if (t->clock == HPX_CLOCK_PERF) {
-        ioctl(t->perf_fd, PERF_EVENT_IOC_DISABLE, 0);
-        close(t->perf_fd);
+        close_perf(t);
     }
-    t->clock = HPX_CLOCK_NONE;
-    t->perf_fd = -1;
     for (int i = 0; i < ADOPTED; i++) {
         struct hpx_agent_thread *mine = t;
         atomic_compare_exchange_strong_explicit(&sampler.adopted[i], &mine, NULL, memory_order_relaxed, memory_order_relaxed);
@@ -377,6 +420,15 @@ uint32_t hpx_sampler_ring_size(void)
     return (uint32_t)size;
 }
 
+void hpx_sampler_forget(void)
+{
+    for (unsigned i = 0; i < PERF_FDS; i++) {
+        if (atomic_load_explicit(&sampler.perf_fds[i / 64], memory_order_relaxed) >> (i % 64) & 1) {
+            close((int)i);
+        }
+    }
+}
+
 const char *hpx_sampler_clock_name(void)
 {
     return atomic_load_explicit(&sampler.perf, memory_order_relaxed) ? "perf cpu-clock" : "thread CPU timer";
@@ -389,6 +441,10 @@ int hpx_sampler_init(struct hpx_err *err)
         return rc;
     }
     sampler.tick_ns = hpx_clock_tick();
+    sampler.tick_ns = sampler.tick_ns ? sampler.tick_ns : TICK_GUESS_NS;
+    struct rlimit fds = {1024, 1024};
+    getrlimit(RLIMIT_NOFILE, &fds);
+    atomic_store_explicit(&sampler.perf_most, fds.rlim_cur / 4 < PERF_FDS ? (uint32_t)(fds.rlim_cur / 4) : PERF_FDS, memory_order_relaxed);
     atomic_store_explicit(&sampler.perf, hpx_agent.opt.interval_ns < sampler.tick_ns, memory_order_relaxed);
     struct sigaction sa;
     memset(&sa, 0, sizeof sa);

@@ -28,6 +28,9 @@ void hpx_sampler_settle(struct hpx_agent_thread *t);
  */
 bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns);
 
+/* In the child of a fork: closes its copies of the perf events. Async-signal-safe. */
+void hpx_sampler_forget(void);
+
 /* "timer" or "perf cpu-clock": what new threads get. For the report. */
 const char *hpx_sampler_clock_name(void);
 

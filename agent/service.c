@@ -2,6 +2,7 @@
 /* service.c: the attached thread of service.h. */
 #include "service.h"
 #include "clock.h"
+#include "log.h"
 #include "names.h"
 #include "spawn.h"
 #include <errno.h>
@@ -41,8 +42,10 @@ static bool serve(JNIEnv *env)
         if (m->kind == MSG_QUIT) {
             go_on = false;
             free(m);
-        } else {
+        } else if (env != NULL) {
             hpx_names_resolve(hpx_agent.jvmti, env, (struct hpx_msg_resolve *)m);
+        } else {
+            hpx_names_refuse((struct hpx_msg_resolve *)m);
         }
     }
     return go_on;
@@ -55,14 +58,18 @@ static void *run(void *unused)
     JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) "hprofx service", NULL};
     atomic_store_explicit(&service.tid, hpx_spawn_enter("hprofx-service"), memory_order_relaxed);
     hpx_self = &hpx_ours;
-    if ((*hpx_agent.vm)->AttachCurrentThreadAsDaemon(hpx_agent.vm, (void **)&env, &args) == JNI_OK) {
-        for (;;) {
-            uint32_t seen = hpx_wake_value(&service.lane.wake);
-            if (!serve(env)) {
-                break;
-            }
-            hpx_wake_wait(&service.lane.wake, seen, UINT64_C(3600000000000));
+    if ((*hpx_agent.vm)->AttachCurrentThreadAsDaemon(hpx_agent.vm, (void **)&env, &args) != JNI_OK) {
+        env = NULL;
+        hpx_warn("cpu=samples: the VM lets no thread of ours in: lines, and names of classes loaded early, are missing");
+    }
+    for (;;) {
+        uint32_t seen = hpx_wake_value(&service.lane.wake);
+        if (!serve(env)) {
+            break;
         }
+        hpx_wake_wait(&service.lane.wake, seen, UINT64_C(3600000000000));
+    }
+    if (env != NULL) {
         (*hpx_agent.vm)->DetachCurrentThread(hpx_agent.vm);
     }
     sem_post(&service.left);

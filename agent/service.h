@@ -8,6 +8,8 @@
 
 #include "agent.h"
 
+#define HPX_SERVICE_NAME "hprofx service" /* as the program sees it among its threads */
+
 /* Prepares its lane; before the aggregator starts. 0, -HPX_E_NOMEM. */
 int hpx_service_init(void);
 /* VMInit. 0, -HPX_E_SYS. */

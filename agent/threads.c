@@ -3,6 +3,7 @@
 #include "threads.h"
 #include "log.h"
 #include "sampler.h"
+#include "service.h"
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static struct info info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     return i;
 }
 
-static uintptr_t stack_end_of_self(void)
+static void find_own_stack(struct hpx_agent_thread *t)
 {
     pthread_attr_t attr;
     void *low = NULL;
@@ -54,7 +55,8 @@ static uintptr_t stack_end_of_self(void)
         pthread_attr_getstack(&attr, &low, &size);
         pthread_attr_destroy(&attr);
     }
-    return (uintptr_t)low + size;
+    t->stack_low = (uintptr_t)low;
+    t->stack_end = (uintptr_t)low + size;
 }
 
 static struct hpx_agent_thread *make(pid_t tid)
@@ -74,41 +76,55 @@ static struct hpx_agent_thread *make(pid_t tid)
 }
 
 /* START before the registry: a definition precedes its use. */
-static void announce(struct hpx_agent_thread *t, pid_t tid, const struct info *i)
+static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info *i)
 {
-    static atomic_bool said;
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + 3);
     if (t == NULL || m == NULL) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
-        hpx_warn_once(&said, "cpu=samples: no memory for the state of a thread: its CPU time is missing");
     }
     if (m != NULL) {
         m->thread = t ? &t->base : NULL;
-        m->key = (uint64_t)tid;
+        m->key = key;
         memcpy(m->text, i->name ? i->name : "", name + 1);
         memcpy(m->text + name + 1, i->group ? i->group : "", group + 1);
         m->text[name + group + 2] = 0;
         hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
     }
     if (t != NULL) {
-        hpx_registry_attach(&hpx_agent.aggregator.registry, &t->base);
+        hpx_registry_push(&hpx_agent.aggregator.registry, &t->base); /* cleared by make(): the aggregator may be at its START already */
     }
+}
+
+/* While VMInit looks for the threads that were there before, a thread may start and be listed, too: thread-local storage of JVMTI tells who
+ * was first. */
+static atomic_bool adopting; /* seq_cst: it is rare, and ordered with nothing else */
+static char without_state;   /* its address: told of, but no state could be made */
+
+static struct hpx_agent_thread *take_over(jvmtiEnv *jvmti, bool *known)
+{
+    void *mark = NULL;
+    *known = atomic_load(&adopting) && (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && mark != NULL;
+    return mark == &without_state ? NULL : mark;
 }
 
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
 {
-    if (hpx_self != NULL) {
-        return; /* ours, or one that we know already */
+    bool known;
+    if (hpx_self != NULL || take_over(jvmti, &known) != NULL || known) {
+        return; /* ours, or one that was adopted */
     }
     pid_t tid = (pid_t)syscall(SYS_gettid);
     struct info i = info_of(jvmti, env, NULL);
     struct hpx_agent_thread *t = make(tid);
+    if (atomic_load(&adopting)) {
+        (*jvmti)->SetThreadLocalStorage(jvmti, NULL, t != NULL ? (void *)t : (void *)&without_state);
+    }
     if (t != NULL) {
         t->env = env;
-        t->stack_end = stack_end_of_self();
+        find_own_stack(t);
     }
-    announce(t, tid, &i);
+    announce(t, (uint64_t)tid, &i);
     forget(jvmti, env, i.name, NULL);
     forget(jvmti, env, i.group, NULL);
     if (t != NULL) {
@@ -136,9 +152,9 @@ void hpx_threads_end(void)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     if (t != NULL) {
         hpx_sampler_disarm(t);
-        hpx_sampler_settle(t);
         hpx_self = NULL;
         atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
+        hpx_sampler_settle(t);
     }
     struct hpx_msg_thread_end *m = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *m);
     if (m != NULL) {
@@ -193,17 +209,35 @@ static pid_t tid_by_name(const char *name)
 
 static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
+    static uint64_t unmapped = UINT64_C(1) << 32; /* keys above any kernel id; VMInit's thread alone */
+    void *mark = NULL;
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mark) != JVMTI_ERROR_NONE || mark != NULL) {
+        return; /* it has begun by itself, or has ended */
+    }
     struct info i = info_of(jvmti, env, thread);
+    if (i.name != NULL && strcmp(i.name, HPX_SERVICE_NAME) == 0) {
+        forget(jvmti, env, i.name, NULL);
+        forget(jvmti, env, i.group, NULL);
+        return;
+    }
     pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
-    if (tid > 0 && tid != (pid_t)syscall(SYS_gettid)) {
-        struct hpx_agent_thread *t = make(tid);
-        announce(t, tid, &i);
-        if (t != NULL) {
-            hpx_sampler_arm(t, true);
-        }
+    bool mapped = tid > 0 && tid != (pid_t)syscall(SYS_gettid);
+    struct hpx_agent_thread *t = mapped ? make(tid) : NULL;
+    (*jvmti)->SetThreadLocalStorage(jvmti, thread, t != NULL ? (void *)t : (void *)&without_state);
+    if (t != NULL) {
+        t->adopted = true;
+    }
+    announce(t, mapped ? (uint64_t)tid : unmapped++, &i);
+    if (t != NULL) {
+        hpx_sampler_arm(t, true);
     }
     forget(jvmti, env, i.name, NULL);
     forget(jvmti, env, i.group, NULL);
+}
+
+void hpx_threads_expect_others(void)
+{
+    atomic_store(&adopting, true);
 }
 
 void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
@@ -222,4 +256,5 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
         (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
     }
     forget(jvmti, env, NULL, self);
+    atomic_store(&adopting, false);
 }

@@ -80,7 +80,7 @@ static uintptr_t word(uintptr_t at)
 static bool pop(const struct hpx_walk *w, const struct registers *now, unsigned up, struct registers *r)
 {
     uintptr_t at = now->sp + up * sizeof(uintptr_t);
-    if ((now->sp & 7) || (w->stack_end && at + 8 > w->stack_end)) {
+    if ((now->sp & 7) || at + 8 > w->stack_end) {
         return false;
     }
     *r = (struct registers){word(at), at + 8, up == 0 ? now->fp : word(now->sp)};
@@ -90,7 +90,7 @@ static bool pop(const struct hpx_walk *w, const struct registers *now, unsigned 
 /* One frame up the chain of frame pointers. */
 static bool hop(const struct hpx_walk *w, struct registers *r)
 {
-    if ((r->fp & 7) || r->fp < r->sp || w->stack_end < 16 || r->fp > w->stack_end - 16) {
+    if ((r->fp & 7) || r->fp < r->sp || r->fp > w->stack_end - 16) {
         return false;
     }
     *r = (struct registers){word(r->fp + 8), r->fp + 16, word(r->fp)};
@@ -139,7 +139,7 @@ static int ask_caller(const struct hpx_walk *w, struct hpx_ev_frame *frames, uco
     uintptr_t sps[] = {r->sp, sender_sp, r->sp + 8, r->sp + 16};
     for (size_t k = 0; k < HPX_ARRAY_LEN(sps); k++) {
         struct registers at = {r->pc, sps[k], r->fp};
-        if ((at.sp & 7) == 0 && at.sp >= r->sp && (w->stack_end == 0 || at.sp < w->stack_end)) {
+        if ((at.sp & 7) == 0 && at.sp >= r->sp && at.sp < w->stack_end) {
             int n = ask_at(w, frames, u, &at);
             if (n > 0) {
                 return n;
@@ -181,7 +181,7 @@ static bool follows_call(uintptr_t pc)
 static int ask_scan(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
 {
     uintptr_t r13 = (uintptr_t)u->uc_mcontext.gregs[REG_R13], at = was->sp;
-    if ((at & 7) || w->stack_end == 0) {
+    if (at & 7) {
         return 0;
     }
     for (int k = 0, asked = 0; k < SCAN && asked < ASKS && at + 8 <= w->stack_end; k++, at += 8) {
@@ -212,6 +212,9 @@ static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext
 {
     struct registers was, r;
     load(u, &was);
+    if (was.sp < w->stack_low || was.sp >= w->stack_end) {
+        return first; /* on a stack that is not the thread's own: its bounds are not known */
+    }
     uint64_t owner = hpx_codemap_owner(was.pc);
     int n = 0, near = 0;
     for (unsigned up = 0; up < 2 && n <= 0 && hpx_codemap_covers(was.pc); up++) {

@@ -11,8 +11,9 @@
 
 struct hpx_walk {
     void *env;           /* JNIEnv of the thread */
-    uintptr_t stack_end; /* above the highest word of its stack; 0: not known, then no frame pointer is followed */
-    uint32_t depth;      /* most frames, 1..HPX_MAX_DEPTH */
+    uintptr_t stack_low; /* the thread's stack; 0, 0: not known, then nothing is read there */
+    uintptr_t stack_end;
+    uint32_t depth; /* most frames, 1..HPX_MAX_DEPTH */
 };
 
 /* Finds AsyncGetCallTrace in the libjvm of this process. 0, -HPX_E_VM. At load. */

@@ -20,7 +20,6 @@
     X(HANDLER_MEASURED, INFO, "handlers measured", "signals whose handler was measured: one in eight of each thread")                      \
     X(LOST_RING_FULL, LOSS, "lost, ring full", "samples lost: the aggregator did not keep up")                                             \
     X(LOST_NESTED, LOSS, "lost, nested", "samples lost: the signal came inside a push of the same thread")                                 \
-    X(LOST_NO_THREAD, LOSS, "lost, unknown thread", "samples lost: the signal came on a thread we hold no state for")                      \
     X(LOST_WAIT, LOSS, "lost, no space in time", "events of an exact mode lost: no space within the bound")                                \
     X(LOST_NO_MEMORY, LOSS, "lost, no memory", "samples lost: a table could not grow")                                                     \
     X(THREADS_UNSAMPLED, LOSS, "threads not sampled", "threads whose timer or state could not be made")                                    \

@@ -146,7 +146,7 @@ class Layout(unittest.TestCase):
     def test_a_right_file_is_taken_with_its_figures(self):
         p, asked = check_ascii.check((HEAD + BODY).encode(), cutoff=0, depth=2)
         self.assertEqual([(d.total, d.shown, len(d.rows)) for d in p.dumps], [(8, 8, 3), (3, 3, 3)])
-        self.assertEqual(p.dumps[0].report, {'samples': '8', 'lost': 'unknown thread: 3'})
+        self.assertEqual(p.dumps[0].report, {'samples': '8', 'lost, unknown thread': '3'})
         self.assertEqual(p.threads[200002].name, 'a "b" \\ \n\0\ud83d')
         self.assertTrue(all(t.ended for t in p.threads.values()))
         self.assertEqual(p.traces[300007].frames[0].name, 'hprofx.unknown.GC_active')
