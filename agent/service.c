@@ -55,7 +55,7 @@ static void *run(void *unused)
 {
     (void)unused;
     JNIEnv *env = NULL;
-    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) HPX_SERVICE_NAME, NULL};
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t)HPX_SERVICE_NAME, NULL};
     atomic_store_explicit(&service.tid, hpx_spawn_enter("hprofx-service"), memory_order_relaxed);
     hpx_self = &hpx_ours;
     if ((*hpx_agent.vm)->AttachCurrentThreadAsDaemon(hpx_agent.vm, (void **)&env, &args) != JNI_OK) {
