@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#define STUB          1 /* no jmethodID is 1: they are addresses or, from JDK 26 on, counted far above */
 #define GRANULE_SHIFT 6
 #define CHUNK_SHIFT   20
 #define WINDOW_SHIFT  32
@@ -14,19 +15,8 @@ struct chunk {
     _Atomic uint64_t owner[CHUNK_ENTRIES]; /* relaxed: one word, read for itself */
 };
 
-static _Atomic uintptr_t window;                        /* 0: no code seen yet. relaxed: constant once set, and chunks carry the order */
-static _Atomic(struct chunk *) chunks[CHUNKS];          /* release: publish(); acquire: find_chunk(). Covers the cleared entries. */
-static _Atomic uintptr_t lowest = UINTPTR_MAX, highest; /* relaxed: bounds only ever widen */
-
-static void widen(uintptr_t from, uintptr_t to)
-{
-    uintptr_t seen = atomic_load_explicit(&lowest, memory_order_relaxed);
-    while (from < seen && !atomic_compare_exchange_weak_explicit(&lowest, &seen, from, memory_order_relaxed, memory_order_relaxed)) {
-    }
-    seen = atomic_load_explicit(&highest, memory_order_relaxed);
-    while (to > seen && !atomic_compare_exchange_weak_explicit(&highest, &seen, to, memory_order_relaxed, memory_order_relaxed)) {
-    }
-}
+static _Atomic uintptr_t window;               /* 0: no code seen yet. relaxed: constant once set, and chunks carry the order */
+static _Atomic(struct chunk *) chunks[CHUNKS]; /* release: publish(); acquire: find_chunk(). Covers the cleared entries. */
 
 /* Half of the window on each side of the first code: the code cache is one reservation of at most 2 GiB. */
 static uintptr_t window_start(uintptr_t code)
@@ -80,12 +70,10 @@ void hpx_codemap_add(const void *code, size_t size, uint64_t method)
     if (size == 0) {
         return;
     }
-    widen(from, from + size);
     for (uintptr_t pc = from & ~(((uintptr_t)1 << GRANULE_SHIFT) - 1); pc < from + size; pc += (uintptr_t)1 << GRANULE_SHIFT) {
-        /* a stub needs no entry, but it may stand where a method was */
-        struct chunk *c = method ? make_chunk(start, pc) : find_chunk(start, pc);
+        struct chunk *c = make_chunk(start, pc);
         if (c != NULL) {
-            atomic_store_explicit(entry(c, start, pc), method, memory_order_relaxed);
+            atomic_store_explicit(entry(c, start, pc), method ? method : STUB, memory_order_relaxed);
         }
     }
 }
@@ -103,14 +91,20 @@ void hpx_codemap_remove(const void *code, uint64_t method)
     }
 }
 
-uint64_t hpx_codemap_owner(uintptr_t pc)
+static uint64_t entry_at(uintptr_t pc)
 {
     uintptr_t start = atomic_load_explicit(&window, memory_order_relaxed);
     struct chunk *c = find_chunk(start, pc);
     return c != NULL ? atomic_load_explicit(entry(c, start, pc), memory_order_relaxed) : 0;
 }
 
-bool hpx_codemap_covers(uintptr_t pc)
+uint64_t hpx_codemap_owner(uintptr_t pc)
 {
-    return pc >= atomic_load_explicit(&lowest, memory_order_relaxed) && pc < atomic_load_explicit(&highest, memory_order_relaxed);
+    uint64_t owner = entry_at(pc);
+    return owner == STUB ? 0 : owner;
+}
+
+bool hpx_codemap_known(uintptr_t pc)
+{
+    return entry_at(pc) != 0;
 }

@@ -17,7 +17,7 @@ void hpx_codemap_add(const void *code, size_t size, uint64_t method);
 void hpx_codemap_remove(const void *code, uint64_t method);
 /* The method that owns pc, 0 if none is known. */
 uint64_t hpx_codemap_owner(uintptr_t pc);
-/* pc lies between the lowest and the highest generated code seen. */
-bool hpx_codemap_covers(uintptr_t pc);
+/* pc lies in code that was announced and, if a method's, not yet taken back: method, stub or interpreter. */
+bool hpx_codemap_known(uintptr_t pc);
 
 #endif

@@ -4,7 +4,8 @@
  * AsyncGetCallTrace gives up where it cannot parse the top frame: the pc at the entry or return of compiled code, in a stub that pushed a
  * register, in an interpreter frame being built, in the VM below a call whose anchor is not complete. Each remedy pretends that the
  * innermost frame has returned (return address at sp, at sp + 8, or behind the frame pointer, followed while it leads through native
- * frames) and asks again; only an address in generated code is accepted. */
+ * frames) and asks again. Only an address in living code is accepted: HotSpot ends the process when it is asked about a method that was
+ * made a zombie, and dead words of a stack are full of them. */
 #include "walk.h"
 #include "codemap.h"
 #include <dlfcn.h>
@@ -50,8 +51,7 @@ static int cause(int code)
 #if defined(__x86_64__)
 
 #define HOPS 48 /* frames that the frame pointer is followed through */
-#define SCAN 32 /* words of the stack that are looked at for a return address */
-#define ASKS 6  /* callers that are asked for in one way */
+#define ASKS 6  /* of them, those that are asked for */
 
 struct registers {
     uintptr_t pc, sp, fp;
@@ -84,7 +84,7 @@ static bool pop(const struct hpx_walk *w, const struct registers *now, unsigned 
         return false;
     }
     *r = (struct registers){word(at), at + 8, up == 0 ? now->fp : word(now->sp)};
-    return hpx_codemap_covers(r->pc);
+    return hpx_codemap_known(r->pc);
 }
 
 /* One frame up the chain of frame pointers. */
@@ -158,36 +158,8 @@ static int ask_callers(const struct hpx_walk *w, struct hpx_ev_frame *frames, uc
         if (!hop(w, &r)) {
             break;
         }
-        if (hpx_codemap_covers(r.pc)) {
+        if (hpx_codemap_known(r.pc)) {
             int n = ask_caller(w, frames, u, &r, word(fp - 8));
-            if (n > 0) {
-                return n;
-            }
-            asked++;
-        }
-    }
-    return 0;
-}
-
-/* The byte before pc ends a call instruction: E8 rel32, FF /2 with a register, disp8 or disp32. */
-static bool follows_call(uintptr_t pc)
-{
-    const uint8_t *b = (const uint8_t *)pc;
-    return b[-5] == 0xe8 || (b[-2] == 0xff && (b[-1] & 0x38) == 0x10) || (b[-3] == 0xff && (b[-2] & 0xf8) == 0x50) ||
-           (b[-6] == 0xff && (b[-5] & 0xf8) == 0x90);
-}
-
-/* Stubs with frames of their own shape, exceptions being unwound: the nearest return address into a compiled method. */
-static int ask_scan(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
-{
-    uintptr_t r13 = (uintptr_t)u->uc_mcontext.gregs[REG_R13], at = was->sp;
-    if (at & 7) {
-        return 0;
-    }
-    for (int k = 0, asked = 0; k < SCAN && asked < ASKS && at + 8 <= w->stack_end; k++, at += 8) {
-        uintptr_t pc = word(at);
-        if (hpx_codemap_covers(pc) && hpx_codemap_owner(pc) != 0 && follows_call(pc)) {
-            int n = ask_caller(w, frames, u, &(struct registers){pc, at + 8, was->fp}, r13);
             if (n > 0) {
                 return n;
             }
@@ -217,7 +189,7 @@ static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext
     }
     uint64_t owner = hpx_codemap_owner(was.pc);
     int n = 0, near = 0;
-    for (unsigned up = 0; up < 2 && n <= 0 && hpx_codemap_covers(was.pc); up++) {
+    for (unsigned up = 0; up < 2 && n <= 0 && hpx_codemap_known(was.pc); up++) {
         n = pop(w, &was, up, &r) ? ask_at(w, frames, u, &r) : 0;
     }
     if (n <= 0 && owner != 0) {
@@ -225,7 +197,6 @@ static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext
     }
     if (n <= 0 && near <= 0) {
         n = ask_callers(w, frames, u, &was);
-        n = n > 0 ? n : ask_scan(w, frames, u, &was);
     }
     store(u, &was);
     return near > 0 ? near : n > 0 ? with_owner(w, frames, n, owner) : first;

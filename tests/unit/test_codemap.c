@@ -75,14 +75,19 @@ static void code_far_outside_of_the_window_is_left_out(void **state)
     hpx_codemap_remove((const void *)(uintptr_t)0x10000, 62);
 }
 
-static void covers_what_lies_between_the_ends_of_generated_code(void **state)
+static void code_is_known_until_it_is_taken_back(void **state)
 {
     (void)state;
     hpx_codemap_add(CODE(0x9000), 64, 0);
-    assert_true(hpx_codemap_covers(BASE + 0x9000));
-    assert_true(hpx_codemap_covers(BASE + 0x2000));
-    assert_false(hpx_codemap_covers(1));
-    assert_false(hpx_codemap_covers(UINTPTR_MAX));
+    hpx_codemap_add(CODE(0xa000), 64, 71);
+    assert_true(hpx_codemap_known(BASE + 0x9000));
+    assert_int_equal(hpx_codemap_owner(BASE + 0x9000), 0);
+    assert_true(hpx_codemap_known(BASE + 0xa000));
+    hpx_codemap_remove(CODE(0xa000), 71);
+    assert_false(hpx_codemap_known(BASE + 0xa000));
+    assert_false(hpx_codemap_known(BASE + 0x9040));
+    assert_false(hpx_codemap_known(1));
+    assert_false(hpx_codemap_known(UINTPTR_MAX));
 }
 
 #define WRITERS 2
@@ -126,7 +131,7 @@ int main(void)
         cmocka_unit_test(removal_ends_where_another_method_begins),
         cmocka_unit_test(code_across_two_chunks_has_one_owner),
         cmocka_unit_test(code_far_outside_of_the_window_is_left_out),
-        cmocka_unit_test(covers_what_lies_between_the_ends_of_generated_code),
+        cmocka_unit_test(code_is_known_until_it_is_taken_back),
         cmocka_unit_test(writers_and_a_reader_meet_and_nobody_sees_the_owner_of_another_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
