@@ -211,11 +211,16 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     static uint64_t unmapped = UINT64_C(1) << 32; /* keys above any kernel id; VMInit's thread alone */
     void *mark = NULL;
+    jint state = 0;
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mark) != JVMTI_ERROR_NONE || mark != NULL) {
         return; /* it has begun by itself, or has ended */
     }
+    if ((*jvmti)->GetThreadState(jvmti, thread, &state) != JVMTI_ERROR_NONE || !(state & JVMTI_THREAD_STATE_ALIVE)) {
+        return; /* it has ended, or is being attached, may have no name yet, and will begin by itself */
+    }
     struct info i = info_of(jvmti, env, thread);
-    if (i.name != NULL && strcmp(i.name, HPX_SERVICE_NAME) == 0) {
+    bool ended = i.group == NULL; /* since we asked for its state */
+    if (ended || (i.name != NULL && strcmp(i.name, HPX_SERVICE_NAME) == 0)) {
         forget(jvmti, env, i.name, NULL);
         forget(jvmti, env, i.group, NULL);
         return;

@@ -61,16 +61,17 @@ class Env:
         return ':'.join(str(d) for release, d in self.classes.items() if jdk.version >= release)
 
     def native_dir(self, jdk):
-        """The folder with libhelper.so, built against the JDK's own headers once a run."""
+        """The folder with lib*.so of native/*.c, built against the JDK's own headers once a run."""
         with self.lock:
             if jdk.version not in self._natives:
                 to = self.tmp / ('native%d' % jdk.version)
                 to.mkdir()
-                cmd = [os.environ.get('CC', 'cc'), '-O2', '-g', '-shared', '-fPIC', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE',
-                       '-I%s' % (jdk.home / 'include'), '-I%s' % (jdk.home / 'include' / 'linux'), '-o', str(to / 'libhelper.so'), str(HERE / 'native' / 'helper.c')]
-                r = subprocess.run(cmd, capture_output=True, text=True)
-                if r.returncode != 0:
-                    raise SystemExit('cc failed:\n%s' % r.stderr)
+                for source in sorted((HERE / 'native').glob('*.c')):
+                    cmd = [os.environ.get('CC', 'cc'), '-O2', '-g', '-shared', '-fPIC', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-I%s' % (jdk.home / 'include'),
+                           '-I%s' % (jdk.home / 'include' / 'linux'), '-o', str(to / ('lib%s.so' % source.stem)), str(source), '-lpthread']
+                    r = subprocess.run(cmd, capture_output=True, text=True)
+                    if r.returncode != 0:
+                        raise SystemExit('cc failed:\n%s' % r.stderr)
                 self._natives[jdk.version] = to
             return self._natives[jdk.version]
 

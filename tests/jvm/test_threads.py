@@ -69,3 +69,13 @@ def classes_are_unloaded_in_short(t):
 def classes_by_the_ten_thousands(t):
     _, p = t.profile('UnloadMany', 30000, 200, opts='cpu=samples,interval=1,cutoff=0,depth=12', stdout='unloaded MANY\n')
     t.check(_labels(t, p) > 1000, 'too few frames of generated classes')
+
+
+@test()
+def threads_that_attach_while_the_vm_starts(t):
+    """VMInit lists the threads that are there; one that is just being attached has no name or group yet and must begin by itself."""
+    attacher = '-agentpath:%s=300' % (t.env.native_dir(t.jdk) / 'libattacher.so')
+    for _ in range(25):
+        _, p = t.profile('Hello', jvm=[attacher], stdout='hi\n')
+        t.equal([n for k, s, n, g in p.threads if k == 'start' and (n == '' or g == '')], [], 'threads without a name or a group')
+        (t.work / 'java.hprof.txt').unlink()
