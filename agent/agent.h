@@ -36,19 +36,21 @@ struct hpx_agent_thread {
     pid_t tid;
     uintptr_t stack_low; /* lowest word of the stack; 0: not known */
     uintptr_t stack_end; /* above the highest word of the stack; 0: not known */
-    /* sampler.c */
+    /* clocks.c */
     timer_t timer;
     int perf_fd; /* -1: a timer */
     enum { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF } clock;
     bool first_done;
-    uint32_t signals;                    /* the handler's */
-    uint64_t origin_ns;                  /* perf: CPU time of the first expiry */
-    uint64_t accounted;                  /* perf: expiries that samples stand for */
-    bool adopted;                        /* was there before us; its state is never freed: other threads' handlers look at it */
-    bool settle;                         /* perf: what is due at the end is counted then */
+    bool settle;        /* perf: what is due at the end is counted then */
+    uint64_t origin_ns; /* perf: CPU time of the first expiry */
+    uint64_t accounted; /* perf: expiries that samples stand for */
+    /* sampler.c */
+    uint32_t signals;       /* the handler's */
+    bool adopted;           /* was there before us; its state is never freed: other threads' handlers look at it */
+    _Atomic int in_handler; /* seq_cst with gate.open: the end waits until no handler is inside */
+    /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
-    _Atomic int in_handler;              /* seq_cst with gate.open: the end waits until no handler is inside */
-    struct hpx_ev_hash slots[HPX_SLOTS]; /* the owner's: which stack each slot means (event.h) */
+    struct hpx_ev_hash slots[HPX_SLOTS]; /* which stack each slot means (event.h) */
 };
 
 /* The calling thread's state: NULL (none), &hpx_ours (a thread of the agent), or its own. The only thread-local variable: glibc's surplus

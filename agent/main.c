@@ -4,6 +4,7 @@
 #include "agent.h"
 #include "aggregator.h"
 #include "callbacks.h"
+#include "clocks.h"
 #include "dump.h"
 #include "log.h"
 #include "output.h"
@@ -80,7 +81,7 @@ static void after_fork_child(void)
     hpx_gate_shut(&hpx_agent.gate);
     hpx_agent.live = false;
     hpx_output_forget();
-    hpx_sampler_forget();
+    hpx_clocks_forget();
 }
 
 /* What can fail before anything is written. */

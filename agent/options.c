@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,41 @@ static enum value_is take_cutoff(double *cutoff, const char *value)
         return VALUE_WRONG;
     }
     *cutoff = d;
+    return VALUE_GOOD;
+}
+
+static enum value_is take_sampler(enum hpx_engine *engine, const char *value)
+{
+    static const char *const names[] = {[HPX_ENGINE_ASYNC] = "async", [HPX_ENGINE_WALK] = "walk", [HPX_ENGINE_POLL] = "poll"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        if (!strcmp(value, names[i])) {
+            *engine = (enum hpx_engine)i;
+            return VALUE_GOOD;
+        }
+    }
+    return VALUE_WRONG;
+}
+
+/* The signals that neither a JVM nor glibc uses itself. */
+static enum value_is take_signal(int *number, const char *value)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } plain[] = {{"PROF", SIGPROF}, {"VTALRM", SIGVTALRM}, {"USR1", SIGUSR1}, {"RTMIN", 0}};
+    value += strncmp(value, "SIG", 3) == 0 ? 3 : 0;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(plain); i++) {
+        if (!strcmp(value, plain[i].name)) {
+            *number = plain[i].number ? plain[i].number : SIGRTMIN;
+            return VALUE_GOOD;
+        }
+    }
+    const char *digits = strncmp(value, "RTMIN+", 6) == 0 ? value + 6 : "";
+    size_t n = strspn(digits, "0123456789");
+    if (n == 0 || n > 2 || digits[n] || atoi(digits) > HPX_OPT_MAX_RTSIG) {
+        return VALUE_WRONG;
+    }
+    *number = SIGRTMIN + atoi(digits);
     return VALUE_GOOD;
 }
 
@@ -202,6 +238,12 @@ static int take_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const 
         return take_depth(p, value, is);
     case HPX_OPT_INTERVAL:
         *is = take_interval(&p->o->interval_ns, value);
+        return 0;
+    case HPX_OPT_SAMPLER:
+        *is = take_sampler(&p->o->sampler, value);
+        return 0;
+    case HPX_OPT_SIGNAL:
+        *is = take_signal(&p->o->signal, value);
         return 0;
     case HPX_OPT_CUTOFF:
         *is = take_cutoff(&p->o->cutoff, value);
@@ -343,7 +385,8 @@ static int take_defaults(struct hpx_opt_parse *p)
     p->source = &none;
     for (size_t i = 0; i < hpx_opts_len && rc == 0; i++) {
         enum hpx_opt_kind kind = hpx_opts[i].kind;
-        if (kind == HPX_OPT_FLAG || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL || kind == HPX_OPT_CUTOFF) {
+        if (kind == HPX_OPT_FLAG || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL || kind == HPX_OPT_CUTOFF ||
+            kind == HPX_OPT_SAMPLER || kind == HPX_OPT_SIGNAL) {
             rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
         }
     }

@@ -13,6 +13,9 @@
 
 enum hpx_cpu_mode { HPX_CPU_OFF, HPX_CPU_SAMPLES, HPX_CPU_TIMES, HPX_CPU_OLD };
 
+/* Who takes the stacks of cpu=samples: the signal handler; a thread of ours after a signal; a thread of ours without signals. */
+enum hpx_engine { HPX_ENGINE_ASYNC, HPX_ENGINE_WALK, HPX_ENGINE_POLL };
+
 struct hpx_options {
     enum hpx_cpu_mode cpu;
     bool heap_dump, heap_sites;
@@ -22,6 +25,8 @@ struct hpx_options {
     bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
+    enum hpx_engine sampler;
+    int signal;           /* number of the signal of cpu=samples */
     double cutoff;        /* >= 0, inf or nan */
     char *file;           /* malloc'ed; not expanded; the format's default name when none was given */
     char *net;            /* malloc'ed HOST:PORT or NULL */
@@ -30,6 +35,7 @@ struct hpx_options {
 };
 
 #define HPX_OPT_MAX_DEPTH 2048u
+#define HPX_OPT_MAX_RTSIG 28 /* signal=RTMIN+N: two at the end are left to others */
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
 

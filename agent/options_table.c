@@ -47,6 +47,15 @@ const struct hpx_opt hpx_opts[] = {
      .more = "n: where NAME exists, the process id is put into the name: java.hprof.1234.txt for text files that end in .txt, else NAME.1234."},
     {.name = "verbose", .kind = HPX_OPT_FLAG, .offset = AT(verbose), .values = YN, .must = YN, .def = "y",
      .what = "messages about dumps on stderr", .more = "n: nothing but warnings, errors and losses."},
+    {.name = "sampler", .kind = HPX_OPT_SAMPLER, .values = "async|walk|poll", .must = "async|walk|poll", .def = "async",
+     .what = "who takes the stacks of cpu=samples",
+     .more = "async: the signal handler of the running thread, by AsyncGetCallTrace. walk: a thread of hprofx, by JVMTI, after the signal told it where the "
+             "thread was. poll: the same without signals, for threads whose CPU clock moved. walk is taken where AsyncGetCallTrace is missing or fails, poll "
+             "where the system refuses timers."},
+    {.name = "signal", .kind = HPX_OPT_SIGNAL, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
+     .what = "signal of cpu=samples: PROF, RTMIN+3...",
+     .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 28; the prefix SIG is allowed. Signals that hprofx did "
+             "not send go to the handler that was there before."},
     {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
      .what = "primitive fields in heap dumps", .more = "n: they are written as 0."},
     {.name = "primarrays", .kind = HPX_OPT_FLAG, .offset = AT(primarrays), .values = YN, .must = YN, .def = "y",

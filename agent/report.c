@@ -2,8 +2,8 @@
 /* report.c: the lines of report.h. */
 #include "report.h"
 #include "clock.h"
+#include "clocks.h"
 #include "output.h"
-#include "sampler.h"
 #include "service.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ char *hpx_report_text(const struct hpx_report *r)
     struct text t = {NULL, 0, 0};
     uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), requested = hpx_agent.opt.interval_ns;
     add(&t, "hprofx: version: %s\n", HPX_VERSION);
-    add(&t, "hprofx: sampler: AsyncGetCallTrace by %s\n", hpx_sampler_clock_name());
+    add(&t, "hprofx: sampler: AsyncGetCallTrace by %s\n", hpx_clocks_name());
     add(&t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(requested));
     add(&t, "hprofx: signals: %" PRIu64 "\n", signals);
     if (signals > 0) {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sampler.h: cpu=samples: a clock a thread, a signal when it has used another interval of CPU time, a stack into its ring.
- *
- * Clock: a POSIX timer on the thread's own CPU clock, signalled to that thread. It expires at scheduler ticks only, so a signal may stand
- * for several intervals: a sample weighs 1 + overruns. For an interval shorter than a tick the kernel's software cpu-clock event is used
- * where the system permits it.
+/* sampler.h: cpu=samples: a signal when a thread has used another interval of CPU time (clocks.h), a stack into its ring (stacks.h).
  *
  * Order: hpx_sampler_arm() after the thread's state is complete and registered; hpx_sampler_disarm() before it is retired. */
 #ifndef HPX_SAMPLER_H
@@ -27,11 +23,5 @@ void hpx_sampler_settle(struct hpx_agent_thread *t);
 /* Aggregator, after the gate was closed: waits until t's handler is not inside, at most until then (hpx_clock_mono()); false: it still is.
  */
 bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns);
-
-/* In the child of a fork: closes its copies of the perf events. Async-signal-safe. */
-void hpx_sampler_forget(void);
-
-/* "timer" or "perf cpu-clock": what new threads get. For the report. */
-const char *hpx_sampler_clock_name(void);
 
 #endif

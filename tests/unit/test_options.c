@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,45 @@ static void options_interval_takes_fractions_and_stays_in_its_bounds(void **stat
         char line[64], message[160];
         (void)snprintf(line, sizeof(line), "interval=%s", bad[i]);
         (void)snprintf(message, sizeof(message), "hprof option error: interval option value must be decimal and > 0 (%s)", line);
+        refuses(line, message);
+    }
+}
+
+static void options_sampler_names_an_engine(void **state)
+{
+    (void)state;
+    takes("cpu=samples");
+    assert_int_equal(o.sampler, HPX_ENGINE_ASYNC);
+    hpx_options_fini(&o);
+    takes("sampler=walk");
+    assert_int_equal(o.sampler, HPX_ENGINE_WALK);
+    hpx_options_fini(&o);
+    takes("sampler=walk,sampler=poll");
+    assert_int_equal(o.sampler, HPX_ENGINE_POLL);
+    hpx_options_fini(&o);
+    refuses("sampler=wal", "hprof option error: sampler option value must be async|walk|poll (sampler=wal)");
+    refuses("sampler=", "hprof option error: sampler option value must be async|walk|poll (sampler=)");
+}
+
+static void options_signal_is_one_that_the_vm_leaves_alone(void **state)
+{
+    static const struct {
+        const char *text;
+        int number;
+    } good[] = {
+        {"cpu=samples", SIGPROF},   {"signal=PROF", SIGPROF},         {"signal=SIGVTALRM", SIGVTALRM},      {"signal=USR1", SIGUSR1},
+        {"signal=RTMIN", SIGRTMIN}, {"signal=RTMIN+3", SIGRTMIN + 3}, {"signal=SIGRTMIN+28", SIGRTMIN + 28}};
+    static const char *const bad[] = {"SEGV", "USR2", "27", "RTMIN+29", "RTMIN+", "RTMIN+-1", "RTMIN+1x", "RTMIN+001", "SIG", "", "prof"};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        takes(good[i].text);
+        assert_int_equal(o.signal, good[i].number);
+        hpx_options_fini(&o);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
+        char line[64], message[160];
+        (void)snprintf(line, sizeof(line), "signal=%s", bad[i]);
+        (void)snprintf(message, sizeof(message), "hprof option error: signal option value must be PROF|VTALRM|USR1|RTMIN+N (%s)", line);
         refuses(line, message);
     }
 }
@@ -411,6 +451,8 @@ int main(void)
         cmocka_unit_test(options_checks_across_sources_come_last),
         cmocka_unit_test(options_colon_separates_only_before_an_equal_sign),
         cmocka_unit_test(options_interval_takes_fractions_and_stays_in_its_bounds),
+        cmocka_unit_test(options_sampler_names_an_engine),
+        cmocka_unit_test(options_signal_is_one_that_the_vm_leaves_alone),
         cmocka_unit_test(options_depth_goes_to_2048),
         cmocka_unit_test(options_cutoff_is_what_strtod_takes),
         cmocka_unit_test(options_net_wants_a_host_and_a_port),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* walk.h: the Java stack of the interrupted thread, by AsyncGetCallTrace, with remedies for what it cannot walk.
+/* agct.h: the Java stack of the interrupted thread, by AsyncGetCallTrace, with remedies for what it cannot walk.
  *
  * Signal handler of the thread itself only; async-signal-safe as far as AsyncGetCallTrace is: no lock, no allocation, no system call of
  * ours. It reads the thread's own stack above the interrupted stack pointer and nothing else. */
-#ifndef HPX_WALK_H
-#define HPX_WALK_H
+#ifndef HPX_AGCT_H
+#define HPX_AGCT_H
 
 #include "err.h"
 #include "event.h"
 
-struct hpx_walk {
+struct hpx_agct {
     void *env;           /* JNIEnv of the thread */
     uintptr_t stack_low; /* the thread's stack; 0, 0: not known, then nothing is read there */
     uintptr_t stack_end;
@@ -17,11 +17,11 @@ struct hpx_walk {
 };
 
 /* Finds AsyncGetCallTrace in the libjvm of this process. 0, -HPX_E_VM. At load. */
-int hpx_walk_init(struct hpx_err *err);
+int hpx_agct_init(struct hpx_err *err);
 
 /* frames: room for depth + 1. Returns the number of frames, leaf first, `pad` cleared; or -enum hpx_unknown. Then *retried tells whether a
  * remedy was needed; a frame that a remedy had to skip is put back on top, without a line, when its pc's owner is known. context: the
  * handler's ucontext, unchanged on return. */
-int hpx_walk_sig(const struct hpx_walk *w, struct hpx_ev_frame *frames, void *context, bool *retried);
+int hpx_agct_walk_sig(const struct hpx_agct *w, struct hpx_ev_frame *frames, void *context, bool *retried);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* walk.c: AsyncGetCallTrace and its remedies.
+/* agct.c: AsyncGetCallTrace and its remedies.
  *
  * AsyncGetCallTrace gives up where it cannot parse the top frame: the pc at the entry or return of compiled code, in a stub that pushed a
  * register, in an interpreter frame being built, in the VM below a call whose anchor is not complete. Each remedy pretends that the
  * innermost frame has returned (return address at sp, at sp + 8, or behind the frame pointer, followed while it leads through native
  * frames) and asks again. Only an address in living code is accepted: HotSpot ends the process when it is asked about a method that was
  * made a zombie, and dead words of a stack are full of them. */
-#include "walk.h"
+#include "agct.h"
 #include "codemap.h"
 #include <dlfcn.h>
 #include <jvmti.h>
@@ -22,7 +22,7 @@ struct call_trace {
 
 static void (*async_get_call_trace)(struct call_trace *, jint, void *);
 
-int hpx_walk_init(struct hpx_err *err)
+int hpx_agct_init(struct hpx_err *err)
 {
     void *sym = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
     if (sym == NULL) {
@@ -36,7 +36,7 @@ int hpx_walk_init(struct hpx_err *err)
     return 0;
 }
 
-static int ask(const struct hpx_walk *w, struct hpx_ev_frame *frames, uint32_t depth, void *context)
+static int ask(const struct hpx_agct *w, struct hpx_ev_frame *frames, uint32_t depth, void *context)
 {
     struct call_trace t = {w->env, 0, frames};
     async_get_call_trace(&t, (jint)depth, context);
@@ -77,7 +77,7 @@ static uintptr_t word(uintptr_t at)
 }
 
 /* The return address lies `up` words above sp: the pc is at an entry or return, or in a stub that pushed the frame pointer. */
-static bool pop(const struct hpx_walk *w, const struct registers *now, unsigned up, struct registers *r)
+static bool pop(const struct hpx_agct *w, const struct registers *now, unsigned up, struct registers *r)
 {
     uintptr_t at = now->sp + up * sizeof(uintptr_t);
     if ((now->sp & 7) || at + 8 > w->stack_end) {
@@ -88,7 +88,7 @@ static bool pop(const struct hpx_walk *w, const struct registers *now, unsigned 
 }
 
 /* One frame up the chain of frame pointers. */
-static bool hop(const struct hpx_walk *w, struct registers *r)
+static bool hop(const struct hpx_agct *w, struct registers *r)
 {
     if ((r->fp & 7) || r->fp < r->sp || r->fp > w->stack_end - 16) {
         return false;
@@ -98,7 +98,7 @@ static bool hop(const struct hpx_walk *w, struct registers *r)
 }
 
 /* One try: pretends to be at r. The frames go where the skipped one can be put in front. */
-static int ask_at(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r)
+static int ask_at(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r)
 {
     store(u, r);
     return ask(w, frames + 1, w->depth, u);
@@ -106,7 +106,7 @@ static int ask_at(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontex
 
 /* Compiled code in the middle of a method: an intrinsic has pushed a word or two (String.compareTo does), or there is no debug information
  * at the pc; the frame is complete, so any near place of the same method that has some will do. */
-static int ask_near(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was, uint64_t owner)
+static int ask_near(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was, uint64_t owner)
 {
     static const int16_t offsets[] = {8, -8, 24, -24, 64, -64, 160, -160, 400, -400, 1000, -1000};
     for (unsigned pushed = 1; pushed <= 2; pushed++) {
@@ -134,7 +134,7 @@ static int ask_near(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucont
 
 /* The same return address with the stack pointers that a caller may have left: as it is, with words pushed for a stub, or (the callee was
  * entered from compiled code through an adapter that moved the arguments) as the interpreter keeps it. */
-static int ask_caller(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r, uintptr_t sender_sp)
+static int ask_caller(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r, uintptr_t sender_sp)
 {
     uintptr_t sps[] = {r->sp, sender_sp, r->sp + 8, r->sp + 16};
     for (size_t k = 0; k < HPX_ARRAY_LEN(sps); k++) {
@@ -150,7 +150,7 @@ static int ask_caller(const struct hpx_walk *w, struct hpx_ev_frame *frames, uco
 }
 
 /* Native code below Java code, or a stub: the first caller that can be walked. */
-static int ask_callers(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
+static int ask_callers(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
 {
     struct registers r = *was;
     for (int hops = 0, asked = 0; hops < HOPS && asked < ASKS; hops++) {
@@ -170,7 +170,7 @@ static int ask_callers(const struct hpx_walk *w, struct hpx_ev_frame *frames, uc
 }
 
 /* Puts the method that owns the original pc on top of n frames at frames + 1: its time must not go to its caller. */
-static int with_owner(const struct hpx_walk *w, struct hpx_ev_frame *frames, int n, uint64_t owner)
+static int with_owner(const struct hpx_agct *w, struct hpx_ev_frame *frames, int n, uint64_t owner)
 {
     if (owner == 0) {
         memmove(frames, frames + 1, (size_t)n * sizeof *frames);
@@ -180,7 +180,7 @@ static int with_owner(const struct hpx_walk *w, struct hpx_ev_frame *frames, int
     return n < (int)w->depth ? n + 1 : (int)w->depth;
 }
 
-static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+static int retry(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
 {
     struct registers was, r;
     load(u, &was);
@@ -205,7 +205,7 @@ static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext
 #else
 
 /* No remedies where none was measured: the cause is counted and shown. */
-static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+static int retry(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
 {
     (void)w, (void)frames, (void)u;
     return first;
@@ -213,7 +213,7 @@ static int retry(const struct hpx_walk *w, struct hpx_ev_frame *frames, ucontext
 
 #endif
 
-int hpx_walk_sig(const struct hpx_walk *w, struct hpx_ev_frame *frames, void *context, bool *retried)
+int hpx_agct_walk_sig(const struct hpx_agct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
 {
     int n = ask(w, frames, w->depth, context);
     *retried = false;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* clocks.h: a clock a thread that raises our signal on it when it has used another interval of CPU time.
+ *
+ * A POSIX timer on the thread's own CPU clock. It expires at scheduler ticks only, so a signal may stand for several intervals: a sample
+ * weighs 1 + overruns. For an interval shorter than a tick the kernel's software cpu-clock event is used where the system permits it. */
+#ifndef HPX_CLOCKS_H
+#define HPX_CLOCKS_H
+
+#include "agent.h"
+
+/* At load, after the options. */
+void hpx_clocks_init(void);
+/* Starts t's clock: the owner, or VMInit for threads that were there before (t->adopted is set then). 0, or errno: t has no clock. */
+int hpx_clocks_start(struct hpx_agent_thread *t);
+/* The owner at its end; the aggregator after the gate was closed. */
+void hpx_clocks_stop(struct hpx_agent_thread *t);
+
+/* ---- the handler on t; async-signal-safe ---- */
+
+/* A clock of ours raised it. */
+bool hpx_clocks_own_sig(const siginfo_t *si);
+/* Intervals that the signal stands for; 0: it was on its way when the clock was stopped. */
+uint64_t hpx_clocks_weight_sig(struct hpx_agent_thread *t, const siginfo_t *si);
+/* The handler is done: the next signal may come. */
+void hpx_clocks_go_on_sig(struct hpx_agent_thread *t);
+
+/* The owner at its end, after stop: intervals of its CPU time that no signal stood for; 0 where the timer counts on the whole. */
+uint64_t hpx_clocks_due(struct hpx_agent_thread *t);
+
+/* In the child of a fork: closes its copies of the perf events. Async-signal-safe. */
+void hpx_clocks_forget(void);
+/* "timer" or "perf cpu-clock": what new threads get. For the report. */
+const char *hpx_clocks_name(void);
+
+#endif
