@@ -7,8 +7,8 @@
  * host's /proc and all its top folders, but those of the system (/usr, /etc, /var and so on), under the same paths.
  *
  * All mounts live in a mount namespace of the process: none is left behind, a reboot loses nothing, and `rm -rf ROOT` on the host
- * cannot reach the host through them. /dev is a fresh tmpfs with the six harmless nodes made here, never the host's: a program that
- * removes a device node that it was told to write to (the original hprof does) removes its own copy.
+ * cannot reach the host through them. /dev is a fresh tmpfs with five harmless nodes made here (null, zero, full, random, urandom), never
+ * the host's: a program that removes a device node that it was told to write to (the original hprof does) removes its own copy.
  *
  * Root, or else a user namespace in which the caller keeps its own user id: the folders to be bound must then exist in ROOT. Exit status
  * 125: the chroot could not be entered; 126 and 127 as in a shell.
@@ -94,8 +94,7 @@ static void make_dev(void)
     static const struct {
         const char *path;
         unsigned major, minor;
-    } nodes[] = {{"/dev/null", 1, 3},   {"/dev/zero", 1, 5},    {"/dev/full", 1, 7},
-                 {"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}, {"/dev/tty", 5, 0}};
+    } nodes[] = {{"/dev/null", 1, 3}, {"/dev/zero", 1, 5}, {"/dev/full", 1, 7}, {"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}};
     static const char *const links[][2] = {
         {"/proc/self/fd", "/dev/fd"}, {"fd/0", "/dev/stdin"}, {"fd/1", "/dev/stdout"}, {"fd/2", "/dev/stderr"}};
 
