@@ -80,6 +80,28 @@ def samples(ctx):
     return rows, raw
 
 
+def engines(ctx):
+    """Ratio of CPU and wall time at 10 ms for each engine, against the run without agent in the same round."""
+    ctx.need_agent()
+    rows, raw = [], []
+    configurations = {"none": []}
+    configurations.update({e: ctx.product("cpu=samples,sampler=" + e) for e in ("async", "walk", "poll")})
+    for jdk in ctx.jdks:
+        hello = interleave(list(configurations), ctx.times(5, 2), lambda c, j=jdk: ctx.java(j, ["Hello"], configurations[c]))
+        start = {c: statistics.median(r.cpu for r in hello[c]) for c in configurations}
+        for name, arguments in workloads(ctx).items():
+            say("engines, JDK %s: %s" % (jdk, name))
+            runs = interleave(list(configurations), ctx.times(4), lambda c, j=jdk, a=arguments: ctx.java(j, a, configurations[c]))
+            for c in list(configurations)[1:]:
+                q = ratios([r.cpu for r in runs[c]], [r.cpu for r in runs["none"]], (start[c], start["none"]))
+                w = ratios([r.inside for r in runs[c]], [r.inside for r in runs["none"]])
+                rows.append(row("%s, %s: CPU" % (name, c), jdk, q[1], "ratio", None, (q[0], q[2]), "n=%d" % len(runs[c])))
+                rows.append(row("%s, %s: wall" % (name, c), jdk, w[1], "ratio", None, (w[0], w[2])))
+            raw += [dict(jdk=jdk, work=name, configuration=c, cpu=r.cpu, wall=r.wall, inside=r.inside, report=r.report)
+                    for c in configurations for r in runs[c]]
+    return rows, raw
+
+
 def read_lines(path):
     """{key: number} of a file of "key value" lines."""
     with open(path, encoding="ascii") as f:
