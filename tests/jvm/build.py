@@ -21,14 +21,12 @@ def clean_environment():
 
 
 class Env:
-    def __init__(self, agent, jdks, level):
+    def __init__(self, agent, jdks):
         self.agent = agent
-        self.level = level
         self.jdks = jdks
         self.tmp = pathlib.Path(tempfile.mkdtemp(prefix='hprofx-jvm-'))
         self.keep_tmp = False
         self.lock = threading.Lock()
-        self._collectors = {}
         self._natives = {}
         self._compile()
 
@@ -39,20 +37,25 @@ class Env:
     # --- programs
 
     def _compile(self):
-        low, high = min(self.jdks, key=lambda j: j.version), max(self.jdks, key=lambda j: j.version)
         common = sorted(p for p in (HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java'))
         self.classes = {8: self.tmp / 'classes'}
-        self._javac(low, 8, common, self.classes[8])
+        self._javac(self._compiler(8), 8, common, self.classes[8])
         for release in (17, 21):
             files = sorted((HERE / ('programs%d' % release)).glob('*.java'))
-            with_jdk = next((j for j in (low, high) if j.version >= release), None)
+            with_jdk = self._compiler(release)
             if files and with_jdk:
                 self.classes[release] = self.tmp / ('classes%d' % release)
                 self._javac(with_jdk, release, files, self.classes[release])
 
+    def _compiler(self, release):
+        """The lowest that knows the release and --release (9): a later one may have dropped the release."""
+        able = sorted((j for j in self.jdks if j.version >= release), key=lambda j: (j.version < 9, j.version))
+        return able[0] if able else None
+
     def _javac(self, jdk, release, files, to):
         to.mkdir()
-        cmd = [str(jdk.home / 'bin' / 'javac'), '--release', str(release), '-Xlint:-options', '-g', '-nowarn', '-encoding', 'UTF-8', '-cp', str(self.classes[8]), '-d', str(to)]
+        what = ['--release', str(release)] if jdk.version >= 9 else ['-source', str(release), '-target', str(release)]
+        cmd = [str(jdk.home / 'bin' / 'javac')] + what + ['-Xlint:-options', '-g', '-nowarn', '-encoding', 'UTF-8', '-cp', str(self.classes[8]), '-d', str(to)]
         r = subprocess.run(cmd + [str(f) for f in files], capture_output=True, text=True, env=clean_environment())
         if r.returncode != 0:
             raise SystemExit('javac failed:\n%s' % r.stderr)
@@ -63,8 +66,8 @@ class Env:
     def native_dir(self, jdk):
         """The folder with lib*.so of native/*.c, built against the JDK's own headers once a run."""
         with self.lock:
-            if jdk.version not in self._natives:
-                to = self.tmp / ('native%d' % jdk.version)
+            if jdk.label not in self._natives:
+                to = self.tmp / ('native%s' % jdk.label)
                 to.mkdir()
                 for source in sorted((HERE / 'native').glob('*.c')):
                     cmd = [os.environ.get('CC', 'cc'), '-O2', '-g', '-shared', '-fPIC', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-I%s' % (jdk.home / 'include'),
@@ -72,15 +75,5 @@ class Env:
                     r = subprocess.run(cmd, capture_output=True, text=True)
                     if r.returncode != 0:
                         raise SystemExit('cc failed:\n%s' % r.stderr)
-                self._natives[jdk.version] = to
-            return self._natives[jdk.version]
-
-    # --- what the JVM offers
-
-    def has_collector(self, jdk, flag):
-        with self.lock:
-            key = (jdk.version, flag)
-            if key not in self._collectors:
-                r = subprocess.run([str(jdk.home / 'bin' / 'java'), flag, '-Xmx64m', '-version'], capture_output=True, env=clean_environment())
-                self._collectors[key] = r.returncode == 0
-            return self._collectors[key]
+                self._natives[jdk.label] = to
+            return self._natives[jdk.label]

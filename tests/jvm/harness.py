@@ -83,10 +83,10 @@ class Run:
 
 
 class Test:
-    def __init__(self, env, case, gc_flag):
+    def __init__(self, env, case):
         self.env, self.case, self.jdk = env, case, case.jdk
-        self.level = env.level
-        self.gc_flag = gc_flag
+        self.level = case.jdk.level
+        self.gc = case.jdk.gc(case.collector)
         safe = re.sub(r'[^A-Za-z0-9.-]+', '_', str(case))[:80]
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix=safe + '-', dir=env.tmp))
         self.work = self.dir / 'work'
@@ -101,8 +101,7 @@ class Test:
 
     def command(self, program, *args, opts='cpu=samples', agent=None, jvm=(), native=False, gc=True):
         """opts None: without the agent, unless `agent` holds the argument that loads it."""
-        cmd = [str(self.jdk.home / 'bin' / 'java'), '-Xmx512m', '-XX:-CreateCoredumpOnCrash']
-        cmd += [self.gc_flag] if gc else []
+        cmd = self.jdk.java() + ['-Xmx512m'] + (self.gc if gc else [])
         cmd += list(jvm)
         if native:
             cmd += ['-Djava.library.path=%s' % self.env.native_dir(self.jdk)] + (['--enable-native-access=ALL-UNNAMED'] if self.jdk.version >= 22 else [])

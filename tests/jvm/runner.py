@@ -2,24 +2,14 @@
 """The registry of tests and the loop that runs them: two workers, then alone what measures shares of CPU time; the table at the end."""
 import concurrent.futures
 import dataclasses
-import pathlib
 import threading
 import time
 import traceback
 
 import harness
+from jdk import COLLECTORS, Jdk
 
-COLLECTORS = ('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah')
-FLAGS = {'Serial': '-XX:+UseSerialGC', 'Parallel': '-XX:+UseParallelGC', 'G1': '-XX:+UseG1GC', 'ZGC': '-XX:+UseZGC', 'Shenandoah': '-XX:+UseShenandoahGC'}
-REQUIRED_COLLECTORS = ('Serial', 'Parallel', 'G1', 'ZGC')
-REQUIRED_JDKS = (17, 25)
 LEVELS = ('quick', 'plain', 'long')
-
-
-@dataclasses.dataclass(frozen=True)
-class Jdk:
-    version: int
-    home: pathlib.Path
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,17 +23,18 @@ class Case:
     timeout: float
 
     def __str__(self):
-        return '%s [%d %s]' % (self.name, self.jdk.version, self.collector)
+        return '%s [%s %s]' % (self.name, self.jdk.label, self.collector)
 
 
 _tests = []
 
 
-def test(level='plain', collectors=('G1',), since=17, until=999, params=None, quick_params=None, alone=False, timeout=60, one_jdk=False):
-    """Registers a test. level: the shortest run that has it. collectors: names or 'all'. params: one case each, shown in brackets of the name;
-    quick_params: the ones a --quick run takes. alone: it measures shares of CPU time, so nothing runs beside it. one_jdk: the first JDK is enough."""
+def test(level='plain', collectors=('G1',), since=8, until=999, needs=(), params=None, quick_params=None, alone=False, timeout=60, one_jdk=False):
+    """Registers a test. level: the shortest run that has it. collectors: names, 'all', or 'any' (one is enough even for a run over all collectors).
+    since, until: releases. needs: what the VM must have (OFFERS in jdk.py). params: one case each, shown in brackets of the name; quick_params: the ones
+    a quick run takes. alone: it measures shares of CPU time, so nothing runs beside it. one_jdk: the first JDK is enough."""
     def add(f):
-        _tests.append((f, level, COLLECTORS if collectors == 'all' else collectors, since, until, params, quick_params, alone, timeout, one_jdk))
+        _tests.append((f, level, collectors, since, until, needs, params, quick_params, alone, timeout, one_jdk))
         return f
     return add
 
@@ -53,19 +44,25 @@ def _name(f, param):
     return name if param is None else '%s(%s)' % (name, param[0] if isinstance(param, tuple) else param)
 
 
-def collect(jdks, level, match):
+def _collectors(of_test, jdk, every):
+    """Those in which a test runs on a JDK. Where only the first of a JDK is wanted a test that is written for others is left out."""
+    if of_test == 'any':
+        return ('G1',)
+    chosen = COLLECTORS if of_test == 'all' or every else of_test
+    return tuple(c for c in chosen if c in jdk.required())
+
+
+def collect(jdks, match, every_collector=False):
     cases = []
-    for f, at, collectors, since, until, params, quick_params, alone, timeout, one_jdk in _tests:
-        if LEVELS.index(at) > LEVELS.index(level):
-            continue
-        chosen = quick_params if level == 'quick' and quick_params is not None else params
-        for param in chosen if chosen is not None else (None,):
-            name = _name(f, param)
-            if match and not any(m in name for m in match):
-                continue
-            for jdk in [j for j in jdks if since <= j.version <= until][:1 if one_jdk else None]:
-                for c in collectors:
-                    cases.append(Case(name, f, param, jdk, c, alone, timeout))
+    for f, at, collectors, since, until, needs, params, quick_params, alone, timeout, one_jdk in _tests:
+        able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level)]
+        for jdk in able[:1 if one_jdk else None]:
+            chosen = quick_params if jdk.level == 'quick' and quick_params is not None else params
+            for param in chosen if chosen is not None else (None,):
+                name = _name(f, param)
+                if not match or any(m in name for m in match):
+                    # An interpreter needs several times as long for the same work.
+                    cases += [Case(name, f, param, jdk, c, alone, timeout * (1 if jdk.has('jit') else 4)) for c in _collectors(collectors, jdk, every_collector)]
     return cases
 
 
@@ -78,7 +75,7 @@ class Results:
     def add(self, case, status, text, seconds):
         with self.lock:
             self.totals[status] += 1
-            cell = self.cells.setdefault((case.jdk.version, case.collector), {'ok': 0, 'FAIL': 0, 'skip': 0})
+            cell = self.cells.setdefault((case.jdk.label, case.collector), {'ok': 0, 'FAIL': 0, 'skip': 0})
             cell[status] += 1
             print('%-4s %s (%.1f s)%s' % (status, case, seconds, ': ' + text if text and status == 'skip' else ''), flush=True)
             if text and status == 'FAIL':
@@ -86,12 +83,10 @@ class Results:
 
 
 def _run_one(env, case, results, keep):
-    t = harness.Test(env, case, FLAGS[case.collector])
+    t = harness.Test(env, case)
     began = time.monotonic()
     status, text = 'ok', ''
     try:
-        if not env.has_collector(case.jdk, FLAGS[case.collector]):
-            raise harness.Skip('this JDK has no %s' % case.collector)
         if case.param is None:
             case.function(t)
         else:
@@ -129,17 +124,16 @@ def run(env, cases, workers, keep, required):
 
 
 def _table(env, results, required):
-    """passed/failed/skipped a cell. True if a required cell has no test that ran: in a quick run the JDKs given count, else 17 and 25."""
-    versions = sorted({j.version for j in env.jdks} | (set(REQUIRED_JDKS) if required and env.level != 'quick' else set()))
-    print('\n%-5s' % 'JDK' + ''.join('%14s' % c for c in COLLECTORS) + '   (passed/failed/skipped)')
+    """passed/failed/skipped a cell. True if a required cell (Jdk.required) has no test that ran."""
+    print('\n%-7s' % 'JDK' + ''.join('%14s' % c for c in COLLECTORS) + '   (passed/failed/skipped)')
     missing = []
-    for v in versions:
-        row = '%-5d' % v
+    for jdk in env.jdks:
+        row = '%-7s' % jdk.label
         for c in COLLECTORS:
-            cell = results.cells.get((v, c))
-            row += '%14s' % ('%d/%d/%d' % (cell['ok'], cell['FAIL'], cell['skip']) if cell else '-')
-            if required and c in REQUIRED_COLLECTORS and not (cell and cell['ok'] + cell['FAIL']):
-                missing.append('%d %s' % (v, c))
+            cell = results.cells.get((jdk.label, c))
+            row += '%14s' % ('%d/%d/%d' % (cell['ok'], cell['FAIL'], cell['skip']) if cell else '-' if c in jdk.offered() else 'not offered')
+            if required and c in jdk.required() and not (cell and cell['ok'] + cell['FAIL']):
+                missing.append('%s %s' % (jdk.label, c))
         print(row)
     for m in missing:
         print('required, but nothing ran: JDK %s' % m)

@@ -34,7 +34,7 @@ def jvm_mode(t, mode):
     t.check(c['HotSplit.hotA'] > c['HotSplit.hotB'] > c['HotSplit.hotC'] > 0, 'samples: %s' % c)
 
 
-@test(params=('check-jni', 'c2', 'comp', 'zombies'))
+@test(params=('check-jni', 'c2', 'comp', 'zombies'), since=17)
 def jvm_mode_with_much_of_everything(t, mode):
     run, _ = t.profile('Gc', 3, 40, opts=OPTS, jvm=MODES[mode])
     t.check('WARNING' not in run.out + run.err or mode == 'zombies', 'the JVM warns')

@@ -7,13 +7,25 @@ def _paths(t):
     return {'LD_LIBRARY_PATH': '%s:%s' % (t.env.agent.parent, t.env.agent.parent / 'compat')}
 
 
-WAYS = {'agentlib': '-agentlib:hprofx=cpu=samples', 'agentlib-hprof': '-agentlib:hprof=cpu=samples', 'xrun-hprof': '-Xrunhprof:cpu=samples',
-        'xrun-hprofx': '-Xrunhprofx:cpu=samples'}
-
-
-@test(level='quick', params=sorted(WAYS), quick_params=['agentlib', 'xrun-hprof'])
+@test(level='quick', params=('-agentlib:', '-Xrun'))
 def by_name(t, way):
-    t.profile('Hello', agent=WAYS[way], env=_paths(t), stdout='hi\n')
+    t.profile('Hello', agent=way + ('hprofx=cpu=samples' if way == '-agentlib:' else 'hprofx:cpu=samples'), env=_paths(t), stdout='hi\n')
+
+
+OLD_NAME = {'agentlib': '-agentlib:hprof=cpu=samples', 'xrun': '-Xrunhprof:cpu=samples'}
+
+
+@test(level='quick', since=9, params=sorted(OLD_NAME))
+def by_the_old_name(t, way):
+    t.profile('Hello', agent=OLD_NAME[way], env=_paths(t), stdout='hi\n')
+
+
+@test(level='quick', until=8)
+def the_old_name_on_8_is_ours_by_path_alone(t):
+    """JDK 8 ships the original and looks in its own folder first."""
+    t.java('Hello', agent=OLD_NAME['agentlib'], env=_paths(t))
+    t.equal('hprofx' in (t.work / 'java.hprof.txt').read_text('utf-8'), False, 'by name: ours')
+    t.profile('Hello', agent='-agentpath:%s=cpu=samples' % (t.env.agent.parent / 'compat' / 'libhprof.so'), stdout='hi\n')
 
 
 @test(level='quick')
@@ -44,4 +56,5 @@ def twice_the_second_refuses_in_one_sentence(t):
 
 @test()
 def twice_by_path_and_by_the_old_name(t):
-    _twice(t, '-agentlib:hprof=cpu=samples,file=second.txt', _paths(t))
+    old = '-agentpath:%s' % (t.env.agent.parent / 'compat' / 'libhprof.so') if t.jdk.version == 8 else '-agentlib:hprof'
+    _twice(t, old + '=cpu=samples,file=second.txt', _paths(t))

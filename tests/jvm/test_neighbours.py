@@ -50,7 +50,7 @@ def _shared(t, name, **kw):
     return log.read_text().count('source: shared objects file'), (log.parent / (log.name + '.cds')).read_text()
 
 
-@test(level='quick', collectors=('Serial', 'G1'))
+@test(level='quick', collectors=('Serial', 'G1'), since=11)
 def class_data_sharing_stays_on(t):
     plain, _ = _shared(t, 'plain.log', opts=None)
     ours, cds = _shared(t, 'ours.log')
@@ -66,7 +66,7 @@ def the_aot_cache_stays_on(t):
     classes = t.env.classes[8]
     subprocess.run([str(t.jdk.home / 'bin' / 'jar'), 'cf', str(jar), '-C', str(classes), 'Gc.class', '-C', str(classes), 'Cpu.class', '-C', str(classes), 'Gc$1.class',
                     '-C', str(classes), 'Gc$2.class'], check=True)
-    java = [str(t.jdk.home / 'bin' / 'java'), t.gc_flag, '-Xmx512m']
+    java = t.jdk.java() + t.gc + ['-Xmx512m']
     end = ['-cp', str(jar), 'Gc', '2', '5']
     record = t.start_command(java + ['-XX:AOTCacheOutput=app.aot'] + end).finish()
     if record.code != 0 or not (t.work / 'app.aot').exists():

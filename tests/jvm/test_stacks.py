@@ -92,7 +92,7 @@ def native_methods_and_lambdas(t):
     t.equal([m for m in p.methods() if '/' in m], [], 'names with a slash')
 
 
-@test(level='quick')
+@test(level='quick', since=17)
 def records_hidden_classes_and_nest_mates(t):
     _, p = t.profile('Modern', 300, opts=FAST + ',depth=20', stdout='done\n')
     for method in ('Modern$Point.burnRecord', 'Modern$Square.burnSealed'):

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A JDK under test: what kind of VM it is, how it is started, which collectors it offers."""
+import dataclasses
+import functools
+import pathlib
+import re
+import subprocess
+
+import build
+
+COLLECTORS = ('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah')
+FLAGS = {'Serial': '-XX:+UseSerialGC', 'Parallel': '-XX:+UseParallelGC', 'G1': '-XX:+UseG1GC', 'ZGC': '-XX:+UseZGC', 'Shenandoah': '-XX:+UseShenandoahGC'}
+KINDS = ('server', 'zero')
+# What a test can ask for (needs=), and the kinds of VM that have it.
+OFFERS = {'jit': ('server',)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Jdk:
+    """label: as given (8, 17zero). kind: which VM of the JDK. level: how much of the suite runs on it. brief: its first collector only."""
+    label: str
+    version: int
+    kind: str
+    home: pathlib.Path
+    level: str
+    brief: bool
+
+    def java(self):
+        """The start of a command. A test's own limits for core files hold on every version (run); this spares the attempt."""
+        return [str(self.home / 'bin' / 'java')] + (['-zero'] if self.kind == 'zero' else []) + (['-XX:-CreateCoredumpOnCrash'] if self.version >= 9 else [])
+
+    def gc(self, collector):
+        # ZGC was experimental until 14 (JEP 377).
+        return (['-XX:+UnlockExperimentalVMOptions'] if collector == 'ZGC' and self.version < 15 else []) + [FLAGS[collector]]
+
+    def has(self, what):
+        return self.kind in OFFERS[what]
+
+    @functools.lru_cache(maxsize=None)
+    def offered(self):
+        """The collectors with which this VM starts."""
+        def starts(c):
+            return subprocess.run(self.java() + self.gc(c) + ['-Xmx64m', '-version'], capture_output=True, env=build.clean_environment()).returncode == 0
+        return tuple(c for c in COLLECTORS if starts(c))
+
+    def required(self):
+        """The collectors in which something must run: those offered; a VM that no longer starts with one that its release has is a failure, not an offer less.
+        Shenandoah is left out by some vendors, ZGC by the zero VM."""
+        always = {'Serial', 'Parallel', 'G1'} | ({'ZGC'} if self.version >= 11 and self.kind == 'server' else set())
+        return tuple(c for c in COLLECTORS if (c in always or c in self.offered()) and (not self.brief or c == 'G1'))
+
+
+def parse(text, level, brief):
+    """LABEL=HOME,... A label is a release with, for another VM than the server's, its kind behind it."""
+    jdks = []
+    for item in text.split(','):
+        label, sep, home = item.partition('=')
+        m = re.fullmatch(r'(\d+)(%s)?' % '|'.join(KINDS[1:]), label)
+        if not sep or not m or not (pathlib.Path(home) / 'bin' / 'java').exists():
+            raise ValueError('not LABEL=HOME of a JDK: %s' % item)
+        jdks.append(Jdk(label, int(m.group(1)), m.group(2) or KINDS[0], pathlib.Path(home).resolve(), level, brief))
+    return jdks
