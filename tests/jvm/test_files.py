@@ -18,7 +18,7 @@ def _refused(t, name, cwd_file=None):
     t.check("HPROF ERROR: can't create profile file: %s" % name in run.err.splitlines(), 'stderr: %s' % run.err)
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def a_symlink_is_refused(t):
     target = t.work / 'target'
     target.write_text('precious')
@@ -30,14 +30,14 @@ def a_symlink_is_refused(t):
     t.equal(t.files(), ['dangling.txt', 'link.txt', 'target'], 'files')
 
 
-@test()
+@test(collectors='any')
 def a_symlink_to_a_folder_on_the_way_is_followed(t):
     (t.work / 'real').mkdir()
     (t.work / 'way').symlink_to(t.work / 'real')
     t.profile('Hello', opts='cpu=samples,file=way/x.txt', name='real/x.txt')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def directories_and_missing_folders_are_refused(t):
     (t.work / 'dir').mkdir()
     for name in ('dir', '.', 'missing/x.txt', '/nonexistent/x.txt'):
@@ -45,7 +45,7 @@ def directories_and_missing_folders_are_refused(t):
     t.equal(t.files(), ['dir'], 'files')
 
 
-@test()
+@test(collectors='any')
 def a_socket_is_refused(t):
     s = socket.socket(socket.AF_UNIX)
     s.bind(os.path.relpath(t.work / 's'))
@@ -64,7 +64,7 @@ def _device(t, name, minor):
     return path, path.lstat()
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def a_device_is_written_into_and_stays(t):
     path, before = _device(t, 'null', 3)
     run = t.java('HotSplit', 30, opts='cpu=samples,file=null')
@@ -74,7 +74,7 @@ def a_device_is_written_into_and_stays(t):
     t.equal(t.files(), ['null'], 'files')
 
 
-@test()
+@test(collectors='any')
 def dev_null_of_the_machine_stays(t):
     before = os.lstat('/dev/null')
     if not stat.S_ISCHR(before.st_mode):
@@ -90,7 +90,7 @@ def _one_line_about_space(t, run):
     t.equal(run.err.count('done.'), 0, '"done." though the dump is not complete')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def a_full_device_gets_one_line_and_the_program_runs_on(t):
     path, before = _device(t, 'full', 7)
     run = t.java('HotSplit', 30, opts='cpu=samples,file=full')
@@ -99,7 +99,7 @@ def a_full_device_gets_one_line_and_the_program_runs_on(t):
     t.equal(path.lstat().st_rdev, before.st_rdev, 'the device node')
 
 
-@test()
+@test(collectors='any')
 def a_full_disk_gets_one_line_and_the_program_runs_on(t):
     probe = subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', str(t.work)], capture_output=True)
     if probe.returncode != 0:
@@ -112,7 +112,7 @@ def a_full_disk_gets_one_line_and_the_program_runs_on(t):
     _one_line_about_space(t, run)
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def dev_stdout_and_dev_stderr_are_descriptors_1_and_2(t):
     run = t.java('HotSplit', 30, opts='cpu=samples,file=/dev/stdout')
     t.equal(run.code, 0, 'exit code')
@@ -129,7 +129,7 @@ def _reader(t):
     return t.start_command(['cat', 'fifo'])
 
 
-@test(level='quick', params=('before', 'after'))
+@test(collectors='any', level='quick', params=('before', 'after'))
 def a_fifo(t, reader_comes):
     os.mkfifo(t.work / 'fifo')
     cat = _reader(t) if reader_comes == 'before' else None
@@ -146,7 +146,7 @@ def a_fifo(t, reader_comes):
     t.equal(t.files(), ['fifo'], 'files')
 
 
-@test()
+@test(collectors='any')
 def a_fifo_without_a_reader_holds_nobody(t):
     os.mkfifo(t.work / 'fifo')
     run = t.java('HotSplit', 30, opts='cpu=samples,file=fifo')
@@ -156,7 +156,7 @@ def a_fifo_without_a_reader_holds_nobody(t):
     t.equal(t.files(), ['fifo'], 'files')
 
 
-@test()
+@test(collectors='any')
 def a_fifo_whose_reader_leaves_ends_nothing(t):
     os.mkfifo(t.work / 'fifo')
     cat = t.start_command(['head', '-c', '10', 'fifo'])
@@ -166,7 +166,7 @@ def a_fifo_whose_reader_leaves_ends_nothing(t):
     t.equal(run.err.count('done.'), 0, '"done." though nobody read it')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def an_existing_file_is_replaced_by_a_new_one(t):
     old = t.work / 'java.hprof.txt'
     old.write_text('old')
@@ -177,7 +177,7 @@ def an_existing_file_is_replaced_by_a_new_one(t):
     t.check(old.stat().st_ino != (t.work / 'other-name').stat().st_ino, 'the old file was written into')
 
 
-@test(level='quick', params=('x.txt', 'x.TXT', 'noext', 'y.hprof', 'java.hprof.txt'), quick_params=('x.TXT', 'noext'))
+@test(collectors='any', level='quick', params=('x.txt', 'x.TXT', 'noext', 'y.hprof', 'java.hprof.txt'), quick_params=('x.TXT', 'noext'))
 def force_n_keeps_the_old_file(t, name):
     (t.work / name).write_text('old')
     file = '' if name == 'java.hprof.txt' else ',file=' + name
@@ -190,13 +190,13 @@ def force_n_keeps_the_old_file(t, name):
     t.output(new)
 
 
-@test()
+@test(collectors='any')
 def force_n_without_an_old_file_uses_the_name(t):
     t.profile('Hello', opts='cpu=samples,force=n', stdout='hi\n')
     t.equal(t.files(), ['java.hprof.txt'], 'files')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def names_are_expanded(t):
     before = time.strftime('%Y%m%d-%H%M%S', time.gmtime())
     run = t.java('Hello', opts='cpu=samples,file=a-%p-%t-%h-100%%-%s-%q.txt')
@@ -209,14 +209,14 @@ def names_are_expanded(t):
     t.check(before <= m.group(2) <= after, 'time %s, expected %s to %s' % (m.group(2), before, after))
 
 
-@test()
+@test(collectors='any')
 def names_with_blanks_and_letters_outside_ascii(t):
     for name in ('a b.txt', 'ünï 𝒳.txt', 'noext', 'x.TMP'):
         t.profile('Hello', opts='cpu=samples,file=' + name, name=name, stdout='hi\n')
     t.equal(len(t.files()), 4, 'files')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def two_processes_on_one_name(t):
     runs = [t.start('Pause', 150, opts='cpu=samples,interval=1') for _ in range(2)]
     for r in runs:
@@ -231,7 +231,7 @@ def two_processes_on_one_name(t):
     t.equal(t.files(), ['java.hprof.txt'], 'files')
 
 
-@test()
+@test(collectors='any')
 def the_file_is_a_part_until_it_is_complete(t):
     (t.work / 'java.hprof.txt').write_text('old')
     run = t.start('Pause', 100)
@@ -243,7 +243,7 @@ def the_file_is_a_part_until_it_is_complete(t):
     t.output()
 
 
-@test()
+@test(collectors='any')
 def the_place_is_that_of_the_start_though_the_file_vanishes(t):
     """Somebody removes the folder under us: a line, no harm to the program."""
     (t.work / 'sub').mkdir()

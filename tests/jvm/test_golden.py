@@ -36,7 +36,7 @@ def _shares(t, lines, want, n):
     t.check(sum(got.get(x, 0) for x in want) > 0.9 or not want, 'shares %s' % got)
 
 
-@test(level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'verbose-n', 'force-n'))
+@test(collectors='any', level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'verbose-n', 'force-n'))
 def case(t, name):
     prefix, shares, args = CASES[name]
     recorded = build.GOLDEN / name

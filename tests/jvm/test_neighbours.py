@@ -39,6 +39,8 @@ def a_big_process_that_forks_in_a_loop_ends(t):
 
 @test(params=('FORK', 'VFORK', 'POSIX_SPAWN'))
 def commands_in_a_loop(t, how):
+    if how == 'POSIX_SPAWN' and t.jdk.version < 9:
+        t.skip('JDK 8 does not start programs so on Linux')
     _, p = t.profile('Execs', 150, 'ls', '-l', '/proc/self/fd', opts='cpu=samples,interval=1', jvm=['-Djdk.lang.Process.launchMechanism=' + how], stdout='executed 150\n')
     t.check('java.hprof' not in (t.work / 'exec.txt').read_text(), 'the child holds our file')
 

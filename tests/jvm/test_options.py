@@ -63,13 +63,13 @@ def _not_started(t, options, want):
     return lines
 
 
-@test(level='quick', params=REJECTED, quick_params=SAMPLED)
+@test(collectors='any', level='quick', params=REJECTED, quick_params=SAMPLED)
 def rejected_before_the_start(t, param):
     for case in param[1]:
         _not_started(t, case['options'], ours(case)[1])
 
 
-@test(params=LATER, quick_params=[('sampled', LATER[0][1][::5])], level='quick')
+@test(collectors='any', params=LATER, quick_params=[('sampled', LATER[0][1][::5])], level='quick')
 def a_mode_that_this_version_does_not_have(t, param):
     for case in param[1]:
         lines = _not_started(t, case['options'], [])
@@ -77,7 +77,7 @@ def a_mode_that_this_version_does_not_have(t, param):
         t.check('error: ' not in lines[0] or 'Unknown option' not in lines[0], 'options %r: %s' % (case['options'], lines))
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def cpu_samples_alone(t):
     cases = [c for c in CASES if ours(c)[0] == 'samples']
     t.check(len(cases) >= 8, 'only %d cases' % len(cases))
@@ -91,7 +91,7 @@ def cpu_samples_alone(t):
             t.output()
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def help_is_on_stdout(t):
     run = t.java('Hello', opts='help')
     t.equal((run.code, run.err), (0, ''), 'exit code and stderr')
@@ -101,7 +101,7 @@ def help_is_on_stdout(t):
     t.equal(t.files(), [], 'files')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def a_wrong_name_is_followed_by_the_nearest(t):
     for typed, meant in (('dept=4', 'depth'), ('intervall=5', 'interval'), ('cpu=samples,cutof=1', 'cutoff'), ('CPU=samples', 'cpu')):
         lines = _not_started(t, typed, [])
@@ -111,7 +111,7 @@ def a_wrong_name_is_followed_by_the_nearest(t):
 BAD_VALUES = ('interval=0.0', 'interval=nan', 'interval=1e400', 'depth=2049', 'interval=-0.5', 'interval=.')
 
 
-@test()
+@test(collectors='any')
 def bad_values_of_our_own_widenings(t):
     for o in BAD_VALUES:
         lines = _not_started(t, 'cpu=samples,' + o, [])
@@ -123,7 +123,7 @@ def _depth(t, **kw):
     return max(len(tr.frames) for tr in p.traces.values())
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def the_environment_comes_before_the_command_line(t):
     both = {'_JAVA_HPROF_OPTIONS': 'cpu=samples,interval=1,depth=1', 'HPROFX_OPTIONS': 'depth=2'}
     t.equal(_depth(t, opts='cpu=samples,depth=3', env=both), 3, 'depth: the command line is last')
@@ -131,7 +131,7 @@ def the_environment_comes_before_the_command_line(t):
     t.equal(_depth(t, opts=None, agent=t.agent(None), env={'_JAVA_HPROF_OPTIONS': 'cpu=samples,interval=1,depth=1'}), 1, 'depth: no options on the command line')
 
 
-@test()
+@test(collectors='any')
 def file_in_the_environment_gives_way_to_the_command_line(t):
     t.profile('Hello', opts='cpu=samples,file=b.txt', env={'HPROFX_OPTIONS': 'file=a.txt'}, name='b.txt')
     t.equal(t.files(), ['b.txt'], 'files')
@@ -139,7 +139,7 @@ def file_in_the_environment_gives_way_to_the_command_line(t):
     t.equal(t.files(), ['a.txt', 'b.txt'], 'files')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def option_files(t):
     (t.work / 'o').write_text('# how we profile\ncpu=samples\n\ninterval=1\ndepth=2\nfile=from file.txt\n')
     _, p = t.profile('HotSplit', 40, opts='@o', name='from file.txt')
@@ -156,19 +156,19 @@ def option_files(t):
     t.equal(t.files(), ['o', 'other'], 'files')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def a_colon_stands_for_the_equal_sign(t):
     _, p = t.profile('HotSplit', 40, opts='cpu:samples,interval:1,depth:2,file=a:b.txt', name='a:b.txt')
     t.equal(max(len(tr.frames) for tr in p.traces.values()), 2, 'depth')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def undocumented_names_have_no_effect(t):
     t.profile('Hello', opts='cpu=samples,errorexit=y,coredump=y,debug=y,logflags=7,debugflags=1,X=1,pause=n,msa=y,gc_okay=y', stdout='hi\n')
     t.equal(t.files(), ['java.hprof.txt'], 'files')
 
 
-@test()
+@test(collectors='any')
 def cutoff(t):
     _, p = t.profile('HotSplit', 100, opts='cpu=samples,interval=1,cutoff=0.25')
     t.check(p.rows and all(r.count >= 0.25 * p.total for r in p.rows), 'rows %s of %d' % (p.rows, p.total))
@@ -178,13 +178,13 @@ def cutoff(t):
     t.equal(sum(r.count for r in p.rows), p.total, 'sum of the rows with cutoff=nan')
 
 
-@test()
+@test(collectors='any')
 def an_interval_beyond_the_run_takes_no_sample(t):
     _, p = t.profile('HotSplit', 20, opts='cpu=samples,interval=99999999999', stdout='done true\n')
     t.check(p.total <= 1, 'total %d' % p.total)
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def the_report_stands_behind_the_last_end(t):
     _, p = t.profile('HotSplit', 60, opts='cpu=samples,interval=1')
     t.check(p.report, 'no report line in the file')
@@ -193,7 +193,7 @@ def the_report_stands_behind_the_last_end(t):
         t.check(word in words, 'the report says nothing of %s: %s' % (word, words))
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def a_verbose_run_ends_with_one_line_of_figures(t):
     run, _ = t.profile('HotSplit', 100, opts='cpu=samples,interval=1')
     lines = run.err.splitlines()
