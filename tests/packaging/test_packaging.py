@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What gets to other machines: the library's symbols and needs, the installed files, the source archive, the library without liburcu.
+
+python3 -m unittest discover -s tests/packaging. HPX_BUILD=FOLDER: another build than build/. HPX_URCU=FOLDER (of tools/urcu-static) adds the
+static library; without it that test is skipped, since it fetches liburcu's source. Needs a JDK 17, meson, groff, man, pkg-config, git, xz."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("HPX_BUILD", ROOT / "build")).resolve()
+LIBRARY = BUILD / "agent" / "libhprofx.so"
+EXPORTED = {"Agent_OnLoad", "Agent_OnUnload"}
+# One of liburcu's for the gate, one that it leans on; what newer C libraries fold into libc.so.6 may stand by itself in older ones.
+NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0", "librt.so.1", "libdl.so.2", "liburcu-bp.so.8", "liburcu-common.so.8"}
+
+
+def run(*command, env=None, cwd=None):
+    done = subprocess.run([str(c) for c in command], env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})}, cwd=cwd, capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, "%s: exit %d\n%s%s" % (command[0], done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def exported(library):
+    return {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).stdout.splitlines()}
+
+
+def dynamic(library):
+    """The entries of the dynamic section: tag -> values."""
+    found = {}
+    for tag, value in re.findall(r"\((\w+)\)\s+(.*)", run("readelf", "-W", "-d", library).stdout):
+        found.setdefault(tag, []).append(value.strip())
+    return found
+
+
+def needed(library):
+    return {re.search(r"\[(.*)\]", value).group(1) for value in dynamic(library)["NEEDED"]}
+
+
+def jdk17():
+    home = run("bash", "-c", '. "$1/tools/common.sh"; find_jdk 17', "bash", ROOT).stdout.strip()
+    return pathlib.Path(home)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+
+class LibraryTests(unittest.TestCase):
+    def test_nothing_but_the_entry_points_is_exported(self):
+        self.assertEqual(exported(LIBRARY), EXPORTED)
+
+    def test_its_name_is_its_file_name(self):
+        self.assertEqual(dynamic(LIBRARY)["SONAME"], ["Library soname: [libhprofx.so]"])
+
+    def test_it_needs_what_is_known_and_no_libjvm(self):
+        self.assertLessEqual(needed(LIBRARY), NEEDED)
+
+    def test_it_stays_loaded_binds_at_once_and_has_no_path_of_its_build(self):
+        tags = dynamic(LIBRARY)
+        self.assertIn("NODELETE", " ".join(tags["FLAGS_1"]))
+        self.assertIn("NOW", " ".join(tags["FLAGS_1"]))
+        for tag in ("RPATH", "RUNPATH", "TEXTREL"):
+            self.assertNotIn(tag, tags)
+
+    def test_its_stack_is_not_executable(self):
+        stack = re.findall(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+(\S+)", run("readelf", "-W", "-l", LIBRARY).stdout)
+        self.assertEqual(stack, ["RW"])
+
+
+class InstallTests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.dest = pathlib.Path(cls.temporary.name) / "dest"
+        run("meson", "install", "-C", BUILD, "--no-rebuild", env={"DESTDIR": str(cls.dest)})
+        options = {o["name"]: o["value"] for o in json.loads(run("meson", "introspect", "--buildoptions", BUILD).stdout)}
+        cls.prefix = cls.dest / options["prefix"].lstrip("/")
+        cls.libdir = cls.prefix / options["libdir"]
+        cls.page = cls.prefix / options["mandir"] / "man7" / "hprofx.7"
+        cls.classes = pathlib.Path(cls.temporary.name) / "classes"
+        cls.jdk = jdk17()
+        run(cls.jdk / "bin" / "javac", "-g", "-d", cls.classes, ROOT / "tests/golden/programs/HotSplit.java")
+
+    def profile(self, *agent, path=""):
+        file = pathlib.Path(self.temporary.name) / (self.id() + ".txt")
+        env = {"LD_LIBRARY_PATH": str(path)}
+        done = run(self.jdk / "bin" / "java", agent[0] + "cpu=samples,file=%s" % file, *agent[1:], "-cp", self.classes, "HotSplit", env=env)
+        self.assertEqual(done.stdout, "done true\n")
+        self.assertIn("HotSplit.hotA\n", file.read_text(encoding="utf-8"))
+
+    def test_every_installed_file_is_accounted_for(self):
+        found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
+        wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page}
+        self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
+
+    def test_nobody_but_the_owner_may_write_what_is_installed(self):
+        for file in self.dest.rglob("*"):
+            if not file.is_symlink():
+                self.assertEqual(file.stat().st_mode & 0o022, 0, file)
+
+    def test_the_old_name_is_a_link_that_moves_with_the_tree(self):
+        link = self.libdir / "hprofx" / "libhprof.so"
+        self.assertEqual(os.readlink(link), "../libhprofx.so")
+        self.assertTrue(link.samefile(self.libdir / "libhprofx.so"))
+
+    def test_the_page_renders_without_a_warning(self):
+        for width in (60, 80, 120):
+            done = run("groff", "-man", "-Tutf8", "-ww", "-rLL=%dn" % width, self.page)
+            self.assertEqual(done.stderr, "")
+        done = run("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", self.page, env={"MANWIDTH": "80"})
+        self.assertEqual(done.stderr, "")
+
+    def test_man_finds_name_and_purpose_in_the_page(self):
+        self.assertRegex(run("lexgrog", self.page).stdout, r'"hprofx - profiler .*"')
+
+    def test_pkg_config_answers_with_paths_that_exist(self):
+        version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1)
+
+        def ask(*question):
+            return run("pkg-config", "--define-variable=prefix=%s" % self.prefix, *question, "hprofx",
+                       env={"PKG_CONFIG_LIBDIR": str(self.libdir / "pkgconfig"), "PKG_CONFIG_PATH": ""}).stdout.strip()
+
+        self.assertEqual(ask("--modversion"), version)
+        self.assertTrue(pathlib.Path(ask("--variable=agent")).is_file())
+        self.assertTrue((pathlib.Path(ask("--variable=compatdir")) / "libhprof.so").is_file())
+        self.assertEqual(ask("--cflags", "--libs"), "")
+
+    def test_the_installed_library_profiles(self):
+        self.profile("-agentpath:%s=" % (self.libdir / "libhprofx.so"))
+
+    def test_the_old_name_is_found_by_the_library_path(self):
+        self.profile("-agentlib:hprof=", path=self.libdir / "hprofx")
+
+    def test_the_oldest_form_of_the_command_line_works(self):
+        self.profile("-Xrunhprof:", path=self.libdir / "hprofx")
+
+    def test_its_own_name_is_found_by_the_library_path(self):
+        self.profile("-agentlib:hprofx=", path=self.libdir)
+
+
+@unittest.skipUnless((ROOT / ".git").exists() and shutil.which("git"), "the archive is made from a commit")
+class ArchiveTests(Folder):
+    def test_two_archives_are_the_same_and_hold_what_the_commit_holds(self):
+        made, commit = [], run("git", "rev-parse", "HEAD", cwd=ROOT).stdout.strip()
+        for name, env in (("a", {}), ("b", {"XZ_OPT": "-1", "TZ": "Asia/Tokyo"})):
+            run("bash", "-c", 'umask "$1"; shift; exec "$@"', "bash", "077" if name == "b" else "022", ROOT / "tools/dist", "--commit=" + commit,
+                self.folder / name, env=env)
+            made.append(list((self.folder / name).iterdir()))
+        self.assertEqual([len(files) for files in made], [1, 1])
+        first, second = made[0][0], made[1][0]
+        self.assertRegex(first.name, r"^hprofx-[0-9.]+\.tar\.xz$")
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+        committed = set(run("git", "ls-tree", "-r", "--name-only", commit, cwd=ROOT).stdout.splitlines())
+        top = first.name[:-len(".tar.xz")] + "/"
+        with tarfile.open(first) as archive:
+            members = [m for m in archive.getmembers() if not m.isdir()]
+        self.assertEqual({m.name for m in members}, {top + name for name in committed if not name.startswith("debian/")})
+        self.assertEqual({(m.uid, m.gid, m.mode & ~0o111) for m in members if m.isfile()}, {(0, 0, 0o644)})
+
+
+@unittest.skipUnless(os.environ.get("HPX_URCU"), "HPX_URCU names no liburcu of tools/urcu-static")
+class StaticTests(Folder):
+    def test_without_liburcu_at_run_time_nothing_else_changes(self):
+        run("meson", "setup", self.folder / "static", ROOT, "-Dstatic_urcu=%s" % pathlib.Path(os.environ["HPX_URCU"]).resolve(),
+            "-Dtests=false", "-Dbench=false", "-Djdk_include=%s" % (jdk17() / "include"))
+        run("ninja", "-C", self.folder / "static", "agent/libhprofx.so")
+        library = self.folder / "static" / "agent" / "libhprofx.so"
+        self.assertNotIn("urcu", run("ldd", library).stdout)
+        self.assertEqual(exported(library), EXPORTED)
+        run(jdk17() / "bin" / "javac", "-g", "-d", self.folder, ROOT / "tests/golden/programs/HotSplit.java")
+        file = self.folder / "profile.txt"
+        run(jdk17() / "bin" / "java", "-agentpath:%s=cpu=samples,file=%s" % (library, file), "-cp", self.folder, "HotSplit")
+        self.assertIn("HotSplit.hotA\n", file.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    unittest.main()
