@@ -30,6 +30,8 @@ struct hpx_agent {
 
 extern struct hpx_agent hpx_agent;
 
+enum hpx_clock_kind { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF };
+
 struct hpx_agent_thread {
     struct hpx_thread base; /* first: the pipeline's view */
     JNIEnv *env;            /* set by the owner, by its handler if adopted */
@@ -39,7 +41,8 @@ struct hpx_agent_thread {
     /* clocks.c */
     timer_t timer;
     int perf_fd; /* -1: a timer */
-    enum { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF } clock;
+    /* release: the start; acquire: hpx_clocks_stop(), whose exchange tells which of two that stop it stops it. Covers timer, perf_fd */
+    _Atomic int clock;
     bool first_done;
     bool settle;        /* perf: what is due at the end is counted then */
     uint64_t origin_ns; /* perf: CPU time of the first expiry */

@@ -47,10 +47,11 @@ static uint64_t take_due(struct hpx_agent_thread *t)
 uint64_t hpx_clocks_weight_sig(struct hpx_agent_thread *t, const siginfo_t *si)
 {
     uint64_t interval = hpx_agent.opt.interval_ns;
-    if (t->clock == HPX_CLOCK_NONE) {
+    int clock = atomic_load_explicit(&t->clock, memory_order_relaxed);
+    if (clock == HPX_CLOCK_NONE) {
         return 0; /* on its way when the clock was stopped */
     }
-    if (t->clock == HPX_CLOCK_PERF) {
+    if (clock == HPX_CLOCK_PERF) {
         if (!t->first_done) {
             t->first_done = true;
             ioctl(t->perf_fd, PERF_EVENT_IOC_PERIOD, &interval); /* the first one was drawn */
@@ -114,10 +115,11 @@ static bool arm_timer(struct hpx_agent_thread *t)
     t->origin_ns = phase;
     struct itimerspec spec = {{(time_t)(interval / 1000000000u), (long)(interval % 1000000000u)},
                               {(time_t)(first / 1000000000u), (long)(first % 1000000000u)}};
-    t->clock = HPX_CLOCK_TIMER;
+    atomic_store_explicit(&t->clock, HPX_CLOCK_TIMER, memory_order_release); /* before the first signal; partner: hpx_clocks_stop() */
     if (timer_settime(t->timer, 0, &spec, NULL) != 0) {
-        timer_delete(t->timer);
-        t->clock = HPX_CLOCK_NONE;
+        int why = errno;
+        hpx_clocks_stop(t);
+        errno = why;
         return false;
     }
     return true;
@@ -152,10 +154,10 @@ static void remember_fd(int fd, bool open)
     }
 }
 
+/* The clock is HPX_CLOCK_NONE already. */
 static void close_perf(struct hpx_agent_thread *t)
 {
     int fd = t->perf_fd;
-    t->clock = HPX_CLOCK_NONE;
     t->perf_fd = -1;
     atomic_signal_fence(memory_order_seq_cst); /* a handler that comes now must not touch the descriptor */
     ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -185,13 +187,14 @@ static bool arm_perf(struct hpx_agent_thread *t)
     atomic_store_explicit(&clocks.perf_used, true, memory_order_relaxed);
     t->perf_fd = fd;
     t->origin_ns = origin;
-    t->clock = HPX_CLOCK_PERF; /* before the first signal */
+    t->settle = true;
+    atomic_store_explicit(&t->clock, HPX_CLOCK_PERF, memory_order_release); /* before the first signal; partner: hpx_clocks_stop() */
     if (fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || fcntl(fd, F_SETSIG, hpx_agent.opt.signal) != 0 ||
         fcntl(fd, F_SETOWN_EX, &owner) != 0 || ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
-        close_perf(t);
+        hpx_clocks_stop(t);
+        t->settle = false;
         return false;
     }
-    t->settle = true;
     return true;
 }
 
@@ -206,10 +209,10 @@ int hpx_clocks_start(struct hpx_agent_thread *t)
 
 void hpx_clocks_stop(struct hpx_agent_thread *t)
 {
-    if (t->clock == HPX_CLOCK_TIMER) {
-        t->clock = HPX_CLOCK_NONE;
+    int clock = atomic_exchange_explicit(&t->clock, HPX_CLOCK_NONE, memory_order_acquire); /* partner: hpx_clocks_start() */
+    if (clock == HPX_CLOCK_TIMER) {
         timer_delete(t->timer);
-    } else if (t->clock == HPX_CLOCK_PERF) {
+    } else if (clock == HPX_CLOCK_PERF) {
         close_perf(t);
     }
 }
@@ -221,7 +224,7 @@ uint64_t hpx_clocks_due(struct hpx_agent_thread *t)
 
 void hpx_clocks_go_on_sig(struct hpx_agent_thread *t)
 {
-    if (t->clock == HPX_CLOCK_PERF) {
+    if (atomic_load_explicit(&t->clock, memory_order_relaxed) == HPX_CLOCK_PERF) {
         ioctl(t->perf_fd, PERF_EVENT_IOC_REFRESH, 1);
     }
 }

@@ -12,7 +12,7 @@
 void hpx_clocks_init(void);
 /* Starts t's clock: the owner, or VMInit for threads that were there before (t->adopted is set then). 0, or errno: t has no clock. */
 int hpx_clocks_start(struct hpx_agent_thread *t);
-/* The owner at its end; the aggregator after the gate was closed. */
+/* The owner at its end; the aggregator, at the same time even. Stops it once. */
 void hpx_clocks_stop(struct hpx_agent_thread *t);
 
 /* ---- the handler on t; async-signal-safe ---- */

@@ -2,6 +2,7 @@
 /* dump.c: the sink of dump.h. */
 #include "dump.h"
 #include "clock.h"
+#include "company.h"
 #include "output.h"
 #include "report.h"
 #include "sampler.h"
@@ -114,6 +115,7 @@ static bool pass_end(void *ctx)
         }
         return false;
     default:
+        hpx_company_look_own();
         return false;
     }
 }

@@ -5,6 +5,7 @@
 #include "aggregator.h"
 #include "callbacks.h"
 #include "clocks.h"
+#include "company.h"
 #include "dump.h"
 #include "log.h"
 #include "output.h"
@@ -103,7 +104,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     static atomic_bool loaded;
     static struct hpx_err err;
     (void)reserved;
-    if (atomic_exchange_explicit(&loaded, true, memory_order_relaxed)) {
+    if (atomic_exchange_explicit(&loaded, true, memory_order_relaxed) || hpx_company_twin()) {
         hpx_warn("loaded twice: this second load has no effect, the first goes on; check the command line for duplicate options");
         return JNI_OK;
     }

@@ -3,6 +3,7 @@
 #include "report.h"
 #include "clock.h"
 #include "clocks.h"
+#include "company.h"
 #include "output.h"
 #include "service.h"
 #include <inttypes.h>
@@ -22,6 +23,7 @@ void hpx_report_collect(struct hpx_report *r)
     hpx_counters_add(&r->total, &hpx_agent.counters);
     hpx_counters_add(&r->total, hpx_model_counters(hpx_agent.model));
     hpx_aggregator_each(&hpx_agent.aggregator, add_thread, &r->total);
+    hpx_count(&r->total, HPX_C_SIGNAL_TAKEN, hpx_company_unsampled_ms());
     r->samples = hpx_model_samples(hpx_agent.model);
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
         r->unknown[i] = hpx_model_unknown(hpx_agent.model, (enum hpx_unknown)i);

@@ -4,6 +4,7 @@
 #include "agct.h"
 #include "clock.h"
 #include "clocks.h"
+#include "company.h"
 #include "log.h"
 #include "stacks.h"
 #include <errno.h>
@@ -25,7 +26,7 @@ static struct {
     struct sigaction before; /* whose signals are not ours; constant after init */
     /* threads that were there before us: their handler finds the state by kernel id, once */
     _Atomic(struct hpx_agent_thread *) adopted[ADOPTED]; /* release: arm; acquire: adopt_sig */
-    atomic_bool said_timer;
+    atomic_bool said_timer, said_blocked;
 } sampler;
 
 static void pass_on(int sig, siginfo_t *si, void *context)
@@ -137,6 +138,17 @@ void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
         }
         atomic_store_explicit(&sampler.adopted[i], t, memory_order_release); /* partner: adopt_sig() */
     }
+    if (hpx_company_took_signal()) {
+        hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
+        return;
+    }
+    if (hpx_company_blocked(adopt ? t->tid : 0)) {
+        hpx_count(&hpx_agent.counters, HPX_C_THREADS_BLOCKED, 1); /* its clock starts nevertheless: it may unblock the signal */
+        hpx_warn_once(&sampler.said_blocked,
+                      "cpu=samples: a thread blocks the signal of sampling (signal %d): its CPU time is missing while it "
+                      "does; choose another signal, as signal=RTMIN+1 (or sampler=poll)",
+                      hpx_agent.opt.signal);
+    }
     int why = hpx_clocks_start(t);
     if (why != 0) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
@@ -156,7 +168,9 @@ void hpx_sampler_disarm(struct hpx_agent_thread *t)
 
 void hpx_sampler_settle(struct hpx_agent_thread *t)
 {
-    hpx_stacks_again(t, hpx_clocks_due(t));
+    if (!hpx_company_ended()) {
+        hpx_stacks_again(t, hpx_clocks_due(t));
+    }
 }
 
 bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)
@@ -198,5 +212,6 @@ int hpx_sampler_init(struct hpx_err *err)
         return hpx_err_set(err, HPX_E_SYS, "cpu=samples: cannot install a handler for signal %d: %s", hpx_agent.opt.signal,
                            strerror(errno));
     }
+    hpx_company_expect(&sampler.before, on_signal);
     return 0;
 }

@@ -15,7 +15,7 @@ uint32_t hpx_sampler_ring_size(void);
 /* Starts t's clock. The owner, or VMInit for threads that were there before (then `adopt`: the owner's first signal completes the state).
  * Without a clock the thread goes unsampled: counted, said once. */
 void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt);
-/* Stops t's clock. The owner at its end; the aggregator after the gate was closed. */
+/* Stops t's clock. The owner at its end; the aggregator after the gate was closed, or when sampling has ended (company.h). */
 void hpx_sampler_disarm(struct hpx_agent_thread *t);
 /* The owner at its end, after disarm: intervals that are due and had no sample (they ended in the kernel) go to the thread's last stack, or
  * to the cause thread_ended. */
