@@ -25,9 +25,13 @@ def every_end_with_each_collector(t):
 MODES = {'check-jni': ['-Xcheck:jni'], 'int': ['-Xint'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'], 'comp': ['-Xcomp'],
          'noinline': ['-XX:-Inline'], 'nooops': ['-XX:-UseCompressedOops'], 'zombies': ['-XX:ReservedCodeCacheSize=4m', '-XX:+UseCodeCacheFlushing']}
 
+OF_A_COMPILER = ('c1', 'c2', 'comp', 'noinline', 'zombies')
+
 
 @test(params=sorted(MODES), quick_params=('check-jni', 'int'), level='quick')
 def jvm_mode(t, mode):
+    if mode in OF_A_COMPILER and not t.jdk.has('jit'):
+        t.skip('this VM has no compiler')
     program = ['HotSplit', 100 if mode != 'int' else 15]
     # JDK 8 warns of its own launcher under -Xcheck:jni.
     plain = t.java(*program, opts=None, jvm=MODES[mode]).out if mode == 'check-jni' else 'done true\n'
@@ -38,7 +42,7 @@ def jvm_mode(t, mode):
     t.check(c['HotSplit.hotA'] > c['HotSplit.hotB'] > c['HotSplit.hotC'] > 0, 'samples: %s' % c)
 
 
-@test(params=('check-jni', 'c2', 'comp', 'zombies'), since=17)
+@test(params=('check-jni', 'c2', 'comp', 'zombies'), since=17, needs=('jit',))
 def jvm_mode_with_much_of_everything(t, mode):
     run, _ = t.profile('Gc', 3, 40, opts=OPTS, jvm=MODES[mode])
     t.check('WARNING' not in run.out + run.err or mode == 'zombies', 'the JVM warns')
