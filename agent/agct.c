@@ -213,6 +213,12 @@ static int retry(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext
 
 #endif
 
+int hpx_agct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context)
+{
+    struct hpx_agct w = {env, 0, 0, depth};
+    return ask(&w, frames, depth, context);
+}
+
 int hpx_agct_walk_sig(const struct hpx_agct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
 {
     int n = ask(w, frames, w->depth, context);

@@ -19,6 +19,9 @@ struct hpx_agct {
 /* Finds AsyncGetCallTrace in the libjvm of this process. 0, -HPX_E_VM. At load. */
 int hpx_agct_init(struct hpx_err *err);
 
+/* One call of AsyncGetCallTrace without remedies, for the self-test: its own answer, at most `depth` frames. */
+int hpx_agct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context);
+
 /* frames: room for depth + 1. Returns the number of frames, leaf first, `pad` cleared; or -enum hpx_unknown. Then *retried tells whether a
  * remedy was needed; a frame that a remedy had to skip is put back on top, without a line, when its pc's owner is known. context: the
  * handler's ucontext, unchanged on return. */

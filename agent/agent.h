@@ -45,8 +45,14 @@ struct hpx_agent_thread {
     _Atomic int clock;
     bool first_done;
     bool settle;        /* perf: what is due at the end is counted then */
-    uint64_t origin_ns; /* perf: CPU time of the first expiry */
-    uint64_t accounted; /* perf: expiries that samples stand for */
+    uint64_t origin_ns; /* perf, polled: CPU time of the first expiry */
+    uint64_t accounted; /* perf, polled: expiries that samples stand for */
+    /* handshake.c */
+    int32_t slot;             /* in its list; -1: not listed. Constant once listed */
+    bool handed_over;         /* its lock's: the handler is out of the ring for good */
+    atomic_bool polled;       /* release: hpx_handshake_poll(); acquire: poll_due(), hpx_handshake_rest(). Covers origin_ns */
+    _Atomic uint64_t pending; /* relaxed: intervals signalled that have no stack yet */
+    _Atomic uintptr_t pc;     /* relaxed: where the last signal came */
     /* sampler.c */
     uint32_t signals;       /* the handler's */
     bool adopted;           /* was there before us; its state is never freed: other threads' handlers look at it */

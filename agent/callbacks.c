@@ -5,15 +5,19 @@
 #include "clock.h"
 #include "codemap.h"
 #include "dump.h"
+#include "handshake.h"
+#include "inlines.h"
 #include "log.h"
 #include "names.h"
 #include "output.h"
+#include "sampler.h"
 #include "service.h"
 #include "threads.h"
 #include <string.h>
 
 #define OUTPUT_STALL_NS (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
 #define SERVICE_WAIT_NS (300ull * 1000 * 1000)
+#define SAMPLER_WAIT_NS (300ull * 1000 * 1000)
 
 /* Enabled at VMInit, disabled at VMDeath; the code events are enabled at load, before anything is compiled. */
 static const jvmtiEvent live_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD,
@@ -42,9 +46,9 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    (void)jvmti, (void)env, (void)thread;
+    (void)jvmti, (void)thread;
     if (hpx_gate_enter(&hpx_agent.gate)) {
-        hpx_threads_end();
+        hpx_threads_end(env);
         hpx_gate_leave(&hpx_agent.gate);
     }
 }
@@ -67,14 +71,18 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code, jint n,
                                             const jvmtiAddrLocationMap *map, const void *info)
 {
-    (void)jvmti, (void)n, (void)map, (void)info;
+    (void)jvmti, (void)n, (void)map;
     hpx_codemap_add(code, (size_t)size, (uint64_t)(uintptr_t)method);
+    if (!hpx_inlines_add(method, code, (size_t)size, info)) {
+        hpx_count(&hpx_agent.counters, HPX_C_INLINES_MISSED, 1);
+    }
 }
 
 static void JNICALL on_compiled_method_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
 {
     (void)jvmti;
     hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
+    hpx_inlines_remove(code);
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
@@ -143,6 +151,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         hpx_warn("cpu=samples: the VM refused an event (%s): the profile is incomplete", hpx_jvmti_error(e));
     }
     record_loaded_classes(jvmti, env);
+    hpx_sampler_live(env);
     hpx_threads_arm_self();
     hpx_threads_adopt_others(jvmti, env);
     hpx_gate_leave(&hpx_agent.gate);
@@ -154,6 +163,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     if (!hpx_agent.live) {
         return;
     }
+    hpx_handshake_stop(SAMPLER_WAIT_NS);
     hpx_gate_shut(&hpx_agent.gate);
     set_events(JVMTI_DISABLE, live_events, HPX_ARRAY_LEN(live_events));
     set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);

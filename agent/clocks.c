@@ -222,6 +222,25 @@ uint64_t hpx_clocks_due(struct hpx_agent_thread *t)
     return t->settle ? take_due(t) : 0;
 }
 
+void hpx_clocks_poll(struct hpx_agent_thread *t)
+{
+    delay_until(t, 1 + draw(t, hpx_agent.opt.interval_ns), &t->origin_ns);
+}
+
+uint64_t hpx_clocks_poll_left(const struct hpx_agent_thread *t)
+{
+    uint64_t now = hpx_clock_tid_cpu(t->tid), at = t->origin_ns + t->accounted * hpx_agent.opt.interval_ns;
+    return at > now ? at - now : 0;
+}
+
+uint64_t hpx_clocks_poll_take(struct hpx_agent_thread *t)
+{
+    uint64_t now = hpx_clock_tid_cpu(t->tid), at = t->origin_ns + t->accounted * hpx_agent.opt.interval_ns;
+    uint64_t weight = now >= at ? (now - at) / hpx_agent.opt.interval_ns + 1 : 0;
+    t->accounted += weight;
+    return weight;
+}
+
 void hpx_clocks_go_on_sig(struct hpx_agent_thread *t)
 {
     if (atomic_load_explicit(&t->clock, memory_order_relaxed) == HPX_CLOCK_PERF) {

@@ -27,6 +27,15 @@ void hpx_clocks_go_on_sig(struct hpx_agent_thread *t);
 /* The owner at its end, after stop: intervals of its CPU time that no signal stood for; 0 where the timer counts on the whole. */
 uint64_t hpx_clocks_due(struct hpx_agent_thread *t);
 
+/* ---- without signals: the sampling thread under its lock, then the owner (handshake.h) ---- */
+
+/* t's CPU time counts from now on, or from its beginning if it has just begun. Before the others. */
+void hpx_clocks_poll(struct hpx_agent_thread *t);
+/* CPU time that t lacks to its next interval; 0: it is due. */
+uint64_t hpx_clocks_poll_left(const struct hpx_agent_thread *t);
+/* Intervals that are due; takes them. */
+uint64_t hpx_clocks_poll_take(struct hpx_agent_thread *t);
+
 /* In the child of a fork: closes its copies of the perf events. Async-signal-safe. */
 void hpx_clocks_forget(void);
 /* "timer" or "perf cpu-clock": what new threads get. For the report. */

@@ -36,6 +36,7 @@ static void disarm(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
     hpx_sampler_disarm(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base));
+    hpx_sampler_rest(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base));
 }
 
 static void quiesce(void *until, struct hpx_thread *t)
@@ -98,6 +99,7 @@ static void finish(void)
 static bool pass_end(void *ctx)
 {
     (void)ctx;
+    hpx_sampler_look();
     switch (dump.state) {
     case REQUESTED:
         hpx_gate_close(&hpx_agent.gate);

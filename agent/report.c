@@ -2,9 +2,11 @@
 /* report.c: the lines of report.h. */
 #include "report.h"
 #include "clock.h"
-#include "clocks.h"
 #include "company.h"
+#include "handshake.h"
+#include "inlines.h"
 #include "output.h"
+#include "sampler.h"
 #include "service.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -32,7 +34,7 @@ void hpx_report_collect(struct hpx_report *r)
     uint64_t measured = hpx_counter_get(&r->total, HPX_C_HANDLER_MEASURED);
     r->signal_ns = measured ? hpx_counter_get(&r->total, HPX_C_HANDLER_NS) / measured : 0;
     r->own_cpu_ns = r->signal_ns * hpx_counter_get(&r->total, HPX_C_SIGNALS) + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) +
-                    hpx_output_cpu() + hpx_service_cpu();
+                    hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
     uint64_t all = hpx_clock_process_cpu() - hpx_agent.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);
@@ -98,7 +100,7 @@ char *hpx_report_text(const struct hpx_report *r)
     struct text t = {NULL, 0, 0};
     uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), requested = hpx_agent.opt.interval_ns;
     add(&t, "hprofx: version: %s\n", HPX_VERSION);
-    add(&t, "hprofx: sampler: AsyncGetCallTrace by %s\n", hpx_clocks_name());
+    add(&t, "hprofx: sampler: %s\n", hpx_sampler_name());
     add(&t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(requested));
     add(&t, "hprofx: signals: %" PRIu64 "\n", signals);
     if (signals > 0) {
@@ -108,7 +110,13 @@ char *hpx_report_text(const struct hpx_report *r)
         }
     }
     add(&t, "hprofx: stacks sent whole: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
-    add(&t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+        add(&t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+    }
+    if (hpx_inlines_enabled()) {
+        add(&t, "hprofx: drifted: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DRIFTED));
+        add(&t, "hprofx: inlined methods: %zu KiB\n", hpx_inlines_bytes() >> 10);
+    }
     add(&t, "hprofx: without a stack: %" PRIu64 " (%.2f %%)\n", r->unknown_all, percent(r->unknown_all, r->samples));
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
         if (r->unknown[i] > 0) {

@@ -5,14 +5,19 @@
 #include "clock.h"
 #include "clocks.h"
 #include "company.h"
+#include "handshake.h"
+#include "inlines.h"
 #include "log.h"
 #include "stacks.h"
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define ADOPTED 16
+#define TESTED  16 /* frames of the self-test */
 
 /* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
 #define RING_HOLDS_NS (100ull * 1000 * 1000)
@@ -26,8 +31,16 @@ static struct {
     struct sigaction before; /* whose signals are not ours; constant after init */
     /* threads that were there before us: their handler finds the state by kernel id, once */
     _Atomic(struct hpx_agent_thread *) adopted[ADOPTED]; /* release: arm; acquire: adopt_sig */
-    atomic_bool said_timer, said_blocked;
-} sampler;
+    atomic_bool said_timer, said_blocked, said_polled;
+    atomic_bool armed;  /* relaxed: a timer was made */
+    _Atomic int engine; /* enum hpx_engine; seq_cst: distrust; seq_cst: on_signal() inside in_handler. Who may write a ring */
+    _Atomic(const char *) left_to_say; /* release: distrust_sig(); acquire: look() */
+    struct {
+        void *env;
+        struct hpx_ev_frame frames[TESTED + 1];
+        volatile int code; /* the handler's answer to the same thread */
+    } test;
+} sampler = {.test.code = 0};
 
 static void pass_on(int sig, siginfo_t *si, void *context)
 {
@@ -76,11 +89,28 @@ static void sample_async(struct hpx_agent_thread *t, void *context, uint64_t wei
     hpx_stacks_commit(t, frames, n, weight);
 }
 
+static uintptr_t pc_of(const void *context)
+{
+    const ucontext_t *u = context;
+#if defined(__x86_64__)
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)u->uc_mcontext.pc;
+#else
+    (void)u;
+    return 0; /* the leaf stays as the sampling thread finds it */
+#endif
+}
+
 static void sample(struct hpx_agent_thread *t, siginfo_t *si, void *context)
 {
     uint64_t weight = hpx_clocks_weight_sig(t, si);
     hpx_count(&t->base.counters, HPX_C_SIGNALS, 1);
-    if (atomic_load_explicit(&t->base.busy, memory_order_relaxed)) {
+    if (atomic_load_explicit(&sampler.engine, memory_order_seq_cst) != HPX_ENGINE_ASYNC) { /* partner: hpx_sampler_distrust() */
+        if (weight > 0) {
+            hpx_handshake_ask_sig(t, pc_of(context), weight);
+        }
+    } else if (atomic_load_explicit(&t->base.busy, memory_order_relaxed)) {
         hpx_count(&t->base.counters, HPX_C_LOST_NESTED, weight);
     } else if (weight > 0) {
         atomic_store_explicit(&t->base.busy, 1, memory_order_relaxed);
@@ -97,6 +127,11 @@ static void on_signal(int sig, siginfo_t *si, void *context)
 {
     int saved = errno;
     struct hpx_agent_thread *t = hpx_self;
+    if (si->si_code == SI_QUEUE && si->si_value.sival_ptr == (void *)&sampler.test) {
+        sampler.test.code = hpx_agct_ask_sig(sampler.test.env, sampler.test.frames, TESTED, context);
+        errno = saved;
+        return;
+    }
     if (!hpx_clocks_own_sig(si)) {
         pass_on(sig, si, context);
         errno = saved;
@@ -122,39 +157,62 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     errno = saved;
 }
 
-void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
+/* A place for the handler to find t by; false: all are taken. */
+static bool expect_adopted(struct hpx_agent_thread *t)
 {
-    if (hpx_agent.opt.depth == 0) {
-        return; /* the original takes no samples then */
-    }
-    if (adopt) {
-        int i = 0;
-        while (i < ADOPTED && atomic_load_explicit(&sampler.adopted[i], memory_order_relaxed) != NULL) {
-            i++;
+    for (int i = 0; i < ADOPTED; i++) {
+        struct hpx_agent_thread *none = NULL;
+        /* partner: adopt_sig() */
+        if (atomic_compare_exchange_strong_explicit(&sampler.adopted[i], &none, t, memory_order_release, memory_order_relaxed)) {
+            return true;
         }
-        if (i == ADOPTED) {
-            hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
-            return;
-        }
-        atomic_store_explicit(&sampler.adopted[i], t, memory_order_release); /* partner: adopt_sig() */
     }
-    if (hpx_company_took_signal()) {
+    return false;
+}
+
+static void poll_instead(struct hpx_agent_thread *t)
+{
+    struct hpx_err err = {0};
+    if (hpx_handshake_start(&err) != 0 || !hpx_handshake_poll(t)) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
-        return;
+        hpx_warn_once(&sampler.said_polled, "cpu=samples: a thread goes unsampled: %s", err.msg[0] ? err.msg : "no memory");
     }
-    if (hpx_company_blocked(adopt ? t->tid : 0)) {
+}
+
+static void say_if_blocked(pid_t tid)
+{
+    if (hpx_company_blocked(tid)) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_BLOCKED, 1); /* its clock starts nevertheless: it may unblock the signal */
         hpx_warn_once(&sampler.said_blocked,
                       "cpu=samples: a thread blocks the signal of sampling (signal %d): its CPU time is missing while it "
                       "does; choose another signal, as signal=RTMIN+1 (or sampler=poll)",
                       hpx_agent.opt.signal);
     }
-    int why = hpx_clocks_start(t);
-    if (why != 0) {
-        hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
-        hpx_warn_once(&sampler.said_timer, "cpu=samples: no timer for a thread (%s): its CPU time is missing%s", strerror(why),
-                      why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
+}
+
+void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
+{
+    if (hpx_agent.opt.depth == 0) {
+        return; /* the original takes no samples then */
     }
+    if (hpx_sampler_engine() != HPX_ENGINE_POLL && (!adopt || expect_adopted(t))) {
+        if (hpx_company_took_signal()) {
+            hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
+            return;
+        }
+        say_if_blocked(adopt ? t->tid : 0);
+        int why = hpx_clocks_start(t);
+        if (why == 0) {
+            atomic_store_explicit(&sampler.armed, true, memory_order_relaxed);
+            return;
+        }
+        if (!atomic_load_explicit(&sampler.armed, memory_order_relaxed)) {
+            atomic_store_explicit(&sampler.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
+        }
+        hpx_warn_once(&sampler.said_timer, "cpu=samples: no timer for a thread (%s): its CPU clock is polled (sampler=poll)%s",
+                      strerror(why), why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
+    }
+    poll_instead(t);
 }
 
 void hpx_sampler_disarm(struct hpx_agent_thread *t)
@@ -168,8 +226,14 @@ void hpx_sampler_disarm(struct hpx_agent_thread *t)
 
 void hpx_sampler_settle(struct hpx_agent_thread *t)
 {
-    if (!hpx_company_ended()) {
-        hpx_stacks_again(t, hpx_clocks_due(t));
+    hpx_stacks_again(t, (hpx_company_ended() ? 0 : hpx_clocks_due(t)) + hpx_handshake_rest(t));
+    atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
+}
+
+void hpx_sampler_rest(struct hpx_agent_thread *t)
+{
+    if (hpx_sampler_engine() != HPX_ENGINE_ASYNC || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
+        hpx_stacks_again(t, hpx_handshake_rest(t));
     }
 }
 
@@ -196,13 +260,139 @@ uint32_t hpx_sampler_ring_size(void)
     return (uint32_t)size;
 }
 
+enum hpx_engine hpx_sampler_engine(void)
+{
+    return (enum hpx_engine)atomic_load_explicit(&sampler.engine, memory_order_relaxed);
+}
+
+const char *hpx_sampler_name(void)
+{
+    bool perf = strcmp(hpx_clocks_name(), "perf cpu-clock") == 0;
+    switch (hpx_sampler_engine()) {
+    case HPX_ENGINE_WALK:
+        return perf ? "walk, JVMTI stacks by perf cpu-clock" : "walk, JVMTI stacks by thread CPU timer";
+    case HPX_ENGINE_POLL:
+        return "poll, JVMTI stacks by polled thread CPU clocks";
+    default:
+        return perf ? "AsyncGetCallTrace by perf cpu-clock" : "AsyncGetCallTrace by thread CPU timer";
+    }
+}
+
+/* Who turned the engine: nobody but the first. */
+static bool turn_to_walk(void)
+{
+    int async = HPX_ENGINE_ASYNC; /* seq_cst, partner: sample(), hpx_sampler_quiesce() */
+    return atomic_compare_exchange_strong_explicit(&sampler.engine, &async, HPX_ENGINE_WALK, memory_order_seq_cst, memory_order_relaxed);
+}
+
+static void walk_from_now(const char *why)
+{
+    struct hpx_err err = {0};
+    hpx_warn("cpu=samples: %s: stacks are taken by sampler=walk", why);
+    hpx_inlines_enable();
+    if (hpx_handshake_start(&err) != 0) {
+        hpx_warn("cpu=samples: %s: the samples have no stacks", err.msg);
+        return;
+    }
+    hpx_handshake_take_over();
+}
+
+void hpx_sampler_distrust(const char *why)
+{
+    if (turn_to_walk()) {
+        walk_from_now(why);
+    }
+}
+
+void hpx_sampler_distrust_sig(const char *why)
+{
+    if (turn_to_walk()) {
+        atomic_store_explicit(&sampler.left_to_say, why, memory_order_release); /* partner: hpx_sampler_look() */
+        hpx_aggregator_wake(&hpx_agent.aggregator);
+    }
+}
+
+void hpx_sampler_look(void)
+{
+    if (atomic_load_explicit(&sampler.left_to_say, memory_order_relaxed) != NULL) {
+        walk_from_now(atomic_exchange_explicit(&sampler.left_to_say, NULL, memory_order_acquire)); /* partner: hpx_sampler_distrust_sig() */
+    }
+}
+
+/* Calls AsyncGetCallTrace as the sampler will: in the handler, on a thread that is in native code. NULL: it answered, or the signal is
+ * blocked here. */
+static const char *self_test(JNIEnv *env)
+{
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    sampler.test.env = env;
+    if (sigismember(&blocked, hpx_agent.opt.signal) == 1 ||
+        pthread_sigqueue(pthread_self(), hpx_agent.opt.signal, (union sigval){.sival_ptr = &sampler.test}) != 0) {
+        return NULL;
+    }
+    int code = sampler.test.code; /* a signal to the thread itself has been handled when the call returns */
+    return code == -(int)HPX_UNKNOWN_NO_CLASS_LOAD || code < -(int)HPX_UNKNOWN_SAFEPOINT || code > TESTED
+               ? "AsyncGetCallTrace failed its self-test"
+               : NULL;
+}
+
+void hpx_sampler_live(JNIEnv *env)
+{
+    struct hpx_err err = {0};
+    if (hpx_agent.opt.depth == 0) {
+        return;
+    }
+    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+        const char *why = self_test(env);
+        if (why != NULL) {
+            hpx_sampler_distrust(why);
+        }
+    } else if (hpx_handshake_start(&err) != 0) {
+        hpx_warn("cpu=samples: %s: the samples have no stacks", err.msg);
+    }
+}
+
+/* Why AsyncGetCallTrace is not called on this VM; NULL: it is. At load. */
+static const char *foreign_vm(struct hpx_err *err)
+{
+    char *name = NULL;
+    const char *why = NULL;
+    if ((*hpx_agent.jvmti)->GetSystemProperty(hpx_agent.jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE) {
+        name = NULL;
+    }
+    if (name == NULL || (strstr(name, "OpenJDK") == NULL && strstr(name, "HotSpot") == NULL)) {
+        why = "AsyncGetCallTrace is not known to work on this VM";
+    } else if (strstr(name, "Zero") != NULL) {
+        why = "AsyncGetCallTrace does not walk on the Zero VM";
+    } else if (hpx_agct_init(err) != 0) {
+        why = "this JVM has no AsyncGetCallTrace";
+    }
+    (*hpx_agent.jvmti)->Deallocate(hpx_agent.jvmti, (unsigned char *)name);
+    return why;
+}
+
+static void choose_engine(struct hpx_err *err)
+{
+    int engine = hpx_agent.opt.sampler;
+    const char *why = engine == HPX_ENGINE_ASYNC ? foreign_vm(err) : NULL;
+    if (why != NULL) {
+        hpx_warn("cpu=samples: %s: stacks are taken by sampler=walk", why);
+        engine = HPX_ENGINE_WALK;
+    }
+    if (engine == HPX_ENGINE_WALK) {
+        hpx_inlines_enable();
+    }
+    atomic_store_explicit(&sampler.engine, engine, memory_order_relaxed); /* before there are handlers and threads of ours */
+}
+
 int hpx_sampler_init(struct hpx_err *err)
 {
-    int rc = hpx_agct_init(err);
-    if (rc != 0) {
-        return rc;
-    }
+    choose_engine(err);
     hpx_clocks_init();
+    if (hpx_sampler_engine() == HPX_ENGINE_POLL) {
+        return 0; /* no signal at all */
+    }
     struct sigaction sa;
     memset(&sa, 0, sizeof sa);
     sa.sa_sigaction = on_signal;

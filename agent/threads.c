@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.c: thread states, and the messages about threads. */
 #include "threads.h"
+#include "handshake.h"
 #include "log.h"
 #include "sampler.h"
 #include "service.h"
@@ -72,6 +73,7 @@ static struct hpx_agent_thread *make(pid_t tid)
     }
     t->tid = tid;
     t->perf_fd = -1;
+    t->slot = -1;
     return t;
 }
 
@@ -121,8 +123,12 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
         (*jvmti)->SetThreadLocalStorage(jvmti, NULL, t != NULL ? (void *)t : (void *)&without_state);
     }
     if (t != NULL) {
+        jthread self = NULL;
         t->env = env;
         find_own_stack(t);
+        (*jvmti)->GetCurrentThread(jvmti, &self);
+        hpx_handshake_list(env, t, self);
+        forget(jvmti, env, NULL, self);
     }
     announce(t, (uint64_t)tid, &i);
     forget(jvmti, env, i.name, NULL);
@@ -143,7 +149,7 @@ void hpx_threads_arm_self(void)
     }
 }
 
-void hpx_threads_end(void)
+void hpx_threads_end(JNIEnv *env)
 {
     struct hpx_agent_thread *t = hpx_self;
     if (t == &hpx_ours) {
@@ -154,6 +160,7 @@ void hpx_threads_end(void)
         hpx_sampler_disarm(t);
         hpx_self = NULL;
         atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
+        hpx_handshake_unlist(env, t);
         hpx_sampler_settle(t);
     }
     struct hpx_msg_thread_end *m = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *m);
@@ -220,7 +227,7 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     struct info i = info_of(jvmti, env, thread);
     bool ended = i.group == NULL; /* since we asked for its state */
-    if (ended || (i.name != NULL && strcmp(i.name, HPX_SERVICE_NAME) == 0)) {
+    if (ended || (i.name != NULL && (strcmp(i.name, HPX_SERVICE_NAME) == 0 || strcmp(i.name, HPX_HANDSHAKE_NAME) == 0))) {
         forget(jvmti, env, i.name, NULL);
         forget(jvmti, env, i.group, NULL);
         return;
@@ -231,6 +238,7 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     (*jvmti)->SetThreadLocalStorage(jvmti, thread, t != NULL ? (void *)t : (void *)&without_state);
     if (t != NULL) {
         t->adopted = true;
+        hpx_handshake_list(env, t, thread);
     }
     announce(t, mapped ? (uint64_t)tid : unmapped++, &i);
     if (t != NULL) {

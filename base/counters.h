@@ -14,6 +14,7 @@
     X(OVERRUNS, INFO, "overruns", "timer expirations that came with another signal, counted by weight")                                    \
     X(DEFINITIONS, INFO, "definitions", "stacks sent whole; the other samples were 16 bytes")                                              \
     X(RETRIED, INFO, "retried", "samples walked after a remedy")                                                                           \
+    X(DRIFTED, INFO, "drifted", "samples whose thread had run on when its stack was taken: the method alone is known")                     \
     X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of our number that our timers did not send, passed on")                           \
     X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already settled")                                            \
     X(HANDLER_NS, INFO, "handler time", "CPU time inside the signal handler, of the signals that were measured")                           \
@@ -29,6 +30,7 @@
     X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                                          \
     X(METHODS_UNNAMED, LOSS, "methods not named", "sampled methods whose class was gone before it was named")                              \
     X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was gone before its lines were read")                   \
+    X(INLINES_MISSED, LOSS, "compilations not recorded", "compiled methods whose inlined methods could not be recorded")                   \
     X(OUTPUT_BYTES, LOSS, "output bytes lost", "bytes that could not be written")
 
 enum hpx_counter {

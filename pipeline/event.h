@@ -42,6 +42,9 @@ struct hpx_ev_frame {
     uint64_t method;
 };
 
+/* The method of a frame that stands for an enum hpx_unknown: no address, and no count of ids, is so high. */
+#define HPX_EV_METHOD_OF(why) (UINT64_MAX - (uint64_t)(why))
+
 /* Most frames of a stack: a definition then has 2 + 2049 units. */
 #define HPX_MAX_DEPTH 2048
 #define HPX_EV_SAMPLE_BYTES(frames)                                                                                                        \
@@ -61,7 +64,8 @@ struct hpx_ev_frame {
     X(DEOPT, "deoptimization")                                                                                                             \
     X(SAFEPOINT, "safepoint")                                                                                                              \
     X(THREAD_ENDED, "thread_ended") /* due when the thread ended, and never sampled */                                                     \
-    X(OTHER, "other")               /* a code that no version known to us gives */
+    X(OTHER, "other")               /* a code that no version known to us gives */                                                         \
+    X(DRIFTED, "drifted")           /* a frame alone: the callers of the frame above it are not known */
 
 enum hpx_unknown {
 #define HPX_UNKNOWN_ENUM(sym, name) HPX_UNKNOWN_##sym,

@@ -64,6 +64,9 @@ uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id)
     if (id == 0) {
         return HPX_PSEUDO_METHOD;
     }
+    if (id > HPX_EV_METHOD_OF(HPX_UNKNOWN_COUNT)) {
+        return (uint32_t)(UINT64_MAX - id); /* HPX_EV_METHOD_OF: the first records are the causes */
+    }
     uint32_t method = hpx_methods_find(&m->methods, id);
     if (method == HPX_INTERN_NONE) {
         method = hpx_methods_bind(&m->methods, id, 0, 0, 0);
