@@ -43,11 +43,12 @@ def a_handler_taken_later_ends_sampling_when_the_next_thread_starts(t):
     t.check(any('CPU ms without sampling' in k for k in p.report), 'the report does not tell: %s' % p.report)
 
 
-@test()
+@test(timeout=120)
 def a_handler_taken_later_ends_sampling_without_a_new_thread(t):
     run, p = t.profile('Company', 'take', 2000, 2500, opts=FAST, native=True, stdout='timers true\n')
     _said(t, run, 'the program took SIGPROF')
-    t.check(any('CPU ms without sampling' in k for k in p.report), 'the report does not tell: %s' % p.report)
+    # of 2500: the aggregator looks once a second; at the end of the JVM a thread starts, which would find it, too
+    t.check(int(str(p.report['CPU ms without sampling']).split()[0]) > 500, 'found late: %s' % p.report)
 
 
 @test(level='quick')

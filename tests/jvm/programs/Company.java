@@ -23,7 +23,7 @@ public class Company {
             return;
         }
         final long ns = Long.parseLong(a[2]) * 1000000L;
-        before(ns);
+        before(Math.min(ns, 400000000L));
         if (a[0].equals("take") || a[0].equals("thread")) { take(); }
         if (!a[1].equals("0")) { timer(Long.parseLong(a[1])); }
         if (a[0].equals("thread")) {
