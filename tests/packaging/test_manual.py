@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The manual page against the sources: each message of the agent has its entry with a remedy, and each entry is a message that exists.
+
+A new message: an entry in DIAGNOSTICS of docs/man/hprofx.7.in. What the option parser says about values is one entry there."""
+import pathlib
+import re
+import shlex
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CALL = re.compile(r'\bhpx_(warn|warn_once|err_set|opt_refuse)\(\s*([^"]*?)((?:L?"(?:[^"\\]|\\.)*"\s*|PRI\w+\s*)+)')
+PLACE = re.compile(r"%[-+ 0#]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]")
+PREFIX = {"warn": ["hprofx: "], "warn_once": ["hprofx: "], "err_set": ["HPROF ERROR: ", ""], "opt_refuse": ["HPROF ERROR: hprof option error: "]}
+
+
+def messages():
+    """(kind, text with % conversions) of every call in the sources."""
+    found = []
+    for folder in ("base", "pipeline", "tables", "writers", "agent"):
+        for source in sorted((ROOT / folder).glob("*.c")):
+            for kind, _, literals in CALL.findall(source.read_text(encoding="utf-8")):
+                found.append((kind, "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace("%%", "\0")))
+    return found
+
+
+def pattern(kind, text):
+    """What the message looks like on standard error."""
+    parts = [re.escape(part.replace("\0", "%")) for part in PLACE.split(text.split("\\n")[0])]
+    return re.compile("(?:%s)%s" % ("|".join(re.escape(p) for p in PREFIX[kind]), ".*".join(parts)))
+
+
+def says_something(text):
+    """A text that is hardly more than conversions is no message of its own."""
+    return len(PLACE.sub("", text)) >= 8
+
+
+def entries():
+    """Section of DIAGNOSTICS -> its tags as plain text."""
+    page = (ROOT / "docs/man/hprofx.7.in").read_text(encoding="utf-8")
+    lines = page.split(".SH DIAGNOSTICS\n")[1].split("\n.SH ")[0].split("\n")
+    found, section = {}, ""
+    for before, line in zip([""] + lines, lines):
+        if line.startswith(".SS "):
+            section = line[4:]
+        elif before in (".TP", ".TQ"):
+            text = "".join(shlex.split(line.split(" ", 1)[1])) if line.startswith(".BI ") else line.split(" ", 1)[1].strip('"')
+            found.setdefault(section, []).append(text.replace("\\-", "-").replace("\\(aq", "'"))
+    return found
+
+
+def losses():
+    return re.findall(r'X\(\w+, LOSS, "([^"]*)"', (ROOT / "base/counters.h").read_text(encoding="utf-8"))
+
+
+class ManualTests(unittest.TestCase):
+    maxDiff = None
+
+    def test_every_message_has_an_entry(self):
+        said = [e for section in entries().values() for e in section]
+        wanted = [(k, t) for k, t in messages() if k != "opt_refuse" and says_something(t)]
+        self.assertGreater(len(wanted), 20)
+        self.assertEqual([t for k, t in wanted if not any(pattern(k, t).fullmatch(e) for e in said)], [])
+
+    def test_every_entry_is_a_message(self):
+        patterns = [pattern(k, t) for k, t in messages() if says_something(t)]
+        patterns += [re.compile("hprofx: %s: .*" % re.escape(key)) for key in losses()]
+        said = [e for section, tags in entries().items() if section != "Losses" for e in tags]
+        self.assertEqual([e for e in said if not any(p.fullmatch(e) for p in patterns)], [])
+
+    def test_the_losses_are_those_of_the_report(self):
+        self.assertEqual(entries()["Losses"], losses())
+
+
+if __name__ == "__main__":
+    unittest.main()
