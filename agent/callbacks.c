@@ -91,10 +91,12 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
     hpx_codemap_add(code, (size_t)size, 0);
 }
 
-/* The program goes on without us, and without the price of our events. */
+static bool ended_early; /* VMInit's and VMDeath's: the writer was told to end when a thread of ours could not start */
+
+/* The program goes on without us, and without the price of our events. VMDeath still comes: the writer may not be done. */
 static void stay_out(const struct hpx_err *err)
 {
-    set_events(JVMTI_DISABLE, load_events, HPX_ARRAY_LEN(load_events));
+    set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);
     hpx_warn("cpu=samples is off: %s", err->msg);
 }
 
@@ -112,6 +114,7 @@ static bool start_threads(void)
         hpx_service_quit();
     }
     hpx_output_end(NULL);
+    ended_early = true;
     stay_out(&err);
     return false;
 }
@@ -161,15 +164,17 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti, (void)env;
     if (!hpx_agent.live) {
+        if (ended_early) {
+            hpx_output_wait(OUTPUT_STALL_NS);
+        }
         return;
     }
     hpx_handshake_stop(SAMPLER_WAIT_NS);
     hpx_gate_shut(&hpx_agent.gate);
     set_events(JVMTI_DISABLE, live_events, HPX_ARRAY_LEN(live_events));
     set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);
-    if (hpx_dump_request_final() != 0) {
-        hpx_warn("cpu=samples: no memory at the end: the profile is lost");
-    } else if (hpx_output_wait(OUTPUT_STALL_NS)) {
+    hpx_dump_request_final();
+    if (hpx_output_wait(OUTPUT_STALL_NS)) {
         hpx_agent.finished = true;
     }
     hpx_service_stop(SERVICE_WAIT_NS);

@@ -14,6 +14,8 @@ enum { MSG_FINAL = HPX_MSG_OTHER };
 #define NAMES_WAIT_NS   (500ull * 1000 * 1000) /* for names that are still asked for when a dump is due */
 #define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for handlers that are inside at the end: a thread may have lost its CPU there */
 
+static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
+
 /* The aggregator's alone. */
 static struct {
     enum { IDLE, REQUESTED, STOPPED, NAMING, ENDED } state;
@@ -26,10 +28,10 @@ static void resolve(void *ctx, struct hpx_msg_resolve *r)
     hpx_service_post(r);
 }
 
-static void thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
+static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
 {
     (void)ctx;
-    hpx_output_thread_event(rec, end);
+    return hpx_output_thread_event(rec, end);
 }
 
 static void disarm(void *ctx, struct hpx_thread *t)
@@ -85,12 +87,16 @@ static void finish(void)
 {
     hpx_model_give_up(hpx_agent.model);
     hpx_service_quit();
-    struct hpx_report r;
-    hpx_report_collect(&r);
-    if (hpx_agent.opt.doe) {
-        hpx_output_dump(hpx_model_snapshot(hpx_agent.model), hpx_report_text(&r));
+    struct hpx_snapshot *s = hpx_agent.opt.doe ? hpx_model_snapshot(hpx_agent.model) : NULL;
+    if (hpx_agent.opt.doe && s == NULL && hpx_clock_mono() <= dump.naming_until) {
+        return; /* the counts stand: the next pass may find memory */
     }
-    hpx_output_end(hpx_report_summary(&r));
+    struct hpx_report r;
+    hpx_report_collect(&r); /* after the snapshot, which counts what it cannot name */
+    if (hpx_agent.opt.doe) {
+        hpx_output_dump(s, &r);
+    }
+    hpx_output_end(&r);
     dump.state = ENDED;
 }
 
@@ -133,15 +139,15 @@ int hpx_dump_init(struct hpx_sink *sink)
     };
     hpx_agent.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){NULL, message, events, thread_gone, pass_end};
-    return hpx_agent.model != NULL ? 0 : -HPX_E_NOMEM;
+    final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
+    return hpx_agent.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
 }
 
-int hpx_dump_request_final(void)
+void hpx_dump_request_final(void)
 {
-    struct hpx_msg *m = hpx_msg_new(MSG_FINAL, sizeof *m);
-    if (m == NULL) {
-        return -HPX_E_NOMEM;
+    struct hpx_msg *m = final_msg;
+    final_msg = NULL;
+    if (m != NULL) {
+        hpx_lane_post(&hpx_agent.aggregator.control, m, true);
     }
-    hpx_lane_post(&hpx_agent.aggregator.control, m, true);
-    return 0;
 }

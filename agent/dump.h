@@ -11,7 +11,7 @@
 /* Creates the model and fills in the sink. At load. 0, -HPX_E_NOMEM. */
 int hpx_dump_init(struct hpx_sink *sink);
 
-/* VMDeath, after the gate was shut: the last dump (if doe=y), then the end of the output. 0, -HPX_E_NOMEM: nothing will come. */
-int hpx_dump_request_final(void);
+/* VMDeath, after the gate was shut: the last dump (if doe=y), then the end of the output. Once. */
+void hpx_dump_request_final(void);
 
 #endif

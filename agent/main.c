@@ -55,13 +55,33 @@ static void end_before_main(int status)
 
 static void refuse(const struct hpx_err *err)
 {
-    char *line = strdup(err->msg), *rest = line;
-    for (bool first = true; rest != NULL; first = false) { /* a hint may follow on a line of its own */
-        char *text = strsep(&rest, "\n");
-        hpx_say("%s%s", first ? "HPROF ERROR: " : "", text);
+    const char *prefix = "HPROF ERROR: ", *line = err->msg;
+    for (bool more = true; more; prefix = "") { /* a hint may follow on a line of its own */
+        size_t n = strcspn(line, "\n");
+        hpx_say("%s%.*s", prefix, (int)n, line);
+        more = line[n] != 0;
+        line += n + more;
     }
-    free(line);
     end_before_main(1);
+}
+
+/* The program runs on without us, and without the price of our events. */
+static void stay_out(const struct hpx_err *err)
+{
+    hpx_warn("cpu=samples is off: %s", err->msg);
+    if (hpx_agent.jvmti != NULL) {
+        (*hpx_agent.jvmti)->DisposeEnvironment(hpx_agent.jvmti);
+        hpx_agent.jvmti = NULL;
+    }
+}
+
+/* A wrong option or output ends the start; want of memory does not. */
+static void refuse_or_stay_out(int rc, const struct hpx_err *err)
+{
+    if (rc != -HPX_E_NOMEM) {
+        refuse(err);
+    }
+    stay_out(err);
 }
 
 static void before_fork(void)
@@ -93,7 +113,10 @@ static int prepare(struct hpx_err *err)
     }
     struct hpx_sink sink;
     if (hpx_dump_init(&sink) != 0 || hpx_aggregator_init(&hpx_agent.aggregator, &sink) != 0 || hpx_service_init() != 0) {
-        return hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory for its tables; raise the limit of the process's memory");
+    }
+    if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) {
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory for its handlers of fork; raise the limit of the process's memory");
     }
     int rc = hpx_sampler_init(err);
     return rc != 0 ? rc : hpx_callbacks_init(err);
@@ -110,8 +133,10 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     }
     hpx_agent.vm = vm;
     hpx_agent.start = time(NULL);
-    if (hpx_options_parse(&hpx_agent.opt, getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err) != 0) {
-        refuse(&err);
+    int rc = hpx_options_parse(&hpx_agent.opt, getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err);
+    if (rc != 0) {
+        refuse_or_stay_out(rc, &err);
+        return JNI_OK;
     }
     if (hpx_agent.opt.help) {
         hpx_options_help(print_stdout, NULL);
@@ -121,13 +146,14 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         refuse(&err);
     }
     if (prepare(&err) != 0) {
-        hpx_warn("cpu=samples is off: %s", err.msg);
+        stay_out(&err);
         return JNI_OK;
     }
-    if (hpx_output_init(&err) != 0) {
-        refuse(&err);
+    rc = hpx_output_init(&err);
+    if (rc != 0) {
+        refuse_or_stay_out(rc, &err);
+        return JNI_OK;
     }
-    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     hpx_agent.prepared = true;
     return JNI_OK;
 }

@@ -20,21 +20,24 @@ struct msg_thread {
 struct msg_dump {
     struct hpx_msg m;
     struct hpx_snapshot *snapshot;
-    char *report;
+    struct hpx_report report;
 };
 struct msg_end {
     struct hpx_msg m;
-    char *summary;
+    bool reported;
+    struct hpx_report report;
 };
 
 static struct {
     struct hpx_lane lane;
-    struct hpx_out out;     /* the thread's, once it runs */
-    struct hpx_ascii ascii; /* the thread's */
-    struct msg_end *end;    /* the aggregator's */
-    sem_t done;             /* posted after MSG_END was carried out */
-    _Atomic uint64_t steps; /* relaxed: messages carried out, for who waits for the end */
-    _Atomic pid_t tid;      /* relaxed: for the CPU clock only */
+    struct hpx_out out;         /* the thread's, once it runs */
+    struct hpx_ascii ascii;     /* the thread's */
+    struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
+    struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
+    char text[HPX_REPORT_TEXT]; /* the thread's */
+    sem_t done;                 /* posted after MSG_END was carried out */
+    _Atomic uint64_t steps;     /* relaxed: messages carried out, for who waits for the end */
+    _Atomic pid_t tid;          /* relaxed: for the CPU clock only */
 } output;
 
 int hpx_output_init(struct hpx_err *err)
@@ -47,28 +50,32 @@ int hpx_output_init(struct hpx_err *err)
     sem_init(&output.done, 0, 0);
     hpx_lane_init(&output.lane);
     output.end = hpx_msg_new(MSG_END, sizeof *output.end);
-    if (output.end == NULL) {
+    output.spare = hpx_msg_new(MSG_DUMP, sizeof *output.spare);
+    if (output.end == NULL || output.spare == NULL) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     return hpx_out_file_open(&output.out, &opts, err);
+}
+
+static void say_left_out(void)
+{
+    hpx_warn("cpu=samples: no memory for a dump: it is left out; raise the limit of the process's memory, or lower depth=");
 }
 
 static void dump(struct msg_dump *d)
 {
     struct hpx_snapshot *s = d->snapshot;
     if (s == NULL) {
-        hpx_warn("cpu=samples: no memory for a dump: it is left out");
-    } else {
-        hpx_ascii_cpu_samples(&output.ascii, s, hpx_agent.opt.cutoff, time(NULL));
-        if (d->report != NULL) {
-            hpx_ascii_report(&output.ascii, d->report);
-        }
-        if (hpx_out_section(&output.out, true) == 0 && hpx_agent.opt.verbose) {
-            hpx_say("Dumping CPU usage by sampling running threads ... done.");
-        }
-        hpx_snapshot_destroy(s);
+        say_left_out();
+        return;
     }
-    free(d->report);
+    hpx_ascii_cpu_samples(&output.ascii, s, hpx_agent.opt.cutoff, time(NULL));
+    hpx_report_text(output.text, &d->report);
+    hpx_ascii_report(&output.ascii, output.text);
+    if (hpx_out_section(&output.out, true) == 0 && hpx_agent.opt.verbose) {
+        hpx_say("Dumping CPU usage by sampling running threads ... done.");
+    }
+    hpx_snapshot_destroy(s);
 }
 
 static void end(struct msg_end *e)
@@ -77,17 +84,18 @@ static void end(struct msg_end *e)
     if (output.out.lost > 0) {
         hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)output.out.lost);
     }
-    if (e->summary != NULL) {
-        for (char *line = e->summary, *stop; *line; line = stop) {
-            stop = line;
-            while (*stop && *stop != '\n') {
-                stop++;
-            }
-            hpx_say("%.*s", (int)(stop - line), line);
-            stop += *stop != 0;
-        }
+    if (!e->reported) {
+        return;
     }
-    free(e->summary);
+    hpx_report_summary(output.text, &e->report);
+    for (char *line = output.text, *stop; *line; line = stop) {
+        stop = line;
+        while (*stop && *stop != '\n') {
+            stop++;
+        }
+        hpx_say("%.*s", (int)(stop - line), line);
+        stop += *stop != 0;
+    }
 }
 
 /* false: that was the end. */
@@ -155,40 +163,46 @@ int hpx_output_start(struct hpx_err *err)
     return rc;
 }
 
-void hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
+bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
 {
     struct msg_thread *m = hpx_msg_new(ended ? MSG_THREAD_END : MSG_THREAD_START, sizeof *m);
     if (m == NULL) {
-        hpx_count(&hpx_agent.counters, HPX_C_LOST_NO_MEMORY, 1);
-        return;
+        hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNTOLD, 1);
+        return false;
     }
     m->rec = rec;
     hpx_lane_post(&output.lane, &m->m, false);
+    return true;
 }
 
-void hpx_output_dump(struct hpx_snapshot *s, char *report)
+void hpx_output_dump(struct hpx_snapshot *s, const struct hpx_report *r)
 {
     struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
     if (m == NULL) {
-        hpx_warn("cpu=samples: no memory for a dump: it is left out");
+        m = output.spare;
+        output.spare = NULL;
+    }
+    if (m == NULL) {
+        say_left_out();
         hpx_snapshot_destroy(s);
-        free(report);
         return;
     }
     m->snapshot = s;
-    m->report = report;
+    m->report = *r;
     hpx_lane_post(&output.lane, &m->m, true);
 }
 
-void hpx_output_end(char *summary)
+void hpx_output_end(const struct hpx_report *r)
 {
-    struct msg_end *m = output.end; /* made at load: the end must always come */
+    struct msg_end *m = output.end;
     output.end = NULL;
     if (m == NULL) {
-        free(summary);
         return;
     }
-    m->summary = summary;
+    m->reported = r != NULL;
+    if (r != NULL) {
+        m->report = *r;
+    }
     hpx_lane_post(&output.lane, &m->m, true);
 }
 

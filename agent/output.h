@@ -4,6 +4,7 @@
 #define HPX_OUTPUT_H
 
 #include "agent.h"
+#include "report.h"
 
 /* Opens the output that the options name and prepares the lane. At load. 0, -HPX_E_IO (err->msg is the original's sentence), -HPX_E_NOMEM.
  */
@@ -11,12 +12,13 @@ int hpx_output_init(struct hpx_err *err);
 /* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output holds the header and is closed. */
 int hpx_output_start(struct hpx_err *err);
 
-/* Aggregator: in order. The record stays valid. */
-void hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
-/* Aggregator: one dump. Takes over the snapshot (NULL: there was no memory for it) and the malloc'ed report (may be NULL). */
-void hpx_output_dump(struct hpx_snapshot *s, char *report);
-/* Aggregator: nothing more comes: `summary` (malloc'ed, may be NULL) is said on stderr when all is written. */
-void hpx_output_end(char *summary);
+/* Aggregator: in order. The record stays valid. false: no memory, counted. */
+bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
+/* Aggregator: one dump. Takes over the snapshot (NULL: there was no memory for it). */
+void hpx_output_dump(struct hpx_snapshot *s, const struct hpx_report *r);
+/* Nothing more comes; the summary of the report (NULL: none) is said on stderr when all is written. Aggregator, or VMInit if there is none.
+ */
+void hpx_output_end(const struct hpx_report *r);
 
 /* VMDeath: waits until the end is written. Gives up, says so and returns false when nothing has moved for `stall_ns`. */
 bool hpx_output_wait(uint64_t stall_ns);

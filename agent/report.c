@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_thread(void *ctx, struct hpx_thread *t)
@@ -26,6 +25,7 @@ void hpx_report_collect(struct hpx_report *r)
     hpx_counters_add(&r->total, hpx_model_counters(hpx_agent.model));
     hpx_aggregator_each(&hpx_agent.aggregator, add_thread, &r->total);
     hpx_count(&r->total, HPX_C_SIGNAL_TAKEN, hpx_company_unsampled_ms());
+    hpx_count(&r->total, HPX_C_THREADS_UNSAMPLED, hpx_agent.aggregator.untaken);
     r->samples = hpx_model_samples(hpx_agent.model);
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
         r->unknown[i] = hpx_model_unknown(hpx_agent.model, (enum hpx_unknown)i);
@@ -42,25 +42,19 @@ void hpx_report_collect(struct hpx_report *r)
 
 struct text {
     char *s;
-    size_t len, cap;
+    size_t len;
 };
 
 static void add(struct text *t, const char *fmt, ...) HPX_PRINTF(2, 3);
 static void add(struct text *t, const char *fmt, ...)
 {
-    if (t->cap - t->len < 512) {
-        char *more = realloc(t->s, t->cap + 2048);
-        if (more == NULL) {
-            return; /* the line is left out; the counters are in the next report */
-        }
-        t->s = more;
-        t->cap += 2048;
-    }
+    size_t room = HPX_REPORT_TEXT - t->len;
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(t->s + t->len, t->cap - t->len, fmt, ap);
+    int n = vsnprintf(t->s + t->len, room, fmt, ap);
     va_end(ap);
-    t->len += n > 0 ? ((size_t)n < t->cap - t->len ? (size_t)n : t->cap - t->len - 1) : 0;
+    t->len += n > 0 && (size_t)n < room ? (size_t)n : 0;
+    t->s[t->len] = 0; /* no half line */
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -95,9 +89,9 @@ static void add_losses(struct text *t, const struct hpx_report *r)
     }
 }
 
-char *hpx_report_text(const struct hpx_report *r)
+void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r)
 {
-    struct text t = {NULL, 0, 0};
+    struct text t = {to, 0};
     uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), requested = hpx_agent.opt.interval_ns;
     add(&t, "hprofx: version: %s\n", HPX_VERSION);
     add(&t, "hprofx: sampler: %s\n", hpx_sampler_name());
@@ -127,20 +121,15 @@ char *hpx_report_text(const struct hpx_report *r)
     add_losses(&t, r);
     add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", ms(r->own_cpu_ns), percent(r->own_cpu_ns, r->program_cpu_ns));
     add(&t, "hprofx: tables: %zu KiB\n", r->table_bytes >> 10);
-    return t.s;
 }
 
-char *hpx_report_summary(const struct hpx_report *r)
+void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report *r)
 {
-    struct text t = {NULL, 0, 0};
+    struct text t = {to, 0};
+    to[0] = 0;
     if (hpx_agent.opt.verbose) {
         add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
             r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->program_cpu_ns));
     }
     add_losses(&t, r);
-    if (t.s != NULL && t.len == 0) {
-        free(t.s);
-        return NULL;
-    }
-    return t.s;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report.h: what the run was worth: samples, losses by cause, the profiler's own cost. Aggregator's thread. */
+/* report.h: what the run was worth: samples, losses by cause, the profiler's own cost. */
 #ifndef HPX_REPORT_H
 #define HPX_REPORT_H
 
@@ -14,11 +14,14 @@ struct hpx_report {
     size_t table_bytes;
 };
 
+/* Aggregator's thread. */
 void hpx_report_collect(struct hpx_report *r);
-/* Whole lines "hprofx: key: value\n" for the file; malloc'ed; NULL without memory. */
-char *hpx_report_text(const struct hpx_report *r);
-/* For stderr at the end: one line if verbose=y, and a line for each loss in any case; malloc'ed; NULL if there is nothing to say or no
- * memory. */
-char *hpx_report_summary(const struct hpx_report *r);
+/* The writer's thread, which has the report by value: what is said of a loss needs no memory. Both fill `to` with whole lines; what has no
+ * room is left out. */
+#define HPX_REPORT_TEXT 16384u
+/* Lines "hprofx: key: value\n" for the file. */
+void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r);
+/* For stderr at the end: one line if verbose=y, and a line for each loss in any case; may be empty. */
+void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report *r);
 
 #endif

@@ -2,6 +2,7 @@
 /* spawn.c: threads of ours. */
 #include "spawn.h"
 #include "sigmask.h"
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -24,7 +25,9 @@ int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err)
     int rc = pthread_create(&id, &attr, run, NULL);
     pthread_sigmask(SIG_SETMASK, &was, NULL);
     pthread_attr_destroy(&attr);
-    return rc == 0 ? 0 : hpx_err_set(err, HPX_E_SYS, "cannot start the thread %s: %s", name, strerror(rc));
+    return rc == 0 ? 0
+                   : hpx_err_set(err, HPX_E_SYS, "cannot start the thread %s: %s%s", name, strerror(rc),
+                                 rc == EAGAIN ? "; raise the limit of threads (ulimit -u, or pids of the container)" : "");
 }
 
 pid_t hpx_spawn_enter(const char *name)

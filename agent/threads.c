@@ -82,10 +82,12 @@ static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + 3);
-    if (t == NULL || m == NULL) {
+    if (t == NULL) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
     }
-    if (m != NULL) {
+    if (m == NULL) {
+        hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNTOLD, 1);
+    } else {
         m->thread = t ? &t->base : NULL;
         m->key = key;
         memcpy(m->text, i->name ? i->name : "", name + 1);
@@ -164,7 +166,9 @@ void hpx_threads_end(JNIEnv *env)
         hpx_sampler_settle(t);
     }
     struct hpx_msg_thread_end *m = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *m);
-    if (m != NULL) {
+    if (m == NULL) {
+        hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNTOLD, 1);
+    } else {
         m->key = (uint64_t)tid;
         hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
     }

@@ -26,7 +26,7 @@
     X(THREADS_UNSAMPLED, LOSS, "threads not sampled", "threads whose timer or state could not be made")                                    \
     X(THREADS_BLOCKED, LOSS, "threads that block the signal", "threads that had the signal of sampling blocked when they started")         \
     X(SIGNAL_TAKEN, LOSS, "CPU ms without sampling", "CPU time of the process after the program took the signal of sampling")              \
-    X(THREADS_UNTOLD, LOSS, "threads not told of", "threads whose start could not be stored; their samples are the unknown thread's")      \
+    X(THREADS_UNTOLD, LOSS, "threads not told of", "threads whose start or end could not be stored")                                       \
     X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                                          \
     X(METHODS_UNNAMED, LOSS, "methods not named", "sampled methods whose class was gone before it was named")                              \
     X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was gone before its lines were read")                   \

@@ -66,10 +66,13 @@ static void line(const char *prefix, size_t at, const char *fmt, va_list args)
         at += replace_controls(buf + at, len);
     }
     buf[at++] = '\n';
-    ssize_t done;
-    do {
-        done = write(atomic_load_explicit(&log_fd, memory_order_relaxed), buf, at);
-    } while (done < 0 && errno == EINTR);
+    for (size_t done = 0; done < at;) {
+        ssize_t k = write(atomic_load_explicit(&log_fd, memory_order_relaxed), buf + done, at - done);
+        if (k == 0 || (k < 0 && errno != EINTR)) {
+            break;
+        }
+        done += k > 0 ? (size_t)k : 0;
+    }
     errno = saved;
 }
 

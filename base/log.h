@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* log.h: lines on standard error, the only place where hprofx speaks to the person who started the program.
  *
- * One call is one write(2) of one whole line, so lines of threads and of the program do not mix. Controls in the text are
- * replaced by '?', so that a name from the program cannot forge a line or drive a terminal. A failed write is ignored.
- * Any thread; not in signal handlers or GC callbacks (formatting). No locks, no allocation; lines over 4 KiB are cut. */
+ * One call is one write(2) of one whole line (what a short write leaves follows in another), so lines of threads and of the program do not
+ * mix. Controls in the text are replaced by '?', so that a name from the program cannot forge a line or drive a terminal. A failed write is
+ * ignored. Any thread; not in signal handlers or GC callbacks (formatting). No locks, no allocation; lines over 4 KiB are cut. */
 #ifndef HPX_LOG_H
 #define HPX_LOG_H
 

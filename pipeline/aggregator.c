@@ -43,6 +43,7 @@ static void add_thread(void *ctx, struct hpx_thread *t)
         struct hpx_thread **grown = realloc(a->threads, cap * sizeof(struct hpx_thread *));
         if (!grown) {
             hpx_registry_push(&a->registry, t); /* the next pass tries again; its ring keeps what it holds */
+            a->untaken++;
             return;
         }
         a->threads = grown;
@@ -105,6 +106,7 @@ static void drain_all(struct hpx_aggregator *a, struct pass *p)
 static struct pass one_pass(struct hpx_aggregator *a)
 {
     struct pass p = {0};
+    a->untaken = 0;
     hpx_registry_collect(&a->registry, add_thread, a);
     read_tails(a, &p);
     apply_messages(a, &p);
@@ -179,7 +181,8 @@ int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
     pthread_attr_destroy(&attr);
     if (rc != 0) {
         char text[128];
-        return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: %s", strerror_r(rc, text, sizeof(text)));
+        return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: %s%s", strerror_r(rc, text, sizeof(text)),
+                           rc == EAGAIN ? "; raise the limit of threads (ulimit -u, or pids of the container)" : "");
     }
     while (hpx_wake_value(&a->space) == seen) {
         hpx_wake_wait(&a->space, seen, SLEEP_MAX_NS);

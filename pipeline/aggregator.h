@@ -39,6 +39,7 @@ struct hpx_aggregator {
     /* the aggregator's alone */
     struct hpx_thread **threads; /* live ones */
     uint32_t nthreads, cap_threads;
+    uint32_t untaken; /* threads that the last pass had no memory to take over: they stay in the registry */
     uint64_t passes, bytes, sleep_ns;
 };
 

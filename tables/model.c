@@ -124,10 +124,10 @@ static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start 
         if (!e) {
             hpx_count(&m->counters, HPX_C_THREADS_UNTOLD, 1);
         } else if (m->cfg.thread_event) {
-            m->cfg.thread_event(m->cfg.ctx, &e->rec, false);
+            e->untold = !m->cfg.thread_event(m->cfg.ctx, &e->rec, false);
         }
     }
-    if (msg->thread && e) {
+    if (msg->thread && e && !e->untold) {
         (void)give_slots(m, msg->thread, e->rec.serial); /* tried again at its first event */
     }
 }
@@ -139,7 +139,7 @@ static void thread_end(struct hpx_model *m, const struct hpx_msg_thread_end *msg
         return;
     }
     e->ended = true;
-    if (m->cfg.thread_event) {
+    if (m->cfg.thread_event && !e->untold) {
         m->cfg.thread_event(m->cfg.ctx, &e->rec, true);
     }
 }

@@ -82,8 +82,9 @@ struct hpx_model_config {
     void *ctx;
     /* Sends a request to the service thread; owns it and sets its m.kind (0 here). Must not call the model. NULL: nothing can be asked. */
     void (*resolve)(void *ctx, struct hpx_msg_resolve *r);
-    /* A thread began or ended, in order; `rec` stays valid and constant. Must not call the model. May be NULL. */
-    void (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
+    /* A thread began or ended, in order; `rec` stays valid and constant. Must not call the model. May be NULL. false: the word got lost
+     * (and was counted); a thread whose start was lost has no end, and its traces are the unknown thread's. */
+    bool (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
 };
 
 struct hpx_model;

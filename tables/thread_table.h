@@ -12,6 +12,7 @@
 struct hpx_thread_entry {
     struct hpx_thread_rec rec;
     bool ended;
+    bool untold; /* its start got no further: neither does its end, and its traces are the unknown thread's */
 };
 
 struct hpx_threads {

@@ -127,11 +127,20 @@ static bool remove_stale(const char *path)
     return removed;
 }
 
+static int create(const char *path)
+{
+    int fd;
+    do {
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 /* A new file, locked: 1; 0: the name is taken; -1: nothing can be made here (errno). */
 static int create_part(struct out_file *f, const char *path)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+        int fd = create(path);
         if (fd >= 0) {
             struct stat st;
             /* between open and flock another run may take it for a stale one. A file system without locks: go on without */

@@ -22,6 +22,7 @@ struct fx {
     uint32_t nasked;
     uint32_t started[16], ended[16]; /* thread serials */
     uint32_t nstarted, nended;
+    bool deaf;     /* what is told of threads gets lost */
     uint64_t sent; /* weights of all events */
 };
 
@@ -40,7 +41,7 @@ static inline void fx_resolve(void *ctx, struct hpx_msg_resolve *r)
     }
 }
 
-static inline void fx_thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
+static inline bool fx_thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
 {
     struct fx *f = ctx;
     if (!end && f->nstarted < 16) {
@@ -48,6 +49,7 @@ static inline void fx_thread_event(void *ctx, const struct hpx_thread_rec *rec, 
     } else if (end && f->nended < 16) {
         f->ended[f->nended++] = rec->serial;
     }
+    return !f->deaf;
 }
 
 /* cfg: only the choices; may be NULL (lines on). f->m is NULL without memory. */

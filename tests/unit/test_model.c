@@ -126,6 +126,26 @@ static void model_thread_y_keeps_the_threads_apart(void **state)
     fx_end(&f);
 }
 
+static void model_thread_whose_start_got_lost_has_no_end_and_no_traces(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &by_thread);
+    give_class(&f);
+    f.deaf = true;
+    fx_thread_start(&f, 1, &t, FX_TEXT("t\0g\0s"));
+    f.deaf = false;
+    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
+    fx_thread_end(&f, 1);
+    assert_int_equal(f.nended, 0);
+    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    assert_int_equal(fx_row(s, 300001)->trace->thread, HPX_SERIAL_THREAD);
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
 static void model_events_without_a_start_are_the_unknown_threads(void **state)
 {
     (void)state;
@@ -270,9 +290,10 @@ static void model_threads_are_told_in_order_and_once(void **state)
     fx_end(&f);
 }
 
-static void keep_record(void *ctx, const struct hpx_thread_rec *rec, bool end)
+static bool keep_record(void *ctx, const struct hpx_thread_rec *rec, bool end)
 {
     *(const struct hpx_thread_rec **)ctx = end ? NULL : rec;
+    return true;
 }
 
 static void model_thread_record_says_names_and_object(void **state)
@@ -371,6 +392,7 @@ int main(void)
         cmocka_unit_test(model_slot_never_defined_or_out_of_range_is_counted_lost),
         cmocka_unit_test(model_slots_are_the_threads_own_and_stacks_are_not),
         cmocka_unit_test(model_thread_y_keeps_the_threads_apart),
+        cmocka_unit_test(model_thread_whose_start_got_lost_has_no_end_and_no_traces),
         cmocka_unit_test(model_events_without_a_start_are_the_unknown_threads),
         cmocka_unit_test(model_unknown_sample_is_a_trace_of_one_pseudo_frame),
         cmocka_unit_test(model_reads_a_run_and_skips_pads_and_records_of_others),
