@@ -27,7 +27,8 @@ def depth_2048(t, levels):
         whole = [tr for _, tr in p.stacks() if sum(f.method == 'Deep.down' for f in tr.frames) == levels + 1]
         t.check(whole, 'no stack has the whole recursion; the deepest has %d frames' % deepest)
     t.check(p.share('Deep.down') > 0.5, 'share of the recursion %.2f' % p.share('Deep.down'))
-    t.check(p.unknown() <= 0.02 * p.total + 2, '%d of %d samples could not be walked' % (p.unknown(), p.total))
+    # The zero VM refuses in the middle of a call: 8 to 9 % of this program (unknown_Java).
+    t.check(p.unknown() <= (0.02 if t.jdk.has('jit') else 0.2) * p.total + 2, '%d of %d samples could not be walked' % (p.unknown(), p.total))
 
 
 @test(level='quick')
@@ -54,7 +55,9 @@ def lines_are_those_of_the_source(t):
     _, p = t.profile('HotSplit', 100, opts=FAST)
     got = {(f.method, f.source, f.line) for _, tr in p.stacks() for f in tr.frames if f.method.startswith('HotSplit.hot')}
     t.check(('HotSplit.hotA', 'HotSplit.java', 5) in got and ('HotSplit.hotB', 'HotSplit.java', 6) in got, 'frames: %s' % sorted(got))
-    t.check(all(line in (5, 6, 7) for _, _, line in got), 'frames: %s' % sorted(got))
+    # A sample whose walk began at a call or return, and went on from the caller, has its own method without a line.
+    without = sum(n for n, tr in p.stacks() if any(f.method.startswith('HotSplit.hot') and f.line == 0 for f in tr.frames))
+    t.check(without <= 0.01 * p.total and all(line in (0, 5, 6, 7) for _, _, line in got), '%d of %d without a line; frames: %s' % (without, p.total, sorted(got)))
     looks = [(tr.thread, tuple((f.method, f.source, f.line) for f in tr.frames)) for tr in p.traces.values()]
     t.equal(len(set(looks)), len(looks), 'traces that do not print alike')
 
@@ -66,7 +69,8 @@ def exceptions(t):
     t.check(p.unknown() <= 0.2 * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
     t.check(p.share('Throws.explicit') > 0.8, 'share of the catcher %.2f' % p.share('Throws.explicit'))
     t.check(p.share('Throws.thrower') > 0.6, 'share of the thrower %.2f' % p.share('Throws.thrower'))
-    t.check(p.share('java.lang.Throwable.fillInStackTrace') > 0.3, 'share of fillInStackTrace %.2f' % p.share('java.lang.Throwable.fillInStackTrace'))
+    # An interpreter spends more beside it.
+    t.check(p.share('java.lang.Throwable.fillInStackTrace') > (0.3 if t.jdk.has('jit') else 0.1), 'share of fillInStackTrace %.2f' % p.share('java.lang.Throwable.fillInStackTrace'))
 
 
 @test()
