@@ -176,7 +176,7 @@ static bool grow_locked(void)
         return true;
     }
     size_t cap = inlines.cap ? inlines.cap * 2 : 1024;
-    struct code **more = realloc(inlines.codes, cap * sizeof *more);
+    struct code **more = realloc(inlines.codes, cap * sizeof(void *));
     if (more == NULL) {
         return false;
     }
@@ -202,7 +202,7 @@ bool hpx_inlines_add(jmethodID method, const void *code, size_t size, const void
         inlines.codes[i - 1] = c;
         inlines.bytes += c->bytes - old->bytes;
     } else if (room) {
-        memmove(inlines.codes + i + 1, inlines.codes + i, (inlines.n - i) * sizeof(struct code *));
+        memmove(inlines.codes + i + 1, inlines.codes + i, (inlines.n - i) * sizeof(void *));
         inlines.codes[i] = c;
         inlines.n++;
         inlines.bytes += c->bytes;
@@ -222,7 +222,7 @@ void hpx_inlines_remove(const void *code)
     size_t i = above((uintptr_t)code);
     if (i > 0 && inlines.codes[i - 1]->start == (uintptr_t)code) {
         c = inlines.codes[i - 1];
-        memmove(inlines.codes + i - 1, inlines.codes + i, (inlines.n - i) * sizeof(struct code *));
+        memmove(inlines.codes + i - 1, inlines.codes + i, (inlines.n - i) * sizeof(void *));
         inlines.n--;
         inlines.bytes -= c->bytes;
     }
@@ -274,7 +274,7 @@ uint32_t hpx_inlines_find(uintptr_t pc, struct hpx_ev_frame *chain)
 size_t hpx_inlines_bytes(void)
 {
     pthread_mutex_lock(&inlines.lock);
-    size_t bytes = inlines.bytes + inlines.cap * sizeof(struct code *);
+    size_t bytes = inlines.bytes + inlines.cap * sizeof(void *);
     pthread_mutex_unlock(&inlines.lock);
     return bytes;
 }
