@@ -8,6 +8,7 @@
  * made a zombie, and dead words of a stack are full of them. */
 #include "agct.h"
 #include "codemap.h"
+#include "guard.h"
 #include <dlfcn.h>
 #include <jvmti.h>
 #include <string.h>
@@ -204,6 +205,20 @@ static int retry(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext
 
 #else
 
+struct registers {
+    char none;
+};
+
+static void load(const ucontext_t *u, struct registers *r)
+{
+    (void)u, (void)r;
+}
+
+static void store(ucontext_t *u, const struct registers *r)
+{
+    (void)u, (void)r;
+}
+
 /* No remedies where none was measured: the cause is counted and shown. */
 static int retry(const struct hpx_agct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
 {
@@ -219,18 +234,36 @@ int hpx_agct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, voi
     return ask(&w, frames, depth, context);
 }
 
-int hpx_agct_walk_sig(const struct hpx_agct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
+struct walk {
+    const struct hpx_agct *w;
+    struct hpx_ev_frame *frames;
+    void *context;
+    bool *retried;
+};
+
+static int walk(void *arg)
 {
-    int n = ask(w, frames, w->depth, context);
-    *retried = false;
+    const struct walk *k = arg;
+    int n = ask(k->w, k->frames, k->w->depth, k->context);
     /* the other causes are no matter of the registers: outside Java code the VM walks from its own anchor, whatever they say */
     if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
-        int again = retry(w, frames, context, n);
-        *retried = again > 0;
-        n = again;
+        n = retry(k->w, k->frames, k->context, n);
+        *k->retried = n > 0;
     }
-    if (n <= 0) {
-        return cause(n);
+    return n > 0 ? n : cause(n);
+}
+
+int hpx_agct_walk_sig(struct hpx_agent_thread *t, const struct hpx_agct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
+{
+    *retried = false;
+    if (hpx_guard_tripped()) {
+        return -(int)HPX_UNKNOWN_FAULT;
+    }
+    struct registers was;
+    load(context, &was);
+    int n = hpx_guard_run_sig(t, walk, &(struct walk){w, frames, context, retried}, -(int)HPX_UNKNOWN_FAULT);
+    if (n == -(int)HPX_UNKNOWN_FAULT) {
+        store(context, &was); /* a remedy had changed them */
     }
     for (int i = 0; i < n; i++) {
         frames[i].pad = 0;

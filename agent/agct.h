@@ -6,8 +6,7 @@
 #ifndef HPX_AGCT_H
 #define HPX_AGCT_H
 
-#include "err.h"
-#include "event.h"
+#include "agent.h"
 
 struct hpx_agct {
     void *env;           /* JNIEnv of the thread */
@@ -22,9 +21,9 @@ int hpx_agct_init(struct hpx_err *err);
 /* One call of AsyncGetCallTrace without remedies, for the self-test: its own answer, at most `depth` frames. */
 int hpx_agct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context);
 
-/* frames: room for depth + 1. Returns the number of frames, leaf first, `pad` cleared; or -enum hpx_unknown. Then *retried tells whether a
- * remedy was needed; a frame that a remedy had to skip is put back on top, without a line, when its pc's owner is known. context: the
- * handler's ucontext, unchanged on return. */
-int hpx_agct_walk_sig(const struct hpx_agct *w, struct hpx_ev_frame *frames, void *context, bool *retried);
+/* t: the calling thread. frames: room for depth + 1. Returns the number of frames, leaf first, `pad` cleared; or -enum hpx_unknown. Then
+ * *retried tells whether a remedy was needed; a frame that a remedy had to skip is put back on top, without a line, when its pc's owner is
+ * known. context: the handler's ucontext, unchanged on return. */
+int hpx_agct_walk_sig(struct hpx_agent_thread *t, const struct hpx_agct *w, struct hpx_ev_frame *frames, void *context, bool *retried);
 
 #endif

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "options.h"
 #include <jvmti.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <time.h>
 
@@ -54,9 +55,10 @@ struct hpx_agent_thread {
     _Atomic uint64_t pending; /* relaxed: intervals signalled that have no stack yet */
     _Atomic uintptr_t pc;     /* relaxed: where the last signal came */
     /* sampler.c */
-    uint32_t signals;       /* the handler's */
-    bool adopted;           /* was there before us; its state is never freed: other threads' handlers look at it */
-    _Atomic int in_handler; /* seq_cst with gate.open: the end waits until no handler is inside */
+    uint32_t signals;            /* the handler's */
+    bool adopted;                /* was there before us; its state is never freed: other threads' handlers look at it */
+    _Atomic int in_handler;      /* seq_cst with gate.open: the end waits until no handler is inside */
+    _Atomic(sigjmp_buf *) guard; /* guard.c: relaxed, the owner and its handlers: where a fault goes on; NULL: no walk */
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* which stack each slot means (event.h) */

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "codemap.h"
 #include "dump.h"
+#include "guard.h"
 #include "handshake.h"
 #include "inlines.h"
 #include "log.h"
@@ -147,6 +148,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     if (!hpx_gate_enter(&hpx_agent.gate)) {
         return; /* the end has come already, by another thread */
     }
+    hpx_guard_install();
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
     hpx_threads_expect_others();
     jvmtiError e = set_events(JVMTI_ENABLE, live_events, HPX_ARRAY_LEN(live_events));
@@ -175,6 +177,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);
     hpx_dump_request_final();
     if (hpx_output_wait(OUTPUT_STALL_NS)) {
+        hpx_guard_remove();
         hpx_agent.finished = true;
     }
     hpx_service_stop(SERVICE_WAIT_NS);

@@ -82,7 +82,7 @@ static void sample_async(struct hpx_agent_thread *t, void *context, uint64_t wei
     }
     struct hpx_agct w = {t->env, t->stack_low, t->stack_end, depth};
     bool retried;
-    int n = hpx_agct_walk_sig(&w, frames, context, &retried);
+    int n = hpx_agct_walk_sig(t, &w, frames, context, &retried);
     if (retried) {
         hpx_count(&t->base.counters, HPX_C_RETRIED, 1);
     }

@@ -65,6 +65,7 @@ struct hpx_ev_frame {
     X(SAFEPOINT, "safepoint")                                                                                                              \
     X(THREAD_ENDED, "thread_ended") /* due when the thread ended, and never sampled */                                                     \
     X(OTHER, "other")               /* a code that no version known to us gives */                                                         \
+    X(FAULT, "fault")               /* the walk faulted */                                                                                 \
     X(DRIFTED, "drifted")           /* a frame alone: the callers of the frame above it are not known */
 
 enum hpx_unknown {

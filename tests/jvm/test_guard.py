@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A fault of the stack walk costs a sample; the faults that the VM lives by are the VM's."""
+import platform
+import re
+
+from runner import test
+
+OPTS = 'cpu=samples,interval=1,cutoff=0,force=y'
+LINE = 'hprofx: cpu=samples: AsyncGetCallTrace faulted three times: stacks are taken by sampler=walk'
+SAMPLED = {'needs': ('jit',), 'timeout': 90}
+
+
+def _only_where_there_is_a_guard(t):
+    if platform.machine() != 'x86_64':
+        t.skip('the guard is x86-64 only')
+
+
+def _faulty(t, kind, every, rounds, **kw):
+    """(run, profile, times that the walk was made to go wrong)"""
+    lib = t.env.native_dir(t.jdk) / 'libfaulty.so'
+    count = t.dir / 'wrong.txt'
+    plain = t.java('Traps', rounds, opts=None)
+    t.equal(plain.code, 0, 'exit code without the agent')
+    run, p = t.profile('Traps', rounds, 'faulty', opts=OPTS, stdout=plain.out, native=True,
+                       env={'LD_PRELOAD': str(lib), 'HPX_FAULTY': '%s:%d:%s' % (kind, every, count)}, **kw)
+    return run, p, int(count.read_text())
+
+
+def _faults(run):
+    m = re.search(r'^hprofx: faults: (\d+) ', run.err, re.M)
+    return int(m.group(1)) if m else 0
+
+
+@test(level='quick', params=('segv', 'bus', 'wild', 'jump'), quick_params=('segv', 'bus'), **SAMPLED)
+def a_fault_of_the_walk_costs_a_sample(t, kind):
+    _only_where_there_is_a_guard(t)
+    run, p, wrong = _faulty(t, kind, 20, 100)
+    t.check(3 <= wrong <= 5, 'walks that went wrong: %d, none begins after the third' % wrong)
+    t.equal(_faults(run), wrong, 'faults counted')
+    t.equal(run.err.splitlines().count(LINE), 1, 'lines about it')
+    t.check(p.names and sum(p.innermost_of(['hprofx.unknown.fault']).values()) >= 3, 'the samples show the cause')
+
+
+@test(level='quick', **SAMPLED)
+def one_fault_ends_nothing(t):
+    _only_where_there_is_a_guard(t)
+    run, p, wrong = _faulty(t, 'segv', 60, 60)
+    t.check(1 <= wrong <= 3, 'walks that went wrong: %d' % wrong)
+    t.equal(_faults(run), wrong, 'faults counted')
+
+
+# From 26 on a method's id is no longer the address of its address, by which the library knows the frame.
+@test(level='quick', until=25, **SAMPLED)
+def faults_of_safefetch_are_the_vms(t):
+    _only_where_there_is_a_guard(t)
+    run, _, wrong = _faulty(t, 'safefetch', 1, 20, jvm=['-Xint'])
+    t.check(wrong >= 20, 'probes: %d' % wrong)
+    t.equal(_faults(run), 0, 'faults counted')
+
+
+@test(level='quick', collectors='all', **SAMPLED)
+def traps_of_the_vm_work_as_before(t):
+    plain = t.java('Traps', 80, opts=None)
+    run, p = t.profile('Traps', 80, opts=OPTS, stdout=plain.out)
+    t.equal(_faults(run), 0, 'faults counted')
+    t.check(p.total > 100, '%d samples' % p.total)
