@@ -22,7 +22,7 @@ static struct {
     uint64_t naming_until;
 } dump;
 
-static void resolve(void *ctx, struct hpx_msg_resolve *r)
+static void request(void *ctx, struct hpx_msg *r)
 {
     (void)ctx;
     hpx_service_post(r);
@@ -106,6 +106,7 @@ static bool pass_end(void *ctx)
 {
     (void)ctx;
     hpx_sampler_look();
+    bool again = hpx_model_pass_end(hpx_agent.model);
     switch (dump.state) {
     case REQUESTED:
         hpx_gate_close(&hpx_agent.gate);
@@ -121,10 +122,10 @@ static bool pass_end(void *ctx)
         if (hpx_model_unresolved(hpx_agent.model) == 0 || hpx_clock_mono() > dump.naming_until) {
             finish();
         }
-        return false;
+        return again;
     default:
         hpx_company_look_own();
-        return false;
+        return again;
     }
 }
 
@@ -134,7 +135,7 @@ int hpx_dump_init(struct hpx_sink *sink)
         .thread_in_traces = hpx_agent.opt.thread,
         .lines = hpx_agent.opt.lineno,
         .signatures = hpx_agent.opt.binary,
-        .resolve = resolve,
+        .request = request,
         .thread_event = thread_event,
     };
     hpx_agent.model = hpx_model_create(&cfg);

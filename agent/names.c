@@ -184,3 +184,21 @@ void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r)
     (*env)->DeleteLocalRef(env, klass);
     free(r);
 }
+
+/* Compared, not resolved: a local reference would keep the class alive for the collection that runs. */
+void hpx_names_sweep(JNIEnv *env, struct hpx_msg_sweep *s)
+{
+    for (uint32_t i = 0; env != NULL && i < s->n; i++) {
+        s->of[i].gone = (*env)->IsSameObject(env, (jobject)(uintptr_t)s->of[i].ref, NULL);
+    }
+    s->m.kind = HPX_MSG_SWEPT;
+    hpx_lane_post(&hpx_agent.aggregator.control, &s->m, true);
+}
+
+void hpx_names_drop(JNIEnv *env, struct hpx_msg_sweep *s)
+{
+    for (uint32_t i = 0; env != NULL && i < s->n; i++) {
+        (*env)->DeleteWeakGlobalRef(env, (jweak)(uintptr_t)s->of[i].ref);
+    }
+    free(s);
+}

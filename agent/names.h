@@ -18,4 +18,8 @@ void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r);
 /* The same where the JVM cannot be asked: the class counts as gone. Any thread. */
 void hpx_names_refuse(struct hpx_msg_resolve *r);
 
+/* HPX_MSG_SWEEP and HPX_MSG_DROP (model.h). env NULL: the JVM cannot be asked, so no class is said to be gone. The service thread. */
+void hpx_names_sweep(JNIEnv *env, struct hpx_msg_sweep *s);
+void hpx_names_drop(JNIEnv *env, struct hpx_msg_sweep *s);
+
 #endif

@@ -10,12 +10,14 @@
 #include <limits.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MSG_THREAD_START = 1, MSG_THREAD_END, MSG_DUMP, MSG_END };
 
 struct msg_thread {
     struct hpx_msg m;
-    const struct hpx_thread_rec *rec;
+    struct hpx_thread_rec rec; /* its texts: behind */
+    char text[];
 };
 struct msg_dump {
     struct hpx_msg m;
@@ -104,10 +106,10 @@ static bool carry_out(struct hpx_msg *m)
     bool more = true;
     switch (m->kind) {
     case MSG_THREAD_START:
-        hpx_ascii_thread_start(&output.ascii, ((struct msg_thread *)m)->rec);
+        hpx_ascii_thread_start(&output.ascii, &((struct msg_thread *)m)->rec);
         break;
     case MSG_THREAD_END:
-        hpx_ascii_thread_end(&output.ascii, ((struct msg_thread *)m)->rec);
+        hpx_ascii_thread_end(&output.ascii, &((struct msg_thread *)m)->rec);
         break;
     case MSG_DUMP:
         dump((struct msg_dump *)m);
@@ -163,14 +165,28 @@ int hpx_output_start(struct hpx_err *err)
     return rc;
 }
 
+static struct hpx_text keep(char **at, struct hpx_text t)
+{
+    struct hpx_text kept = {*at, t.len};
+    if (t.len > 0) {
+        memcpy(*at, t.bytes, t.len);
+    }
+    *at += t.len;
+    return kept;
+}
+
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
 {
-    struct msg_thread *m = hpx_msg_new(ended ? MSG_THREAD_END : MSG_THREAD_START, sizeof *m);
+    size_t text = (size_t)rec->name.len + rec->group.len;
+    struct msg_thread *m = hpx_msg_new(ended ? MSG_THREAD_END : MSG_THREAD_START, sizeof *m + text);
     if (m == NULL) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNTOLD, 1);
         return false;
     }
-    m->rec = rec;
+    char *at = m->text;
+    m->rec = (struct hpx_thread_rec){.serial = rec->serial, .object = rec->object};
+    m->rec.name = keep(&at, rec->name);
+    m->rec.group = keep(&at, rec->group);
     hpx_lane_post(&output.lane, &m->m, false);
     return true;
 }

@@ -12,7 +12,7 @@ int hpx_output_init(struct hpx_err *err);
 /* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output holds the header and is closed. */
 int hpx_output_start(struct hpx_err *err);
 
-/* Aggregator: in order. The record stays valid. false: no memory, counted. */
+/* Aggregator: in order. The record is copied. false: no memory, counted. */
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
 /* Aggregator: one dump. Takes over the snapshot (NULL: there was no memory for it). */
 void hpx_output_dump(struct hpx_snapshot *s, const struct hpx_report *r);

@@ -38,6 +38,8 @@ void hpx_report_collect(struct hpx_report *r)
     uint64_t all = hpx_clock_process_cpu() - hpx_agent.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);
+    r->trace_bytes = hpx_model_trace_bytes(hpx_agent.model);
+    r->classes = hpx_model_classes(hpx_agent.model);
 }
 
 struct text {
@@ -120,7 +122,9 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     add(&t, "hprofx: lost: %" PRIu64 "\n", lost(r));
     add_losses(&t, r);
     add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", ms(r->own_cpu_ns), percent(r->own_cpu_ns, r->program_cpu_ns));
-    add(&t, "hprofx: tables: %zu KiB\n", r->table_bytes >> 10);
+    add(&t, "hprofx: classes: %" PRIu32 " held, %" PRIu64 " unloaded and forgotten\n", r->classes,
+        hpx_counter_get(&r->total, HPX_C_CLASSES_UNLOADED));
+    add(&t, "hprofx: tables: %zu KiB, %zu KiB of them for traces\n", r->table_bytes >> 10, r->trace_bytes >> 10);
 }
 
 void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report *r)

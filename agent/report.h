@@ -8,10 +8,11 @@
 struct hpx_report {
     struct hpx_counters total; /* of all threads, the model and the agent */
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT], unknown_all;
-    uint64_t signal_ns;      /* CPU time of one run of the signal handler; 0: none was measured */
-    uint64_t own_cpu_ns;     /* our threads and the handler */
-    uint64_t program_cpu_ns; /* since VMInit, without ours */
-    size_t table_bytes;
+    uint64_t signal_ns;              /* CPU time of one run of the signal handler; 0: none was measured */
+    uint64_t own_cpu_ns;             /* our threads and the handler */
+    uint64_t program_cpu_ns;         /* since VMInit, without ours */
+    size_t table_bytes, trace_bytes; /* trace_bytes: the part that grows with the distinct stacks */
+    uint32_t classes;
 };
 
 /* Aggregator's thread. */

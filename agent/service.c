@@ -28,9 +28,29 @@ int hpx_service_init(void)
     return service.quit == NULL ? -HPX_E_NOMEM : hpx_lane_init(&service.lane);
 }
 
-void hpx_service_post(struct hpx_msg_resolve *r)
+void hpx_service_post(struct hpx_msg *r)
 {
-    hpx_lane_post(&service.lane, &r->m, true);
+    hpx_lane_post(&service.lane, r, true);
+}
+
+/* env NULL: the JVM let us not in. */
+static void serve_one(JNIEnv *env, struct hpx_msg *m)
+{
+    switch (m->kind) {
+    case HPX_MSG_SWEEP:
+        hpx_names_sweep(env, (struct hpx_msg_sweep *)(void *)m);
+        break;
+    case HPX_MSG_DROP:
+        hpx_names_drop(env, (struct hpx_msg_sweep *)(void *)m);
+        break;
+    default:
+        if (env != NULL) {
+            hpx_names_resolve(hpx_agent.jvmti, env, (struct hpx_msg_resolve *)(void *)m);
+        } else {
+            hpx_names_refuse((struct hpx_msg_resolve *)(void *)m);
+        }
+        break;
+    }
 }
 
 /* false: asked to leave. */
@@ -42,10 +62,8 @@ static bool serve(JNIEnv *env)
         if (m->kind == MSG_QUIT) {
             go_on = false;
             free(m);
-        } else if (env != NULL) {
-            hpx_names_resolve(hpx_agent.jvmti, env, (struct hpx_msg_resolve *)m);
         } else {
-            hpx_names_refuse((struct hpx_msg_resolve *)m);
+            serve_one(env, m);
         }
     }
     return go_on;

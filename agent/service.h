@@ -14,8 +14,8 @@
 int hpx_service_init(void);
 /* VMInit. 0, -HPX_E_SYS. */
 int hpx_service_start(struct hpx_err *err);
-/* A request of the model; any thread. */
-void hpx_service_post(struct hpx_msg_resolve *r);
+/* A request of the model (HPX_MSG_RESOLVE, _SWEEP, _DROP); requests of one thread are served in order. Any thread. */
+void hpx_service_post(struct hpx_msg *r);
 /* Asks it to leave the JVM; any thread, the first call counts. */
 void hpx_service_quit(void);
 /* Asks and waits until it has left, at most `ns`. VMDeath. */

@@ -19,6 +19,7 @@
     X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already settled")                                            \
     X(HANDLER_NS, INFO, "handler time", "CPU time inside the signal handler, of the signals that were measured")                           \
     X(HANDLER_MEASURED, INFO, "handlers measured", "signals whose handler was measured: one in eight of each thread")                      \
+    X(CLASSES_UNLOADED, INFO, "classes unloaded", "classes that were unloaded and forgotten, but for what was sampled of them")            \
     X(LOST_RING_FULL, LOSS, "lost, ring full", "samples lost: the aggregator did not keep up")                                             \
     X(LOST_NESTED, LOSS, "lost, nested", "samples lost: the signal came inside a push of the same thread")                                 \
     X(LOST_WAIT, LOSS, "lost, no space in time", "events of an exact mode lost: no space within the bound")                                \

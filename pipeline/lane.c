@@ -28,7 +28,6 @@ void *hpx_msg_new(uint32_t kind, size_t size)
     if (!m) {
         return NULL;
     }
-    cds_wfcq_node_init(&m->node);
     m->kind = kind;
     m->size = (uint32_t)size;
     return m;
@@ -36,6 +35,7 @@ void *hpx_msg_new(uint32_t kind, size_t size)
 
 void hpx_lane_post(struct hpx_lane *l, struct hpx_msg *m, bool now)
 {
+    cds_wfcq_node_init(&m->node); /* a message may be sent back, and so be posted again */
     hpx_tsan_release(&m->next);
     cds_wfcq_enqueue(&l->head, &l->tail, &m->node);
     HPX_TESTPOINT(lane_posted);

@@ -9,18 +9,9 @@ struct probe {
     uint64_t key;
 };
 
-/* Keys are addresses or small counters: their entropy must reach the bits that choose the place. */
-static uint32_t hash_of(uint64_t key)
-{
-    uint64_t x = key + UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)((x ^ (x >> 31)) >> 32);
-}
-
 static uint32_t hash_of_number(const void *ctx, uint32_t number)
 {
-    return hash_of(hpx_id_map_key(ctx, number));
+    return hpx_id_hash(hpx_id_map_key(ctx, number));
 }
 
 static bool same(const void *key, const uint32_t *slot)
@@ -32,7 +23,7 @@ static bool same(const void *key, const uint32_t *slot)
 static uint32_t *find(const struct hpx_id_map *m, uint64_t key)
 {
     struct probe p = {m, key};
-    return hpx_slots_find(&m->slots, WORDS, hash_of(key), same, &p);
+    return hpx_slots_find(&m->slots, WORDS, hpx_id_hash(key), same, &p);
 }
 
 int hpx_id_map_init(struct hpx_id_map *m)
@@ -68,7 +59,7 @@ uint32_t hpx_id_map_bind(struct hpx_id_map *m, uint64_t key)
     if (slot) {
         *slot = number + 1;
     } else {
-        (void)hpx_slots_put(&m->slots, WORDS, hash_of(key), number);
+        (void)hpx_slots_put(&m->slots, WORDS, hpx_id_hash(key), number);
     }
     return number;
 }

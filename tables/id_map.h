@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* id_map.h: from a 64-bit key (a jmethodID, a thread's key) to a dense number; exact, 4 bytes a slot and 8 a number.
+/* id_map.h: from a 64-bit key (a jmethodID) to a dense number; exact, 4 bytes a slot and 8 a number.
  *
- * Smaller than an intern table: a quarter of a million methods are the largest table of a run. One owner thread; nobody else reads. */
+ * Nothing is forgotten. One owner thread; nobody else reads. */
 #ifndef HPX_ID_MAP_H
 #define HPX_ID_MAP_H
 
@@ -12,6 +12,15 @@ struct hpx_id_map {
     struct hpx_slots slots;
     struct hpx_vec keys; /* uint64_t: the key of each number */
 };
+
+/* Keys are addresses or small counters: their entropy must reach the bits that choose the place. */
+static inline uint32_t hpx_id_hash(uint64_t key)
+{
+    uint64_t x = key + UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)((x ^ (x >> 31)) >> 32);
+}
 
 int hpx_id_map_init(struct hpx_id_map *m); /* 0, -HPX_E_NOMEM */
 void hpx_id_map_fini(struct hpx_id_map *m);

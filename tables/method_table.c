@@ -2,164 +2,168 @@
 /* method_table.c: see method_table.h. */
 #include "method_table.h"
 #include "err.h"
+#include "model.h"
+#include <stdlib.h>
 
-struct hpx_method_run {
-    uint32_t first, klass; /* methods from `first` up to the next run */
-};
+#define WORDS 2
 
-int hpx_methods_init(struct hpx_methods *t, bool signatures)
+int hpx_methods_init(struct hpx_methods *t)
 {
-    *t = (struct hpx_methods){.with_signatures = signatures};
+    *t = (struct hpx_methods){.free = 0};
     hpx_vec_init(&t->classes, sizeof(struct hpx_class));
-    hpx_vec_init(&t->info, sizeof(uint32_t));
-    hpx_vec_init(&t->signatures, sizeof(uint32_t));
-    hpx_vec_init(&t->runs, sizeof(struct hpx_method_run));
     hpx_vec_init(&t->sampled, sizeof(struct hpx_sampled));
-    int rc = hpx_id_map_init(&t->ids);
-    if (rc == 0 && !hpx_vec_push(&t->classes)) {
-        rc = -HPX_E_NOMEM;
-    }
-    if (rc != 0) {
+    if (hpx_slots_init(&t->index, WORDS, 0) != 0 || hpx_id_map_init(&t->ids) != 0 || !hpx_vec_push(&t->classes)) {
         hpx_methods_fini(t);
+        return -HPX_E_NOMEM;
     }
-    return rc;
+    return 0;
 }
 
 void hpx_methods_fini(struct hpx_methods *t)
 {
+    for (uint32_t i = 0; i < t->classes.len; i++) {
+        free(hpx_methods_class(t, i)->said);
+    }
+    hpx_slots_fini(&t->index, WORDS);
     hpx_id_map_fini(&t->ids);
     hpx_vec_fini(&t->classes);
-    hpx_vec_fini(&t->info);
-    hpx_vec_fini(&t->signatures);
-    hpx_vec_fini(&t->runs);
     hpx_vec_fini(&t->sampled);
 }
 
-uint32_t hpx_methods_new_class(struct hpx_methods *t, uint64_t ref, uint32_t name, uint32_t source)
+/* ---- announced ---- */
+
+uint32_t hpx_methods_new_class(struct hpx_methods *t, struct hpx_msg_class *said)
 {
-    struct hpx_class *c = hpx_vec_push(&t->classes);
-    if (!c) {
+    if (!t->free && !hpx_vec_push(&t->classes)) {
         return 0;
     }
-    *c = (struct hpx_class){ref, name, source};
-    return t->classes.len - 1;
+    uint32_t klass = t->free ? t->free : t->classes.len - 1;
+    struct hpx_class *c = hpx_methods_class(t, klass);
+    t->free = c->next_free;
+    *c = (struct hpx_class){.said = said};
+    t->living++;
+    t->said_bytes += said->m.size;
+    return klass;
 }
 
-static const struct hpx_method_run *run_at(const struct hpx_methods *t, uint32_t i)
-{
-    return hpx_vec_at(&t->runs, i);
-}
+struct probe {
+    const struct hpx_methods *methods;
+    uint64_t id;
+    uint32_t hash;
+    uint32_t klass; /* sought for removal: this class's slot; else 0 */
+    uint32_t *at;
+};
 
-/* A run may be left without methods when memory ran out behind it: the last run that begins at or below a method is its own. */
-static bool begin_run(struct hpx_methods *t, uint32_t first, uint32_t klass)
+static bool same_id(const void *key, const uint32_t *slot)
 {
-    if (t->runs.len > 0 && run_at(t, t->runs.len - 1)->klass == klass) {
-        return true;
-    }
-    struct hpx_method_run *r = hpx_vec_push(&t->runs);
-    if (!r) {
+    const struct probe *p = key;
+    if (slot[1] != p->hash || slot[0] == HPX_SLOTS_REMOVED) {
         return false;
     }
-    *r = (struct hpx_method_run){first, klass};
+    const struct hpx_msg_class *said = hpx_methods_class(p->methods, slot[0] - 1)->said;
+    for (uint32_t i = 0; i < said->nmethods; i++) {
+        if (said->ids[i] == p->id) {
+            *p->at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of two ids of one class with equal hashes either slot will do: both are removed. */
+static bool same_class(const void *key, const uint32_t *slot)
+{
+    const struct probe *p = key;
+    return slot[1] == p->hash && slot[0] == p->klass + 1;
+}
+
+static uint32_t *find_id(const struct hpx_methods *t, uint64_t id, uint32_t *at)
+{
+    struct probe p = {t, id, hpx_id_hash(id), 0, at};
+    return hpx_slots_find(&t->index, WORDS, p.hash, same_id, &p);
+}
+
+bool hpx_methods_announce(struct hpx_methods *t, uint32_t klass, uint64_t id)
+{
+    uint32_t at, *slot = find_id(t, id, &at);
+    if (slot) {
+        *slot = klass + 1;
+        return true;
+    }
+    if (hpx_slots_reserve(&t->index, WORDS, NULL, NULL) != 0) {
+        return false;
+    }
+    (void)hpx_slots_put(&t->index, WORDS, hpx_id_hash(id), klass);
     return true;
 }
 
-/* Elements beside the ids may be one longer than these when memory ran out between two pushes. */
-static bool room(struct hpx_vec *v, uint32_t number)
+uint32_t hpx_methods_find(const struct hpx_methods *t, uint64_t id, uint32_t *at)
 {
-    return v->len > number || hpx_vec_push(v);
+    const uint32_t *slot = find_id(t, id, at);
+    return slot ? *slot - 1 : 0;
 }
 
-uint32_t hpx_methods_bind(struct hpx_methods *t, uint64_t id, uint32_t klass, uint32_t name, uint32_t signature)
+void hpx_methods_forget(struct hpx_methods *t, uint32_t klass)
 {
-    uint32_t number = hpx_id_map_len(&t->ids);
-    if (!room(&t->info, number) || (t->with_signatures && !room(&t->signatures, number)) || !begin_run(t, number, klass)) {
-        return HPX_INTERN_NONE;
-    }
-    uint32_t before = hpx_methods_find(t, id);
-    if (hpx_id_map_bind(&t->ids, id) != number) {
-        return HPX_INTERN_NONE;
-    }
-    *(uint32_t *)hpx_vec_at(&t->info, number) = name;
-    if (t->with_signatures) {
-        *(uint32_t *)hpx_vec_at(&t->signatures, number) = signature;
-    }
-    if (before != HPX_INTERN_NONE && hpx_methods_sampled_of(t, before)) {
-        t->generation++;
-    }
-    return number;
-}
-
-uint32_t hpx_methods_class_of(const struct hpx_methods *t, uint32_t method)
-{
-    const struct hpx_sampled *s = hpx_methods_sampled_of(t, method);
-    if (s) {
-        return s->klass;
-    }
-    uint32_t low = 0, high = t->runs.len; /* the run sought is in [low, high) */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (run_at(t, middle)->first <= method) {
-            low = middle;
-        } else {
-            high = middle;
+    struct hpx_class *c = hpx_methods_class(t, klass);
+    for (uint32_t i = 0; i < c->said->nmethods; i++) {
+        struct probe p = {.hash = hpx_id_hash(c->said->ids[i]), .klass = klass};
+        uint32_t *slot = hpx_slots_find(&t->index, WORDS, p.hash, same_class, &p);
+        if (slot) { /* else another class announced the id since, or memory was short for it */
+            hpx_slots_remove(&t->index, slot);
         }
     }
-    return run_at(t, low)->klass;
-}
-
-struct hpx_sampled *hpx_methods_sampled_of(const struct hpx_methods *t, uint32_t method)
-{
-    uint32_t info = *(const uint32_t *)hpx_vec_at(&t->info, method);
-    return info & HPX_METHOD_SAMPLED ? hpx_methods_sampled(t, info & ~HPX_METHOD_SAMPLED) : NULL;
-}
-
-void hpx_methods_name(struct hpx_methods *t, uint32_t method, uint32_t name, uint32_t signature)
-{
-    struct hpx_sampled *s = hpx_methods_sampled_of(t, method);
-    uint32_t *at = s ? &s->name : hpx_vec_at(&t->info, method);
-    if (*at) {
-        return;
-    }
-    *at = name;
-    if (s) {
-        s->signature = signature;
-    } else if (t->with_signatures) {
-        *(uint32_t *)hpx_vec_at(&t->signatures, method) = signature;
+    t->said_bytes -= c->said->m.size;
+    t->living--;
+    free(c->said);
+    c->said = NULL;
+    if (c->nsampled == 0) {
+        c->next_free = t->free;
+        t->free = klass;
     }
 }
 
-uint32_t hpx_methods_sample(struct hpx_methods *t, uint32_t method, bool *fresh)
+/* ---- sampled ---- */
+
+uint32_t hpx_methods_sampled_find(const struct hpx_methods *t, uint64_t id)
 {
-    uint32_t *info = hpx_vec_at(&t->info, method);
-    *fresh = false;
-    if (*info & HPX_METHOD_SAMPLED) {
-        return *info & ~HPX_METHOD_SAMPLED;
-    }
-    uint32_t klass = hpx_methods_class_of(t, method);
+    uint32_t number = hpx_id_map_find(&t->ids, id);
+    return number == HPX_INTERN_NONE || hpx_methods_sampled(t, t->npseudo + number)->stale ? HPX_INTERN_NONE : t->npseudo + number;
+}
+
+uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, uint32_t klass)
+{
     struct hpx_sampled *s = hpx_vec_push(&t->sampled);
     if (!s) {
         return HPX_INTERN_NONE;
     }
-    *s = (struct hpx_sampled){.method = method, .klass = klass, .name = *info, .shown = HPX_INTERN_NONE};
-    if (t->with_signatures) {
-        s->signature = *(const uint32_t *)hpx_vec_at(&t->signatures, method);
+    if (hpx_id_map_bind(&t->ids, id) == HPX_INTERN_NONE) {
+        t->sampled.len--;
+        return HPX_INTERN_NONE;
     }
-    *info = HPX_METHOD_SAMPLED | (t->sampled.len - 1);
-    *fresh = true;
+    *s = (struct hpx_sampled){.klass = klass, .shown = HPX_INTERN_NONE};
+    hpx_methods_class(t, klass)->nsampled += klass != 0;
     return t->sampled.len - 1;
+}
+
+void hpx_methods_adopt(struct hpx_methods *t, uint32_t sampled, uint32_t klass)
+{
+    hpx_methods_sampled(t, sampled)->klass = klass;
+    hpx_methods_class(t, klass)->nsampled++;
+}
+
+void hpx_methods_stale(struct hpx_methods *t, uint32_t sampled)
+{
+    hpx_methods_sampled(t, sampled)->stale = true;
+    t->generation++;
 }
 
 struct hpx_sampled *hpx_methods_pseudo(struct hpx_methods *t)
 {
     struct hpx_sampled *s = hpx_vec_push(&t->sampled);
     if (s) {
-        *s = (struct hpx_sampled){.method = HPX_INTERN_NONE, .shown = HPX_INTERN_NONE, .state = HPX_SAMPLED_SETTLED};
+        *s = (struct hpx_sampled){.shown = HPX_INTERN_NONE, .state = HPX_SAMPLED_SETTLED};
+        t->npseudo++;
     }
     return s;
-}
-
-size_t hpx_methods_bytes(const struct hpx_methods *t)
-{
-    return t->classes.bytes + hpx_id_map_bytes(&t->ids) + t->info.bytes + t->signatures.bytes + t->runs.bytes + t->sampled.bytes;
 }

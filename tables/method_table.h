@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* method_table.h: classes, the methods they announced, and the methods that were sampled. Owner: the aggregator.
  *
- * A run knows hundreds of thousands of methods and samples thousands, so an announced method costs 12 bytes and its slot (its id, and its
- * name or the number of its sampled record); the class follows from its number, because a class announces its methods in one run. All else
- * is in the sampled record. Numbers of strings are those of string_table.h. */
+ * A run knows hundreds of thousands of methods and samples thousands. So a class is kept as the message that announced it (ids and names in
+ * one block), an announced method costs a slot beside its 8 bytes there, and nothing of it is interned before it is sampled. When the class
+ * is unloaded, block and slots are given back and only what was sampled stays: traces show it.
+ *
+ * An id belongs to the class that announced it last. A sampled id that is announced again means another method from then on: its record
+ * goes stale, the next sample makes a new one. Numbers of strings are those of string_table.h. */
 #ifndef HPX_METHOD_TABLE_H
 #define HPX_METHOD_TABLE_H
 
 #include "id_map.h"
 
+struct hpx_msg_class; /* model.h */
+struct hpx_line;
+
 struct hpx_class {
-    uint64_t ref; /* the caller's weak reference, 0: none */
-    uint32_t name, source;
+    struct hpx_msg_class *said; /* NULL: forgotten, or a free number */
+    uint32_t name, source;      /* 0: no method of it was sampled, or it has none (yet) */
+    uint32_t nsampled;          /* sampled records that refer to it */
+    uint32_t next_free;         /* of a free number: the next one, 0: none */
 };
 
 enum hpx_sampled_state {
@@ -22,63 +30,68 @@ enum hpx_sampled_state {
     HPX_SAMPLED_GONE,    /* settled too: the class cannot be asked */
 };
 
-struct hpx_line; /* model.h */
-
 struct hpx_sampled {
     const struct hpx_line *lines;
     uint32_t nlines;
-    uint32_t method; /* HPX_INTERN_NONE: a pseudo method */
-    uint32_t klass;  /* 0: none */
+    uint32_t klass; /* 0: none */
     uint32_t name, signature;
     uint32_t shown; /* number of its shown method, when it has one for good; else HPX_INTERN_NONE */
     uint8_t state;  /* enum hpx_sampled_state */
+    bool stale;     /* its id means another method now */
     bool unnamed_counted, unlined_counted;
 };
 
 struct hpx_methods {
-    struct hpx_vec classes;    /* struct hpx_class; element 0: none */
-    struct hpx_id_map ids;     /* jmethodID to the method's number */
-    struct hpx_vec info;       /* uint32_t a method: name, or HPX_METHOD_SAMPLED | number of its sampled record */
-    struct hpx_vec signatures; /* uint32_t a method, with `with_signatures` only */
-    struct hpx_vec runs;       /* struct hpx_method_run, ascending: the class of each method */
-    struct hpx_vec sampled;    /* struct hpx_sampled */
-    bool with_signatures;
-    uint32_t generation; /* moves when a sampled id is bound to another class: stacks of before and after differ */
+    struct hpx_vec classes; /* struct hpx_class; element 0: none */
+    uint32_t free;          /* a free number, 0: none */
+    uint32_t living;        /* classes that are not forgotten */
+    size_t said_bytes;      /* of their messages */
+    struct hpx_slots index; /* {number of the class + 1, hash of the id} for each announced id */
+    struct hpx_vec sampled; /* struct hpx_sampled: the pseudo ones, then those of `ids` in its order */
+    uint32_t npseudo;
+    struct hpx_id_map ids; /* of sampled methods */
+    uint32_t generation;   /* moves when a sampled record goes stale: stacks of before and after differ */
 };
 
-#define HPX_METHOD_SAMPLED 0x80000000u
-
-int hpx_methods_init(struct hpx_methods *t, bool signatures); /* 0, -HPX_E_NOMEM */
+int hpx_methods_init(struct hpx_methods *t); /* 0, -HPX_E_NOMEM */
 void hpx_methods_fini(struct hpx_methods *t);
 
-/* A new class; 0 without memory. */
-uint32_t hpx_methods_new_class(struct hpx_methods *t, uint64_t ref, uint32_t name, uint32_t source);
+/* A new class, which owns `said` from now on; 0 without memory (it stays the caller's). */
+uint32_t hpx_methods_new_class(struct hpx_methods *t, struct hpx_msg_class *said);
 static inline struct hpx_class *hpx_methods_class(const struct hpx_methods *t, uint32_t klass)
 {
     return hpx_vec_at(&t->classes, klass);
 }
+/* The id, one of the class's message, belongs to it. false without memory. */
+bool hpx_methods_announce(struct hpx_methods *t, uint32_t klass, uint64_t id);
+/* The class that an id belongs to, and its place in the class's message; 0: none. */
+uint32_t hpx_methods_find(const struct hpx_methods *t, uint64_t id, uint32_t *at);
+/* Gives the message back, the ids, and the number too when no sampled record refers to it. */
+void hpx_methods_forget(struct hpx_methods *t, uint32_t klass);
 
-static inline uint32_t hpx_methods_find(const struct hpx_methods *t, uint64_t id)
-{
-    return hpx_id_map_find(&t->ids, id);
-}
-/* Binds the id to a new method of this class (rebinding it when it was bound). HPX_INTERN_NONE without memory (nothing changed). */
-uint32_t hpx_methods_bind(struct hpx_methods *t, uint64_t id, uint32_t klass, uint32_t name, uint32_t signature);
-uint32_t hpx_methods_class_of(const struct hpx_methods *t, uint32_t method);
-/* The sampled record of a method, or NULL if it was never sampled. */
-struct hpx_sampled *hpx_methods_sampled_of(const struct hpx_methods *t, uint32_t method);
-/* Names a method that has no name yet. */
-void hpx_methods_name(struct hpx_methods *t, uint32_t method, uint32_t name, uint32_t signature);
-
-/* The number of the method's sampled record, which is made when there is none (*fresh). HPX_INTERN_NONE without memory. */
-uint32_t hpx_methods_sample(struct hpx_methods *t, uint32_t method, bool *fresh);
-/* A sampled record that stands for no method. NULL without memory. */
+/* The sampled record of an id, HPX_INTERN_NONE: none. */
+uint32_t hpx_methods_sampled_find(const struct hpx_methods *t, uint64_t id);
+/* A sampled record for an id that has none. HPX_INTERN_NONE without memory. */
+uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, uint32_t klass);
+/* Sets the class of a record that was sampled before its class was announced. */
+void hpx_methods_adopt(struct hpx_methods *t, uint32_t sampled, uint32_t klass);
+void hpx_methods_stale(struct hpx_methods *t, uint32_t sampled);
+/* A sampled record that stands for no method; before any that does. NULL without memory. */
 struct hpx_sampled *hpx_methods_pseudo(struct hpx_methods *t);
 static inline struct hpx_sampled *hpx_methods_sampled(const struct hpx_methods *t, uint32_t sampled)
 {
     return hpx_vec_at(&t->sampled, sampled);
 }
+/* The id of a sampled record; 0: a pseudo method. */
+static inline uint64_t hpx_methods_id(const struct hpx_methods *t, uint32_t sampled)
+{
+    return sampled < t->npseudo ? 0 : hpx_id_map_key(&t->ids, sampled - t->npseudo);
+}
 
-size_t hpx_methods_bytes(const struct hpx_methods *t);
+/* Of the classes and what they announced. */
+static inline size_t hpx_methods_announced_bytes(const struct hpx_methods *t)
+{
+    return t->classes.bytes + t->said_bytes + t->index.bytes;
+}
 
 #endif

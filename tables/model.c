@@ -10,10 +10,10 @@ static const char *const unknown_names[] = {
 #undef HPX_UNKNOWN_NAME
 };
 
-void *hpx_model_scratch(struct hpx_model *m, size_t n)
+void *hpx_model_scratch(struct hpx_scratch *s, size_t n)
 {
-    if (m->scratch_size < n || !m->scratch) {
-        size_t size = m->scratch_size ? m->scratch_size : 4096;
+    if (s->size < n || !s->at) {
+        size_t size = s->size ? s->size : 4096;
         while (size < n) {
             size *= 2;
         }
@@ -21,11 +21,11 @@ void *hpx_model_scratch(struct hpx_model *m, size_t n)
         if (!p) {
             return NULL;
         }
-        free(m->scratch);
-        m->scratch = p;
-        m->scratch_size = size;
+        free(s->at);
+        s->at = p;
+        s->size = size;
     }
-    return m->scratch;
+    return s->at;
 }
 
 /* Shown method hprofx.unknown.NAME. */
@@ -63,8 +63,9 @@ struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
         return NULL;
     }
     m->cfg = *cfg;
+    hpx_model_sweep_init(m);
     hpx_arena_init(&m->lines);
-    if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods, cfg->signatures) != 0 || hpx_traces_init(&m->traces) != 0 ||
+    if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods) != 0 || hpx_traces_init(&m->traces) != 0 ||
         hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m)) {
         hpx_model_destroy(m);
         return NULL;
@@ -83,7 +84,9 @@ void hpx_model_destroy(struct hpx_model *m)
     hpx_shown_fini(&m->shown);
     hpx_threads_fini(&m->threads);
     hpx_arena_fini(&m->lines);
-    free(m->scratch);
+    free(m->sweep.back);
+    free(m->stack.at);
+    free(m->name.at);
     free(m);
 }
 
@@ -104,43 +107,43 @@ static struct hpx_thread_slots *give_slots(struct hpx_model *m, struct hpx_threa
     return s;
 }
 
-static bool take_text(struct hpx_model *m, struct hpx_text *to, const char **at, const char *end)
+static bool tell(struct hpx_model *m, uint32_t serial, const struct hpx_msg_thread_start *begun)
 {
-    struct hpx_text t = hpx_model_next_text(at, end);
-    uint32_t id = hpx_strings_intern(&m->strings, t.bytes, t.len);
-    const struct hpx_string *s = hpx_strings_at(&m->strings, id);
-    *to = (struct hpx_text){s->bytes, s->len};
-    return s->len == t.len; /* not so only for want of memory */
+    if (!m->cfg.thread_event) {
+        return true;
+    }
+    struct hpx_thread_rec rec = {.serial = serial, .object = HPX_OBJECT_FIRST + (serial - HPX_SERIAL_THREAD - 1)};
+    if (begun) {
+        const char *at = begun->text, *end = at + begun->text_len;
+        rec.name = hpx_model_next_text(&at, end);
+        rec.group = hpx_model_next_text(&at, end);
+        rec.parent_group = hpx_model_next_text(&at, end);
+    }
+    return m->cfg.thread_event(m->cfg.ctx, &rec, !begun);
 }
 
 static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start *msg)
 {
-    struct hpx_thread_entry *e = hpx_threads_living(&m->threads, msg->key);
-    if (!e) {
-        struct hpx_thread_rec rec = {0};
-        const char *at = msg->text, *end = at + msg->text_len;
-        bool all = take_text(m, &rec.name, &at, end) && take_text(m, &rec.group, &at, end) && take_text(m, &rec.parent_group, &at, end);
-        e = all ? hpx_threads_add(&m->threads, msg->key, &rec) : NULL;
-        if (!e) {
+    uint32_t serial = hpx_threads_living(&m->threads, msg->key);
+    if (!serial) {
+        serial = hpx_threads_add(&m->threads, msg->key);
+        if (!serial) {
             hpx_count(&m->counters, HPX_C_THREADS_UNTOLD, 1);
-        } else if (m->cfg.thread_event) {
-            e->untold = !m->cfg.thread_event(m->cfg.ctx, &e->rec, false);
+        } else if (!tell(m, serial, msg)) {
+            (void)hpx_threads_remove(&m->threads, msg->key); /* so it has no end, and its traces are the unknown thread's */
+            serial = 0;
         }
     }
-    if (msg->thread && e && !e->untold) {
-        (void)give_slots(m, msg->thread, e->rec.serial); /* tried again at its first event */
+    if (msg->thread && serial) {
+        (void)give_slots(m, msg->thread, serial); /* tried again at its first event */
     }
 }
 
 static void thread_end(struct hpx_model *m, const struct hpx_msg_thread_end *msg)
 {
-    struct hpx_thread_entry *e = hpx_threads_living(&m->threads, msg->key);
-    if (!e) {
-        return;
-    }
-    e->ended = true;
-    if (m->cfg.thread_event && !e->untold) {
-        m->cfg.thread_event(m->cfg.ctx, &e->rec, true);
+    uint32_t serial = hpx_threads_remove(&m->threads, msg->key);
+    if (serial) {
+        (void)tell(m, serial, NULL);
     }
 }
 
@@ -158,8 +161,11 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
 {
     switch (msg->kind) {
     case HPX_MSG_CLASS:
-        hpx_model_class(m, (const struct hpx_msg_class *)(const void *)msg);
-        break;
+        hpx_model_class(m, (struct hpx_msg_class *)(void *)msg);
+        return true;
+    case HPX_MSG_SWEPT:
+        hpx_model_swept(m, (struct hpx_msg_sweep *)(void *)msg);
+        return true;
     case HPX_MSG_RESOLVED:
         hpx_model_resolved(m, (const struct hpx_msg_resolved *)(const void *)msg);
         break;
@@ -182,9 +188,9 @@ bool hpx_model_same_frames(const struct hpx_model *m, const struct hpx_raw *raw,
 {
     bool same = raw->nframes == nframes;
     for (uint32_t i = 0; same && i < nframes; i++) {
-        uint32_t method = hpx_methods_sampled(&m->methods, raw->frames[i].sampled)->method;
-        uint64_t id = method != HPX_INTERN_NONE ? hpx_id_map_key(&m->methods.ids, method) : 0;
-        same = id == frames[i].method && raw->frames[i].bci == frames[i].bci;
+        const struct hpx_raw_frame *f = &raw->frames[i];
+        uint64_t id = f->sampled < HPX_UNKNOWN_COUNT ? HPX_EV_METHOD_OF(f->sampled) : hpx_methods_id(&m->methods, f->sampled);
+        same = id == frames[i].method && f->bci == frames[i].bci;
     }
     return same;
 }
@@ -211,7 +217,7 @@ static uint32_t intern_stack(struct hpx_model *m, const struct hpx_ev_head *ev, 
         assert(hpx_model_same_frames(m, hpx_traces_at(&m->traces, raw), frames, nframes));
         return raw;
     }
-    struct hpx_raw_frame *to = hpx_model_scratch(m, nframes * sizeof(*to));
+    struct hpx_raw_frame *to = hpx_model_scratch(&m->stack, nframes * sizeof(*to));
     if (!to) {
         return HPX_INTERN_NONE;
     }
@@ -308,8 +314,19 @@ uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why)
     return m->unknown[why];
 }
 
+uint32_t hpx_model_classes(const struct hpx_model *m)
+{
+    return m->methods.living;
+}
+
+size_t hpx_model_trace_bytes(const struct hpx_model *m)
+{
+    return hpx_strings_bytes(&m->strings) + m->methods.sampled.bytes + hpx_id_map_bytes(&m->methods.ids) + hpx_traces_bytes(&m->traces) +
+           hpx_shown_bytes(&m->shown) + m->lines.bytes;
+}
+
 size_t hpx_model_bytes(const struct hpx_model *m)
 {
-    return sizeof(*m) + hpx_strings_bytes(&m->strings) + hpx_methods_bytes(&m->methods) + hpx_traces_bytes(&m->traces) +
-           hpx_shown_bytes(&m->shown) + hpx_threads_bytes(&m->threads) + m->lines.bytes + m->scratch_size + m->slots_bytes;
+    return sizeof(*m) + hpx_model_trace_bytes(m) + hpx_methods_announced_bytes(&m->methods) + hpx_threads_bytes(&m->threads) +
+           m->stack.size + m->name.size + m->slots_bytes;
 }

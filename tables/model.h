@@ -9,7 +9,8 @@
  *
  * Names: those of classes prepared while the program runs come with HPX_MSG_CLASS (`named`), while the class is alive by construction;
  * those of classes loaded before are asked for when first sampled. Lines are always asked for. A class that is gone before its answer is
- * shown as a pseudo frame (names) or "Unknown line" (lines) and counted. What is asked for and not yet answered is missing in this snapshot
+ * shown as a pseudo frame (names) or "Unknown line" (lines) and counted. A class that is gone is forgotten, but for what was sampled of it
+ * (model_sweep.c). What is asked for and not yet answered is missing in this snapshot
  * only: its trace is shown under another serial when the answer has come. */
 #ifndef HPX_MODEL_H
 #define HPX_MODEL_H
@@ -19,14 +20,25 @@
 
 #define HPX_SLOTS 256u /* stacks that a thread can name by slot (event.h) */
 
-/* Messages of the control lane that the model applies. HPX_MSG_OTHER and above are their owner's. */
-enum hpx_model_msg { HPX_MSG_CLASS = 1, HPX_MSG_RESOLVED, HPX_MSG_THREAD_START, HPX_MSG_THREAD_END, HPX_MSG_OTHER = 64 };
+/* Messages of the control lane that the model applies, and those that it sends to the service thread. HPX_MSG_OTHER and above are their
+ * owner's. */
+enum hpx_model_msg {
+    HPX_MSG_CLASS = 1,
+    HPX_MSG_RESOLVED,
+    HPX_MSG_SWEPT,
+    HPX_MSG_THREAD_START,
+    HPX_MSG_THREAD_END,
+    HPX_MSG_RESOLVE = 32,
+    HPX_MSG_SWEEP,
+    HPX_MSG_DROP,
+    HPX_MSG_OTHER = 64
+};
 
 /* A class and its methods. `text`: when named: signature 0, source file 0 (empty: none), then for each method name 0 and signature 0 (empty
  * when not asked for). All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
-    uint64_t ref; /* a weak reference of the caller's; given back in requests; 0: none */
+    uint64_t ref; /* a weak reference, this message's own: given back by HPX_MSG_DROP when the class is gone; 0: none */
     uint32_t nmethods;
     bool named;
     uint32_t text_len;
@@ -61,6 +73,18 @@ struct hpx_msg_resolved {
 };
 struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len);
 
+/* To the service thread: HPX_MSG_SWEEP: set `gone` where the class is unloaded, which must not keep it alive, and post the message itself
+ * on the control lane as HPX_MSG_SWEPT. HPX_MSG_DROP: delete these references and free the message: no request names them any more. */
+struct hpx_msg_sweep {
+    struct hpx_msg m;
+    uint32_t n;
+    struct hpx_class_ref {
+        uint64_t ref;
+        uint32_t klass; /* the model's number */
+        bool gone;
+    } of[];
+};
+
 /* A thread began. Posted before its registry attach, so before any of its events. text: name 0 group 0 parent group 0. */
 struct hpx_msg_thread_start {
     struct hpx_msg m;
@@ -80,10 +104,12 @@ struct hpx_model_config {
     bool lines;            /* lineno=y */
     bool signatures;       /* overloads are different methods (binary); in text they print alike and are one */
     void *ctx;
-    /* Sends a request to the service thread; owns it and sets its m.kind (0 here). Must not call the model. NULL: nothing can be asked. */
-    void (*resolve)(void *ctx, struct hpx_msg_resolve *r);
-    /* A thread began or ended, in order; `rec` stays valid and constant. Must not call the model. May be NULL. false: the word got lost
-     * (and was counted); a thread whose start was lost has no end, and its traces are the unknown thread's. */
+    /* Sends a request (HPX_MSG_RESOLVE, _SWEEP, _DROP) to the service thread, which takes them in order; owns it. Must not call the model.
+     * NULL: nothing can be asked, and no class is ever forgotten. */
+    void (*request)(void *ctx, struct hpx_msg *r);
+    /* A thread began or ended, in order; `rec` is valid during the call, at the end its serial and object alone. Must not call the model.
+     * May be NULL. false: the word got lost (and was counted); a thread whose start was lost has no end, and its traces are the unknown
+     * thread's. */
     bool (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
 };
 
@@ -95,6 +121,8 @@ void hpx_model_destroy(struct hpx_model *m);
 bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg);
 /* Applies a run of records (hpx_sink.events). */
 void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n);
+/* After each pass that applied messages, then events: forgets unloaded classes. true: another pass is wanted at once. */
+bool hpx_model_pass_end(struct hpx_model *m);
 /* Takes over t's counters and frees t->model; t itself stays the caller's. */
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t);
 
@@ -108,8 +136,11 @@ struct hpx_counters *hpx_model_counters(struct hpx_model *m);
 /* Samples so far by weight: all, and those without a stack by cause. Since the start, not reset by snapshots. */
 uint64_t hpx_model_samples(const struct hpx_model *m);
 uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why);
-/* Bytes held by the tables. */
+/* Bytes held by the tables; those of them that grow with the distinct stacks alone (traces, their methods, names and lines). */
 size_t hpx_model_bytes(const struct hpx_model *m);
+size_t hpx_model_trace_bytes(const struct hpx_model *m);
+/* Classes that are not known to be unloaded. */
+uint32_t hpx_model_classes(const struct hpx_model *m);
 
 /* The counts of now, rows in no order; counts are 0 afterwards (a dump resets them). NULL without memory (counts kept). The reader may be
  * another thread that got it by a lane; the model must outlive it. */

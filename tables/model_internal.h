@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* model_internal.h: the model's state, shared by its own files: model.c (life, threads, events), model_names.c (classes, requests,
- * answers), model_show.c (printed forms, snapshot). Included by them and by their tests only. Owner: the aggregator. */
+ * answers), model_sweep.c (unloaded classes), model_show.c (printed forms, snapshot). Included by them and by their tests only. Owner: the
+ * aggregator. */
 #ifndef HPX_MODEL_INTERNAL_H
 #define HPX_MODEL_INTERNAL_H
 
@@ -20,6 +21,19 @@ struct hpx_thread_slots {
     uint32_t raw[HPX_SLOTS]; /* number of the raw trace + 1; 0: not defined */
 };
 
+struct hpx_scratch {
+    void *at;
+    size_t size;
+};
+
+struct hpx_model_sweep {
+    struct hpx_msg_sweep *back; /* classes found gone, not yet forgotten; NULL: none */
+    bool running;               /* a batch is at the service thread, or `back` */
+    bool seen;                  /* a pass has ended since `back` came */
+    uint32_t cursor;            /* next class to look at */
+    uint32_t due;               /* begins when as many classes are held */
+};
+
 struct hpx_model {
     struct hpx_model_config cfg;
     struct hpx_strings strings;
@@ -31,17 +45,21 @@ struct hpx_model {
     struct hpx_counters counters;
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT];
     uint32_t unresolved;
+    struct hpx_model_sweep sweep;
     uint32_t shown_unnamed, shown_unloaded; /* shown methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
-    void *scratch;
-    size_t scratch_size;
-    size_t slots_bytes; /* of all struct hpx_thread_slots */
+    struct hpx_scratch stack, name;         /* a class is named while a stack is made */
+    size_t slots_bytes;                     /* of all struct hpx_thread_slots */
 };
 
-/* Memory for one step, good until the next call; NULL without memory. */
-void *hpx_model_scratch(struct hpx_model *m, size_t n);
+/* Memory for one step, good until the next call for the same one; NULL without memory. */
+void *hpx_model_scratch(struct hpx_scratch *s, size_t n);
+
+/* model_sweep.c */
+void hpx_model_sweep_init(struct hpx_model *m);
+void hpx_model_swept(struct hpx_model *m, struct hpx_msg_sweep *s); /* owns s */
 
 /* model_names.c */
-void hpx_model_class(struct hpx_model *m, const struct hpx_msg_class *msg);
+void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg); /* owns msg */
 void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg);
 /* The number of the sampled record of a jmethodID (0: none); a request goes out for a new one. HPX_INTERN_NONE without memory. */
 uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id);

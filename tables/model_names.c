@@ -2,6 +2,7 @@
 /* model_names.c: classes and methods as they are announced, asked for and answered. */
 #include "java_name.h"
 #include "model_internal.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct hpx_text hpx_model_next_text(const char **at, const char *end)
@@ -21,7 +22,7 @@ static uint32_t intern_text(struct hpx_model *m, struct hpx_text t)
 /* 0 for want of memory: the class is then unnamed, and asked for when it is sampled. */
 static uint32_t intern_class_name(struct hpx_model *m, struct hpx_text signature)
 {
-    char *name = hpx_model_scratch(m, HPX_JAVA_NAME_MAX((size_t)signature.len));
+    char *name = hpx_model_scratch(&m->name, HPX_JAVA_NAME_MAX((size_t)signature.len));
     return name ? hpx_strings_intern(&m->strings, name, hpx_java_name(name, signature.bytes, signature.len)) : 0;
 }
 
@@ -43,8 +44,9 @@ static void ask(struct hpx_model *m, uint32_t sampled)
         s->state = HPX_SAMPLED_SETTLED;
         return;
     }
-    uint64_t ref = hpx_methods_class(&m->methods, s->klass)->ref;
-    struct hpx_msg_resolve *r = ref && m->cfg.resolve ? hpx_msg_new(0, sizeof(*r)) : NULL;
+    const struct hpx_msg_class *said = hpx_methods_class(&m->methods, s->klass)->said;
+    uint64_t ref = said ? said->ref : 0;
+    struct hpx_msg_resolve *r = ref && m->cfg.request ? hpx_msg_new(HPX_MSG_RESOLVE, sizeof(*r)) : NULL;
     if (!r) {
         s->state = HPX_SAMPLED_GONE;
         return;
@@ -53,10 +55,31 @@ static void ask(struct hpx_model *m, uint32_t sampled)
     r->want_name = want_name;
     r->want_lines = want_lines;
     r->ref = ref;
-    r->id = hpx_id_map_key(&m->methods.ids, s->method);
+    r->id = hpx_methods_id(&m->methods, sampled);
     s->state = HPX_SAMPLED_ASKED;
     m->unresolved++;
-    m->cfg.resolve(m->cfg.ctx, r);
+    m->cfg.request(m->cfg.ctx, &r->m);
+}
+
+/* What the class said about its method `at`, and about itself. What memory is short for is asked for. */
+static void take_said(struct hpx_model *m, struct hpx_sampled *s, uint32_t method)
+{
+    struct hpx_class *c = hpx_methods_class(&m->methods, s->klass);
+    if (!c->said->named) {
+        return;
+    }
+    const char *at = c->said->text, *end = at + c->said->text_len;
+    struct hpx_text class_signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
+    if (!c->name) {
+        c->name = intern_class_name(m, class_signature);
+        c->source = intern_text(m, source);
+    }
+    for (uint32_t i = 0; i < 2 * method; i++) {
+        (void)hpx_model_next_text(&at, end);
+    }
+    s->name = intern_text(m, hpx_model_next_text(&at, end));
+    struct hpx_text signature = hpx_model_next_text(&at, end);
+    s->signature = m->cfg.signatures ? intern_text(m, signature) : 0;
 }
 
 uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id)
@@ -67,94 +90,53 @@ uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id)
     if (id > HPX_EV_METHOD_OF(HPX_UNKNOWN_COUNT)) {
         return (uint32_t)(UINT64_MAX - id); /* HPX_EV_METHOD_OF: the first records are the causes */
     }
-    uint32_t method = hpx_methods_find(&m->methods, id);
-    if (method == HPX_INTERN_NONE) {
-        method = hpx_methods_bind(&m->methods, id, 0, 0, 0);
+    uint32_t sampled = hpx_methods_sampled_find(&m->methods, id);
+    if (sampled != HPX_INTERN_NONE) {
+        return sampled;
     }
-    bool fresh = false;
-    uint32_t sampled = method != HPX_INTERN_NONE ? hpx_methods_sample(&m->methods, method, &fresh) : HPX_INTERN_NONE;
-    if (fresh) {
-        ask(m, sampled);
+    uint32_t at, klass = hpx_methods_find(&m->methods, id, &at);
+    sampled = hpx_methods_sample(&m->methods, id, klass);
+    if (sampled == HPX_INTERN_NONE) {
+        return sampled;
     }
+    if (klass) {
+        take_said(m, hpx_methods_sampled(&m->methods, sampled), at);
+    }
+    ask(m, sampled);
     return sampled;
 }
 
-/* Only the same living reference says that a class is the same: a name may be that of a successor. */
-static bool same_class(const struct hpx_class *c, uint64_t ref, uint32_t name)
+/* The class announced an id that was sampled before: it was not known whose it is, or it means another method from now on. */
+static void announce_sampled(struct hpx_model *m, uint32_t sampled, uint32_t klass, uint32_t at)
 {
-    return ref && c->ref == ref && (!c->name || !name || c->name == name);
-}
-
-/* The record of the message's class: the one that has some of its ids already, or a new one; 0 without memory. */
-static uint32_t find_class(struct hpx_model *m, const struct hpx_msg_class *msg, uint32_t name, uint32_t source)
-{
-    for (uint32_t i = 0; i < msg->nmethods; i++) {
-        uint32_t method = hpx_methods_find(&m->methods, msg->ids[i]);
-        uint32_t klass = method != HPX_INTERN_NONE ? hpx_methods_class_of(&m->methods, method) : 0;
-        struct hpx_class *c = hpx_methods_class(&m->methods, klass);
-        if (klass && same_class(c, msg->ref, name)) {
-            if (!c->name) {
-                c->name = name;
-                c->source = source;
-            }
-            return klass;
-        }
-    }
-    return hpx_methods_new_class(&m->methods, msg->ref, name, source);
-}
-
-static uint32_t name_of(const struct hpx_model *m, uint32_t method)
-{
-    const struct hpx_sampled *s = hpx_methods_sampled_of(&m->methods, method);
-    return s ? s->name : *(const uint32_t *)hpx_vec_at(&m->methods.info, method);
-}
-
-/* One announced method; false without memory. */
-static bool announce(struct hpx_model *m, uint64_t id, uint32_t klass, uint32_t name, uint32_t signature)
-{
-    uint32_t method = hpx_methods_find(&m->methods, id);
-    uint32_t before = method != HPX_INTERN_NONE ? hpx_methods_class_of(&m->methods, method) : 0;
-    if (method == HPX_INTERN_NONE || (before && before != klass)) {
-        return hpx_methods_bind(&m->methods, id, klass, name, signature) != HPX_INTERN_NONE;
-    }
-    uint32_t known = name_of(m, method);
-    if (known && name && known != name) { /* the id means another method now */
-        return hpx_methods_bind(&m->methods, id, klass, name, signature) != HPX_INTERN_NONE;
-    }
-    hpx_methods_name(&m->methods, method, name, signature);
-    if (!before) { /* it was sampled before its class was announced */
-        bool fresh;
-        uint32_t sampled = hpx_methods_sample(&m->methods, method, &fresh);
-        hpx_methods_sampled(&m->methods, sampled)->klass = klass;
-        ask(m, sampled);
-    }
-    return true;
-}
-
-void hpx_model_class(struct hpx_model *m, const struct hpx_msg_class *msg)
-{
-    if (msg->nmethods == 0) {
+    if (hpx_methods_sampled(&m->methods, sampled)->klass) {
+        hpx_methods_stale(&m->methods, sampled);
         return;
     }
-    uint32_t name = 0, source = 0;
-    const char *at = msg->text, *end = at + msg->text_len;
-    if (msg->named) {
-        name = intern_class_name(m, hpx_model_next_text(&at, end));
-        source = intern_text(m, hpx_model_next_text(&at, end));
-    }
-    uint32_t klass = find_class(m, msg, name, source);
-    bool complete = klass != 0;
-    for (uint32_t i = 0; complete && i < msg->nmethods; i++) {
-        uint32_t method_name = 0, signature = 0;
-        if (msg->named) {
-            method_name = intern_text(m, hpx_model_next_text(&at, end));
-            struct hpx_text s = hpx_model_next_text(&at, end);
-            signature = m->cfg.signatures ? intern_text(m, s) : 0;
+    hpx_methods_adopt(&m->methods, sampled, klass);
+    take_said(m, hpx_methods_sampled(&m->methods, sampled), at);
+    ask(m, sampled);
+}
+
+void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg)
+{
+    uint32_t klass = msg->nmethods ? hpx_methods_new_class(&m->methods, msg) : 0;
+    bool complete = klass || !msg->nmethods;
+    for (uint32_t i = 0; klass && i < msg->nmethods; i++) {
+        if (msg->ids[i] == 0) {
+            continue;
         }
-        complete = msg->ids[i] == 0 || announce(m, msg->ids[i], klass, method_name, signature);
+        complete = hpx_methods_announce(&m->methods, klass, msg->ids[i]) && complete;
+        uint32_t sampled = hpx_methods_sampled_find(&m->methods, msg->ids[i]);
+        if (sampled != HPX_INTERN_NONE && hpx_methods_sampled(&m->methods, sampled)->klass != klass) {
+            announce_sampled(m, sampled, klass, i);
+        }
     }
     if (!complete) {
         hpx_count(&m->counters, HPX_C_CLASSES_UNNAMED, 1);
+    }
+    if (!klass) {
+        free(msg);
     }
 }
 

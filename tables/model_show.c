@@ -45,7 +45,7 @@ static bool show_trace(struct hpx_model *m, struct hpx_raw *raw)
     if (raw->settled) {
         return true;
     }
-    struct hpx_shown_frame *frames = hpx_model_scratch(m, raw->nframes * sizeof(*frames));
+    struct hpx_shown_frame *frames = hpx_model_scratch(&m->stack, raw->nframes * sizeof(*frames));
     if (!frames) {
         return false;
     }

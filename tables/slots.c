@@ -48,7 +48,10 @@ static void move_some(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, c
 {
     for (unsigned k = 0; k < HPX_SLOTS_MOVE; k++) {
         const uint32_t *from = s->old + s->moved * words;
-        if (*from) {
+        if (*from == HPX_SLOTS_REMOVED) {
+            s->len--;
+            s->removed--;
+        } else if (*from) {
             move_one(s, words, from, words > 1 ? from[1] : hash(ctx, from[0] - 1));
         }
         s->moved++;
@@ -68,7 +71,7 @@ static void move_some(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, c
 
 static bool begin_growth(struct hpx_slots *s, unsigned words)
 {
-    uint64_t mask = s->mask * 2 + 1;
+    uint64_t mask = s->removed < s->len / 2 ? s->mask * 2 + 1 : s->mask;
     if (mask > UINT32_MAX) {
         return false; /* the hash has 32 bits */
     }

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* slots.h: open addressing that grows without a pause: what intern, id_map and string_table share. Included by their .c files and tests.
  *
- * A slot is `words` 64-bit words; word 0 is 0 in an empty slot, and its upper 32 bits choose the place (linear probing). Nothing is ever
- * removed. At 3/4 load a table of twice the size begins; each insert then moves HPX_SLOTS_MOVE slots of the old table, in order, and pages
- * that were moved are given back. Slots of the old table below `moved` are in the new one; those above are looked for in both. One owner
- * thread; nobody else reads. */
+ * A slot is `words` 32-bit words; word 0 is a number + 1, or 0 in an empty slot; the hash chooses the place (linear probing). A removed
+ * slot stays in its chain as HPX_SLOTS_REMOVED until its table is replaced. At 3/4 load a table of twice the size begins, or of the same
+ * size when half of the slots are removed ones; each insert then moves HPX_SLOTS_MOVE slots of the old table, in order, and pages that were
+ * moved are given back. Slots of the old table below `moved` are in the new one; those above are looked for in both. One owner thread;
+ * nobody else reads. */
 #ifndef HPX_SLOTS_H
 #define HPX_SLOTS_H
 
 #include "compiler.h"
 
-#define HPX_SLOTS_MOVE  8u
-#define HPX_SLOTS_FIRST 64u
+#define HPX_SLOTS_MOVE    8u
+#define HPX_SLOTS_FIRST   64u
+#define HPX_SLOTS_REMOVED UINT32_MAX /* in word 0: above any number + 1 (vec.h) */
 
 struct hpx_slots {
     uint32_t *now, *old; /* old: being moved, NULL when not growing */
     uint64_t mask, old_mask;
-    uint64_t moved;   /* old slots below it are moved */
-    uint64_t dropped; /* old bytes below it are given back */
-    uint64_t len;
+    uint64_t moved;      /* old slots below it are moved */
+    uint64_t dropped;    /* old bytes below it are given back */
+    uint64_t len;        /* slots in use, removed ones included */
+    uint64_t removed;    /* of them */
     size_t bytes;        /* of both */
     uint64_t last_moved; /* old slots that the last reserve looked at: the bound that the tests check */
 };
 
+/* Whether this slot, which is not empty, is the one sought. Where slots are removed it is asked about those, too, and refuses them. */
 typedef bool (*hpx_slot_eq)(const void *key, const uint32_t *slot);
 typedef uint32_t (*hpx_slot_hash)(const void *ctx, uint32_t number);
 
@@ -82,6 +86,13 @@ static inline uint32_t *hpx_slots_put(struct hpx_slots *s, unsigned words, uint3
     }
     s->len++;
     return p;
+}
+
+/* p: what find or put returned, with no call but finds since. */
+static inline void hpx_slots_remove(struct hpx_slots *s, uint32_t *p)
+{
+    *p = HPX_SLOTS_REMOVED;
+    s->removed++;
 }
 
 #endif

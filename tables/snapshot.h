@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* snapshot.h: what a writer sees: rows copied from the counters, and constant records that the rows refer to.
  *
- * Records (strings, shown methods, traces, threads) never move and never change once handed out, so a writer's thread reads them while the
- * aggregator adds others. Numbers as in the original: trace serials from 300000 (300000 itself: the empty trace), threads from 200000
- * (200000: the unknown thread). A serial never changes its meaning. */
+ * Records (strings, shown methods, traces) never move and never change once handed out, so a writer's thread reads them while the
+ * aggregator adds others; a thread's record is valid only while it is told of. Numbers as in the original: trace serials from 300000
+ * (300000 itself: the empty trace), threads from 200000 (200000: the unknown thread). A serial never changes its meaning. */
 #ifndef HPX_SNAPSHOT_H
 #define HPX_SNAPSHOT_H
 

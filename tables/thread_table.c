@@ -1,35 +1,76 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* thread_table.c: see thread_table.h. */
 #include "thread_table.h"
+#include "id_map.h"
+#include "snapshot.h"
+
+#define WORDS 2
+
+struct probe {
+    const struct hpx_threads *threads;
+    uint64_t key;
+    uint32_t hash;
+};
+
+static struct hpx_thread_entry *entry(const struct hpx_threads *t, uint32_t number)
+{
+    return hpx_vec_at(&t->all, number);
+}
+
+static bool same(const void *key, const uint32_t *slot)
+{
+    const struct probe *p = key;
+    return slot[1] == p->hash && slot[0] != HPX_SLOTS_REMOVED && entry(p->threads, slot[0] - 1)->key == p->key;
+}
+
+static uint32_t *find(const struct hpx_threads *t, uint64_t key)
+{
+    struct probe p = {t, key, hpx_id_hash(key)};
+    return hpx_slots_find(&t->index, WORDS, p.hash, same, &p);
+}
 
 int hpx_threads_init(struct hpx_threads *t)
 {
+    *t = (struct hpx_threads){.free = 0};
     hpx_vec_init(&t->all, sizeof(struct hpx_thread_entry));
-    return hpx_id_map_init(&t->keys);
+    return hpx_slots_init(&t->index, WORDS, 0);
 }
 
 void hpx_threads_fini(struct hpx_threads *t)
 {
-    hpx_id_map_fini(&t->keys);
+    hpx_slots_fini(&t->index, WORDS);
     hpx_vec_fini(&t->all);
 }
 
-struct hpx_thread_entry *hpx_threads_living(const struct hpx_threads *t, uint64_t key)
+uint32_t hpx_threads_living(const struct hpx_threads *t, uint64_t key)
 {
-    uint32_t number = hpx_id_map_find(&t->keys, key);
-    struct hpx_thread_entry *e = number != HPX_INTERN_NONE ? hpx_vec_at(&t->all, number) : NULL;
-    return e && !e->ended ? e : NULL;
+    const uint32_t *slot = find(t, key);
+    return slot ? entry(t, *slot - 1)->serial : 0;
 }
 
-struct hpx_thread_entry *hpx_threads_add(struct hpx_threads *t, uint64_t key, const struct hpx_thread_rec *rec)
+uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key)
 {
-    uint32_t number = hpx_id_map_len(&t->keys);
-    if ((t->all.len == number && !hpx_vec_push(&t->all)) || hpx_id_map_bind(&t->keys, key) != number) {
-        return NULL;
+    if (hpx_slots_reserve(&t->index, WORDS, NULL, NULL) != 0 || (!t->free && !hpx_vec_push(&t->all))) {
+        return 0;
     }
-    struct hpx_thread_entry *e = hpx_vec_at(&t->all, number);
-    *e = (struct hpx_thread_entry){.rec = *rec};
-    e->rec.serial = HPX_SERIAL_THREAD + 1 + number;
-    e->rec.object = HPX_OBJECT_FIRST + number;
-    return e;
+    uint32_t number = t->free ? t->free - 1 : t->all.len - 1;
+    struct hpx_thread_entry *e = entry(t, number);
+    t->free = e->next_free;
+    *e = (struct hpx_thread_entry){.key = key, .serial = HPX_SERIAL_THREAD + ++t->begun};
+    (void)hpx_slots_put(&t->index, WORDS, hpx_id_hash(key), number);
+    return e->serial;
+}
+
+uint32_t hpx_threads_remove(struct hpx_threads *t, uint64_t key)
+{
+    uint32_t *slot = find(t, key);
+    if (!slot) {
+        return 0;
+    }
+    uint32_t number = *slot - 1;
+    struct hpx_thread_entry *e = entry(t, number);
+    hpx_slots_remove(&t->index, slot);
+    e->next_free = t->free;
+    t->free = number + 1;
+    return e->serial;
 }

@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* thread_table.h: every thread that began, by the key of its messages; serials in the order of the beginnings. Owner: the aggregator; the
- * records are constant once made and never move. */
+/* thread_table.h: the threads that live, by the key of their messages; serials in the order of the beginnings. Owner: the aggregator.
+ *
+ * A thread that ended is forgotten: its lines are in the file, and traces name it by its serial. So a run of a million short threads holds
+ * as many entries as live at once. */
 #ifndef HPX_THREAD_TABLE_H
 #define HPX_THREAD_TABLE_H
 
-#include "id_map.h"
-#include "snapshot.h"
+#include "slots.h"
+#include "vec.h"
 
 #define HPX_OBJECT_FIRST 0x50000001u
 
 struct hpx_thread_entry {
-    struct hpx_thread_rec rec;
-    bool ended;
-    bool untold; /* its start got no further: neither does its end, and its traces are the unknown thread's */
+    uint64_t key;
+    uint32_t serial;
+    uint32_t next_free; /* of a free entry: number + 1 of the next one, 0: none */
 };
 
 struct hpx_threads {
-    struct hpx_id_map keys; /* key to the entry's number */
-    struct hpx_vec all;     /* struct hpx_thread_entry; may be longer than `keys` by one that memory was short for */
+    struct hpx_slots index; /* {number + 1, hash of the key} */
+    struct hpx_vec all;     /* struct hpx_thread_entry */
+    uint32_t free;          /* number + 1 of a free entry, 0: none */
+    uint32_t begun;
 };
 
 int hpx_threads_init(struct hpx_threads *t); /* 0, -HPX_E_NOMEM */
 void hpx_threads_fini(struct hpx_threads *t);
-/* The thread of this key that has not ended, or NULL. */
-struct hpx_thread_entry *hpx_threads_living(const struct hpx_threads *t, uint64_t key);
-/* A new thread; rec's serial and object are set here. NULL without memory. */
-struct hpx_thread_entry *hpx_threads_add(struct hpx_threads *t, uint64_t key, const struct hpx_thread_rec *rec);
+/* The serial of the living thread of this key, or 0. */
+uint32_t hpx_threads_living(const struct hpx_threads *t, uint64_t key);
+/* A thread of this key, which none that lives has, begins: its serial; 0 without memory (nothing changed). */
+uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key);
+/* It ends: its serial, which means it for ever; 0: no such thread. */
+uint32_t hpx_threads_remove(struct hpx_threads *t, uint64_t key);
 static inline size_t hpx_threads_bytes(const struct hpx_threads *t)
 {
-    return hpx_id_map_bytes(&t->keys) + t->all.bytes;
+    return t->index.bytes + t->all.bytes;
 }
 
 #endif

@@ -20,6 +20,9 @@ struct fx {
     struct hpx_model *m;
     struct hpx_msg_resolve *asked[FX_ASKED];
     uint32_t nasked;
+    struct hpx_msg_sweep *sweep; /* asked, not yet answered */
+    uint64_t dropped, nsweeps;   /* references deleted: their sum */
+    uint32_t ndropped;
     uint32_t started[16], ended[16]; /* thread serials */
     uint32_t nstarted, nended;
     bool deaf;     /* what is told of threads gets lost */
@@ -31,14 +34,24 @@ struct fx_frame {
     int32_t bci;
 };
 
-static inline void fx_resolve(void *ctx, struct hpx_msg_resolve *r)
+static inline void fx_request(void *ctx, struct hpx_msg *r)
 {
     struct fx *f = ctx;
-    if (f->nasked < FX_ASKED) {
-        f->asked[f->nasked++] = r;
-    } else {
-        free(r);
+    struct hpx_msg_sweep *s = (struct hpx_msg_sweep *)(void *)r;
+    if (r->kind == HPX_MSG_RESOLVE && f->nasked < FX_ASKED) {
+        f->asked[f->nasked++] = (struct hpx_msg_resolve *)(void *)r;
+        return;
     }
+    if (r->kind == HPX_MSG_SWEEP) {
+        f->sweep = s;
+        f->nsweeps++;
+        return;
+    }
+    for (uint32_t i = 0; r->kind == HPX_MSG_DROP && i < s->n; i++) {
+        f->dropped += s->of[i].ref;
+        f->ndropped++;
+    }
+    free(r);
 }
 
 static inline bool fx_thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
@@ -58,7 +71,7 @@ static inline void fx_begin(struct fx *f, const struct hpx_model_config *cfg)
     struct hpx_model_config c = cfg ? *cfg : (struct hpx_model_config){.lines = true};
     *f = (struct fx){0};
     c.ctx = f;
-    c.resolve = fx_resolve;
+    c.request = fx_request;
     c.thread_event = fx_thread_event;
     f->m = hpx_model_create(&c);
 }
@@ -68,6 +81,7 @@ static inline void fx_end(struct fx *f)
     for (uint32_t i = 0; i < f->nasked; i++) {
         free(f->asked[i]);
     }
+    free(f->sweep);
     hpx_model_destroy(f->m);
 }
 
@@ -122,6 +136,28 @@ static inline void fx_answer_gone(struct fx *f, uint32_t i)
         r->method = f->asked[i]->method;
         r->gone = true;
         fx_message(f, r);
+    }
+}
+
+/* Answers the batch that is asked about: the classes with references in [from, to) are gone. */
+static inline void fx_answer_sweep(struct fx *f, uint64_t from, uint64_t to)
+{
+    struct hpx_msg_sweep *s = f->sweep;
+    f->sweep = NULL;
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->of[i].gone = s->of[i].ref >= from && s->of[i].ref < to;
+    }
+    s->m.kind = HPX_MSG_SWEPT;
+    fx_message(f, s);
+}
+
+/* Passes and answers until nothing is asked any more. */
+static inline void fx_sweep(struct fx *f, uint64_t from, uint64_t to)
+{
+    while (hpx_model_pass_end(f->m) || f->sweep) {
+        if (f->sweep) {
+            fx_answer_sweep(f, from, to);
+        }
     }
 }
 

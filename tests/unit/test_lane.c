@@ -57,6 +57,26 @@ static void lane_gives_messages_in_order_and_once(void **state)
     hpx_lane_fini(&l);
 }
 
+static void lane_takes_a_received_message_again(void **state)
+{
+    (void)state;
+    struct hpx_lane l, back;
+    assert_int_equal(hpx_lane_init(&l), 0);
+    assert_int_equal(hpx_lane_init(&back), 0);
+    post(&l, 0, false);
+    post(&l, 1, false);
+    for (int round = 0; round < 4; round++) { /* the first goes behind the second */
+        struct hpx_lane *from = round % 2 ? &back : &l, *to = round % 2 ? &l : &back;
+        struct hpx_msg *first = hpx_lane_splice(from), *second = first->next;
+        assert_int_equal(((struct numbered *)(void *)first)->number, round % 2);
+        assert_null(second->next);
+        hpx_lane_post(to, second, false);
+        hpx_lane_post(to, first, false);
+    }
+    hpx_lane_fini(&l);
+    hpx_lane_fini(&back);
+}
+
 static void lane_post_wakes_only_when_asked(void **state)
 {
     (void)state;
@@ -84,9 +104,8 @@ static void lane_fini_frees_what_nobody_received(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lane_message_is_cleared_and_knows_its_size),
-        cmocka_unit_test(lane_gives_messages_in_order_and_once),
-        cmocka_unit_test(lane_post_wakes_only_when_asked),
+        cmocka_unit_test(lane_message_is_cleared_and_knows_its_size), cmocka_unit_test(lane_gives_messages_in_order_and_once),
+        cmocka_unit_test(lane_takes_a_received_message_again),        cmocka_unit_test(lane_post_wakes_only_when_asked),
         cmocka_unit_test(lane_fini_frees_what_nobody_received),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,25 @@ static void model_unknown_sample_is_a_trace_of_one_pseudo_frame(void **state)
     fx_end(&f);
 }
 
+static void model_frame_of_a_cause_stands_among_methods(void **state)
+{
+    (void)state;
+    struct fx f;
+    struct hpx_thread t = {0};
+    fx_begin(&f, &no_lines);
+    give_class(&f);
+    for (int i = 0; i < 2; i++) { /* the second one is compared with the first where frames are compared */
+        fx_define(&f, &t, 0, 1, FX_STACK({8, 1}, {HPX_EV_METHOD_OF(HPX_UNKNOWN_DRIFTED), -1}));
+    }
+    const struct hpx_ev_frame same[] = {{1, 0, 8}, {-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_DRIFTED)}};
+    assert_true(hpx_model_same_frames(f.m, hpx_traces_at(&f.m->traces, 0), same, 2));
+    struct hpx_snapshot *s = fx_snapshot(&f, 2, 1);
+    fx_assert_frame(s->rows[0].trace, 1, "hprofx.unknown.drifted(:-1)");
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
 static void model_reads_a_run_and_skips_pads_and_records_of_others(void **state)
 {
     (void)state;
@@ -290,27 +309,72 @@ static void model_threads_are_told_in_order_and_once(void **state)
     fx_end(&f);
 }
 
+struct told {
+    char name[32], group[32], parent_group[32];
+    uint32_t object, serial;
+};
+
 static bool keep_record(void *ctx, const struct hpx_thread_rec *rec, bool end)
 {
-    *(const struct hpx_thread_rec **)ctx = end ? NULL : rec;
+    struct told *t = ctx;
+    *t = (struct told){.object = rec->object, .serial = rec->serial};
+    assert_true(!end || (rec->name.len == 0 && rec->group.len == 0));
+    (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)rec->name.len, rec->name.len ? rec->name.bytes : "");
+    (void)snprintf(t->group, sizeof(t->group), "%.*s", (int)rec->group.len, rec->group.len ? rec->group.bytes : "");
+    (void)snprintf(t->parent_group, sizeof(t->parent_group), "%.*s", (int)rec->parent_group.len,
+                   rec->parent_group.len ? rec->parent_group.bytes : "");
     return true;
+}
+
+static void assert_told(const struct told *t, uint32_t object, const char *name, const char *group, const char *parent_group)
+{
+    assert_int_equal(t->object, object);
+    assert_int_equal(t->serial, object - HPX_OBJECT_FIRST + HPX_SERIAL_THREAD + 1);
+    assert_string_equal(t->name, name);
+    assert_string_equal(t->group, group);
+    assert_string_equal(t->parent_group, parent_group);
 }
 
 static void model_thread_record_says_names_and_object(void **state)
 {
     (void)state;
-    const struct hpx_thread_rec *rec = NULL;
-    struct hpx_model_config cfg = {.ctx = (void *)&rec, .thread_event = keep_record};
+    struct told told;
+    struct hpx_model_config cfg = {.ctx = &told, .thread_event = keep_record};
     struct fx f = {.m = hpx_model_create(&cfg)};
     fx_thread_start(&f, 1, NULL, FX_TEXT("main\0group\0parent"));
-    assert_true(fx_text_is(rec->name, "main") && fx_text_is(rec->group, "group") && fx_text_is(rec->parent_group, "parent"));
-    assert_int_equal(rec->object, 0x50000001);
+    assert_told(&told, 0x50000001, "main", "group", "parent");
     fx_thread_start(&f, 2, NULL, FX_TEXT("\0group"));
-    assert_true(fx_text_is(rec->name, "") && fx_text_is(rec->group, "group") && fx_text_is(rec->parent_group, ""));
-    assert_int_equal(rec->object, 0x50000002);
+    assert_told(&told, 0x50000002, "", "group", "");
     fx_thread_start(&f, 3, NULL, "", 0);
-    assert_true(fx_text_is(rec->name, "") && fx_text_is(rec->parent_group, ""));
+    assert_told(&told, 0x50000003, "", "", "");
+    fx_thread_end(&f, 2);
+    assert_told(&told, 0x50000002, "", "", "");
     hpx_model_destroy(f.m);
+}
+
+/* Ten thousand threads, 50 at once, under new keys and old ones. */
+static void model_of_many_short_threads_is_as_large_as_that_of_few(void **state)
+{
+    (void)state;
+    struct fx f;
+    size_t after_few = 0;
+    fx_begin(&f, NULL);
+    for (uint32_t i = 0; i < 10000; i++) {
+        char text[64];
+        int n = snprintf(text, sizeof(text), "thread number %u%cgroup%c", i, 0, 0);
+        if (i >= 50) {
+            fx_thread_end(&f, i % 3 ? i - 50 : 1000000 + i - 50);
+        }
+        fx_thread_start(&f, (i + 50) % 3 ? i : 1000000 + i, NULL, text, (uint32_t)n);
+        after_few = i == 300 ? hpx_model_bytes(f.m) : after_few;
+    }
+    assert_int_equal(f.m->threads.begun, 10000);
+    assert_true(hpx_model_bytes(f.m) <= after_few);
+    for (uint32_t i = 10000 - 50; i < 10000; i++) {
+        assert_int_equal(hpx_threads_living(&f.m->threads, (i + 50) % 3 ? i : 1000000 + i), 200001 + i);
+    }
+    assert_int_equal(hpx_threads_living(&f.m->threads, 10000 - 51), 0);
+    fx_end(&f);
 }
 
 static void model_takes_over_the_counters_of_a_gone_thread(void **state)
@@ -395,12 +459,14 @@ int main(void)
         cmocka_unit_test(model_thread_whose_start_got_lost_has_no_end_and_no_traces),
         cmocka_unit_test(model_events_without_a_start_are_the_unknown_threads),
         cmocka_unit_test(model_unknown_sample_is_a_trace_of_one_pseudo_frame),
+        cmocka_unit_test(model_frame_of_a_cause_stands_among_methods),
         cmocka_unit_test(model_reads_a_run_and_skips_pads_and_records_of_others),
         cmocka_unit_test(model_snapshot_clears_counts_and_keeps_serials),
         cmocka_unit_test(model_counts_in_64_bits),
         cmocka_unit_test(model_empty_stack_is_trace_300000),
         cmocka_unit_test(model_threads_are_told_in_order_and_once),
         cmocka_unit_test(model_thread_record_says_names_and_object),
+        cmocka_unit_test(model_of_many_short_threads_is_as_large_as_that_of_few),
         cmocka_unit_test(model_takes_over_the_counters_of_a_gone_thread),
         cmocka_unit_test(model_leaves_messages_of_others),
         cmocka_unit_test(model_sees_other_frames_behind_an_equal_hash),

@@ -2,6 +2,7 @@
 /* test_model_faults.c: each allocation of a whole scenario fails once, and everything from it on: nothing crashes, every sample is counted
  * or counted lost, nothing leaks (ASan). Linked with --wrap for malloc, calloc, realloc, mmap. */
 #include "model_fixture.h"
+#include "model_internal.h"
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -130,9 +131,15 @@ static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thr
     fx_class(&f, 999, 10000, 3, FX_TEXT("Lr/Rebound;\0\0a\0()V\0b\0()V\0c\0()V"));
     sample(&f, &u, 100);
     answer_all(&f, answered);
-    hpx_model_give_up(f.m);
+    answered = f.nasked;
     fx_thread_end(&f, 1);
     fx_thread_end(&f, 2);
+    f.m->sweep.due = 1;
+    fx_sweep(&f, 1, CLASSES / 2);
+    announce_classes(&f);
+    sample(&f, &u, 100);
+    answer_all(&f, answered);
+    hpx_model_give_up(f.m);
     shown += take(&f);
     first_failing = UINT64_MAX; /* memory is back: what was kept is shown */
     last_failing = 0;
