@@ -26,8 +26,21 @@ class Jdk:
     brief: bool
 
     def java(self):
-        """The start of a command. A test's own limits for core files hold on every version (run); this spares the attempt."""
+        """The start of a command. No core file: `run` sets the limit for every version, this spares the attempt."""
         return [str(self.home / 'bin' / 'java')] + (['-zero'] if self.kind == 'zero' else []) + (['-XX:-CreateCoredumpOnCrash'] if self.version >= 9 else [])
+
+    def embedding(self):
+        """(start of a command, its libjvm) of a program that loads this VM itself. The JDKs of tools/jdks want the C library of their tree: there the
+        program is started as bin/java starts the JVM."""
+        start, home = [], self.home
+        wrapper = (self.home / 'bin' / 'java').read_bytes()
+        m = re.fullmatch(rb'#!/bin/sh\nexec (\S+) (\S+) (\S+)/bin/java "\$@"\n', wrapper) if len(wrapper) < 4096 else None
+        if m:
+            start, tree, home = [m.group(1).decode(), m.group(2).decode()], m.group(2).decode(), pathlib.Path(m.group(3).decode())
+            found = ['/' + str(f.relative_to(tree)) for f in pathlib.Path(tree + str(home)).rglob(self.kind + '/libjvm.so')]
+        else:
+            found = [str(f) for f in home.rglob(self.kind + '/libjvm.so')]
+        return start, found[0]
 
     def gc(self, collector):
         # ZGC was experimental until 14 (JEP 377).

@@ -127,9 +127,9 @@ def a_c_program_with_a_jvm(t, where):
     inc = t.jdk.home / 'include'
     subprocess.run([os.environ.get('CC', 'cc'), '-O2', '-D_GNU_SOURCE', '-I%s' % inc, '-I%s' % (inc / 'linux'), '-o', str(launcher),
                     str(pathlib.Path(__file__).parent / 'native' / 'launcher.c'), '-ldl', '-lpthread'], check=True)
-    libjvm = next(t.jdk.home.rglob('server/libjvm.so'))
-    base = [str(launcher), str(libjvm), where, '-Xmx256m', '-Djava.class.path=' + t.env.classpath(t.jdk)] + t.gc
-    plain = t.start_command(base + ['--', 'HotSplit', '60']).finish()
+    start, libjvm = t.jdk.embedding()
+    base = start + [str(launcher), libjvm, where, '-Xmx256m', '-Djava.class.path=' + t.env.classpath(t.jdk)] + t.gc
+    plain = t.start_command(base + ['--', 'HotSplit'] + t.arguments('HotSplit', [60])).finish()
     run = t.start_command(base + [t.agent(FAST), '--', 'HotSplit', '60'], env={'LAUNCHER_SIGNALS': '1'}).finish()
     t.equal((run.code, run.out), (plain.code, plain.out), 'exit code and stdout')
     t.complete(run, 7, 'done true\nC goes on\n')
