@@ -102,3 +102,25 @@ def names(ctx):
             rows.append(row("%s: resident memory added" % c, jdk, q[1], "MiB", 16 + 32 / KIB if is_product else None, (q[0], q[2])))
         raw += [dict(jdk=jdk, configuration=c, cpu=r.cpu, figures=r.figures) for c in configurations for r in runs[c]]
     return rows, raw
+
+
+def churn(ctx):
+    """Classes that are loaded and dropped, threads that start and end, for minutes: how fast resident memory grows behind the first third."""
+    ctx.need_agent()
+    rows, raw = [], []
+    seconds = ctx.size(180, 9)
+    vm = ["-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:MaxMetaspaceSize=48m", "-XX:TieredStopAtLevel=1"]
+    configurations = {"none": [], "GetClassMethods alone": ["-agentpath:%s=methods" % ctx.agents["null_agent"]],
+                      "product": ctx.product("cpu=samples")}
+    for jdk in ctx.jdks:
+        for kind, rate in (("classes", 2000), ("threads", 2000)):
+            for c, arguments in configurations.items():
+                for _ in range(ctx.times(1)):
+                    r = ctx.java(jdk, ["Churn", kind, str(seconds), str(rate)], vm + arguments)
+                    raw.append(dict(jdk=jdk, kind=kind, configuration=c, figures=r.figures, report=r.report, output=r.output))
+                f = r.figures
+                rows.append(row("%s, %s: memory added a minute" % (kind, c), jdk, f["slope_kb_a_minute"] / KIB, "MiB", None, None,
+                                "%d %s in %d s" % (f["done"], kind, seconds)))
+                rows.append(row("%s, %s: descriptors added" % (kind, c), jdk, f["descriptors_added"], "", 0, None,
+                                "tables: %s" % r.report["tables"] if r.report else ""))
+    return rows, raw

@@ -80,3 +80,29 @@ def threads_that_attach_while_the_vm_starts(t):
         _, p = t.profile('Hello', jvm=[attacher], stdout='hi\n')
         t.equal([n for k, s, n, g in p.threads if k == 'start' and (n == '' or g == '')], [], 'threads without a name or a group')
         (t.work / 'java.hprof.txt').unlink()
+
+
+def _tables(t, program, *args):
+    """Runs and forgets the file: KiB of the tables that traces do not need, classes held, classes forgotten."""
+    _, p = t.profile(program, *args)
+    (t.work / 'java.hprof.txt').unlink()
+    tables = re.fullmatch(r'(\d+) KiB, (\d+) KiB of them for traces', p.report['tables'])
+    classes = re.fullmatch(r'(\d+) held, (\d+) unloaded and forgotten', p.report['classes'])
+    return int(tables.group(1)) - int(tables.group(2)), int(classes.group(1)), int(classes.group(2))
+
+
+@test(collectors=('Serial', 'G1', 'ZGC'))
+def unloaded_classes_are_forgotten(t):
+    """500 at most wait for the next collection; a sweep is due when those held have doubled, or are 1000 more; tables grow by doubling."""
+    few, held, gone = _tables(t, 'UnloadMany', 5000, 0)
+    t.check(held < 4000 and gone > 3000, '%d classes held, %d forgotten of 5000' % (held, gone))
+    many, held, gone = _tables(t, 'UnloadMany', 20000, 0)
+    t.check(held < 4000 and gone > 18000, '%d classes held, %d forgotten of 20000' % (held, gone))
+    t.check(many < few + 1024, 'tables: %d KiB after 5000 classes, %d KiB after 20000' % (few, many))
+
+
+@test()
+def ended_threads_are_forgotten(t):
+    few, _, _ = _tables(t, 'ShortThreads', 2000, 0)
+    many, _, _ = _tables(t, 'ShortThreads', 20000, 0)
+    t.check(many < 1.2 * few, 'tables: %d KiB after 2000 threads, %d KiB after 20000' % (few, many))
