@@ -212,6 +212,8 @@ void hpx_output_end(const struct hpx_report *r)
 {
     struct msg_end *m = output.end;
     output.end = NULL;
+    free(output.spare); /* no dump comes after the end */
+    output.spare = NULL;
     if (m == NULL) {
         return;
     }

@@ -21,8 +21,9 @@ def clean_environment():
 
 
 class Env:
-    def __init__(self, agent, jdks):
+    def __init__(self, agent, jdks, sanitized=None):
         self.agent = agent
+        self.sanitized = sanitized
         self.jdks = jdks
         self.tmp = pathlib.Path(tempfile.mkdtemp(prefix='hprofx-jvm-'))
         self.keep_tmp = False

@@ -122,6 +122,10 @@ class Test:
 
     def start_command(self, cmd, env=None, cwd=None, pass_fds=(), stdin=subprocess.DEVNULL):
         e = build.clean_environment()
+        if self.env.sanitized:
+            if 'LD_PRELOAD' in (env or {}):
+                raise Skip('what the test preloads calls functions that the sanitizer replaces before that is ready')
+            e.update(self.env.sanitized.environment(self.dir))
         e.update(env or {})
         return Run(self, cmd, e, str(cwd or self.work), pass_fds, stdin)
 

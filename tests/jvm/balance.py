@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads what the counting agent (tests/balance) wrote at its end: the blocks that lived before and after its tables were given back."""
+import collections
+import re
+import subprocess
+
+# Kept to the end of the process by design: (kind, end of FUNCTION@FILE of the innermost call) -> most blocks.
+KEPT = {
+    ('mapping', '@codemap.c'): 64,  # chunks of the code map: code events may still come
+    ('heap', '@inlines.c'): 1 << 16,     # records of compiled code (sampler=walk); the VM tells of code that goes, not of what lives at the end
+    ('heap', 'run@handshake.c'): 1,      # the stack that is being taken; its thread ends with the process
+    ('heap', 'make@threads.c'): 16,  # states of threads that were there before the agent: handlers of others may look at them
+}
+
+Group = collections.namedtuple('Group', 'kind blocks bytes calls')
+
+
+class Balance:
+    def __init__(self, path, library):
+        self.groups, self.notes, self.complete = {'before': [], 'after': []}, {}, False
+        raw = []
+        for line in path.read_text().splitlines():
+            word = line.split()
+            if line == 'end':
+                self.complete = True
+            elif word[0] in self.groups:
+                raw.append((word[0], word[1], int(word[2]), int(word[3]), word[4:]))
+            else:
+                self.notes[word[0]] = int(word[1])
+        names = _names(library, {pc for r in raw for pc in r[4]})
+        for stage, kind, blocks, size, pcs in raw:
+            self.groups[stage].append(Group(kind, blocks, size, tuple(names[pc] for pc in pcs)))
+
+    def faults(self):
+        """What is wrong at the end, a line each."""
+        out = ['%s: %d' % n for n in self.notes.items() if n[1] != 0]
+        kept = collections.Counter()
+        for g in self.groups['after']:
+            owner = next((k for k in KEPT if k[0] == g.kind and g.calls and g.calls[0].endswith(k[1])), None)
+            kept[owner] += g.blocks
+            if owner is None or kept[owner] > KEPT[owner]:
+                out.append('%d blocks, %d bytes of %s are still held: %s' % (g.blocks, g.bytes, g.kind, ' < '.join(g.calls)))
+        return out
+
+    def live(self):
+        """Blocks and bytes before the tables were given back, by kind and calls."""
+        out = collections.defaultdict(lambda: [0, 0])
+        for g in self.groups['before']:
+            out[g.kind, g.calls][0] += g.blocks
+            out[g.kind, g.calls][1] += g.bytes
+        return out
+
+
+def _names(library, pcs):
+    pcs = sorted(pcs)
+    if not pcs:
+        return {}
+    # A return address may be the first of the next line or function.
+    r = subprocess.run(['addr2line', '-f', '-e', str(library)] + [hex(int(pc, 16) - 1) for pc in pcs], capture_output=True, text=True, check=True)
+    lines = r.stdout.splitlines()
+    functions = [re.sub(r'\..*', '', f) for f in lines[::2]]  # without what the compiler adds to a split function's name
+    files = [re.sub(r'.*/|:.*', '', f) for f in lines[1::2]]
+    return dict(zip(pcs, map('@'.join, zip(functions, files))))
