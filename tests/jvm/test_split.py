@@ -39,13 +39,20 @@ def _split(t, kind, cpu_ms, at_least, limit):
     t.check(sum(n) >= 0.85 * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
 
 
+def _needs_a_compiler(t, kind):
+    if kind in ('counted', 'inlined') and not t.jdk.has('jit'):
+        t.skip('%s is about compiled code' % kind)
+
+
 @test(params=sorted(KINDS), alone=True)
 def shares(t, kind):
+    _needs_a_compiler(t, kind)
     _split(t, kind, 6000, 2000, LIMIT)
 
 
 @test(level='quick', until=20, params=('plain', 'inlined'), alone=True)
 def shares_in_short(t, kind):
+    _needs_a_compiler(t, kind)
     # A quarter of the samples: twice the statistical error.
     _split(t, kind, 2000, 1000, 2 * LIMIT)
 

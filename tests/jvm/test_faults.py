@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Each system and library call that the agent makes fails once, and each from one on: the program is as it was, what is lost is said, the file is a
+valid prefix. native/faults.c injects; docs/faults.md has the contract."""
+import collections
+import errno
+import mmap
+import re
+import struct
+import threading
+
+import hprof_text
+from harness import DONE, Failure
+from runner import test
+
+OUT = 'faults survived\n'
+# The order of KINDS in native/faults.c.
+KINDS = ('malloc calloc realloc memalign mmap open write say fsync pthread_create timer_create timer_settime perf_event_open fopen opendir strdup rename ftruncate close '
+         'fcntl newlocale sigaction getattr stat flock atfork memory').split()
+E = {n: getattr(errno, n) for n in ('ENOMEM', 'EMFILE', 'ENOSPC', 'EIO', 'EINTR', 'EAGAIN', 'EPERM', 'EACCES', 'EDQUOT', 'ENOSYS', 'ENOLCK', 'ENFILE')}
+HOWS = {'open': ('EMFILE', 'EINTR', 'ENOSPC'), 'write': ('ENOSPC', 'EIO', 'EINTR', 'short'), 'say': ('EIO', 'EINTR', 'short'), 'fsync': ('EIO',), 'pthread_create': ('EAGAIN',),
+        'timer_create': ('EAGAIN', 'EPERM', 'ENOSYS'), 'timer_settime': ('EIO',), 'perf_event_open': ('EMFILE', 'EACCES'), 'fopen': ('EMFILE',), 'opendir': ('ENFILE',),
+        'rename': ('EACCES',), 'ftruncate': ('EIO',), 'close': ('EIO', 'EINTR'), 'fcntl': ('EIO',), 'sigaction': ('EIO',), 'stat': ('EIO',), 'flock': ('ENOLCK',)}
+# Before main an output that cannot be made may end the start, with a line that says so (docs/shutdown.md).
+MAY_REFUSE = ('open', 'stat')
+REFUSED = "HPROF ERROR: can't create profile file: java.hprof.txt"
+CASES = ['%s %s' % (k, h) for k in KINDS for h in HOWS.get(k, ('ENOMEM',))]
+FROM = ['%s %s' % (k, h) for k, h in (('memory', 'ENOMEM'), ('calloc', 'ENOMEM'), ('realloc', 'ENOMEM'), ('memalign', 'ENOMEM'), ('mmap', 'ENOMEM'), ('write', 'ENOSPC'), ('write', 'short'),
+                                      ('say', 'EIO'), ('timer_create', 'EAGAIN'), ('perf_event_open', 'EMFILE'), ('fopen', 'EMFILE'), ('rename', 'EACCES'), ('getattr', 'ENOMEM'))]
+COUNTED = re.compile(r'hprofx: [A-Za-z ,]+: \d+( \(|$)')
+ABOUT = re.compile(r'hprofx: (cpu=samples|file=\S+|another run writes)|HPROF ERROR: ')
+MOST = 200
+_lock = threading.Lock()
+_base = {}  # JDK: Counter of calls, samples of a run without faults
+
+
+class Injection:
+    """One run: its stderr apart, the tally, what the file lacks."""
+
+    def __init__(self, t, kind=None, k=0, how=None, onward=False, also=None):
+        self.t, self.kind, self.onward = t, kind, onward
+        for f in t.work.iterdir():
+            f.unlink()
+        tally = t.dir / 'tally'
+        tally.unlink(missing_ok=True)
+        env = {'LD_PRELOAD': str(t.env.native_dir(t.jdk) / 'libfaults.so'), 'HPX_FAULTS_FILE': str(tally)}
+        if kind:
+            env['HPX_FAULTS'] = '%s:%d%s:%s' % (kind, k, '+' if onward else '', E.get(how, how))
+        if also:
+            env['HPX_FAULTS_ALSO'] = also
+        self.run = t.java('Faults', opts='cpu=samples,interval=1,cutoff=0,depth=64', env=env, jvm=['-XX:TieredStopAtLevel=1'])
+        self.what = '%s %s %s%s' % (kind, how, k, ' and on' if onward else '')
+        with open(tally, 'rb') as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            numbers = struct.unpack('%dQ' % (2 * len(KINDS)), m[:16 * len(KINDS)])
+        self.calls = collections.Counter(dict(zip(KINDS, numbers[::2])))
+        self.injected = sum(numbers[1::2])
+        lines = self.run.err.splitlines()
+        self.done = lines.count(DONE)
+        self.said = [ln for ln in lines if ln != DONE and not ln.startswith('hprofx: samples: ')]
+
+    def fail(self, text):
+        raise Failure('%s: %s' % (self.what, text))
+
+    def check(self, condition, text):
+        if not condition:
+            self.fail(text)
+
+    def lines(self):
+        """What is said is ours: a counted loss, or a line about an option, once a cause."""
+        causes = [ln for ln in self.said if not COUNTED.match(ln)]
+        for ln in causes:
+            self.check(ABOUT.match(ln) or self.kind == 'say', 'a line that names no option of ours: %r' % ln)
+        # Where everything fails from some call on there are several causes.
+        self.check(len(causes) <= (3 if self.onward else 1), 'more lines than causes: %s' % causes)
+
+    def lacks(self, samples):
+        """What a complete profile of the program has and this file has not."""
+        t, final = self.t, self.t.work / 'java.hprof.txt'
+        part = final.with_name(final.name + '.part')
+        if not final.exists():
+            if part.exists() and part.stat().st_size:
+                hprof_text.parse(part.read_text('utf-8'), complete=self.kind == 'rename')
+            return ['the file']
+        try:
+            p = hprof_text.parse(final.read_text('utf-8')) if final.stat().st_size else hprof_text.Profile('')
+        except hprof_text.Malformed as e:
+            self.fail('the file is no valid prefix: %s' % e)
+        lack = [] if p.sections == ['CPU SAMPLES'] else ['the table']
+        lack += ['START of f%d' % i for i in range(6) if 'f%d' % i not in p.names.values()]
+        lack += ['END of f%d' % i for i in range(6) if not any(p.names[s] == 'f%d' % i for s in p.ended)]
+        lack += ['the name of Faults.chain'] if 'Faults.chain' not in p.methods() else []
+        lack += [m for m in p.methods() if m in ('hprofx.unknown.method', 'hprofx.unknown.unloaded_class')]
+        lack += ['lines of Faults.chain'] if 'Faults.chain' in p.methods() and not any(f.method == 'Faults.chain' and f.line for tr in p.traces.values() for f in tr.frames) else []
+        lack += ['half of the samples'] if samples and (p.total or 0) < samples / 2 else []
+        lack += ['the report'] if 'samples' not in p.report else []
+        self.check(bool(self.done) == (p.sections == ['CPU SAMPLES']) or self.kind == 'say', '"done." %d times, sections %s' % (self.done, p.sections))
+        return lack
+
+    def judge(self, samples):
+        refused = self.run.code == 1 and REFUSED in self.said and self.kind in MAY_REFUSE
+        if refused:
+            self.t.equal(self.run.out, '', 'stdout of a start that was refused')
+            self.check(not list(self.t.work.iterdir()), 'files: %s' % self.t.files())
+            return
+        self.check((self.run.code, self.run.out) == (0, OUT), 'exit code %s, stdout %r' % (self.run.code, self.run.out))
+        self.lines()
+        if self.kind == 'say' and self.what.split()[1] in ('short', 'EINTR'):
+            self.check(self.done == 1 and '\nhprofx: samples: ' in '\n' + self.run.err, 'stderr has no whole lines: %r' % self.run.err)
+        lack = self.lacks(samples)
+        silent = self.kind == 'say'  # the fault took the line itself
+        self.check(not lack or self.said or silent, 'nothing said of what is missing: %s' % lack)
+
+
+def _baseline(t):
+    with _lock:
+        if t.jdk not in _base:
+            i = Injection(t)
+            i.judge(0)
+            p = t.output()
+            t.equal(i.said, [], 'lines without a fault')
+            _base[t.jdk] = (i.calls, p.total)
+        return _base[t.jdk]
+
+
+def _steps(calls, level):
+    """Numbers of calls to fail: all of the first, then steps, and the last ones."""
+    if level == 'long':
+        return list(range(1, MOST + 1)) + list(range(MOST + 10, calls + 1, 10))
+    some = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200]
+    return sorted({k for k in some + [max(1, calls - back) for back in (0, 2, 6, 15, 40)] if k <= calls + 1})
+
+
+def _note(t, name, runs, injected):
+    print('     %s: %d faults injected in %d runs [%d]' % (name, injected, runs, t.jdk.version), flush=True)
+
+
+def _inject(t, case, onward):
+    kind, how = case.split()
+    calls, samples = _baseline(t)
+    runs = injected = 0
+    steps = _steps(calls[kind], t.level)
+    if onward and t.level != 'long':
+        steps = [k for k in steps if k in (1, 2, 4, 8, 16, 30, 80, 200) or k > calls[kind] - 7]
+    for k in steps:
+        i = Injection(t, kind, k, how, onward)
+        i.judge(samples)
+        runs, injected = runs + 1, injected + i.injected
+        if i.injected == 0 and k > calls[kind]:
+            break
+    t.check(injected or not calls[kind], 'no fault was injected')
+    _note(t, case + (' and on' if onward else ''), runs, injected)
+
+
+@test(params=CASES, needs=('jit',), one_jdk=True, timeout=3000)
+def one_call_fails(t, case):
+    _inject(t, case, False)
+
+
+@test(params=FROM, needs=('jit',), one_jdk=True, timeout=3000)
+def each_call_from_one_on_fails(t, case):
+    _inject(t, case, True)
+
+
+@test(level='long', params=CASES, needs=('jit',), since=18, timeout=3000)
+def one_call_fails_on_further_jdks(t, case):
+    _inject(t, case, False)

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Hostile surroundings: limits of the process, full and read-only file systems, refused system calls, a wall clock that jumps, storms of threads and forks."""
+import os
+import platform
+import re
+import shutil
+import subprocess
+
+import hprof_text
+from runner import test
+
+SYSCALLS = {'x86_64': {'timer_create': 222, 'perf_event_open': 298}, 'aarch64': {'timer_create': 107, 'perf_event_open': 241}}
+OURS = ('hprofx: ', 'HPROF ')
+
+
+def _limited(t, limit, program, *args, env=None, **kw):
+    """The program under a limit of bash's ulimit, which children inherit."""
+    return t.start_command(['bash', '-c', 'ulimit %s && exec "$@"' % limit, 'bash'] + t.command(program, *args, **kw), env=env).finish()
+
+
+def _said(run, *words):
+    """Lines of ours about losses."""
+    lines = [ln for ln in run.err.splitlines() if ln.startswith(OURS) and not ln.startswith('hprofx: samples: ')]
+    return [ln for ln in lines if all(w in ln for w in words)] if words else lines
+
+
+# --- limits
+
+
+@test(collectors=('G1',))
+def three_hundred_threads_with_a_hundred_pending_signals(t):
+    run = _limited(t, '-i 100', 'Alive', 300)
+    t.complete(run, 0, 'alive 300\n')
+    p = t.output()
+    t.equal(len([n for n in p.names.values() if re.fullmatch(r'a\d+', n)]), 300, 'THREAD START of the threads')
+    t.equal(len(_said(run, 'ulimit -i')), 1, 'lines that name the limit of pending signals: %s' % run.err)
+    t.check(len(_said(run)) <= 4, 'more than a few lines: %s' % run.err)
+
+
+@test(params=('10', '1'))
+def a_small_limit_of_descriptors(t, interval):
+    """Perf events (interval=1) take at most a quarter of the program's descriptors; the output takes one."""
+    limit, files = 200, []
+    (t.work / 'some').write_text('')
+    for opts in (None, 'cpu=samples,interval=' + interval):
+        run = _limited(t, '-n %d' % limit, 'Alive', 150, 'some', opts=opts, jvm=['-XX:-MaxFDLimit'])
+        t.equal(run.code, 0, 'exit code (%s)' % run.err[-300:])
+        files.append(int(re.fullmatch(r'alive 150 files (\d+)\n', run.out).group(1)))
+    t.complete(run)
+    t.output()
+    t.equal(_said(run), [], 'lines')
+    t.check(files[1] >= files[0] - limit // 4 - 2, 'descriptors left to the program: %d without the agent, %d with' % tuple(files))
+
+
+@test(params=('24', '48'))
+def an_address_space_that_is_nearly_full(t, spare_mb):
+    """The least address space in which the JVM alone runs the program, and so many MB more."""
+    jvm = ['-Xmx16m', '-XX:+UseSerialGC', '-Xss256k', '-XX:ReservedCodeCacheSize=8m', '-XX:CompressedClassSpaceSize=16m', '-Xshare:off', '-XX:ErrorFile=%s' % (t.dir / 'hs_err.log')]
+    if not t.jdk.has('jit'):
+        jvm.remove('-XX:ReservedCodeCacheSize=8m')
+
+    # glibc reserves 64 MB for each further arena, and how many there are depends on the order of threads.
+    env = {'MALLOC_ARENA_MAX': '1'}
+
+    def runs(mb, opts):
+        return _limited(t, '-v %d' % (mb << 10), 'Alive', 40, opts=opts, jvm=jvm, gc=False, env=env)
+    low, high = 64, 4096
+    while high - low > 8:
+        middle = (low + high) // 2
+        run = runs(middle, None)
+        low, high = (low, middle) if (run.code, run.out) == (0, 'alive 40\n') else (middle, high)
+    for k in range(3):
+        run = runs(high + int(spare_mb) + k, 'cpu=samples,interval=1')
+        t.equal((run.code, run.out), (0, 'alive 40\n'), 'exit code and stdout with %d + %s MB (%s)' % (high, spare_mb, run.err[-500:]))
+        if not (t.work / 'java.hprof.txt').exists() or len(t.output().starts()) < 40:
+            t.check(_said(run), 'nothing said of what is missing')
+
+
+# --- file systems
+
+
+def _on_tmpfs(t, size, java):
+    """Runs it in a tmpfs of that size; what is there at the end is copied to `kept`."""
+    kept = t.dir / ('kept-' + size)
+    shutil.rmtree(kept, ignore_errors=True)
+    script = 'mount -t tmpfs -o size="$1" none "$0" && cd "$0" && mkdir "$2" && shift 2 && "$@"; code=$?; cp -p "$0"/* "$KEPT"; exit $code'
+    return t.start_command(['unshare', '-m', 'sh', '-c', script, str(t.work), size, str(kept)] + java, env={'KEPT': str(kept)}).finish(), kept
+
+
+def _needs_mounts(t):
+    if subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', 'none', str(t.work)], capture_output=True).returncode != 0:
+        t.skip('nothing can be mounted here (root in a user namespace of its own, or no root)')
+
+
+@test(params=('4k', '8k', '16k', '32k', '64k'))
+def a_full_tmpfs_leaves_a_valid_prefix(t, size):
+    _needs_mounts(t)
+    run, kept = _on_tmpfs(t, size, t.command('Alive', 1500, opts='cpu=samples,cutoff=0'))
+    t.equal((run.code, run.out), (0, 'alive 1500\n'), 'exit code and stdout (%s)' % run.err[-300:])
+    t.equal(len(_said(run, 'file=', 'space')), 1, 'lines about the full file system: %s' % run.err)
+    t.equal(run.err.count('done.'), 0, '"done." though the dump is not complete')
+    t.equal(len(_said(run, 'output bytes lost')), 1, 'lines about lost bytes: %s' % run.err)
+    files = sorted(f.name for f in kept.iterdir())
+    t.equal(files, ['java.hprof.txt.part'], 'files')
+    text = (kept / files[0]).read_text('utf-8')
+    p = hprof_text.parse(text)  # a part that was cut back ends with a whole line
+    t.equal(p.sections, [], 'sections')
+
+
+@test()
+def a_read_only_folder_refuses_before_main(t):
+    _needs_mounts(t)
+    script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"'
+    run = t.start_command(['unshare', '-m', 'sh', '-c', script, str(t.work)] + t.command('Hello')).finish()
+    t.equal((run.code, run.out), (1, ''), 'exit code and stdout')
+    t.equal(_said(run)[:1], ["HPROF ERROR: can't create profile file: java.hprof.txt"], 'lines')
+    t.equal(t.files(), [], 'files')
+
+
+READ_ONLY_ROOT = r'''
+mount --make-rprivate / && mkdir "$0/place" && mount -t tmpfs -o mode=0755 none "$0/place" || exit 120
+mkdir "$0/place/x" "$0/place/out" && cp -r "$CLASSES" "$0/place/x/classes" && cp "$AGENT" "$0/place/x/libhprofx.so" && chmod -R a+rX "$0/place" && chown 1000:1000 "$0/place/out" || exit 121
+mkdir -p /mnt && mount --move "$0/place" /mnt && mount -o remount,bind,ro / || exit 122
+cd "/mnt/$1" && shift && setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs "$@"; code=$?
+if [ -e /mnt/out/java.hprof.txt ]; then cp /mnt/out/java.hprof.txt /proc/self/fd/3; fi
+exit $code'''
+
+
+@test(params=('out', 'x'))
+def uid_1000_with_a_read_only_root(t, folder):
+    """`out` may be written to, `x` not."""
+    _needs_mounts(t)
+    with open(t.jdk.home / 'bin' / 'java', 'rb') as f:
+        if f.read(4) != b'\x7fELF':
+            t.skip('this JDK is entered by a wrapper that needs root')
+    if subprocess.run(['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups', str(t.jdk.home / 'bin' / 'java'), '-version'], capture_output=True).returncode != 0:
+        t.skip('uid 1000 cannot run this JDK')
+    java = t.jdk.java() + ['-Xmx64m', '-agentpath:/mnt/x/libhprofx.so=cpu=samples', '-cp', '/mnt/x/classes', 'Faults']
+    with open(t.work / 'out.txt', 'wb') as copy:
+        env = {'CLASSES': str(t.env.classes[8]), 'AGENT': str(t.env.agent)}
+        script = READ_ONLY_ROOT.replace('/proc/self/fd/3', '/proc/self/fd/%d' % copy.fileno())
+        run = t.start_command(['unshare', '-m', 'sh', '-c', script, str(t.work), folder] + java, env=env, pass_fds=[copy.fileno()]).finish()
+    if folder == 'x':
+        t.equal((run.code, run.out), (1, ''), 'exit code and stdout (%s)' % run.err)
+        t.equal(_said(run)[:1], ["HPROF ERROR: can't create profile file: java.hprof.txt"], 'lines')
+        return
+    t.complete(run, 0, 'faults survived\n')
+    t.equal(_said(run), [], 'lines')
+    p = t.parse(t.work / 'out.txt')
+    t.check(p.total and 'Faults.chain' in p.methods(), 'total %s' % p.total)
+
+
+# --- refused system calls
+
+
+def _refuse(t, call, error, *args, **kw):
+    numbers = SYSCALLS.get(platform.machine())
+    if not numbers:
+        t.skip('the number of %s on %s is not known here' % (call, platform.machine()))
+    env = {'LD_PRELOAD': str(t.env.native_dir(t.jdk) / 'libseccomp.so'), 'HPX_REFUSE': '%d:%d' % (numbers[call], error)}
+    run = t.java(*args, env=env, **kw)
+    if run.code == 125:
+        t.skip('no seccomp filter can be installed here')
+    return run
+
+
+@test(params=(('EPERM', 1), ('ENOSYS', 38)))
+def seccomp_refuses_timers(t, error):
+    run = _refuse(t, 'timer_create', error[1], 'Faults')
+    t.complete(run, 0, 'faults survived\n')
+    p = t.output()
+    t.equal(len([n for n in p.names.values() if re.fullmatch(r'f\d', n)]), 6, 'THREAD START of the threads')
+    t.check(1 <= len(_said(run, 'timer')) <= 2, 'lines about the timers: %s' % run.err)
+    t.check(len(_said(run)) <= 4, 'more than a few lines: %s' % run.err)
+
+
+@test(params=(('EPERM', 1), ('ENOSYS', 38)))
+def seccomp_refuses_perf_events(t, error):
+    run = _refuse(t, 'perf_event_open', error[1], 'Faults', opts='cpu=samples,interval=1')
+    t.complete(run, 0, 'faults survived\n')
+    p = t.output()
+    t.equal(_said(run), [], 'lines')
+    t.check('timer' in p.report['sampler'] and 'Faults.chain' in p.methods(), 'report %s' % p.report)
+
+
+# --- clocks
+
+
+@test(params=('86400', '-86400', '34560000'))
+def the_wall_clock_jumps(t, seconds):
+    """It jumps while the program runs; CPU time, waits and the end are as without."""
+    plain = t.profile('Faults', opts='cpu=samples,interval=1', stdout='faults survived\n')[1]
+    (t.work / 'java.hprof.txt').unlink()
+    for after in (0, 40, 80, 150):
+        env = {'LD_PRELOAD': str(t.env.native_dir(t.jdk) / 'libwallclock.so'), 'HPX_JUMP': '%d:%s' % (after, seconds)}
+        run, p = t.profile('Faults', opts='cpu=samples,interval=1', stdout='faults survived\n', env=env)
+        t.equal(_said(run), [], 'lines')
+        t.check(plain.total / 3 < p.total < plain.total * 3, 'total %d, %d without a jump' % (p.total, plain.total))
+        figures = [v for v in p.report.values() if re.match(r'-', v)]
+        t.equal(figures, [], 'negative figures of the report')
+        (t.work / 'java.hprof.txt').unlink()
+
+
+# --- storms
+
+
+def _alive(t, n, interval):
+    run, p = t.profile('Alive', n, opts='cpu=samples,interval=' + interval, stdout='alive %d\n' % n)
+    names = [nm for nm in p.names.values() if re.fullmatch(r'a\d+', nm)]
+    t.equal((len(names), len(set(names))), (n, n), 'THREAD START of the threads')
+    t.equal(len([s for s in p.ended if re.fullmatch(r'a\d+', p.names[s])]), n, 'THREAD END of the threads')
+    t.equal(_said(run), [], 'lines')
+
+
+def _room_for(t, n):
+    """Memory and processes for so many threads."""
+    free = int(re.search(r'MemAvailable: +(\d+)', open('/proc/meminfo').read()).group(1)) // 1024
+    most = [int(open('/proc/sys/kernel/threads-max').read()), int(open('/proc/sys/vm/max_map_count').read()) // 3]
+    soft = subprocess.run(['bash', '-c', 'ulimit -u; ulimit -i'], capture_output=True, text=True).stdout.split()
+    most += [int(x) for x in soft if x.isdigit()]
+    if free < n * 0.3 or min(most) < n * 1.2:
+        t.skip('%d MB and room for %d threads' % (free, min(most)))
+
+
+@test(params=('10', '1'), timeout=240)
+def three_thousand_threads_alive(t, interval):
+    _room_for(t, 3000)
+    _alive(t, 3000, interval)
+
+
+@test(level='long', params=('10', '1'), timeout=900)
+def ten_thousand_threads_alive(t, interval):
+    _room_for(t, 10000)
+    _alive(t, 10000, interval)
+
+
+@test(params=('FORK', 'POSIX_SPAWN'), timeout=240)
+def a_storm_of_forks(t, how):
+    threads, each = 8, 40 if t.level != 'long' else 500
+    _, p = t.profile('ForkStorm', threads, each, opts='cpu=samples,interval=1', jvm=['-Djdk.lang.Process.launchMechanism=' + how], stdout='storm %d\n' % (threads * each))
+    t.equal(len(p.sections), 1, 'sections')
+    t.equal([f for f in os.listdir(t.work) if f != 'java.hprof.txt'], [], 'files beside the output')
