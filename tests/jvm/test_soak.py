@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A short form of soak/soak: samples each 0.1 ms over all that makes walking a stack hard."""
+import re
+
+from runner import test
+
+FORCED = {'safepoints': '-XX:+SafepointALot', 'handshakes': '-XX:+HandshakeALot'}
+
+
+def _soak(t, seconds, jvm=()):
+    run, p = t.profile('Soak', seconds, opts='cpu=samples,interval=0.1,depth=32', stdout='soak whole\n', jvm=['-Xss2m'] + list(jvm))
+    m = re.search(r'^hprofx: samples: (\d+) taken', run.err, re.M)
+    # The tick of a kernel without perf events is 4 ms: a fortieth of the samples.
+    t.check(int(m.group(1)) > 100 * seconds, 'samples: %s' % m.group(1))
+    t.check('hprofx: faults:' not in run.err, 'a fault was caught')
+    return p
+
+
+@test(level='quick', collectors='all')
+def the_program_ends_whole(t):
+    _soak(t, 2 if t.level == 'quick' else 4)
+
+
+@test(since=17, params=sorted(FORCED))
+def stops_of_the_vm_all_the_time(t, what):
+    _soak(t, 4, ['-XX:+UnlockDiagnosticVMOptions', '-XX:GuaranteedSafepointInterval=1', FORCED[what]])
