@@ -363,8 +363,6 @@ static const char *foreign_vm(struct hpx_err *err)
     }
     if (name == NULL || (strstr(name, "OpenJDK") == NULL && strstr(name, "HotSpot") == NULL)) {
         why = "AsyncGetCallTrace is not known to work on this VM";
-    } else if (strstr(name, "Zero") != NULL) {
-        why = "AsyncGetCallTrace does not walk on the Zero VM";
     } else if (hpx_agct_init(err) != 0) {
         why = "this JVM has no AsyncGetCallTrace";
     }
