@@ -67,7 +67,8 @@ def exceptions(t):
     """While an exception is being unwound the JVM stands in stubs that AsyncGetCallTrace refuses: 9 to 14 % of this program on 17, 8 to 10 % on 25, shown as what they are."""
     _, p = t.profile('Throws', 'explicit', 1500, opts=FAST + ',depth=40', stdout='done\n')
     t.check(p.unknown() <= 0.2 * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
-    t.check(p.share('Throws.explicit') > 0.8, 'share of the catcher %.2f' % p.share('Throws.explicit'))
+    walked = 1 - p.unknown() / p.total
+    t.check(p.share('Throws.explicit') > 0.85 * walked, 'share of the catcher %.2f, with a stack %.2f' % (p.share('Throws.explicit'), walked))
     t.check(p.share('Throws.thrower') > 0.6, 'share of the thrower %.2f' % p.share('Throws.thrower'))
     # An interpreter spends more beside it.
     t.check(p.share('java.lang.Throwable.fillInStackTrace') > (0.3 if t.jdk.has('jit') else 0.1), 'share of fillInStackTrace %.2f' % p.share('java.lang.Throwable.fillInStackTrace'))
