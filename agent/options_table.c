@@ -44,7 +44,8 @@ const struct hpx_opt hpx_opts[] = {
      .what = "write a profile at exit", .more = "n: only profiles that were asked for while the program ran."},
     {.name = "force", .kind = HPX_OPT_FLAG, .offset = AT(force), .values = YN, .must = YN, .def = "y",
      .what = "replace an existing file",
-     .more = "n: where NAME exists, the process id is put into the name: java.hprof.1234.txt for text files that end in .txt, else NAME.1234."},
+     .more = "n: where NAME exists, the process id is put into the name: java.hprof.1234.txt for text (NAME.1234.txt where NAME has no .txt), "
+             "NAME.1234 for binary."},
     {.name = "verbose", .kind = HPX_OPT_FLAG, .offset = AT(verbose), .values = YN, .must = YN, .def = "y",
      .what = "messages about dumps on stderr", .more = "n: nothing but warnings, errors and losses."},
     {.name = "sampler", .kind = HPX_OPT_SAMPLER, .values = "async|walk|poll", .must = "async|walk|poll", .def = "async",
