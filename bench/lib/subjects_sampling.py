@@ -102,6 +102,25 @@ def engines(ctx):
     return rows, raw
 
 
+def pauses(ctx):
+    """How a busy thread is stopped beside 1000 others of half a core together: with none, and with each engine."""
+    ctx.need_agent()
+    rows, raw = [], []
+    threads, seconds = ctx.size(1000, 50), ctx.size(10, 1)
+    configurations = {"none": []}
+    configurations.update({e: ctx.product("cpu=samples,sampler=" + e) for e in ("async", "walk", "poll")})
+    for jdk in ctx.jdks:
+        say("pauses, JDK %s" % jdk)
+        runs = interleave(list(configurations), ctx.times(3), lambda c, j=jdk: ctx.java(j, ["Pauses", str(threads), str(seconds)], configurations[c]))
+        for c in configurations:
+            for key, what, unit, by in (("stops", "stops over 10 us", "/s", seconds), ("p50_ns", "median stop", "us", 1e3), ("p99_ns", "99 % of stops within", "us", 1e3),
+                                        ("longest_ns", "longest stop", "us", 1e3), ("stopped_ns", "stopped a second", "ms", 1e6 * seconds)):
+                q = quartiles([r.figures[key] / by for r in runs[c]])
+                rows.append(row("%s: %s" % (c, what), jdk, q[1], unit, None, (q[0], q[2]), "n=%d" % len(runs[c])))
+        raw += [dict(jdk=jdk, configuration=c, figures=r.figures, report=r.report) for c in configurations for r in runs[c]]
+    return rows, raw
+
+
 def read_lines(path):
     """{key: number} of a file of "key value" lines."""
     with open(path, encoding="ascii") as f:
