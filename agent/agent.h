@@ -33,6 +33,8 @@ extern struct hpx_agent hpx_agent;
 
 enum hpx_clock_kind { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF };
 
+#define HPX_ASKS 16u /* signals of a thread that may wait for its stack */
+
 struct hpx_agent_thread {
     struct hpx_thread base; /* first: the pipeline's view */
     JNIEnv *env;            /* set by the owner, by its handler if adopted */
@@ -42,18 +44,23 @@ struct hpx_agent_thread {
     /* clocks.c */
     timer_t timer;
     int perf_fd; /* -1: a timer */
-    /* release: the start; acquire: hpx_clocks_stop(), whose exchange tells which of two that stop it stops it. Covers timer, perf_fd */
+    /* release: the start; seq_cst: hpx_clocks_cease(), whose exchange tells which of two that stop it stops it. Covers timer, perf_fd */
     _Atomic int clock;
     bool first_done;
     bool settle;        /* perf: what is due at the end is counted then */
     uint64_t origin_ns; /* perf, polled: CPU time of the first expiry */
     uint64_t accounted; /* perf, polled: expiries that samples stand for */
     /* handshake.c */
-    int32_t slot;             /* in its list; -1: not listed. Constant once listed */
-    bool handed_over;         /* its lock's: the handler is out of the ring for good */
-    atomic_bool polled;       /* release: hpx_handshake_poll(); acquire: poll_due(), hpx_handshake_rest(). Covers origin_ns */
-    _Atomic uint64_t pending; /* relaxed: intervals signalled that have no stack yet */
-    _Atomic uintptr_t pc;     /* relaxed: where the last signal came */
+    int32_t slot;           /* in its list; -1: not listed. Constant once listed */
+    bool handed_over;       /* its lock's: the handler is out of the ring for good */
+    atomic_bool polled;     /* release: hpx_handshake_poll(); acquire: poll_due(), hpx_handshake_rest(). Covers origin_ns */
+    _Atomic uint32_t asked; /* release: the handler; acquire: whoever may write the ring. Signals noted in `asks` so far */
+    _Atomic uint32_t taken; /* release: whoever may write the ring; acquire: the handler. Those of them that are samples */
+    struct hpx_ask {
+        uintptr_t pc;
+        uint64_t weight;
+    } asks[HPX_ASKS];
+    _Atomic uint64_t pending; /* relaxed: intervals whose signals found no room there */
     /* sampler.c */
     uint32_t signals;            /* the handler's */
     bool adopted;                /* was there before us; its state is never freed: other threads' handlers look at it */

@@ -47,9 +47,9 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    (void)jvmti, (void)thread;
+    (void)thread;
     if (hpx_gate_enter(&hpx_agent.gate)) {
-        hpx_threads_end(env);
+        hpx_threads_end(jvmti, env);
         hpx_gate_leave(&hpx_agent.gate);
     }
 }
@@ -83,7 +83,7 @@ static void JNICALL on_compiled_method_unload(jvmtiEnv *jvmti, jmethodID method,
 {
     (void)jvmti;
     hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
-    hpx_inlines_remove(code);
+    hpx_inlines_remove(method, code);
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
@@ -95,9 +95,10 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 static bool ended_early; /* VMInit's and VMDeath's: the writer was told to end when a thread of ours could not start */
 
 /* The program goes on without us, and without the price of our events. VMDeath still comes: the writer may not be done. */
-static void stay_out(const struct hpx_err *err)
+static void give_up(const struct hpx_err *err)
 {
     set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);
+    hpx_sampler_stay_out();
     hpx_warn("cpu=samples is off: %s", err->msg);
 }
 
@@ -105,7 +106,7 @@ static bool start_threads(void)
 {
     static struct hpx_err err;
     if (hpx_output_start(&err) != 0) {
-        stay_out(&err);
+        give_up(&err);
         return false;
     }
     if (hpx_service_start(&err) == 0) {
@@ -116,7 +117,7 @@ static bool start_threads(void)
     }
     hpx_output_end(NULL);
     ended_early = true;
-    stay_out(&err);
+    give_up(&err);
     return false;
 }
 
@@ -148,7 +149,6 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     if (!hpx_gate_enter(&hpx_agent.gate)) {
         return; /* the end has come already, by another thread */
     }
-    hpx_guard_install();
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
     hpx_threads_expect_others();
     jvmtiError e = set_events(JVMTI_ENABLE, live_events, HPX_ARRAY_LEN(live_events));

@@ -159,7 +159,7 @@ static void close_perf(struct hpx_agent_thread *t)
 {
     int fd = t->perf_fd;
     t->perf_fd = -1;
-    atomic_signal_fence(memory_order_seq_cst); /* a handler that comes now must not touch the descriptor */
+    atomic_signal_fence(memory_order_seq_cst); /* a handler that comes now on this thread must not touch the descriptor */
     ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
     remember_fd(fd, false);
     close(fd);
@@ -209,7 +209,17 @@ int hpx_clocks_start(struct hpx_agent_thread *t)
 
 void hpx_clocks_stop(struct hpx_agent_thread *t)
 {
-    int clock = atomic_exchange_explicit(&t->clock, HPX_CLOCK_NONE, memory_order_acquire); /* partner: hpx_clocks_start() */
+    hpx_clocks_close(t, hpx_clocks_cease(t));
+}
+
+int hpx_clocks_cease(struct hpx_agent_thread *t)
+{
+    /* partner: hpx_clocks_start(); seq_cst: a handler that is not seen inside sees this */
+    return atomic_exchange_explicit(&t->clock, HPX_CLOCK_NONE, memory_order_seq_cst);
+}
+
+void hpx_clocks_close(struct hpx_agent_thread *t, int clock)
+{
     if (clock == HPX_CLOCK_TIMER) {
         timer_delete(t->timer);
     } else if (clock == HPX_CLOCK_PERF) {

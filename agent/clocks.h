@@ -14,6 +14,9 @@ void hpx_clocks_init(void);
 int hpx_clocks_start(struct hpx_agent_thread *t);
 /* The owner at its end; the aggregator, at the same time even. Stops it once. */
 void hpx_clocks_stop(struct hpx_agent_thread *t);
+/* The same in two steps: no handler that begins from now on uses the clock; what it holds is closed. */
+int hpx_clocks_cease(struct hpx_agent_thread *t);
+void hpx_clocks_close(struct hpx_agent_thread *t, int clock);
 
 /* ---- the handler on t; async-signal-safe ---- */
 

@@ -123,8 +123,10 @@ static bool pass_end(void *ctx)
             finish();
         }
         return again;
-    default:
+    case IDLE:
         hpx_company_look_own();
+        return again;
+    default:
         return again;
     }
 }

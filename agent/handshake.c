@@ -31,7 +31,6 @@ struct slot {
 struct job {
     uint32_t slot;
     jthread ref;
-    uintptr_t pc;
 };
 
 static struct {
@@ -44,6 +43,7 @@ static struct {
     _Atomic uint64_t words[SLOTS / 64 / 64]; /* the same order: words of `asked` that are not zero */
     struct hpx_wake wake;
     atomic_bool quit, take_over; /* relaxed: ordered by the wake */
+    _Atomic uint64_t until;      /* relaxed: from then on (hpx_clock_mono()) the VM is asked no more; 0: no end is in sight */
     atomic_bool polling, fresh;  /* relaxed: some thread is polled; a new one since the last round */
     sem_t left;                  /* posted when the thread has left the JVM */
     pthread_mutex_t starting;    /* guards state */
@@ -119,61 +119,98 @@ bool hpx_handshake_poll(struct hpx_agent_thread *t)
     return true;
 }
 
+bool hpx_handshake_polls(void)
+{
+    return atomic_load_explicit(&list.polling, memory_order_relaxed);
+}
+
 void hpx_handshake_ask_sig(struct hpx_agent_thread *t, uintptr_t pc, uint64_t weight)
 {
     if (t->slot < 0) {
         hpx_count(&t->base.counters, HPX_C_LOST_NO_MEMORY, weight);
         return;
     }
-    uint32_t i = (uint32_t)t->slot;
-    atomic_store_explicit(&t->pc, pc, memory_order_relaxed);
-    atomic_fetch_add_explicit(&t->pending, weight, memory_order_relaxed);
+    uint32_t i = (uint32_t)t->slot, n = atomic_load_explicit(&t->asked, memory_order_relaxed);
+    if (n - atomic_load_explicit(&t->taken, memory_order_acquire) < HPX_ASKS) { /* partner: push_asked() */
+        t->asks[n % HPX_ASKS] = (struct hpx_ask){pc, weight};
+        atomic_store_explicit(&t->asked, n + 1, memory_order_release); /* partner: push_asked() */
+    } else {
+        atomic_fetch_add_explicit(&t->pending, weight, memory_order_relaxed);
+    }
     /* release: a round that sees the bits sees the weight; partner: take_asked() */
     atomic_fetch_or_explicit(&list.asked[i / 64], UINT64_C(1) << (i % 64), memory_order_release);
     atomic_fetch_or_explicit(&list.words[i / 4096], UINT64_C(1) << (i / 64 % 64), memory_order_release);
     hpx_wake_post(&list.wake);
 }
 
-uint64_t hpx_handshake_rest(struct hpx_agent_thread *t)
-{
-    uint64_t weight = atomic_exchange_explicit(&t->pending, 0, memory_order_relaxed);
-    if (atomic_load_explicit(&t->polled, memory_order_acquire)) { /* partner: hpx_handshake_poll() */
-        weight += hpx_clocks_poll_take(t);
-    }
-    return weight;
-}
-
 /* Leaf first. Where the pc's own method is not on the stack the thread has run on since: the sample is the pc's, and nobody knows who
- * called it. */
+ * called it. n < 0: no stack was taken, -enum hpx_unknown. */
 static int join(struct hpx_agent_thread *t, uintptr_t pc, const jvmtiFrameInfo *taken, jint n, struct hpx_ev_frame *out, uint64_t weight)
 {
     struct hpx_ev_frame chain[HPX_INLINES_DEPTH];
-    int depth = (int)hpx_agent.opt.depth, len = 0;
+    int depth = (int)hpx_agent.opt.depth, len = 0, c = (int)hpx_inlines_find(pc, chain);
     jint from = 0;
-    int c = (int)hpx_inlines_find(pc, chain);
+    if (c == 0 && n < 0) {
+        return n;
+    }
     for (; len < c && len < depth; len++) {
         out[len] = chain[len];
     }
-    if (c > 0) {
-        while (from < n && (uint64_t)(uintptr_t)taken[from].method != chain[c - 1].method) {
-            from++;
-        }
-        if (from++ == n) {
-            hpx_count(&t->base.counters, HPX_C_DRIFTED, weight);
-            if (len < depth) {
-                out[len++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_DRIFTED)};
-            }
-            return len;
-        }
+    while (c > 0 && from < n && (uint64_t)(uintptr_t)taken[from].method != chain[c - 1].method) {
+        from++;
     }
+    if (c > 0 && from >= n) {
+        if (n >= 0) {
+            hpx_count(&t->base.counters, HPX_C_DRIFTED, weight);
+        }
+        if (len < depth) {
+            out[len++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(n < 0 ? -n : (int)HPX_UNKNOWN_DRIFTED)};
+        }
+        return len;
+    }
+    from += c > 0; /* the chain has that frame */
     for (; from < n && len < depth; from++) {
         out[len++] = (struct hpx_ev_frame){(int32_t)taken[from].location, 0, (uint64_t)(uintptr_t)taken[from].method};
     }
     return len;
 }
 
+static void push_one(struct hpx_agent_thread *t, struct hpx_ask a, const jvmtiFrameInfo *taken, jint n)
+{
+    struct hpx_ev_frame *out = a.weight ? hpx_stacks_reserve(t, hpx_agent.opt.depth, a.weight) : NULL;
+    if (out != NULL) {
+        hpx_stacks_commit(t, out, join(t, a.pc, taken, n, out, a.weight), a.weight);
+    }
+}
+
+/* The signals that wait, each by its own pc; the intervals beyond them by the last one's. Who may write t's ring. */
+static void push_asked(struct hpx_agent_thread *t, const jvmtiFrameInfo *taken, jint n)
+{
+    uint32_t at = atomic_load_explicit(&t->taken, memory_order_relaxed);
+    uint32_t end = atomic_load_explicit(&t->asked, memory_order_acquire); /* partner: hpx_handshake_ask_sig() */
+    struct hpx_ask a = {0, 0};
+    for (; at != end; at++) {
+        a = t->asks[at % HPX_ASKS];
+        push_one(t, a, taken, n);
+    }
+    atomic_store_explicit(&t->taken, end, memory_order_release); /* partner: hpx_handshake_ask_sig() */
+    a.weight = atomic_exchange_explicit(&t->pending, 0, memory_order_relaxed);
+    push_one(t, a, taken, n);
+}
+
+static uint64_t take_polled(struct hpx_agent_thread *t)
+{
+    return atomic_load_explicit(&t->polled, memory_order_acquire) ? hpx_clocks_poll_take(t) : 0; /* partner: hpx_handshake_poll() */
+}
+
+uint64_t hpx_handshake_rest(struct hpx_agent_thread *t)
+{
+    push_asked(t, NULL, -(int)HPX_UNKNOWN_THREAD_ENDED);
+    return take_polled(t);
+}
+
 /* n < 0: -enum hpx_unknown. Lock held, inside the gate. */
-static void push_locked(struct hpx_agent_thread *t, const struct job *j, const jvmtiFrameInfo *taken, jint n)
+static void push_locked(struct hpx_agent_thread *t, const jvmtiFrameInfo *taken, jint n)
 {
     if (!t->handed_over) {
         /* whoever sees the handler outside after the engine was set sees it outside the ring for good */
@@ -182,11 +219,9 @@ static void push_locked(struct hpx_agent_thread *t, const struct job *j, const j
             return; /* its weight waits for the next round */
         }
     }
-    uint64_t weight = hpx_handshake_rest(t);
-    struct hpx_ev_frame *out = weight ? hpx_stacks_reserve(t, hpx_agent.opt.depth, weight) : NULL;
-    if (out != NULL) {
-        hpx_stacks_commit(t, out, n < 0 ? n : join(t, j->pc, taken, n, out, weight), weight);
-    }
+    hpx_count(&t->base.counters, HPX_C_TAKEN, 1);
+    push_asked(t, taken, n);
+    push_one(t, (struct hpx_ask){0, take_polled(t)}, taken, n);
 }
 
 static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *taken, jint n)
@@ -198,7 +233,7 @@ static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *take
     if (s->thread == NULL) {
         ref = free_locked(j->slot); /* it has ended meanwhile, and has settled its weight */
     } else if (inside) {
-        push_locked(s->thread, j, taken, n);
+        push_locked(s->thread, taken, n);
     }
     s->held = false;
     pthread_mutex_unlock(&list.lock);
@@ -215,10 +250,20 @@ static jint most_frames(void)
     return (jint)hpx_agent.opt.depth + HPX_INLINES_DEPTH; /* a chain may stand for more frames than it has */
 }
 
+static bool late(void)
+{
+    uint64_t until = atomic_load_explicit(&list.until, memory_order_relaxed);
+    return until != 0 && hpx_clock_mono() > until;
+}
+
 static void take_each(JNIEnv *env, const struct job *jobs, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         jint frames = 0;
+        if (late()) {
+            deliver(env, &jobs[i], NULL, -(int)HPX_UNKNOWN_THREAD_ENDED);
+            continue;
+        }
         jvmtiError e = (*hpx_agent.jvmti)->GetStackTrace(hpx_agent.jvmti, jobs[i].ref, 0, most_frames(), list.frames, &frames);
         int why = e == JVMTI_ERROR_THREAD_NOT_ALIVE ? -(int)HPX_UNKNOWN_THREAD_ENDED : -(int)HPX_UNKNOWN_OTHER;
         deliver(env, &jobs[i], list.frames, e == JVMTI_ERROR_NONE ? frames : why);
@@ -229,7 +274,7 @@ static void take(JNIEnv *env, const struct job *jobs, uint32_t n)
 {
     jvmtiStackInfo *infos = NULL;
     jthread refs[BATCH] = {NULL};
-    if (list.single || n == 1) {
+    if (list.single || n == 1 || late()) {
         take_each(env, jobs, n);
         return;
     }
@@ -248,11 +293,17 @@ static void take(JNIEnv *env, const struct job *jobs, uint32_t n)
     (*hpx_agent.jvmti)->Deallocate(hpx_agent.jvmti, (unsigned char *)infos);
 }
 
+static bool waits(const struct hpx_agent_thread *t)
+{
+    return atomic_load_explicit(&t->asked, memory_order_relaxed) != atomic_load_explicit(&t->taken, memory_order_relaxed) ||
+           atomic_load_explicit(&t->pending, memory_order_relaxed) > 0;
+}
+
 static void hold_locked(uint32_t i, struct job *j)
 {
     struct slot *s = &list.slots[i];
     s->held = true;
-    *j = (struct job){i, s->ref, atomic_load_explicit(&s->thread->pc, memory_order_relaxed)};
+    *j = (struct job){i, s->ref};
 }
 
 struct due {
@@ -268,7 +319,7 @@ static void take_word(JNIEnv *env, uint32_t word, struct due *due)
         bits &= bits - 1;
         pthread_mutex_lock(&list.lock);
         struct hpx_agent_thread *t = list.slots[i].thread;
-        if (t != NULL && atomic_load_explicit(&t->pending, memory_order_relaxed) > 0) {
+        if (t != NULL && waits(t)) {
             hold_locked(i, &due->jobs[due->n++]);
         }
         pthread_mutex_unlock(&list.lock);
@@ -358,10 +409,12 @@ static void serve(JNIEnv *env)
         bool polling = atomic_load_explicit(&list.polling, memory_order_relaxed);
         uint64_t now = hpx_clock_mono();
         if (polling && (now >= next || quit)) {
-            uint64_t before = hpx_clock_thread_cpu();
+            uint64_t cpu = hpx_clock_thread_cpu();
             poll_round(env);
-            next = now + pause_after(hpx_clock_thread_cpu() - before);
+            uint64_t began = now;
             now = hpx_clock_mono();
+            /* before handshakes all threads stand while a stack is taken, and the VM's own thread takes it */
+            next = began + pause_after(list.single ? hpx_clock_thread_cpu() - cpu : now - began);
         }
         if (!quit && (!polling || now < next)) {
             hpx_wake_wait(&list.wake, seen, polling ? next - now : FOREVER_NS);
@@ -419,9 +472,10 @@ void hpx_handshake_stop(uint64_t ns)
     if (!started) {
         return;
     }
+    uint64_t now = hpx_clock_mono(), end = now + ns;
+    atomic_store_explicit(&list.until, now + ns / 2, memory_order_relaxed);
     atomic_store_explicit(&list.quit, true, memory_order_relaxed);
     hpx_wake_post(&list.wake);
-    uint64_t end = hpx_clock_mono() + ns;
     struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
     while (sem_clockwait(&list.left, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
     }

@@ -35,9 +35,13 @@ void hpx_handshake_unlist(JNIEnv *env, struct hpx_agent_thread *t);
 /* t's CPU clock is read by the sampling thread from now on. After hpx_handshake_list(); false: t is not listed. */
 bool hpx_handshake_poll(struct hpx_agent_thread *t);
 
+/* Some thread is polled, or was. */
+bool hpx_handshake_polls(void);
+
 /* The handler on t: it used `weight` intervals and was at pc. Async-signal-safe. */
 void hpx_handshake_ask_sig(struct hpx_agent_thread *t, uintptr_t pc, uint64_t weight);
-/* Intervals of t that have no stack yet; takes them. Who may write t's ring. */
+/* Who may write t's ring, when no stack of t will be taken any more: makes samples of the signals that wait, known by their pc alone.
+ * Returns the intervals of a polled clock that have no sample; takes them. */
 uint64_t hpx_handshake_rest(struct hpx_agent_thread *t);
 
 /* Its CPU time so far. */

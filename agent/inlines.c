@@ -185,34 +185,43 @@ static bool grow_locked(void)
     return true;
 }
 
+static struct code *take_out_locked(size_t i)
+{
+    struct code *c = inlines.codes[i];
+    memmove(inlines.codes + i, inlines.codes + i + 1, (inlines.n - i - 1) * sizeof(void *));
+    inlines.n--;
+    inlines.bytes -= c->bytes;
+    return c;
+}
+
 bool hpx_inlines_add(jmethodID method, const void *code, size_t size, const void *compile_info)
 {
     if (!hpx_inlines_enabled()) {
         return true;
     }
-    struct code *c = code_new(method, code, size, compile_info), *old = NULL;
+    struct code *c = code_new(method, code, size, compile_info);
     if (c == NULL) {
         return false;
     }
     pthread_mutex_lock(&inlines.lock);
     size_t i = above(c->start);
-    bool again = i > 0 && inlines.codes[i - 1]->start == c->start, room = again || grow_locked();
-    if (again) {
-        old = inlines.codes[i - 1];
-        inlines.codes[i - 1] = c;
-        inlines.bytes += c->bytes - old->bytes;
-    } else if (room) {
+    i -= i > 0 && inlines.codes[i - 1]->start + inlines.codes[i - 1]->size > c->start;
+    while (i < inlines.n && inlines.codes[i]->start < c->start + c->size) {
+        code_free(take_out_locked(i));
+    }
+    bool room = grow_locked();
+    if (room) {
         memmove(inlines.codes + i + 1, inlines.codes + i, (inlines.n - i) * sizeof(void *));
         inlines.codes[i] = c;
         inlines.n++;
         inlines.bytes += c->bytes;
     }
     pthread_mutex_unlock(&inlines.lock);
-    code_free(room ? old : c);
+    code_free(room ? NULL : c);
     return room;
 }
 
-void hpx_inlines_remove(const void *code)
+void hpx_inlines_remove(jmethodID method, const void *code)
 {
     struct code *c = NULL;
     if (!hpx_inlines_enabled()) {
@@ -220,11 +229,8 @@ void hpx_inlines_remove(const void *code)
     }
     pthread_mutex_lock(&inlines.lock);
     size_t i = above((uintptr_t)code);
-    if (i > 0 && inlines.codes[i - 1]->start == (uintptr_t)code) {
-        c = inlines.codes[i - 1];
-        memmove(inlines.codes + i - 1, inlines.codes + i, (inlines.n - i) * sizeof(void *));
-        inlines.n--;
-        inlines.bytes -= c->bytes;
+    if (i > 0 && inlines.codes[i - 1]->start == (uintptr_t)code && inlines.codes[i - 1]->outermost == (uint64_t)(uintptr_t)method) {
+        c = take_out_locked(i - 1);
     }
     pthread_mutex_unlock(&inlines.lock);
     code_free(c);

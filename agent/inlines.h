@@ -12,9 +12,11 @@
 
 void hpx_inlines_enable(void);
 bool hpx_inlines_enabled(void);
-/* The events CompiledMethodLoad and CompiledMethodUnload; without effect before enable. false: no memory, not recorded. */
+/* The events CompiledMethodLoad and CompiledMethodUnload; without effect before enable. false: no memory, not recorded. Events that
+ * were asked for again and those of the compilers come on two threads: a record takes the place of those that it overlaps, and is removed
+ * by its own method alone. */
 bool hpx_inlines_add(jmethodID method, const void *code, size_t size, const void *compile_info);
-void hpx_inlines_remove(const void *code);
+void hpx_inlines_remove(jmethodID method, const void *code);
 /* The frames of pc, leaf first, at most HPX_INLINES_DEPTH; 0: pc lies in no method's compiled code. */
 uint32_t hpx_inlines_find(uintptr_t pc, struct hpx_ev_frame *chain);
 /* Memory held. */

@@ -69,6 +69,7 @@ static void refuse(const struct hpx_err *err)
 static void stay_out(const struct hpx_err *err)
 {
     hpx_warn("cpu=samples is off: %s", err->msg);
+    hpx_sampler_stay_out();
     if (hpx_agent.jvmti != NULL) {
         (*hpx_agent.jvmti)->DisposeEnvironment(hpx_agent.jvmti);
         hpx_agent.jvmti = NULL;

@@ -35,7 +35,7 @@ struct hpx_options {
 };
 
 #define HPX_OPT_MAX_DEPTH 2048u
-#define HPX_OPT_MAX_RTSIG 28 /* signal=RTMIN+N: two at the end are left to others */
+#define HPX_OPT_MAX_RTSIG 27 /* signal=RTMIN+N: the JDK wakes blocked I/O by RTMIN+28 (SIGRTMAX-2), others have what is behind */
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
 

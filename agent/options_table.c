@@ -55,7 +55,7 @@ const struct hpx_opt hpx_opts[] = {
              "where the system refuses timers."},
     {.name = "signal", .kind = HPX_OPT_SIGNAL, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
      .what = "signal of cpu=samples: PROF, RTMIN+3...",
-     .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 28; the prefix SIG is allowed. Signals that hprofx did "
+     .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 27; the prefix SIG is allowed. Signals that hprofx did "
              "not send go to the handler that was there before."},
     {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
      .what = "primitive fields in heap dumps", .more = "n: they are written as 0."},

@@ -100,7 +100,9 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     add(&t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(requested));
     add(&t, "hprofx: signals: %" PRIu64 "\n", signals);
     if (signals > 0) {
-        add(&t, "hprofx: effective interval: %.6g ms\n", ms(requested) * (double)(r->samples + lost(r)) / (double)signals);
+        if (!hpx_handshake_polls()) { /* their samples come without signals */
+            add(&t, "hprofx: effective interval: %.6g ms\n", ms(requested) * (double)(r->samples + lost(r)) / (double)signals);
+        }
         if (r->signal_ns > 0) {
             add(&t, "hprofx: handler: %.2f us a signal\n", (double)r->signal_ns / 1e3);
         }
@@ -108,6 +110,8 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     add(&t, "hprofx: stacks sent whole: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
     if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
         add(&t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+    } else {
+        add(&t, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
     }
     if (hpx_inlines_enabled()) {
         add(&t, "hprofx: drifted: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DRIFTED));

@@ -5,11 +5,13 @@
 #include "clock.h"
 #include "clocks.h"
 #include "company.h"
+#include "guard.h"
 #include "handshake.h"
 #include "inlines.h"
 #include "log.h"
 #include "stacks.h"
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,6 +20,8 @@
 
 #define ADOPTED 16
 #define TESTED  16 /* frames of the self-test */
+#define FAULTED INT_MIN
+#define STOP_NS (20ull * 1000 * 1000)
 
 /* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
 #define RING_HOLDS_NS (100ull * 1000 * 1000)
@@ -29,6 +33,8 @@ struct hpx_agent_thread hpx_ours;
 
 static struct {
     struct sigaction before; /* whose signals are not ours; constant after init */
+    bool installed;          /* the handler; constant after init */
+    bool zero;               /* its SafeFetch cannot be told from a fault; constant after init */
     /* threads that were there before us: their handler finds the state by kernel id, once */
     _Atomic(struct hpx_agent_thread *) adopted[ADOPTED]; /* release: arm; acquire: adopt_sig */
     atomic_bool said_timer, said_blocked, said_polled;
@@ -122,13 +128,18 @@ static void sample(struct hpx_agent_thread *t, siginfo_t *si, void *context)
     hpx_clocks_go_on_sig(t);
 }
 
+static int test_sig(void *context)
+{
+    return hpx_agct_ask_sig(sampler.test.env, sampler.test.frames, TESTED, context);
+}
+
 /* Async-signal-safe: no lock, no allocation; reads its own clock, walks its own stack, writes its own ring. errno is kept. */
 static void on_signal(int sig, siginfo_t *si, void *context)
 {
     int saved = errno;
     struct hpx_agent_thread *t = hpx_self;
     if (si->si_code == SI_QUEUE && si->si_value.sival_ptr == (void *)&sampler.test) {
-        sampler.test.code = hpx_agct_ask_sig(sampler.test.env, sampler.test.frames, TESTED, context);
+        sampler.test.code = t != NULL ? hpx_guard_run_sig(t, test_sig, context, FAULTED) : test_sig(context);
         errno = saved;
         return;
     }
@@ -217,7 +228,11 @@ void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
 
 void hpx_sampler_disarm(struct hpx_agent_thread *t)
 {
-    hpx_clocks_stop(t);
+    int clock = hpx_clocks_cease(t);
+    if (hpx_self != t) {
+        hpx_sampler_quiesce(t, hpx_clock_mono() + STOP_NS); /* its handler may be about to use what is closed now */
+    }
+    hpx_clocks_close(t, clock);
     for (int i = 0; i < ADOPTED; i++) {
         struct hpx_agent_thread *mine = t;
         atomic_compare_exchange_strong_explicit(&sampler.adopted[i], &mine, NULL, memory_order_relaxed, memory_order_relaxed);
@@ -226,7 +241,8 @@ void hpx_sampler_disarm(struct hpx_agent_thread *t)
 
 void hpx_sampler_settle(struct hpx_agent_thread *t)
 {
-    hpx_stacks_again(t, (hpx_company_ended() ? 0 : hpx_clocks_due(t)) + hpx_handshake_rest(t));
+    uint64_t rest = hpx_handshake_rest(t);
+    hpx_stacks_again(t, rest + (hpx_company_ended() ? 0 : hpx_clocks_due(t)));
     atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
 }
 
@@ -320,14 +336,14 @@ void hpx_sampler_look(void)
 }
 
 /* Calls AsyncGetCallTrace as the sampler will: in the handler, on a thread that is in native code. NULL: it answered, or the signal is
- * blocked here. */
+ * not ours to send here: blocked, or handled by somebody else. */
 static const char *self_test(JNIEnv *env)
 {
     sigset_t blocked;
     sigemptyset(&blocked);
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     sampler.test.env = env;
-    if (sigismember(&blocked, hpx_agent.opt.signal) == 1 ||
+    if (hpx_company_took_signal() || sigismember(&blocked, hpx_agent.opt.signal) == 1 ||
         pthread_sigqueue(pthread_self(), hpx_agent.opt.signal, (union sigval){.sival_ptr = &sampler.test}) != 0) {
         return NULL;
     }
@@ -344,8 +360,12 @@ void hpx_sampler_live(JNIEnv *env)
         return;
     }
     if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+        if (!sampler.zero) {
+            hpx_guard_install();
+        }
         const char *why = self_test(env);
         if (why != NULL) {
+            hpx_guard_remove();
             hpx_sampler_distrust(why);
         }
     } else if (hpx_handshake_start(&err) != 0) {
@@ -366,6 +386,7 @@ static const char *foreign_vm(struct hpx_err *err)
     } else if (hpx_agct_init(err) != 0) {
         why = "this JVM has no AsyncGetCallTrace";
     }
+    sampler.zero = name != NULL && strstr(name, "Zero") != NULL;
     (*hpx_agent.jvmti)->Deallocate(hpx_agent.jvmti, (unsigned char *)name);
     return why;
 }
@@ -384,8 +405,17 @@ static void choose_engine(struct hpx_err *err)
     atomic_store_explicit(&sampler.engine, engine, memory_order_relaxed); /* before there are handlers and threads of ours */
 }
 
+void hpx_sampler_stay_out(void)
+{
+    struct sigaction now;
+    if (sampler.installed && sigaction(hpx_agent.opt.signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
+        sigaction(hpx_agent.opt.signal, &sampler.before, NULL);
+    }
+}
+
 int hpx_sampler_init(struct hpx_err *err)
 {
+    static const int vms[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     choose_engine(err);
     hpx_clocks_init();
     if (hpx_sampler_engine() == HPX_ENGINE_POLL) {
@@ -395,11 +425,16 @@ int hpx_sampler_init(struct hpx_err *err)
     memset(&sa, 0, sizeof sa);
     sa.sa_sigaction = on_signal;
     sa.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigemptyset(&sa.sa_mask);
+    /* A handler of the program's that came inside would be abandoned with a walk that faults. The VM needs its own signals. */
+    sigfillset(&sa.sa_mask);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(vms); i++) {
+        sigdelset(&sa.sa_mask, vms[i]);
+    }
     if (sigaction(hpx_agent.opt.signal, &sa, &sampler.before) != 0) {
         return hpx_err_set(err, HPX_E_SYS, "cpu=samples: cannot install a handler for signal %d: %s", hpx_agent.opt.signal,
                            strerror(errno));
     }
+    sampler.installed = true;
     hpx_company_expect(&sampler.before, on_signal);
     return 0;
 }

@@ -9,6 +9,8 @@
 
 /* Chooses the engine and installs the signal handler. At load. 0, -HPX_E_SYS. */
 int hpx_sampler_init(struct hpx_err *err);
+/* Gives the signal back; no clock has been started. */
+void hpx_sampler_stay_out(void);
 /* VMInit, on its thread, with the events on: tests AsyncGetCallTrace, starts the sampling thread where the engine needs it. */
 void hpx_sampler_live(JNIEnv *env);
 /* The engine in use: it turns from async to walk once, or before the first clock to poll. Any thread, handlers too. */
@@ -26,13 +28,12 @@ void hpx_sampler_look(void);
 uint32_t hpx_sampler_ring_size(void);
 
 /* Starts t's clock. The owner, or VMInit for threads that were there before (then `adopt`: the owner's first signal completes the state).
- * Without a timer the thread is polled; without a
- * sampling thread it goes unsampled: each counted, said once. */
+ * Without a timer the thread is polled; without a sampling thread it goes unsampled: counted. Each is said once. */
 void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt);
 /* Stops t's clock. The owner at its end; the aggregator after the gate was closed, or when sampling has ended (company.h). */
 void hpx_sampler_disarm(struct hpx_agent_thread *t);
-/* The owner at its end, after disarm: intervals that are due and had no sample (they ended in the kernel) go to the thread's last stack, or
- * to the cause thread_ended. */
+/* The owner at its end, after disarm: signals that wait for a stack are known by their pc; intervals that are due and had no sample (they
+ * ended in the kernel) go to the thread's last stack, or to the cause thread_ended. */
 void hpx_sampler_settle(struct hpx_agent_thread *t);
 /* Aggregator, after the gate was closed and t's clock stopped: intervals that were asked for and have no stack, as settle. */
 void hpx_sampler_rest(struct hpx_agent_thread *t);

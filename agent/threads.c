@@ -105,17 +105,21 @@ static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info
 static atomic_bool adopting; /* seq_cst: it is rare, and ordered with nothing else */
 static char without_state;   /* its address: told of, but no state could be made */
 
-static struct hpx_agent_thread *take_over(jvmtiEnv *jvmti, bool *known)
+/* The calling thread's state by that mark; *known: it has a mark. */
+static struct hpx_agent_thread *marked(jvmtiEnv *jvmti, bool *known)
 {
     void *mark = NULL;
-    *known = atomic_load(&adopting) && (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && mark != NULL;
+    *known = (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && mark != NULL;
     return mark == &without_state ? NULL : mark;
 }
 
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
 {
-    bool known;
-    if (hpx_self != NULL || take_over(jvmti, &known) != NULL || known) {
+    bool known = false;
+    if (hpx_self == NULL && atomic_load(&adopting)) {
+        marked(jvmti, &known);
+    }
+    if (hpx_self != NULL || known) {
         return; /* ours, or one that was adopted */
     }
     pid_t tid = (pid_t)syscall(SYS_gettid);
@@ -151,9 +155,10 @@ void hpx_threads_arm_self(void)
     }
 }
 
-void hpx_threads_end(JNIEnv *env)
+void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    struct hpx_agent_thread *t = hpx_self;
+    bool known;
+    struct hpx_agent_thread *t = hpx_self != NULL ? hpx_self : marked(jvmti, &known); /* adopted, and never signalled */
     if (t == &hpx_ours) {
         return;
     }

@@ -10,7 +10,7 @@
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm);
 void hpx_threads_arm_self(void);
 /* The calling thread ends. */
-void hpx_threads_end(JNIEnv *env);
+void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env);
 /* VMInit, before the events of threads are enabled: threads may start while adopt_others() lists them. */
 void hpx_threads_expect_others(void);
 /* VMInit: the Java threads that were there before. Their START is posted; their clock is started where their kernel id can be told by their

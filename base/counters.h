@@ -14,6 +14,7 @@
     X(OVERRUNS, INFO, "overruns", "timer expirations that came with another signal, counted by weight")                                    \
     X(DEFINITIONS, INFO, "definitions", "stacks sent whole; the other samples were 16 bytes")                                              \
     X(RETRIED, INFO, "retried", "samples walked after a remedy")                                                                           \
+    X(TAKEN, INFO, "taken", "stacks taken by the sampling thread")                                                                         \
     X(DRIFTED, INFO, "drifted", "samples whose thread had run on when its stack was taken: the method alone is known")                     \
     X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of our number that our timers did not send, passed on")                           \
     X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already settled")                                            \

@@ -122,28 +122,26 @@ static bool tell(struct hpx_model *m, uint32_t serial, const struct hpx_msg_thre
     return m->cfg.thread_event(m->cfg.ctx, &rec, !begun);
 }
 
-static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start *msg)
+static void thread_end(struct hpx_model *m, uint64_t key)
 {
-    uint32_t serial = hpx_threads_living(&m->threads, msg->key);
-    if (!serial) {
-        serial = hpx_threads_add(&m->threads, msg->key);
-        if (!serial) {
-            hpx_count(&m->counters, HPX_C_THREADS_UNTOLD, 1);
-        } else if (!tell(m, serial, msg)) {
-            (void)hpx_threads_remove(&m->threads, msg->key); /* so it has no end, and its traces are the unknown thread's */
-            serial = 0;
-        }
-    }
-    if (msg->thread && serial) {
-        (void)give_slots(m, msg->thread, serial); /* tried again at its first event */
+    uint32_t serial = hpx_threads_remove(&m->threads, key);
+    if (serial) {
+        (void)tell(m, serial, NULL);
     }
 }
 
-static void thread_end(struct hpx_model *m, const struct hpx_msg_thread_end *msg)
+static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start *msg)
 {
-    uint32_t serial = hpx_threads_remove(&m->threads, msg->key);
-    if (serial) {
-        (void)tell(m, serial, NULL);
+    thread_end(m, msg->key); /* one that ended untold: without memory, or a native thread that never detached */
+    uint32_t serial = hpx_threads_add(&m->threads, msg->key);
+    if (!serial) {
+        hpx_count(&m->counters, HPX_C_THREADS_UNTOLD, 1);
+    } else if (!tell(m, serial, msg)) {
+        (void)hpx_threads_remove(&m->threads, msg->key); /* so it has no end, and its traces are the unknown thread's */
+        serial = 0;
+    }
+    if (msg->thread && serial) {
+        (void)give_slots(m, msg->thread, serial); /* tried again at its first event */
     }
 }
 
@@ -173,7 +171,7 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
         thread_start(m, (const struct hpx_msg_thread_start *)(const void *)msg);
         break;
     case HPX_MSG_THREAD_END:
-        thread_end(m, (const struct hpx_msg_thread_end *)(const void *)msg);
+        thread_end(m, ((const struct hpx_msg_thread_end *)(const void *)msg)->key);
         break;
     default:
         return false;

@@ -15,7 +15,10 @@ def engine_of(t):
     return re.search(r'^hprofx: sampler: (\w+)', text, re.M).group(1)
 
 
-# A sample of poll stands for the CPU time between two rounds, of which a busy machine lets it have few: its limits are twice those of walk.
+# Serial and Parallel leave no safepoint poll in a counted loop: there poll sees a thread only where the loop has ended, and walk has the pc alone.
+POLLS_IN_LOOPS = ['-XX:+UseCountedLoopSafepoints', '-XX:LoopStripMiningIter=1000']
+
+
 def _split(t, engine, kind, cpu_ms, limit, jvm=()):
     run, p = t.profile('Split', kind, cpu_ms, opts='cpu=samples,interval=1,depth=64,cutoff=0,sampler=' + engine, jvm=list(jvm))
     t.equal(engine_of(t), engine, 'engine')
@@ -23,17 +26,21 @@ def _split(t, engine, kind, cpu_ms, limit, jvm=()):
     n = [sum(c[m] for m in group) for group in KINDS[kind]]
     t.check(sum(n) >= 0.7 * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
     shares, truth = [x / sum(n) for x in n], _truth(run)
-    t.check(distance(shares, truth) <= limit, 'shares %s, the truth %s: distance %.3f' % (shares, truth, distance(shares, truth)))
+    # A busy machine lets poll look less often: each look is one draw, however much CPU time it stands for.
+    taken = int(p.report['stacks taken'].split()[0])
+    t.check(taken >= cpu_ms / 40, 'only %d stacks taken' % taken)
+    limit += 3 * (0.6 * 0.4 / taken) ** 0.5
+    t.check(distance(shares, truth) <= limit, 'shares %s, the truth %s: distance %.3f, %d stacks, limit %.3f' % (shares, truth, distance(shares, truth), taken, limit))
 
 
 @test(params=('plain', 'inlined'), needs=('jit',), alone=True)
 def walk_sees_the_split(t, kind):
-    _split(t, 'walk', kind, 3000, 0.06)
+    _split(t, 'walk', kind, 3000, 0.02)
 
 
 @test(alone=True)
 def poll_sees_the_split_of_loops(t):
-    _split(t, 'poll', 'plain', 3000, 0.10)
+    _split(t, 'poll', 'plain', 3000, 0.02)
 
 
 @test(needs=('jit',))
@@ -48,12 +55,13 @@ def poll_sees_no_method_without_a_safepoint(t):
 
 @test(params=ENGINES, collectors=('Serial', 'Parallel', 'ZGC'), alone=True)
 def split_with_another_collector(t, engine):
-    _split(t, engine, 'plain', 1500, 0.08 if engine == 'walk' else 0.16)
+    polls = engine == 'poll' and t.case.collector != 'ZGC' and t.jdk.version >= 10
+    _split(t, engine, 'plain', 1500, 0.02, jvm=POLLS_IN_LOOPS if polls else [])
 
 
 @test(params=ENGINES, alone=True)
 def split_interpreted(t, engine):
-    _split(t, engine, 'plain', 1500, 0.08 if engine == 'walk' else 0.16, jvm=['-Xint'])
+    _split(t, engine, 'plain', 1500, 0.02, jvm=['-Xint'])
 
 
 @test(params=ENGINES, alone=True)
@@ -108,4 +116,5 @@ def poll_is_taken_without_timers(t):
     run, p = _refused(t, 'timers', 'cpu=samples,interval=10,cutoff=0')
     t.equal(engine_of(t), 'poll', 'engine')
     t.equal(run.err.count('its CPU clock is polled'), 1, 'lines that say so')
-    t.check(p.innermost_of(['Split.loopA'])['Split.loopA'] > 0.3 * p.total, 'no samples in the hot loop')
+    loops = ['Split.loopA', 'Split.loopB', 'Split.loopC']  # a busy machine has few looks: which of them is left to the splits
+    t.check(sum(p.innermost_of(loops).values()) > 0.5 * p.total, 'no samples in the loops')

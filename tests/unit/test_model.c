@@ -291,20 +291,21 @@ static void model_threads_are_told_in_order_and_once(void **state)
     fx_begin(&f, NULL);
     fx_thread_start(&f, 70, NULL, FX_TEXT("main\0main\0system"));
     fx_thread_start(&f, 71, NULL, FX_TEXT("w"));
-    fx_thread_start(&f, 70, &t, FX_TEXT("main\0main\0system")); /* told of twice: the state is taken, nothing is told */
+    fx_thread_start(&f, 70, &t, FX_TEXT("main\0main\0system")); /* the key of a living thread: that one ended untold */
     fx_thread_end(&f, 99);
     fx_thread_end(&f, 71);
     fx_thread_end(&f, 71);
     fx_thread_start(&f, 71, NULL, FX_TEXT("w2\0main\0system")); /* the key of an ended thread: a new one */
     fx_thread_end(&f, 71);
     assert_non_null(t.model);
-    assert_int_equal(f.nstarted, 3);
-    for (uint32_t i = 0; i < 3; i++) {
+    assert_int_equal(f.nstarted, 4);
+    for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(f.started[i], 200001 + i);
     }
-    assert_int_equal(f.nended, 2);
-    assert_int_equal(f.ended[0], 200002);
-    assert_int_equal(f.ended[1], 200003);
+    assert_int_equal(f.nended, 3);
+    assert_int_equal(f.ended[0], 200001);
+    assert_int_equal(f.ended[1], 200002);
+    assert_int_equal(f.ended[2], 200004);
     hpx_model_thread_gone(f.m, &t);
     fx_end(&f);
 }

@@ -209,8 +209,8 @@ static void options_signal_is_one_that_the_vm_leaves_alone(void **state)
         const char *text;
         int number;
     } good[] = {{"cpu=samples", SIGPROF}, {"signal=PROF", SIGPROF}, {"signal=SIGVTALRM", SIGVTALRM}, {"signal=USR1", SIGUSR1},
-                {"signal=RTMIN", 0},      {"signal=RTMIN+3", -3},   {"signal=SIGRTMIN+28", -28}};
-    static const char *const bad[] = {"SEGV", "USR2", "27", "RTMIN+29", "RTMIN+", "RTMIN+-1", "RTMIN+1x", "RTMIN+001", "SIG", "", "prof"};
+                {"signal=RTMIN", 0},      {"signal=RTMIN+3", -3},   {"signal=SIGRTMIN+27", -27}};
+    static const char *const bad[] = {"SEGV", "USR2", "27", "RTMIN+28", "RTMIN+", "RTMIN+-1", "RTMIN+1x", "RTMIN+001", "SIG", "", "prof"};
     (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         takes(good[i].text);
