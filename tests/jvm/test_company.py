@@ -43,6 +43,14 @@ def a_handler_taken_later_ends_sampling_when_the_next_thread_starts(t):
     t.check(any('CPU ms without sampling' in k for k in p.report), 'the report does not tell: %s' % p.report)
 
 
+@test(level='quick')
+def an_agent_behind_ours_that_gives_the_signal_its_default_action_ends_sampling_alone(t):
+    run = t.java('HotSplit', 60, jvm=[t.agent(FAST)], agent='-agentpath:' + _lib(t, 'company'))
+    t.complete(run, 0, 'done true\n')
+    _said(t, run, 'the program took SIGPROF')
+    t.output()
+
+
 @test(timeout=120)
 def a_handler_taken_later_ends_sampling_without_a_new_thread(t):
     run, p = t.profile('Company', 'take', 2000, 2500, opts=FAST, native=True, stdout='timers true\n')

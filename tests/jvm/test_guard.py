@@ -42,6 +42,15 @@ def a_fault_of_the_walk_costs_a_sample(t, kind):
 
 
 @test(level='quick', **SAMPLED)
+def a_self_test_that_faults_takes_walk(t):
+    _only_where_there_is_a_guard(t)
+    run, p, wrong = _faulty(t, 'first', 1, 20)
+    t.equal((wrong, _faults(run)), (1, 1), 'faults')
+    t.check('hprofx: cpu=samples: AsyncGetCallTrace failed its self-test: stacks are taken by sampler=walk' in run.err, 'no line about it')
+    t.check(p.report['sampler'].startswith('walk'), 'sampler %s' % p.report['sampler'])
+
+
+@test(level='quick', **SAMPLED)
 def one_fault_ends_nothing(t):
     _only_where_there_is_a_guard(t)
     run, p, wrong = _faulty(t, 'segv', 60, 60)

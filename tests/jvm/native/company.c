@@ -40,6 +40,15 @@ __attribute__((constructor)) static void at_load(void)
     }
 }
 
+/* As an agent behind ours: it wants the signal to end the process. */
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    (void)vm;
+    (void)options;
+    (void)reserved;
+    return signal(SIGPROF, SIG_DFL) == SIG_ERR ? JNI_ERR : JNI_OK;
+}
+
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {
     (void)reserved;

@@ -3,6 +3,7 @@
  * found a stack. HPX_FAULTY=KIND:N:FILE; how often it went wrong is written to FILE when the process ends.
  *
  * segv, bus, wild (an address that is none: the kernel tells no si_addr), jump (to an address without code): a fault of the walk.
+ * first: a fault of the first call of all, the agent's test of itself.
  * safefetch: the method in the interrupted interpreter frame is an address without memory while libjvm is asked again: the VM looks at it
  * through SafeFetch, which faults by design. */
 #include <dlfcn.h>
@@ -125,6 +126,10 @@ __attribute__((visibility("default"))) void AsyncGetCallTrace(struct trace *t, i
 {
     walker walk = atomic_load(&real);
     t->n = 0;
+    if (strcmp(kind, "first") == 0 && atomic_fetch_add(&calls, 1) == 0) {
+        atomic_fetch_add(&wrong, 1);
+        *no_memory = 1;
+    }
     if (walk == NULL) {
         return;
     }
