@@ -30,6 +30,7 @@
 #define HPROFX_BCI_LEFT(X)                                                                                                                 \
     X(UNWANTED, "not wanted by the filter")                                                                                                \
     X(SHORT, "shorter than the shortest to be instrumented")                                                                               \
+    X(FINALIZER, "an empty finalizer: with calls in it every object of the class and its subclasses would be finalized")                   \
     X(CODE_FULL, "code would be longer than 65535 bytes")                                                                                  \
     X(POOL_FULL, "no room in the constant pool")                                                                                           \
     X(STACK_FULL, "max_stack would be above 65535")                                                                                        \

@@ -82,10 +82,19 @@ static int emit(struct hpx_class *c, struct hpx_code *m, size_t at, size_t end)
     return copy(c, m->end, end);
 }
 
+/* HotSpot registers an object for finalization unless its finalize() is a lone return. Object's own is one. */
+static bool empty_finalizer(const struct hpx_class *c, const struct hpx_code *m)
+{
+    return m->len == 1 && c->in[m->at] == HPX_OP_RETURN && hpx_name_is(m->m.name, "finalize") && hpx_name_is(m->m.desc, "()V");
+}
+
 int hpx_method_rewrite(struct hpx_class *c, struct hpx_code *m, size_t at, size_t end)
 {
     if (c->opts->want != NULL && !c->opts->want(c->opts->ctx, &m->m)) {
         return HPX_LEAVE(UNWANTED);
+    }
+    if (empty_finalizer(c, m)) {
+        return HPX_LEAVE(FINALIZER);
     }
     m->m.number = c->result->first + c->result->rewritten;
     int left = choose_push(c, m);

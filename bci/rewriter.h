@@ -41,6 +41,7 @@ enum {
     HPX_OP_ICONST_0 = 0x03,
     HPX_OP_IINC = 0x84,
     HPX_OP_RET = 0xA9,
+    HPX_OP_RETURN = 0xB1,
     HPX_OP_INVOKESPECIAL = 0xB7,
     HPX_OP_INVOKESTATIC = 0xB8,
     HPX_OP_NEW = 0xBB,
