@@ -138,7 +138,7 @@ static uint8_t *put_type(const struct hpx_class *c, uint8_t *p, uint32_t type)
 /* Writes the frame out and hands it to the trampolines that lead to it. */
 static int write_out(struct hpx_class *c, const struct hpx_code *m, const struct hpx_frame *f, const struct locals *l)
 {
-    if (c->in[f->at] == EARLY_LARVAL) {
+    if (c->in[f->at] == EARLY_LARVAL && (c->flags[f->pc] & HPX_F_TRAMP)) {
         return HPX_LEAVE(BRANCH);
     }
     int left = hpx_buf_reserve(&c->scratch, 4 + 3 * ((size_t)l->n + f->stack_n));
@@ -169,6 +169,17 @@ static int write_out(struct hpx_class *c, const struct hpx_code *m, const struct
     return 0;
 }
 
+/* Do trampolines stand right before the frame? Their frames then come between it and the one that it builds on. *e: the event to go on
+ * from. */
+static bool behind_trampolines(const struct hpx_class *c, const struct hpx_code *m, const struct hpx_frame *f, uint32_t *e)
+{
+    bool behind = false;
+    for (; *e < m->event_n && c->events[*e].pc <= f->pc; ++*e) {
+        behind = behind || (c->events[*e].kind == HPX_K_PLACE && c->events[*e].target > 0);
+    }
+    return behind && f->type != FULL;
+}
+
 int hpx_tramps_expand(struct hpx_class *c, const struct hpx_code *m)
 {
     c->scratch.n = 0;
@@ -178,10 +189,15 @@ int hpx_tramps_expand(struct hpx_class *c, const struct hpx_code *m)
     }
     struct hpx_frame f = {.pc = UINT32_MAX, .end = m->frames};
     int left = push_entry(c, m, &l);
+    uint32_t e = 0;
     for (uint32_t i = 0; left == 0 && i < m->frame_n; i++) {
         left = hpx_frame_next(c, m, &f);
         left = left != 0 ? left : apply(c, m, &f, &l);
-        if (left == 0 && (c->flags[f.pc] & HPX_F_TRAMP)) {
+        bool behind = left == 0 && behind_trampolines(c, m, &f, &e);
+        if (behind) {
+            c->tramps[c->tramp_n++] = (struct hpx_tramp){.place = HPX_NO_PLACE, .target = (uint16_t)f.pc};
+        }
+        if (left == 0 && (behind || (c->flags[f.pc] & HPX_F_TRAMP))) {
             left = write_out(c, m, &f, &l);
         }
         if (left == 0 && c->steps > c->steps_max) {

@@ -151,13 +151,30 @@ static uint8_t *put_types(const struct hpx_class *c, uint8_t *p, size_t from, si
     return p;
 }
 
+static void put_full(const struct hpx_class *c, struct out *o, uint32_t delta, const struct hpx_tramp *t)
+{
+    *o->p = FULL;
+    hpx_put2(o->p + 1, delta);
+    memcpy(o->p + 3, c->scratch.p + t->types, t->types_len);
+    o->p += 3 + t->types_len;
+}
+
 /* The frame at its new place; a type that holds its delta grows to the extended form where it must. */
-static void put_moved(const struct hpx_class *c, struct out *o, const struct hpx_frame *f)
+static void put_moved(struct hpx_class *c, struct out *o, const struct hpx_frame *f, bool behind)
 {
     uint32_t delta = delta_to(o, c->map[f->pc]);
     size_t prefix = f->base - f->at, body = f->base + (f->type <= SAME_1_LAST ? 1 : 3);
     memcpy(o->p, c->in + f->at, prefix);
     o->p += prefix;
+    if (behind) {
+        const struct hpx_tramp *t = c->tramps;
+        while (t->place != HPX_NO_PLACE || t->target != f->pc) {
+            t++;
+            c->steps++;
+        }
+        put_full(c, o, delta, t);
+        return;
+    }
     if (f->type <= SAME_1_LAST && delta <= SAME_LAST) {
         *o->p++ = (uint8_t)((f->type & 64u) | delta);
     } else {
@@ -184,10 +201,7 @@ static int put_trampolines(struct hpx_class *c, struct out *o, const struct hpx_
             t++;
             c->steps++;
         }
-        *o->p++ = FULL;
-        hpx_put2(o->p, delta_to(o, hpx_tramp_new(c, t)));
-        memcpy(o->p + 2, c->scratch.p + t->types, t->types_len);
-        o->p += 2 + t->types_len;
+        put_full(c, o, delta_to(o, hpx_tramp_new(c, t)), t);
     }
     return c->steps > c->steps_max ? HPX_LEAVE(LIMIT) : 0;
 }
@@ -233,11 +247,12 @@ int hpx_frames_emit(struct hpx_class *c, const struct hpx_code *m)
     const struct hpx_event *e = c->events;
     for (uint32_t i = 0; left == 0 && i < m->frame_n; i++) {
         left = hpx_frame_next(c, m, &f);
+        uint32_t before = o.n;
         if (left == 0 && c->tramp_n > 0) {
             left = put_places(c, m, &o, &e, f.pc);
         }
         if (left == 0) {
-            put_moved(c, &o, &f);
+            put_moved(c, &o, &f, o.n > before && f.type != FULL);
         }
     }
     if (left == 0 && c->tramp_n > 0) {

@@ -44,6 +44,7 @@
 /* Why a rewritten method got no handler: its exits by exception are not reported. */
 #define HPROFX_BCI_BARE(X)                                                                                                                 \
     X(TABLE_FULL, "the exception table is full")                                                                                           \
+    X(ROOT, "the constructor of java.lang.Object: the second compiler of HotSpot 17 crashes on a handler there")                           \
     X(CONSTRUCTOR, "no point surely follows super(...) or this(...)")
 
 #define HPROFX_BCI_LEFT_ENUM(name, text) HPROFX_BCI_LEFT_##name,

@@ -40,7 +40,9 @@ static int choose_ranges(struct hpx_class *c, struct hpx_code *m)
 {
     int left = 0;
     m->bare = HPROFX_BCI_BARE_COUNT;
-    if (!c->opts->no_handler) {
+    if (!c->opts->no_handler && c->super_class == 0 && hpx_name_is(m->m.name, "<init>")) {
+        m->bare = HPROFX_BCI_BARE_ROOT;
+    } else if (!c->opts->no_handler) {
         left = hpx_init_ranges(c, m);
         m->bare = HPROFX_BCI_BARE_CONSTRUCTOR;
     }

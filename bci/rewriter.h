@@ -104,13 +104,14 @@ struct hpx_class {
     uint16_t *map; /* pc -> new: where a branch to pc goes; [len]: the handler */
     uint8_t *flags;
     struct hpx_event *events;
-    struct hpx_tramp *tramps; /* HPX_TRAMPS; NULL until one is needed */
+    struct hpx_tramp *tramps; /* 2 * HPX_TRAMPS; NULL until one is needed */
     uint32_t tramp_n;
     void *memory;
 };
 
-#define HPX_TRAMPS 4096
-#define HPX_RANGES 8
+#define HPX_TRAMPS   4096
+#define HPX_NO_PLACE UINT32_MAX /* no trampoline: the frame `target` itself, which has lost the frame that it builds on */
+#define HPX_RANGES   8
 
 struct hpx_range {
     uint16_t start, end;
