@@ -258,8 +258,8 @@ int hpx_frames_emit(struct hpx_class *c, const struct hpx_code *m)
     if (left == 0 && c->tramp_n > 0) {
         left = put_places(c, m, &o, &e, UINT32_MAX);
     }
-    if (left != 0) {
-        return left;
+    if (left != 0 || f.end != m->frames_end) {
+        return left != 0 ? left : HPX_LEAVE(MALFORMED);
     }
     c->steps += m->frames_end - m->frames;
     if (m->handler != 0) {

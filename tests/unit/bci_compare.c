@@ -162,14 +162,15 @@ static bool ends(uint32_t op, uint32_t second)
 static uint32_t hops(struct both *s, uint32_t pa, uint32_t pb)
 {
     struct side *a = &s->a, *b = &s->b;
-    uint32_t have = 0, want = 0;
-    while (pa + want * 5 < a->len && be(a, a->code + pa + want * 5, 1) == 0xC8) {
-        want++;
+    uint32_t have = 0, want = 0, op;
+    /* Jumps in a row in both; what b has more are trampolines, of which the first place has all. */
+    for (uint32_t at = pa; at < a->len && ((op = be(a, a->code + at, 1)) == 0xC8 || op == 0xA7); want++) {
+        at += op == 0xC8 ? 5 : 3;
     }
-    while (pb + have * 5 < b->len && be(b, b->code + pb + have * 5, 1) == 0xC8) {
-        have++;
+    for (uint32_t at = pb; at < b->len && ((op = be(b, b->code + at, 1)) == 0xC8 || op == 0xA7); have++) {
+        at += op == 0xC8 ? 5 : 3;
     }
-    for (uint32_t i = 0; i + want < have; i++, pb += 5) {
+    for (uint32_t i = 0; i + want < have && be(b, b->code + pb, 1) == 0xC8; i++, pb += 5) {
         s->hop[pb] = (int32_t)(pb + be(b, b->code + pb + 1, 4));
         s->r->trampolines++;
     }
