@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* init.c: where in a constructor `this` is surely initialised, without inferring types.
+ *
+ * Along a straight line of code each `new` is followed by at most one call of a constructor on its object. So with more such calls than
+ * `new` instructions before them, one was super(...) or this(...). At a stack map frame the count begins anew: the frame says whether
+ * `this` is uninitialised, and which objects are. The guess errs to the late side only. */
+#include "rewriter.h"
+
+enum { CHOP_FIRST = 248, CHOP_LAST = 250, FULL = 255 };
+enum { TYPE_UNINITIALIZED_THIS = 6, TYPE_UNINITIALIZED = 8 };
+enum { DISTINCT = 16 };
+
+struct state {
+    bool uninit;      /* `this` may be uninitialised */
+    uint32_t pending; /* objects that may be: at least as many as there are */
+    /* Of the last frame: number of locals, uninitialised objects among them, does local 0 hold an uninitialised `this`. */
+    uint32_t locals, locals_pending;
+    bool frame_uninit;
+};
+
+/* Types in a method's descriptor; stops behind 255, as the JVM does. */
+static uint32_t parameters(struct hpx_class *c, struct hprofx_bci_name desc)
+{
+    uint32_t n = 0, i = 1;
+    for (; i < desc.len && desc.at[i] != ')' && n <= 255; i++, n++) {
+        while (i < desc.len && desc.at[i] == '[') {
+            i++;
+        }
+        if (i < desc.len && desc.at[i] == 'L') {
+            const char *semicolon = memchr(desc.at + i, ';', desc.len - i);
+            i = semicolon == NULL ? desc.len : (uint32_t)(semicolon - desc.at);
+        }
+    }
+    c->steps += i;
+    return n;
+}
+
+/* Distinct objects among n types; too many to tell apart count each. Sets *this0 if the first is an uninitialised `this`; false: another
+ * is. */
+static bool count_types(struct hpx_class *c, size_t at, size_t end, uint32_t n, uint32_t *pending, bool *this0)
+{
+    uint16_t seen[DISTINCT];
+    uint32_t seen_n = 0;
+    *pending = 0;
+    *this0 = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t tag = c->in[at];
+        if (tag == TYPE_UNINITIALIZED_THIS) {
+            if (i > 0) {
+                return false;
+            }
+            *this0 = true;
+        } else if (tag == TYPE_UNINITIALIZED) {
+            uint16_t pc = hpx_u2(c->in + at + 1);
+            bool known = false;
+            for (uint32_t k = 0; k < seen_n; k++) {
+                known = known || seen[k] == pc;
+            }
+            if (!known && seen_n < DISTINCT) {
+                seen[seen_n++] = pc;
+            }
+            *pending += known ? 0 : 1;
+        }
+        at += hpx_type_len(c, at, end);
+    }
+    c->steps += n;
+    return true;
+}
+
+/* The state at a frame; false: a frame of no shape that is known here. */
+static bool at_frame(struct hpx_class *c, const struct hpx_frame *f, struct state *s)
+{
+    uint32_t pending;
+    bool this0, ignored;
+    if (f->type == FULL) {
+        if (!count_types(c, f->locals, f->end, f->local_n, &s->locals_pending, &s->frame_uninit)) {
+            return false;
+        }
+        s->locals = f->local_n;
+    } else if (f->type >= CHOP_FIRST && f->type <= CHOP_LAST) {
+        uint32_t gone = 251u - f->type;
+        s->locals = s->locals > gone ? s->locals - gone : 0;
+        s->frame_uninit = s->frame_uninit && s->locals > 0;
+    } else if (f->local_n > 0) {
+        if (!count_types(c, f->locals, f->end, f->local_n, &pending, &this0) || this0) {
+            return false;
+        }
+        s->locals += f->local_n;
+        s->locals_pending += pending;
+    }
+    /* An uninitialised `this` on the stack counts as no object; the locals have told of it. */
+    size_t at = f->stack;
+    uint32_t n = f->stack_n;
+    while (n > 0 && c->in[at] == TYPE_UNINITIALIZED_THIS) {
+        at++;
+        n--;
+    }
+    if (!count_types(c, at, f->end, n, &pending, &ignored)) {
+        return false;
+    }
+    s->uninit = s->frame_uninit;
+    s->pending = s->locals_pending + pending;
+    return true;
+}
+
+static void at_instruction(const struct hpx_class *c, const uint8_t *p, struct state *s)
+{
+    if (*p == HPX_OP_NEW) {
+        s->pending++;
+    } else if (*p == HPX_OP_INVOKESPECIAL && s->uninit && hpx_is_init(c, hpx_u2(p + 1))) {
+        if (s->pending > 0) {
+            s->pending--;
+        } else {
+            s->uninit = false;
+        }
+    }
+}
+
+static void add_pc(struct hpx_code *m, uint32_t pc, bool *open, bool covered)
+{
+    if (covered && !*open) {
+        m->ranges[m->range_n].start = (uint16_t)pc;
+    } else if (!covered && *open) {
+        m->ranges[m->range_n++].end = (uint16_t)pc;
+    }
+    *open = covered;
+}
+
+/* Below version 50 there are no frames: only the straight line from the start counts, and no handler may lead out of it. */
+static void straight_ranges(struct hpx_class *c, struct hpx_code *m)
+{
+    const uint8_t *code = c->in + m->at;
+    struct state s = {.uninit = true};
+    uint32_t pc = 0;
+    for (; pc < m->len && s.uninit; pc++) {
+        if (c->flags[pc] & HPX_F_START) {
+            enum hpx_kind kind = hpx_opcodes[code[pc]] >> 3;
+            if (kind != HPX_K_PLAIN && kind != HPX_K_WIDE) {
+                return;
+            }
+            at_instruction(c, code + pc, &s);
+        }
+    }
+    while (pc < m->len && !(c->flags[pc] & HPX_F_START)) {
+        pc++;
+    }
+    c->steps += pc + m->handler_n;
+    for (uint32_t i = 0; i < m->handler_n; i++) {
+        if (hpx_u2(c->in + m->handlers + 8 * (size_t)i) < pc) {
+            return;
+        }
+    }
+    if (pc < m->len) {
+        m->ranges[m->range_n++] = (struct hpx_range){(uint16_t)pc, (uint16_t)m->len};
+    }
+}
+
+/* Every branch must lead to a frame, or the straight line is no line. */
+static bool targets_have_frames(struct hpx_class *c, const struct hpx_code *m)
+{
+    const uint8_t *code = c->in + m->at;
+    for (uint32_t i = 0; i < m->event_n; i++) {
+        const struct hpx_event *e = &c->events[i];
+        if (e->kind >= HPX_K_COND && e->kind <= HPX_K_JSR_W) {
+            if (e->kind == HPX_K_JSR || e->kind == HPX_K_JSR_W || !(c->flags[e->target] & HPX_F_FRAME)) {
+                return false;
+            }
+        } else if (e->kind == HPX_K_TABLE || e->kind == HPX_K_LOOKUP) {
+            uint32_t word, target, n = hpx_switch_targets(c, m, e->pc, &word);
+            uint32_t step = e->kind == HPX_K_TABLE ? 4 : 8;
+            for (uint32_t k = 0; k < n; k++) {
+                uint32_t at = k == 0 ? word : word + 12 + (k - 1) * step;
+                if (!hpx_target(c, m, e->pc, hpx_u4(code + at), &target) || !(c->flags[target] & HPX_F_FRAME)) {
+                    return false;
+                }
+            }
+            c->steps += n;
+        }
+    }
+    for (uint32_t i = 0; i < m->handler_n; i++) {
+        uint32_t pc = hpx_u2(c->in + m->handlers + 8 * (size_t)i + 4);
+        if (pc >= m->len || !(c->flags[pc] & HPX_F_FRAME)) {
+            return false;
+        }
+    }
+    c->steps += m->event_n + m->handler_n;
+    return true;
+}
+
+int hpx_init_ranges(struct hpx_class *c, struct hpx_code *m)
+{
+    m->range_n = 0;
+    if (!m->constructor) {
+        m->ranges[m->range_n++] = (struct hpx_range){0, (uint16_t)m->len};
+        return 0;
+    }
+    if (c->major < 50) {
+        straight_ranges(c, m);
+        return 0;
+    }
+    int left = hpx_frames_mark(c, m);
+    if (left != 0 || !targets_have_frames(c, m)) {
+        return left;
+    }
+    struct state s = {.uninit = true, .frame_uninit = true, .locals = 1 + parameters(c, m->m.desc)};
+    struct hpx_frame f = {.pc = UINT32_MAX, .end = m->frames};
+    uint32_t frame = 0;
+    bool open = false;
+    for (uint32_t pc = 0; pc < m->len; pc++) {
+        if (!(c->flags[pc] & HPX_F_START)) {
+            continue;
+        }
+        if (c->flags[pc] & HPX_F_FRAME) {
+            left = frame++ < m->frame_n ? hpx_frame_next(c, m, &f) : HPX_LEAVE(MALFORMED);
+            if (left != 0) {
+                return left;
+            }
+            if (!at_frame(c, &f, &s)) {
+                m->range_n = 0;
+                return 0;
+            }
+        }
+        if (open && s.uninit && m->range_n == HPX_RANGES - 1) {
+            m->range_n = 0;
+            return 0;
+        }
+        add_pc(m, pc, &open, !s.uninit);
+        at_instruction(c, c->in + m->at + pc, &s);
+    }
+    if (open) {
+        m->ranges[m->range_n++].end = (uint16_t)m->len;
+    }
+    c->steps += m->len;
+    return 0;
+}

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_bci.c: what a rewritten class looks like: calls, handlers, frames, tables. The comparison (bci_compare.c) looks at every result. */
+#include "bci_check.h"
+
+static void calls_stand_at_the_entry_at_the_exit_and_in_the_handler(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 1};
+    cf_ops(&m, "04 ac"); /* iconst_1 ireturn */
+    cf_method(&c, 9, "one", "()I", &m);
+    struct checked k = check_all(&c);
+    static const uint8_t want[] = {0, 2, 0, 0, 0, 0, 0, 15, 3, 0xB8};
+    uint8_t *code = memmem(k.out, k.m, want, sizeof(want));
+    assert_non_null(code);
+    assert_int_equal(code[12], 0x04);              /* behind push and call of enter */
+    assert_memory_equal(code + 13, "\x03\xb8", 2); /* exit */
+    assert_int_equal(code[17], 0xAC);
+    assert_memory_equal(code + 18, "\x03\xb8", 2); /* thrown */
+    assert_int_equal(code[22], 0xBF);
+    assert_memory_equal(code + 23, "\0\1\0\4\0\12\0\12\0\0", 10); /* one handler: 4 to 10, at 10, of everything */
+    assert_int_equal(k.compared.handlers, 1);
+    check_free(&k);
+}
+
+static void numbers_are_pushed_in_the_shortest_way(void **state)
+{
+    (void)state;
+    static const uint32_t numbers[] = {0, 5, 6, 127, 128, 32767, 32768, 0x7FFFFFFE};
+    static const uint32_t lengths[] = {1, 1, 2, 2, 3, 3, 2, 2};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        for (uint32_t large = 0; large < 2; large++) {
+            struct cf_class c;
+            cf_init(&c, 52);
+            for (uint32_t k = 0; k < large * 300; k++) {
+                (void)cf_ref(&c, 7, 1);
+            }
+            add_static(&c, "m", 0, 0, "b1");
+            struct checked k = check_opts(&c, (struct hprofx_bci_opts){.first = numbers[i]});
+            assert_int_equal(k.how, 0);
+            uint32_t len = lengths[i] + (large && numbers[i] > 32767); /* ldc reaches 255 constants */
+            uint8_t head[8] = {0, 2, 0, 0, 0, 0, 0, (uint8_t)(3 * (len + 3) + 2)};
+            assert_non_null(memmem(k.out, k.m, head, sizeof(head)));
+            check_free(&k);
+        }
+    }
+}
+
+static void calls_can_be_named_and_can_take_no_number(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    add_static(&c, "m", 0, 0, "b1");
+    struct cf_bytes b = cf_finish(&c);
+    cf_fini(&c);
+    struct hprofx_bci_opts opts = {
+        .tracker = "odd/T", .enter = {"in", true}, .exit = {"out", true}, .thrown = {"up", true}, .first = 70000};
+    uint8_t *out;
+    size_t m;
+    const char *why;
+    assert_int_equal(hprofx_bci_rewrite(&opts, b.p, b.n, &out, &m, &why), 0);
+    static const uint8_t head[8] = {0, 1, 0, 0, 0, 0, 0, 11}; /* three calls, return, athrow */
+    assert_non_null(memmem(out, m, head, sizeof(head)));
+    assert_non_null(memmem(out, m, "\0\5odd/T", 7));
+    assert_non_null(memmem(out, m, "\0\2up", 4));
+    free(out);
+    cf_free(&b);
+}
+
+struct told {
+    struct hprofx_bci_method m[8];
+    uint32_t n, asked;
+};
+
+static void tell(void *ctx, const struct hprofx_bci_method *m)
+{
+    struct told *t = ctx;
+    t->m[t->n++] = *m;
+}
+
+static bool not_b(void *ctx, const struct hprofx_bci_method *m)
+{
+    (void)ctx;
+    return !(m->name.len == 1 && m->name.at[0] == 'b');
+}
+
+static uint32_t from_40(void *ctx, uint32_t methods)
+{
+    struct told *t = ctx;
+    t->asked = methods;
+    return 40;
+}
+
+static void the_caller_chooses_methods_and_is_told_of_each(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    struct told t = {.n = 0};
+    cf_init(&c, 52);
+    static const char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++) {
+        struct cf_code m = {.max_stack = 1};
+        struct cf_bytes lines = {0};
+        cf_ops(&m, "00 00 b1");
+        cf_u2(&lines, 2);
+        cf_u4(&lines, 0x00000010);
+        cf_u4(&lines, 0x0001000E);
+        cf_attribute(&c, &m.attrs, "LineNumberTable", &lines);
+        m.attr_n = 1;
+        cf_method(&c, 9, names[i], "()V", &m);
+        cf_free(&lines);
+    }
+    add_static(&c, "d", 0, 0, "b1");
+    cf_u2(&c.methods, 0x0109);
+    cf_u2(&c.methods, cf_utf8(&c, "n"));
+    cf_u2(&c.methods, cf_utf8(&c, "()V"));
+    cf_u2(&c.methods, 0);
+    c.method_n++;
+    struct cf_bytes source = {0};
+    cf_u2(&source, cf_utf8(&c, "T.java"));
+    cf_attribute(&c, &c.attrs, "SourceFile", &source);
+    c.attr_n = 1;
+    struct cf_bytes b = cf_finish(&c);
+    struct checked k =
+        check_bytes(b.p, b.n, (struct hprofx_bci_opts){.method = tell, .want = not_b, .number = from_40, .min = 2, .ctx = &t});
+    assert_int_equal(k.how, 0);
+    assert_int_equal(k.result.methods, 5);
+    assert_int_equal(k.result.with_code, 4);
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_UNWANTED], 1);
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_SHORT], 1);
+    assert_int_equal(k.result.first, 40);
+    assert_int_equal(t.asked, 4);
+    assert_int_equal(t.n, 2);
+    assert_int_equal(t.m[1].number, 41);
+    assert_int_equal(t.m[1].index, 2);
+    assert_int_equal(t.m[1].access, 9);
+    assert_int_equal(t.m[1].first_line, 14);
+    assert_int_equal(t.m[1].code_length, 3);
+    assert_int_equal(t.m[1].new_length, 3 + 5 * 3 + 1);
+    free(k.out);
+    cf_free(&b);
+    cf_fini(&c);
+    cf_free(&source);
+}
+
+static void loops_and_new_at_0_do_not_enter_again(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 2};
+    cf_branch(&m, 0xA7, 0);
+    add_frame(&m, "00");
+    cf_method(&c, 9, "loop", "()V", &m);
+    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
+    m.max_stack = 3;
+    m.max_locals = 1;
+    cf_op2(&m, 0xBB, c.super_class); /* new, whose offset is 0, through a branch */
+    cf_ops(&m, "59 1a");             /* dup iload_0 */
+    cf_branch(&m, 0x99, 9);
+    cf_ops(&m, "00");
+    cf_op2(&m, 0xB7, init);
+    cf_ops(&m, "57 b1");
+    add_frame(&m, "ff 0009 0001 01 0002 080000 080000");
+    cf_method(&c, 9, "make", "(I)V", &m);
+    struct checked k = check_all(&c);
+    check_free(&k);
+}
+
+static void returns_may_be_targets_and_leave_values_behind(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 3, .max_locals = 1};
+    cf_ops(&m, "1a");
+    cf_branch(&m, 0x9A, 5);
+    cf_ops(&m, "b1 b1");
+    add_frame(&m, "05");
+    cf_method(&c, 9, "target", "(I)V", &m);
+    m.max_stack = 4;
+    cf_ops(&m, "04 05 0a ad"); /* iconst_1 iconst_2 lconst_1 lreturn */
+    cf_method(&c, 9, "left", "()J", &m);
+    add_static(&c, "first", 0, 0, "b1");
+    struct checked k = check_all(&c);
+    check_free(&k);
+}
+
+static void dead_code_is_kept(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 48);
+    add_static(&c, "dead", 1, 0, "b1 00 04 57 b1 00 00");
+    struct checked k = check_all(&c);
+    check_free(&k);
+}
+
+static void switches_are_padded_anew_at_every_alignment(void **state)
+{
+    (void)state;
+    for (uint32_t shift = 0; shift < 4; shift++) {
+        for (uint32_t lookup = 0; lookup < 2; lookup++) {
+            struct cf_class c;
+            cf_init(&c, 52);
+            struct cf_code m = {.max_stack = 1, .max_locals = 1};
+            cf_pad(&m, 0, shift);
+            cf_ops(&m, "1a");
+            uint32_t pc = (uint32_t)m.code.n, end = (pc + 4) / 4 * 4 + (lookup ? 8 + 16 : 12 + 8);
+            cf_u1(&m.code, lookup ? 0xAB : 0xAA);
+            cf_pad(&m, 0, 3 - pc % 4);
+            cf_u4(&m.code, end - pc);
+            cf_u4(&m.code, lookup ? 2 : 7);
+            if (lookup) {
+                cf_u4(&m.code, 0xFFFFFFF9);
+                cf_u4(&m.code, end + 1 - pc);
+                cf_u4(&m.code, 1000);
+                cf_u4(&m.code, end - pc);
+            } else {
+                cf_u4(&m.code, 8);
+                cf_u4(&m.code, end + 1 - pc);
+                cf_u4(&m.code, end - pc);
+            }
+            cf_ops(&m, "b1 b1");
+            char frame[16];
+            (void)snprintf(frame, sizeof(frame), "%02x 00", (unsigned)end);
+            add_frame(&m, frame);
+            m.frame_n++;
+            cf_method(&c, 9, "sw", "(I)V", &m);
+            struct checked k = check_all(&c);
+            check_free(&k);
+        }
+    }
+}
+
+static void wide_forms_and_nested_subroutines_are_kept(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 48);
+    struct cf_code m = {.max_stack = 2, .max_locals = 300};
+    cf_ops(&m, "04 c4 36 0100 c4 84 0100 0005"); /* wide istore, wide iinc */
+    cf_branch(&m, 0xA8, 20);                     /* 11: jsr */
+    cf_branch(&m, 0xC9, 20);                     /* 14: jsr_w */
+    cf_ops(&m, "b1");                            /* 19 */
+    cf_ops(&m, "4c");                            /* 20: astore_1 */
+    cf_branch(&m, 0xA8, 26);
+    cf_ops(&m, "a9 01");                 /* 24: ret 1 */
+    cf_ops(&m, "c4 3a 0101 c4 a9 0101"); /* 26: wide astore, wide ret */
+    cf_method(&c, 9, "subroutines", "()V", &m);
+    cf_branch(&m, 0xC8, 5);
+    cf_ops(&m, "b1");
+    cf_method(&c, 9, "far", "()V", &m);
+    struct checked k = check_all(&c);
+    assert_int_equal(k.compared.methods, 2);
+    check_free(&k);
+}
+
+static void frames_of_every_type_move_and_take_the_extended_form(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 1, .max_locals = 2};
+    cf_ops(&m, "1a");
+    cf_branch(&m, 0x99, 61);
+    cf_pad(&m, 0, 56);
+    cf_ops(&m, "b1 04 3c");                         /* 60; 61 iconst_1 istore_1 */
+    cf_ops(&m, "00 00 00 00 00 00 00 00 00 00 00"); /* 63 */
+    cf_ops(&m, "01 57 01 00 57 b1");                /* 74 aconst_null pop aconst_null nop pop return */
+    add_frame(&m, "3d");                            /* 61 same */
+    add_frame(&m, "fc 0002 01");                    /* 64 append */
+    add_frame(&m, "fa 0001");                       /* 66 chop */
+    add_frame(&m, "fb 0003");                       /* 70 same, extended */
+    add_frame(&m, "ff 0001 0001 01 0000");          /* 72 full */
+    add_frame(&m, "42 05");                         /* 75 one on the stack */
+    add_frame(&m, "f7 0001 05");                    /* 77 the same, extended */
+    cf_method(&c, 9, "m", "(I)V", &m);
+    struct checked k = check_all(&c);
+    check_free(&k);
+}
+
+static void frames_of_an_unknown_type_leave_the_method_alone(void **state)
+{
+    (void)state;
+    for (uint32_t type = 128; type <= 246; type++) {
+        struct cf_class c;
+        cf_init(&c, 72);
+        struct cf_code m = {.max_stack = 1};
+        char frame[16];
+        cf_ops(&m, "00 00 b1");
+        (void)snprintf(frame, sizeof(frame), "%02x 0001 0003", (unsigned)type);
+        add_frame(&m, frame);
+        cf_u1(&m.frames, type == 246 ? 246 : 0); /* a prefix before a prefix is none */
+        cf_method(&c, 9, "odd", "()V", &m);
+        add_static(&c, "good", 0, 0, "b1");
+        struct checked k = check(&c);
+        assert_int_equal(k.how, 0);
+        assert_int_equal(k.result.rewritten, 1);
+        assert_int_equal(k.result.left[HPROFX_BCI_LEFT_FRAME], 1);
+        check_free(&k);
+    }
+}
+
+static void early_larval_frames_move(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 72);
+    struct cf_code m = {.max_stack = 1, .max_locals = 2};
+    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
+    cf_ops(&m, "1b");
+    cf_branch(&m, 0x99, 5);
+    cf_ops(&m, "00 2a"); /* 4; 5 */
+    cf_op2(&m, 0xB7, init);
+    cf_ops(&m, "b1");
+    add_frame(&m, "f6 0002 0005 0006 05");
+    cf_method(&c, 1, "<init>", "(I)V", &m);
+    struct checked k = check_all(&c);
+    assert_int_equal(k.compared.handlers, 1);
+    check_free(&k);
+}
+
+static void frames_are_ignored_below_version_50(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct cf_class c;
+        cf_init(&c, i == 0 ? 49 : 52);
+        struct cf_code m = {.max_stack = 1};
+        struct cf_bytes garbage = {0};
+        cf_u4(&garbage, 0xFFFF8000);
+        cf_ops(&m, "00 b1");
+        cf_attribute(&c, &m.attrs, i == 0 ? "StackMapTable" : "StackMap", &garbage);
+        m.attr_n = 1;
+        cf_method(&c, 9, "m", "()V", &m);
+        cf_free(&garbage);
+        struct checked k = check_all(&c);
+        check_free(&k);
+    }
+}
+
+/* A constructor (I)V made of hex in which 1111 stands for the call of the super class's constructor, 2222 for Object's of a new object. */
+static struct checked construct(uint16_t major, const char *hex, const char *const *frames)
+{
+    struct cf_class c;
+    cf_init(&c, major);
+    struct cf_code m = {.max_stack = 4, .max_locals = 2};
+    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
+    cf_ops(&m, hex);
+    for (size_t i = 0; i + 2 < m.code.n; i++) {
+        if (m.code.p[i] == 0xB7) {
+            m.code.p[i + 1] = (uint8_t)(init >> 8);
+            m.code.p[i + 2] = (uint8_t)init;
+        } else if (m.code.p[i] == 0xBB) {
+            m.code.p[i + 1] = (uint8_t)(c.super_class >> 8);
+            m.code.p[i + 2] = (uint8_t)c.super_class;
+        }
+    }
+    for (; frames != NULL && *frames != NULL; frames++) {
+        add_frame(&m, *frames);
+    }
+    cf_method(&c, 1, "<init>", "(I)V", &m);
+    return check_all(&c);
+}
+
+/* The added handlers' ranges as old pcs can be read off the new ones: start less entry call (4 bytes) and n exit calls before (4 each). */
+static void assert_covered_from(const struct checked *k, uint32_t start, uint32_t code_length)
+{
+    uint8_t want[8] = {(uint8_t)((start + 4) >> 8), (uint8_t)(start + 4)};
+    bool found = false;
+    assert_int_equal(k->compared.handlers, 1);
+    for (uint32_t returns = 0; returns < 4; returns++) {
+        uint32_t end = code_length + 4 + 4 * returns;
+        want[2] = want[4] = (uint8_t)(end >> 8);
+        want[3] = want[5] = (uint8_t)end;
+        found = found || memmem(k->out, k->m, want, sizeof(want)) != NULL;
+    }
+    assert_true(found);
+}
+
+static void handlers_of_constructors_begin_behind_super(void **state)
+{
+    (void)state;
+    static const uint16_t majors[] = {48, 52};
+    for (int i = 0; i < 2; i++) {
+        struct checked k = construct(majors[i], "00 2a b7 1111 00 b1", NULL);
+        assert_covered_from(&k, 5, 7);
+        check_free(&k);
+        /* An object is made before. */
+        k = construct(majors[i], "bb 0000 59 b7 2222 57 2a b7 1111 b1", NULL);
+        assert_covered_from(&k, 12, 13);
+        check_free(&k);
+        /* None follows: nothing is covered. */
+        k = construct(majors[i], "00 00 01 bf", NULL);
+        assert_int_equal(k.result.bare[HPROFX_BCI_BARE_CONSTRUCTOR], 1);
+        check_free(&k);
+    }
+}
+
+static void constructors_may_branch_before_super(void **state)
+{
+    (void)state;
+    /* 0 iload_1, 1 ifeq 8, 4 nop, 5 goto 9, 8 nop, 9 aload_0, 10 super, 13 return */
+    static const char *const uninit[] = {"08", "00", NULL};
+    struct checked k = construct(52, "1b 99 0007 00 a7 0004 00 2a b7 1111 b1", uninit);
+    assert_covered_from(&k, 13, 14);
+    check_free(&k);
+    /* Without frames nobody knows. */
+    k = construct(48, "1b 99 0007 00 a7 0004 00 2a b7 1111 b1", NULL);
+    assert_int_equal(k.result.bare[HPROFX_BCI_BARE_CONSTRUCTOR], 1);
+    check_free(&k);
+    /* `new` in one arm; the frame at 12 says that `this` alone is uninitialised. */
+    static const char *const arms[] = {"0c", NULL};
+    k = construct(52, "1b 99 000b bb 0000 59 b7 2222 57 2a b7 1111 b1", arms);
+    assert_covered_from(&k, 16, 17);
+    check_free(&k);
+}
+
+static void two_super_calls_give_two_ranges(void **state)
+{
+    (void)state;
+    /* 0 iload_1, 1 ifeq 9, 4 aload_0, 5 super, 8 return, 9 aload_0, 10 super, 13 return */
+    static const char *const uninit[] = {"09", NULL};
+    struct checked k = construct(52, "1b 99 0008 2a b7 1111 b1 2a b7 1111 b1", uninit);
+    static const uint8_t table[] = {0, 2, 0, 12, 0, 17, 0, 26, 0, 0, 0, 21, 0, 26, 0, 26, 0, 0};
+    uint8_t *found = memmem(k.out, k.m, table, sizeof(table));
+    assert_non_null(found); /* 8 + 4 to 9 + 4 + the exit call; 13 + 8 to the end */
+    assert_int_equal(k.compared.handlers, 1);
+    check_free(&k);
+}
+
+static void frames_name_uninitialized_objects_by_their_new_place(void **state)
+{
+    (void)state;
+    /* 0 aload_0, 1 super, 4 new, 7 dup, 8 iload_1, 9 ifeq 13, 12 nop, 13 init, 16 pop, 17 return */
+    static const char *const frames[] = {"ff 000d 0002 07 0002 01 0002 080004 080004", NULL};
+    struct checked k = construct(52, "2a b7 1111 bb 0000 59 1b 99 0004 00 b7 2222 57 b1", frames);
+    assert_covered_from(&k, 4, 18);
+    check_free(&k);
+}
+
+static void line_and_variable_tables_move(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 1, .max_locals = 2};
+    struct cf_bytes lines = {0}, variables = {0};
+    cf_ops(&m, "1a");
+    cf_branch(&m, 0x99, 5);
+    cf_ops(&m, "b1 b1");
+    add_frame(&m, "05");
+    cf_u2(&lines, 4);
+    static const uint32_t pcs[] = {0, 5, 1, 2}; /* out of order; inside an instruction */
+    for (int i = 0; i < 4; i++) {
+        cf_u2(&lines, pcs[i]);
+        cf_u2(&lines, 7);
+    }
+    cf_attribute(&c, &m.attrs, "LineNumberTable", &lines);
+    static const uint32_t ranges[][2] = {{0, 6}, {1, 4}, {5, 1}, {0, 0}, {4, 0}};
+    cf_u2(&variables, 5);
+    for (int i = 0; i < 5; i++) {
+        cf_u2(&variables, ranges[i][0]);
+        cf_u2(&variables, ranges[i][1]);
+        cf_u2(&variables, 1);
+        cf_u4(&variables, 0x00010000);
+    }
+    cf_attribute(&c, &m.attrs, "LocalVariableTable", &variables);
+    cf_attribute(&c, &m.attrs, "LocalVariableTypeTable", &variables);
+    m.attr_n = 3;
+    cf_method(&c, 9, "m", "(I)V", &m);
+    cf_free(&lines);
+    cf_free(&variables);
+    struct checked k = check_all(&c);
+    check_free(&k);
+}
+
+/* A method of 1 return with one attribute of the given content. */
+static void with_attribute(struct cf_class *c, uint16_t major, const char *name, const char *hex)
+{
+    cf_init(c, major);
+    struct cf_code m = {.max_stack = 1}, content = {.max_stack = 0};
+    cf_ops(&m, "00 b1");
+    cf_ops(&content, hex);
+    cf_attribute(c, &m.attrs, name, &content.code);
+    m.attr_n = 1;
+    cf_method(c, 9, "m", "()V", &m);
+    cf_free(&content.code);
+}
+
+static void tables_that_point_outside_leave_the_method_alone(void **state)
+{
+    (void)state;
+    static const char *const odd[][2] = {{"LineNumberTable", "0001 0002 0001"},
+                                         {"LineNumberTable", "0002 0000 0001"},
+                                         {"LineNumberTable", "00"},
+                                         {"LocalVariableTable", "0001 0002 0000 0001 0001 0000"},
+                                         {"LocalVariableTypeTable", "0001 0000 0003 0001 0001 0000"},
+                                         {"LocalVariableTable", "0001 ffff ffff 0001 0001 0000"},
+                                         {"StackMapTable", "0001 02"},
+                                         {"StackMapTable", "0002 00"},
+                                         {"StackMapTable", "0001 00 00"},
+                                         {"StackMapTable", "0001 ff 0000 ffff 01"},
+                                         {"StackMapTable", "00"}};
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct cf_class c;
+        with_attribute(&c, 52, odd[i][0], odd[i][1]);
+        check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
+    }
+}
+
+static void type_annotations_move(void **state)
+{
+    (void)state;
+    /* Local variable, catch, new at 1, cast at 1 with its argument; values of every kind; one that points outside. */
+    static const char *const content =
+        "0005 40 0002 0000 0002 0001 0001 0001 0002 00 0001 0000"
+        "     42 0007 00 0001 0001 0001 49 0001"
+        "     44 0001 01 0000 0001 0003 0001 5b 0002 73 0001 65 0001 0001 0001 40 0001 0001 0001 63 0001 0001 5a 0001"
+        "     47 0001 02 00 0001 0000"
+        "     45 4444 00 0001 0000";
+    static const char *const names[] = {"RuntimeVisibleTypeAnnotations", "RuntimeInvisibleTypeAnnotations"};
+    for (int i = 0; i < 2; i++) {
+        struct cf_class c;
+        with_attribute(&c, 52, names[i], content);
+        struct checked k = check_all(&c);
+        check_free(&k);
+        with_attribute(&c, 52, names[i], "0001 10 0001 00 0001 0000"); /* a target that code does not have */
+        check_left(&c, HPROFX_BCI_LEFT_ATTRIBUTE);
+        with_attribute(&c, 52, names[i], "0001 44 0001 ff 0001 0000");
+        check_left(&c, HPROFX_BCI_LEFT_ATTRIBUTE);
+    }
+}
+
+static void interface_methods_of_every_kind_are_rewritten(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    c.access = 0x0601;
+    struct cf_code m = {.max_stack = 0, .max_locals = 1};
+    cf_ops(&m, "b1");
+    cf_method(&c, 0x0001, "standard", "()V", &m);
+    cf_ops(&m, "b1");
+    m.max_locals = 1;
+    cf_method(&c, 0x0002, "hidden", "()V", &m);
+    add_static(&c, "shared", 0, 0, "b1");
+    cf_ops(&m, "b1");
+    cf_method(&c, 0x0008, "<clinit>", "()V", &m);
+    struct checked k = check_all(&c);
+    assert_int_equal(k.result.rewritten, 4);
+    check_free(&k);
+}
+
+static void methods_that_the_vm_looks_at_are_spared(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 0, .max_locals = 1};
+    cf_ops(&m, "b1");
+    cf_method(&c, 4, "finalize", "()V", &m);
+    check_left(&c, HPROFX_BCI_LEFT_FINALIZER);
+    cf_init(&c, 52);
+    cf_ops(&m, "00 b1");
+    m.max_locals = 1;
+    cf_method(&c, 4, "finalize", "()V", &m);
+    struct checked k = check_all(&c);
+    check_free(&k);
+    /* The root class: no handler in its constructor. */
+    cf_init(&c, 52);
+    c.super_class = 0;
+    cf_ops(&m, "b1");
+    m.max_locals = 1;
+    cf_method(&c, 1, "<init>", "()V", &m);
+    k = check_all(&c);
+    assert_int_equal(k.result.bare[HPROFX_BCI_BARE_ROOT], 1);
+    assert_int_equal(k.compared.handlers, 0);
+    check_free(&k);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_stand_at_the_entry_at_the_exit_and_in_the_handler),
+        cmocka_unit_test(numbers_are_pushed_in_the_shortest_way),
+        cmocka_unit_test(calls_can_be_named_and_can_take_no_number),
+        cmocka_unit_test(the_caller_chooses_methods_and_is_told_of_each),
+        cmocka_unit_test(loops_and_new_at_0_do_not_enter_again),
+        cmocka_unit_test(returns_may_be_targets_and_leave_values_behind),
+        cmocka_unit_test(dead_code_is_kept),
+        cmocka_unit_test(switches_are_padded_anew_at_every_alignment),
+        cmocka_unit_test(wide_forms_and_nested_subroutines_are_kept),
+        cmocka_unit_test(frames_of_every_type_move_and_take_the_extended_form),
+        cmocka_unit_test(frames_of_an_unknown_type_leave_the_method_alone),
+        cmocka_unit_test(early_larval_frames_move),
+        cmocka_unit_test(frames_are_ignored_below_version_50),
+        cmocka_unit_test(handlers_of_constructors_begin_behind_super),
+        cmocka_unit_test(constructors_may_branch_before_super),
+        cmocka_unit_test(two_super_calls_give_two_ranges),
+        cmocka_unit_test(frames_name_uninitialized_objects_by_their_new_place),
+        cmocka_unit_test(line_and_variable_tables_move),
+        cmocka_unit_test(tables_that_point_outside_leave_the_method_alone),
+        cmocka_unit_test(type_annotations_move),
+        cmocka_unit_test(interface_methods_of_every_kind_are_rewritten),
+        cmocka_unit_test(methods_that_the_vm_looks_at_are_spared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_bci_limits.c: the limits of the format and of the rewriter; branches that become too long; what is no class. */
+#include "bci_check.h"
+
+static void unknown_attributes_and_opcodes_leave_one_method_alone(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 1};
+    struct cf_bytes empty = {0};
+    cf_ops(&m, "b1");
+    cf_attribute(&c, &m.attrs, "Unheard", &empty);
+    m.attr_n = 1;
+    cf_method(&c, 9, "a", "()V", &m);
+    add_static(&c, "b", 0, 0, "cb b1");
+    add_static(&c, "c", 0, 0, "c4 00 b1"); /* wide nop */
+    add_static(&c, "d", 0, 0, "b1");
+    struct checked k = check(&c);
+    assert_int_equal(k.how, 0);
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_ATTRIBUTE], 1);
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_OPCODE], 2);
+    assert_int_equal(k.result.rewritten, 1);
+    check_free(&k);
+}
+
+static void malformed_code_leaves_the_method_alone(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {
+        "b1 10",                         /* an operand is missing */
+        "b1 c4",                         /* wide of nothing */
+        "b1 c4 84 0000 00",              /* */
+        "a7 0005 b1",                    /* a jump outside */
+        "a7 fffb b1",                    /* before */
+        "a7 0004 11 a7 b1 b1",           /* into an instruction */
+        "03 aa 0000 00000000 0000 0000", /* a switch that is cut off */
+        "03 aa 0000 0000000e 00000001 00000000 b1",
+        "03 aa 0000 0000000e 80000000 7fffffff b1",
+        "03 ab 0000 00000013 ffffffff b1",
+        "03 ab 0000 7fffffff 00000000 b1",
+        "00", /* runs off its end */
+    };
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        add_static(&c, "m", 1, 0, odd[i]);
+        check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
+    }
+    static const uint16_t handlers[][3] = {{0, 0, 0}, {2, 0, 0}, {0, 4, 0}, {0, 1, 0}, {0, 2, 1}, {0, 2, 9}, {1, 3, 0}};
+    for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+        struct cf_class c;
+        cf_init(&c, 49);
+        struct cf_code m = {.max_stack = 1};
+        cf_ops(&m, "10 00 b1");
+        cf_handler(&m, handlers[i][0], handlers[i][1], handlers[i][2], 0);
+        cf_method(&c, 9, "m", "()V", &m);
+        check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
+    }
+}
+
+static void abstract_methods_with_code_and_two_codes_are_left_alone(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 1};
+    cf_ops(&m, "b1");
+    cf_method(&c, 0x401, "m", "()V", &m);
+    check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
+}
+
+static void every_constant_is_known(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 72);
+    uint16_t name = cf_utf8(&c, "x");
+    (void)cf_ref(&c, 8, name);
+    (void)cf_ref(&c, 16, name);
+    (void)cf_ref(&c, 19, name);
+    (void)cf_ref(&c, 20, name);
+    (void)cf_pair(&c, 17, 0, name);
+    (void)cf_pair(&c, 18, 0, name);
+    (void)cf_pair(&c, 9, name, name);
+    (void)cf_pair(&c, 11, name, name);
+    (void)cf_pair(&c, 3, 1, 2);
+    (void)cf_pair(&c, 4, 1, 2);
+    cf_u1(&c.cp, 15);
+    cf_u1(&c.cp, 6);
+    cf_u2(&c.cp, 1);
+    c.cp_n++;
+    for (uint32_t tag = 5; tag <= 6; tag++) {
+        cf_u1(&c.cp, tag);
+        cf_u4(&c.cp, 1);
+        cf_u4(&c.cp, 2);
+        c.cp_n += 2;
+    }
+    add_static(&c, "m", 2, 0, "11 0001 ba 0001 0000 57 b1");
+    struct checked k = check_all(&c);
+    check_free(&k);
+    /* One that is not: malformed today, left alone if the class is of a later version. */
+    for (uint16_t major = 72; major <= 73; major++) {
+        cf_init(&c, major);
+        (void)cf_ref(&c, 21, 1);
+        add_static(&c, "m", 0, 0, "b1");
+        k = check(&c);
+        assert_int_equal(k.how, major == 72 ? 2 : 1);
+    }
+    cf_init(&c, 80);
+    add_static(&c, "m", 0, 0, "b1");
+    k = check_all(&c);
+    check_free(&k);
+}
+
+/* Fills the pool up to `count`. */
+static void fill_pool(struct cf_class *c, uint32_t count)
+{
+    while (c->cp_n < count) {
+        (void)cf_ref(c, 8, 1);
+    }
+}
+
+static void a_full_pool_leaves_the_class_or_a_method_alone(void **state)
+{
+    (void)state;
+    enum { NEEDED = 16 };
+    for (uint32_t free_n = NEEDED - 2; free_n <= NEEDED + 2; free_n++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        add_static(&c, "a", 0, 0, "b1");
+        add_static(&c, "b", 0, 0, "b1");
+        fill_pool(&c, 65535 - free_n);
+        struct checked k = check_opts(&c, (struct hprofx_bci_opts){.first = 40000});
+        assert_int_equal(k.how, free_n <= NEEDED ? 1 : 0);
+        if (free_n >= NEEDED) {
+            assert_int_equal(k.result.rewritten, free_n - NEEDED);
+            assert_int_equal(k.result.left[HPROFX_BCI_LEFT_POOL_FULL], NEEDED + 2 - free_n);
+        }
+        check_free(&k);
+    }
+}
+
+static void max_stack_ends_at_65535(void **state)
+{
+    (void)state;
+    for (uint32_t stack = 65533; stack <= 65535; stack++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        add_static(&c, "m", (uint16_t)stack, 0, "b1");
+        if (stack == 65535) {
+            check_left(&c, HPROFX_BCI_LEFT_STACK_FULL);
+        } else {
+            struct checked k = check_all(&c);
+            check_free(&k);
+        }
+    }
+}
+
+static void a_full_exception_table_gets_no_handler(void **state)
+{
+    (void)state;
+    for (uint32_t n = 65534; n <= 65535; n++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        struct cf_code m = {.max_stack = 1};
+        cf_ops(&m, "00 b1 57 b1");
+        for (uint32_t i = 0; i < n; i++) {
+            cf_handler(&m, 0, 1, 2, 0);
+        }
+        add_frame(&m, "42 07 0002");
+        cf_method(&c, 9, "m", "()V", &m);
+        struct checked k = check_all(&c);
+        assert_int_equal(k.result.bare[HPROFX_BCI_BARE_TABLE_FULL], n == 65535);
+        check_free(&k);
+    }
+}
+
+static void old_code_layouts_modules_and_trackers_are_left_alone(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    for (uint16_t minor = 0; minor <= 3; minor++) {
+        cf_init(&c, 45);
+        c.minor = minor;
+        add_static(&c, "m", 0, 0, "b1");
+        struct checked k = check(&c);
+        assert_int_equal(k.how, minor == 3 ? 0 : 1);
+        check_free(&k);
+    }
+    cf_init(&c, 53);
+    c.access = 0x8000;
+    assert_int_equal(check(&c).how, 1);
+    cf_init(&c, 52);
+    assert_int_equal(check(&c).how, 1); /* no methods */
+    cf_init(&c, 52);
+    add_static(&c, "m", 0, 0, "b1");
+    assert_int_equal(check_opts(&c, (struct hprofx_bci_opts){.tracker = "T"}).how, 1);
+    cf_init(&c, 52);
+    add_static(&c, "m", 0, 0, "b1");
+    assert_int_equal(check_opts(&c, (struct hprofx_bci_opts){.first = INT32_MAX}).how, 1);
+}
+
+static void thousands_of_methods_and_long_names_pass(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    char *name = malloc(60001);
+    assert_non_null(name);
+    memset(name, 'x', 60000);
+    name[60000] = 0;
+    cf_init(&c, 52);
+    add_static(&c, name, 0, 0, "b1");
+    free(name);
+    uint32_t first = c.cp_n;
+    add_static(&c, "m", 0, 0, "b1");
+    size_t start = 0;
+    for (uint32_t i = 2; i < 33000; i++) { /* the second one again; the JVM would want other names */
+        start = c.methods.n - 27;
+        struct cf_bytes copy = {0};
+        cf_put(&copy, c.methods.p + start, 27);
+        cf_put(&c.methods, copy.p, 27);
+        cf_free(&copy);
+        c.method_n++;
+    }
+    assert_true(first < c.cp_n);
+    struct checked k = check_all(&c);
+    assert_int_equal(k.result.rewritten, 33000);
+    check_free(&k);
+}
+
+static void code_that_would_pass_65535_is_left_alone(void **state)
+{
+    (void)state;
+    /* Calls of 4 bytes: entry, exit, handler with athrow: 13 more. */
+    for (uint32_t n = 65535 - 14; n <= 65535 - 11; n++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        struct cf_code m = {.max_stack = 1};
+        cf_pad(&m, 0, n - 1);
+        cf_ops(&m, "b1");
+        cf_method(&c, 9, "m", "()V", &m);
+        if (n <= 65535 - 13) {
+            struct checked k = check_all(&c);
+            assert_int_equal(k.result.huge, 0);
+            check_free(&k);
+        } else {
+            check_left(&c, HPROFX_BCI_LEFT_CODE_FULL);
+        }
+    }
+    struct cf_class c;
+    cf_init(&c, 48);
+    struct cf_code m = {.max_stack = 1};
+    cf_pad(&m, 0xB1, 65535);
+    cf_method(&c, 9, "m", "()V", &m);
+    check_left(&c, HPROFX_BCI_LEFT_CODE_FULL);
+}
+
+static void dense_returns_stay_below_16_times_the_input(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 48);
+    for (uint32_t i = 0; i < 10; i++) {
+        struct cf_code m = {.max_stack = 1};
+        cf_pad(&m, 0xB1, 8000);
+        cf_method(&c, 9, "m", "()V", &m);
+    }
+    struct checked k = check_opts(&c, (struct hprofx_bci_opts){.first = 100000});
+    assert_int_equal(k.how, 0);
+    assert_int_equal(k.result.rewritten, 10);
+    assert_int_equal(k.result.huge, 10);
+    check_free(&k);
+}
+
+/* n bytes of nops, then a return: about 5 bytes of growth for each. */
+static void add_returns(struct cf_code *m, size_t nops, uint32_t returns, bool frames)
+{
+    cf_pad(m, 0, nops);
+    for (uint32_t i = 0; i < returns; i++) {
+        cf_ops(m, "1a");
+        cf_branch(m, 0x99, (int32_t)m->code.n + 4);
+        cf_ops(m, "b1");
+        if (frames) {
+            m->frame_n++;
+        }
+    }
+}
+
+/* Frames of type same at every target of add_returns, of which the first is at `first`. */
+static void same_frames(struct cf_code *m, uint32_t last, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        cf_u1(&m->frames, 251);
+        cf_u2(&m->frames, i == 0 ? first - last - 1 : 4);
+    }
+}
+
+static void jumps_that_become_too_long_become_wide(void **state)
+{
+    (void)state;
+    static const uint16_t majors[] = {48, 52};
+    for (int i = 0; i < 2; i++) {
+        for (int back = 0; back < 2; back++) {
+            struct cf_class c;
+            cf_init(&c, majors[i]);
+            struct cf_code m = {.max_stack = 1, .max_locals = 1};
+            cf_branch(&m, 0xA7, back ? 3 : 3 + 32000 + 5 * 100);
+            add_returns(&m, 32000, 100, true);
+            uint32_t end = (uint32_t)m.code.n;
+            m.frame_n = i == 0 ? 0 : 101 + back;
+            if (i == 1) {
+                cf_ops(&m, "");
+                cf_u1(&m.frames, 251);
+                cf_u2(&m.frames, 3);
+                same_frames(&m, 3, 3 + 32000 + 5, 100);
+                m.frame_n = 101;
+            }
+            if (back) {
+                cf_branch(&m, 0xA7, 3);
+            } else {
+                cf_ops(&m, "b1");
+            }
+            assert_int_equal(end, 3 + 32000 + 500);
+            cf_method(&c, 9, "m", "(I)V", &m);
+            struct checked k = check_all(&c);
+            assert_int_equal(k.compared.wide, 1);
+            assert_int_equal(k.result.widened, 1);
+            check_free(&k);
+        }
+    }
+}
+
+static void jsr_that_becomes_too_long_becomes_wide(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 48);
+    struct cf_code m = {.max_stack = 1, .max_locals = 2};
+    cf_branch(&m, 0xA8, 3 + 32000 + 500);
+    add_returns(&m, 32000, 100, false);
+    cf_ops(&m, "4c a9 01");
+    cf_method(&c, 9, "m", "(I)V", &m);
+    struct checked k = check_all(&c);
+    assert_int_equal(k.compared.wide, 1);
+    check_free(&k);
+}
+
+/* 0 iload_0, 1 ifeq END, 4 32000 nops and 100 returns, END return. */
+static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t returns, bool place)
+{
+    struct cf_class c;
+    cf_init(&c, major);
+    struct cf_code m = {.max_stack = 1, .max_locals = 2};
+    cf_ops(&m, "1a");
+    uint32_t end = 4 + (place ? 4 : 0) + 31000 + 1000 + 5 * returns;
+    cf_branch(&m, 0x99, (int32_t)end);
+    if (place) {
+        cf_branch(&m, 0xA7, 8); /* behind it a trampoline may stand */
+        cf_ops(&m, "b1");
+    }
+    cf_ops(&m, "04 3c"); /* local 1 becomes an int here, which the target does not have */
+    add_returns(&m, 31998, returns, false);
+    cf_ops(&m, "b1");
+    if (major >= 50) {
+        uint32_t at = place ? 8 : 4;
+        if (place) {
+            cf_ops(&m, "");
+            cf_u1(&m.frames, 7); /* at 7, dead */
+            cf_u1(&m.frames, 0); /* at 8 */
+            m.frame_n += 2;
+        } else if (frame_behind) {
+            cf_u1(&m.frames, 4);
+            m.frame_n++;
+        }
+        cf_u1(&m.frames, 252); /* append an int behind the nops */
+        cf_u2(&m.frames, at + 2 + 31990 - (place ? 8 : frame_behind ? 4 : UINT32_MAX) - 1);
+        cf_u1(&m.frames, 1);
+        m.frame_n++;
+        same_frames(&m, at + 2 + 31990, at + 32000 + 5, returns - 1);
+        m.frame_n += returns - 1;
+        cf_u1(&m.frames, 250);
+        cf_u2(&m.frames, 4);
+        m.frame_n++;
+    }
+    cf_method(&c, 9, "m", "(I)V", &m);
+    return check(&c);
+}
+
+static void conditional_branches_are_inverted_where_that_needs_no_new_frame(void **state)
+{
+    (void)state;
+    struct checked k = far_branch(48, false, 150, false);
+    assert_int_equal(k.compared.inverted, 1);
+    check_free(&k);
+    k = far_branch(52, true, 150, false);
+    assert_int_equal(k.compared.inverted, 1);
+    assert_int_equal(k.compared.trampolines, 0);
+    check_free(&k);
+}
+
+static void conditional_branches_take_trampolines_elsewhere(void **state)
+{
+    (void)state;
+    struct checked k = far_branch(52, false, 150, true);
+    assert_int_equal(k.compared.trampolines, 1);
+    assert_int_equal(k.compared.inverted, 0);
+    check_free(&k);
+    /* No place within reach but the last: there it is of use too, if the last return is near enough. */
+    k = far_branch(52, false, 150, false);
+    if (k.how == 1) {
+        assert_int_equal(k.result.left[HPROFX_BCI_LEFT_BRANCH], 1);
+    } else {
+        assert_int_equal(k.compared.trampolines, 1);
+    }
+    check_free(&k);
+}
+
+static void a_long_chain_of_branches_that_push_each_other_out_ends(void **state)
+{
+    (void)state;
+    static const uint16_t majors[] = {48, 52};
+    for (int i = 0; i < 2; i++) {
+        struct cf_class c;
+        cf_init(&c, majors[i]);
+        struct cf_code m = {.max_stack = 1, .max_locals = 1};
+        /* 200 jumps over a return, whose call makes the last one 1 byte too long; each that grows makes the one before it too long. */
+        for (int k = 0; k < 200; k++) {
+            cf_branch(&m, 0xA7, 5 * k + 32366);
+        }
+        cf_pad(&m, 0, 1000 - m.code.n);
+        cf_ops(&m, "b1");
+        cf_pad(&m, 0, 33361 + 1 - m.code.n);
+        cf_ops(&m, "b1");
+        if (i == 1) {
+            uint32_t last = UINT32_MAX;
+            for (uint32_t k = 1; k < 402; k++) {
+                uint32_t pc = k <= 200 ? 3 * k : k == 201 ? 1001 : 5 * (k - 202) + 32366;
+                cf_u1(&m.frames, 251);
+                cf_u2(&m.frames, pc - last - 1);
+                last = pc;
+            }
+            m.frame_n = 401;
+        }
+        cf_method(&c, 9, "m", "()V", &m);
+        struct checked k = check_all(&c);
+        assert_int_equal(k.compared.wide, 200);
+        check_free(&k);
+    }
+}
+
+static void what_is_cut_off_anywhere_is_refused(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 2};
+    struct cf_bytes lines = {0};
+    cf_u4(&lines, 0x00010000);
+    cf_u2(&lines, 3);
+    cf_ops(&m, "03 aa 0000 00000013 00000000 00000000 00000013 b1 b1");
+    m.code.n--;
+    cf_attribute(&c, &m.attrs, "LineNumberTable", &lines);
+    cf_free(&lines);
+    m.attr_n = 1;
+    add_frame(&m, "14");
+    cf_method(&c, 9, "m", "()V", &m);
+    struct cf_bytes b = cf_finish(&c);
+    struct hprofx_bci_opts opts = {.tracker = NULL};
+    for (size_t n = 0; n < b.n; n++) {
+        struct checked k = check_bytes(b.p, n, opts);
+        assert_int_equal(k.how, 2);
+    }
+    cf_u1(&b, 0);
+    assert_int_equal(check_bytes(b.p, b.n, opts).how, 2); /* one too many */
+    b.n--;
+    /* Every byte changed: whatever comes of it, nothing is read outside and what is written compares. */
+    for (size_t i = 0; i < b.n; i++) {
+        static const uint8_t flips[] = {0x01, 0x80, 0xFF, 0x10};
+        for (size_t f = 0; f < sizeof(flips); f++) {
+            uint8_t *out;
+            size_t n;
+            const char *why;
+            b.p[i] ^= flips[f];
+            (void)hprofx_bci_rewrite(&opts, b.p, b.n, &out, &n, &why);
+            free(out);
+            b.p[i] ^= flips[f];
+        }
+    }
+    struct checked k = check_bytes(b.p, b.n, opts);
+    assert_int_equal(k.how, 0);
+    check_free(&k);
+    cf_free(&b);
+    cf_fini(&c);
+}
+
+static void steps_are_bounded_where_descriptors_are_long(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    char *desc = malloc(60003);
+    assert_non_null(desc);
+    memset(desc, 'x', 60003);
+    memcpy(desc, "(L", 2);
+    memcpy(desc + 59998, ";)V", 4);
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 1, .max_locals = 2};
+    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
+    cf_ops(&m, "2a");
+    cf_op2(&m, 0xB7, init);
+    cf_ops(&m, "b1");
+    cf_method(&c, 1, "<init>", desc, &m);
+    free(desc);
+    size_t len = c.methods.n;
+    for (uint32_t i = 1; i < 20000; i++) {
+        struct cf_bytes copy = {0};
+        cf_put(&copy, c.methods.p, len);
+        cf_put(&c.methods, copy.p, len);
+        cf_free(&copy);
+        c.method_n++;
+    }
+    struct checked k = check(&c);
+    assert_true(k.result.left[HPROFX_BCI_LEFT_LIMIT] > 0);
+    assert_int_equal(k.how, 0);
+    check_free(&k);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unknown_attributes_and_opcodes_leave_one_method_alone),
+        cmocka_unit_test(malformed_code_leaves_the_method_alone),
+        cmocka_unit_test(abstract_methods_with_code_and_two_codes_are_left_alone),
+        cmocka_unit_test(every_constant_is_known),
+        cmocka_unit_test(a_full_pool_leaves_the_class_or_a_method_alone),
+        cmocka_unit_test(max_stack_ends_at_65535),
+        cmocka_unit_test(a_full_exception_table_gets_no_handler),
+        cmocka_unit_test(old_code_layouts_modules_and_trackers_are_left_alone),
+        cmocka_unit_test(thousands_of_methods_and_long_names_pass),
+        cmocka_unit_test(code_that_would_pass_65535_is_left_alone),
+        cmocka_unit_test(dense_returns_stay_below_16_times_the_input),
+        cmocka_unit_test(jumps_that_become_too_long_become_wide),
+        cmocka_unit_test(jsr_that_becomes_too_long_becomes_wide),
+        cmocka_unit_test(conditional_branches_are_inverted_where_that_needs_no_new_frame),
+        cmocka_unit_test(conditional_branches_take_trampolines_elsewhere),
+        cmocka_unit_test(a_long_chain_of_branches_that_push_each_other_out_ends),
+        cmocka_unit_test(what_is_cut_off_anywhere_is_refused),
+        cmocka_unit_test(steps_are_bounded_where_descriptors_are_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
