@@ -5,6 +5,7 @@ import collections
 import errno
 import mmap
 import re
+import signal
 import struct
 import threading
 
@@ -161,6 +162,23 @@ def one_call_fails(t, case):
 @test(params=FROM, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
 def each_call_from_one_on_fails(t, case):
     _inject(t, case, True)
+
+
+@test(collectors='any', needs=('jit',), one_jdk=True, timeout=600)
+def a_mapping_fails_inside_liburcu(t):
+    """liburcu ends the process where the first mapping of its list of threads fails (docs/faults.md); at every other call the contract holds."""
+    _, samples = _baseline(t)
+    every = Injection(t, also='liburcu').calls['mmap']
+    t.check(every > _baseline(t)[0]['mmap'] - 3, 'only %d calls with those of liburcu' % every)
+    ended = []
+    for k in _steps(every, t.level):
+        i = Injection(t, 'mmap', k, 'ENOMEM', also='liburcu')
+        if i.run.code == -signal.SIGABRT:
+            ended.append(k)
+        else:
+            i.judge(samples)
+    t.check(len(ended) <= 1, 'the process was ended at the calls %s' % ended)
+    _note(t, 'mmap ENOMEM, also of liburcu', len(_steps(every, t.level)), len(_steps(every, t.level)))
 
 
 @test(level='long', params=CASES, collectors='any', needs=('jit',), since=18, timeout=3000)
