@@ -166,7 +166,7 @@ def each_call_from_one_on_fails(t, case):
 
 @test(collectors='any', needs=('jit',), one_jdk=True, timeout=600)
 def a_mapping_fails_inside_liburcu(t):
-    """liburcu ends the process where the first mapping of its list of threads fails (docs/faults.md); at every other call the contract holds."""
+    """liburcu ends the process where the mapping of its list of threads fails (docs/faults.md): one for so few threads; at every other call the contract holds."""
     _, samples = _baseline(t)
     every = Injection(t, also='liburcu').calls['mmap']
     t.check(every > _baseline(t)[0]['mmap'] - 3, 'only %d calls with those of liburcu' % every)
