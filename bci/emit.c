@@ -180,8 +180,8 @@ static int put_handlers(struct hpx_class *c, const struct hpx_code *m)
     for (uint32_t i = 0; i < m->handler_n; i++) {
         const uint8_t *h = c->in + m->handlers + 8 * (size_t)i;
         uint32_t start = hpx_u2(h), end = hpx_u2(h + 2), handler = hpx_u2(h + 4);
-        bool good = start < end && end <= m->len && handler < m->len && (c->flags[start] & c->flags[handler] & HPX_F_START) &&
-                    (end == m->len || (c->flags[end] & HPX_F_START));
+        bool good = hpx_u2(h + 6) < c->cp_count && start < end && end <= m->len && handler < m->len &&
+                    (c->flags[start] & c->flags[handler] & HPX_F_START) && (end == m->len || (c->flags[end] & HPX_F_START));
         if (!good) {
             return HPX_LEAVE(MALFORMED);
         }

@@ -24,6 +24,11 @@ size_t hpx_type_len(const struct hpx_class *c, size_t p, size_t end)
     return len <= end - p ? len : 0;
 }
 
+static bool is_new(const struct hpx_class *c, const struct hpx_code *m, uint32_t pc)
+{
+    return pc < m->len && (c->flags[pc] & HPX_F_START) && c->in[m->at + pc] == HPX_OP_NEW;
+}
+
 /* Steps over n types at f->end. */
 static int skip_types(const struct hpx_class *c, const struct hpx_code *m, struct hpx_frame *f, uint32_t n)
 {
@@ -32,7 +37,8 @@ static int skip_types(const struct hpx_class *c, const struct hpx_code *m, struc
         if (len == 0) {
             return f->end >= m->frames_end || c->in[f->end] <= TYPE_UNINITIALIZED ? HPX_LEAVE(MALFORMED) : HPX_LEAVE(FRAME);
         }
-        if (c->in[f->end] == TYPE_UNINITIALIZED && hpx_u2(c->in + f->end + 1) >= m->len) {
+        uint8_t tag = c->in[f->end];
+        if (len == 3 && (tag == TYPE_OBJECT ? hpx_u2(c->in + f->end + 1) >= c->cp_count : !is_new(c, m, hpx_u2(c->in + f->end + 1)))) {
             return HPX_LEAVE(MALFORMED);
         }
         f->end += len;

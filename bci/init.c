@@ -135,7 +135,7 @@ static void straight_ranges(struct hpx_class *c, struct hpx_code *m)
     for (; pc < m->len && s.uninit; pc++) {
         if (c->flags[pc] & HPX_F_START) {
             enum hpx_kind kind = hpx_opcodes[code[pc]] >> 3;
-            if (kind != HPX_K_PLAIN && kind != HPX_K_WIDE) {
+            if (kind > HPX_K_WIDE) {
                 return;
             }
             at_instruction(c, code + pc, &s);

@@ -136,8 +136,9 @@ static bool do_method(struct hpx_class *c, struct hpx_code *m, size_t at, size_t
     c->body.limit = (HPROFX_BCI_GROWTH - 2) * c->n;
     int left = HPX_LEAVE(LIMIT);
     if (c->steps <= c->steps_max) {
-        left = code_n != 1 || (m->m.access & (ACC_NATIVE | ACC_ABSTRACT)) ? HPX_LEAVE(MALFORMED)
-                                                                          : hpx_code_read(c, m, code, code + 6 + hpx_u4(c->in + code + 2));
+        left = code_n != 1 || (m->m.access & (ACC_NATIVE | ACC_ABSTRACT)) || m->m.name.at == NULL || m->m.desc.at == NULL
+                   ? HPX_LEAVE(MALFORMED)
+                   : hpx_code_read(c, m, code, code + 6 + hpx_u4(c->in + code + 2));
     }
     if (left == 0) {
         left = m->len < c->opts->min ? HPX_LEAVE(SHORT) : hpx_method_rewrite(c, m, at, end);

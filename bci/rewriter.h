@@ -20,6 +20,7 @@
 enum hpx_kind {
     HPX_K_UNKNOWN,
     HPX_K_PLAIN,
+    HPX_K_POOL, /* its operand is a constant's index: u1 if it is 2 bytes long, else u2 */
     HPX_K_WIDE,
     HPX_K_STOP, /* athrow, ret: the next instruction is not reached from here */
     HPX_K_RETURN,

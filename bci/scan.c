@@ -2,104 +2,35 @@
 /* scan.c: the instructions of a method: where each starts, and an event for each that changes size or holds a target. */
 #include "rewriter.h"
 
-#define P(n) (HPX_K_PLAIN << 3 | (n))
-#define C    (HPX_K_COND << 3 | 3)
-#define R    (HPX_K_RETURN << 3 | 1)
-#define P4   P(1), P(1), P(1), P(1)
-#define P8   P4, P4
-#define P16  P8, P8
+#define K(kind, n) (HPX_K_##kind << 3 | (n))
+#define P(n)       K(PLAIN, n)
+#define X(n)       K(POOL, n)
+#define C          K(COND, 3)
+#define R          K(RETURN, 1)
+#define P4         P(1), P(1), P(1), P(1)
+#define P8         P4, P4
+#define P16        P8, P8
 
+/* clang-format off */
 const uint8_t hpx_opcodes[256] = {
-    P16, /* 00 constants */
-    P(2),
-    P(3),
-    P(2),
-    P(3),
-    P(3),
-    P(2),
-    P(2),
-    P(2),
-    P(2),
-    P(2),
-    P4,
-    P(1),
-    P(1), /* 10 bipush sipush ldc; loads */
-    P16,  /* 20 */
-    P4,
-    P(1),
-    P(1),
-    P(2),
-    P(2),
-    P(2),
-    P(2),
-    P(2),
-    P4,
-    P(1), /* 30 array loads; 36 stores */
-    P16,
-    P16,
-    P16,
-    P16, /* 40 - 7f */
-    P4,
-    P(3),
-    P8,
-    P(1),
-    P(1),
-    P(1), /* 80; 84 iinc */
-    P8,
-    P(1),
-    C,
-    C,
-    C,
-    C,
-    C,
-    C,
-    C, /* 90; 99 branches */
-    C,
-    C,
-    C,
-    C,
-    C,
-    C,
-    C, /* a0 */
-    HPX_K_GOTO << 3 | 3,
-    HPX_K_JSR << 3 | 3,
-    HPX_K_STOP << 3 | 2,
-    HPX_K_TABLE << 3 | 1,
-    HPX_K_LOOKUP << 3 | 1,
-    R,
-    R,
-    R,
-    R,
-    R,
-    R,
-    P(3),
-    P(3),
-    P(3),
-    P(3),
-    P(3),
-    P(3),
-    P(3),
-    P(5),
-    P(5),
-    P(3),
-    P(2),
-    P(3),
-    P(1),
-    HPX_K_STOP << 3 | 1, /* b0 */
-    P(3),
-    P(3),
-    P(1),
-    P(1),
-    HPX_K_WIDE << 3 | 1,
-    P(4),
-    C,
-    C,
-    HPX_K_GOTO_W << 3 | 5,
-    HPX_K_JSR_W << 3 | 5, /* c0 */
+    P16,                                                                        /* 00 constants */
+    P(2), P(3), X(2), X(3), X(3), P(2), P(2), P(2), P(2), P(2), P4, P(1), P(1), /* 10 pushes; 12 ldc; 15 loads */
+    P16,                                                                        /* 20 */
+    P4, P(1), P(1), P(2), P(2), P(2), P(2), P(2), P4, P(1),                     /* 30; 36 stores */
+    P16, P16, P16, P16,                                                         /* 40 to 7f */
+    P4, P(3), P8, P(1), P(1), P(1),                                             /* 80; 84 iinc */
+    P8, P(1), C, C, C, C, C, C, C,                                              /* 90; 99 branches */
+    C, C, C, C, C, C, C, K(GOTO, 3), K(JSR, 3), K(STOP, 2), K(TABLE, 1), K(LOOKUP, 1), R, R, R, R,
+    R, R, X(3), X(3), X(3), X(3), X(3), X(3), X(3), X(5), X(5), X(3), P(2), X(3), P(1), K(STOP, 1), /* b0; b2 fields, calls; bb new */
+    X(3), X(3), P(1), P(1), K(WIDE, 1), X(4), C, C, K(GOTO_W, 5), K(JSR_W, 5),  /* c0 */
 };
+/* clang-format on */
 
 #undef C
 #undef P
+#undef R
+#undef X
+#undef K
 
 uint32_t hpx_switch_targets(const struct hpx_class *c, const struct hpx_code *m, uint32_t pc, uint32_t *word)
 {
@@ -182,6 +113,12 @@ static int check_targets(struct hpx_class *c, struct hpx_code *m)
     return 0;
 }
 
+/* Does the operand name a constant? One behind the pool would else name one that is added. */
+static bool in_pool(const struct hpx_class *c, const uint8_t *p, uint32_t len, uint32_t rest)
+{
+    return len <= rest && (len == 2 ? p[1] : hpx_u2(p + 1)) < c->cp_count;
+}
+
 int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places)
 {
     const uint8_t *code = c->in + m->at;
@@ -205,6 +142,9 @@ int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places)
                 return odd < 0 ? HPX_LEAVE(OPCODE) : HPX_LEAVE(MALFORMED);
             }
             len = (uint32_t)odd;
+        }
+        if (kind == HPX_K_POOL && !in_pool(c, code + pc, len, m->len - pc)) {
+            return HPX_LEAVE(MALFORMED);
         }
         if (kind >= HPX_K_RETURN) {
             *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = (uint8_t)kind};

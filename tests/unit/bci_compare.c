@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SIDE = 65536 };
@@ -13,7 +12,7 @@ struct side {
     const uint8_t *p;
     size_t n, at; /* at: the reader's place */
     uint32_t cp_n;
-    uint32_t cp[SIDE];
+    uint32_t cp[SIDE + 2];
     /* the method at hand */
     size_t code;
     uint32_t len, stack, locals, handler_n, attr_n;
@@ -75,7 +74,7 @@ static bool read_pool(struct side *c)
     static const char sizes[] = "?2?4488224444??324422"; /* digit: bytes behind the tag; index: the tag, from 0 */
     c->at = 8;
     c->cp_n = next(c, 2);
-    memset(c->cp, 0, sizeof(c->cp));
+    memset(c->cp, 0, (c->cp_n + 2) * sizeof(c->cp[0]));
     for (uint32_t i = 1; i < c->cp_n; i++) {
         uint32_t tag = be(c, c->at, 1);
         if (tag >= sizeof(sizes) - 1 || c->at >= c->n) {
@@ -221,9 +220,9 @@ static const char *walk_code(struct both *s)
     struct side *a = &s->a, *b = &s->b;
     uint32_t pb = call_at(s, 0, "enter"), lb, call;
     bool ended = false;
-    memset(s->label, -1, sizeof(s->label));
-    memset(s->insn, -1, sizeof(s->insn));
-    memset(s->hop, -1, sizeof(s->hop));
+    memset(s->label, -1, (a->len + 1) * sizeof(s->label[0]));
+    memset(s->insn, -1, (a->len + 1) * sizeof(s->insn[0]));
+    memset(s->hop, -1, (b->len + 1) * sizeof(s->hop[0]));
     if (pb == 0) {
         return fail(s, "no entry call");
     }
@@ -338,13 +337,27 @@ static uint64_t name_hash(const uint8_t *p, size_t n)
     return h | 0x100;
 }
 
+/* Utf8 constant i; NULL if it is none. */
+static const uint8_t *utf8(const struct side *c, uint32_t i, uint32_t *n)
+{
+    size_t at = i < c->cp_n ? c->cp[i] : 0;
+    *n = be(c, at + 1, 2);
+    return at != 0 && be(c, at, 1) == 1 && at + 3 + *n <= c->n ? c->p + at + 3 : NULL;
+}
+
+static uint64_t class_hash(const struct side *c, uint32_t i)
+{
+    uint32_t n;
+    const uint8_t *p = utf8(c, refer(c, i, 0), &n);
+    return p == NULL ? 1 : name_hash(p, n);
+}
+
 /* The verification type at c->at, places in the new code. */
 static uint64_t take_type(const struct both *s, struct side *c)
 {
     uint32_t tag = next(c, 1);
     if (tag == 7) {
-        size_t at = c->cp[refer(c, next(c, 2), 0)];
-        return mix(7, name_hash(c->p + at + 3, at != 0 && at + 3 + be(c, at + 1, 2) <= c->n ? be(c, at + 1, 2) : 0));
+        return mix(7, class_hash(c, next(c, 2)));
     }
     if (tag == 8) {
         uint32_t pc = next(c, 2);
@@ -356,11 +369,14 @@ static uint64_t take_type(const struct both *s, struct side *c)
 /* The locals at the method's entry. */
 static void entry_locals(struct side *c, uint32_t access, uint32_t this_class, uint32_t descriptor, bool constructor)
 {
-    const uint8_t *d = c->p + c->cp[descriptor] + 3, *end = d + be(c, c->cp[descriptor] + 1u, 2);
+    uint32_t n;
+    const uint8_t *d = utf8(c, descriptor, &n), *end = d == NULL ? NULL : d + n;
     c->local_n = 0;
     if (!(access & 8)) {
-        size_t at = c->cp[refer(c, this_class, 0)];
-        c->local[c->local_n++] = constructor ? 6 + 1 : mix(7, name_hash(c->p + at + 3, be(c, at + 1, 2)));
+        c->local[c->local_n++] = constructor ? 6 + 1 : mix(7, class_hash(c, this_class));
+    }
+    if (d == NULL || n == 0) {
+        return;
     }
     for (d++; d < end && *d != ')'; d++) {
         const uint8_t *start = d;
@@ -381,7 +397,7 @@ static void entry_locals(struct side *c, uint32_t access, uint32_t this_class, u
 /* Hashes of all frames of one side, at places in the new code. */
 static const char *walk_frames(struct both *s, struct side *c, size_t at)
 {
-    memset(c->frame, 0, sizeof(c->frame));
+    memset(c->frame, 0, (s->b.len + 1) * sizeof(c->frame[0]));
     c->frame_n = 0;
     if (at == 0) {
         return NULL;
@@ -689,20 +705,14 @@ static const char *compare(struct both *s)
 
 const char *bci_compare(const uint8_t *in, size_t n, const uint8_t *out, size_t m, const char *tracker, struct bci_compared *r)
 {
-    struct both *s = malloc(sizeof(*s));
+    static struct both all; /* some MB: neither the stack's nor worth clearing for each class */
+    struct both *s = &all;
     memset(r, 0, sizeof(*r));
-    if (s == NULL) {
-        return "no memory";
-    }
-    memset(&s->a, 0, sizeof(s->a));
-    memset(&s->b, 0, sizeof(s->b));
     s->a.p = in;
     s->a.n = n;
     s->b.p = out;
     s->b.n = m;
     s->r = r;
     s->tracker = tracker;
-    const char *fault = compare(s);
-    free(s);
-    return fault;
+    return compare(s);
 }

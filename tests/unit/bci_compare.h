@@ -15,7 +15,7 @@ struct bci_compared {
 };
 
 /* NULL if every method of `out` is that of `in`, or is it plus: an entry call at 0, an exit call before each return, a handler (thrown,
- * athrow) at the end, wider branches that lead to the same places; with tables and frames to match. Else r->fault. */
+ * athrow) at the end, wider branches that lead to the same places; with tables and frames to match. Else r->fault. For one thread. */
 const char *bci_compare(const uint8_t *in, size_t n, const uint8_t *out, size_t m, const char *tracker, struct bci_compared *r);
 
 #endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cpuclock.h: the CPU time of the calling thread for little more than the price of reading the TSC.
+ *
+ * The kernel clears rseq_cs, a word that glibc registers for each thread, whenever the thread was switched out, moved or signalled. The
+ * clock points that word at a descriptor whose range holds no code that runs. While the pointer stands, the thread has run without a break
+ * since the thread clock was last asked, and its CPU time is that answer plus the TSC's way since. If it is gone, or HPX_CPUCLOCK_SPAN
+ * ticks have passed, the thread clock is asked again: a resync. docs/clock.md says why each order below matters.
+ *
+ * Owner: the thread that called hpx_cpuclock_enter(); it alone may call now and leave, also inside its signal handlers. setup comes before
+ * the first enter and once; recheck, name and reason may be called at any time by any thread.
+ *
+ *             [1] [2] [3]    [1] enter, now, leave of one struct  [2] the same of another struct  [3] recheck, name, reason
+ *   setup      X   X   X     X: the caller excludes the pair; -: safe concurrently
+ *   [1]        X   -   -     [1] x [1]: same thread, a signal handler can nest now() in now(), not in enter or leave
+ *   [3]        -   -   X     [3] x [3]: name and reason with anything; recheck is called by one thread at a time
+ *
+ * Lifetime: the kernel reads the descriptor as long as a thread points at it, so an object that holds it is linked with -z nodelete; leave
+ * takes the pointer back. A child after fork calls enter again: its thread clock began at 0.
+ * Signal safety: now() yes (no lock, no allocation, errno kept); every other call no. */
+#ifndef HPX_CPUCLOCK_H
+#define HPX_CPUCLOCK_H
+
+#include "compiler.h"
+#include <stdatomic.h>
+
+/* A resync at the latest after so many ticks: 1.7 ms at 5 GHz, 8.4 ms at 1 GHz. Bounds what time stolen by a hypervisor can add. */
+#define HPX_CPUCLOCK_SPAN (UINT64_C(1) << 23)
+
+enum hpx_cpuclock_kind {
+    HPX_CPUCLOCK_CPU,   /* CPU time of the thread */
+    HPX_CPUCLOCK_WALL,  /* CLOCK_MONOTONIC, by the same means */
+    HPX_CPUCLOCK_CALLS, /* CPU time, the thread clock asked each time: no self-test */
+};
+
+/* One thread's clock; zeroed before enter. All fields but resyncs are the owning thread's, handlers included: relaxed, the order inside the
+ * thread is made by signal fences. */
+struct hpx_cpuclock {
+    _Atomic uint64_t *word;   /* the thread's rseq_cs; NULL: it has none */
+    _Atomic uint64_t scale;   /* nanoseconds a tick * 2^32; 0: no short way, now() asks the kernel */
+    _Atomic uint64_t base_ns; /* what the kernel said at the resync, and the TSC just after */
+    _Atomic uint64_t base_tsc;
+    _Atomic uint64_t last;    /* the highest time given out */
+    _Atomic uint64_t resyncs; /* any thread may read it; moves with base_ns and base_tsc */
+    atomic_bool busy;         /* a resync is under way: a handler that meets it leaves the struct alone */
+};
+
+/* What setup asks of the system; tests put their own. NULL members: the system's. */
+struct hpx_cpuclock_ops {
+    bool (*tsc_is_steady)(void);                            /* the TSC neither stops nor changes its rate */
+    void *(*symbol)(const char *name);                      /* glibc's __rseq_offset and __rseq_size */
+    void (*after)(const char *event, _Atomic uint64_t *cs); /* between an event of the self-test and the look at rseq_cs; NULL: nothing */
+};
+
+/* Chooses the means by a self-test of about 4 ms in two threads of its own (their processors are set, the program's threads are not
+ * touched). ops is NULL but in tests. Never fails: whatever does not hold makes it the clock that asks the kernel each time, and the reason
+ * says what. Without setup the clock is that, too. */
+void hpx_cpuclock_setup(enum hpx_cpuclock_kind kind, const struct hpx_cpuclock_ops *ops);
+
+/* A short form of the self-test on the calling thread, which sleeps 0.1 ms and more: is rseq_cs still cleared, has the TSC its rate? false:
+ * no longer; from now on the kernel is asked (other threads follow within HPX_CPUCLOCK_SPAN ticks), and the reason says why. true also if
+ * there was nothing to check. Not on a thread inside now(), leave or enter. */
+bool hpx_cpuclock_recheck(void);
+
+/* For the report: how times are taken, and why not by the TSC ("" if by it). Static strings. */
+const char *hpx_cpuclock_name(void);
+const char *hpx_cpuclock_reason(void);
+/* Reads are by TSC and rseq. */
+bool hpx_cpuclock_is_fast(void);
+
+/* The calling thread's clock begins. */
+void hpx_cpuclock_enter(struct hpx_cpuclock *c);
+/* Takes the pointer back, if it is ours. Before the thread ends; now() must not be called afterwards, also by no handler. */
+void hpx_cpuclock_leave(struct hpx_cpuclock *c);
+
+/* now()'s long way: asks the kernel. Signal-safe. */
+uint64_t hpx_cpuclock_resync(struct hpx_cpuclock *c);
+
+/* The kernel's struct rseq_cs, part of its ABI. */
+struct hpx_cpuclock_section {
+    uint32_t version, flags;
+    uint64_t start_ip, post_commit_offset, abort_ip;
+} HPX_ALIGNED(32);
+extern const struct hpx_cpuclock_section hpx_cpuclock_section __attribute__((visibility("hidden")));
+#define HPX_CPUCLOCK_OURS ((uint64_t)(uintptr_t)&hpx_cpuclock_section)
+
+/* x86-64 alone was tried; on others nothing of the short way is compiled in. */
+#if defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
+#define HPX_CPUCLOCK_HAS_TSC 1
+static inline uint64_t hpx_cpuclock_tsc(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory"); /* also a barrier to the compiler */
+    return (uint64_t)high << 32 | low;
+}
+#else
+#define HPX_CPUCLOCK_HAS_TSC 0
+static inline uint64_t hpx_cpuclock_tsc(void)
+{
+    return 0;
+}
+#endif
+
+/* The places between the steps of now(), where a test raises a signal. */
+#ifndef HPX_CPUCLOCK_STEP
+#define HPX_CPUCLOCK_STEP(n) atomic_signal_fence(memory_order_seq_cst)
+#endif
+
+/* CPU time (wall: CLOCK_MONOTONIC) of the calling thread in nanoseconds. Never below what a call returned that ended before this one began;
+ * a handler's call counts, unless it fell between the last two steps below and ran ahead of the kernel's clock by itself. */
+static inline uint64_t hpx_cpuclock_now(struct hpx_cpuclock *c)
+{
+    uint64_t resyncs = atomic_load_explicit(&c->resyncs, memory_order_relaxed);
+    HPX_CPUCLOCK_STEP(0);
+    uint64_t scale = atomic_load_explicit(&c->scale, memory_order_relaxed);
+    if (hpx_unlikely(!scale)) {
+        return hpx_cpuclock_resync(c);
+    }
+    uint64_t base_ns = atomic_load_explicit(&c->base_ns, memory_order_relaxed);
+    HPX_CPUCLOCK_STEP(1);
+    uint64_t base_tsc = atomic_load_explicit(&c->base_tsc, memory_order_relaxed);
+    HPX_CPUCLOCK_STEP(2);
+    uint64_t ticks = hpx_cpuclock_tsc() - base_tsc; /* before the look at the pointer: what stands now stood then */
+    HPX_CPUCLOCK_STEP(3);
+    uint64_t pointer = atomic_load_explicit(c->word, memory_order_relaxed);
+    HPX_CPUCLOCK_STEP(4);
+    /* Last, because a handler's resync makes the pointer stand again. */
+    uint64_t resyncs_now = atomic_load_explicit(&c->resyncs, memory_order_relaxed);
+    if (hpx_unlikely(ticks >= HPX_CPUCLOCK_SPAN || pointer != HPX_CPUCLOCK_OURS || resyncs_now != resyncs)) {
+        return hpx_cpuclock_resync(c);
+    }
+    uint64_t ns = base_ns + (ticks * scale >> 32), last = atomic_load_explicit(&c->last, memory_order_relaxed);
+    if (hpx_unlikely(ns < last)) {
+        ns = last;
+    }
+    HPX_CPUCLOCK_STEP(5);
+    atomic_store_explicit(&c->last, ns, memory_order_relaxed);
+    return ns;
+}
+
+#endif

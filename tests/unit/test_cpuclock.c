@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_cpuclock.c: the clock made of TSC and rseq tells what the thread clock tells. Bounds are the clock's own (one span), never a speed.
+ *
+ * Where the system has no such clock, what needs it is skipped. */
+static void step(int n);
+#define HPX_CPUCLOCK_STEP(n) step(n)
+
+#include "clock.h"
+#include "cmocka_all.h"
+#include "cpuclock.h"
+#include "cpuclock_check.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A span at 1 GHz: the most that the clock may run ahead, and more than it may on faster ones. */
+#define AHEAD_NS (HPX_CPUCLOCK_SPAN + 100000)
+
+static _Thread_local struct hpx_cpuclock *handlers_clock; /* what the handler reads */
+static _Thread_local uint64_t handlers_highest, handlers_errors, mains_last;
+static _Thread_local int step_to_raise = -1;
+static _Thread_local bool handler_sleeps, raise_in_kernel_call;
+static _Thread_local unsigned handled;
+
+uint64_t __real_hpx_clock_thread_cpu(void);
+uint64_t __wrap_hpx_clock_thread_cpu(void);
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    if (!handlers_clock) {
+        return;
+    }
+    if (handler_sleeps) {
+        (void)nanosleep(&(struct timespec){0, 200000}, NULL);
+    }
+    for (int i = 0; i < 2; i++) {
+        uint64_t ns = hpx_cpuclock_now(handlers_clock);
+        handlers_errors += ns < handlers_highest || ns < mains_last;
+        handlers_highest = ns;
+    }
+    handled++;
+}
+
+static void step(int n)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (n == step_to_raise) {
+        step_to_raise = -1;
+        (void)raise(SIGUSR1);
+    }
+}
+
+/* The kernel's answer in a resync, with a signal behind it. */
+uint64_t __wrap_hpx_clock_thread_cpu(void)
+{
+    uint64_t ns = __real_hpx_clock_thread_cpu();
+    if (raise_in_kernel_call) {
+        raise_in_kernel_call = false;
+        (void)raise(SIGUSR1);
+    }
+    return ns;
+}
+
+static int choose(void **state)
+{
+    (void)state;
+    hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, NULL);
+    return 0;
+}
+
+static void need_fast(void)
+{
+    if (!hpx_cpuclock_is_fast()) {
+        print_message("no clock by TSC and rseq here: %s\n", hpx_cpuclock_reason());
+        skip();
+    }
+}
+
+static long switches(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nvcsw + u.ru_nivcsw : -1;
+}
+
+static void burn(uint64_t ns)
+{
+    for (uint64_t end = __real_hpx_clock_thread_cpu() + ns; __real_hpx_clock_thread_cpu() < end;) {
+    }
+}
+
+static void rest(long ns)
+{
+    (void)nanosleep(&(struct timespec){0, ns}, NULL);
+}
+
+/* Rounds of work of each kind; the number of reads beyond what the thread clock around them and one span allow. */
+static uint64_t mixed_work(struct hpx_cpuclock *c, unsigned rounds)
+{
+    uint64_t errors = 0, last = 0;
+    for (unsigned i = 0; i < rounds; i++) {
+        switch (i % 4) {
+        case 0:
+            rest(300000);
+            break;
+        case 1:
+            (void)sched_yield();
+            break;
+        case 2:
+            burn(400000);
+            break;
+        default:
+            for (int n = 0; n < 1000; n++) {
+                uint64_t ns = hpx_cpuclock_now(c);
+                errors += ns < last;
+                last = ns;
+            }
+        }
+        uint64_t ns = hpx_cpuclock_now(c);
+        errors += ns < last || ns > __real_hpx_clock_thread_cpu() + AHEAD_NS;
+        last = ns;
+    }
+    rest(100000); /* the read behind it is a resync */
+    uint64_t before = __real_hpx_clock_thread_cpu(), ns = hpx_cpuclock_now(c);
+    return errors + (ns < before) + (ns > __real_hpx_clock_thread_cpu() + AHEAD_NS);
+}
+
+static void cpuclock_agrees_with_the_thread_clock_over_mixed_work(void **state)
+{
+    (void)state;
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    assert_int_equal(mixed_work(&c, 200), 0);
+    hpx_cpuclock_leave(&c);
+}
+
+static void cpuclock_asks_again_after_a_span(void **state)
+{
+    (void)state;
+    need_fast();
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    (void)hpx_cpuclock_now(&c);
+    uint64_t before = c.resyncs;
+    atomic_store(&c.base_tsc, c.base_tsc - HPX_CPUCLOCK_SPAN);
+    (void)hpx_cpuclock_now(&c);
+    assert_true(c.resyncs > before);
+    hpx_cpuclock_leave(&c);
+}
+
+/* Returns how often the thread was switched out between two reads without a resync; *seen: how often at all. */
+static uint64_t missed_switches(struct hpx_cpuclock *c, unsigned rounds, void (*between)(void), uint64_t *seen)
+{
+    uint64_t missed = 0;
+    for (unsigned i = 0; i < rounds; i++) {
+        (void)hpx_cpuclock_now(c);
+        uint64_t resyncs = c->resyncs;
+        long before = switches();
+        between();
+        bool switched = switches() != before;
+        (void)hpx_cpuclock_now(c);
+        *seen += switched;
+        missed += switched && c->resyncs == resyncs;
+    }
+    return missed;
+}
+
+static void sleep_a_little(void)
+{
+    rest(20000);
+}
+
+static void yield(void)
+{
+    (void)sched_yield();
+}
+
+static void cpuclock_asks_again_after_each_sleep(void **state)
+{
+    (void)state;
+    need_fast();
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    uint64_t seen = 0;
+    assert_int_equal(missed_switches(&c, 500, sleep_a_little, &seen), 0);
+    assert_int_equal(seen, 500);
+    hpx_cpuclock_leave(&c);
+}
+
+static void cpuclock_does_not_count_sleep(void **state)
+{
+    (void)state;
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    uint64_t before = __real_hpx_clock_thread_cpu(), first = hpx_cpuclock_now(&c);
+    for (int i = 0; i < 5; i++) {
+        rest(40000000);
+        (void)hpx_cpuclock_now(&c);
+    }
+    uint64_t counted = hpx_cpuclock_now(&c) - first;
+    assert_true(counted <= __real_hpx_clock_thread_cpu() - before + AHEAD_NS);
+    hpx_cpuclock_leave(&c);
+}
+
+struct worker {
+    int cpu;
+    uint64_t errors, missed, seen;
+    void (*between)(void);
+};
+
+static void *share_a_processor(void *arg)
+{
+    struct worker *w = arg;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)w->cpu, &set);
+    (void)sched_setaffinity(0, sizeof(set), &set);
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    w->missed = missed_switches(&c, 2000, w->between, &w->seen);
+    w->errors = mixed_work(&c, 100);
+    hpx_cpuclock_leave(&c);
+    return NULL;
+}
+
+static void cpuclock_holds_for_two_threads_on_one_processor(void **state)
+{
+    (void)state;
+    need_fast();
+    struct worker w[2] = {{.cpu = sched_getcpu(), .between = yield}, {.cpu = sched_getcpu(), .between = yield}};
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&t[i], NULL, share_a_processor, &w[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(t[i], NULL);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(w[i].errors, 0);
+        assert_int_equal(w[i].missed, 0);
+        assert_true(w[i].seen > 0);
+    }
+}
+
+static void cpuclock_takes_a_foreign_pointer_for_a_cleared_one(void **state)
+{
+    (void)state;
+    need_fast();
+    static struct hpx_cpuclock_section foreign;
+    foreign = hpx_cpuclock_section; /* the kernel checks it: one that is valid */
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    for (int i = 0; i < 2; i++) {
+        (void)hpx_cpuclock_now(&c);
+        uint64_t resyncs = c.resyncs, before = __real_hpx_clock_thread_cpu();
+        atomic_store(c.word, i ? (uint64_t)(uintptr_t)&foreign : 0);
+        assert_true(hpx_cpuclock_now(&c) >= before);
+        assert_true(c.resyncs > resyncs);
+    }
+    _Atomic uint64_t *word = c.word;
+    atomic_store(word, (uint64_t)(uintptr_t)&foreign);
+    hpx_cpuclock_leave(&c);
+    assert_int_not_equal(atomic_load(word), HPX_CPUCLOCK_OURS);
+    atomic_store(word, 0);
+}
+
+static void cpuclock_leave_takes_the_pointer_back(void **state)
+{
+    (void)state;
+    need_fast();
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    _Atomic uint64_t *word = c.word;
+    atomic_store(word, HPX_CPUCLOCK_OURS);
+    hpx_cpuclock_leave(&c);
+    assert_int_equal(atomic_load(word), 0);
+    atomic_store(word, HPX_CPUCLOCK_OURS); /* left by a thread that ended, or by the parent */
+    hpx_cpuclock_enter(&c);
+    assert_int_equal(atomic_load(word), 0);
+    hpx_cpuclock_leave(&c);
+}
+
+static void cpuclock_read_asks_again_if_a_handler_did_between_its_steps(void **state)
+{
+    (void)state;
+    need_fast();
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    handlers_clock = &c;
+    handler_sleeps = true;
+    handlers_errors = 0;
+    for (int n = 0; n <= 5; n++) {
+        uint64_t resyncs, in_handler, before, ns;
+        do { /* again, if the read itself found no short way */
+            handled = 0;
+            step_to_raise = -1;
+            mains_last = hpx_cpuclock_now(&c);
+            handlers_highest = 0;
+            burn(100000);
+            before = __real_hpx_clock_thread_cpu();
+            resyncs = c.resyncs;
+            step_to_raise = n;
+            ns = hpx_cpuclock_now(&c);
+            in_handler = handled;
+        } while (!in_handler);
+        assert_int_equal(handlers_errors, 0);
+        assert_true(ns <= __real_hpx_clock_thread_cpu() + AHEAD_NS);
+        assert_true(ns >= mains_last);
+        if (n < 5) {
+            assert_true(ns >= before);
+            assert_true(ns >= handlers_highest);
+            assert_true(c.resyncs - resyncs >= 2); /* the handler's and its own */
+        }
+        assert_true(hpx_cpuclock_now(&c) >= handlers_highest);
+    }
+    handlers_clock = NULL;
+    handler_sleeps = false;
+    hpx_cpuclock_leave(&c);
+}
+
+static void cpuclock_handler_inside_a_resync_leaves_it_alone(void **state)
+{
+    (void)state;
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    handlers_clock = &c;
+    handlers_errors = handled = 0;
+    handlers_highest = mains_last = 0;
+    for (int i = 0; i < 100; i++) {
+        handlers_highest = 0;
+        mains_last = hpx_cpuclock_now(&c);
+        uint64_t resyncs = c.resyncs;
+        raise_in_kernel_call = true;
+        (void)hpx_cpuclock_resync(&c);
+        assert_int_equal(c.resyncs, resyncs + 1);
+        assert_false(atomic_load(&c.busy));
+        assert_true(hpx_cpuclock_now(&c) >= handlers_highest);
+    }
+    assert_int_equal(handled, 100);
+    assert_int_equal(handlers_errors, 0);
+    handlers_clock = NULL;
+    hpx_cpuclock_leave(&c);
+}
+
+struct shooter {
+    pthread_t target;
+    atomic_bool stop; /* relaxed: joined after */
+};
+
+static void *shoot(void *arg)
+{
+    struct shooter *s = arg;
+    while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+        (void)pthread_kill(s->target, SIGUSR1);
+        (void)sched_yield();
+    }
+    return NULL;
+}
+
+static void cpuclock_never_goes_back_under_signals(void **state)
+{
+    (void)state;
+    struct shooter s = {.target = pthread_self()};
+    struct hpx_cpuclock c;
+    pthread_t t;
+    hpx_cpuclock_enter(&c);
+    handlers_highest = handlers_errors = mains_last = handled = 0;
+    handlers_clock = &c;
+    assert_int_equal(pthread_create(&t, NULL, shoot, &s), 0);
+    uint64_t errors = 0;
+    while (handled < 3000) {
+        for (int i = 0; i < 100; i++) {
+            uint64_t highest = handlers_highest;
+            atomic_signal_fence(memory_order_seq_cst);
+            uint64_t ns = hpx_cpuclock_now(&c);
+            errors += ns < mains_last || ns < highest;
+            mains_last = ns;
+            atomic_signal_fence(memory_order_seq_cst);
+        }
+        uint64_t ns = hpx_cpuclock_now(&c);
+        errors += ns > __real_hpx_clock_thread_cpu() + AHEAD_NS;
+    }
+    atomic_store_explicit(&s.stop, true, memory_order_relaxed);
+    pthread_join(t, NULL);
+    handlers_clock = NULL;
+    assert_int_equal(errors, 0);
+    assert_int_equal(handlers_errors, 0);
+    hpx_cpuclock_leave(&c);
+}
+
+static void cpuclock_begins_anew_in_a_child(void **state)
+{
+    (void)state;
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    burn(20000000);
+    (void)hpx_cpuclock_now(&c);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        hpx_cpuclock_enter(&c);
+        uint64_t before = __real_hpx_clock_thread_cpu(), ns = hpx_cpuclock_now(&c);
+        bool right = ns >= before && ns <= __real_hpx_clock_thread_cpu() && mixed_work(&c, 20) == 0;
+        _exit(right ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    hpx_cpuclock_leave(&c);
+}
+
+/* The clock asks the kernel each time, for this reason, and is right. */
+static void assert_by_calls(const char *reason)
+{
+    struct hpx_cpuclock c;
+    assert_false(hpx_cpuclock_is_fast());
+    assert_string_equal(hpx_cpuclock_name(), "thread clock by calls");
+    assert_non_null(strstr(hpx_cpuclock_reason(), reason));
+    hpx_cpuclock_enter(&c);
+    for (int i = 0; i < 100; i++) {
+        uint64_t before = __real_hpx_clock_thread_cpu(), ns = hpx_cpuclock_now(&c);
+        assert_true(before <= ns && ns <= __real_hpx_clock_thread_cpu());
+    }
+    assert_true(hpx_cpuclock_recheck());
+    hpx_cpuclock_leave(&c);
+}
+
+static bool never(void)
+{
+    return false;
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static void *no_symbol(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static void *size_of_zero(const char *name)
+{
+    static unsigned zero;
+    static ptrdiff_t offset;
+    return strcmp(name, "__rseq_size") == 0 ? (void *)&zero : (void *)&offset;
+}
+
+static void cpuclock_asks_the_kernel_where_something_is_missing(void **state)
+{
+    (void)state;
+    hpx_cpuclock_setup(HPX_CPUCLOCK_CALLS, NULL);
+    assert_by_calls("asked for");
+    if (HPX_CPUCLOCK_HAS_TSC) {
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = never});
+        assert_by_calls("TSC is not steady");
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = always, .symbol = no_symbol});
+        assert_by_calls("C library");
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = always, .symbol = size_of_zero});
+        assert_by_calls("not registered");
+    }
+}
+
+static const char *spared; /* the event after which a kernel of this test has not cleared the pointer; read by the self-test's thread */
+
+static void spare(const char *event, _Atomic uint64_t *word)
+{
+    if (strcmp(event, spared) == 0) {
+        atomic_store(word, HPX_CPUCLOCK_OURS);
+    }
+}
+
+static void cpuclock_asks_the_kernel_where_it_clears_too_little(void **state)
+{
+    (void)state;
+    need_fast();
+    static const char *const events[][2] = {{"nanosleep", "nanosleep"},
+                                            {"futex", "futex wait"},
+                                            {"read", "read that waits"},
+                                            {"yield", "sched_yield"},
+                                            {"migration", "migration"}};
+    cpu_set_t set;
+    bool one = sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) == 1;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(events) - one; i++) {
+        spared = events[i][0];
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.after = spare});
+        assert_by_calls(events[i][1]);
+    }
+}
+
+static void cpuclock_as_wall_clock_counts_sleep(void **state)
+{
+    (void)state;
+    for (int fast = 0; fast < 2; fast++) {
+        hpx_cpuclock_setup(HPX_CPUCLOCK_WALL, fast ? NULL : &(struct hpx_cpuclock_ops){.tsc_is_steady = never});
+        assert_non_null(strstr(hpx_cpuclock_name(), "wall clock by "));
+        struct hpx_cpuclock c;
+        hpx_cpuclock_enter(&c);
+        uint64_t first = hpx_cpuclock_now(&c), between = hpx_clock_mono();
+        rest(20000000);
+        uint64_t before = hpx_clock_mono(), ns = hpx_cpuclock_now(&c);
+        assert_true(ns >= before && ns <= hpx_clock_mono() + AHEAD_NS);
+        assert_true(first <= between + AHEAD_NS && ns - first >= 20000000 - AHEAD_NS);
+        hpx_cpuclock_leave(&c);
+    }
+}
+
+static void cpuclock_recheck_passes_and_tells_another_rate(void **state)
+{
+    (void)state;
+    need_fast();
+    assert_true(hpx_cpuclock_recheck());
+    assert_true(hpx_cpuclock_is_fast());
+    assert_string_equal(hpx_cpuclock_name(), "thread clock by TSC and rseq");
+    assert_string_equal(hpx_cpuclock_reason(), "");
+    struct hpx_cpuclock_found found;
+    hpx_cpuclock_check(&found, NULL);
+    assert_true(found.scale > 0);
+    assert_true(hpx_cpuclock_check_again(&found));
+    found.scale += found.scale / 4;
+    assert_false(hpx_cpuclock_check_again(&found));
+    assert_non_null(strstr(found.why, "rate"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(cpuclock_agrees_with_the_thread_clock_over_mixed_work, choose),
+        cmocka_unit_test_setup(cpuclock_asks_again_after_a_span, choose),
+        cmocka_unit_test_setup(cpuclock_asks_again_after_each_sleep, choose),
+        cmocka_unit_test_setup(cpuclock_does_not_count_sleep, choose),
+        cmocka_unit_test_setup(cpuclock_holds_for_two_threads_on_one_processor, choose),
+        cmocka_unit_test_setup(cpuclock_takes_a_foreign_pointer_for_a_cleared_one, choose),
+        cmocka_unit_test_setup(cpuclock_leave_takes_the_pointer_back, choose),
+        cmocka_unit_test_setup(cpuclock_read_asks_again_if_a_handler_did_between_its_steps, choose),
+        cmocka_unit_test_setup(cpuclock_handler_inside_a_resync_leaves_it_alone, choose),
+        cmocka_unit_test_setup(cpuclock_never_goes_back_under_signals, choose),
+        cmocka_unit_test_setup(cpuclock_begins_anew_in_a_child, choose),
+        cmocka_unit_test_setup(cpuclock_asks_the_kernel_where_something_is_missing, choose),
+        cmocka_unit_test_setup(cpuclock_asks_the_kernel_where_it_clears_too_little, choose),
+        cmocka_unit_test_setup(cpuclock_as_wall_clock_counts_sleep, choose),
+        cmocka_unit_test_setup(cpuclock_recheck_passes_and_tells_another_rate, choose),
+    };
+    (void)sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_RESTART}, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
