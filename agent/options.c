@@ -2,6 +2,7 @@
 /* options.c: takes the sources of options apart, in their order, and checks what goes together. */
 #include "options_internal.h"
 #include "options_table.h"
+#include "patterns.h"
 
 #include <ctype.h>
 #include <locale.h>
@@ -218,6 +219,38 @@ static int take_output(struct hpx_opt_parse *p, const struct hpx_opt *opt, const
     return 0;
 }
 
+static enum value_is take_min(uint32_t *min, const char *value)
+{
+    size_t n = strspn(value, "0123456789");
+    unsigned long v = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
+    if (n == 0 || value[n] || v > UINT16_MAX) {
+        return VALUE_WRONG;
+    }
+    *min = (uint32_t)v;
+    return VALUE_GOOD;
+}
+
+static enum value_is take_times(enum hpx_times *times, const char *value)
+{
+    *times = strcmp(value, "wall") ? HPX_TIMES_CPU : HPX_TIMES_WALL;
+    return !strcmp(value, "cpu") || !strcmp(value, "wall") ? VALUE_GOOD : VALUE_WRONG;
+}
+
+static int take_patterns(struct hpx_opt_parse *p, char **list, const char *value, enum value_is *is)
+{
+    if (!hpx_patterns_valid(value)) {
+        *is = VALUE_WRONG;
+        return 0;
+    }
+    char *copy = strdup(value);
+    if (!copy) {
+        return hpx_opt_no_memory(p);
+    }
+    free(*list);
+    *list = copy;
+    return 0;
+}
+
 static int take_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value, enum value_is *is)
 {
     switch (opt->kind) {
@@ -245,6 +278,14 @@ static int take_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const 
     case HPX_OPT_SIGNAL:
         *is = take_signal(&p->o->signal, value);
         return 0;
+    case HPX_OPT_TIMES:
+        *is = take_times(&p->o->times, value);
+        return 0;
+    case HPX_OPT_MIN:
+        *is = take_min(&p->o->min, value);
+        return 0;
+    case HPX_OPT_PATTERNS:
+        return take_patterns(p, (char **)(void *)((char *)p->o + opt->offset), value, is);
     case HPX_OPT_CUTOFF:
         *is = take_cutoff(&p->o->cutoff, value);
         return 0;
@@ -386,7 +427,7 @@ static int take_defaults(struct hpx_opt_parse *p)
     for (size_t i = 0; i < hpx_opts_len && rc == 0; i++) {
         enum hpx_opt_kind kind = hpx_opts[i].kind;
         if (kind == HPX_OPT_FLAG || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL || kind == HPX_OPT_CUTOFF ||
-            kind == HPX_OPT_SAMPLER || kind == HPX_OPT_SIGNAL) {
+            kind == HPX_OPT_SAMPLER || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_TIMES || kind == HPX_OPT_MIN) {
             rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
         }
     }
@@ -472,6 +513,8 @@ void hpx_options_fini(struct hpx_options *o)
 {
     free(o->file);
     free(o->net);
+    free(o->include);
+    free(o->exclude);
     free(o->given);
     *o = (struct hpx_options){0};
 }

@@ -16,6 +16,9 @@ enum hpx_cpu_mode { HPX_CPU_OFF, HPX_CPU_SAMPLES, HPX_CPU_TIMES, HPX_CPU_OLD };
 /* Who takes the stacks of cpu=samples: the signal handler; a thread of ours after a signal; a thread of ours without signals. */
 enum hpx_engine { HPX_ENGINE_ASYNC, HPX_ENGINE_WALK, HPX_ENGINE_POLL };
 
+/* How cpu=times takes its times: by the thread's CPU clock, by wall time. */
+enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL };
+
 struct hpx_options {
     enum hpx_cpu_mode cpu;
     bool heap_dump, heap_sites;
@@ -26,8 +29,12 @@ struct hpx_options {
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
     enum hpx_engine sampler;
-    int signal;           /* number of the signal of cpu=samples */
-    double cutoff;        /* >= 0, inf or nan */
+    int signal;    /* number of the signal of cpu=samples */
+    double cutoff; /* >= 0, inf or nan */
+    enum hpx_times times;
+    uint32_t min;  /* cpu=times leaves methods of fewer bytes alone */
+    char *include; /* malloc'ed lists of patterns.h; NULL: none */
+    char *exclude;
     char *file;           /* malloc'ed; not expanded; the format's default name when none was given */
     char *net;            /* malloc'ed HOST:PORT or NULL */
     bool heap_by_default; /* nobody asked for cpu, heap or monitor */

@@ -57,6 +57,16 @@ const struct hpx_opt hpx_opts[] = {
      .what = "signal of cpu=samples: PROF, RTMIN+3...",
      .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 27; the prefix SIG is allowed. Signals that hprofx did "
              "not send go to the handler that was there before."},
+    {.name = "include", .kind = HPX_OPT_PATTERNS, .offset = AT(include), .values = "PATTERN", .must = "class or package names with ':' between", .def = "all",
+     .what = "classes that cpu=times counts",
+     .more = "Java names, more than one with ':' between; '*' stands for any characters. A name without '*' is a class with its nested ones, or a package with "
+             "all below it: include=com.acme:*.OrderService. Time of methods left out belongs to their callers."},
+    {.name = "exclude", .kind = HPX_OPT_PATTERNS, .offset = AT(exclude), .values = "PATTERN", .must = "class or package names with ':' between", .def = "none",
+     .what = "classes that cpu=times leaves out", .more = "As include=, and stronger."},
+    {.name = "min", .kind = HPX_OPT_MIN, .values = "BYTES", .must = "decimal and 0..65535", .def = "0",
+     .what = "cpu=times leaves shorter methods out", .more = "In bytes of byte code. Their time belongs to their callers; the report says how many they were."},
+    {.name = "times", .kind = HPX_OPT_TIMES, .values = "cpu|wall", .must = "cpu|wall", .def = "cpu",
+     .what = "the clock of cpu=times", .more = "cpu: CPU time of the thread. wall: real time, waiting included, as the original measured it."},
     {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
      .what = "primitive fields in heap dumps", .more = "n: they are written as 0."},
     {.name = "primarrays", .kind = HPX_OPT_FLAG, .offset = AT(primarrays), .values = YN, .must = YN, .def = "y",

@@ -18,6 +18,9 @@ enum hpx_opt_kind {
     HPX_OPT_CUTOFF,
     HPX_OPT_SAMPLER,
     HPX_OPT_SIGNAL,
+    HPX_OPT_TIMES,
+    HPX_OPT_MIN,
+    HPX_OPT_PATTERNS,       /* kept in the char * at `offset` */
     HPX_OPT_FLAG,           /* y or n, kept in the bool at `offset` */
     HPX_OPT_IGNORED_FLAG,   /* y or n, not kept */
     HPX_OPT_IGNORED_NUMBER, /* anything but nothing, not kept */

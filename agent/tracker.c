@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tracker.c: the bytes and the natives of the class of tracker.h. */
+#include "tracker.h"
+#include "clock.h"
+#include "hprofx_bci.h"
+#include "threads.h"
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static atomic_bool probing; /* relaxed: the closer's membarrier orders it against `in_probe` of all threads */
+
+/* --- the natives: on the program's own thread, in native state; they allocate nothing, take no lock, enter neither Java nor the VM but for
+ * a thread's first call. An exception may be pending: nothing here looks at it. */
+
+/* The state of a thread that was there before us and calls for the first time; NULL: it has none, or has ended. */
+static struct hpx_agent_thread *find_self(JNIEnv *env)
+{
+    return atomic_load_explicit(&probing, memory_order_relaxed) ? hpx_threads_find_self(env) : NULL;
+}
+
+static struct hpx_agent_thread *go_in(JNIEnv *env)
+{
+    struct hpx_agent_thread *t = hpx_self;
+    if (hpx_unlikely(t == NULL) && (t = find_self(env)) == NULL) {
+        return NULL;
+    }
+    atomic_store_explicit(&t->in_probe, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* the closer's membarrier makes a fence of it: partner hpx_tracker_close() */
+    if (hpx_likely(atomic_load_explicit(&probing, memory_order_relaxed))) {
+        return t;
+    }
+    atomic_store_explicit(&t->in_probe, 0, memory_order_relaxed);
+    return NULL;
+}
+
+static void go_out(struct hpx_agent_thread *t)
+{
+    atomic_store_explicit(&t->in_probe, 0, memory_order_release); /* partner: hpx_tracker_quiesce() */
+}
+
+static void JNICALL enter(JNIEnv *env, jclass tracker, jint method)
+{
+    (void)tracker;
+    struct hpx_agent_thread *t = go_in(env);
+    if (t != NULL) {
+        hpx_calls_enter(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
+        go_out(t);
+    }
+}
+
+static void JNICALL leave(JNIEnv *env, jclass tracker, jint method)
+{
+    (void)tracker;
+    struct hpx_agent_thread *t = go_in(env);
+    if (t != NULL) {
+        hpx_calls_exit(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
+        go_out(t);
+    }
+}
+
+static void JNICALL thrown(JNIEnv *env, jclass tracker, jint method)
+{
+    (void)tracker;
+    struct hpx_agent_thread *t = go_in(env);
+    if (t != NULL) {
+        hpx_calls_thrown(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
+        go_out(t);
+    }
+}
+
+void hpx_tracker_open(void)
+{
+    atomic_store_explicit(&probing, true, memory_order_relaxed);
+}
+
+void hpx_tracker_close(void)
+{
+    atomic_store_explicit(&probing, false, memory_order_relaxed);
+    /* liburcu-bp has registered the process for it */
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+        nanosleep(&(struct timespec){0, 10000000}, NULL); /* where it is refused: no store waits so long in a processor */
+    }
+}
+
+bool hpx_tracker_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)
+{
+    while (atomic_load_explicit(&t->in_probe, memory_order_acquire)) { /* partner: go_out() */
+        if (hpx_clock_mono() > until_ns) {
+            return false;
+        }
+        nanosleep(&(struct timespec){0, 50000}, NULL);
+    }
+    return true;
+}
+
+/* --- the class file */
+
+struct bytes {
+    uint8_t at[512];
+    size_t n;
+};
+
+static void u2(struct bytes *b, unsigned v)
+{
+    b->at[b->n++] = (uint8_t)(v >> 8);
+    b->at[b->n++] = (uint8_t)v;
+}
+
+static void utf8(struct bytes *b, const char *s)
+{
+    size_t n = strlen(s);
+    b->at[b->n++] = 1; /* CONSTANT_Utf8 */
+    u2(b, (unsigned)n);
+    memcpy(b->at + b->n, s, n);
+    b->n += n;
+}
+
+static void class_ref(struct bytes *b, unsigned name)
+{
+    b->at[b->n++] = 7; /* CONSTANT_Class */
+    u2(b, name);
+}
+
+/* public final synthetic class Tracker { public static native void enter(int), exit(int), thrown(int) } of version 49: no frames. */
+static void build(struct bytes *b)
+{
+    enum { NAME = 1, SELF, OBJECT_NAME, OBJECT, ENTER, EXIT, THROWN, DESC, COUNT };
+    static const unsigned names[] = {ENTER, EXIT, THROWN};
+    b->n = 0;
+    u2(b, 0xcafe), u2(b, 0xbabe), u2(b, 0), u2(b, 49);
+    u2(b, COUNT);
+    utf8(b, HPROFX_BCI_TRACKER);
+    class_ref(b, NAME);
+    utf8(b, "java/lang/Object");
+    class_ref(b, OBJECT_NAME);
+    utf8(b, "enter");
+    utf8(b, "exit");
+    utf8(b, "thrown");
+    utf8(b, "(I)V");
+    u2(b, 0x1031), u2(b, SELF), u2(b, OBJECT), u2(b, 0), u2(b, 0);
+    u2(b, (unsigned)HPX_ARRAY_LEN(names));
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        u2(b, 0x0109), u2(b, names[i]), u2(b, DESC), u2(b, 0);
+    }
+    u2(b, 0);
+}
+
+int hpx_tracker_define(JNIEnv *env, struct hpx_err *err)
+{
+    static const JNINativeMethod natives[] = {
+        {(char *)(uintptr_t) "enter", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)enter},
+        {(char *)(uintptr_t) "exit", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)leave},
+        {(char *)(uintptr_t) "thrown", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)thrown},
+    };
+    struct bytes b;
+    build(&b);
+    jclass tracker = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)b.at, (jsize)b.n);
+    if (tracker == NULL || (*env)->RegisterNatives(env, tracker, natives, (jint)HPX_ARRAY_LEN(natives)) != 0) {
+        (*env)->ExceptionClear(env);
+        return hpx_err_set(err, HPX_E_VM, "the VM does not take the class %s", HPROFX_BCI_TRACKER);
+    }
+    (*env)->DeleteLocalRef(env, tracker); /* the boot loader keeps it */
+    return 0;
+}

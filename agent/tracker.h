@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tracker.h: the class that instrumented methods call, and its natives: the probes of cpu=times.
+ *
+ * hprofx.Tracker is defined in the boot loader's unnamed module: every class sees it, since the VM lets the module of a class that an agent
+ * changes read that module. (In a package of java.base the VM would warn on stdout when its natives are registered.) */
+#ifndef HPX_TRACKER_H
+#define HPX_TRACKER_H
+
+#include "agent.h"
+
+/* Defines the class and registers its natives. VMStart. 0, -HPX_E_VM. */
+int hpx_tracker_define(JNIEnv *env, struct hpx_err *err);
+/* Probes count from now on. After the thread of VMInit has its state. */
+void hpx_tracker_open(void);
+/* Probes count no more; those that are inside leave at once, also from a wait for space. The aggregator, before the last pass. */
+void hpx_tracker_close(void);
+/* Waits until t is in no probe, at most until then (hpx_clock_mono()); false: it still is. The aggregator, after close. */
+bool hpx_tracker_quiesce(struct hpx_agent_thread *t, uint64_t until_ns);
+
+#endif
