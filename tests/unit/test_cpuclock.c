@@ -210,8 +210,8 @@ static void cpuclock_does_not_count_sleep(void **state)
 
 struct worker {
     int cpu;
+    pthread_barrier_t *both;
     uint64_t errors, missed, seen;
-    void (*between)(void);
 };
 
 static void *share_a_processor(void *arg)
@@ -223,7 +223,10 @@ static void *share_a_processor(void *arg)
     (void)sched_setaffinity(0, sizeof(set), &set);
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
-    w->missed = missed_switches(&c, 2000, w->between, &w->seen);
+    (void)pthread_barrier_wait(w->both);
+    for (int i = 0; i < 2000 && w->seen < 100; i++) {
+        w->missed += missed_switches(&c, 100, yield, &w->seen);
+    }
     w->errors = mixed_work(&c, 100);
     hpx_cpuclock_leave(&c);
     return NULL;
@@ -233,7 +236,10 @@ static void cpuclock_holds_for_two_threads_on_one_processor(void **state)
 {
     (void)state;
     need_fast();
-    struct worker w[2] = {{.cpu = sched_getcpu(), .between = yield}, {.cpu = sched_getcpu(), .between = yield}};
+    pthread_barrier_t both;
+    assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
+    int cpu = sched_getcpu();
+    struct worker w[2] = {{.cpu = cpu, .both = &both}, {.cpu = cpu, .both = &both}};
     pthread_t t[2];
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&t[i], NULL, share_a_processor, &w[i]), 0);
@@ -246,6 +252,7 @@ static void cpuclock_holds_for_two_threads_on_one_processor(void **state)
         assert_int_equal(w[i].missed, 0);
         assert_true(w[i].seen > 0);
     }
+    (void)pthread_barrier_destroy(&both);
 }
 
 static void cpuclock_takes_a_foreign_pointer_for_a_cleared_one(void **state)
