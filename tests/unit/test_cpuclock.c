@@ -25,7 +25,8 @@ static void step(int n);
 static _Thread_local struct hpx_cpuclock *handlers_clock; /* what the handler reads */
 static _Thread_local uint64_t handlers_highest, handlers_errors, mains_last;
 static _Thread_local int step_to_raise = -1;
-static _Thread_local bool handler_sleeps, raise_in_kernel_call;
+static _Thread_local bool handler_sleeps, raise_in_kernel_call, sleep_after_kernel_call;
+static _Thread_local bool handler_sets_pointer; /* as on a kernel that leaves it alone at signals; reads are exact then */
 static _Thread_local unsigned handled;
 
 uint64_t __real_hpx_clock_thread_cpu(void);
@@ -41,7 +42,12 @@ static void on_signal(int sig)
         (void)nanosleep(&(struct timespec){0, 200000}, NULL);
     }
     for (int i = 0; i < 2; i++) {
+        uint64_t before = __real_hpx_clock_thread_cpu();
+        if (handler_sets_pointer) {
+            atomic_store(handlers_clock->word, HPX_CPUCLOCK_OURS);
+        }
         uint64_t ns = hpx_cpuclock_now(handlers_clock);
+        handlers_errors += handler_sets_pointer && (ns < before || ns > __real_hpx_clock_thread_cpu());
         handlers_errors += ns < handlers_highest || ns < mains_last;
         handlers_highest = ns;
     }
@@ -64,6 +70,9 @@ uint64_t __wrap_hpx_clock_thread_cpu(void)
     if (raise_in_kernel_call) {
         raise_in_kernel_call = false;
         (void)raise(SIGUSR1);
+    }
+    if (sleep_after_kernel_call) {
+        (void)nanosleep(&(struct timespec){0, 100000}, NULL);
     }
     return ns;
 }
@@ -151,6 +160,27 @@ static void cpuclock_asks_again_after_a_span(void **state)
     atomic_store(&c.base_tsc, c.base_tsc - HPX_CPUCLOCK_SPAN);
     (void)hpx_cpuclock_now(&c);
     assert_true(c.resyncs > before);
+    hpx_cpuclock_leave(&c);
+}
+
+static void cpuclock_stands_still_until_the_thread_clock_caught_up(void **state)
+{
+    (void)state;
+    need_fast();
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    uint64_t resyncs, ahead;
+    do { /* again, if the read itself found no short way */
+        (void)hpx_cpuclock_resync(&c);
+        resyncs = c.resyncs;
+        atomic_store(&c.base_ns, c.base_ns + 1000000000000u);
+        ahead = hpx_cpuclock_now(&c);
+    } while (c.resyncs != resyncs);
+    assert_int_equal(hpx_cpuclock_resync(&c), ahead);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(hpx_cpuclock_now(&c), ahead);
+    }
+    assert_true(c.base_ns < ahead);
     hpx_cpuclock_leave(&c);
 }
 
@@ -355,6 +385,48 @@ static void cpuclock_handler_inside_a_resync_leaves_it_alone(void **state)
     hpx_cpuclock_leave(&c);
 }
 
+static void cpuclock_handler_inside_a_resync_takes_no_old_base(void **state)
+{
+    (void)state;
+    need_fast();
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    handlers_clock = &c;
+    handlers_errors = handled = 0;
+    handler_sleeps = handler_sets_pointer = true;
+    for (unsigned i = 0; i < 50; i++) {
+        handlers_highest = mains_last = 0;
+        atomic_store(&c.last, 0); /* what it ran ahead before is not what is looked at */
+        (void)hpx_cpuclock_now(&c);
+        raise_in_kernel_call = true;
+        (void)hpx_cpuclock_resync(&c);
+    }
+    handler_sleeps = handler_sets_pointer = false;
+    handlers_clock = NULL;
+    assert_int_equal(handled, 50);
+    assert_int_equal(handlers_errors, 0);
+    hpx_cpuclock_leave(&c);
+}
+
+static void cpuclock_sees_a_switch_inside_a_resync(void **state)
+{
+    (void)state;
+    need_fast();
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    for (int i = 0; i < 20; i++) {
+        long before = switches();
+        sleep_after_kernel_call = true;
+        (void)hpx_cpuclock_resync(&c);
+        sleep_after_kernel_call = false;
+        uint64_t resyncs = c.resyncs;
+        bool switched = switches() != before;
+        (void)hpx_cpuclock_now(&c);
+        assert_true(!switched || c.resyncs > resyncs);
+    }
+    hpx_cpuclock_leave(&c);
+}
+
 struct shooter {
     pthread_t target;
     atomic_bool stop; /* relaxed: joined after */
@@ -542,6 +614,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(cpuclock_agrees_with_the_thread_clock_over_mixed_work, choose),
         cmocka_unit_test_setup(cpuclock_asks_again_after_a_span, choose),
+        cmocka_unit_test_setup(cpuclock_stands_still_until_the_thread_clock_caught_up, choose),
         cmocka_unit_test_setup(cpuclock_asks_again_after_each_sleep, choose),
         cmocka_unit_test_setup(cpuclock_does_not_count_sleep, choose),
         cmocka_unit_test_setup(cpuclock_holds_for_two_threads_on_one_processor, choose),
@@ -549,6 +622,8 @@ int main(void)
         cmocka_unit_test_setup(cpuclock_leave_takes_the_pointer_back, choose),
         cmocka_unit_test_setup(cpuclock_read_asks_again_if_a_handler_did_between_its_steps, choose),
         cmocka_unit_test_setup(cpuclock_handler_inside_a_resync_leaves_it_alone, choose),
+        cmocka_unit_test_setup(cpuclock_handler_inside_a_resync_takes_no_old_base, choose),
+        cmocka_unit_test_setup(cpuclock_sees_a_switch_inside_a_resync, choose),
         cmocka_unit_test_setup(cpuclock_never_goes_back_under_signals, choose),
         cmocka_unit_test_setup(cpuclock_begins_anew_in_a_child, choose),
         cmocka_unit_test_setup(cpuclock_asks_the_kernel_where_something_is_missing, choose),
