@@ -3,11 +3,33 @@
 #include "rewriter.h"
 #include <stdlib.h>
 
-enum { UTF8 = 1, INTEGER = 3, LONG = 5, DOUBLE = 6, CLASS = 7, METHOD = 10, NAME_AND_TYPE = 12 };
+enum {
+    UTF8 = 1,
+    INTEGER = 3,
+    FLOAT = 4,
+    LONG = 5,
+    DOUBLE = 6,
+    CLASS = 7,
+    STRING = 8,
+    FIELD = 9,
+    METHOD = 10,
+    INTERFACE_METHOD = 11,
+    NAME_AND_TYPE = 12,
+    METHOD_HANDLE = 15,
+    METHOD_TYPE = 16,
+    DYNAMIC = 17,
+    INVOKE_DYNAMIC = 18,
+    MODULE = 19,
+    PACKAGE = 20,
+};
 
 /* Bytes behind the tag; 0: unknown. Utf8 is longer by its length. */
-static const uint8_t constant_len[21] = {[1] = 2,  [3] = 4,  [4] = 4,  [5] = 8,  [6] = 8,  [7] = 2,  [8] = 2,  [9] = 4, [10] = 4,
-                                         [11] = 4, [12] = 4, [15] = 3, [16] = 2, [17] = 4, [18] = 4, [19] = 2, [20] = 2};
+static const uint8_t constant_len[] = {
+    [UTF8] = 2,          [INTEGER] = 4,       [FLOAT] = 4,       [LONG] = 8,    [DOUBLE] = 8,
+    [CLASS] = 2,         [STRING] = 2,        [FIELD] = 4,       [METHOD] = 4,  [INTERFACE_METHOD] = 4,
+    [NAME_AND_TYPE] = 4, [METHOD_HANDLE] = 3, [METHOD_TYPE] = 2, [DYNAMIC] = 4, [INVOKE_DYNAMIC] = 4,
+    [MODULE] = 2,        [PACKAGE] = 2,
+};
 
 int hpx_buf_reserve(struct hpx_buf *b, size_t k)
 {
@@ -35,6 +57,31 @@ static int refuse(struct hpx_class *c, int how, const char *why)
     return how;
 }
 
+/* Are the indices in a constant those of others? What is added would else fill the gap. */
+static bool names_constants(const struct hpx_class *c, uint8_t tag, const uint8_t *p)
+{
+    switch (tag) {
+    case CLASS:
+    case STRING:
+    case METHOD_TYPE:
+    case MODULE:
+    case PACKAGE:
+        return hpx_u2(p) < c->cp_count;
+    case FIELD:
+    case METHOD:
+    case INTERFACE_METHOD:
+    case NAME_AND_TYPE:
+        return hpx_u2(p) < c->cp_count && hpx_u2(p + 2) < c->cp_count;
+    case METHOD_HANDLE:
+        return hpx_u2(p + 1) < c->cp_count;
+    case DYNAMIC:
+    case INVOKE_DYNAMIC:
+        return hpx_u2(p + 2) < c->cp_count;
+    default:
+        return true;
+    }
+}
+
 int hpx_pool_read(struct hpx_class *c)
 {
     size_t at = 10;
@@ -56,6 +103,9 @@ int hpx_pool_read(struct hpx_class *c)
             if (len > c->n - at - 1) {
                 return refuse(c, 2, "the constant pool is cut off");
             }
+        }
+        if (!names_constants(c, tag, c->in + at + 1)) {
+            return refuse(c, 2, "a constant that refers to none");
         }
         c->cp[i] = (uint32_t)at;
         if (tag == LONG || tag == DOUBLE) {

@@ -58,8 +58,12 @@ static void read_tails(struct hpx_aggregator *a, struct pass *p)
         struct hpx_thread *t = a->threads[i];
         /* Partner: hpx_registry_retire(). State before tail: a tail read after RETIRED is the last one. */
         t->retired = atomic_load_explicit(&t->state, memory_order_acquire) == HPX_THREAD_RETIRED;
-        t->drain_to = hpx_ring_peek(&t->ring);
-        p->crowded |= t->drain_to - hpx_ring_position(&t->ring) > (t->ring.mask + 1) / 4;
+        uint64_t at = hpx_ring_position(&t->ring);
+        t->drain_to = a->sink.tail && !t->retired ? a->sink.tail(a->sink.ctx, t) : hpx_ring_peek(&t->ring);
+        if ((int64_t)(t->drain_to - at) < 0) {
+            t->drain_to = at; /* drained past it before */
+        }
+        p->crowded |= t->drain_to - at > (t->ring.mask + 1) / 4;
     }
     HPX_TESTPOINT(aggregator_tails_read);
 }

@@ -23,6 +23,9 @@ struct hpx_sink {
     void (*thread_gone)(void *ctx, struct hpx_thread *t);
     /* End of a pass; true asks for another one at once. */
     bool (*pass_end)(void *ctx);
+    /* Step 1, for a thread that has not retired: how far the pass drains t, instead of hpx_ring_peek(): a position that was its tail at
+     * some time. May be NULL. For who must know what the owner keeps back at that position (hpx_calls_peek()). */
+    uint64_t (*tail)(void *ctx, struct hpx_thread *t);
 };
 
 struct hpx_aggregator {

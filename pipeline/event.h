@@ -21,6 +21,14 @@ enum hpx_ev_kind {
     HPX_EV_SAMPLE,         /* id = slot defined before by this thread, stamp = weight; no body */
     HPX_EV_SAMPLE_UNKNOWN, /* id = enum hpx_unknown, stamp = weight; no body: a sample without a stack */
     HPX_EV_TEST,           /* unit and stress tests: body is theirs */
+    /* Exact calls (pipeline/calls.h). id = number of the method, from 1; stamp = CPU ns of the thread. From ENTER on: all kinds of calls.
+     */
+    HPX_EV_ENTER,  /* no body */
+    HPX_EV_EXIT,   /* no body */
+    HPX_EV_THROWN, /* no body: left by an exception */
+    HPX_EV_LEAF,   /* no body: calls in a row that called nothing; stamp = HPX_EV_LEAF_STAMP */
+    HPX_EV_SWITCH, /* struct hpx_ev_switch */
+    HPX_EV_GAP,    /* struct hpx_ev_gap */
 };
 
 struct hpx_ev_head {
@@ -32,6 +40,28 @@ struct hpx_ev_head {
 
 struct hpx_ev_hash {
     uint64_t lo, hi;
+};
+
+/* Calls of one method in a row, none of which called another: their number and the sum of their times. */
+#define HPX_EV_LEAF_NS_BITS          40
+#define HPX_EV_LEAF_STAMP(calls, ns) ((uint64_t)(calls) << HPX_EV_LEAF_NS_BITS | (ns))
+#define HPX_EV_LEAF_CALLS(stamp)     ((stamp) >> HPX_EV_LEAF_NS_BITS)
+#define HPX_EV_LEAF_NS(stamp)        ((stamp) & ((UINT64_C(1) << HPX_EV_LEAF_NS_BITS) - 1))
+
+/* From here on the calls of this thread are those of another call stack (a virtual thread was mounted or left). head.stamp = now. */
+struct hpx_ev_switch {
+    struct hpx_ev_head head;
+    uint64_t key; /* of the stack; 0: the thread's own */
+    uint64_t unused;
+};
+
+/* Events were lost here. head.id = their number (at most UINT32_MAX), head.stamp = now. What is known keeps the depth of the stack right.
+ */
+struct hpx_ev_gap {
+    struct hpx_ev_head head;
+    uint32_t returned; /* calls open before that have returned */
+    uint32_t entered;  /* calls begun since that are still open */
+    uint64_t calls;    /* calls begun in it, the open ones included */
 };
 
 /* One frame: bci as AsyncGetCallTrace gives it (< 0: native or unknown), method = the jmethodID as a number, never followed.
@@ -78,6 +108,7 @@ enum hpx_unknown {
 static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT &&
                   sizeof(struct hpx_ev_hash) == HPX_EV_UNIT,
               "records are made of 16-byte units");
+static_assert(sizeof(struct hpx_ev_switch) == 2 * HPX_EV_UNIT && sizeof(struct hpx_ev_gap) == 2 * HPX_EV_UNIT, "whole units");
 static_assert(HPX_EV_SAMPLE_BYTES(HPX_MAX_DEPTH + 1) <= HPX_EV_MAX_BYTES, "the longest stack is a record");
 static_assert(offsetof(struct hpx_ev_frame, method) == 8, "the layout of AsyncGetCallTrace's frame");
 

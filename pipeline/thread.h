@@ -27,6 +27,7 @@ struct hpx_thread {
     uint64_t drain_to; /* tail seen by the pass that runs */
     bool retired;      /* state seen by the pass that runs, before drain_to */
     void *model;       /* tables/model: the table of slots of this thread, its record */
+    void *calls;       /* tables/call_table: its call stacks */
 };
 
 struct hpx_registry {

@@ -193,6 +193,34 @@ static void thread_that_retires_during_a_pass_stays_for_the_next(void **state)
     assert_string_equal(calls(), "2ge");
 }
 
+static uint64_t said_tail;
+
+static uint64_t sink_tail(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    (void)t;
+    return said_tail;
+}
+
+static void pass_drains_as_far_as_the_sink_says_until_a_thread_retires(void **state)
+{
+    (void)state;
+    w.a.sink.tail = sink_tail;
+    attach(&thread, HPX_RING_MIN);
+    assert_true(push(&thread, 'a', 16));
+    assert_true(push(&thread, 'b', 16));
+    assert_true(push(&thread, 'c', 16));
+    said_tail = 32;
+    hpx_aggregator_pass(&w.a);
+    assert_string_equal(calls(), "abe");
+    said_tail = 16; /* behind what was drained: nothing is drained twice */
+    hpx_aggregator_pass(&w.a);
+    assert_string_equal(calls(), "e");
+    hpx_registry_retire(&thread);
+    hpx_aggregator_pass(&w.a);
+    assert_string_equal(calls(), "cge");
+}
+
 static void pass_without_room_for_a_thread_takes_it_later(void **state)
 {
     (void)state;
@@ -507,6 +535,7 @@ int main(void)
         TEST(pass_drains_both_sides_of_the_wrap),
         TEST(retired_thread_is_drained_and_given_back),
         TEST(thread_that_retires_during_a_pass_stays_for_the_next),
+        TEST(pass_drains_as_far_as_the_sink_says_until_a_thread_retires),
         TEST(pass_without_room_for_a_thread_takes_it_later),
         TEST(each_visits_live_threads),
         TEST(fini_gives_back_threads_that_no_pass_has_seen),

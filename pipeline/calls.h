@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* calls.h: exact calls of one thread: its enters and exits as records of its ring, few of them.
+ *
+ * An enter is kept back. If the next event is its exit, both are one LEAF; LEAFs of one method in a row are one with a count, also across
+ * the next enter of that method. What is kept back is a part of what the thread said: whoever drains the ring to `at` and adds it has the
+ * calls of one moment.
+ *
+ * Producer: the owning thread, in its probes; not in signal handlers. Never nested: a probe calls nothing that is probed.
+ * Readers of what is kept back (hpx_calls_peek): any thread, and the owner's signal handler.
+ * Lifetime: that of the hpx_thread, beside it in its owner's block.
+ *
+ *        [1] [2] [3]   [1] enter, exit, thrown, switch, flush  [2] peek  [3] init
+ *   [1]   X   -   X    X: the caller excludes the pair; -: safe concurrently
+ *   [2]   -   -   X
+ *
+ * Order. `fold` names the state; a change of it alone is one store. What needs more is done like this:
+ *   push:   fold = BUSY; records, tail; at, method, entered; fold = the new state
+ *   fold:   entered (not looked at in the states NONE and LEAF); fold
+ * All are release stores, peek's loads acquire; it takes at, fold, method, entered, fold, at, and is content when both pairs are equal and
+ * not BUSY. Between two pushes fold takes no value twice (calls only grow); `at` grows with each push; so equal pairs are one state, and
+ * what was read between them is of that state: a later method or entered would have shown a later fold or at.
+ * On the producer's side these are plain stores on x86.
+ *
+ * A handler of the owner that wants to push must find hpx_calls_in_push() false: the calls' fast path does not set hpx_thread.busy. What is
+ * kept back is not the handler's to change.
+ *
+ * A full ring: the probe waits (hpx_reserve_or_wait()), at most the aggregator's wait_ns. Past that what is kept back and the event are
+ * lost, and all events until a quarter of the ring is free: without waiting again, each counted in HPX_C_LOST_WAIT. Then a GAP says by how
+ * much the stack has changed, so that its depth is right again. */
+#ifndef HPX_CALLS_H
+#define HPX_CALLS_H
+
+#include "aggregator.h"
+
+/* States: the low bits of `fold`. Above them, in NONE 0: 40 bits of ns and 21 of calls that returned, as HPX_EV_LEAF_STAMP. */
+enum hpx_calls_state {
+    HPX_CALLS_NONE, /* nothing is kept back */
+    HPX_CALLS_OPEN, /* calls that returned, if any, and an enter of the same method */
+    HPX_CALLS_LEAF, /* calls that returned */
+    HPX_CALLS_BUSY, /* the owner is in a push */
+    HPX_CALLS_GAP   /* events are being lost */
+};
+
+#define HPX_CALLS_STATE_BITS 3
+#define HPX_CALLS_STATE(f)   ((enum hpx_calls_state)((f) & ((1u << HPX_CALLS_STATE_BITS) - 1)))
+#define HPX_CALLS_CALL       (UINT64_C(1) << (HPX_EV_LEAF_NS_BITS + HPX_CALLS_STATE_BITS)) /* one call, added to fold */
+/* A call shorter than this fits into a fold that is not full: one with half of its calls or of its time used up is. */
+#define HPX_CALLS_NS_MAX (UINT64_C(1) << (HPX_EV_LEAF_NS_BITS - 1))
+#define HPX_CALLS_FULL   (UINT64_C(1) << 63 | HPX_CALLS_NS_MAX << HPX_CALLS_STATE_BITS)
+
+struct hpx_calls {
+    /* one line: readers take it whole */
+    HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t fold; /* release: the owner; acquire: hpx_calls_peek(). Covers the three below. */
+    _Atomic uint64_t entered;                          /* stamp of the enter kept back; release: the owner; acquire: hpx_calls_peek() */
+    _Atomic uint64_t at;     /* the ring's tail behind the last push; release: the owner; acquire: hpx_calls_peek() */
+    _Atomic uint32_t method; /* release: the owner; acquire: hpx_calls_peek() */
+    /* constant after init */
+    struct hpx_thread *thread;
+    struct hpx_aggregator *aggregator;
+    struct hpx_gate *gate;
+    /* the owner's alone */
+    uint64_t key; /* of the call stack that it is on */
+    struct {      /* in the state GAP */
+        uint64_t events;
+        uint32_t tries;
+        uint32_t counted; /* 1: the next event lost is in the counter already */
+        bool switched;    /* to `key`, so that two stacks have changed: what happened on others between the two is not said */
+        struct hpx_calls_lost {
+            uint32_t returned, entered;
+            uint64_t calls;
+        } first, last; /* on the stack that it was on when the gap began; on that of `key`, if switched */
+    } gap;
+};
+
+/* thread: its ring is made and empty; attached before the first event. */
+void hpx_calls_init(struct hpx_calls *c, struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *thread);
+
+/* Probes. method: a number from 1; now: the thread's CPU time in ns, or another clock that does not run backwards between an enter and its
+ * exit. Cost: docs/calls.md. */
+static inline void hpx_calls_enter(struct hpx_calls *c, uint32_t method, uint64_t now);
+static inline void hpx_calls_exit(struct hpx_calls *c, uint32_t method, uint64_t now);
+static inline void hpx_calls_thrown(struct hpx_calls *c, uint32_t method, uint64_t now);
+
+/* The thread continues with another call stack: key names a virtual thread, 0 the thread's own. Nothing if it is the stack it has. */
+void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t now);
+/* What is kept back goes into the ring, waiting if it is full. By the owner, before it retires. */
+void hpx_calls_flush(struct hpx_calls *c, uint64_t now);
+
+/* What is kept back. */
+struct hpx_calls_pending {
+    uint64_t at;     /* the ring's tail that it belongs behind */
+    uint32_t method; /* of all that follows; 0: nothing is kept back */
+    uint32_t calls;  /* that returned, and the sum of their times */
+    uint64_t ns;
+    bool open; /* one more is open, since `entered` */
+    bool gap;  /* events behind `at` are lost: the open calls are not known */
+    uint64_t entered;
+};
+/* false: the owner changed it `tries` times, or is in a push (its own handler sees that at once). Async-signal-safe. */
+bool hpx_calls_peek(const struct hpx_calls *c, unsigned tries, struct hpx_calls_pending *p);
+
+/* The owner's handler: the thread is in a push, so its ring is not to be touched. */
+static inline bool hpx_calls_in_push(const struct hpx_calls *c)
+{
+    return HPX_CALLS_STATE(atomic_load_explicit(&c->fold, memory_order_relaxed)) == HPX_CALLS_BUSY ||
+           atomic_load_explicit(&c->thread->busy, memory_order_relaxed);
+}
+
+#define HPX_CALLS_NO_EVENT ((enum hpx_ev_kind)0)
+
+/* What the inline ones leave: full rings, gaps, calls too long to fold, exits of a method that was not entered last. Not for callers.
+ * kind: HPX_EV_ENTER, _EXIT or _THROWN. */
+void hpx_calls_slow(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now);
+
+/* ---- inline bodies ---- */
+
+/* Records for what is kept back in fold f, and for an exit (kind). */
+static inline size_t hpx_calls_records(uint64_t f, enum hpx_ev_kind kind)
+{
+    return (size_t)(f >= HPX_CALLS_CALL) + (HPX_CALLS_STATE(f) == HPX_CALLS_OPEN) + (kind != HPX_CALLS_NO_EVENT);
+}
+
+static inline struct hpx_ev_head *hpx_calls_put(struct hpx_ev_head *ev, enum hpx_ev_kind kind, uint32_t method, uint64_t stamp)
+{
+    *ev = (struct hpx_ev_head){.kind = (uint16_t)kind, .units = 1, .id = method, .stamp = stamp};
+    return ev + 1;
+}
+
+/* Fills, commits and publishes `at`; the caller is BUSY, and stores the new fold. */
+static inline void hpx_calls_write(struct hpx_calls *c, struct hpx_ev_head *first, uint64_t f, enum hpx_ev_kind kind, uint32_t method,
+                                   uint64_t now)
+{
+    struct hpx_ring *r = &c->thread->ring;
+    struct hpx_ev_head *ev = first;
+    uint32_t kept = atomic_load_explicit(&c->method, memory_order_relaxed);
+    if (f >= HPX_CALLS_CALL) {
+        ev = hpx_calls_put(ev, HPX_EV_LEAF, kept, f >> HPX_CALLS_STATE_BITS);
+    }
+    if (HPX_CALLS_STATE(f) == HPX_CALLS_OPEN) {
+        ev = hpx_calls_put(ev, HPX_EV_ENTER, kept, atomic_load_explicit(&c->entered, memory_order_relaxed));
+    }
+    if (kind != HPX_CALLS_NO_EVENT) {
+        ev = hpx_calls_put(ev, kind, method, now);
+    }
+    hpx_ring_commit_run(r, first, (size_t)((char *)ev - (char *)first));
+    atomic_store_explicit(&c->at, atomic_load_explicit(&r->tail, memory_order_relaxed), memory_order_release); /* partner: peek */
+}
+
+/* Owner: no handler of its own pushes from here to the next store of fold. */
+static inline void hpx_calls_begin_push(struct hpx_calls *c)
+{
+    atomic_store_explicit(&c->fold, HPX_CALLS_BUSY, memory_order_release); /* partner: peek */
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* false: nothing was done, hpx_calls_slow() does it. true: the caller is BUSY. */
+static inline bool hpx_calls_push(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind, uint32_t method, uint64_t now)
+{
+    struct hpx_ring *r = &c->thread->ring;
+    size_t n = hpx_calls_records(f, kind) * HPX_EV_UNIT;
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    if (hpx_unlikely(HPX_CALLS_STATE(f) == HPX_CALLS_GAP || (int64_t)(tail + n - r->look) > 0)) {
+        return false;
+    }
+    hpx_calls_begin_push(c);
+    struct hpx_ev_head *ev = hpx_ring_reserve(r, n);
+    if (hpx_unlikely(!ev)) {
+        atomic_store_explicit(&c->fold, f, memory_order_release);
+        return false;
+    }
+    hpx_calls_write(c, ev, f, kind, method, now);
+    return true;
+}
+
+static inline void hpx_calls_keep(struct hpx_calls *c, uint64_t f, uint32_t method, uint64_t now)
+{
+    if (f == HPX_CALLS_NONE) {
+        atomic_store_explicit(&c->method, method, memory_order_release);
+    }
+    atomic_store_explicit(&c->entered, now, memory_order_release);
+    atomic_store_explicit(&c->fold, f - HPX_CALLS_STATE(f) + HPX_CALLS_OPEN, memory_order_release);
+}
+
+static inline void hpx_calls_enter(struct hpx_calls *c, uint32_t method, uint64_t now)
+{
+    uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
+    bool goes_on =
+        HPX_CALLS_STATE(f) == HPX_CALLS_LEAF && !(f & HPX_CALLS_FULL) && atomic_load_explicit(&c->method, memory_order_relaxed) == method;
+    if (f != HPX_CALLS_NONE && !goes_on) {
+        if (hpx_unlikely(!hpx_calls_push(c, f, HPX_CALLS_NO_EVENT, 0, 0))) {
+            hpx_calls_slow(c, HPX_EV_ENTER, method, now);
+            return;
+        }
+        f = HPX_CALLS_NONE;
+    }
+    hpx_calls_keep(c, f, method, now);
+}
+
+static inline __attribute__((always_inline)) void hpx_calls_leave(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now)
+{
+    uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
+    if (HPX_CALLS_STATE(f) == HPX_CALLS_OPEN) {
+        int64_t ns = (int64_t)(now - atomic_load_explicit(&c->entered, memory_order_relaxed));
+        ns = ns < 0 ? 0 : ns;
+        if (hpx_likely(atomic_load_explicit(&c->method, memory_order_relaxed) == method && (uint64_t)ns < HPX_CALLS_NS_MAX)) {
+            f += HPX_CALLS_CALL + ((uint64_t)ns << HPX_CALLS_STATE_BITS) + (HPX_CALLS_LEAF - HPX_CALLS_OPEN);
+            atomic_store_explicit(&c->fold, f, memory_order_release);
+            return;
+        }
+    } else if (hpx_likely(hpx_calls_push(c, f, kind, method, now))) {
+        atomic_store_explicit(&c->fold, HPX_CALLS_NONE, memory_order_release);
+        return;
+    }
+    hpx_calls_slow(c, kind, method, now);
+}
+
+static inline void hpx_calls_exit(struct hpx_calls *c, uint32_t method, uint64_t now)
+{
+    hpx_calls_leave(c, HPX_EV_EXIT, method, now);
+}
+
+static inline void hpx_calls_thrown(struct hpx_calls *c, uint32_t method, uint64_t now)
+{
+    hpx_calls_leave(c, HPX_EV_THROWN, method, now);
+}
+
+#endif

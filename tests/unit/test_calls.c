@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_calls.c: what the probes of one thread put into its ring, and what they keep back. */
+#include "calls.h"
+#include "cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST 4096
+
+static struct hpx_aggregator a;
+static struct hpx_gate gate;
+static HPX_ALIGNED(HPX_CACHE_LINE) struct hpx_thread thread;
+static struct hpx_calls c;
+static struct hpx_ev_head got[MOST]; /* records since the last look, their bodies behind them as units of their own */
+static size_t ngot;
+
+static void take_all(void)
+{
+    uint64_t at = hpx_ring_position(&thread.ring), to = hpx_ring_peek(&thread.ring);
+    ngot = 0;
+    while (at != to) {
+        size_t n;
+        const struct hpx_ev_head *ev = hpx_ring_span(&thread.ring, at, to, &n), *end = ev + n / HPX_EV_UNIT;
+        for (; ev < end; ev += ev->units) {
+            if (ev->kind != HPX_EV_PAD) {
+                assert_true(ngot + ev->units <= MOST);
+                memcpy(&got[ngot], ev, ev->units * sizeof(*ev));
+                ngot += ev->units;
+            }
+        }
+        at += n;
+        hpx_ring_release(&thread.ring, at);
+    }
+}
+
+static void assert_record(size_t i, enum hpx_ev_kind kind, uint32_t method, uint64_t stamp)
+{
+    assert_true(i < ngot);
+    assert_int_equal(got[i].kind, kind);
+    assert_int_equal(got[i].id, method);
+    assert_int_equal(got[i].stamp, stamp);
+}
+
+static struct hpx_calls_pending peeked(void)
+{
+    struct hpx_calls_pending p;
+    assert_true(hpx_calls_peek(&c, 1, &p));
+    assert_int_equal(p.at, atomic_load(&thread.ring.tail));
+    return p;
+}
+
+static bool in_gap(void)
+{
+    struct hpx_calls_pending p;
+    assert_true(hpx_calls_peek(&c, 1, &p));
+    return p.gap;
+}
+
+static void no_message(void *ctx, struct hpx_msg *m)
+{
+    (void)ctx;
+    free(m);
+}
+
+static int setup(void **state)
+{
+    const struct hpx_sink sink = {.message = no_message};
+    (void)state;
+    memset((void *)&thread, 0, sizeof(thread));
+    hpx_gate_open(&gate);
+    if (hpx_aggregator_init(&a, &sink) != 0 || hpx_ring_init(&thread.ring, HPX_RING_MIN) != 0) {
+        return -1;
+    }
+    a.wait_ns = 1000;
+    hpx_calls_init(&c, &a, &gate, &thread);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_aggregator_fini(&a);
+    hpx_ring_fini(&thread.ring);
+    return 0;
+}
+
+static void calls_enter_is_kept_back(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 7, 100);
+    take_all();
+    assert_int_equal(ngot, 0);
+    struct hpx_calls_pending p = peeked();
+    assert_true(p.open);
+    assert_int_equal(p.method, 7);
+    assert_int_equal(p.entered, 100);
+    assert_int_equal(p.calls, 0);
+}
+
+static void calls_nested_are_records_in_order(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 1, 10);
+    hpx_calls_enter(&c, 2, 20);
+    hpx_calls_enter(&c, 3, 30);
+    hpx_calls_exit(&c, 3, 35);
+    hpx_calls_exit(&c, 2, 40);
+    hpx_calls_thrown(&c, 1, 50);
+    take_all();
+    assert_int_equal(ngot, 5);
+    assert_record(0, HPX_EV_ENTER, 1, 10);
+    assert_record(1, HPX_EV_ENTER, 2, 20);
+    assert_record(2, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 5));
+    assert_record(3, HPX_EV_EXIT, 2, 40);
+    assert_record(4, HPX_EV_THROWN, 1, 50);
+    assert_int_equal(peeked().method, 0);
+}
+
+static void calls_leafs_of_one_method_are_one_record(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++) {
+        hpx_calls_enter(&c, 5, i * 10);
+        if (i % 3) {
+            hpx_calls_exit(&c, 5, i * 10 + 2);
+        } else {
+            hpx_calls_thrown(&c, 5, i * 10 + 2);
+        }
+    }
+    struct hpx_calls_pending p = peeked();
+    assert_false(p.open);
+    assert_int_equal(p.calls, 1000);
+    assert_int_equal(p.ns, 2000);
+    hpx_calls_enter(&c, 5, 20000);
+    p = peeked();
+    assert_true(p.open);
+    assert_int_equal(p.entered, 20000);
+    assert_int_equal(p.calls, 1000);
+    hpx_calls_exit(&c, 5, 20001);
+    hpx_calls_enter(&c, 6, 20002);
+    take_all();
+    assert_int_equal(ngot, 1);
+    assert_record(0, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1001, 2001));
+    hpx_calls_exit(&c, 6, 20003);
+    hpx_calls_exit(&c, 9, 20004);
+    take_all();
+    assert_int_equal(ngot, 2);
+    assert_record(0, HPX_EV_LEAF, 6, HPX_EV_LEAF_STAMP(1, 1));
+    assert_record(1, HPX_EV_EXIT, 9, 20004);
+}
+
+static void calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 5, 10);
+    hpx_calls_exit(&c, 5, 11);
+    hpx_calls_enter(&c, 5, 20);
+    hpx_calls_enter(&c, 5, 21);
+    take_all();
+    assert_int_equal(ngot, 2);
+    assert_record(0, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
+    assert_record(1, HPX_EV_ENTER, 5, 20);
+    assert_int_equal(peeked().entered, 21);
+}
+
+static void calls_fold_is_sent_before_a_field_is_full(void **state)
+{
+    (void)state;
+    uint64_t most = HPX_CALLS_NS_MAX - 1, calls = 0, ns = 0, full = (UINT64_C(1) << 20) + 1;
+    for (uint64_t i = 0; i < full; i++) { /* by number */
+        hpx_calls_enter(&c, 5, 0);
+        hpx_calls_exit(&c, 5, 1);
+    }
+    assert_int_equal(peeked().calls, 1);
+    hpx_calls_enter(&c, 5, 0);
+    hpx_calls_exit(&c, 5, most);
+    hpx_calls_enter(&c, 5, 0);
+    hpx_calls_exit(&c, 5, most);
+    hpx_calls_enter(&c, 5, 0); /* full by time: sent at the latest now */
+    hpx_calls_exit(&c, 5, 3);
+    hpx_calls_flush(&c, 0);
+    take_all();
+    for (size_t i = 0; i < ngot; i++) {
+        assert_record(i, HPX_EV_LEAF, 5, got[i].stamp);
+        calls += HPX_EV_LEAF_CALLS(got[i].stamp);
+        ns += HPX_EV_LEAF_NS(got[i].stamp);
+    }
+    assert_int_equal(calls, full + 3);
+    assert_int_equal(ns, full + 2 * most + 3);
+}
+
+static void calls_longer_than_a_leaf_can_say_are_two_records(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 5, 7);
+    hpx_calls_exit(&c, 5, 7 + HPX_CALLS_NS_MAX);
+    take_all();
+    assert_int_equal(ngot, 2);
+    assert_record(0, HPX_EV_ENTER, 5, 7);
+    assert_record(1, HPX_EV_EXIT, 5, 7 + HPX_CALLS_NS_MAX);
+}
+
+static void calls_clock_that_runs_backwards_gives_no_time(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 5, 100);
+    hpx_calls_exit(&c, 5, 90);
+    assert_int_equal(peeked().ns, 0);
+    assert_int_equal(peeked().calls, 1);
+}
+
+static void calls_exit_of_what_was_not_entered_last_is_passed_on(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 5, 1);
+    hpx_calls_exit(&c, 5, 2);
+    hpx_calls_enter(&c, 5, 3);
+    hpx_calls_exit(&c, 4, 9);
+    take_all();
+    assert_int_equal(ngot, 3);
+    assert_record(0, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
+    assert_record(1, HPX_EV_ENTER, 5, 3);
+    assert_record(2, HPX_EV_EXIT, 4, 9);
+    assert_int_equal(peeked().method, 0);
+}
+
+static void calls_flush_leaves_nothing(void **state)
+{
+    (void)state;
+    hpx_calls_flush(&c, 0);
+    hpx_calls_enter(&c, 5, 1);
+    hpx_calls_exit(&c, 5, 2);
+    hpx_calls_enter(&c, 5, 3);
+    hpx_calls_flush(&c, 9);
+    hpx_calls_flush(&c, 9);
+    take_all();
+    assert_int_equal(ngot, 2);
+    assert_record(1, HPX_EV_ENTER, 5, 3);
+    assert_int_equal(peeked().method, 0);
+    hpx_calls_exit(&c, 5, 8);
+    take_all();
+    assert_record(0, HPX_EV_EXIT, 5, 8);
+}
+
+static void calls_handler_sees_what_is_kept_back_but_not_inside_a_push(void **state)
+{
+    (void)state;
+    struct hpx_calls_pending p;
+    hpx_calls_enter(&c, 5, 1);
+    assert_false(hpx_calls_in_push(&c));
+    assert_int_equal(peeked().method, 5);
+    hpx_calls_begin_push(&c);
+    assert_true(hpx_calls_in_push(&c));
+    assert_false(hpx_calls_peek(&c, 3, &p));
+}
+
+static void calls_child_of_a_fork_sees_what_is_kept_back(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 5, 1);
+    hpx_calls_enter(&c, 6, 2);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct hpx_calls_pending p;
+        bool ok = hpx_calls_peek(&c, 1, &p) && p.open && p.method == 6 && p.entered == 2 && p.at == HPX_EV_UNIT;
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* Leaves room for less than `units`. */
+static void fill_ring(unsigned units)
+{
+    for (uint32_t i = 0; i < HPX_RING_MIN / HPX_EV_UNIT - units + 1; i++) {
+        struct hpx_ev_head *ev = hpx_ring_reserve(&thread.ring, HPX_EV_UNIT);
+        assert_non_null(ev);
+        *ev = (struct hpx_ev_head){.kind = HPX_EV_TEST, .id = i};
+        hpx_ring_commit(&thread.ring, ev, HPX_EV_UNIT);
+    }
+}
+
+static const struct hpx_ev_gap *gap_at(size_t i)
+{
+    assert_int_equal(got[i].kind, HPX_EV_GAP);
+    assert_int_equal(got[i].units, 2);
+    return (const struct hpx_ev_gap *)(const void *)&got[i];
+}
+
+static void calls_lost_in_a_full_ring_are_said_by_a_gap(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 1, 1);
+    hpx_calls_enter(&c, 2, 2);
+    hpx_calls_exit(&c, 2, 3);
+    fill_ring(2);
+    hpx_calls_exit(&c, 1, 4); /* LEAF and EXIT find no place: lost are a call of 2 and the exit */
+    assert_true(in_gap());
+    hpx_calls_exit(&c, 9, 5); /* still no place, and no wait */
+    hpx_calls_enter(&c, 3, 6);
+    hpx_calls_enter(&c, 4, 7);
+    hpx_calls_exit(&c, 4, 8);
+    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 7);
+    take_all();
+    hpx_calls_exit(&c, 3, 9);
+    take_all();
+    const struct hpx_ev_gap *g = gap_at(0);
+    assert_int_equal(g->head.id, 7);
+    assert_int_equal(g->head.stamp, 9);
+    assert_int_equal(g->returned, 2);
+    assert_int_equal(g->entered, 1);
+    assert_int_equal(g->calls, 3);
+    assert_record(2, HPX_EV_EXIT, 3, 9);
+    assert_int_equal(ngot, 3);
+    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 7);
+    assert_int_equal(atomic_load(&thread.busy), 0);
+}
+
+static void calls_gap_ends_when_a_quarter_is_free(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 1, 1);
+    fill_ring(1);
+    hpx_calls_enter(&c, 2, 2);
+    assert_true(in_gap());
+    hpx_ring_release(&thread.ring, HPX_RING_MIN / 4 - HPX_EV_UNIT);
+    hpx_calls_enter(&c, 3, 3);
+    assert_true(in_gap());
+    hpx_ring_release(&thread.ring, HPX_RING_MIN / 4);
+    hpx_calls_enter(&c, 3, 4);
+    assert_false(in_gap());
+    assert_int_equal(peeked().method, 3);
+}
+
+static void calls_switch_sends_all_before_it_and_its_key(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 1, 1);
+    hpx_calls_switch(&c, 77, 5);
+    hpx_calls_switch(&c, 77, 6);
+    hpx_calls_enter(&c, 2, 7);
+    hpx_calls_switch(&c, 0, 8);
+    take_all();
+    assert_int_equal(ngot, 6);
+    assert_record(0, HPX_EV_ENTER, 1, 1);
+    assert_record(1, HPX_EV_SWITCH, 0, 5);
+    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[1])->key, 77);
+    assert_record(3, HPX_EV_ENTER, 2, 7);
+    assert_record(4, HPX_EV_SWITCH, 0, 8);
+    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[4])->key, 0);
+}
+
+static void calls_switch_in_a_gap_says_both_stacks(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 1, 1);
+    fill_ring(1);
+    hpx_calls_enter(&c, 2, 2);
+    hpx_calls_switch(&c, 77, 3);
+    hpx_calls_exit(&c, 8, 4);
+    take_all();
+    hpx_calls_exit(&c, 9, 5);
+    take_all();
+    assert_int_equal(ngot, 7);
+    assert_int_equal(gap_at(0)->entered, 2);
+    assert_int_equal(gap_at(0)->head.id, 4);
+    assert_record(2, HPX_EV_SWITCH, 0, 5);
+    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[2])->key, 77);
+    assert_int_equal(gap_at(4)->returned, 1);
+    assert_int_equal(gap_at(4)->entered, 0);
+    assert_record(6, HPX_EV_EXIT, 9, 5);
+}
+
+static void calls_cross_the_end_of_the_ring(void **state)
+{
+    (void)state;
+    uint64_t records = 0;
+    for (uint64_t i = 0; i < 10000; i++) {
+        hpx_calls_enter(&c, 1, 3 * i);
+        hpx_calls_enter(&c, 2, 3 * i + 1);
+        hpx_calls_exit(&c, 2, 3 * i + 1);
+        hpx_calls_exit(&c, 1, 3 * i + 2);
+        if (i % 50 == 49) {
+            assert_int_equal(peeked().method, 0);
+            take_all();
+            assert_int_equal(ngot, 150);
+            assert_record(149, HPX_EV_EXIT, 1, 3 * i + 2);
+            records += ngot;
+        }
+    }
+    assert_int_equal(records, 30000);
+    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(calls_enter_is_kept_back),
+        TEST(calls_nested_are_records_in_order),
+        TEST(calls_leafs_of_one_method_are_one_record),
+        TEST(calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it),
+        TEST(calls_fold_is_sent_before_a_field_is_full),
+        TEST(calls_longer_than_a_leaf_can_say_are_two_records),
+        TEST(calls_clock_that_runs_backwards_gives_no_time),
+        TEST(calls_exit_of_what_was_not_entered_last_is_passed_on),
+        TEST(calls_flush_leaves_nothing),
+        TEST(calls_handler_sees_what_is_kept_back_but_not_inside_a_push),
+        TEST(calls_child_of_a_fork_sees_what_is_kept_back),
+        TEST(calls_lost_in_a_full_ring_are_said_by_a_gap),
+        TEST(calls_gap_ends_when_a_quarter_is_free),
+        TEST(calls_switch_sends_all_before_it_and_its_key),
+        TEST(calls_switch_in_a_gap_says_both_stacks),
+        TEST(calls_cross_the_end_of_the_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
