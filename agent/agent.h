@@ -7,6 +7,8 @@
 #define HPX_AGENT_H
 
 #include "aggregator.h"
+#include "calls.h"
+#include "cpuclock.h"
 #include "model.h"
 #include "options.h"
 #include <jvmti.h>
@@ -24,12 +26,23 @@ struct hpx_agent {
     struct hpx_counters counters; /* losses and figures that belong to no thread */
     time_t start;                 /* wall clock, for headers and names */
     uint64_t start_cpu;           /* CPU time of the process at VMInit */
-    bool prepared;                /* loaded without an error */
-    bool live;                    /* VMInit has been: threads of ours run */
-    bool finished;                /* VMDeath has been, and all is written */
+    uint64_t *sums, *leaf_calls;
+    bool prepared; /* loaded without an error */
+    bool live;     /* VMInit has been: threads of ours run */
+    bool finished; /* VMDeath has been, and all is written */
 };
 
 extern struct hpx_agent hpx_agent;
+
+/* cpu=samples; cpu=times or cpu=old. Constant from Agent_OnLoad on. */
+static inline bool hpx_agent_samples(void)
+{
+    return hpx_agent.opt.cpu == HPX_CPU_SAMPLES;
+}
+static inline bool hpx_agent_calls(void)
+{
+    return hpx_agent.opt.cpu == HPX_CPU_TIMES || hpx_agent.opt.cpu == HPX_CPU_OLD;
+}
 
 enum hpx_clock_kind { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF };
 
@@ -66,6 +79,10 @@ struct hpx_agent_thread {
     bool adopted;                /* was there before us; its state is never freed: other threads' handlers look at it */
     _Atomic int in_handler;      /* seq_cst with gate.open: the end waits until no handler is inside */
     _Atomic(sigjmp_buf *) guard; /* guard.c: relaxed, the owner and its handlers: where a fault goes on; NULL: no walk */
+    /* tracker.c: cpu=times */
+    _Atomic int in_probe; /* release: the probe's end; acquire: hpx_tracker_quiesce() */
+    struct hpx_calls calls;
+    struct hpx_cpuclock cpuclock;
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* which stack each slot means (event.h) */
@@ -76,6 +93,8 @@ struct hpx_agent_thread {
 extern __thread struct hpx_agent_thread *hpx_self __attribute__((tls_model("initial-exec")));
 extern struct hpx_agent_thread hpx_ours;
 
+/* "cpu=samples", "cpu=times" or "cpu=old", for messages. */
+const char *hpx_agent_mode(void);
 /* The name of a JVMTI error for a message; constant. */
 const char *hpx_jvmti_error(jvmtiError e);
 

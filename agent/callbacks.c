@@ -8,29 +8,39 @@
 #include "guard.h"
 #include "handshake.h"
 #include "inlines.h"
+#include "instrument.h"
 #include "log.h"
 #include "names.h"
 #include "output.h"
 #include "sampler.h"
 #include "service.h"
 #include "threads.h"
+#include "tracker.h"
 #include <string.h>
 
 #define OUTPUT_STALL_NS (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
 #define SERVICE_WAIT_NS (300ull * 1000 * 1000)
 #define SAMPLER_WAIT_NS (300ull * 1000 * 1000)
 
-/* Enabled at VMInit, disabled at VMDeath; the code events are enabled at load, before anything is compiled. */
-static const jvmtiEvent live_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD,
-                                         JVMTI_EVENT_CLASS_PREPARE};
-static const jvmtiEvent load_events[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD,
-                                         JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED};
+/* Lists end with 0. From load to the end of the process; from load to VMDeath; from VMInit to VMDeath. The code events are enabled at load,
+ * before anything is compiled. */
+static const jvmtiEvent always[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, 0};
+static const struct events {
+    jvmtiEvent load[4], live[5];
+} samples = {{JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
+             {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, 0}},
+  calls = {{JVMTI_EVENT_VM_START, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, 0}, {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, 0}};
 
-static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t n)
+static const struct events *of_mode(void)
+{
+    return hpx_agent_samples() ? &samples : &calls;
+}
+
+static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events)
 {
     jvmtiError first = JVMTI_ERROR_NONE;
-    for (size_t i = 0; i < n; i++) {
-        jvmtiError e = (*hpx_agent.jvmti)->SetEventNotificationMode(hpx_agent.jvmti, mode, events[i], NULL);
+    for (; *events != 0; events++) {
+        jvmtiError e = (*hpx_agent.jvmti)->SetEventNotificationMode(hpx_agent.jvmti, mode, *events, NULL);
         first = first != JVMTI_ERROR_NONE ? first : e;
     }
     return first;
@@ -92,15 +102,36 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
     hpx_codemap_add(code, (size_t)size, 0);
 }
 
-static bool ended_early; /* VMInit's and VMDeath's: the writer was told to end when a thread of ours could not start */
-
 /* The program goes on without us, and without the price of our events. VMDeath still comes: the writer may not be done. */
 static void give_up(const struct hpx_err *err)
 {
-    set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);
-    hpx_sampler_stay_out();
-    hpx_warn("cpu=samples is off: %s", err->msg);
+    set_events(JVMTI_DISABLE, of_mode()->load);
+    if (hpx_agent_samples()) {
+        hpx_sampler_stay_out();
+    }
+    hpx_warn("%s is off: %s", hpx_agent_mode(), err->msg);
 }
+
+static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    static struct hpx_err err;
+    (void)jvmti;
+    if (hpx_tracker_define(env, &err) != 0) {
+        give_up(&err);
+    }
+}
+
+/* Also before VMInit, when no call is counted yet: what is instrumented then need not be retransformed. */
+static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
+                                       jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
+{
+    (void)env, (void)redefined, (void)loader, (void)protection_domain;
+    if (hpx_tracker_defined()) {
+        hpx_instrument_class(jvmti, name, n, data, new_n, new_data);
+    }
+}
+
+static bool ended_early; /* VMInit's and VMDeath's: the writer was told to end when a thread of ours could not start */
 
 static bool start_threads(void)
 {
@@ -151,14 +182,20 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
     hpx_threads_expect_others();
-    jvmtiError e = set_events(JVMTI_ENABLE, live_events, HPX_ARRAY_LEN(live_events));
+    jvmtiError e = set_events(JVMTI_ENABLE, of_mode()->live);
     if (e != JVMTI_ERROR_NONE) {
-        hpx_warn("cpu=samples: the VM refused an event (%s): the profile is incomplete", hpx_jvmti_error(e));
+        hpx_warn("%s: the VM refused an event (%s): the profile is incomplete", hpx_agent_mode(), hpx_jvmti_error(e));
     }
-    record_loaded_classes(jvmti, env);
-    hpx_sampler_live(env);
-    hpx_threads_arm_self();
-    hpx_threads_adopt_others(jvmti, env);
+    if (hpx_agent_samples()) {
+        record_loaded_classes(jvmti, env);
+        hpx_sampler_live(env);
+        hpx_threads_arm_self();
+        hpx_threads_adopt_others(jvmti, env);
+    } else {
+        hpx_instrument_loaded(jvmti, env);
+        hpx_threads_adopt_others(jvmti, env);
+        hpx_tracker_open();
+    }
     hpx_gate_leave(&hpx_agent.gate);
 }
 
@@ -173,8 +210,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     }
     hpx_handshake_stop(SAMPLER_WAIT_NS);
     hpx_gate_shut(&hpx_agent.gate);
-    set_events(JVMTI_DISABLE, live_events, HPX_ARRAY_LEN(live_events));
-    set_events(JVMTI_DISABLE, load_events + 2, HPX_ARRAY_LEN(load_events) - 2);
+    set_events(JVMTI_DISABLE, of_mode()->live);
+    set_events(JVMTI_DISABLE, of_mode()->load);
     hpx_dump_request_final();
     if (hpx_output_wait(OUTPUT_STALL_NS)) {
         hpx_guard_remove();
@@ -189,15 +226,22 @@ int hpx_callbacks_init(struct hpx_err *err)
     jvmtiEventCallbacks cb;
     memset(&want, 0, sizeof want);
     memset(&cb, 0, sizeof cb);
-    want.can_get_source_file_name = 1;
-    want.can_get_line_numbers = 1;
-    /* While the event is enabled the JIT records debug information between safepoints: without it tiny inlined methods are blamed on their
-     * callers. */
-    want.can_generate_compiled_method_load_events = 1;
+    if (hpx_agent_samples()) {
+        want.can_get_source_file_name = 1;
+        want.can_get_line_numbers = 1;
+        /* While the event is enabled the JIT records debug information between safepoints: without it tiny inlined methods are blamed on
+         * their callers. */
+        want.can_generate_compiled_method_load_events = 1;
+    } else {
+        want.can_generate_all_class_hook_events = 1; /* classes of the boot loader, too */
+        want.can_retransform_classes = 1;
+    }
     jvmtiError e = (*hpx_agent.jvmti)->AddCapabilities(hpx_agent.jvmti, &want);
     if (e == JVMTI_ERROR_NONE) {
         cb.VMInit = on_vm_init;
         cb.VMDeath = on_vm_death;
+        cb.VMStart = on_vm_start;
+        cb.ClassFileLoadHook = on_class_file_load;
         cb.ThreadStart = on_thread_start;
         cb.ThreadEnd = on_thread_end;
         cb.ClassLoad = on_class_load;
@@ -208,10 +252,14 @@ int hpx_callbacks_init(struct hpx_err *err)
         e = (*hpx_agent.jvmti)->SetEventCallbacks(hpx_agent.jvmti, &cb, (jint)sizeof cb);
     }
     if (e == JVMTI_ERROR_NONE) {
-        e = set_events(JVMTI_ENABLE, load_events, HPX_ARRAY_LEN(load_events));
+        e = set_events(JVMTI_ENABLE, always);
+    }
+    if (e == JVMTI_ERROR_NONE) {
+        e = set_events(JVMTI_ENABLE, of_mode()->load);
     }
     if (e != JVMTI_ERROR_NONE) {
-        set_events(JVMTI_DISABLE, load_events, HPX_ARRAY_LEN(load_events));
+        set_events(JVMTI_DISABLE, always);
+        set_events(JVMTI_DISABLE, of_mode()->load);
         return hpx_err_set(err, HPX_E_VM, "the VM refused what it needs: %s", hpx_jvmti_error(e));
     }
     return 0;

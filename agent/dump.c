@@ -7,6 +7,8 @@
 #include "report.h"
 #include "sampler.h"
 #include "service.h"
+#include "tracker.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MSG_FINAL = HPX_MSG_OTHER };
@@ -46,10 +48,20 @@ static void quiesce(void *until, struct hpx_thread *t)
     hpx_sampler_quiesce(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base), *(const uint64_t *)until);
 }
 
-/* After this no handler of the threads known so far is inside, and none begins. */
+static void quiesce_probe(void *until, struct hpx_thread *t)
+{
+    hpx_tracker_quiesce(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base), *(const uint64_t *)until);
+}
+
+/* After this no probe or handler of the threads known so far is inside, and none begins. */
 static void stop_producers(void)
 {
     uint64_t until = hpx_clock_mono() + QUIESCE_WAIT_NS;
+    if (hpx_agent_calls()) {
+        hpx_tracker_close();
+        hpx_aggregator_each(&hpx_agent.aggregator, quiesce_probe, &until);
+        return;
+    }
     hpx_aggregator_each(&hpx_agent.aggregator, quiesce, &until);
     hpx_aggregator_each(&hpx_agent.aggregator, disarm, NULL);
 }
@@ -69,6 +81,17 @@ static void message(void *ctx, struct hpx_msg *m)
 static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
 {
     (void)ctx;
+    if (hpx_agent_calls()) {
+        static uint64_t sums[HPX_EV_GAP + 1], leaf_calls;
+        for (const struct hpx_ev_head *e = ev, *end = (const void *)((const char *)ev + n); e < end; e += e->units) {
+            sums[e->kind]++;
+            if (e->kind == HPX_EV_LEAF)
+                leaf_calls += HPX_EV_LEAF_CALLS(e->stamp);
+        }
+        hpx_agent.sums = sums;
+        hpx_agent.leaf_calls = &leaf_calls;
+        return;
+    }
     hpx_model_events(hpx_agent.model, t, ev, n);
 }
 
@@ -91,6 +114,10 @@ static void finish(void)
     if (hpx_agent.opt.doe && s == NULL && hpx_clock_mono() <= dump.naming_until) {
         return; /* the counts stand: the next pass may find memory */
     }
+    if (hpx_agent.sums)
+        fprintf(stderr, "enter %lu exit %lu thrown %lu leaf %lu (%lu calls) gap %lu, clock %s %s\n", hpx_agent.sums[HPX_EV_ENTER],
+                hpx_agent.sums[HPX_EV_EXIT], hpx_agent.sums[HPX_EV_THROWN], hpx_agent.sums[HPX_EV_LEAF], *hpx_agent.leaf_calls,
+                hpx_agent.sums[HPX_EV_GAP], hpx_cpuclock_name(), hpx_cpuclock_reason());
     struct hpx_report r;
     hpx_report_collect(&r); /* after the snapshot, which counts what it cannot name */
     if (hpx_agent.opt.doe) {
@@ -141,7 +168,7 @@ int hpx_dump_init(struct hpx_sink *sink)
         .thread_event = thread_event,
     };
     hpx_agent.model = hpx_model_create(&cfg);
-    *sink = (struct hpx_sink){NULL, message, events, thread_gone, pass_end};
+    *sink = (struct hpx_sink){NULL, message, events, thread_gone, pass_end, NULL};
     final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
     return hpx_agent.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
 }

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 32 /* classes that are retransformed in one operation of the VM */
+#define BATCH 64 /* classes that are retransformed in one operation of the VM */
 
 static struct {
     _Atomic uint32_t next; /* relaxed: numbers are unique, no more */
     _Atomic uint64_t classes, refused, methods, bare, untold;
-    _Atomic uint64_t left[HPROFX_BCI_LEFT_COUNT];
+    _Atomic uint64_t left[HPX_INSTRUMENT_REASONS];
 } done = {.next = 1};
 
-_Static_assert(HPROFX_BCI_LEFT_COUNT <= 16, "hpx_instrument_figures has room for the reasons");
+static_assert(HPROFX_BCI_LEFT_COUNT <= HPX_INSTRUMENT_REASONS, "the figures have room for the reasons");
 
 static void add(_Atomic uint64_t *to, uint64_t n)
 {
@@ -24,21 +24,161 @@ static void add(_Atomic uint64_t *to, uint64_t n)
     }
 }
 
-/* What is told of the class: grows while the rewriter names its methods. */
+/* What the rewriter says of a class, until it is a message. */
 struct telling {
-    struct hpx_msg_code *msg; /* NULL: no memory */
+    char *text; /* class 0 source 0, then a method: name 0 signature 0 */
+    size_t len, cap;
     uint32_t first, n;
+    bool no_memory;
 };
+
+static void put(struct telling *t, struct hprofx_bci_name name)
+{
+    if (t->len + name.len + 1 > t->cap && !t->no_memory) {
+        size_t cap = (t->cap + name.len + 1) * 2;
+        char *more = realloc(t->text, cap);
+        t->no_memory = more == NULL;
+        t->text = more != NULL ? more : t->text;
+        t->cap = more != NULL ? cap : t->cap;
+    }
+    if (!t->no_memory) {
+        if (name.len > 0) {
+            memcpy(t->text + t->len, name.at, name.len);
+        }
+        t->text[t->len + name.len] = 0;
+        t->len += (size_t)name.len + 1;
+    }
+}
 
 static uint32_t number(void *ctx, uint32_t methods)
 {
-    struct telling *t = ctx;
-    t->first = atomic_fetch_add_explicit(&done.next, methods, memory_order_relaxed);
-    return t->first;
+    (void)ctx;
+    return atomic_fetch_add_explicit(&done.next, methods, memory_order_relaxed);
 }
 
-static bool want(void *ctx, const struct hprofx_bci_method *m)
+static void told(void *ctx, const struct hprofx_bci_method *m)
 {
-    (void)ctx;
-    return hpx_patterns_want(&hpx_agent.opt.patterns, m->class_name.at, m->class_name.len, m->name.at, m->name.len);
+    struct telling *t = ctx;
+    if (t->n++ == 0) {
+        t->first = m->number;
+        put(t, m->class_name);
+        put(t, m->source);
+    }
+    put(t, m->name);
+    put(t, m->desc);
+}
+
+/* Names go before the class. false: it is not to be used. */
+static bool tell(struct telling *t)
+{
+    struct hpx_msg_code *m = t->no_memory ? NULL : hpx_msg_code_new(t->n, (uint32_t)t->len);
+    if (m == NULL) {
+        add(&done.untold, 1);
+        return false;
+    }
+    m->first = t->first;
+    memcpy(m->text, t->text, t->len);
+    hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
+    return true;
+}
+
+static void count(const struct hprofx_bci_result *r)
+{
+    add(&done.classes, 1);
+    add(&done.methods, r->rewritten);
+    for (int i = 0; i < HPROFX_BCI_BARE_COUNT; i++) {
+        add(&done.bare, r->bare[i]);
+    }
+}
+
+/* The class stays as it is where the VM has no memory for the new one. */
+static bool hand_over(jvmtiEnv *jvmti, const uint8_t *out, size_t m, jint *new_n, unsigned char **new_data)
+{
+    unsigned char *copy = NULL;
+    if (m > INT32_MAX || (*jvmti)->Allocate(jvmti, (jlong)m, &copy) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    memcpy(copy, out, m);
+    *new_data = copy;
+    *new_n = (jint)m;
+    return true;
+}
+
+void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
+{
+    const struct hpx_options *o = &hpx_agent.opt;
+    if (name != NULL && (!strcmp(name, HPROFX_BCI_TRACKER) || !hpx_patterns_want(o->include, o->exclude, name, strlen(name)))) {
+        return;
+    }
+    struct telling t = {.text = NULL};
+    struct hprofx_bci_result r;
+    struct hprofx_bci_opts opts = {.min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
+    uint8_t *out;
+    size_t m;
+    const char *why;
+    int rc = hprofx_bci_rewrite(&opts, data, (size_t)n, &out, &m, &why);
+    for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
+        add(&done.left[i], r.left[i]);
+    }
+    if (rc == 2) {
+        add(&done.refused, 1);
+    } else if (rc == 0 && tell(&t)) {
+        if (hand_over(jvmti, out, m, new_n, new_data)) {
+            count(&r);
+        } else {
+            add(&done.untold, 1);
+        }
+    }
+    free(out);
+    free(t.text);
+}
+
+/* The batch, or its classes one by one if the VM refuses it. */
+static void retransform(jvmtiEnv *jvmti, const jclass *batch, jint n)
+{
+    if (n == 0 || (*jvmti)->RetransformClasses(jvmti, n, batch) == JVMTI_ERROR_NONE) {
+        return;
+    }
+    for (jint i = 0; i < n; i++) {
+        if ((*jvmti)->RetransformClasses(jvmti, 1, batch + i) != JVMTI_ERROR_NONE) {
+            add(&done.refused, 1);
+        }
+    }
+}
+
+void hpx_instrument_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jint n = 0, in_batch = 0;
+    jclass *all = NULL, batch[BATCH];
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        hpx_warn("cpu=times: the classes loaded so far cannot be listed: their methods are not counted");
+        return;
+    }
+    (*env)->EnsureLocalCapacity(env, n + 64);
+    for (jint i = 0; i < n; i++) {
+        jboolean modifiable = JNI_FALSE;
+        if ((*jvmti)->IsModifiableClass(jvmti, all[i], &modifiable) == JVMTI_ERROR_NONE && modifiable) {
+            batch[in_batch++] = all[i];
+        }
+        if (in_batch == BATCH || i == n - 1) {
+            retransform(jvmti, batch, in_batch);
+            in_batch = 0;
+        }
+    }
+    for (jint i = 0; i < n; i++) {
+        (*env)->DeleteLocalRef(env, all[i]);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+}
+
+void hpx_instrument_figures(struct hpx_instrument_figures *f)
+{
+    f->classes = atomic_load_explicit(&done.classes, memory_order_relaxed);
+    f->refused = atomic_load_explicit(&done.refused, memory_order_relaxed);
+    f->methods = atomic_load_explicit(&done.methods, memory_order_relaxed);
+    f->bare = atomic_load_explicit(&done.bare, memory_order_relaxed);
+    f->untold = atomic_load_explicit(&done.untold, memory_order_relaxed);
+    for (int i = 0; i < HPX_INSTRUMENT_REASONS; i++) {
+        f->left[i] = atomic_load_explicit(&done.left[i], memory_order_relaxed);
+    }
 }

@@ -8,19 +8,36 @@
 
 #include "agent.h"
 
+/* STAND-IN */
+struct hpx_msg_code {
+    struct hpx_msg m;
+    uint32_t first, n, text_len;
+    char text[];
+};
+static inline struct hpx_msg_code *hpx_msg_code_new(uint32_t n, uint32_t len)
+{
+    struct hpx_msg_code *m = hpx_msg_new(HPX_MSG_OTHER + 1, sizeof *m + len);
+    if (m) {
+        m->n = n;
+        m->text_len = len;
+    }
+    return m;
+}
 /* ClassFileLoadHook from VMStart on, any thread, inside the gate. *new_data is the VM's (Allocate), untouched if the class stays as it is.
  */
 void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data);
 /* Retransforms what has been loaded so far, in batches; a class that the VM refuses is counted and costs its batch nothing. VMInit. */
 void hpx_instrument_loaded(jvmtiEnv *jvmti, JNIEnv *env);
 
+#define HPX_INSTRUMENT_REASONS 16
+
 /* Figures for the report. */
 struct hpx_instrument_figures {
-    uint64_t classes, refused; /* rewritten; left as they were by the VM or as malformed */
-    uint64_t methods;          /* with probes */
-    uint64_t left[16];         /* methods with code and without probes, by enum hprofx_bci_left */
-    uint64_t bare;             /* methods whose exits by exception are seen at the next frame only */
-    uint64_t untold;           /* classes left alone for want of memory for their names */
+    uint64_t classes, refused;             /* rewritten; left as they were by the VM or as malformed */
+    uint64_t methods;                      /* with probes */
+    uint64_t left[HPX_INSTRUMENT_REASONS]; /* methods with code and without probes, by enum hprofx_bci_left */
+    uint64_t bare;                         /* methods whose exits by exception are seen at the next frame only */
+    uint64_t untold;                       /* classes left alone for want of memory for their names */
 };
 void hpx_instrument_figures(struct hpx_instrument_figures *f);
 

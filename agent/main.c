@@ -31,6 +31,13 @@ static const struct {
     {JVMTI_ERROR_INVALID_EVENT_TYPE, "JVMTI_ERROR_INVALID_EVENT_TYPE"},
 };
 
+const char *hpx_agent_mode(void)
+{
+    static const char *const names[] = {
+        [HPX_CPU_OFF] = "", [HPX_CPU_SAMPLES] = "cpu=samples", [HPX_CPU_TIMES] = "cpu=times", [HPX_CPU_OLD] = "cpu=old"};
+    return names[hpx_agent.opt.cpu];
+}
+
 const char *hpx_jvmti_error(jvmtiError e)
 {
     for (size_t i = 0; i < HPX_ARRAY_LEN(jvmti_errors); i++) {
@@ -68,7 +75,7 @@ static void refuse(const struct hpx_err *err)
 /* The program runs on without us, and without the price of our events. */
 static void stay_out(const struct hpx_err *err)
 {
-    hpx_warn("cpu=samples is off: %s", err->msg);
+    hpx_warn("%s is off: %s", hpx_agent_mode(), err->msg);
     hpx_sampler_stay_out();
     if (hpx_agent.jvmti != NULL) {
         (*hpx_agent.jvmti)->DisposeEnvironment(hpx_agent.jvmti);
@@ -119,7 +126,10 @@ static int prepare(struct hpx_err *err)
     if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for its handlers of fork; raise the limit of the process's memory");
     }
-    int rc = hpx_sampler_init(err);
+    int rc = hpx_agent_samples() ? hpx_sampler_init(err) : 0;
+    if (hpx_agent_calls()) {
+        hpx_cpuclock_setup(hpx_agent.opt.times == HPX_TIMES_WALL ? HPX_CPUCLOCK_WALL : HPX_CPUCLOCK_CPU, NULL);
+    }
     return rc != 0 ? rc : hpx_callbacks_init(err);
 }
 

@@ -99,8 +99,8 @@ const size_t hpx_opts_len = HPX_ARRAY_LEN(hpx_opts);
 
 const struct hpx_mode_info hpx_modes[HPX_MODE_COUNT] = {
     [HPX_MODE_CPU_SAMPLES] = {"cpu=samples", true},
-    [HPX_MODE_CPU_TIMES] = {"cpu=times", false},
-    [HPX_MODE_CPU_OLD] = {"cpu=old", false},
+    [HPX_MODE_CPU_TIMES] = {"cpu=times", true},
+    [HPX_MODE_CPU_OLD] = {"cpu=old", true},
     [HPX_MODE_HEAP_ALL] = {"heap=all", false},
     [HPX_MODE_HEAP_DUMP] = {"heap=dump", false},
     [HPX_MODE_HEAP_SITES] = {"heap=sites", false},

@@ -203,7 +203,7 @@ static void say_if_blocked(pid_t tid)
 
 void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
 {
-    if (hpx_agent.opt.depth == 0) {
+    if (hpx_agent.opt.depth == 0 || !hpx_agent_samples()) {
         return; /* the original takes no samples then */
     }
     if (hpx_sampler_engine() != HPX_ENGINE_POLL && (!adopt || expect_adopted(t))) {

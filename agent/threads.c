@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define CALLS_RING (256u << 10) /* bytes: 16,384 records, some hundreds of microseconds of calls that do not fold */
+
 struct info {
     char *name, *group; /* JVMTI's; NULL: none */
 };
@@ -67,13 +69,14 @@ static struct hpx_agent_thread *make(pid_t tid)
         return NULL;
     }
     memset(t, 0, sizeof *t);
-    if (hpx_ring_init(&t->base.ring, hpx_sampler_ring_size()) != 0) {
+    if (hpx_ring_init(&t->base.ring, hpx_agent_calls() ? CALLS_RING : hpx_sampler_ring_size()) != 0) {
         free(t);
         return NULL;
     }
     t->tid = tid;
     t->perf_fd = -1;
     t->slot = -1;
+    hpx_calls_init(&t->calls, &hpx_agent.aggregator, &hpx_agent.gate, &t->base);
     return t;
 }
 
@@ -131,10 +134,14 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
     if (t != NULL) {
         jthread self = NULL;
         t->env = env;
-        find_own_stack(t);
-        (*jvmti)->GetCurrentThread(jvmti, &self);
-        hpx_handshake_list(env, t, self);
-        forget(jvmti, env, NULL, self);
+        if (hpx_agent_samples()) {
+            find_own_stack(t);
+            (*jvmti)->GetCurrentThread(jvmti, &self);
+            hpx_handshake_list(env, t, self);
+            forget(jvmti, env, NULL, self);
+        } else {
+            hpx_cpuclock_enter(&t->cpuclock);
+        }
     }
     announce(t, (uint64_t)tid, &i);
     forget(jvmti, env, i.name, NULL);
@@ -155,6 +162,18 @@ void hpx_threads_arm_self(void)
     }
 }
 
+struct hpx_agent_thread *hpx_threads_find_self(JNIEnv *env)
+{
+    bool known;
+    struct hpx_agent_thread *t = marked(hpx_agent.jvmti, &known);
+    if (t != NULL) {
+        t->env = env;
+        hpx_cpuclock_enter(&t->cpuclock);
+        hpx_self = t;
+    }
+    return t;
+}
+
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
     bool known;
@@ -167,8 +186,13 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_sampler_disarm(t);
         hpx_self = NULL;
         atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
-        hpx_handshake_unlist(env, t);
-        hpx_sampler_settle(t);
+        if (hpx_agent_samples()) {
+            hpx_handshake_unlist(env, t);
+            hpx_sampler_settle(t);
+        } else {
+            hpx_calls_flush(&t->calls, hpx_cpuclock_now(&t->cpuclock));
+            hpx_cpuclock_leave(&t->cpuclock);
+        }
     }
     struct hpx_msg_thread_end *m = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *m);
     if (m == NULL) {
@@ -255,11 +279,13 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
     bool mapped = tid > 0 && tid != (pid_t)syscall(SYS_gettid);
-    struct hpx_agent_thread *t = mapped ? make(tid) : NULL;
+    struct hpx_agent_thread *t = mapped || hpx_agent_calls() ? make(tid) : NULL;
     (*jvmti)->SetThreadLocalStorage(jvmti, thread, t != NULL ? (void *)t : (void *)&without_state);
     if (t != NULL) {
         t->adopted = true;
-        hpx_handshake_list(env, t, thread);
+        if (hpx_agent_samples()) {
+            hpx_handshake_list(env, t, thread);
+        }
     }
     announce(t, mapped ? (uint64_t)tid : unmapped++, &i);
     if (t != NULL) {

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+static atomic_bool defined; /* release: define; acquire: hpx_tracker_defined() */
 static atomic_bool probing; /* relaxed: the closer's membarrier orders it against `in_probe` of all threads */
 
 /* --- the natives: on the program's own thread, in native state; they allocate nothing, take no lock, enter neither Java nor the VM but for
@@ -95,6 +96,11 @@ bool hpx_tracker_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)
     return true;
 }
 
+bool hpx_tracker_defined(void)
+{
+    return atomic_load_explicit(&defined, memory_order_acquire);
+}
+
 /* --- the class file */
 
 struct bytes {
@@ -161,6 +167,7 @@ int hpx_tracker_define(JNIEnv *env, struct hpx_err *err)
         (*env)->ExceptionClear(env);
         return hpx_err_set(err, HPX_E_VM, "the VM does not take the class %s", HPROFX_BCI_TRACKER);
     }
-    (*env)->DeleteLocalRef(env, tracker); /* the boot loader keeps it */
+    (*env)->DeleteLocalRef(env, tracker);                        /* the boot loader keeps it */
+    atomic_store_explicit(&defined, true, memory_order_release); /* partner: hpx_tracker_defined() */
     return 0;
 }

@@ -10,6 +10,7 @@
 
 /* Defines the class and registers its natives. VMStart. 0, -HPX_E_VM. */
 int hpx_tracker_define(JNIEnv *env, struct hpx_err *err);
+bool hpx_tracker_defined(void);
 /* Probes count from now on. After the thread of VMInit has its state. */
 void hpx_tracker_open(void);
 /* Probes count no more; those that are inside leave at once, also from a wait for space. The aggregator, before the last pass. */
