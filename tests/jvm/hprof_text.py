@@ -13,7 +13,7 @@ FRAME = re.compile(r'\t([^(]+)\((.+):([1-9][0-9]*|Unknown line)\)')
 START = re.compile(r'THREAD START \(obj=([0-9a-f]+), id = (\d+), name="((?:[^"\\]|\\.)*)", group="((?:[^"\\]|\\.)*)"\)')
 END = re.compile(r'THREAD END \(id = (\d+)\)')
 TRACE = re.compile(r'TRACE (\d+):(?: \(thread=(\d+)\))?')
-BEGIN = re.compile(r'CPU SAMPLES BEGIN \(total = (\d+)\) (.{24})')
+BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = (\d+)\) (.{24})')
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
 REPORT = re.compile(r'hprofx: ([^:]+): (.*)')
 UNKNOWN = 'hprofx.unknown.'
@@ -145,11 +145,11 @@ def _line(p, state, ln):
     if state == 'table head':
         if ln == 'rank   self  accum   count trace method':
             return 'table', None
-        if ln == 'CPU SAMPLES END':
+        if ln == p.sections[-1] + ' END':
             return 'report', None
         raise Malformed('table head: %r' % ln)
     if state == 'table':
-        if ln == 'CPU SAMPLES END':
+        if ln == p.sections[-1] + ' END':
             return 'report', None
         m = ROW.fullmatch(ln)
         if not m:
@@ -194,10 +194,10 @@ def _record(p, state, ln):
         return 'records', t
     m = BEGIN.fullmatch(ln)
     if m:
-        p.total = int(m.group(1))
-        p.dumped.append(_date(m.group(2)))
+        p.total = int(m.group(2))
+        p.dumped.append(_date(m.group(3)))
         p.rows = []
-        p.sections.append('CPU SAMPLES')
+        p.sections.append(m.group(1))
         return 'table head', None
     raise Malformed('not a line of the format: %r' % ln[:200])
 
@@ -210,11 +210,22 @@ def _row(p, r):
     frames = p.traces[r.trace].frames
     if r.method != (frames[0].method if frames else '<empty trace>'):
         raise Malformed('row %d says %s, its trace %s' % (r.rank, r.method, frames[:1]))
+    if p.sections[-1] == 'CPU TIME (ms)':
+        _time_row(p, r)
+        return
     if len(p.rows) > 1 and r.count > p.rows[-2].count:
         raise Malformed('rows are not in order')
     if abs(r.self_ - 100.0 * r.count / p.total) > 0.00501:
         raise Malformed('self of row %d' % r.rank)
     if abs(r.accum - 100.0 * sum(x.count for x in p.rows) / p.total) > 0.00501:
+        raise Malformed('accum of row %d' % r.rank)
+
+
+def _time_row(p, r):
+    """Rows are in the order of self time, which the file has as a share alone; count is calls."""
+    if len(p.rows) > 1 and r.self_ > p.rows[-2].self_:
+        raise Malformed('rows are not in order')
+    if abs(r.accum - sum(x.self_ for x in p.rows)) > 0.00501 * len(p.rows) + 0.005:
         raise Malformed('accum of row %d' % r.rank)
 
 
@@ -226,7 +237,7 @@ def read(path, dumps=1):
         raise Malformed('not UTF-8: %s' % e) from e
     p = parse(text)
     if len(p.sections) != dumps:
-        raise Malformed('%d CPU SAMPLES sections, expected %d' % (len(p.sections), dumps))
+        raise Malformed('%d sections, expected %d' % (len(p.sections), dumps))
     if CHECKER.exists():
         r = subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True, text=True)
         if r.returncode != 0:
