@@ -525,6 +525,33 @@ static void steps_are_bounded_where_descriptors_are_long(void **state)
     check_free(&k);
 }
 
+static void methods_that_the_vm_looks_at_are_spared(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 0, .max_locals = 1};
+    cf_ops(&m, "b1");
+    cf_method(&c, 4, "finalize", "()V", &m);
+    check_left(&c, HPROFX_BCI_LEFT_FINALIZER);
+    cf_init(&c, 52);
+    cf_ops(&m, "00 b1");
+    m.max_locals = 1;
+    cf_method(&c, 4, "finalize", "()V", &m);
+    struct checked k = check_all(&c);
+    check_free(&k);
+    /* The root class: no handler in its constructor. */
+    cf_init(&c, 52);
+    c.super_class = 0;
+    cf_ops(&m, "b1");
+    m.max_locals = 1;
+    cf_method(&c, 1, "<init>", "()V", &m);
+    k = check_all(&c);
+    assert_int_equal(k.result.bare[HPROFX_BCI_BARE_ROOT], 1);
+    assert_int_equal(k.compared.handlers, 0);
+    check_free(&k);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -545,6 +572,7 @@ int main(void)
         cmocka_unit_test(conditional_branches_take_trampolines_elsewhere),
         cmocka_unit_test(a_long_chain_of_branches_that_push_each_other_out_ends),
         cmocka_unit_test(what_is_cut_off_anywhere_is_refused),
+        cmocka_unit_test(methods_that_the_vm_looks_at_are_spared),
         cmocka_unit_test(steps_are_bounded_where_descriptors_are_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
