@@ -421,6 +421,14 @@ static void constructors_may_branch_before_super(void **state)
     check_free(&k);
 }
 
+static void branches_behind_super_need_no_frames_in_old_versions(void **state)
+{
+    (void)state;
+    struct checked k = construct(48, "2a b7 1111 1b 99 0004 00 b1", NULL);
+    assert_covered_from(&k, 4, 10);
+    check_free(&k);
+}
+
 static void two_super_calls_give_two_ranges(void **state)
 {
     (void)state;
@@ -575,6 +583,7 @@ int main(void)
         cmocka_unit_test(frames_are_ignored_below_version_50),
         cmocka_unit_test(handlers_of_constructors_begin_behind_super),
         cmocka_unit_test(constructors_may_branch_before_super),
+        cmocka_unit_test(branches_behind_super_need_no_frames_in_old_versions),
         cmocka_unit_test(two_super_calls_give_two_ranges),
         cmocka_unit_test(frames_name_uninitialized_objects_by_their_new_place),
         cmocka_unit_test(line_and_variable_tables_move),
