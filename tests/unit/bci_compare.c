@@ -246,8 +246,7 @@ static const char *walk_handlers(struct both *s, bool constructor)
             continue;
         }
         uint32_t sa = be(a, ha, 2), ea = be(a, ha + 2, 2);
-        if (start != s->label[sa] || (end != s->label[ea] && end != s->stop[ea]) || handler != s->label[be(a, ha + 4, 2)] ||
-            be(a, ha + 6, 2) != be(b, hb + 6, 2)) {
+        if (start != s->label[sa] || end != s->stop[ea] || handler != s->label[be(a, ha + 4, 2)] || be(a, ha + 6, 2) != be(b, hb + 6, 2)) {
             return fail(s, "handler %u differs", i);
         }
     }

@@ -16,7 +16,7 @@ static void unknown_attributes_and_opcodes_leave_one_method_alone(void **state)
     add_static(&c, "b", 0, 0, "cb b1");
     add_static(&c, "c", 0, 0, "c4 00 b1"); /* wide nop */
     add_static(&c, "d", 0, 0, "b1");
-    struct checked k = check(&c);
+    struct checked k = check_opts(&c, (struct hprofx_bci_opts){.first = 40000}); /* their numbers' constants are taken back */
     assert_int_equal(k.how, 0);
     assert_int_equal(k.result.left[HPROFX_BCI_LEFT_ATTRIBUTE], 1);
     assert_int_equal(k.result.left[HPROFX_BCI_LEFT_OPCODE], 2);
@@ -301,8 +301,9 @@ static void jsr_that_becomes_too_long_becomes_wide(void **state)
     check_free(&k);
 }
 
-/* 0 iload_0, 1 ifeq END, 4 32000 nops and 100 returns, END return. */
-static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t returns, bool place)
+/* covered: end of a handler's range from 0 on, 0: no handler.
+ * 0 iload_0, 1 ifeq END, 4 32000 nops and 100 returns, END return. */
+static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t returns, bool place, uint32_t covered)
 {
     struct cf_class c;
     cf_init(&c, major);
@@ -338,6 +339,9 @@ static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t ret
         cf_u2(&m.frames, 4);
         m.frame_n++;
     }
+    if (covered > 0) {
+        cf_handler(&m, 0, covered, end, 0);
+    }
     cf_method(&c, 9, "m", "(I)V", &m);
     return check(&c);
 }
@@ -345,10 +349,10 @@ static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t ret
 static void conditional_branches_are_inverted_where_that_needs_no_new_frame(void **state)
 {
     (void)state;
-    struct checked k = far_branch(48, false, 150, false);
+    struct checked k = far_branch(48, false, 150, false, 0);
     assert_int_equal(k.compared.inverted, 1);
     check_free(&k);
-    k = far_branch(52, true, 150, false);
+    k = far_branch(52, true, 150, false, 0);
     assert_int_equal(k.compared.inverted, 1);
     assert_int_equal(k.compared.trampolines, 0);
     check_free(&k);
@@ -357,12 +361,20 @@ static void conditional_branches_are_inverted_where_that_needs_no_new_frame(void
 static void conditional_branches_take_trampolines_elsewhere(void **state)
 {
     (void)state;
-    struct checked k = far_branch(52, false, 150, true);
+    struct checked k = far_branch(52, false, 150, true, 0);
     assert_int_equal(k.compared.trampolines, 1);
     assert_int_equal(k.compared.inverted, 0);
     check_free(&k);
+    /* Not where a handler covers it and not its target; a range that ends there ends before it (compared). */
+    k = far_branch(52, false, 150, true, 9);
+    assert_int_equal(k.how, 1);
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_BRANCH], 1);
+    check_free(&k);
+    k = far_branch(52, false, 150, true, 7);
+    assert_int_equal(k.compared.trampolines, 1);
+    check_free(&k);
     /* No place within reach but the last: there it is of use too, if the last return is near enough. */
-    k = far_branch(52, false, 150, false);
+    k = far_branch(52, false, 150, false, 0);
     if (k.how == 1) {
         assert_int_equal(k.result.left[HPROFX_BCI_LEFT_BRANCH], 1);
     } else {
