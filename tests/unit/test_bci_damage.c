@@ -46,6 +46,21 @@ static void abstract_methods_with_code_and_two_codes_are_left_alone(void **state
     cf_ops(&m, "b1");
     cf_method(&c, 0x401, "m", "()V", &m);
     check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
+    /* Two Codes. */
+    cf_init(&c, 52);
+    add_static(&c, "m", 0, 0, "b1");
+    struct cf_bytes code = {0};
+    cf_put(&code, c.methods.p + 8, c.methods.n - 8);
+    cf_put(&c.methods, code.p, code.n);
+    cf_free(&code);
+    c.methods.p[7] = 2;
+    check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
+    /* A Code that goes on behind its last attribute. */
+    cf_init(&c, 52);
+    add_static(&c, "m", 0, 0, "b1");
+    c.methods.p[13]++;
+    cf_u1(&c.methods, 0);
+    check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
 }
 
 static void what_is_cut_off_anywhere_is_refused(void **state)
