@@ -2,6 +2,23 @@
 /* test_bci_damage.c: damaged classes and methods are refused or left alone. */
 #include "bci_check.h"
 
+void *__real_malloc(size_t n);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_realloc(void *p, size_t n);
+
+static int until_failure = -1; /* calls that succeed before the one that fails; below 0: all succeed */
+
+void *__wrap_malloc(size_t n)
+{
+    return until_failure >= 0 && until_failure-- == 0 ? NULL : __real_malloc(n);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    return until_failure >= 0 && until_failure-- == 0 ? NULL : __real_realloc(p, n);
+}
+
 static void malformed_code_leaves_the_method_alone(void **state)
 {
     (void)state;
@@ -147,12 +164,59 @@ static void nothing_may_refer_behind_the_constant_pool(void **state)
     }
 }
 
+static void ignore(void *ctx, const struct hprofx_bci_method *m)
+{
+    (void)ctx, (void)m;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    struct cf_code m = {.max_stack = 1, .max_locals = 1};
+    cf_init(&c, 52);
+    add_static(&c, "a", 0, 0, "b1");
+    cf_ops(&m, "1a"); /* a branch that needs a trampoline */
+    cf_branch(&m, 0x99, 32767);
+    cf_branch(&m, 0xA7, 8);
+    cf_ops(&m, "b1");
+    cf_pad(&m, 0, 32767 - m.code.n);
+    cf_ops(&m, "b1");
+    add_frame(&m, "07 00 fb 7ff6");
+    m.frame_n = 3;
+    cf_method(&c, 9, "b", "(I)V", &m);
+    struct cf_bytes b = cf_finish(&c);
+    cf_fini(&c);
+    struct hprofx_bci_opts opts = {.first = 40000, .method = ignore};
+    int how = 2, failures = 0;
+    for (; how == 2; failures++) {
+        uint8_t *out;
+        size_t n;
+        const char *why;
+        until_failure = failures;
+        how = hprofx_bci_rewrite(&opts, b.p, b.n, &out, &n, &why);
+        until_failure = -1;
+        if (how == 2) {
+            assert_string_equal(why, "no memory");
+            assert_null(out);
+        }
+        free(out);
+    }
+    assert_int_equal(how, 0);
+    assert_true(failures > 7);
+    struct checked k = check_bytes(b.p, b.n, opts);
+    assert_int_equal(k.compared.trampolines, 1);
+    check_free(&k);
+    cf_free(&b);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(malformed_code_leaves_the_method_alone),
         cmocka_unit_test(abstract_methods_with_code_and_two_codes_are_left_alone),
         cmocka_unit_test(what_is_cut_off_anywhere_is_refused),
+        cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(nothing_may_refer_behind_the_constant_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
