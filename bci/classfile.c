@@ -183,7 +183,7 @@ static int add_utf8(struct hpx_class *c, const char *s, uint16_t *index)
     uint8_t *p = n > 65535 ? NULL : hpx_pool_add(c, UTF8, n + 2, index, &left);
     if (p != NULL) {
         hpx_put2(p, (uint32_t)n);
-        memcpy(p + 2, s, n);
+        memcpy(p + 2, s, n); /* NOLINT(bugprone-not-null-terminated-result): a constant has no 0 behind it */
     }
     return left;
 }

@@ -198,7 +198,7 @@ static int put_handlers(struct hpx_class *c, const struct hpx_code *m)
         hpx_put2(p + 6, 0);
         p += 8;
     }
-    c->steps += (m->handler_n + m->range_n) * (c->tramp_n > 0 ? 16 : 1);
+    c->steps += (uint64_t)(m->handler_n + m->range_n) * (c->tramp_n > 0 ? 16 : 1);
     c->body.n = (size_t)(p - c->body.p);
     return 0;
 }

@@ -184,7 +184,7 @@ static int widen_all(struct hpx_class *c, struct hpx_code *m, uint32_t reach, bo
 static int rescan(struct hpx_class *c, struct hpx_code *m)
 {
     if (c->tramps == NULL) {
-        c->tramps = malloc(2 * HPX_TRAMPS * sizeof(*c->tramps));
+        c->tramps = malloc(sizeof(*c->tramps) * 2 * HPX_TRAMPS);
         if (c->tramps == NULL) {
             return HPX_NO_MEMORY;
         }

@@ -166,8 +166,8 @@ static bool do_methods(struct hpx_class *c, const struct shape *s, struct told *
 {
     size_t at = s->methods;
     for (uint32_t i = 0; i < s->method_n; i++) {
-        size_t start = at, code;
-        uint32_t code_n;
+        size_t start = at, code = 0;
+        uint32_t code_n = 0;
         (void)skip_member(c, &at, "Code", &code, &code_n);
         if (code_n == 0) {
             if (!copy(c, start, at)) {

@@ -98,7 +98,7 @@ static int check_targets(struct hpx_class *c, struct hpx_code *m)
             uint32_t step = e->kind == HPX_K_TABLE ? 4 : 8, first = word + 12;
             good = hpx_target(c, m, pc, hpx_u4(code + word), &target);
             for (uint32_t i = 1; good && i < n; i++) {
-                good = hpx_target(c, m, pc, hpx_u4(code + first + (i - 1) * step), &target);
+                good = hpx_target(c, m, pc, hpx_u4(code + first + (size_t)(i - 1) * step), &target);
             }
             c->steps += n;
         }

@@ -68,10 +68,10 @@ static struct hpx_ev_gap *put_gap(struct hpx_ev_gap *ev, uint64_t events, const 
     return ev + 1;
 }
 
-static struct hpx_ev_head *put_switch(void *at, uint64_t key, uint64_t now)
+static struct hpx_ev_head *put_switch(void *at, const struct hpx_calls *c, uint64_t now)
 {
     struct hpx_ev_switch *ev = at;
-    *ev = (struct hpx_ev_switch){.head = {HPX_EV_SWITCH, 2, 0, now}, .key = key};
+    *ev = (struct hpx_ev_switch){.head = {HPX_EV_SWITCH, 2, 0, now}, .key = c->key, .turn = c->turn};
     return &(ev + 1)->head;
 }
 
@@ -99,7 +99,7 @@ static bool end_gap(struct hpx_calls *c, uint64_t now)
     }
     struct hpx_ev_gap *end = put_gap((struct hpx_ev_gap *)(void *)first, c->gap.events, &c->gap.first, now);
     if (c->gap.switched) {
-        end = put_gap((struct hpx_ev_gap *)(void *)put_switch(end, c->key, now), 0, &c->gap.last, now);
+        end = put_gap((struct hpx_ev_gap *)(void *)put_switch(end, c, now), 0, &c->gap.last, now);
     }
     commit(c, first, end);
     return true;
@@ -168,17 +168,18 @@ void hpx_calls_flush(struct hpx_calls *c, uint64_t now)
     }
 }
 
-void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t now)
+void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t turn, uint64_t now)
 {
     if (key == c->key) {
         return;
     }
     hpx_calls_flush(c, now);
     c->key = key;
+    c->turn = turn;
     if (HPX_CALLS_STATE(atomic_load_explicit(&c->fold, memory_order_relaxed)) != HPX_CALLS_GAP) {
         struct hpx_ev_head *ev = wait_busy(c, sizeof(struct hpx_ev_switch));
         if (ev) {
-            commit(c, ev, put_switch(ev, key, now));
+            commit(c, ev, put_switch(ev, c, now));
             return;
         }
         begin_gap(c, HPX_CALLS_NONE);

@@ -59,8 +59,8 @@ struct hpx_calls {
     struct hpx_aggregator *aggregator;
     struct hpx_gate *gate;
     /* the owner's alone */
-    uint64_t key; /* of the call stack that it is on */
-    struct {      /* in the state GAP */
+    uint64_t key, turn; /* of the call stack that it is on */
+    struct {            /* in the state GAP */
         uint64_t events;
         uint32_t tries;
         uint32_t counted; /* 1: the next event lost is in the counter already */
@@ -81,8 +81,9 @@ static inline void hpx_calls_enter(struct hpx_calls *c, uint32_t method, uint64_
 static inline void hpx_calls_exit(struct hpx_calls *c, uint32_t method, uint64_t now);
 static inline void hpx_calls_thrown(struct hpx_calls *c, uint32_t method, uint64_t now);
 
-/* The thread continues with another call stack: key names a virtual thread, 0 the thread's own. Nothing if it is the stack it has. */
-void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t now);
+/* The thread continues with another call stack: key names a virtual thread (for as long as it lives), 0 the thread's own. turn: struct
+ * hpx_ev_switch. Nothing if it is the stack it has. */
+void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t turn, uint64_t now);
 /* What is kept back goes into the ring, waiting if it is full. By the owner, before it retires. */
 void hpx_calls_flush(struct hpx_calls *c, uint64_t now);
 

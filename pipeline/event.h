@@ -51,9 +51,10 @@ struct hpx_ev_hash {
 /* From here on the calls of this thread are those of another call stack (a virtual thread was mounted or left). head.stamp = now. */
 struct hpx_ev_switch {
     struct hpx_ev_head head;
-    uint64_t key; /* of the stack; 0: the thread's own */
-    uint64_t unused;
+    uint64_t key;  /* of the stack; 0: the thread's own */
+    uint64_t turn; /* how many threads have had it before: the next one's records wait for those of the last; HPX_EV_NO_TURN: not known */
 };
+#define HPX_EV_NO_TURN UINT64_MAX
 
 /* Events were lost here. head.id = their number (at most UINT32_MAX), head.stamp = now. What is known keeps the depth of the stack right.
  */

@@ -28,8 +28,7 @@ void *hpx_model_scratch(struct hpx_scratch *s, size_t n)
     return s->at;
 }
 
-/* Shown method hprofx.unknown.NAME. */
-static uint32_t show_pseudo(struct hpx_model *m, const char *name)
+uint32_t hpx_model_show_pseudo(struct hpx_model *m, const char *name)
 {
     static const char class_name[] = "hprofx.unknown";
     uint32_t c = hpx_strings_intern(&m->strings, class_name, sizeof(class_name) - 1);
@@ -40,13 +39,13 @@ static uint32_t show_pseudo(struct hpx_model *m, const char *name)
 /* Made at the start, so that a loss can be shown when memory is short. */
 static bool make_pseudos(struct hpx_model *m)
 {
-    m->shown_unnamed = show_pseudo(m, "method");
-    m->shown_unloaded = show_pseudo(m, "unloaded_class");
+    m->shown_unnamed = hpx_model_show_pseudo(m, "method");
+    m->shown_unloaded = hpx_model_show_pseudo(m, "unloaded_class");
     if (m->shown_unnamed == HPX_INTERN_NONE || m->shown_unloaded == HPX_INTERN_NONE) {
         return false;
     }
     for (uint32_t i = 0; i <= HPX_PSEUDO_METHOD; i++) {
-        uint32_t shown = i < HPX_UNKNOWN_COUNT ? show_pseudo(m, unknown_names[i]) : m->shown_unnamed;
+        uint32_t shown = i < HPX_UNKNOWN_COUNT ? hpx_model_show_pseudo(m, unknown_names[i]) : m->shown_unnamed;
         struct hpx_sampled *s = shown != HPX_INTERN_NONE ? hpx_methods_pseudo(&m->methods) : NULL;
         if (!s) {
             return false;
@@ -66,7 +65,8 @@ struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
     hpx_model_sweep_init(m);
     hpx_arena_init(&m->lines);
     if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods) != 0 || hpx_traces_init(&m->traces) != 0 ||
-        hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m)) {
+        hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m) ||
+        (cfg->calls && !hpx_model_calls_init(m))) {
         hpx_model_destroy(m);
         return NULL;
     }
@@ -83,6 +83,9 @@ void hpx_model_destroy(struct hpx_model *m)
     hpx_traces_fini(&m->traces);
     hpx_shown_fini(&m->shown);
     hpx_threads_fini(&m->threads);
+    if (m->cfg.calls) {
+        hpx_model_calls_fini(m);
+    }
     hpx_arena_fini(&m->lines);
     free(m->sweep.back);
     free(m->stack.at);
@@ -153,6 +156,9 @@ void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t)
         free(t->model);
         t->model = NULL;
     }
+    if (t->calls) {
+        hpx_model_calls_gone(m, t);
+    }
 }
 
 bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
@@ -160,6 +166,9 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
     switch (msg->kind) {
     case HPX_MSG_CLASS:
         hpx_model_class(m, (struct hpx_msg_class *)(void *)msg);
+        return true;
+    case HPX_MSG_METHODS:
+        hpx_model_methods(m, (struct hpx_msg_methods *)(void *)msg);
         return true;
     case HPX_MSG_SWEPT:
         hpx_model_swept(m, (struct hpx_msg_sweep *)(void *)msg);
@@ -285,8 +294,12 @@ void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hp
         if (ev->units == 0 || ev->units > end - ev) {
             return; /* not a run of whole records: nothing behind it can be read */
         }
-        apply(m, slots, ev);
-        ev += ev->units;
+        if (m->cfg.calls && hpx_calltab_is_kind(ev->kind)) {
+            ev = hpx_model_calls_events(m, t, ev, end);
+        } else {
+            apply(m, slots, ev);
+            ev += ev->units;
+        }
     }
 }
 
@@ -326,5 +339,5 @@ size_t hpx_model_trace_bytes(const struct hpx_model *m)
 size_t hpx_model_bytes(const struct hpx_model *m)
 {
     return sizeof(*m) + hpx_model_trace_bytes(m) + hpx_methods_announced_bytes(&m->methods) + hpx_threads_bytes(&m->threads) +
-           m->stack.size + m->name.size + m->slots_bytes;
+           m->stack.size + m->name.size + m->slots_bytes + (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
 }

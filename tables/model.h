@@ -16,6 +16,7 @@
 #define HPX_MODEL_H
 
 #include "aggregator.h"
+#include "calls.h"
 #include "snapshot.h"
 
 #define HPX_SLOTS 256u /* stacks that a thread can name by slot (event.h) */
@@ -28,6 +29,7 @@ enum hpx_model_msg {
     HPX_MSG_SWEPT,
     HPX_MSG_THREAD_START,
     HPX_MSG_THREAD_END,
+    HPX_MSG_METHODS,
     HPX_MSG_RESOLVE = 32,
     HPX_MSG_SWEEP,
     HPX_MSG_DROP,
@@ -99,10 +101,26 @@ struct hpx_msg_thread_end {
     uint64_t key;
 };
 
+/* The rewriter gave these methods of a class the numbers from `first` on. Posted before the class runs, so before any event that has them.
+ * text: class signature (Lp/C;) 0 source file 0 (empty: none), then for each method name 0 and signature 0; modified UTF-8. */
+struct hpx_msg_methods {
+    struct hpx_msg m;
+    uint32_t first, n;
+    uint32_t text_len;
+    char *text;       /* inside the message */
+    uint16_t lines[]; /* n: the first line of each, 0: not known; the text lies behind them */
+};
+struct hpx_msg_methods *hpx_msg_methods_new(uint32_t n, uint32_t text_len);
+
 struct hpx_model_config {
     bool thread_in_traces; /* thread=y: traces of different threads are different */
     bool lines;            /* lineno=y */
     bool signatures;       /* overloads are different methods (binary); in text they print alike and are one */
+    /* Exact calls (cpu=times, cpu=old); without `calls` their events are skipped. */
+    bool calls;
+    bool call_signatures;                  /* overloads are different methods (cpu=old); else they print alike and are one */
+    uint32_t call_depth;                   /* frames of a trace */
+    uint32_t call_inner_ns, call_outer_ns; /* of a probe pair: call_table.h */
     void *ctx;
     /* Sends a request (HPX_MSG_RESOLVE, _SWEEP, _DROP) to the service thread, which takes them in order; owns it. Must not call the model.
      * NULL: nothing can be asked, and no class is ever forgotten. */
@@ -145,5 +163,18 @@ uint32_t hpx_model_classes(const struct hpx_model *m);
 /* The counts of now, rows in no order; counts are 0 afterwards (a dump resets them). NULL without memory (counts kept). The reader may be
  * another thread that got it by a lane; the model must outlive it. */
 struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
+
+/* ---- exact calls (model_calls.c); with cfg.calls ---- */
+
+/* At a dump, in pass_end, for a thread whose records were drained up to p->at (hpx_sink.tail): counts what it keeps back, once. Also for a
+ * retired thread that did not flush, before hpx_model_thread_gone(). */
+void hpx_model_calls_pending(struct hpx_model *m, struct hpx_thread *t, const struct hpx_calls_pending *p);
+/* At a dump: the clock of t's probes now, for the time of its open calls. */
+void hpx_model_calls_time(struct hpx_model *m, struct hpx_thread *t, uint64_t now);
+/* The table, for another drainer's to be merged into it before a snapshot (hpx_calltab_merge()). */
+struct hpx_calltab;
+struct hpx_calltab *hpx_model_calltab(struct hpx_model *m);
+/* As hpx_model_snapshot(): costs are 0 afterwards. */
+struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m);
 
 #endif

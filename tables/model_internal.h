@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* model_internal.h: the model's state, shared by its own files: model.c (life, threads, events), model_names.c (classes, requests,
- * answers), model_sweep.c (unloaded classes), model_show.c (printed forms, snapshot). Included by them and by their tests only. Owner: the
- * aggregator. */
+ * answers), model_sweep.c (unloaded classes), model_show.c (printed forms, snapshot), model_calls.c (exact calls). Included by them and by
+ * their tests only. Owner: the aggregator. */
 #ifndef HPX_MODEL_INTERNAL_H
 #define HPX_MODEL_INTERNAL_H
 
+#include "call_table.h"
 #include "method_table.h"
 #include "model.h"
+#include "number_table.h"
 #include "shown_table.h"
 #include "string_table.h"
 #include "thread_table.h"
@@ -49,10 +51,29 @@ struct hpx_model {
     uint32_t shown_unnamed, shown_unloaded; /* shown methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
     struct hpx_scratch stack, name;         /* a class is named while a stack is made */
     size_t slots_bytes;                     /* of all struct hpx_thread_slots */
+    /* with cfg.calls */
+    struct hpx_calltab calls;
+    struct hpx_numbers numbers;
+    uint32_t shown_lost; /* shown method hprofx.unknown.lost_call */
 };
 
 /* Memory for one step, good until the next call for the same one; NULL without memory. */
 void *hpx_model_scratch(struct hpx_scratch *s, size_t n);
+
+/* Shown method hprofx.unknown.NAME; HPX_INTERN_NONE without memory. */
+uint32_t hpx_model_show_pseudo(struct hpx_model *m, const char *name);
+uint32_t hpx_model_class_name(struct hpx_model *m, struct hpx_text signature); /* number of the string, 0 without memory */
+
+/* model_calls.c */
+bool hpx_model_calls_init(struct hpx_model *m); /* false without memory */
+void hpx_model_calls_fini(struct hpx_model *m);
+/* From ev, an event of calls, on. Returns the first that is none. */
+const struct hpx_ev_head *hpx_model_calls_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev,
+                                                 const struct hpx_ev_head *end);
+void hpx_model_calls_pass_end(struct hpx_model *m);
+void hpx_model_calls_gone(struct hpx_model *m, struct hpx_thread *t);
+void hpx_model_methods(struct hpx_model *m, struct hpx_msg_methods *msg); /* owns msg */
+size_t hpx_model_calls_bytes(const struct hpx_model *m);
 
 /* model_sweep.c */
 void hpx_model_sweep_init(struct hpx_model *m);

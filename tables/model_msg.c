@@ -40,3 +40,15 @@ struct hpx_msg_thread_start *hpx_msg_thread_start_new(uint32_t text_len)
     }
     return m;
 }
+
+struct hpx_msg_methods *hpx_msg_methods_new(uint32_t n, uint32_t text_len)
+{
+    uint64_t text_at = sizeof(struct hpx_msg_methods) + (uint64_t)n * sizeof(uint16_t);
+    struct hpx_msg_methods *m = new_message(HPX_MSG_METHODS, text_at + text_len);
+    if (m) {
+        m->n = n;
+        m->text_len = text_len;
+        m->text = (char *)m + text_at;
+    }
+    return m;
+}

@@ -20,7 +20,7 @@ static uint32_t intern_text(struct hpx_model *m, struct hpx_text t)
 }
 
 /* 0 for want of memory: the class is then unnamed, and asked for when it is sampled. */
-static uint32_t intern_class_name(struct hpx_model *m, struct hpx_text signature)
+uint32_t hpx_model_class_name(struct hpx_model *m, struct hpx_text signature)
 {
     char *name = hpx_model_scratch(&m->name, HPX_JAVA_NAME_MAX((size_t)signature.len));
     return name ? hpx_strings_intern(&m->strings, name, hpx_java_name(name, signature.bytes, signature.len)) : 0;
@@ -71,7 +71,7 @@ static void take_said(struct hpx_model *m, struct hpx_sampled *s, uint32_t metho
     const char *at = c->said->text, *end = at + c->said->text_len;
     struct hpx_text class_signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
     if (!c->name) {
-        c->name = intern_class_name(m, class_signature);
+        c->name = hpx_model_class_name(m, class_signature);
         c->source = intern_text(m, source);
     }
     for (uint32_t i = 0; i < 2 * method; i++) {
@@ -163,7 +163,7 @@ static void take_names(struct hpx_model *m, struct hpx_sampled *s, const struct 
     struct hpx_text class_signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
     struct hpx_text name = hpx_model_next_text(&at, end), signature = hpx_model_next_text(&at, end);
     if (!c->name) {
-        c->name = intern_class_name(m, class_signature);
+        c->name = hpx_model_class_name(m, class_signature);
         c->source = intern_text(m, source);
     }
     if (!s->name) {

@@ -79,6 +79,9 @@ static void forget(struct hpx_model *m)
 
 bool hpx_model_pass_end(struct hpx_model *m)
 {
+    if (m->cfg.calls) {
+        hpx_model_calls_pass_end(m);
+    }
     struct hpx_model_sweep *w = &m->sweep;
     if (w->back && !w->seen) {
         w->seen = true;

@@ -7,3 +7,8 @@ void hpx_snapshot_destroy(struct hpx_snapshot *s)
 {
     free(s);
 }
+
+void hpx_call_snapshot_destroy(struct hpx_call_snapshot *s)
+{
+    free(s);
+}

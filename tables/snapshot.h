@@ -53,4 +53,26 @@ struct hpx_snapshot {
 
 void hpx_snapshot_destroy(struct hpx_snapshot *s);
 
+/* Exact calls. Times are ns of CPU time, never below 0. */
+struct hpx_call_row {
+    const struct hpx_trace_rec *trace;
+    uint64_t calls;             /* > 0: that returned */
+    uint64_t self_ns, total_ns; /* total: with the calls inside */
+};
+
+struct hpx_call_snapshot {
+    uint64_t self_ns, calls; /* of all rows */
+    /* now */
+    uint64_t open_calls, open_ns; /* calls that have not returned, and their self time */
+    /* since the start */
+    uint64_t all_calls, probes_ns; /* counted; taken off for the probes */
+    uint64_t lost_calls;           /* begun and returned where events were lost: in no row */
+    uint64_t lost_events;          /* not 0: rows of calls that were open then are approximate */
+    uint64_t resynced, stray;      /* calls whose exit was not seen, closed by a later one; exits of what was not entered */
+    uint32_t nrows;
+    struct hpx_call_row *rows; /* the reader may sort them */
+};
+
+void hpx_call_snapshot_destroy(struct hpx_call_snapshot *s);
+
 #endif

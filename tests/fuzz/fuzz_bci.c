@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fuzz_bci.c: any bytes as a class file: what is rewritten compares as the input plus calls, within the bounds of steps and size; the first byte
- * chooses the options. */
+/* fuzz_bci.c: any bytes as a class file: what is rewritten compares as the input plus calls, within the bounds of steps and size; the first
+ * byte chooses the options. */
 #include "../unit/bci_compare.h"
 #include "hprofx_bci.h"
 #include <stdio.h>

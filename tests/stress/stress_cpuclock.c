@@ -87,13 +87,15 @@ static void *body(void *arg)
         r->missed += switched && atomic_load_explicit(&r->clock.resyncs, memory_order_relaxed) == resyncs;
         r->ahead += ns > hpx_clock_thread_cpu() + AHEAD_NS;
     }
-    (void)nanosleep(&(struct timespec){0, 1000}, NULL);
-    uint64_t true_time = hpx_clock_thread_cpu();
-    r->behind = read_once(r) < true_time;
     atomic_store_explicit(&r->done, true, memory_order_relaxed);
     (void)pthread_barrier_wait(r->last);
-    self = NULL;
+    self = NULL; /* a handler's resync would come between the switch and the read */
     atomic_signal_fence(memory_order_seq_cst);
+    for (long before = switches(); switches() == before;) {
+        (void)nanosleep(&(struct timespec){0, 1000}, NULL); /* the read behind it is a resync; it may end before it began */
+    }
+    uint64_t true_time = hpx_clock_thread_cpu();
+    r->behind = read_once(r) < true_time;
     hpx_cpuclock_leave(&r->clock);
     return NULL;
 }

@@ -340,15 +340,16 @@ static void calls_switch_sends_all_before_it_and_its_key(void **state)
 {
     (void)state;
     hpx_calls_enter(&c, 1, 1);
-    hpx_calls_switch(&c, 77, 5);
-    hpx_calls_switch(&c, 77, 6);
+    hpx_calls_switch(&c, 77, 4, 5);
+    hpx_calls_switch(&c, 77, 4, 6);
     hpx_calls_enter(&c, 2, 7);
-    hpx_calls_switch(&c, 0, 8);
+    hpx_calls_switch(&c, 0, 4, 8);
     take_all();
     assert_int_equal(ngot, 6);
     assert_record(0, HPX_EV_ENTER, 1, 1);
     assert_record(1, HPX_EV_SWITCH, 0, 5);
     assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[1])->key, 77);
+    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[1])->turn, 4);
     assert_record(3, HPX_EV_ENTER, 2, 7);
     assert_record(4, HPX_EV_SWITCH, 0, 8);
     assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[4])->key, 0);
@@ -360,7 +361,7 @@ static void calls_switch_in_a_gap_says_both_stacks(void **state)
     hpx_calls_enter(&c, 1, 1);
     fill_ring(1);
     hpx_calls_enter(&c, 2, 2);
-    hpx_calls_switch(&c, 77, 3);
+    hpx_calls_switch(&c, 77, 4, 3);
     hpx_calls_exit(&c, 8, 4);
     take_all();
     hpx_calls_exit(&c, 9, 5);

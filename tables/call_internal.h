@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* call_internal.h: what call_table.c and call_switch.c share. */
+#ifndef HPX_CALL_INTERNAL_H
+#define HPX_CALL_INTERNAL_H
+
+#include "call_table.h"
+
+/* More room for open calls; false without memory. */
+bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s);
+/* false: the stack is another thread's, or was not yet had by those before: the records have to wait. */
+bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev);
+/* The stack that th is on is no thread's, th on its own; stamp: th's clock. */
+void hpx_calltab_leave_stack(struct hpx_calltab *t, struct hpx_call_thread *th, uint64_t stamp);
+/* Keeps the records of calls from ev on, for later. Returns as hpx_calltab_apply(). */
+const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
+                                               const struct hpx_ev_head *end);
+/* Applies what waits, in whatever order. */
+void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* call_table.c: nodes and edges, stacks of open calls, events. Threads that share a stack: call_switch.c. */
+#include "call_table.h"
+#include "call_internal.h"
+#include "err.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS 4
+
+/* ---- nodes ---- */
+
+int hpx_calltab_init(struct hpx_calltab *t, const struct hpx_calltab_config *cfg)
+{
+    *t = (struct hpx_calltab){.cfg = *cfg};
+    hpx_vec_init(&t->costs, sizeof(struct hpx_call_cost));
+    hpx_vec_init(&t->stacks, sizeof(struct hpx_call_stack));
+    t->scratch = malloc((cfg->depth ? cfg->depth : 1u) * sizeof(*t->scratch));
+    if (!t->scratch || hpx_traces_init(&t->traces) != 0 || hpx_slots_init(&t->edges, WORDS, 0) != 0 ||
+        hpx_slots_init(&t->keys, 2, 0) != 0) {
+        hpx_calltab_fini(t);
+        return -HPX_E_NOMEM;
+    }
+    return 0;
+}
+
+void hpx_calltab_fini(struct hpx_calltab *t)
+{
+    while (t->threads) {
+        struct hpx_call_thread *th = t->threads;
+        t->threads = th->next;
+        free(th->own.frames);
+        free(th->backlog.ev);
+        free(th);
+    }
+    for (uint32_t i = 0; i < t->stacks.len; i++) {
+        free(((struct hpx_call_stack *)hpx_vec_at(&t->stacks, i))->frames);
+    }
+    hpx_traces_fini(&t->traces);
+    hpx_vec_fini(&t->costs);
+    hpx_vec_fini(&t->stacks);
+    hpx_slots_fini(&t->edges, WORDS);
+    hpx_slots_fini(&t->keys, 2);
+    free(t->scratch);
+    t->scratch = NULL;
+}
+
+/* The node of these frames; HPX_INTERN_NONE without memory. */
+static uint32_t node_of(struct hpx_calltab *t, const struct hpx_raw_frame *frames, uint32_t n, uint32_t thread)
+{
+    struct hpx_hash128 h = hpx_hash128(frames, n * sizeof(*frames));
+    if (thread) {
+        uint64_t key[3] = {h.lo, h.hi, thread};
+        h = hpx_hash128(key, sizeof(key));
+    }
+    uint32_t node = hpx_traces_find(&t->traces, h);
+    if (node != HPX_INTERN_NONE || (t->costs.len == t->traces.len && !hpx_vec_push(&t->costs))) {
+        return node;
+    }
+    return hpx_traces_add(&t->traces, h, frames, n, thread);
+}
+
+struct edge {
+    uint32_t hash, node, method;
+};
+
+static inline bool same_edge(const void *key, const uint32_t *slot)
+{
+    const struct edge *e = key;
+    return slot[2] == e->node && slot[3] == e->method;
+}
+
+static __attribute__((noinline)) uint32_t make_edge(struct hpx_calltab *t, const struct edge *e)
+{
+    if (e->node == HPX_INTERN_NONE || t->cfg.depth == 0) {
+        return e->node;
+    }
+    const struct hpx_raw *raw = hpx_traces_at(&t->traces, e->node);
+    uint32_t kept = raw->nframes < t->cfg.depth ? raw->nframes : t->cfg.depth - 1;
+    t->scratch[0] = (struct hpx_raw_frame){e->method, -1};
+    if (kept > 0) {
+        memcpy(t->scratch + 1, raw->frames, kept * sizeof(*t->scratch));
+    }
+    uint32_t node = node_of(t, t->scratch, kept + 1, raw->thread);
+    if (node != HPX_INTERN_NONE && hpx_slots_reserve(&t->edges, WORDS, NULL, NULL) == 0) { /* else it is looked for again next time */
+        uint32_t *slot = hpx_slots_put(&t->edges, WORDS, e->hash, node);
+        slot[2] = e->node;
+        slot[3] = e->method;
+    }
+    return node;
+}
+
+/* The node of a call of `method` out of `node`. */
+static inline uint32_t called(struct hpx_calltab *t, uint32_t node, uint32_t method)
+{
+    uint64_t x = ((uint64_t)node << 32 | method) * UINT64_C(0x9e3779b97f4a7c15);
+    struct edge e = {(uint32_t)((x ^ (x >> 29)) >> 20), node, method};
+    const uint32_t *slot = hpx_slots_find(&t->edges, WORDS, e.hash, same_edge, &e);
+    return hpx_likely(slot != NULL) ? slot[0] - 1 : make_edge(t, &e);
+}
+
+/* ---- open calls ---- */
+
+bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s)
+{
+    uint32_t cap = s->cap ? s->cap * 2 : 16;
+    struct hpx_call_frame *f = cap > s->cap ? realloc(s->frames, cap * sizeof(*f)) : NULL;
+    if (!f) {
+        return false;
+    }
+    t->stack_bytes += (cap - s->cap) * sizeof(*f);
+    s->frames = f;
+    s->cap = cap;
+    return true;
+}
+
+static inline void add(struct hpx_calltab *t, uint32_t node, uint64_t calls, int64_t self, int64_t total)
+{
+    if (hpx_unlikely(node == HPX_INTERN_NONE)) {
+        t->no_memory += calls;
+        return;
+    }
+    struct hpx_call_cost *cost = hpx_calltab_cost(t, node);
+    cost->calls += calls;
+    cost->self += self;
+    cost->total += total;
+}
+
+static inline void enter(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t now)
+{
+    if (hpx_unlikely(s->over > 0 || s->depth + 1 >= s->cap) && (s->over > 0 || !hpx_calltab_grow(t, s))) {
+        s->over++;
+        return;
+    }
+    struct hpx_call_frame *f = &s->frames[++s->depth];
+    *f = (struct hpx_call_frame){method, called(t, f[-1].node, method), now, 0, 0};
+}
+
+/* Closes the innermost open call. */
+static inline void close_top(struct hpx_calltab *t, struct hpx_call_stack *s, uint64_t now)
+{
+    struct hpx_call_frame *f = &s->frames[s->depth--];
+    int64_t time = (int64_t)(now - f->entered);
+    time = time < 0 ? 0 : time; /* a clock that was set right */
+    int64_t total = time - f->probes - (int64_t)t->cfg.inner;
+    add(t, f->node, 1, total - f->callees, total);
+    f[-1].callees += total;
+    f[-1].probes += f->probes + t->cfg.inner + t->cfg.outer;
+    t->calls++;
+}
+
+/* The innermost open call is not of this method. */
+static __attribute__((noinline)) void resync(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t now)
+{
+    if (s->over > 0) {
+        s->over--;
+        t->no_memory++;
+        return;
+    }
+    uint32_t at = s->depth;
+    while (at > 0 && s->frames[at].method != method && s->frames[at].method != HPX_CALL_LOST) {
+        at--;
+    }
+    if (at == 0) {
+        t->stray++;
+        return;
+    }
+    while (s->depth > at) {
+        close_top(t, s, now);
+        t->resynced++;
+    }
+    struct hpx_call_frame *f = &s->frames[at];
+    if (f->method != method) {
+        f->method = method;
+        f->node = called(t, f[-1].node, method);
+    }
+    close_top(t, s, now);
+}
+
+static inline void leave(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t now)
+{
+    if (hpx_likely(s->frames[s->depth].method == method && s->over == 0 && s->depth > 0)) {
+        close_top(t, s, now);
+    } else {
+        resync(t, s, method, now);
+    }
+}
+
+/* Calls that returned and called nothing. */
+static inline void leafs(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t calls, uint64_t ns)
+{
+    struct hpx_call_frame *f = &s->frames[s->depth];
+    int64_t total = (int64_t)ns - (int64_t)(calls * t->cfg.inner);
+    if (hpx_unlikely(s->over > 0)) {
+        t->no_memory += calls;
+        return;
+    }
+    add(t, called(t, f->node, method), calls, total, total);
+    f->callees += total;
+    f->probes += (int64_t)(calls * ((uint64_t)t->cfg.inner + t->cfg.outer));
+    t->calls += calls;
+}
+
+/* ---- events ---- */
+
+/* A LEAF of which a dump has counted a part. */
+static void rest_of_leafs(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev)
+{
+    uint64_t calls = HPX_EV_LEAF_CALLS(ev->stamp), ns = HPX_EV_LEAF_NS(ev->stamp);
+    calls -= th->ahead_calls < calls ? th->ahead_calls : calls;
+    ns -= th->ahead_ns < ns ? th->ahead_ns : ns;
+    th->ahead_calls = th->ahead_ns = 0;
+    if (calls > 0) {
+        leafs(t, th->now, ev->id, calls, ns);
+    }
+}
+
+static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_gap *g)
+{
+    struct hpx_call_stack *s = th->now;
+    uint64_t now = g->head.stamp - th->offset;
+    th->ahead_calls = th->ahead_ns = 0;
+    t->lost_events += g->head.id;
+    t->lost_calls += g->calls - g->entered;
+    for (uint32_t i = 0; i < g->returned && s->depth + s->over > 0; i++) {
+        leave(t, s, s->frames[s->depth].method, now);
+    }
+    for (uint32_t i = 0; i < g->entered; i++) {
+        enter(t, s, HPX_CALL_LOST, now);
+    }
+}
+
+const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
+                                            const struct hpx_ev_head *end)
+{
+    struct hpx_call_stack *s = th->now;
+    uint64_t offset = th->offset, last = th->last;
+    if (hpx_unlikely(th->backlog.n > 0)) {
+        return hpx_calltab_postpone(t, th, ev, end);
+    }
+    th->open = false;
+    for (; ev < end; ev = hpx_ring_next(ev, end)) {
+        switch (ev->kind) {
+        case HPX_EV_ENTER:
+            last = ev->stamp;
+            enter(t, s, ev->id, last - offset);
+            break;
+        case HPX_EV_EXIT:
+        case HPX_EV_THROWN:
+            last = ev->stamp;
+            leave(t, s, ev->id, last - offset);
+            break;
+        case HPX_EV_LEAF:
+            if (hpx_unlikely(th->ahead_calls > 0)) {
+                rest_of_leafs(t, th, ev);
+            } else {
+                leafs(t, s, ev->id, HPX_EV_LEAF_CALLS(ev->stamp), HPX_EV_LEAF_NS(ev->stamp));
+            }
+            break;
+        case HPX_EV_GAP:
+            last = ev->stamp;
+            gap(t, th, (const struct hpx_ev_gap *)(const void *)ev);
+            break;
+        case HPX_EV_SWITCH:
+            th->last = last = ev->stamp;
+            if (!hpx_calltab_switch(t, th, (const struct hpx_ev_switch *)(const void *)ev)) {
+                return hpx_calltab_postpone(t, th, ev, end);
+            }
+            s = th->now;
+            offset = th->offset;
+            break;
+        case HPX_EV_PAD:
+            break;
+        default:
+            th->last = last;
+            return ev;
+        }
+    }
+    th->last = last;
+    return ev;
+}
+
+void hpx_calltab_pending(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_calls_pending *p)
+{
+    if (th->backlog.n > 0) {
+        return; /* it belongs behind what waits */
+    }
+    th->open = p->open;
+    if (p->open) {
+        hpx_calltab_time(th, p->entered);
+    }
+    if (p->calls > th->ahead_calls) {
+        leafs(t, th->now, p->method, p->calls - th->ahead_calls, p->ns - th->ahead_ns);
+        th->ahead_calls = p->calls;
+        th->ahead_ns = p->ns;
+    }
+}
+
+/* ---- threads ---- */
+
+struct hpx_call_thread *hpx_calltab_attach(struct hpx_calltab *t, uint32_t thread)
+{
+    uint32_t root = node_of(t, NULL, 0, thread);
+    struct hpx_call_thread *th = root != HPX_INTERN_NONE ? calloc(1, sizeof(*th)) : NULL;
+    if (!th || !hpx_calltab_grow(t, &th->own)) {
+        free(th);
+        return NULL;
+    }
+    t->stack_bytes += sizeof(*th);
+    th->root = root;
+    th->own.frames[0] = (struct hpx_call_frame){.node = root};
+    th->own.on = th;
+    th->now = &th->own;
+    th->next = t->threads;
+    if (t->threads) {
+        t->threads->prev = th;
+    }
+    t->threads = th;
+    return th;
+}
+
+void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    hpx_calltab_force(t, th);
+    hpx_calltab_leave_stack(t, th, th->last);
+    t->no_memory += th->own.over;
+    while (th->own.depth > 0) {
+        close_top(t, &th->own, th->own.clock);
+        t->resynced++;
+    }
+    if (th->next) {
+        th->next->prev = th->prev;
+    }
+    *(th->prev ? &th->prev->next : &t->threads) = th->next;
+    t->stack_bytes -= th->own.cap * sizeof(*th->own.frames) + sizeof(*th) + th->backlog.cap * sizeof(*th->backlog.ev);
+    free(th->own.frames);
+    free(th->backlog.ev);
+    free(th);
+}
+
+/* ---- figures ---- */
+
+static void add_open(const struct hpx_call_stack *s, uint64_t *calls, int64_t *ns)
+{
+    uint64_t now = s->on ? s->on->last - s->on->offset : s->clock;
+    bool kept_back = s->on && s->on->now == s && s->on->open;
+    *calls += s->depth + s->over + kept_back;
+    for (uint32_t i = 1; i <= s->depth; i++) {
+        *ns -= s->frames[i].callees + s->frames[i].probes;
+    }
+    uint64_t began = s->depth > 0 ? s->frames[1].entered : now;
+    *ns += now > began ? (int64_t)(now - began) : 0;
+}
+
+void hpx_calltab_open(const struct hpx_calltab *t, uint64_t *calls, int64_t *ns)
+{
+    *calls = 0;
+    *ns = 0;
+    for (const struct hpx_call_thread *th = t->threads; th; th = th->next) {
+        add_open(&th->own, calls, ns);
+    }
+    for (uint32_t i = 0; i < t->stacks.len; i++) {
+        add_open(hpx_vec_at(&t->stacks, i), calls, ns);
+    }
+    *ns = *ns < 0 ? 0 : *ns;
+}
+
+void hpx_calltab_reset(struct hpx_calltab *t)
+{
+    for (uint32_t i = 0; i < t->traces.len; i++) {
+        *hpx_calltab_cost(t, i) = (struct hpx_call_cost){0};
+    }
+}
+
+bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from)
+{
+    uint64_t *a[] = {&to->calls, &to->stray, &to->resynced, &to->lost_calls, &to->lost_events, &to->no_memory};
+    uint64_t *b[] = {&from->calls, &from->stray, &from->resynced, &from->lost_calls, &from->lost_events, &from->no_memory};
+    for (uint32_t i = 0; i < from->traces.len; i++) {
+        struct hpx_call_cost *cost = hpx_calltab_cost(from, i);
+        const struct hpx_raw *raw = hpx_traces_at(&from->traces, i);
+        if (cost->calls == 0) {
+            continue;
+        }
+        uint32_t node = node_of(to, raw->frames, raw->nframes, raw->thread);
+        if (node == HPX_INTERN_NONE) {
+            return false;
+        }
+        add(to, node, cost->calls, cost->self, cost->total);
+        *cost = (struct hpx_call_cost){0};
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(a); i++) {
+        *a[i] += *b[i];
+        *b[i] = 0;
+    }
+    return true;
+}
+
+size_t hpx_calltab_bytes(const struct hpx_calltab *t)
+{
+    return hpx_traces_bytes(&t->traces) + t->costs.bytes + t->edges.bytes + t->keys.bytes + t->stacks.bytes + t->stack_bytes;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* call_table.h: exact calls: what the events of pipeline/calls.h add up to.
+ *
+ * A call stack a thread (and one a virtual thread, under its key) holds the open calls. A call is counted when it returns, for its trace:
+ * its method and those that called it, `depth` at most. A trace is a node; the node of a call follows from its caller's node and its method
+ * by one look into a map of edges, so a call costs the same at each depth, and recursion makes no nodes beyond the distinct traces.
+ *
+ * Times are ns; self = time between enter and exit, without that of the calls inside and without the probes' own (`inner`: the part of a
+ * probe pair that the call's own two stamps enclose; `outer`: the rest, which falls to its caller). Sums are signed: single calls may be
+ * shorter than what is taken off them; what is shown is never below 0.
+ *
+ * Owner: one thread (the aggregator, or a drainer that alone has these threads; all carriers of virtual threads need one owner). No global
+ * state. Several are added up with hpx_calltab_merge(), called when no owner of either is inside a call.
+ * Numbers of nodes are those of `traces`, whose frames hold the method's number in `sampled`, bci -1. */
+#ifndef HPX_CALL_TABLE_H
+#define HPX_CALL_TABLE_H
+
+#include "calls.h"
+#include "trace_table.h"
+
+#define HPX_CALL_LOST 0u /* method of an open call whose enter was lost */
+
+struct hpx_calltab_config {
+    uint32_t depth;        /* frames of a trace; 0: all calls are of the empty trace */
+    uint32_t inner, outer; /* ns of the probes, an enter and exit */
+};
+
+/* Since the last reset. */
+struct hpx_call_cost {
+    uint64_t calls;
+    int64_t self, total; /* total: with the calls inside, each recursion again */
+};
+
+struct hpx_call_frame {
+    uint32_t method, node; /* node HPX_INTERN_NONE: there was no memory */
+    uint64_t entered;      /* by the stack's own clock */
+    int64_t callees;       /* total of the calls inside that have returned */
+    int64_t probes;        /* what the probes of all calls inside, at any depth, took */
+};
+
+struct hpx_call_thread;
+
+struct hpx_call_stack {
+    struct hpx_call_frame *frames; /* [0]: no call, the node of the empty stack; [1..depth]: the open calls */
+    uint32_t depth, cap;
+    uint32_t over;              /* open calls above them for which there was no memory */
+    struct hpx_call_thread *on; /* whose calls are its; NULL: no thread's now */
+    uint64_t clock;             /* its time when it was on none */
+    uint64_t key, turn;         /* of a virtual thread's */
+    uint32_t next_free;
+};
+
+struct hpx_call_thread {
+    struct hpx_call_stack own, *now;
+    uint64_t offset;                /* stamp - offset: the clock of `now` */
+    uint64_t last;                  /* newest stamp */
+    uint64_t ahead_calls, ahead_ns; /* of the next LEAF, counted before it came (hpx_calltab_pending()) */
+    bool open;                      /* an enter is kept back */
+    uint32_t root;                  /* node of its empty stack */
+    struct hpx_call_thread *next, *prev;
+    struct hpx_call_backlog { /* records that wait for another thread's: the first is a SWITCH */
+        struct hpx_ev_head *ev;
+        size_t n, cap; /* units */
+    } backlog;
+};
+
+struct hpx_calltab {
+    struct hpx_calltab_config cfg;
+    struct hpx_traces traces;
+    struct hpx_vec costs;   /* struct hpx_call_cost, a node's */
+    struct hpx_slots edges; /* {node + 1, hash, caller's node, method} */
+    struct hpx_raw_frame *scratch;
+    struct hpx_call_thread *threads;
+    struct hpx_slots keys; /* {number + 1, hash of the key} */
+    struct hpx_vec stacks; /* struct hpx_call_stack of virtual threads */
+    uint32_t free_stack;   /* number + 1 */
+    size_t stack_bytes;
+    /* since the start */
+    uint64_t calls;       /* counted */
+    uint64_t stray;       /* exits of what was not entered */
+    uint64_t resynced;    /* calls whose exit was not seen, closed by a later one */
+    uint64_t lost_calls;  /* begun and ended in gaps */
+    uint64_t lost_events; /* in gaps */
+    uint64_t no_memory;   /* calls that could not be counted */
+};
+
+int hpx_calltab_init(struct hpx_calltab *t, const struct hpx_calltab_config *cfg); /* 0, -HPX_E_NOMEM */
+void hpx_calltab_fini(struct hpx_calltab *t);
+
+/* A thread's state; thread: its serial with thread=y, else 0. NULL without memory. */
+struct hpx_call_thread *hpx_calltab_attach(struct hpx_calltab *t, uint32_t thread);
+/* The thread has ended and its last record was applied: what is still open on its own stack has returned. Frees th. */
+void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th);
+
+static inline bool hpx_calltab_is_kind(uint16_t kind)
+{
+    return kind >= HPX_EV_ENTER && kind <= HPX_EV_GAP;
+}
+/* Applies records of calls (and skips pads) from ev on, at most up to end; returns the first of another kind, or end. */
+const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
+                                            const struct hpx_ev_head *end);
+/* After the records of all threads that a pass brought: those that waited for another thread's. */
+void hpx_calltab_pass_end(struct hpx_calltab *t);
+/* At a dump: what th keeps back at exactly the place up to which its records were applied. Counted now, and not again. */
+void hpx_calltab_pending(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_calls_pending *p);
+/* At a dump: its clock now, if it is known better than by its last event. */
+static inline void hpx_calltab_time(struct hpx_call_thread *th, uint64_t now)
+{
+    th->last = now > th->last ? now : th->last;
+}
+
+/* Calls that have not returned, and their self time until now, by all threads. */
+void hpx_calltab_open(const struct hpx_calltab *t, uint64_t *calls, int64_t *ns);
+
+/* ns taken off for probes since the start. */
+static inline uint64_t hpx_calltab_probes(const struct hpx_calltab *t)
+{
+    return t->calls * ((uint64_t)t->cfg.inner + t->cfg.outer);
+}
+static inline uint32_t hpx_calltab_nodes(const struct hpx_calltab *t)
+{
+    return t->traces.len;
+}
+static inline struct hpx_call_cost *hpx_calltab_cost(const struct hpx_calltab *t, uint32_t node)
+{
+    return hpx_vec_at(&t->costs, node);
+}
+/* All costs are 0 (after a dump). Open calls keep what they have. */
+void hpx_calltab_reset(struct hpx_calltab *t);
+/* Adds the costs of `from` to those of `to`, and the figures since the start; those of `from` are 0 then. The two have one depth. false:
+ * no memory; what was not moved is still in `from`. */
+bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from);
+size_t hpx_calltab_bytes(const struct hpx_calltab *t);
+
+#endif

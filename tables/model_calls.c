@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model_calls.c: exact calls in the model: their events, their printed forms, their snapshot. */
+#include "model_internal.h"
+#include <stdlib.h>
+
+bool hpx_model_calls_init(struct hpx_model *m)
+{
+    const struct hpx_calltab_config cfg = {.depth = m->cfg.call_depth, .inner = m->cfg.call_inner_ns, .outer = m->cfg.call_outer_ns};
+    hpx_numbers_init(&m->numbers);
+    m->shown_lost = hpx_model_show_pseudo(m, "lost_call");
+    if (hpx_calltab_init(&m->calls, &cfg) != 0) {
+        return false;
+    }
+    return m->shown_lost != HPX_INTERN_NONE;
+}
+
+void hpx_model_calls_fini(struct hpx_model *m)
+{
+    hpx_calltab_fini(&m->calls);
+    hpx_numbers_fini(&m->numbers);
+}
+
+struct hpx_calltab *hpx_model_calltab(struct hpx_model *m)
+{
+    return &m->calls;
+}
+
+size_t hpx_model_calls_bytes(const struct hpx_model *m)
+{
+    return hpx_calltab_bytes(&m->calls) + hpx_numbers_bytes(&m->numbers);
+}
+
+void hpx_model_methods(struct hpx_model *m, struct hpx_msg_methods *msg)
+{
+    if (!m->cfg.calls) {
+        free(msg);
+    } else if (!hpx_numbers_announce(&m->numbers, msg)) {
+        hpx_count(&m->counters, HPX_C_CLASSES_UNNAMED, 1);
+    }
+}
+
+/* ---- events ---- */
+
+static struct hpx_call_thread *thread_of(struct hpx_model *m, struct hpx_thread *t)
+{
+    if (!t->calls) {
+        const struct hpx_thread_slots *slots = t->model;
+        t->calls = hpx_calltab_attach(&m->calls, m->cfg.thread_in_traces ? (slots ? slots->serial : HPX_SERIAL_THREAD) : 0);
+    }
+    return t->calls;
+}
+
+const struct hpx_ev_head *hpx_model_calls_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev,
+                                                 const struct hpx_ev_head *end)
+{
+    struct hpx_call_thread *th = thread_of(m, t);
+    if (!th) { /* its exits will be strays */
+        uint64_t calls = ev->kind == HPX_EV_LEAF ? HPX_EV_LEAF_CALLS(ev->stamp) : ev->kind == HPX_EV_ENTER;
+        hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, calls);
+        return ev + ev->units;
+    }
+    return hpx_calltab_apply(&m->calls, th, ev, end);
+}
+
+static void tell_losses(struct hpx_model *m)
+{
+    if (m->calls.no_memory > 0) {
+        hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, m->calls.no_memory);
+        m->calls.no_memory = 0;
+    }
+}
+
+void hpx_model_calls_pass_end(struct hpx_model *m)
+{
+    hpx_calltab_pass_end(&m->calls);
+    tell_losses(m);
+}
+
+void hpx_model_calls_gone(struct hpx_model *m, struct hpx_thread *t)
+{
+    hpx_calltab_retire(&m->calls, t->calls);
+    t->calls = NULL;
+}
+
+void hpx_model_calls_pending(struct hpx_model *m, struct hpx_thread *t, const struct hpx_calls_pending *p)
+{
+    struct hpx_call_thread *th = p->method != 0 ? thread_of(m, t) : t->calls;
+    if (th) {
+        hpx_calltab_pending(&m->calls, th, p);
+    }
+}
+
+void hpx_model_calls_time(struct hpx_model *m, struct hpx_thread *t, uint64_t now)
+{
+    (void)m;
+    if (t->calls) {
+        hpx_calltab_time(t->calls, now);
+    }
+}
+
+/* ---- printed forms ---- */
+
+/* The shown method of an announced one; HPX_INTERN_NONE without memory. */
+static uint32_t show_said(struct hpx_model *m, const struct hpx_msg_methods *said, uint32_t number)
+{
+    const char *at = said->text, *end = at + said->text_len;
+    struct hpx_text signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
+    uint32_t class_name = hpx_model_class_name(m, signature);
+    for (uint32_t i = 0; i < 2 * (number - said->first); i++) {
+        (void)hpx_model_next_text(&at, end);
+    }
+    struct hpx_text name = hpx_model_next_text(&at, end), descriptor = hpx_model_next_text(&at, end);
+    uint32_t strings[3] = {hpx_strings_intern(&m->strings, source.bytes, source.len), hpx_strings_intern(&m->strings, name.bytes, name.len),
+                           m->cfg.call_signatures ? hpx_strings_intern(&m->strings, descriptor.bytes, descriptor.len) : 0};
+    if (!class_name || (source.len && !strings[0]) || !strings[1] || (m->cfg.call_signatures && descriptor.len && !strings[2])) {
+        return HPX_INTERN_NONE;
+    }
+    return hpx_shown_method(&m->shown, class_name, strings[1], strings[2], strings[0]);
+}
+
+static uint32_t show_number(struct hpx_model *m, uint32_t number)
+{
+    if (number == HPX_CALL_LOST) {
+        return m->shown_lost;
+    }
+    struct hpx_number *n = hpx_numbers_at(&m->numbers, number);
+    if (n && n->shown) {
+        return n->shown - 1;
+    }
+    const struct hpx_msg_methods *said = n ? hpx_numbers_said(&m->numbers, n) : NULL;
+    uint32_t shown = said ? show_said(m, said, number) : m->shown_unnamed;
+    if (!said) {
+        hpx_count(&m->counters, HPX_C_METHODS_UNNAMED, 1);
+    }
+    if (n && shown != HPX_INTERN_NONE) {
+        n->shown = shown + 1;
+    }
+    return shown;
+}
+
+static bool show_node(struct hpx_model *m, struct hpx_raw *raw)
+{
+    if (raw->settled) {
+        return true;
+    }
+    struct hpx_shown_frame *frames = hpx_model_scratch(&m->stack, raw->nframes * sizeof(*frames));
+    if (!frames) {
+        return false;
+    }
+    for (uint32_t i = 0; i < raw->nframes; i++) {
+        frames[i] = (struct hpx_shown_frame){show_number(m, raw->frames[i].sampled), -1};
+        if (frames[i].method == HPX_INTERN_NONE) {
+            return false;
+        }
+    }
+    raw->shown = hpx_shown_trace(&m->shown, raw->thread, frames, raw->nframes);
+    raw->settled = raw->shown != HPX_INTERN_NONE;
+    return raw->settled;
+}
+
+/* ---- snapshot ---- */
+
+static struct hpx_shown_trace *shown_of(const struct hpx_model *m, uint32_t node)
+{
+    return hpx_shown_trace_at(&m->shown, hpx_traces_at(&m->calls.traces, node)->shown);
+}
+
+static bool counted(const struct hpx_model *m, uint32_t node)
+{
+    return hpx_calltab_cost(&m->calls, node)->calls > 0;
+}
+
+/* Numbers the shown traces of what was counted, from 1, in `sum`; returns how many. */
+static uint32_t number_rows(struct hpx_model *m)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
+        if (counted(m, i) && shown_of(m, i)->sum == 0) {
+            shown_of(m, i)->sum = ++rows;
+        }
+    }
+    return rows;
+}
+
+static void clear_numbers(struct hpx_model *m)
+{
+    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
+        if (counted(m, i)) {
+            shown_of(m, i)->sum = 0;
+        }
+    }
+}
+
+static uint64_t at_least_0(uint64_t sum)
+{
+    return (int64_t)sum < 0 ? 0 : sum;
+}
+
+static void fill_rows(struct hpx_model *m, struct hpx_call_snapshot *s)
+{
+    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
+        const struct hpx_call_cost *cost = hpx_calltab_cost(&m->calls, i);
+        if (cost->calls > 0) {
+            struct hpx_shown_trace *t = shown_of(m, i);
+            struct hpx_call_row *r = &s->rows[t->sum - 1];
+            r->trace = t->rec;
+            r->calls += cost->calls;
+            r->self_ns += (uint64_t)cost->self;
+            r->total_ns += (uint64_t)cost->total;
+        }
+    }
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        struct hpx_call_row *r = &s->rows[i];
+        r->self_ns = at_least_0(r->self_ns);
+        r->total_ns = at_least_0(r->total_ns);
+        s->self_ns += r->self_ns;
+        s->calls += r->calls;
+    }
+}
+
+static void fill_figures(const struct hpx_model *m, struct hpx_call_snapshot *s)
+{
+    const struct hpx_calltab *t = &m->calls;
+    int64_t open_ns;
+    hpx_calltab_open(t, &s->open_calls, &open_ns);
+    s->open_ns = (uint64_t)open_ns;
+    s->all_calls = t->calls;
+    s->probes_ns = hpx_calltab_probes(t);
+    s->lost_calls = t->lost_calls;
+    s->lost_events = t->lost_events;
+    s->resynced = t->resynced;
+    s->stray = t->stray;
+}
+
+struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m)
+{
+    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
+        if (counted(m, i) && !show_node(m, hpx_traces_at(&m->calls.traces, i))) {
+            return NULL;
+        }
+    }
+    uint32_t rows = number_rows(m);
+    struct hpx_call_snapshot *s = calloc(1, sizeof(*s) + rows * sizeof(s->rows[0]));
+    if (s) {
+        s->rows = (struct hpx_call_row *)(void *)(s + 1);
+        s->nrows = rows;
+        fill_rows(m, s);
+        fill_figures(m, s);
+    }
+    clear_numbers(m);
+    if (s) {
+        hpx_calltab_reset(&m->calls);
+    }
+    return s;
+}

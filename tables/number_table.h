@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* number_table.h: names of the methods that the rewriter gave numbers to. Owner: the aggregator.
+ *
+ * A class comes as one message, kept as it is: 8 bytes a method beside it; nothing of it is interned before a method is shown. Numbers are
+ * never given twice, so nothing is ever forgotten. */
+#ifndef HPX_NUMBER_TABLE_H
+#define HPX_NUMBER_TABLE_H
+
+#include "vec.h"
+
+#define HPX_NUMBER_MAX (1u << 26) /* a number above is a mistake: it has no name */
+
+struct hpx_msg_methods; /* model.h */
+
+struct hpx_number {
+    uint32_t said;  /* place of its message + 1; 0: not announced */
+    uint32_t shown; /* its shown method + 1; 0: not shown yet */
+};
+
+struct hpx_numbers {
+    struct hpx_vec of;   /* struct hpx_number */
+    struct hpx_vec said; /* struct hpx_msg_methods * */
+    size_t said_bytes;
+};
+
+void hpx_numbers_init(struct hpx_numbers *t);
+void hpx_numbers_fini(struct hpx_numbers *t);
+/* Owns msg from now on. false: no memory, or numbers above the limit: some of its methods have no name, and msg is freed if none has. */
+bool hpx_numbers_announce(struct hpx_numbers *t, struct hpx_msg_methods *msg);
+/* The entry of a number, made if it has none; NULL: no memory, or above the limit. */
+struct hpx_number *hpx_numbers_at(struct hpx_numbers *t, uint32_t number);
+static inline const struct hpx_msg_methods *hpx_numbers_said(const struct hpx_numbers *t, const struct hpx_number *n)
+{
+    return n->said ? *(struct hpx_msg_methods *const *)hpx_vec_at(&t->said, n->said - 1) : NULL;
+}
+static inline size_t hpx_numbers_bytes(const struct hpx_numbers *t)
+{
+    return t->of.bytes + t->said.bytes + t->said_bytes;
+}
+
+#endif

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_call_table.c: exact calls added up, against sums made by hand and against a table that knows no short cut. */
+#include "call_table.h"
+#include "cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct hpx_calltab tab;
+static struct hpx_call_thread *th;
+
+static void begin(uint32_t depth)
+{
+    const struct hpx_calltab_config cfg = {.depth = depth};
+    assert_int_equal(hpx_calltab_init(&tab, &cfg), 0);
+    th = hpx_calltab_attach(&tab, 0);
+    assert_non_null(th);
+}
+
+static void end(void)
+{
+    hpx_calltab_fini(&tab);
+}
+
+static void event_of(struct hpx_call_thread *to, enum hpx_ev_kind kind, uint32_t method, uint64_t stamp)
+{
+    const struct hpx_ev_head ev = {.kind = (uint16_t)kind, .units = 1, .id = method, .stamp = stamp};
+    assert_ptr_equal(hpx_calltab_apply(&tab, to, &ev, &ev + 1), &ev + 1);
+}
+
+static void event(enum hpx_ev_kind kind, uint32_t method, uint64_t stamp)
+{
+    event_of(th, kind, method, stamp);
+}
+
+static void switch_to(struct hpx_call_thread *to, uint64_t key, uint64_t turn, uint64_t stamp)
+{
+    const struct hpx_ev_switch ev = {.head = {HPX_EV_SWITCH, 2, 0, stamp}, .key = key, .turn = turn};
+    (void)hpx_calltab_apply(&tab, to, &ev.head, &ev.head + 2);
+}
+
+static void gap(uint32_t lost, uint32_t returned, uint32_t entered, uint64_t calls, uint64_t stamp)
+{
+    const struct hpx_ev_gap ev = {.head = {HPX_EV_GAP, 2, lost, stamp}, .returned = returned, .entered = entered, .calls = calls};
+    (void)hpx_calltab_apply(&tab, th, &ev.head, &ev.head + 2);
+}
+
+/* The cost of the trace of these methods, leaf first; 0 ends them. */
+static struct hpx_call_cost cost_of(const struct hpx_calltab *t, const uint32_t *methods)
+{
+    for (uint32_t i = 0; i < t->traces.len; i++) {
+        const struct hpx_raw *raw = hpx_traces_at(&t->traces, i);
+        uint32_t k = 0;
+        while (k < raw->nframes && methods[k] == raw->frames[k].sampled) {
+            k++;
+        }
+        if (k == raw->nframes && methods[k] == 0) {
+            return *hpx_calltab_cost(t, i);
+        }
+    }
+    return (struct hpx_call_cost){0};
+}
+
+#define TRACE(...) ((const uint32_t[]){__VA_ARGS__, 0})
+
+static void assert_cost(const uint32_t *methods, uint64_t calls, int64_t self, int64_t total)
+{
+    struct hpx_call_cost c = cost_of(&tab, methods);
+    assert_int_equal(c.calls, calls);
+    assert_int_equal(c.self, self);
+    assert_int_equal(c.total, total);
+}
+
+static void assert_open(uint64_t calls, int64_t ns)
+{
+    uint64_t n;
+    int64_t open;
+    hpx_calltab_open(&tab, &n, &open);
+    assert_int_equal(n, calls);
+    assert_int_equal(open, ns);
+}
+
+static void calls_are_counted_with_their_own_time_when_they_return(void **state)
+{
+    (void)state;
+    begin(4);
+    event(HPX_EV_ENTER, 1, 100);
+    event(HPX_EV_ENTER, 2, 110);
+    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(10, 25));
+    assert_cost(TRACE(2, 1), 0, 0, 0);
+    event(HPX_EV_EXIT, 2, 150);
+    event(HPX_EV_THROWN, 1, 200);
+    assert_cost(TRACE(1), 1, 60, 100);
+    assert_cost(TRACE(2, 1), 1, 15, 40);
+    assert_cost(TRACE(3, 2, 1), 10, 25, 25);
+    assert_int_equal(tab.calls, 12);
+    assert_open(0, 0);
+    end();
+}
+
+static void calls_of_one_method_from_two_callers_are_two_traces(void **state)
+{
+    (void)state;
+    begin(2);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(1, 1));
+    event(HPX_EV_EXIT, 1, 1);
+    event(HPX_EV_ENTER, 2, 1);
+    event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(2, 5));
+    event(HPX_EV_EXIT, 2, 6);
+    assert_cost(TRACE(9, 1), 1, 1, 1);
+    assert_cost(TRACE(9, 2), 2, 5, 5);
+    assert_cost(TRACE(9), 0, 0, 0);
+    end();
+}
+
+static void calls_at_depth_0_are_all_of_the_empty_trace(void **state)
+{
+    (void)state;
+    begin(0);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(3, 4));
+    event(HPX_EV_EXIT, 1, 10);
+    assert_int_equal(hpx_calltab_nodes(&tab), 1);
+    assert_int_equal(hpx_calltab_cost(&tab, 0)->calls, 4);
+    assert_int_equal(hpx_calltab_cost(&tab, 0)->self, 10);
+    end();
+}
+
+static void calls_that_recurse_make_no_more_nodes_than_the_depth(void **state)
+{
+    (void)state;
+    begin(4);
+    for (uint32_t i = 0; i < 100000; i++) {
+        event(HPX_EV_ENTER, 7, i);
+    }
+    for (uint32_t i = 0; i < 100000; i++) {
+        event(HPX_EV_EXIT, 7, 100000 + i);
+    }
+    assert_int_equal(hpx_calltab_nodes(&tab), 5);
+    assert_cost(TRACE(7), 1, 2, 199999);
+    assert_cost(TRACE(7, 7), 1, 2, 199997);
+    assert_int_equal(cost_of(&tab, TRACE(7, 7, 7, 7)).calls, 100000 - 3);
+    end();
+}
+
+static void calls_of_threads_with_a_serial_are_traces_of_their_own(void **state)
+{
+    (void)state;
+    begin(1);
+    struct hpx_call_thread *x = hpx_calltab_attach(&tab, 200001), *y = hpx_calltab_attach(&tab, 200002);
+    event_of(x, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
+    event_of(y, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 2));
+    event_of(y, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 2));
+    uint64_t seen[2] = {0};
+    for (uint32_t i = 0; i < tab.traces.len; i++) {
+        const struct hpx_raw *raw = hpx_traces_at(&tab.traces, i);
+        if (raw->nframes == 1) {
+            seen[raw->thread - 200001] += hpx_calltab_cost(&tab, i)->calls;
+        }
+    }
+    assert_int_equal(seen[0], 1);
+    assert_int_equal(seen[1], 4);
+    end();
+}
+
+/* ---- against a table without short cuts ---- */
+
+#define PLAIN_MOST 20000
+#define PLAIN_DEEP 5
+
+struct plain_row {
+    uint32_t trace[PLAIN_DEEP + 1];
+    struct hpx_call_cost cost;
+};
+
+static struct {
+    uint32_t methods[64];
+    uint64_t entered[64], callees[64];
+    uint32_t depth, cut;
+    struct plain_row rows[PLAIN_MOST];
+    uint32_t nrows;
+} plain;
+
+static void plain_count(uint64_t now)
+{
+    uint32_t trace[PLAIN_DEEP + 1] = {0}, i = 0, d = plain.depth--;
+    for (; i < plain.cut && i < d; i++) {
+        trace[i] = plain.methods[d - 1 - i];
+    }
+    uint32_t at = 0;
+    while (at < plain.nrows && memcmp(plain.rows[at].trace, trace, sizeof(trace)) != 0) {
+        at++;
+    }
+    if (at == plain.nrows) {
+        assert_true(plain.nrows++ < PLAIN_MOST);
+        memcpy(plain.rows[at].trace, trace, sizeof(trace));
+    }
+    uint64_t total = now - plain.entered[d - 1];
+    plain.rows[at].cost.calls++;
+    plain.rows[at].cost.total += (int64_t)total;
+    plain.rows[at].cost.self += (int64_t)(total - plain.callees[d - 1]);
+    if (d > 1) {
+        plain.callees[d - 2] += total;
+    }
+}
+
+static uint64_t next(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static void plain_and_table(uint32_t depth, uint32_t methods, uint64_t seed)
+{
+    begin(depth);
+    memset(&plain, 0, sizeof(plain));
+    plain.cut = depth;
+    uint64_t now = 0;
+    for (uint32_t i = 0; i < 20000 || plain.depth > 0; i++) {
+        uint64_t dice = next(&seed);
+        now += dice >> 32 & 15;
+        uint32_t method = 1 + (uint32_t)(dice >> 8) % methods;
+        bool deeper = plain.depth == 0 || (plain.depth < 60 && i < 20000 && dice % 100 < 50);
+        if (deeper && dice % 7 == 0) {
+            plain.methods[plain.depth] = method;
+            plain.callees[plain.depth] = 0;
+            plain.entered[plain.depth++] = now;
+            plain_count(now + 3);
+            now += 3;
+            event(HPX_EV_LEAF, method, HPX_EV_LEAF_STAMP(1, 3));
+        } else if (deeper) {
+            plain.methods[plain.depth] = method;
+            plain.callees[plain.depth] = 0;
+            plain.entered[plain.depth++] = now;
+            event(HPX_EV_ENTER, method, now);
+        } else {
+            event(dice & 64 ? HPX_EV_EXIT : HPX_EV_THROWN, plain.methods[plain.depth - 1], now);
+            plain_count(now);
+        }
+    }
+    uint32_t counted = 0;
+    for (uint32_t i = 0; i < tab.traces.len; i++) {
+        counted += hpx_calltab_cost(&tab, i)->calls > 0;
+    }
+    assert_int_equal(counted, plain.nrows);
+    for (uint32_t i = 0; i < plain.nrows; i++) {
+        assert_cost(plain.rows[i].trace, plain.rows[i].cost.calls, plain.rows[i].cost.self, plain.rows[i].cost.total);
+    }
+    assert_int_equal(tab.stray + tab.resynced + tab.no_memory, 0);
+    end();
+}
+
+static void calls_of_random_trees_add_up_as_in_a_table_without_short_cuts(void **state)
+{
+    (void)state;
+    for (uint32_t depth = 0; depth <= PLAIN_DEEP; depth++) {
+        plain_and_table(depth, 2, 7 + depth);
+        plain_and_table(depth, depth < 3 ? 20 : 4, 77 + depth);
+    }
+}
+
+/* ---- what is missing ---- */
+
+static void exits_not_seen_are_made_up_by_a_later_one(void **state)
+{
+    (void)state;
+    begin(3);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_ENTER, 2, 10);
+    event(HPX_EV_ENTER, 3, 20);
+    event(HPX_EV_EXIT, 1, 50);
+    assert_cost(TRACE(3, 2, 1), 1, 30, 30);
+    assert_cost(TRACE(2, 1), 1, 10, 40);
+    assert_cost(TRACE(1), 1, 10, 50);
+    assert_int_equal(tab.resynced, 2);
+    assert_open(0, 0);
+    end();
+}
+
+static void exits_of_what_was_not_entered_are_ignored(void **state)
+{
+    (void)state;
+    begin(3);
+    event(HPX_EV_EXIT, 9, 1);
+    event(HPX_EV_ENTER, 1, 2);
+    event(HPX_EV_THROWN, 9, 3);
+    event(HPX_EV_EXIT, 1, 4);
+    assert_int_equal(tab.stray, 2);
+    assert_cost(TRACE(1), 1, 2, 2);
+    assert_int_equal(tab.calls, 1);
+    end();
+}
+
+static void gap_keeps_the_depth_so_that_recursion_stays_right(void **state)
+{
+    (void)state;
+    begin(2);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_ENTER, 5, 1);
+    event(HPX_EV_ENTER, 5, 2);
+    gap(7, 1, 2, 3, 10); /* the inner 5 returned; two calls are open that nobody saw; one came and went */
+    assert_int_equal(tab.lost_events, 7);
+    assert_int_equal(tab.lost_calls, 1);
+    assert_open(4, 10 - 8);
+    event(HPX_EV_EXIT, 6, 20);
+    event(HPX_EV_EXIT, 5, 30); /* also one of the unseen */
+    event(HPX_EV_EXIT, 5, 40);
+    event(HPX_EV_EXIT, 1, 50);
+    assert_cost(TRACE(5, 5), 2, 8 + 10, 8 + 20);
+    assert_cost(TRACE(5, 1), 1, 39 - 28, 39);
+    assert_cost(TRACE(6, HPX_CALL_LOST), 1, 10, 10);
+    assert_cost(TRACE(1), 1, 11, 50);
+    assert_int_equal(tab.stray + tab.resynced, 0);
+    assert_int_equal(tab.calls, 5);
+    end();
+}
+
+static void thread_that_ends_has_no_open_calls(void **state)
+{
+    (void)state;
+    begin(2);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_ENTER, 2, 5);
+    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 1));
+    hpx_calltab_time(th, 15);
+    hpx_calltab_retire(&tab, th);
+    assert_cost(TRACE(2, 1), 1, 9, 10);
+    assert_cost(TRACE(1), 1, 5, 15);
+    assert_open(0, 0);
+    assert_null(tab.threads);
+    assert_int_equal(tab.stack_bytes, 0);
+    end();
+}
+
+/* ---- dumps ---- */
+
+static void open_calls_keep_their_whole_time_over_a_reset(void **state)
+{
+    (void)state;
+    begin(2);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_ENTER, 2, 10);
+    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 4));
+    assert_open(2, 10 - 4);
+    hpx_calltab_time(th, 30);
+    assert_open(2, 30 - 4);
+    hpx_calltab_reset(&tab);
+    assert_cost(TRACE(3, 2), 0, 0, 0);
+    event(HPX_EV_EXIT, 2, 50);
+    event(HPX_EV_EXIT, 1, 60);
+    assert_cost(TRACE(3, 2), 0, 0, 0);
+    assert_cost(TRACE(2, 1), 1, 36, 40);
+    assert_cost(TRACE(1), 1, 20, 60);
+    end();
+}
+
+static void pending_calls_are_counted_once(void **state)
+{
+    (void)state;
+    begin(2);
+    event(HPX_EV_ENTER, 1, 0);
+    struct hpx_calls_pending p = {.method = 2, .calls = 5, .ns = 50};
+    hpx_calltab_pending(&tab, th, &p);
+    assert_cost(TRACE(2, 1), 5, 50, 50);
+    hpx_calltab_reset(&tab);
+    p = (struct hpx_calls_pending){.method = 2, .calls = 7, .ns = 75, .open = true, .entered = 100};
+    hpx_calltab_pending(&tab, th, &p);
+    assert_cost(TRACE(2, 1), 2, 25, 25);
+    assert_open(2, 100 - 75);
+    event(HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(7, 75));
+    assert_cost(TRACE(2, 1), 2, 25, 25);
+    assert_open(1, 100 - 75);
+    p = (struct hpx_calls_pending){.method = 3, .calls = 1, .ns = 1};
+    hpx_calltab_pending(&tab, th, &p);
+    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(4, 9));
+    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(4, 9));
+    assert_cost(TRACE(3, 1), 8, 18, 18);
+    event(HPX_EV_EXIT, 1, 200);
+    assert_cost(TRACE(1), 1, 200 - 75 - 18, 200);
+    end();
+}
+
+static void pending_calls_that_a_gap_swallowed_do_not_hide_others(void **state)
+{
+    (void)state;
+    begin(1);
+    struct hpx_calls_pending p = {.method = 2, .calls = 5, .ns = 50};
+    hpx_calltab_pending(&tab, th, &p);
+    gap(10, 0, 0, 5, 100);
+    event(HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 3));
+    assert_cost(TRACE(2), 8, 53, 53);
+    end();
+}
+
+static void probes_are_taken_off_the_call_and_its_caller(void **state)
+{
+    (void)state;
+    begin(3);
+    tab.cfg.inner = 2;
+    tab.cfg.outer = 3;
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_ENTER, 2, 10);
+    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(10, 40));
+    event(HPX_EV_EXIT, 2, 110);
+    assert_open(1, 10 - 3); /* until 110; of the probes of 2 the outer part is in it */
+    event(HPX_EV_EXIT, 1, 200);
+    assert_cost(TRACE(3, 2, 1), 10, 20, 20);
+    assert_cost(TRACE(2, 1), 1, 100 - 50 - 2 - 20, 100 - 50 - 2);
+    assert_cost(TRACE(1), 1, 200 - 2 - 55 - 48, 200 - 2 - 55);
+    assert_int_equal(hpx_calltab_probes(&tab), 60);
+    end();
+}
+
+/* ---- stacks that go from thread to thread ---- */
+
+static void calls_of_a_virtual_thread_go_on_with_its_next_carrier(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    event(HPX_EV_ENTER, 1, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 2, 12);
+    event(HPX_EV_ENTER, 3, 13);
+    switch_to(th, 0, 0, 20); /* 8 since the enter of 2 */
+    event(HPX_EV_EXIT, 1, 30);
+    switch_to(b, 77, 1, 5000); /* another CPU clock */
+    assert_open(2, 8);
+    event_of(b, HPX_EV_EXIT, 3, 5001);
+    event_of(b, HPX_EV_EXIT, 2, 5003);
+    switch_to(b, 0, 0, 5004);
+    assert_cost(TRACE(1), 1, 20, 20);
+    assert_cost(TRACE(2), 1, 3, 11);
+    assert_cost(TRACE(3, 2), 1, 8, 8);
+    assert_int_equal(tab.stray + tab.resynced, 0);
+    end();
+}
+
+static void mount_that_is_read_before_the_one_before_it_waits(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0), *c = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(c, 77, 2, 100); /* two mounts too early */
+    event_of(c, HPX_EV_EXIT, 1, 103);
+    switch_to(c, 0, 0, 104);
+    event_of(c, HPX_EV_LEAF, 8, HPX_EV_LEAF_STAMP(1, 1));
+    switch_to(b, 77, 1, 50); /* one */
+    event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
+    switch_to(b, 0, 0, 60);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(8), 0, 0, 0);
+    switch_to(th, 0, 0, 20);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(2, 1), 1, 1, 1);
+    assert_cost(TRACE(1), 1, 10 + 10 + 3 - 1, 23);
+    assert_cost(TRACE(8), 1, 1, 1);
+    assert_int_equal(tab.stray + tab.resynced, 0);
+    end();
+}
+
+static void virtual_threads_that_have_ended_take_no_memory(void **state)
+{
+    (void)state;
+    begin(3);
+    uint64_t turn = 0;
+    size_t bytes = 0;
+    for (uint64_t key = 1; key <= 10000; key++) {
+        switch_to(th, key * 64, 0, turn++);
+        event(HPX_EV_ENTER, 1, turn);
+        event(HPX_EV_EXIT, 1, turn);
+        switch_to(th, 0, 0, turn++);
+        if (key == 1000) {
+            bytes = hpx_calltab_bytes(&tab);
+        }
+    }
+    assert_int_equal(hpx_calltab_bytes(&tab), bytes);
+    assert_int_equal(tab.stacks.len, 1);
+    assert_cost(TRACE(1), 10000, 0, 0);
+    end();
+}
+
+static void carrier_that_ends_lets_its_virtual_thread_go(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(b, 77, HPX_EV_NO_TURN, 50);
+    event_of(b, HPX_EV_EXIT, 1, 51);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 0, 0, 0);
+    hpx_calltab_retire(&tab, th);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 1, 1, 1);
+    end();
+}
+
+static void carrier_that_ends_while_its_records_wait_applies_them(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(b, 77, 1, 50);
+    event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 3));
+    hpx_calltab_retire(&tab, b);
+    assert_cost(TRACE(2), 3, 3, 3);
+    end();
+}
+
+/* ---- merge ---- */
+
+static void merged_tables_are_one_and_the_second_is_empty(void **state)
+{
+    (void)state;
+    const struct hpx_calltab_config cfg = {.depth = 2};
+    struct hpx_calltab other;
+    begin(2);
+    assert_int_equal(hpx_calltab_init(&other, &cfg), 0);
+    struct hpx_call_thread *x = hpx_calltab_attach(&other, 0);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 4));
+    event(HPX_EV_EXIT, 1, 10);
+    const struct hpx_ev_head ev[] = {{HPX_EV_EXIT, 1, 9, 0}, /* stray */
+                                     {HPX_EV_ENTER, 1, 5, 5},  {HPX_EV_LEAF, 1, 2, HPX_EV_LEAF_STAMP(1, 2)}, {HPX_EV_EXIT, 1, 5, 10},
+                                     {HPX_EV_ENTER, 1, 1, 10}, {HPX_EV_LEAF, 1, 2, HPX_EV_LEAF_STAMP(1, 2)}, {HPX_EV_EXIT, 1, 1, 20}};
+    (void)hpx_calltab_apply(&other, x, ev, ev + HPX_ARRAY_LEN(ev));
+    assert_true(hpx_calltab_merge(&tab, &other));
+    assert_cost(TRACE(1), 2, 6 + 8, 20);
+    assert_cost(TRACE(2, 1), 4, 6, 6);
+    assert_cost(TRACE(2, 5), 1, 2, 2);
+    assert_int_equal(tab.calls, 8);
+    assert_int_equal(tab.stray, 1);
+    assert_int_equal(cost_of(&other, TRACE(2, 5)).calls, 0);
+    assert_int_equal(other.calls + other.stray, 0);
+    assert_true(hpx_calltab_merge(&tab, &other));
+    assert_cost(TRACE(2, 5), 1, 2, 2);
+    hpx_calltab_fini(&other);
+    end();
+}
+
+static void records_of_other_kinds_are_left_to_the_caller(void **state)
+{
+    (void)state;
+    begin(2);
+    const struct hpx_ev_head ev[] = {
+        {HPX_EV_ENTER, 1, 1, 1}, {HPX_EV_PAD, 1, 0, 0}, {HPX_EV_EXIT, 1, 1, 2}, {HPX_EV_SAMPLE, 1, 0, 1}, {HPX_EV_LEAF, 1, 1, 0}};
+    assert_ptr_equal(hpx_calltab_apply(&tab, th, ev, ev + 5), ev + 3);
+    assert_cost(TRACE(1), 1, 1, 1);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_counted_with_their_own_time_when_they_return),
+        cmocka_unit_test(calls_of_one_method_from_two_callers_are_two_traces),
+        cmocka_unit_test(calls_at_depth_0_are_all_of_the_empty_trace),
+        cmocka_unit_test(calls_that_recurse_make_no_more_nodes_than_the_depth),
+        cmocka_unit_test(calls_of_threads_with_a_serial_are_traces_of_their_own),
+        cmocka_unit_test(calls_of_random_trees_add_up_as_in_a_table_without_short_cuts),
+        cmocka_unit_test(exits_not_seen_are_made_up_by_a_later_one),
+        cmocka_unit_test(exits_of_what_was_not_entered_are_ignored),
+        cmocka_unit_test(gap_keeps_the_depth_so_that_recursion_stays_right),
+        cmocka_unit_test(thread_that_ends_has_no_open_calls),
+        cmocka_unit_test(open_calls_keep_their_whole_time_over_a_reset),
+        cmocka_unit_test(pending_calls_are_counted_once),
+        cmocka_unit_test(pending_calls_that_a_gap_swallowed_do_not_hide_others),
+        cmocka_unit_test(probes_are_taken_off_the_call_and_its_caller),
+        cmocka_unit_test(calls_of_a_virtual_thread_go_on_with_its_next_carrier),
+        cmocka_unit_test(mount_that_is_read_before_the_one_before_it_waits),
+        cmocka_unit_test(virtual_threads_that_have_ended_take_no_memory),
+        cmocka_unit_test(carrier_that_ends_lets_its_virtual_thread_go),
+        cmocka_unit_test(carrier_that_ends_while_its_records_wait_applies_them),
+        cmocka_unit_test(merged_tables_are_one_and_the_second_is_empty),
+        cmocka_unit_test(records_of_other_kinds_are_left_to_the_caller),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
