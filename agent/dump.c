@@ -8,7 +8,6 @@
 #include "sampler.h"
 #include "service.h"
 #include "tracker.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MSG_FINAL = HPX_MSG_OTHER };
@@ -81,17 +80,6 @@ static void message(void *ctx, struct hpx_msg *m)
 static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
 {
     (void)ctx;
-    if (hpx_agent_calls()) {
-        static uint64_t sums[HPX_EV_GAP + 1], leaf_calls;
-        for (const struct hpx_ev_head *e = ev, *end = (const void *)((const char *)ev + n); e < end; e += e->units) {
-            sums[e->kind]++;
-            if (e->kind == HPX_EV_LEAF)
-                leaf_calls += HPX_EV_LEAF_CALLS(e->stamp);
-        }
-        hpx_agent.sums = sums;
-        hpx_agent.leaf_calls = &leaf_calls;
-        return;
-    }
     hpx_model_events(hpx_agent.model, t, ev, n);
 }
 
@@ -114,10 +102,6 @@ static void finish(void)
     if (hpx_agent.opt.doe && s == NULL && hpx_clock_mono() <= dump.naming_until) {
         return; /* the counts stand: the next pass may find memory */
     }
-    if (hpx_agent.sums)
-        fprintf(stderr, "enter %lu exit %lu thrown %lu leaf %lu (%lu calls) gap %lu, clock %s %s\n", hpx_agent.sums[HPX_EV_ENTER],
-                hpx_agent.sums[HPX_EV_EXIT], hpx_agent.sums[HPX_EV_THROWN], hpx_agent.sums[HPX_EV_LEAF], *hpx_agent.leaf_calls,
-                hpx_agent.sums[HPX_EV_GAP], hpx_cpuclock_name(), hpx_cpuclock_reason());
     struct hpx_report r;
     hpx_report_collect(&r); /* after the snapshot, which counts what it cannot name */
     if (hpx_agent.opt.doe) {

@@ -26,28 +26,33 @@ static void add(_Atomic uint64_t *to, uint64_t n)
 
 /* What the rewriter says of a class, until it is a message. */
 struct telling {
-    char *text; /* class 0 source 0, then a method: name 0 signature 0 */
-    size_t len, cap;
+    struct part {
+        char *at;
+        size_t len, cap;
+    } text, lines; /* as in hpx_msg_methods */
     uint32_t first, n;
     bool no_memory;
 };
 
-static void put(struct telling *t, struct hprofx_bci_name name)
+static void put(struct telling *t, struct part *p, const void *bytes, size_t n)
 {
-    if (t->len + name.len + 1 > t->cap && !t->no_memory) {
-        size_t cap = (t->cap + name.len + 1) * 2;
-        char *more = realloc(t->text, cap);
+    if (p->len + n > p->cap && !t->no_memory) {
+        size_t cap = (p->cap + n) * 2;
+        char *more = realloc(p->at, cap);
         t->no_memory = more == NULL;
-        t->text = more != NULL ? more : t->text;
-        t->cap = more != NULL ? cap : t->cap;
+        p->at = more != NULL ? more : p->at;
+        p->cap = more != NULL ? cap : p->cap;
     }
-    if (!t->no_memory) {
-        if (name.len > 0) {
-            memcpy(t->text + t->len, name.at, name.len);
-        }
-        t->text[t->len + name.len] = 0;
-        t->len += (size_t)name.len + 1;
+    if (!t->no_memory && n > 0) {
+        memcpy(p->at + p->len, bytes, n);
+        p->len += n;
     }
+}
+
+static void put_name(struct telling *t, struct hprofx_bci_name name, const char *end)
+{
+    put(t, &t->text, name.at, name.len);
+    put(t, &t->text, end, strlen(end) + 1);
 }
 
 static uint32_t number(void *ctx, uint32_t methods)
@@ -61,23 +66,26 @@ static void told(void *ctx, const struct hprofx_bci_method *m)
     struct telling *t = ctx;
     if (t->n++ == 0) {
         t->first = m->number;
-        put(t, m->class_name);
-        put(t, m->source);
+        put(t, &t->text, "L", 1);
+        put_name(t, m->class_name, ";");
+        put_name(t, m->source, "");
     }
-    put(t, m->name);
-    put(t, m->desc);
+    put_name(t, m->name, "");
+    put_name(t, m->desc, "");
+    put(t, &t->lines, &m->first_line, sizeof m->first_line);
 }
 
 /* Names go before the class. false: it is not to be used. */
 static bool tell(struct telling *t)
 {
-    struct hpx_msg_code *m = t->no_memory ? NULL : hpx_msg_code_new(t->n, (uint32_t)t->len);
+    struct hpx_msg_methods *m = t->no_memory || t->text.len > UINT32_MAX ? NULL : hpx_msg_methods_new(t->n, (uint32_t)t->text.len);
     if (m == NULL) {
         add(&done.untold, 1);
         return false;
     }
     m->first = t->first;
-    memcpy(m->text, t->text, t->len);
+    memcpy(m->text, t->text.at, t->text.len);
+    memcpy(m->lines, t->lines.at, t->lines.len);
     hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
     return true;
 }
@@ -110,7 +118,7 @@ void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsig
     if (name != NULL && (!strcmp(name, HPROFX_BCI_TRACKER) || !hpx_patterns_want(o->include, o->exclude, name, strlen(name)))) {
         return;
     }
-    struct telling t = {.text = NULL};
+    struct telling t = {.n = 0};
     struct hprofx_bci_result r;
     struct hprofx_bci_opts opts = {.min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
     uint8_t *out;
@@ -130,7 +138,8 @@ void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsig
         }
     }
     free(out);
-    free(t.text);
+    free(t.text.at);
+    free(t.lines.at);
 }
 
 /* The batch, or its classes one by one if the VM refuses it. */

@@ -8,21 +8,6 @@
 
 #include "agent.h"
 
-/* STAND-IN */
-struct hpx_msg_code {
-    struct hpx_msg m;
-    uint32_t first, n, text_len;
-    char text[];
-};
-static inline struct hpx_msg_code *hpx_msg_code_new(uint32_t n, uint32_t len)
-{
-    struct hpx_msg_code *m = hpx_msg_new(HPX_MSG_OTHER + 1, sizeof *m + len);
-    if (m) {
-        m->n = n;
-        m->text_len = len;
-    }
-    return m;
-}
 /* ClassFileLoadHook from VMStart on, any thread, inside the gate. *new_data is the VM's (Allocate), untouched if the class stays as it is.
  */
 void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data);
