@@ -26,9 +26,9 @@ struct hpx_agent {
     struct hpx_counters counters; /* losses and figures that belong to no thread */
     time_t start;                 /* wall clock, for headers and names */
     uint64_t start_cpu;           /* CPU time of the process at VMInit */
-    bool prepared; /* loaded without an error */
-    bool live;     /* VMInit has been: threads of ours run */
-    bool finished; /* VMDeath has been, and all is written */
+    bool prepared;                /* loaded without an error */
+    bool live;                    /* VMInit has been: threads of ours run */
+    bool finished;                /* VMDeath has been, and all is written */
 };
 
 extern struct hpx_agent hpx_agent;

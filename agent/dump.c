@@ -94,18 +94,35 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
     }
 }
 
+/* All probes are out for good: what a thread keeps back stands, behind its last record. */
+static void take_pending(void *ctx, struct hpx_thread *t)
+{
+    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
+    struct hpx_calls_pending p;
+    (void)ctx;
+    if (hpx_calls_peek(&at->calls, 3, &p)) {
+        hpx_model_calls_pending(hpx_agent.model, t, &p);
+    }
+    hpx_model_calls_time(hpx_agent.model, t, hpx_clock_tid_cpu(at->tid));
+}
+
 static void finish(void)
 {
     hpx_model_give_up(hpx_agent.model);
     hpx_service_quit();
-    struct hpx_snapshot *s = hpx_agent.opt.doe ? hpx_model_snapshot(hpx_agent.model) : NULL;
-    if (hpx_agent.opt.doe && s == NULL && hpx_clock_mono() <= dump.naming_until) {
+    bool wanted = hpx_agent.opt.doe;
+    if (hpx_agent_calls()) {
+        hpx_aggregator_each(&hpx_agent.aggregator, take_pending, NULL);
+    }
+    struct hpx_snapshot *s = wanted && hpx_agent_samples() ? hpx_model_snapshot(hpx_agent.model) : NULL;
+    struct hpx_call_snapshot *calls = wanted && hpx_agent_calls() ? hpx_model_call_snapshot(hpx_agent.model) : NULL;
+    if (wanted && s == NULL && calls == NULL && hpx_clock_mono() <= dump.naming_until) {
         return; /* the counts stand: the next pass may find memory */
     }
     struct hpx_report r;
-    hpx_report_collect(&r); /* after the snapshot, which counts what it cannot name */
-    if (hpx_agent.opt.doe) {
-        hpx_output_dump(s, &r);
+    hpx_report_collect(&r, calls); /* after the snapshot, which counts what it cannot name */
+    if (wanted) {
+        hpx_output_dump(s, calls, &r);
     }
     hpx_output_end(&r);
     dump.state = ENDED;
@@ -148,6 +165,9 @@ int hpx_dump_init(struct hpx_sink *sink)
         .thread_in_traces = hpx_agent.opt.thread,
         .lines = hpx_agent.opt.lineno,
         .signatures = hpx_agent.opt.binary,
+        .calls = hpx_agent_calls(),
+        .call_signatures = hpx_agent.opt.cpu == HPX_CPU_OLD,
+        .call_depth = hpx_agent.opt.cpu == HPX_CPU_OLD ? 2 : hpx_agent.opt.depth,
         .request = request,
         .thread_event = thread_event,
     };

@@ -22,6 +22,7 @@ struct msg_thread {
 struct msg_dump {
     struct hpx_msg m;
     struct hpx_snapshot *snapshot;
+    struct hpx_call_snapshot *calls;
     struct hpx_report report;
 };
 struct msg_end {
@@ -61,23 +62,33 @@ int hpx_output_init(struct hpx_err *err)
 
 static void say_left_out(void)
 {
-    hpx_warn("cpu=samples: no memory for a dump: it is left out; raise the limit of the process's memory, or lower depth=");
+    hpx_warn("%s: no memory for a dump: it is left out; raise the limit of the process's memory, or lower depth=", hpx_agent_mode());
 }
 
 static void dump(struct msg_dump *d)
 {
-    struct hpx_snapshot *s = d->snapshot;
-    if (s == NULL) {
+    static const char *const what[] = {[HPX_CPU_OFF] = "",
+                                       [HPX_CPU_SAMPLES] = "by sampling running threads",
+                                       [HPX_CPU_TIMES] = "by timing methods",
+                                       [HPX_CPU_OLD] = "in old prof format"};
+    if (d->snapshot == NULL && d->calls == NULL) {
         say_left_out();
         return;
     }
-    hpx_ascii_cpu_samples(&output.ascii, s, hpx_agent.opt.cutoff, time(NULL));
+    if (d->snapshot != NULL) {
+        hpx_ascii_cpu_samples(&output.ascii, d->snapshot, hpx_agent.opt.cutoff, time(NULL));
+    } else if (hpx_agent.opt.cpu == HPX_CPU_TIMES) {
+        hpx_ascii_cpu_time(&output.ascii, d->calls, hpx_agent.opt.cutoff, time(NULL));
+    } else {
+        hpx_ascii_cpu_old(&output.ascii, d->calls);
+    }
     hpx_report_text(output.text, &d->report);
     hpx_ascii_report(&output.ascii, output.text);
     if (hpx_out_section(&output.out, true) == 0 && hpx_agent.opt.verbose) {
-        hpx_say("Dumping CPU usage by sampling running threads ... done.");
+        hpx_say("Dumping CPU usage %s ... done.", what[hpx_agent.opt.cpu]);
     }
-    hpx_snapshot_destroy(s);
+    hpx_snapshot_destroy(d->snapshot);
+    hpx_call_snapshot_destroy(d->calls);
 }
 
 static void end(struct msg_end *e)
@@ -191,7 +202,7 @@ bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
     return true;
 }
 
-void hpx_output_dump(struct hpx_snapshot *s, const struct hpx_report *r)
+void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r)
 {
     struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
     if (m == NULL) {
@@ -201,9 +212,11 @@ void hpx_output_dump(struct hpx_snapshot *s, const struct hpx_report *r)
     if (m == NULL) {
         say_left_out();
         hpx_snapshot_destroy(s);
+        hpx_call_snapshot_destroy(calls);
         return;
     }
     m->snapshot = s;
+    m->calls = calls;
     m->report = *r;
     hpx_lane_post(&output.lane, &m->m, true);
 }

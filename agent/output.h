@@ -14,8 +14,8 @@ int hpx_output_start(struct hpx_err *err);
 
 /* Aggregator: in order. The record is copied. false: no memory, counted. */
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
-/* Aggregator: one dump. Takes over the snapshot (NULL: there was no memory for it). */
-void hpx_output_dump(struct hpx_snapshot *s, const struct hpx_report *r);
+/* Aggregator: one dump. Takes over the snapshots, of which the mode's alone is not NULL (none: there was no memory for it). */
+void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r);
 /* Nothing more comes; the summary of the report (NULL: none) is said on stderr when all is written. Aggregator, or VMInit if there is none.
  */
 void hpx_output_end(const struct hpx_report *r);

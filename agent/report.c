@@ -4,7 +4,9 @@
 #include "clock.h"
 #include "company.h"
 #include "handshake.h"
+#include "hprofx_bci.h"
 #include "inlines.h"
+#include "instrument.h"
 #include "output.h"
 #include "sampler.h"
 #include "service.h"
@@ -18,7 +20,7 @@ static void add_thread(void *ctx, struct hpx_thread *t)
     hpx_counters_add(ctx, &t->counters);
 }
 
-void hpx_report_collect(struct hpx_report *r)
+void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *calls)
 {
     memset(r, 0, sizeof *r);
     hpx_counters_add(&r->total, &hpx_agent.counters);
@@ -26,6 +28,10 @@ void hpx_report_collect(struct hpx_report *r)
     hpx_aggregator_each(&hpx_agent.aggregator, add_thread, &r->total);
     hpx_count(&r->total, HPX_C_SIGNAL_TAKEN, hpx_company_unsampled_ms());
     hpx_count(&r->total, HPX_C_THREADS_UNSAMPLED, hpx_agent.aggregator.untaken);
+    if (calls != NULL) {
+        r->calls = (struct hpx_call_figures){calls->all_calls,  calls->self_ns,     calls->open_calls, calls->open_ns, calls->probes_ns,
+                                             calls->lost_calls, calls->lost_events, calls->resynced,   calls->stray};
+    }
     r->samples = hpx_model_samples(hpx_agent.model);
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
         r->unknown[i] = hpx_model_unknown(hpx_agent.model, (enum hpx_unknown)i);
@@ -91,37 +97,72 @@ static void add_losses(struct text *t, const struct hpx_report *r)
     }
 }
 
+static void add_samples(struct text *t, const struct hpx_report *r)
+{
+    uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), requested = hpx_agent.opt.interval_ns;
+    add(t, "hprofx: sampler: %s\n", hpx_sampler_name());
+    add(t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(requested));
+    add(t, "hprofx: signals: %" PRIu64 "\n", signals);
+    if (signals > 0) {
+        if (!hpx_handshake_polls()) { /* their samples come without signals */
+            add(t, "hprofx: effective interval: %.6g ms\n", ms(requested) * (double)(r->samples + lost(r)) / (double)signals);
+        }
+        if (r->signal_ns > 0) {
+            add(t, "hprofx: handler: %.2f us a signal\n", (double)r->signal_ns / 1e3);
+        }
+    }
+    add(t, "hprofx: stacks sent whole: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
+    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+        add(t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+    } else {
+        add(t, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
+    }
+    if (hpx_inlines_enabled()) {
+        add(t, "hprofx: drifted: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DRIFTED));
+        add(t, "hprofx: inlined methods: %zu KiB\n", hpx_inlines_bytes() >> 10);
+    }
+    add(t, "hprofx: without a stack: %" PRIu64 " (%.2f %%)\n", r->unknown_all, percent(r->unknown_all, r->samples));
+    for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        if (r->unknown[i] > 0) {
+            add(t, "hprofx: without a stack, %s: %" PRIu64 "\n", unknown_names[i], r->unknown[i]);
+        }
+    }
+}
+
+static void add_calls(struct text *t, const struct hpx_report *r)
+{
+    struct hpx_instrument_figures f;
+    const struct hpx_call_figures *c = &r->calls;
+    hpx_instrument_figures(&f);
+    add(t, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
+    add(t, "hprofx: instrumented: %" PRIu64 " methods of %" PRIu64 " classes\n", f.methods, f.classes);
+    for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
+        if (f.left[i] > 0) {
+            add(t, "hprofx: left alone: %" PRIu64 " methods, %s\n", f.left[i], hprofx_bci_left_text((enum hprofx_bci_left)i));
+        }
+    }
+    if (f.refused + f.untold > 0) {
+        add(t, "hprofx: left alone: %" PRIu64 " classes that the VM or the rewriter refused, %" PRIu64 " for want of memory\n", f.refused,
+            f.untold);
+    }
+    add(t, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", c->calls, ms(c->self_ns));
+    add(t, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", c->open_calls, ms(c->open_ns));
+    add(t, "hprofx: taken off for the probes: %.3f ms\n", ms(c->probes_ns));
+    add(t, "hprofx: exits not seen: %" PRIu64 "\n", c->resynced);
+    add(t, "hprofx: exits without an entry: %" PRIu64 "\n", c->stray);
+    if (c->lost_events > 0) {
+        add(t, "hprofx: incomplete: %" PRIu64 " events lost, with %" PRIu64 " whole calls\n", c->lost_events, c->lost_calls);
+    }
+}
+
 void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r)
 {
     struct text t = {to, 0};
-    uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), requested = hpx_agent.opt.interval_ns;
     add(&t, "hprofx: version: %s\n", HPX_VERSION);
-    add(&t, "hprofx: sampler: %s\n", hpx_sampler_name());
-    add(&t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(requested));
-    add(&t, "hprofx: signals: %" PRIu64 "\n", signals);
-    if (signals > 0) {
-        if (!hpx_handshake_polls()) { /* their samples come without signals */
-            add(&t, "hprofx: effective interval: %.6g ms\n", ms(requested) * (double)(r->samples + lost(r)) / (double)signals);
-        }
-        if (r->signal_ns > 0) {
-            add(&t, "hprofx: handler: %.2f us a signal\n", (double)r->signal_ns / 1e3);
-        }
-    }
-    add(&t, "hprofx: stacks sent whole: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
-    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
-        add(&t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+    if (hpx_agent_samples()) {
+        add_samples(&t, r);
     } else {
-        add(&t, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
-    }
-    if (hpx_inlines_enabled()) {
-        add(&t, "hprofx: drifted: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DRIFTED));
-        add(&t, "hprofx: inlined methods: %zu KiB\n", hpx_inlines_bytes() >> 10);
-    }
-    add(&t, "hprofx: without a stack: %" PRIu64 " (%.2f %%)\n", r->unknown_all, percent(r->unknown_all, r->samples));
-    for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
-        if (r->unknown[i] > 0) {
-            add(&t, "hprofx: without a stack, %s: %" PRIu64 "\n", unknown_names[i], r->unknown[i]);
-        }
+        add_calls(&t, r);
     }
     add(&t, "hprofx: lost: %" PRIu64 "\n", lost(r));
     add_losses(&t, r);
@@ -135,7 +176,10 @@ void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report
 {
     struct text t = {to, 0};
     to[0] = 0;
-    if (hpx_agent.opt.verbose) {
+    if (hpx_agent.opt.verbose && hpx_agent_calls()) {
+        add(&t, "hprofx: calls: %" PRIu64 ", %" PRIu64 " events lost; own CPU time %.2f %% of the program's\n", r->calls.calls,
+            r->calls.lost_events, percent(r->own_cpu_ns, r->program_cpu_ns));
+    } else if (hpx_agent.opt.verbose) {
         add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
             r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->program_cpu_ns));
     }

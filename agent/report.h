@@ -7,6 +7,9 @@
 
 struct hpx_report {
     struct hpx_counters total; /* of all threads, the model and the agent */
+    struct hpx_call_figures {
+        uint64_t calls, self_ns, open_calls, open_ns, probes_ns, lost_calls, lost_events, resynced, stray;
+    } calls; /* cpu=times, cpu=old */
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT], unknown_all;
     uint64_t signal_ns;              /* CPU time of one run of the signal handler; 0: none was measured */
     uint64_t own_cpu_ns;             /* our threads and the handler */
@@ -15,8 +18,8 @@ struct hpx_report {
     uint32_t classes;
 };
 
-/* Aggregator's thread. */
-void hpx_report_collect(struct hpx_report *r);
+/* Aggregator's thread. calls: the dump's, or NULL. */
+void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *calls);
 /* The writer's thread, which has the report by value: what is said of a loss needs no memory. Both fill `to` with whole lines; what has no
  * room is left out. */
 #define HPX_REPORT_TEXT 16384u
