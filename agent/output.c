@@ -78,7 +78,7 @@ static void dump(struct msg_dump *d)
     if (d->snapshot != NULL) {
         hpx_ascii_cpu_samples(&output.ascii, d->snapshot, hpx_agent.opt.cutoff, time(NULL));
     } else if (hpx_agent.opt.cpu == HPX_CPU_TIMES) {
-        hpx_ascii_cpu_time(&output.ascii, d->calls, hpx_agent.opt.cutoff, time(NULL));
+        hpx_ascii_cpu_times(&output.ascii, d->calls, hpx_agent.opt.cutoff, time(NULL));
     } else {
         hpx_ascii_cpu_old(&output.ascii, d->calls);
     }
