@@ -15,6 +15,7 @@ import build
 import hprof_text as prof
 
 DONE = 'Dumping CPU usage by sampling running threads ... done.'
+DONE_OF = {'times': 'Dumping CPU usage by timing methods ... done.', 'old': 'Dumping CPU usage in old prof format ... done.'}
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
 ROUNDS = {'HotSplit': 0, 'Gc': 1}
 OURS = re.compile(r'^(HPROF|hprofx|Dumping )', re.M)
@@ -140,15 +141,16 @@ class Test:
     def profile(self, program, *args, opts='cpu=samples', code=0, name='java.hprof.txt', stdout=None, verbose=True, cwd=None, **kw):
         """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
-        self.complete(run, code, stdout, verbose)
+        mode = re.search(r'cpu=(\w+)', opts or '')
+        self.complete(run, code, stdout, verbose, DONE_OF.get(mode.group(1) if mode else '', DONE))
         return run, self.output(name, cwd)
 
-    def complete(self, run, code=0, stdout=None, verbose=True):
+    def complete(self, run, code=0, stdout=None, verbose=True, done=DONE):
         self.equal(run.code, code, 'exit code')
         if stdout is not None:
             self.equal(run.out, stdout, 'stdout')
         self.check(not OURS.search(run.out), 'stdout has lines of ours')
-        self.equal(run.err.splitlines().count(DONE), 1 if verbose else 0, 'lines "Dumping ... done." on stderr')
+        self.equal(run.err.splitlines().count(done), 1 if verbose else 0, 'lines "Dumping ... done." on stderr')
         self.check('HPROF ERROR' not in run.err, 'HPROF ERROR on stderr')
 
     def output(self, name='java.hprof.txt', cwd=None, dumps=1):

@@ -5,9 +5,9 @@ import re
 
 from runner import test
 
-DONE = 'Dumping CPU usage in old HPROF format ... done.'
 CASES = ('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms')
 EXACT = 'cpu=times,cutoff=0'
+
 
 
 def _expected(run):
