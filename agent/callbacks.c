@@ -16,6 +16,7 @@
 #include "service.h"
 #include "threads.h"
 #include "tracker.h"
+#include "virtual.h"
 #include <string.h>
 
 #define OUTPUT_STALL_NS (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
@@ -112,6 +113,12 @@ static void give_up(const struct hpx_err *err)
     hpx_warn("%s is off: %s", hpx_agent_mode(), err->msg);
 }
 
+static void JNICALL on_virtual_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)env;
+    hpx_virtual_end(jvmti, thread);
+}
+
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
 {
     static struct hpx_err err;
@@ -195,13 +202,14 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         hpx_instrument_loaded(jvmti, env);
         hpx_threads_adopt_others(jvmti, env);
         hpx_tracker_open();
+        hpx_virtual_enable(jvmti, true);
     }
     hpx_gate_leave(&hpx_agent.gate);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    (void)jvmti, (void)env;
+    (void)env;
     if (!hpx_agent.live) {
         if (ended_early) {
             hpx_output_wait(OUTPUT_STALL_NS);
@@ -212,6 +220,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_gate_shut(&hpx_agent.gate);
     set_events(JVMTI_DISABLE, of_mode()->live);
     set_events(JVMTI_DISABLE, of_mode()->load);
+    hpx_virtual_enable(jvmti, false);
     hpx_dump_request_final();
     if (hpx_output_wait(OUTPUT_STALL_NS)) {
         hpx_guard_remove();
@@ -223,9 +232,9 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 int hpx_callbacks_init(struct hpx_err *err)
 {
     jvmtiCapabilities want;
-    jvmtiEventCallbacks cb;
+    struct hpx_event_callbacks all;
     memset(&want, 0, sizeof want);
-    memset(&cb, 0, sizeof cb);
+    memset(&all, 0, sizeof all);
     if (hpx_agent_samples()) {
         want.can_get_source_file_name = 1;
         want.can_get_line_numbers = 1;
@@ -237,19 +246,23 @@ int hpx_callbacks_init(struct hpx_err *err)
         want.can_retransform_classes = 1;
     }
     jvmtiError e = (*hpx_agent.jvmti)->AddCapabilities(hpx_agent.jvmti, &want);
+    if (hpx_agent_calls()) {
+        hpx_virtual_init(hpx_agent.jvmti);
+    }
     if (e == JVMTI_ERROR_NONE) {
-        cb.VMInit = on_vm_init;
-        cb.VMDeath = on_vm_death;
-        cb.VMStart = on_vm_start;
-        cb.ClassFileLoadHook = on_class_file_load;
-        cb.ThreadStart = on_thread_start;
-        cb.ThreadEnd = on_thread_end;
-        cb.ClassLoad = on_class_load;
-        cb.ClassPrepare = on_class_prepare;
-        cb.CompiledMethodLoad = on_compiled_method_load;
-        cb.CompiledMethodUnload = on_compiled_method_unload;
-        cb.DynamicCodeGenerated = on_dynamic_code;
-        e = (*hpx_agent.jvmti)->SetEventCallbacks(hpx_agent.jvmti, &cb, (jint)sizeof cb);
+        all.known.VMInit = on_vm_init;
+        all.known.VMDeath = on_vm_death;
+        all.known.VMStart = on_vm_start;
+        all.known.ClassFileLoadHook = on_class_file_load;
+        all.virtual_thread_end = on_virtual_thread_end;
+        all.known.ThreadStart = on_thread_start;
+        all.known.ThreadEnd = on_thread_end;
+        all.known.ClassLoad = on_class_load;
+        all.known.ClassPrepare = on_class_prepare;
+        all.known.CompiledMethodLoad = on_compiled_method_load;
+        all.known.CompiledMethodUnload = on_compiled_method_unload;
+        all.known.DynamicCodeGenerated = on_dynamic_code;
+        e = (*hpx_agent.jvmti)->SetEventCallbacks(hpx_agent.jvmti, &all.known, (jint)sizeof all);
     }
     if (e == JVMTI_ERROR_NONE) {
         e = set_events(JVMTI_ENABLE, always);

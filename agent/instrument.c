@@ -112,10 +112,24 @@ static bool hand_over(jvmtiEnv *jvmti, const uint8_t *out, size_t m, jint *new_n
     return true;
 }
 
+/* Calls of these begin on one call stack and end on another: they mount and unmount virtual threads (virtual.h). */
+static bool moves_stacks(const char *name)
+{
+    static const char *const all[] = {"java/lang/VirtualThread", "jdk/internal/vm/Continuation"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        size_t n = strlen(all[i]);
+        if (!strncmp(name, all[i], n) && (name[n] == 0 || name[n] == '$')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
     const struct hpx_options *o = &hpx_agent.opt;
-    if (name != NULL && (!strcmp(name, HPROFX_BCI_TRACKER) || !hpx_patterns_want(o->include, o->exclude, name, strlen(name)))) {
+    if (name != NULL &&
+        (!strcmp(name, HPROFX_BCI_TRACKER) || moves_stacks(name) || !hpx_patterns_want(o->include, o->exclude, name, strlen(name)))) {
         return;
     }
     struct telling t = {.n = 0};

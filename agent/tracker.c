@@ -21,7 +21,7 @@ static struct hpx_agent_thread *find_self(JNIEnv *env)
     return atomic_load_explicit(&probing, memory_order_relaxed) ? hpx_threads_find_self(env) : NULL;
 }
 
-static struct hpx_agent_thread *go_in(JNIEnv *env)
+struct hpx_agent_thread *hpx_tracker_go_in(JNIEnv *env)
 {
     struct hpx_agent_thread *t = hpx_self;
     if (hpx_unlikely(t == NULL) && (t = find_self(env)) == NULL) {
@@ -36,7 +36,7 @@ static struct hpx_agent_thread *go_in(JNIEnv *env)
     return NULL;
 }
 
-static void go_out(struct hpx_agent_thread *t)
+void hpx_tracker_go_out(struct hpx_agent_thread *t)
 {
     atomic_store_explicit(&t->in_probe, 0, memory_order_release); /* partner: hpx_tracker_quiesce() */
 }
@@ -44,30 +44,30 @@ static void go_out(struct hpx_agent_thread *t)
 static void JNICALL enter(JNIEnv *env, jclass tracker, jint method)
 {
     (void)tracker;
-    struct hpx_agent_thread *t = go_in(env);
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
     if (t != NULL) {
         hpx_calls_enter(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        go_out(t);
+        hpx_tracker_go_out(t);
     }
 }
 
 static void JNICALL leave(JNIEnv *env, jclass tracker, jint method)
 {
     (void)tracker;
-    struct hpx_agent_thread *t = go_in(env);
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
     if (t != NULL) {
         hpx_calls_exit(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        go_out(t);
+        hpx_tracker_go_out(t);
     }
 }
 
 static void JNICALL thrown(JNIEnv *env, jclass tracker, jint method)
 {
     (void)tracker;
-    struct hpx_agent_thread *t = go_in(env);
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
     if (t != NULL) {
         hpx_calls_thrown(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        go_out(t);
+        hpx_tracker_go_out(t);
     }
 }
 
@@ -87,7 +87,7 @@ void hpx_tracker_close(void)
 
 bool hpx_tracker_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)
 {
-    while (atomic_load_explicit(&t->in_probe, memory_order_acquire)) { /* partner: go_out() */
+    while (atomic_load_explicit(&t->in_probe, memory_order_acquire)) { /* partner: hpx_tracker_go_out() */
         if (hpx_clock_mono() > until_ns) {
             return false;
         }

@@ -13,6 +13,10 @@ int hpx_tracker_define(JNIEnv *env, struct hpx_err *err);
 bool hpx_tracker_defined(void);
 /* Probes count from now on. After the thread of VMInit has its state. */
 void hpx_tracker_open(void);
+/* What pushes calls stands between these two: the state to push with, or NULL: the thread has none, or probes count no more. Nothing
+ * between them enters the JVM. The calling thread. */
+struct hpx_agent_thread *hpx_tracker_go_in(JNIEnv *env);
+void hpx_tracker_go_out(struct hpx_agent_thread *t);
 /* Probes count no more; those that are inside leave at once, also from a wait for space. The aggregator, before the last pass. */
 void hpx_tracker_close(void);
 /* Waits until t is in no probe, at most until then (hpx_clock_mono()); false: it still is. The aggregator, after close. */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* virtual.c: mount and unmount events of virtual.h. */
+#include "virtual.h"
+#include "log.h"
+#include "tracker.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* JVMTI 21: can_support_virtual_threads and its events stand where the header of an older JDK has reserved bits and numbers. */
+#define CAN_SUPPORT_VIRTUAL_THREADS 45
+
+/* A virtual thread's, in JVMTI's thread-local storage; written by the carrier that mounts it. */
+struct stack {
+    uint64_t key, turn;
+};
+
+static struct {
+    bool offered;
+    jint mount, unmount;   /* numbers of the extension events */
+    _Atomic uint64_t keys; /* relaxed: a number that only grows */
+    atomic_bool no_memory;
+} virtual;
+
+static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
+{
+    void *mine = NULL;
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) != JVMTI_ERROR_NONE) {
+        return NULL;
+    }
+    if (mine == NULL) {
+        struct stack *s = malloc(sizeof *s);
+        if (s != NULL) {
+            *s = (struct stack){atomic_fetch_add_explicit(&virtual.keys, 1, memory_order_relaxed) + 1, 0};
+            if ((*jvmti)->SetThreadLocalStorage(jvmti, thread, s) != JVMTI_ERROR_NONE) {
+                free(s);
+                s = NULL;
+            }
+        }
+        if (s == NULL) {
+            hpx_warn_once(&virtual.no_memory, "cpu=times: no memory for a virtual thread: its calls count on its carrier's stack");
+        }
+        mine = s;
+    }
+    return mine;
+}
+
+/* On the carrier, which is mounting; nothing of the virtual thread's runs yet. */
+static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+{
+    va_list ap;
+    va_start(ap, jvmti);
+    JNIEnv *env = va_arg(ap, JNIEnv *);
+    jthread thread = va_arg(ap, jthread);
+    va_end(ap);
+    struct stack *s = stack_of(jvmti, thread);
+    struct hpx_agent_thread *t = s != NULL ? hpx_tracker_go_in(env) : NULL;
+    if (t != NULL) {
+        hpx_calls_switch(&t->calls, s->key, s->turn++, hpx_cpuclock_now(&t->cpuclock));
+        hpx_tracker_go_out(t);
+    }
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+{
+    va_list ap;
+    va_start(ap, jvmti);
+    JNIEnv *env = va_arg(ap, JNIEnv *);
+    va_end(ap);
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
+    if (t != NULL) {
+        hpx_calls_switch(&t->calls, 0, 0, hpx_cpuclock_now(&t->cpuclock));
+        hpx_tracker_go_out(t);
+    }
+}
+
+void hpx_virtual_end(jvmtiEnv *jvmti, jthread thread)
+{
+    void *mine = NULL;
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {
+        (*jvmti)->SetThreadLocalStorage(jvmti, thread, NULL);
+        free(mine);
+    }
+}
+
+static void find_events(jvmtiEnv *jvmti)
+{
+    jint n = 0;
+    jvmtiExtensionEventInfo *all = NULL;
+    if ((*jvmti)->GetExtensionEvents(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    for (jint i = 0; i < n; i++) {
+        if (!strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadMount")) {
+            virtual.mount = all[i].extension_event_index;
+        } else if (!strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadUnmount")) {
+            virtual.unmount = all[i].extension_event_index;
+        }
+        for (jint k = 0; k < all[i].param_count; k++) {
+            (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].params[k].name);
+        }
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].params);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].id);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].short_description);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+}
+
+void hpx_virtual_init(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities can;
+    static const unsigned word = CAN_SUPPORT_VIRTUAL_THREADS / 32, bit = CAN_SUPPORT_VIRTUAL_THREADS % 32;
+    uint32_t bits[sizeof can / sizeof(uint32_t)];
+    memset(&can, 0, sizeof can);
+    if ((*jvmti)->GetPotentialCapabilities(jvmti, &can) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    memcpy(bits, &can, sizeof can);
+    if ((bits[word] >> bit & 1) == 0) {
+        return;
+    }
+    memset(bits, 0, sizeof bits);
+    bits[word] = 1u << bit;
+    memcpy(&can, bits, sizeof can);
+    if ((*jvmti)->AddCapabilities(jvmti, &can) == JVMTI_ERROR_NONE) {
+        find_events(jvmti);
+        virtual.offered = virtual.mount != 0 && virtual.unmount != 0;
+        if (!virtual.offered) {
+            hpx_warn("cpu=times: this VM does not tell when virtual threads move: their calls count on their carriers' stacks");
+        }
+    }
+}
+
+void hpx_virtual_enable(jvmtiEnv *jvmti, bool on)
+{
+    if (virtual.offered) {
+        (*jvmti)->SetExtensionEventCallback(jvmti, virtual.mount, on ? on_mount : NULL);
+        (*jvmti)->SetExtensionEventCallback(jvmti, virtual.unmount, on ? on_unmount : NULL);
+        (*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, (jvmtiEvent)HPX_EVENT_VIRTUAL_THREAD_END, NULL);
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* virtual.h: virtual threads (JDK 21 on) in cpu=times: their calls follow them over their carriers.
+ *
+ * HotSpot tells of each mount and unmount by extension events; the carrier's records say whose call stack comes next. Where the VM has no
+ * such events there are no virtual threads, or their calls count on their carriers' stacks, said once. */
+#ifndef HPX_VIRTUAL_H
+#define HPX_VIRTUAL_H
+
+#include "agent.h"
+
+/* Adds the capability where the VM has it. At load. */
+void hpx_virtual_init(jvmtiEnv *jvmti);
+/* The events come from now on, or no more. VMInit; VMDeath. */
+void hpx_virtual_enable(jvmtiEnv *jvmti, bool on);
+
+/* A virtual thread ends; still on its carrier. */
+void hpx_virtual_end(jvmtiEnv *jvmti, jthread thread);
+
+/* Behind what the header of an older JDK knows. */
+#define HPX_EVENT_VIRTUAL_THREAD_END 88
+struct hpx_event_callbacks {
+    jvmtiEventCallbacks known; /* its last one is that of event 86 */
+    void(JNICALL *virtual_thread_start)(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+    void(JNICALL *virtual_thread_end)(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+};
+
+#endif
