@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_cpuclock_modes.c: each reason not to use the clock by TSC and rseq, forced; wall time; the second look. */
+#include "clock.h"
+#include "cmocka_all.h"
+#include "cpuclock.h"
+#include "cpuclock_check.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define AHEAD_NS (HPX_CPUCLOCK_SPAN + 100000) /* a span at 1 GHz */
+
+static int choose(void **state)
+{
+    (void)state;
+    hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, NULL);
+    return 0;
+}
+
+static void need_fast(void)
+{
+    if (!hpx_cpuclock_is_fast()) {
+        print_message("no clock by TSC and rseq here: %s\n", hpx_cpuclock_reason());
+        skip();
+    }
+}
+
+static long switches(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nvcsw + u.ru_nivcsw : -1;
+}
+
+static void rest(long ns)
+{
+    (void)nanosleep(&(struct timespec){0, ns}, NULL);
+}
+
+/* The clock asks the kernel each time, for this reason, and is right. */
+static void assert_by_calls(const char *reason)
+{
+    struct hpx_cpuclock c;
+    assert_false(hpx_cpuclock_is_fast());
+    assert_string_equal(hpx_cpuclock_name(), "thread clock by calls");
+    assert_non_null(strstr(hpx_cpuclock_reason(), reason));
+    hpx_cpuclock_enter(&c);
+    for (int i = 0; i < 100; i++) {
+        uint64_t before = hpx_clock_thread_cpu(), ns = hpx_cpuclock_now(&c);
+        assert_true(before <= ns && ns <= hpx_clock_thread_cpu());
+    }
+    assert_true(hpx_cpuclock_recheck());
+    hpx_cpuclock_leave(&c);
+}
+
+static bool never(void)
+{
+    return false;
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static void *no_symbol(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static void *size_of_zero(const char *name)
+{
+    static unsigned zero;
+    static ptrdiff_t offset;
+    return strcmp(name, "__rseq_size") == 0 ? (void *)&zero : (void *)&offset;
+}
+
+static void cpuclock_asks_the_kernel_where_something_is_missing(void **state)
+{
+    (void)state;
+    hpx_cpuclock_setup(HPX_CPUCLOCK_CALLS, NULL);
+    assert_by_calls("asked for");
+    if (HPX_CPUCLOCK_HAS_TSC) {
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = never});
+        assert_by_calls("TSC is not steady");
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = always, .symbol = no_symbol});
+        assert_by_calls("C library");
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = always, .symbol = size_of_zero});
+        assert_by_calls("not registered");
+    }
+}
+
+static const char *spared; /* the event after which a kernel of this test has not cleared the pointer; read by the self-test's thread */
+
+static void spare(const char *event, _Atomic uint64_t *word)
+{
+    if (strcmp(event, spared) == 0) {
+        atomic_store(word, HPX_CPUCLOCK_OURS);
+    }
+}
+
+static void cpuclock_asks_the_kernel_where_it_clears_too_little(void **state)
+{
+    (void)state;
+    need_fast();
+    static const char *const events[][2] = {{"nanosleep", "nanosleep"},
+                                            {"futex", "futex wait"},
+                                            {"read", "read that waits"},
+                                            {"yield", "sched_yield"},
+                                            {"migration", "migration"}};
+    cpu_set_t set;
+    bool one = sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) == 1;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(events) - one; i++) {
+        spared = events[i][0];
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.after = spare});
+        assert_by_calls(events[i][1]);
+    }
+}
+
+static void cpuclock_as_wall_clock_counts_sleep(void **state)
+{
+    (void)state;
+    for (int fast = 0; fast < 2; fast++) {
+        hpx_cpuclock_setup(HPX_CPUCLOCK_WALL, fast ? NULL : &(struct hpx_cpuclock_ops){.tsc_is_steady = never});
+        assert_non_null(strstr(hpx_cpuclock_name(), "wall clock by "));
+        struct hpx_cpuclock c;
+        hpx_cpuclock_enter(&c);
+        uint64_t first = hpx_cpuclock_now(&c), between = hpx_clock_mono();
+        long start = switches();
+        do {
+            rest(20000000);
+        } while (switches() == start); /* the read behind it is a resync */
+        uint64_t before = hpx_clock_mono(), ns = hpx_cpuclock_now(&c);
+        assert_true(ns >= before && ns <= hpx_clock_mono() + AHEAD_NS);
+        assert_true(first <= between + AHEAD_NS && ns - first >= 20000000 - AHEAD_NS);
+        hpx_cpuclock_leave(&c);
+    }
+}
+
+static void cpuclock_recheck_passes_and_tells_another_rate(void **state)
+{
+    (void)state;
+    need_fast();
+    assert_true(hpx_cpuclock_recheck());
+    assert_true(hpx_cpuclock_is_fast());
+    assert_string_equal(hpx_cpuclock_name(), "thread clock by TSC and rseq");
+    assert_string_equal(hpx_cpuclock_reason(), "");
+    struct hpx_cpuclock_found found;
+    hpx_cpuclock_check(&found, NULL);
+    assert_true(found.scale > 0);
+    assert_true(hpx_cpuclock_check_again(&found));
+    found.scale += found.scale / 4;
+    assert_false(hpx_cpuclock_check_again(&found));
+    assert_non_null(strstr(found.why, "rate"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(cpuclock_asks_the_kernel_where_something_is_missing, choose),
+        cmocka_unit_test_setup(cpuclock_asks_the_kernel_where_it_clears_too_little, choose),
+        cmocka_unit_test_setup(cpuclock_as_wall_clock_counts_sleep, choose),
+        cmocka_unit_test_setup(cpuclock_recheck_passes_and_tells_another_rate, choose),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
