@@ -23,12 +23,17 @@ static const char explanation[] = "A profile of a Java program, made by hprofx i
                                   "                 blocked uses none and is not counted. Where the system's timers are\n"
                                   "                 coarser than the interval, one signal counts for all the intervals\n"
                                   "                 that have passed.\n"
+                                  "  CPU TIME (ms)  The CPU time of each method between its entry and its return, without\n"
+                                  "                 that of the methods it called, as far as these were counted too. Each\n"
+                                  "                 call counts when it returns; one that has not is in no row yet. The\n"
+                                  "                 total is in milliseconds.\n"
                                   "\n"
-                                  "In the table, count is the number of samples of the trace in that row, self the same in\n"
-                                  "percent of the total, accum the percentage of this row and all above it, and method the\n"
-                                  "innermost one. The total is that of all traces; the option cutoff ends the list at the\n"
-                                  "first row whose share is below it, so the last accum tells how much is shown. Counts\n"
-                                  "begin at zero again after each dump.\n"
+                                  "In the tables, count is the number of samples or calls of the trace in that row, self\n"
+                                  "its part of the samples or of the time in percent of the total, accum the percentage of\n"
+                                  "this row and all above it, and method the innermost one. The total is that of all\n"
+                                  "traces; the option cutoff ends the list at the first row whose share is below it, so\n"
+                                  "the last accum tells how much is shown. Counts and times begin at zero again after each\n"
+                                  "dump.\n"
                                   "\n"
                                   "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
                                   "its name is the reason. In names, controls are written as \\n, \\r, \\t or \\uXXXX; in the\n"
@@ -152,6 +157,11 @@ static void put_trace(struct hpx_out *o, const struct hpx_trace_rec *t)
     }
 }
 
+static int by_serial(const struct hpx_trace_rec *x, const struct hpx_trace_rec *y)
+{
+    return (x->serial > y->serial) - (x->serial < y->serial);
+}
+
 static int by_count(const void *a, const void *b)
 {
     const struct hpx_row *x = a;
@@ -159,49 +169,138 @@ static int by_count(const void *a, const void *b)
     if (x->count != y->count) {
         return x->count > y->count ? -1 : 1;
     }
-    return (x->trace->serial > y->trace->serial) - (x->trace->serial < y->trace->serial);
+    return by_serial(x->trace, y->trace);
 }
 
-static uint32_t rows_shown(const struct hpx_snapshot *s, double cutoff)
+static int by_calls(const void *a, const void *b)
 {
-    uint32_t n = 0;
-    while (n < s->nrows && s->rows[n].count > 0 && !((double)s->rows[n].count / (double)s->total < cutoff)) {
-        n++;
+    const struct hpx_call_row *x = a;
+    const struct hpx_call_row *y = b;
+    if (x->calls != y->calls) {
+        return x->calls > y->calls ? -1 : 1;
     }
-    return n;
+    return by_serial(x->trace, y->trace);
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct hpx_call_row *x = a;
+    const struct hpx_call_row *y = b;
+    if (x->self_ns != y->self_ns) {
+        return x->self_ns > y->self_ns ? -1 : 1;
+    }
+    return by_calls(a, b);
+}
+
+/* Not 0 / 0: that is a share of 0 percent, but below no cutoff. */
+static double percent(uint64_t part, uint64_t total)
+{
+    return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
+}
+
+static bool below(uint64_t part, uint64_t total, double cutoff)
+{
+    return (double)part / (double)total < cutoff;
+}
+
+static void put_new_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
+{
+    if (!seen_before(w, t->serial)) {
+        put_trace(w->out, t);
+    }
+}
+
+static void begin_table(struct hpx_out *o, const char *title, uint64_t total, time_t now, bool any)
+{
+    hpx_out_printf(o, "%s BEGIN (total = %" PRIu64 ") ", title, total);
+    put_date(o, now);
+    if (any) {
+        hpx_out_str(o, "rank   self  accum   count trace method\n");
+    }
+}
+
+/* sum: of this row and those above: accum does not come from rounded shares, so it ends at 100.00 when nothing is cut off. */
+static void put_row(struct hpx_out *o, uint32_t rank, uint64_t self, uint64_t sum, uint64_t total, uint64_t count,
+                    const struct hpx_trace_rec *t)
+{
+    hpx_out_printf(o, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, percent(self, total), percent(sum, total), count,
+                   t->serial);
+    if (t->nframes > 0) {
+        put_method(o, t->frames[0].method);
+    } else {
+        hpx_out_str(o, "<empty trace>");
+    }
+    hpx_out_char(o, '\n');
 }
 
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
 {
-    struct hpx_out *o = w->out;
+    uint32_t shown = 0;
+    uint64_t sum = 0;
     if (s->nrows > 1) {
         qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_count);
     }
-    uint32_t shown = rows_shown(s, cutoff);
-    for (uint32_t i = 0; i < shown; i++) {
-        if (!seen_before(w, s->rows[i].trace->serial)) {
-            put_trace(o, s->rows[i].trace);
-        }
+    for (; shown < s->nrows && s->rows[shown].count > 0 && !below(s->rows[shown].count, s->total, cutoff); shown++) {
+        put_new_trace(w, s->rows[shown].trace);
     }
-    hpx_out_printf(o, "CPU SAMPLES BEGIN (total = %" PRIu64 ") ", s->total);
-    put_date(o, now);
-    if (shown > 0) {
-        hpx_out_str(o, "rank   self  accum   count trace method\n");
-    }
-    uint64_t sum = 0; /* accum from the running sum, not from rounded shares: it ends at 100.00 when nothing is cut off */
+    begin_table(w->out, "CPU SAMPLES", s->total, now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_row *r = &s->rows[i];
         sum += r->count;
-        hpx_out_printf(o, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", i + 1, (double)r->count * 100.0 / (double)s->total,
-                       (double)sum * 100.0 / (double)s->total, r->count, r->trace->serial);
-        if (r->trace->nframes > 0) {
-            put_method(o, r->trace->frames[0].method);
-        } else {
-            hpx_out_str(o, "<empty trace>");
-        }
-        hpx_out_char(o, '\n');
+        put_row(w->out, i + 1, r->count, sum, s->total, r->count, r->trace);
     }
-    hpx_out_str(o, "CPU SAMPLES END\n");
+    hpx_out_str(w->out, "CPU SAMPLES END\n");
+}
+
+static uint64_t whole_ms(uint64_t ns)
+{
+    return ns / 1000000 + (ns % 1000000 >= 500000);
+}
+
+void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now)
+{
+    uint32_t shown = 0;
+    uint64_t sum = 0;
+    if (s->nrows > 1) {
+        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_self);
+    }
+    for (; shown < s->nrows && !below(s->rows[shown].self_ns, s->self_ns, cutoff); shown++) {
+        put_new_trace(w, s->rows[shown].trace);
+    }
+    begin_table(w->out, "CPU TIME (ms)", whole_ms(s->self_ns), now, shown > 0);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct hpx_call_row *r = &s->rows[i];
+        sum += r->self_ns;
+        put_row(w->out, i + 1, r->self_ns, sum, s->self_ns, r->calls, r->trace);
+    }
+    hpx_out_str(w->out, "CPU TIME (ms) END\n");
+}
+
+static void put_callable(struct hpx_out *o, const struct hpx_trace_rec *t, uint32_t frame, const char *missing)
+{
+    if (frame < t->nframes) {
+        put_method(o, t->frames[frame].method);
+        hpx_text_put(o, t->frames[frame].method->signature, false);
+    } else {
+        hpx_out_str(o, missing);
+    }
+}
+
+void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
+{
+    struct hpx_out *o = w->out;
+    if (s->nrows > 1) {
+        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_calls);
+    }
+    hpx_out_str(o, "count callee caller time\n");
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct hpx_call_row *r = &s->rows[i];
+        hpx_out_printf(o, "%" PRIu64 " ", r->calls);
+        put_callable(o, r->trace, 0, "<unknown callee>");
+        hpx_out_char(o, ' ');
+        put_callable(o, r->trace, 1, "<unknown caller>");
+        hpx_out_printf(o, " %" PRIu64 "\n", whole_ms(r->total_ns));
+    }
 }
 
 void hpx_ascii_report(struct hpx_ascii *w, const char *text)

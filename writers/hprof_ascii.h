@@ -26,6 +26,12 @@ void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t);
 /* The TRACEs that are ranked and not yet written, then CPU SAMPLES. Sorts s->rows: count descending, then serial.
  * cutoff: a fraction of the total; the list stops at the first row below it (nan: everything). */
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now);
+/* The same for exact calls: CPU TIME (ms). Sorts s->rows: self time, then calls, descending, then serial. The total is in whole ms, the
+ * shares are those of ns. With a cutoff of 0 each trace with a call has a row, also if its time is 0. */
+void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now);
+/* The table of cpu=old: callee and caller of each row with their signatures, total time in whole ms; sorted by calls. No TRACE, no end
+ * line, and no header before it in the file. The traces have a depth of 2. */
+void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s);
 /* Report lines behind the last END line of a dump: text is whole lines, "hprofx: key: value\n" each. */
 void hpx_ascii_report(struct hpx_ascii *w, const char *text);
 
