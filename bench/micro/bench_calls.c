@@ -13,10 +13,6 @@
 #define RING_BYTES (256u << 10)
 #define DEPTH      4u
 
-struct shape {
-    uint64_t (*with)(struct hpx_calls *c), (*without)(struct hpx_calls *c); /* one run: its calls */
-};
-
 static struct {
     struct hpx_aggregator a;
     struct hpx_gate gate;
@@ -36,114 +32,114 @@ static bool two;
 
 /* ---- shapes ---- */
 
-#define PROBED(name)                                                                                                                       \
-    static uint64_t name##_with(struct hpx_calls *c)                                                                                       \
-    {                                                                                                                                      \
-        return name##_run(c, true);                                                                                                        \
-    }                                                                                                                                      \
-    static uint64_t name##_without(struct hpx_calls *c)                                                                                    \
-    {                                                                                                                                      \
-        return name##_run(c, false);                                                                                                       \
-    }                                                                                                                                      \
-    static const struct shape name = {name##_with, name##_without};
+enum probes { NONE, FOLDED, EACH }; /* EACH: two records a call, by the ring's own calls: what folding is measured against */
 
-static inline __attribute__((always_inline)) void enter(struct hpx_calls *c, bool probed, uint32_t method)
+static inline __attribute__((always_inline)) void push(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method)
 {
-    if (probed) {
+    struct hpx_ev_head *ev = hpx_ring_reserve(&c->thread->ring, sizeof(*ev));
+    if (hpx_likely(ev)) {
+        ev->kind = (uint16_t)kind;
+        ev->id = method;
+        ev->stamp = ++now;
+        hpx_ring_commit(&c->thread->ring, ev, sizeof(*ev));
+    }
+}
+
+static inline __attribute__((always_inline)) void enter(struct hpx_calls *c, enum probes probes, uint32_t method)
+{
+    if (probes == FOLDED) {
         hpx_calls_enter(c, method, ++now);
+    } else if (probes == EACH) {
+        push(c, HPX_EV_ENTER, method);
     }
 }
 
-static inline __attribute__((always_inline)) void leave(struct hpx_calls *c, bool probed, uint32_t method)
+static inline __attribute__((always_inline)) void leave(struct hpx_calls *c, enum probes probes, uint32_t method)
 {
-    if (probed) {
+    if (probes == FOLDED) {
         hpx_calls_exit(c, method, ++now);
+    } else if (probes == EACH) {
+        push(c, HPX_EV_EXIT, method);
     }
 }
 
-/* Two functions that differ in one constant, so that the compiler makes two of it. */
-#define RECURSION(name, extra)                                                                                                             \
-    static __attribute__((noinline)) uint64_t name##_plain(struct hpx_calls *c, uint32_t n, uint32_t x);                                   \
-    static __attribute__((noinline)) uint64_t name##_probed(struct hpx_calls *c, uint32_t n, uint32_t x);                                  \
-    static inline __attribute__((always_inline)) uint64_t name##_again(struct hpx_calls *c, bool probed, uint32_t n, uint32_t x)           \
+/* One body, three functions: NAME_NONE(), NAME_FOLDED(), NAME_EACH(). */
+#define BODY(name)                                                                                                                         \
+    static inline __attribute__((always_inline)) uint64_t name##_body(struct hpx_calls *c, uint32_t n, uint32_t x, enum probes p,          \
+                                                                      uint64_t (*again)(struct hpx_calls *, uint32_t, uint32_t))
+#define THREE(name)                                                                                                                        \
+    static __attribute__((noinline)) uint64_t name##_NONE(struct hpx_calls *c, uint32_t n, uint32_t x)                                     \
     {                                                                                                                                      \
-        return probed ? name##_probed(c, n, x) : name##_plain(c, n, x);                                                                    \
+        return name##_body(c, n, x, NONE, name##_NONE);                                                                                    \
     }                                                                                                                                      \
-    static inline __attribute__((always_inline)) uint64_t name##_body(struct hpx_calls *c, bool probed, uint32_t n, uint32_t x)            \
+    static __attribute__((noinline)) uint64_t name##_FOLDED(struct hpx_calls *c, uint32_t n, uint32_t x)                                   \
     {                                                                                                                                      \
-        extra                                                                                                                              \
+        return name##_body(c, n, x, FOLDED, name##_FOLDED);                                                                                \
     }                                                                                                                                      \
-    static __attribute__((noinline)) uint64_t name##_plain(struct hpx_calls *c, uint32_t n, uint32_t x)                                    \
+    static __attribute__((noinline)) uint64_t name##_EACH(struct hpx_calls *c, uint32_t n, uint32_t x)                                     \
     {                                                                                                                                      \
-        return name##_body(c, false, n, x);                                                                                                \
-    }                                                                                                                                      \
-    static __attribute__((noinline)) uint64_t name##_probed(struct hpx_calls *c, uint32_t n, uint32_t x)                                   \
-    {                                                                                                                                      \
-        return name##_body(c, true, n, x);                                                                                                 \
+        return name##_body(c, n, x, EACH, name##_EACH);                                                                                    \
     }
 
-RECURSION(fib, {
+BODY(fib)
+{
     (void)x;
-    enter(c, probed, 1);
-    uint64_t calls = n < 2 ? 1 : 1 + fib_again(c, probed, n - 1, 0) + fib_again(c, probed, n - 2, 0);
-    leave(c, probed, 1);
+    enter(c, p, 1);
+    uint64_t calls = n < 2 ? 1 : 1 + again(c, n - 1, 0) + again(c, n - 2, 0);
+    leave(c, p, 1);
     return calls;
-})
-RECURSION(leafs, {
-    enter(c, probed, 2 + x);
+}
+BODY(leafs)
+{
+    enter(c, p, 2 + x);
     uint64_t calls = 1;
     for (uint32_t i = 0; x == 0 && i < n; i++) {
-        calls += leafs_again(c, probed, 0, 1);
+        calls += again(c, 0, 1);
     }
-    leave(c, probed, 2 + x);
+    leave(c, p, 2 + x);
     return calls;
-})
-RECURSION(deep, {
-    enter(c, probed, 4 + x);
-    uint64_t calls = 1 + (n > 0 ? deep_again(c, probed, n - 1, (x + 1) % 7) : 0);
-    leave(c, probed, 4 + x);
+}
+BODY(deep)
+{
+    enter(c, p, 4 + x);
+    uint64_t calls = 1 + (n > 0 ? again(c, n - 1, (x + 1) % 7) : 0);
+    leave(c, p, 4 + x);
     return calls;
-})
+}
 /* A tree of 500 methods: three callees each, chosen by the path. */
-RECURSION(bushy, {
+BODY(bushy)
+{
     uint32_t method = 20 + (x * 2654435761u >> 16) % 500;
     uint64_t calls = 1;
-    enter(c, probed, method);
+    enter(c, p, method);
     for (uint32_t i = 0; n > 0 && i < 3; i++) {
-        calls += bushy_again(c, probed, n - 1, x * 3 + i + 1);
+        calls += again(c, n - 1, x * 3 + i + 1);
     }
-    leave(c, probed, method);
+    leave(c, p, method);
     return calls;
-})
+}
+THREE(fib)
+THREE(leafs)
+THREE(deep)
+THREE(bushy)
 
-static inline __attribute__((always_inline)) uint64_t fib_run(struct hpx_calls *c, bool probed)
-{
-    return fib_again(c, probed, 15, 0);
-}
-static inline __attribute__((always_inline)) uint64_t leafs_run(struct hpx_calls *c, bool probed)
+struct shape {
+    uint64_t (*call[3])(struct hpx_calls *c, uint32_t n, uint32_t x); /* by enum probes */
+    uint32_t n, times;
+};
+
+static const struct shape fib = {{fib_NONE, fib_FOLDED, fib_EACH}, 15, 1}, leafs = {{leafs_NONE, leafs_FOLDED, leafs_EACH}, 100, 20},
+                          deep = {{deep_NONE, deep_FOLDED, deep_EACH}, 200, 10}, bushy = {{bushy_NONE, bushy_FOLDED, bushy_EACH}, 7, 1};
+
+/* Its calls. */
+static uint64_t once(const struct shape *shape, enum probes probes)
 {
     uint64_t calls = 0;
-    for (int i = 0; i < 20; i++) {
-        calls += leafs_again(c, probed, 100, 0);
+    for (uint32_t i = 0; i < shape->times; i++) {
+        calls += shape->call[probes](&run.calls, shape->n, 0);
     }
     return calls;
 }
-static inline __attribute__((always_inline)) uint64_t deep_run(struct hpx_calls *c, bool probed)
-{
-    uint64_t calls = 0;
-    for (int i = 0; i < 10; i++) {
-        calls += deep_again(c, probed, 200, 0);
-    }
-    return calls;
-}
-static inline __attribute__((always_inline)) uint64_t bushy_run(struct hpx_calls *c, bool probed)
-{
-    return bushy_again(c, probed, 7, 1);
-}
-PROBED(fib)
-PROBED(leafs)
-PROBED(deep)
-PROBED(bushy)
 
 /* ---- the reader ---- */
 
@@ -195,9 +191,14 @@ static bool finish(const struct hpx_bench_row *row, uint64_t calls)
 
 /* ---- one thread ---- */
 
+struct way {
+    const struct shape *shape;
+    enum probes probes;
+};
+
 static bool alone(const struct hpx_bench_row *row, double *figures)
 {
-    const struct shape *shape = row->how;
+    const struct way *way = row->how;
     uint64_t plain = 0, probed = 0, drained = 0, bytes = 0, calls = 0, first = 0;
     (void)hpx_bench_pin(cpus[0]);
     if (!begin()) {
@@ -205,9 +206,9 @@ static bool alone(const struct hpx_bench_row *row, double *figures)
     }
     for (unsigned i = 0; i <= repeats; i++) {
         uint64_t a = hpx_clock_thread_cpu();
-        (void)shape->without(&run.calls);
+        (void)once(way->shape, NONE);
         uint64_t b = hpx_clock_thread_cpu();
-        uint64_t n = shape->with(&run.calls);
+        uint64_t n = once(way->shape, way->probes);
         uint64_t c = hpx_clock_thread_cpu();
         hpx_calls_flush(&run.calls, now);
         uint64_t d = hpx_clock_thread_cpu();
@@ -247,7 +248,7 @@ static bool beside(const struct hpx_bench_row *row, double *figures)
     }
     uint64_t cpu = hpx_clock_tid_cpu(run.a.tid), from = hpx_clock_mono();
     for (unsigned i = 0; i < long_repeats; i++) {
-        calls += shape->with(&run.calls);
+        calls += once(shape, FOLDED);
     }
     hpx_calls_flush(&run.calls, now);
     uint64_t to = hpx_clock_mono();
@@ -259,11 +260,17 @@ static bool beside(const struct hpx_bench_row *row, double *figures)
     return finish(row, calls);
 }
 
+static const struct way ways[] = {{&fib, FOLDED}, {&leafs, FOLDED}, {&deep, FOLDED}, {&bushy, FOLDED},
+                                  {&fib, EACH},   {&leafs, EACH},   {&deep, EACH},   {&bushy, EACH}};
 static struct hpx_bench_row one[] = {
-    {.name = "fib(15)", .once = alone, .how = &fib},
-    {.name = "100 leafs a call", .once = alone, .how = &leafs},
-    {.name = "200 deep", .once = alone, .how = &deep},
-    {.name = "tree of 500 methods", .once = alone, .how = &bushy},
+    {.name = "fib(15)", .once = alone, .how = &ways[0]},
+    {.name = "100 leafs a call", .once = alone, .how = &ways[1]},
+    {.name = "200 deep", .once = alone, .how = &ways[2]},
+    {.name = "tree of 500 methods", .once = alone, .how = &ways[3]},
+    {.name = "fib(15), not folded", .once = alone, .how = &ways[4]},
+    {.name = "100 leafs a call, not folded", .once = alone, .how = &ways[5]},
+    {.name = "200 deep, not folded", .once = alone, .how = &ways[6]},
+    {.name = "tree of 500 methods, not folded", .once = alone, .how = &ways[7]},
 };
 static struct hpx_bench_row both[] = {
     {.name = "fib(15)", .once = beside, .how = &fib},
@@ -297,7 +304,7 @@ static void set_goals(struct hpx_bench_goal *goals, size_t n)
 int main(int argc, char **argv)
 {
     struct hpx_bench_args args;
-    struct hpx_bench_goal goals[2 * HPX_ARRAY_LEN(one)];
+    struct hpx_bench_goal goals[2 * HPX_ARRAY_LEN(both)];
     char head[64];
     if (!hpx_bench_parse(&args, "calls", argc, argv)) {
         return 2;
