@@ -71,11 +71,10 @@ static const char *written(void)
     {                                                                                                                                      \
         (literal), sizeof(literal) - 1                                                                                                     \
     }
-#define METHOD(klass, name, sig, src) (&(const struct hpx_method_rec){TEXT(klass), TEXT(name), TEXT(sig), TEXT(src)})
-#define ROW(serial, thread, calls, ns, ...)                                                                                                \
-    row(serial, thread, calls, ns, (const struct hpx_method_rec *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+#define METHOD(klass, name, sig, src)       (&(const struct hpx_method_rec){TEXT(klass), TEXT(name), TEXT(sig), TEXT(src)})
+#define ROW(serial, thread, calls, ns, ...) row(serial, thread, calls, ns, (const struct hpx_method_rec *const[]){__VA_ARGS__})
 
-/* frames: leaf first, NULL behind the last. */
+/* The last arguments: frames, leaf first, NULL behind the last. */
 static void row(uint32_t serial, uint32_t thread, uint64_t calls, uint64_t ns, const struct hpx_method_rec *const *frames)
 {
     struct hpx_trace_rec *t = calloc(1, sizeof(*t) + 4 * sizeof(t->frames[0]));
@@ -95,15 +94,15 @@ static void calls_of_the_original_are_laid_out_as_in_its_file(void **state)
 {
     (void)state;
     const struct hpx_method_rec *parent = METHOD("Calls", "parent", "", "Calls.java");
-    ROW(301542, 0, 1, 102 * MS, METHOD("Calls", "spin", "", "Calls.java"), parent);
-    ROW(300422, 0, 57, 15 * MS, METHOD("java.lang.String", "charAt", "", "String.java"));
-    ROW(300529, 0, 12, 18 * MS, METHOD("java.util.AbstractMap", "<init>", "", "AbstractMap.java"));
-    ROW(300735, 0, 7, 20 * MS, METHOD("java.util.zip.ZipCoder", "decoder", "", "ZipCoder.java"));
-    ROW(301291, 0, 1, 62 * MS, METHOD("sun.nio.fs.UnixFileSystem", "<init>", "", "UnixFileSystem.java"));
-    ROW(300041, 0, 181, 15 * MS, METHOD("java.lang.AbstractStringBuilder", "append", "", "AbstractStringBuilder.java"));
-    ROW(301539, 0, 1, 200 * MS, METHOD("Calls", "napper", "", "Calls.java"), parent);
+    ROW(301542, 0, 1, 102 * MS, METHOD("Calls", "spin", "", "Calls.java"), parent, NULL);
+    ROW(300422, 0, 57, 15 * MS, METHOD("java.lang.String", "charAt", "", "String.java"), NULL);
+    ROW(300529, 0, 12, 18 * MS, METHOD("java.util.AbstractMap", "<init>", "", "AbstractMap.java"), NULL);
+    ROW(300735, 0, 7, 20 * MS, METHOD("java.util.zip.ZipCoder", "decoder", "", "ZipCoder.java"), NULL);
+    ROW(301291, 0, 1, 62 * MS, METHOD("sun.nio.fs.UnixFileSystem", "<init>", "", "UnixFileSystem.java"), NULL);
+    ROW(300041, 0, 181, 15 * MS, METHOD("java.lang.AbstractStringBuilder", "append", "", "AbstractStringBuilder.java"), NULL);
+    ROW(301539, 0, 1, 200 * MS, METHOD("Calls", "napper", "", "Calls.java"), parent, NULL);
     for (uint32_t i = 0; i < 60; i++) {
-        ROW(400000 + i, 0, 9000, MS, METHOD("C", "m", "", ""));
+        ROW(400000 + i, 0, 9000, MS, METHOD("C", "m", "", ""), NULL);
     }
     hpx_ascii_cpu_times(&w, &s, 0.03, NOW);
     assert_string_equal(written(), "TRACE 301539:\n" /* original; the traces behind the second without their callers */
@@ -137,7 +136,7 @@ static void calls_of_the_original_are_laid_out_as_in_its_file(void **state)
 static void calls_without_frames_and_of_threads_have_the_layout_of_the_original(void **state)
 {
     (void)state;
-    ROW(300000, 0, 17002, 99 * MS);
+    ROW(300000, 0, 17002, 99 * MS, NULL);
     hpx_ascii_cpu_times(&w, &s, 0.0001, NOW);
     assert_string_equal(written(), "TRACE 300000:\n" /* original */
                                    "\t<empty>\n"
@@ -147,7 +146,7 @@ static void calls_without_frames_and_of_threads_have_the_layout_of_the_original(
                                    "CPU TIME (ms) END\n");
     s.nrows = 0;
     s.self_ns = 0;
-    ROW(301567, 200003, 3000, 1091 * MS, METHOD("Fruits", "slice", "", "Fruits.java"), METHOD("Fruits", "peel", "", "Fruits.java"));
+    ROW(301567, 200003, 3000, 1091 * MS, METHOD("Fruits", "slice", "", "Fruits.java"), METHOD("Fruits", "peel", "", "Fruits.java"), NULL);
     hpx_ascii_cpu_times(&w, &s, 0, NOW);
     assert_string_equal(written(), "TRACE 301567: (thread=200003)\n" /* original */
                                    "\tFruits.slice(Fruits.java:Unknown line)\n"
@@ -162,10 +161,10 @@ static void calls_that_took_no_time_have_rows_with_cutoff_0(void **state)
 {
     (void)state;
     const struct hpx_method_rec *m = METHOD("C", "m", "", "");
-    ROW(300003, 0, 5, 0, m);
-    ROW(300002, 0, 5, 0, m);
-    ROW(300001, 0, 1, 400000, m);
-    ROW(300004, 0, 90000000, 99999, m);
+    ROW(300003, 0, 5, 0, m, NULL);
+    ROW(300002, 0, 5, 0, m, NULL);
+    ROW(300001, 0, 1, 400000, m, NULL);
+    ROW(300004, 0, 90000000, 99999, m, NULL);
     hpx_ascii_cpu_times(&w, &s, 0, NOW);
     const char *table = strstr(written(), "CPU TIME (ms) BEGIN");
     assert_string_equal(table, "CPU TIME (ms) BEGIN (total = 0) " NOW_TEXT "\n" /* 499999 ns */
@@ -182,7 +181,7 @@ static void calls_that_took_no_time_have_rows_with_cutoff_0(void **state)
 static void calls_without_any_time_have_shares_of_0(void **state)
 {
     (void)state;
-    ROW(300001, 0, 1, 0, METHOD("C", "m", "", ""));
+    ROW(300001, 0, 1, 0, METHOD("C", "m", "", ""), NULL);
     hpx_ascii_cpu_times(&w, &s, 0.5, NOW);
     assert_non_null(strstr(written(), "   1  0.00%  0.00%       1 300001 C.m\n"));
     s.nrows = 0;
@@ -193,7 +192,7 @@ static void calls_without_any_time_have_shares_of_0(void **state)
 static void total_is_in_whole_ms_however_long(void **state)
 {
     (void)state;
-    ROW(300001, 0, UINT64_C(1) << 60, UINT64_C(9000000000000500000), METHOD("C", "m", "", ""));
+    ROW(300001, 0, UINT64_C(1) << 60, UINT64_C(9000000000000500000), METHOD("C", "m", "", ""), NULL);
     hpx_ascii_cpu_times(&w, &s, 0, NOW);
     const char *text = written();
     assert_non_null(strstr(text, "(total = 9000000000001) "));
@@ -205,12 +204,12 @@ static void old_table_is_laid_out_as_in_the_originals_file(void **state)
     (void)state;
     const struct hpx_method_rec *main = METHOD("Calls", "main", "([Ljava/lang/String;)V", "Calls.java");
     const struct hpx_method_rec *fib = METHOD("Calls", "fib", "(I)I", "Calls.java");
-    ROW(300003, 0, 1, 310500000, main);
-    ROW(300002, 0, 1, 6 * MS, fib, main);
-    ROW(300001, 0, 1972, 51 * MS + 499999, fib, fib);
+    ROW(300003, 0, 1, 310500000, main, NULL);
+    ROW(300002, 0, 1, 6 * MS, fib, main, NULL);
+    ROW(300001, 0, 1972, 51 * MS + 499999, fib, fib, NULL);
     ROW(300009, 0, 385, 0, METHOD("java.lang.String", "charAt", "(I)C", ""),
-        METHOD("java.nio.charset.Charset", "checkName", "(Ljava/lang/String;)V", ""));
-    ROW(300000, 0, 2, 0);
+        METHOD("java.nio.charset.Charset", "checkName", "(Ljava/lang/String;)V", ""), NULL);
+    ROW(300000, 0, 2, 0, NULL);
     hpx_ascii_cpu_old(&w, &s);
     assert_string_equal(written(), "count callee caller time\n" /* original, but for the trace without frames */
                                    "1972 Calls.fib(I)I Calls.fib(I)I 51\n"
@@ -223,7 +222,7 @@ static void old_table_is_laid_out_as_in_the_originals_file(void **state)
 static void names_in_the_old_table_are_escaped(void **state)
 {
     (void)state;
-    ROW(300001, 0, 3, 0, METHOD("C", "a\nb", "(Lx\t;)V", ""), METHOD("C", "", "", ""));
+    ROW(300001, 0, 3, 0, METHOD("C", "a\nb", "(Lx\t;)V", ""), METHOD("C", "", "", ""), NULL);
     hpx_ascii_cpu_old(&w, &s);
     assert_string_equal(written(), "count callee caller time\n3 C.a\\nb(Lx\\t;)V C.<Unknown Method> 0\n");
 }
