@@ -172,7 +172,7 @@ int hpx_dump_init(struct hpx_sink *sink)
         .thread_event = thread_event,
     };
     hpx_agent.model = hpx_model_create(&cfg);
-    *sink = (struct hpx_sink){NULL, message, events, thread_gone, pass_end, NULL};
+    *sink = (struct hpx_sink){.message = message, .events = events, .thread_gone = thread_gone, .pass_end = pass_end};
     final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
     return hpx_agent.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
 }

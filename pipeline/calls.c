@@ -75,12 +75,12 @@ static struct hpx_ev_head *put_switch(void *at, const struct hpx_calls *c, uint6
     return &(ev + 1)->head;
 }
 
+/* The caller is BUSY and stores the new fold. */
 static void commit(struct hpx_calls *c, const struct hpx_ev_head *first, const void *end)
 {
     struct hpx_ring *r = &c->thread->ring;
     hpx_ring_commit_run(r, first, (size_t)((const char *)end - (const char *)first));
     atomic_store_explicit(&c->at, atomic_load_explicit(&r->tail, memory_order_relaxed), memory_order_release); /* partner: peek */
-    publish(c, HPX_CALLS_NONE);
 }
 
 /* true: the gap is said, and the state NONE. */
@@ -102,6 +102,7 @@ static bool end_gap(struct hpx_calls *c, uint64_t now)
         end = put_gap((struct hpx_ev_gap *)(void *)put_switch(end, c, now), 0, &c->gap.last, now);
     }
     commit(c, first, end);
+    publish(c, HPX_CALLS_NONE);
     return true;
 }
 
@@ -135,7 +136,7 @@ static bool push_waiting(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind,
         begin_gap(c, f);
         return false;
     }
-    hpx_calls_write(c, ev, f, kind, method, now);
+    commit(c, ev, hpx_calls_fill(c, ev, f, kind, method, now));
     return true;
 }
 
@@ -180,6 +181,7 @@ void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t turn, uint64_t
         struct hpx_ev_head *ev = wait_busy(c, sizeof(struct hpx_ev_switch));
         if (ev) {
             commit(c, ev, put_switch(ev, c, now));
+            publish(c, HPX_CALLS_NONE);
             return;
         }
         begin_gap(c, HPX_CALLS_NONE);

@@ -127,11 +127,10 @@ static inline struct hpx_ev_head *hpx_calls_put(struct hpx_ev_head *ev, enum hpx
     return ev + 1;
 }
 
-/* Fills, commits and publishes `at`; the caller is BUSY, and stores the new fold. */
-static inline void hpx_calls_write(struct hpx_calls *c, struct hpx_ev_head *first, uint64_t f, enum hpx_ev_kind kind, uint32_t method,
-                                   uint64_t now)
+/* What is kept back in fold f, and an exit (kind), from first on; returns the end. */
+static inline struct hpx_ev_head *hpx_calls_fill(const struct hpx_calls *c, struct hpx_ev_head *first, uint64_t f, enum hpx_ev_kind kind,
+                                                 uint32_t method, uint64_t now)
 {
-    struct hpx_ring *r = &c->thread->ring;
     struct hpx_ev_head *ev = first;
     uint32_t kept = atomic_load_explicit(&c->method, memory_order_relaxed);
     if (f >= HPX_CALLS_CALL) {
@@ -143,8 +142,7 @@ static inline void hpx_calls_write(struct hpx_calls *c, struct hpx_ev_head *firs
     if (kind != HPX_CALLS_NO_EVENT) {
         ev = hpx_calls_put(ev, kind, method, now);
     }
-    hpx_ring_commit_run(r, first, (size_t)((char *)ev - (char *)first));
-    atomic_store_explicit(&c->at, atomic_load_explicit(&r->tail, memory_order_relaxed), memory_order_release); /* partner: peek */
+    return ev;
 }
 
 /* Owner: no handler of its own pushes from here to the next store of fold. */
@@ -155,21 +153,23 @@ static inline void hpx_calls_begin_push(struct hpx_calls *c)
 }
 
 /* false: nothing was done, hpx_calls_slow() does it. true: the caller is BUSY. */
-static inline bool hpx_calls_push(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind, uint32_t method, uint64_t now)
+static inline __attribute__((always_inline)) bool hpx_calls_push(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind, uint32_t method,
+                                                                 uint64_t now)
 {
     struct hpx_ring *r = &c->thread->ring;
-    size_t n = hpx_calls_records(f, kind) * HPX_EV_UNIT;
-    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
-    if (hpx_unlikely(HPX_CALLS_STATE(f) == HPX_CALLS_GAP || (int64_t)(tail + n - r->look) > 0)) {
+    if (hpx_unlikely(HPX_CALLS_STATE(f) == HPX_CALLS_GAP)) {
         return false;
     }
     hpx_calls_begin_push(c);
-    struct hpx_ev_head *ev = hpx_ring_reserve(r, n);
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    struct hpx_ev_head *ev = hpx_ring_room(r, tail, hpx_calls_records(f, kind) * HPX_EV_UNIT);
     if (hpx_unlikely(!ev)) {
-        atomic_store_explicit(&c->fold, f, memory_order_release);
+        atomic_store_explicit(&c->fold, f, memory_order_release); /* partner: peek */
         return false;
     }
-    hpx_calls_write(c, ev, f, kind, method, now);
+    tail += (uint64_t)((char *)hpx_calls_fill(c, ev, f, kind, method, now) - (char *)ev);
+    hpx_ring_publish(r, tail);
+    atomic_store_explicit(&c->at, tail, memory_order_release); /* partner: peek */
     return true;
 }
 
@@ -188,7 +188,10 @@ static inline void hpx_calls_enter(struct hpx_calls *c, uint32_t method, uint64_
     bool goes_on =
         HPX_CALLS_STATE(f) == HPX_CALLS_LEAF && !(f & HPX_CALLS_FULL) && atomic_load_explicit(&c->method, memory_order_relaxed) == method;
     if (f != HPX_CALLS_NONE && !goes_on) {
-        if (hpx_unlikely(!hpx_calls_push(c, f, HPX_CALLS_NO_EVENT, 0, 0))) {
+        /* With a constant fold the compiler leaves out what such a push does not need. */
+        bool pushed = f == HPX_CALLS_OPEN ? hpx_calls_push(c, HPX_CALLS_OPEN, HPX_CALLS_NO_EVENT, 0, 0)
+                                          : hpx_calls_push(c, f, HPX_CALLS_NO_EVENT, 0, 0);
+        if (hpx_unlikely(!pushed)) {
             hpx_calls_slow(c, HPX_EV_ENTER, method, now);
             return;
         }
@@ -208,7 +211,8 @@ static inline __attribute__((always_inline)) void hpx_calls_leave(struct hpx_cal
             atomic_store_explicit(&c->fold, f, memory_order_release);
             return;
         }
-    } else if (hpx_likely(hpx_calls_push(c, f, kind, method, now))) {
+    } else if (hpx_likely(f == HPX_CALLS_NONE ? hpx_calls_push(c, HPX_CALLS_NONE, kind, method, now)
+                                              : hpx_calls_push(c, f, kind, method, now))) {
         atomic_store_explicit(&c->fold, HPX_CALLS_NONE, memory_order_release);
         return;
     }

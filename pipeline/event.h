@@ -109,7 +109,8 @@ enum hpx_unknown {
 static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT &&
                   sizeof(struct hpx_ev_hash) == HPX_EV_UNIT,
               "records are made of 16-byte units");
-static_assert(sizeof(struct hpx_ev_switch) == 2 * HPX_EV_UNIT && sizeof(struct hpx_ev_gap) == 2 * HPX_EV_UNIT, "whole units");
+static_assert(sizeof(struct hpx_ev_switch) == (size_t)2 * HPX_EV_UNIT && sizeof(struct hpx_ev_gap) == (size_t)2 * HPX_EV_UNIT,
+              "whole units");
 static_assert(HPX_EV_SAMPLE_BYTES(HPX_MAX_DEPTH + 1) <= HPX_EV_MAX_BYTES, "the longest stack is a record");
 static_assert(offsetof(struct hpx_ev_frame, method) == 8, "the layout of AsyncGetCallTrace's frame");
 

@@ -54,6 +54,20 @@ static inline void hpx_ring_commit(struct hpx_ring *r, struct hpx_ev_head *ev, s
 /* The same for n bytes of several whole records, whose units the caller has set. */
 static inline void hpx_ring_commit_run(struct hpx_ring *r, const struct hpx_ev_head *first, size_t n);
 
+/* The short way for records that are many and small: the place of n bytes at `tail` (the ring's, kept by the caller in a register), if they
+ * fit there without a pad and without a look at the consumer's progress; else NULL, and hpx_ring_reserve() may still find room. Committed
+ * by hpx_ring_publish() with the tail behind them. */
+static inline void *hpx_ring_room(const struct hpx_ring *r, uint64_t tail, size_t n)
+{
+    uint64_t size = r->mask + 1, at = tail & r->mask;
+    bool fits = tail + n - r->head_cache <= size && at + n <= size && (int64_t)(tail + n - r->look) <= 0;
+    return hpx_likely(fits) ? r->bytes + at : NULL;
+}
+static inline void hpx_ring_publish(struct hpx_ring *r, uint64_t tail)
+{
+    atomic_store_explicit(&r->tail, tail, memory_order_release); /* partner: hpx_ring_peek() */
+}
+
 /* Producer: bytes in use as it knows it (relaxed; may be too high: it sees the consumer's progress only in reserve's slow path). */
 static inline uint64_t hpx_ring_used(const struct hpx_ring *r)
 {

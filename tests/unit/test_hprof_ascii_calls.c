@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_hprof_ascii_calls.c: CPU TIME and the table of cpu=old byte for byte; lines marked "original" are those of the original's files for
+ * the same program. */
+#include "cmocka_all.h"
+#include "hprof_ascii.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOW      1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
+#define NOW_TEXT "Sat Nov 21 08:33:20 2026"
+#define MS       UINT64_C(1000000)
+#define MOST     100u
+
+static char sink[1 << 16];
+static size_t sunk;
+static struct hpx_out out;
+static struct hpx_ascii w;
+static struct hpx_call_row rows[MOST];
+static struct hpx_call_snapshot s;
+static struct hpx_trace_rec *made[MOST];
+static uint32_t nmade;
+
+static ssize_t to_sink(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    assert_true(sunk + n < sizeof(sink));
+    memcpy(sink + sunk, p, n);
+    sunk += n;
+    sink[sunk] = '\0';
+    return (ssize_t)n;
+}
+
+static int no_close(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+static int setup(void **state)
+{
+    static const struct hpx_out_ops ops = {to_sink, NULL, NULL, no_close};
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    sunk = 0;
+    nmade = 0;
+    s = (struct hpx_call_snapshot){.rows = rows};
+    hpx_ascii_init(&w, &out);
+    return hpx_out_init(&out, &ops, NULL, "memory");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    while (nmade > 0) {
+        free(made[--nmade]);
+    }
+    hpx_ascii_fini(&w);
+    return hpx_out_close(&out);
+}
+
+static const char *written(void)
+{
+    assert_int_equal(hpx_out_flush(&out), 0);
+    sink[sunk] = '\0';
+    sunk = 0;
+    return sink;
+}
+
+#define TEXT(literal)                                                                                                                      \
+    {                                                                                                                                      \
+        (literal), sizeof(literal) - 1                                                                                                     \
+    }
+#define METHOD(klass, name, sig, src)       (&(const struct hpx_method_rec){TEXT(klass), TEXT(name), TEXT(sig), TEXT(src)})
+#define ROW(serial, thread, calls, ns, ...) row(serial, thread, calls, ns, (const struct hpx_method_rec *const[]){__VA_ARGS__})
+
+/* The last arguments: frames, leaf first, NULL behind the last. */
+static void row(uint32_t serial, uint32_t thread, uint64_t calls, uint64_t ns, const struct hpx_method_rec *const *frames)
+{
+    struct hpx_trace_rec *t = calloc(1, sizeof(*t) + 4 * sizeof(t->frames[0]));
+    assert_non_null(t);
+    t->serial = serial;
+    t->thread = thread;
+    for (; frames[t->nframes]; t->nframes++) {
+        t->frames[t->nframes] = (struct hpx_frame_rec){frames[t->nframes], -1};
+    }
+    made[nmade++] = t;
+    rows[s.nrows++] = (struct hpx_call_row){t, calls, ns, ns};
+    s.self_ns += ns;
+    s.calls += calls;
+}
+
+static void calls_of_the_original_are_laid_out_as_in_its_file(void **state)
+{
+    (void)state;
+    const struct hpx_method_rec *parent = METHOD("Calls", "parent", "", "Calls.java");
+    ROW(301542, 0, 1, 102 * MS, METHOD("Calls", "spin", "", "Calls.java"), parent, NULL);
+    ROW(300422, 0, 57, 15 * MS, METHOD("java.lang.String", "charAt", "", "String.java"), NULL);
+    ROW(300529, 0, 12, 18 * MS, METHOD("java.util.AbstractMap", "<init>", "", "AbstractMap.java"), NULL);
+    ROW(300735, 0, 7, 20 * MS, METHOD("java.util.zip.ZipCoder", "decoder", "", "ZipCoder.java"), NULL);
+    ROW(301291, 0, 1, 62 * MS, METHOD("sun.nio.fs.UnixFileSystem", "<init>", "", "UnixFileSystem.java"), NULL);
+    ROW(300041, 0, 181, 15 * MS, METHOD("java.lang.AbstractStringBuilder", "append", "", "AbstractStringBuilder.java"), NULL);
+    ROW(301539, 0, 1, 200 * MS, METHOD("Calls", "napper", "", "Calls.java"), parent, NULL);
+    for (uint32_t i = 0; i < 60; i++) {
+        ROW(400000 + i, 0, 9000, MS, METHOD("C", "m", "", ""), NULL);
+    }
+    hpx_ascii_cpu_times(&w, &s, 0.03, NOW);
+    assert_string_equal(written(), "TRACE 301539:\n" /* original; the traces behind the second without their callers */
+                                   "\tCalls.napper(Calls.java:Unknown line)\n"
+                                   "\tCalls.parent(Calls.java:Unknown line)\n"
+                                   "TRACE 301542:\n"
+                                   "\tCalls.spin(Calls.java:Unknown line)\n"
+                                   "\tCalls.parent(Calls.java:Unknown line)\n"
+                                   "TRACE 301291:\n"
+                                   "\tsun.nio.fs.UnixFileSystem.<init>(UnixFileSystem.java:Unknown line)\n"
+                                   "TRACE 300735:\n"
+                                   "\tjava.util.zip.ZipCoder.decoder(ZipCoder.java:Unknown line)\n"
+                                   "TRACE 300529:\n"
+                                   "\tjava.util.AbstractMap.<init>(AbstractMap.java:Unknown line)\n"
+                                   "TRACE 300041:\n"
+                                   "\tjava.lang.AbstractStringBuilder.append(AbstractStringBuilder.java:Unknown line)\n"
+                                   "TRACE 300422:\n"
+                                   "\tjava.lang.String.charAt(String.java:Unknown line)\n"
+                                   "CPU TIME (ms) BEGIN (total = 492) " NOW_TEXT "\n"
+                                   "rank   self  accum   count trace method\n"
+                                   "   1 40.65% 40.65%       1 301539 Calls.napper\n"
+                                   "   2 20.73% 61.38%       1 301542 Calls.spin\n"
+                                   "   3 12.60% 73.98%       1 301291 sun.nio.fs.UnixFileSystem.<init>\n"
+                                   "   4  4.07% 78.05%       7 300735 java.util.zip.ZipCoder.decoder\n"
+                                   "   5  3.66% 81.71%      12 300529 java.util.AbstractMap.<init>\n"
+                                   "   6  3.05% 84.76%     181 300041 java.lang.AbstractStringBuilder.append\n"
+                                   "   7  3.05% 87.80%      57 300422 java.lang.String.charAt\n"
+                                   "CPU TIME (ms) END\n");
+}
+
+static void calls_without_frames_and_of_threads_have_the_layout_of_the_original(void **state)
+{
+    (void)state;
+    ROW(300000, 0, 17002, 99 * MS, NULL);
+    hpx_ascii_cpu_times(&w, &s, 0.0001, NOW);
+    assert_string_equal(written(), "TRACE 300000:\n" /* original */
+                                   "\t<empty>\n"
+                                   "CPU TIME (ms) BEGIN (total = 99) " NOW_TEXT "\n"
+                                   "rank   self  accum   count trace method\n"
+                                   "   1 100.00% 100.00%   17002 300000 <empty trace>\n"
+                                   "CPU TIME (ms) END\n");
+    s.nrows = 0;
+    s.self_ns = 0;
+    ROW(301567, 200003, 3000, 1091 * MS, METHOD("Fruits", "slice", "", "Fruits.java"), METHOD("Fruits", "peel", "", "Fruits.java"), NULL);
+    hpx_ascii_cpu_times(&w, &s, 0, NOW);
+    assert_string_equal(written(), "TRACE 301567: (thread=200003)\n" /* original */
+                                   "\tFruits.slice(Fruits.java:Unknown line)\n"
+                                   "\tFruits.peel(Fruits.java:Unknown line)\n"
+                                   "CPU TIME (ms) BEGIN (total = 1091) " NOW_TEXT "\n"
+                                   "rank   self  accum   count trace method\n"
+                                   "   1 100.00% 100.00%    3000 301567 Fruits.slice\n"
+                                   "CPU TIME (ms) END\n");
+}
+
+static void calls_that_took_no_time_have_rows_with_cutoff_0(void **state)
+{
+    (void)state;
+    const struct hpx_method_rec *m = METHOD("C", "m", "", "");
+    ROW(300003, 0, 5, 0, m, NULL);
+    ROW(300002, 0, 5, 0, m, NULL);
+    ROW(300001, 0, 1, 400000, m, NULL);
+    ROW(300004, 0, 90000000, 99999, m, NULL);
+    hpx_ascii_cpu_times(&w, &s, 0, NOW);
+    const char *table = strstr(written(), "CPU TIME (ms) BEGIN");
+    assert_string_equal(table, "CPU TIME (ms) BEGIN (total = 0) " NOW_TEXT "\n" /* 499999 ns */
+                               "rank   self  accum   count trace method\n"
+                               "   1 80.00% 80.00%       1 300001 C.m\n"
+                               "   2 20.00% 100.00% 90000000 300004 C.m\n"
+                               "   3  0.00% 100.00%       5 300002 C.m\n"
+                               "   4  0.00% 100.00%       5 300003 C.m\n"
+                               "CPU TIME (ms) END\n");
+    hpx_ascii_cpu_times(&w, &s, 1e-9, NOW);
+    assert_null(strstr(written(), "   3 "));
+}
+
+static void calls_without_any_time_have_shares_of_0(void **state)
+{
+    (void)state;
+    ROW(300001, 0, 1, 0, METHOD("C", "m", "", ""), NULL);
+    hpx_ascii_cpu_times(&w, &s, 0.5, NOW);
+    assert_non_null(strstr(written(), "   1  0.00%  0.00%       1 300001 C.m\n"));
+    s.nrows = 0;
+    hpx_ascii_cpu_times(&w, &s, 0, NOW);
+    assert_string_equal(written(), "CPU TIME (ms) BEGIN (total = 0) " NOW_TEXT "\nCPU TIME (ms) END\n");
+}
+
+static void total_is_in_whole_ms_however_long(void **state)
+{
+    (void)state;
+    ROW(300001, 0, UINT64_C(1) << 60, UINT64_C(9000000000000500000), METHOD("C", "m", "", ""), NULL);
+    hpx_ascii_cpu_times(&w, &s, 0, NOW);
+    const char *text = written();
+    assert_non_null(strstr(text, "(total = 9000000000001) "));
+    assert_non_null(strstr(text, " 1152921504606846976 300001 C.m\n"));
+}
+
+static void old_table_is_laid_out_as_in_the_originals_file(void **state)
+{
+    (void)state;
+    const struct hpx_method_rec *main = METHOD("Calls", "main", "([Ljava/lang/String;)V", "Calls.java");
+    const struct hpx_method_rec *fib = METHOD("Calls", "fib", "(I)I", "Calls.java");
+    ROW(300003, 0, 1, 310500000, main, NULL);
+    ROW(300002, 0, 1, 6 * MS, fib, main, NULL);
+    ROW(300001, 0, 1972, 51 * MS + 499999, fib, fib, NULL);
+    ROW(300009, 0, 385, 0, METHOD("java.lang.String", "charAt", "(I)C", ""),
+        METHOD("java.nio.charset.Charset", "checkName", "(Ljava/lang/String;)V", ""), NULL);
+    ROW(300000, 0, 2, 0, NULL);
+    hpx_ascii_cpu_old(&w, &s);
+    assert_string_equal(written(), "count callee caller time\n" /* original, but for the trace without frames */
+                                   "1972 Calls.fib(I)I Calls.fib(I)I 51\n"
+                                   "385 java.lang.String.charAt(I)C java.nio.charset.Charset.checkName(Ljava/lang/String;)V 0\n"
+                                   "2 <unknown callee> <unknown caller> 0\n"
+                                   "1 Calls.fib(I)I Calls.main([Ljava/lang/String;)V 6\n"
+                                   "1 Calls.main([Ljava/lang/String;)V <unknown caller> 311\n");
+}
+
+static void names_in_the_old_table_are_escaped(void **state)
+{
+    (void)state;
+    ROW(300001, 0, 3, 0, METHOD("C", "a\nb", "(Lx\t;)V", ""), METHOD("C", "", "", ""), NULL);
+    hpx_ascii_cpu_old(&w, &s);
+    assert_string_equal(written(), "count callee caller time\n3 C.a\\nb(Lx\\t;)V C.<Unknown Method> 0\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(calls_of_the_original_are_laid_out_as_in_its_file),
+        TEST(calls_without_frames_and_of_threads_have_the_layout_of_the_original),
+        TEST(calls_that_took_no_time_have_rows_with_cutoff_0),
+        TEST(calls_without_any_time_have_shares_of_0),
+        TEST(total_is_in_whole_ms_however_long),
+        TEST(old_table_is_laid_out_as_in_the_originals_file),
+        TEST(names_in_the_old_table_are_escaped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
