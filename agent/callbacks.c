@@ -113,10 +113,14 @@ static void give_up(const struct hpx_err *err)
     hpx_warn("%s is off: %s", hpx_agent_mode(), err->msg);
 }
 
+static void JNICALL on_virtual_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    hpx_virtual_start(jvmti, env, thread);
+}
+
 static void JNICALL on_virtual_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    (void)env;
-    hpx_virtual_end(jvmti, thread);
+    hpx_virtual_end(jvmti, env, thread);
 }
 
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
@@ -254,6 +258,7 @@ int hpx_callbacks_init(struct hpx_err *err)
         all.known.VMDeath = on_vm_death;
         all.known.VMStart = on_vm_start;
         all.known.ClassFileLoadHook = on_class_file_load;
+        all.virtual_thread_start = on_virtual_thread_start;
         all.virtual_thread_end = on_virtual_thread_end;
         all.known.ThreadStart = on_thread_start;
         all.known.ThreadEnd = on_thread_end;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* JVMTI 21: can_support_virtual_threads and its events stand where the header of an older JDK has reserved bits and numbers. */
-#define CAN_SUPPORT_VIRTUAL_THREADS 45
+#define CAN_SUPPORT_VIRTUAL_THREADS 44
 
 /* A virtual thread's, in JVMTI's thread-local storage; written by the carrier that mounts it. */
 struct stack {
@@ -44,28 +44,21 @@ static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
     return mine;
 }
 
-/* On the carrier, which is mounting; nothing of the virtual thread's runs yet. */
-static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+/* On the carrier; nothing of the virtual thread's runs between this and its mounting. */
+static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    va_list ap;
-    va_start(ap, jvmti);
-    JNIEnv *env = va_arg(ap, JNIEnv *);
-    jthread thread = va_arg(ap, jthread);
-    va_end(ap);
     struct stack *s = stack_of(jvmti, thread);
     struct hpx_agent_thread *t = s != NULL ? hpx_tracker_go_in(env) : NULL;
     if (t != NULL) {
-        hpx_calls_switch(&t->calls, s->key, s->turn++, hpx_cpuclock_now(&t->cpuclock));
+        if (t->calls.key != s->key) { /* the first mount is told twice */
+            hpx_calls_switch(&t->calls, s->key, s->turn++, hpx_cpuclock_now(&t->cpuclock));
+        }
         hpx_tracker_go_out(t);
     }
 }
 
-static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+static void unmounted(JNIEnv *env)
 {
-    va_list ap;
-    va_start(ap, jvmti);
-    JNIEnv *env = va_arg(ap, JNIEnv *);
-    va_end(ap);
     struct hpx_agent_thread *t = hpx_tracker_go_in(env);
     if (t != NULL) {
         hpx_calls_switch(&t->calls, 0, 0, hpx_cpuclock_now(&t->cpuclock));
@@ -73,9 +66,32 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
     }
 }
 
-void hpx_virtual_end(jvmtiEnv *jvmti, jthread thread)
+static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+{
+    va_list ap;
+    va_start(ap, jvmti);
+    JNIEnv *env = va_arg(ap, JNIEnv *);
+    mounted(jvmti, env, va_arg(ap, jthread));
+    va_end(ap);
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+{
+    va_list ap;
+    va_start(ap, jvmti);
+    unmounted(va_arg(ap, JNIEnv *));
+    va_end(ap);
+}
+
+void hpx_virtual_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    mounted(jvmti, env, thread);
+}
+
+void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     void *mine = NULL;
+    unmounted(env);
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {
         (*jvmti)->SetThreadLocalStorage(jvmti, thread, NULL);
         free(mine);
@@ -132,9 +148,14 @@ void hpx_virtual_init(jvmtiEnv *jvmti)
 
 void hpx_virtual_enable(jvmtiEnv *jvmti, bool on)
 {
-    if (virtual.offered) {
-        (*jvmti)->SetExtensionEventCallback(jvmti, virtual.mount, on ? on_mount : NULL);
-        (*jvmti)->SetExtensionEventCallback(jvmti, virtual.unmount, on ? on_unmount : NULL);
-        (*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, (jvmtiEvent)HPX_EVENT_VIRTUAL_THREAD_END, NULL);
+    if (!virtual.offered) {
+        return;
+    }
+    /* HotSpot wants both for an extension event: its callback, and its mode. */
+    const jint events[] = {virtual.mount, virtual.unmount, HPX_EVENT_VIRTUAL_THREAD_START, HPX_EVENT_VIRTUAL_THREAD_END};
+    (*jvmti)->SetExtensionEventCallback(jvmti, virtual.mount, on ? on_mount : NULL);
+    (*jvmti)->SetExtensionEventCallback(jvmti, virtual.unmount, on ? on_unmount : NULL);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(events); i++) {
+        (*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, (jvmtiEvent)events[i], NULL);
     }
 }

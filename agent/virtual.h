@@ -13,11 +13,13 @@ void hpx_virtual_init(jvmtiEnv *jvmti);
 /* The events come from now on, or no more. VMInit; VMDeath. */
 void hpx_virtual_enable(jvmtiEnv *jvmti, bool on);
 
-/* A virtual thread ends; still on its carrier. */
-void hpx_virtual_end(jvmtiEnv *jvmti, jthread thread);
+/* A virtual thread begins, or ends, on its carrier: its first mount and its last unmount, of which the extension events do not tell. */
+void hpx_virtual_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 
 /* Behind what the header of an older JDK knows. */
-#define HPX_EVENT_VIRTUAL_THREAD_END 88
+#define HPX_EVENT_VIRTUAL_THREAD_START 87
+#define HPX_EVENT_VIRTUAL_THREAD_END   88
 struct hpx_event_callbacks {
     jvmtiEventCallbacks known; /* its last one is that of event 86 */
     void(JNICALL *virtual_thread_start)(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
