@@ -139,9 +139,28 @@ static bool apply_backlog(struct hpx_calltab *t, struct hpx_call_thread *th)
     th->backlog = (struct hpx_call_backlog){0};
     (void)hpx_calltab_apply(t, th, b.ev, b.ev + b.n);
     bool moved = th->backlog.n < b.n;
+    th->backlog.passes = moved ? 0 : b.passes;
     t->stack_bytes -= b.cap * sizeof(*b.ev);
     free(b.ev);
     return moved;
+}
+
+void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    while (th->backlog.n > 0 && !apply_backlog(t, th)) {
+        const struct hpx_ev_switch *ev = (const struct hpx_ev_switch *)(const void *)th->backlog.ev;
+        const uint32_t *slot = find(t, ev->key);
+        struct hpx_call_thread *holder = slot ? stack_at(t, slot[0] - 1)->on : NULL;
+        if (holder) {
+            hpx_calltab_leave_stack(t, holder, holder->last);
+            take_stack(holder, &holder->own, holder->last);
+            slot = find(t, ev->key); /* forgotten, if it had no open calls */
+        }
+        if (slot) {
+            stack_at(t, slot[0] - 1)->turn = ev->turn;
+        }
+        t->forced++;
+    }
 }
 
 void hpx_calltab_pass_end(struct hpx_calltab *t)
@@ -155,11 +174,9 @@ void hpx_calltab_pass_end(struct hpx_calltab *t)
             }
         }
     }
-}
-
-void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
-{
-    while (th->backlog.n > 0 && !apply_backlog(t, th)) {
-        ((struct hpx_ev_switch *)(void *)th->backlog.ev)->key = 0; /* its calls are those of its carrier */
+    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
+        if (th->backlog.n > 0 && ++th->backlog.passes > HPX_CALL_PATIENCE) {
+            hpx_calltab_force(t, th);
+        }
     }
 }
