@@ -3,7 +3,8 @@
  *
  * Each thread's records come in order, those of two threads do not: a stack's second mount may be read before its first. So a mount waits,
  * with all that follows it in its thread's ring, until the stack is on no thread and its turn has come. Who waits, waits for a record that
- * was committed before its own: the next pass brings it. */
+ * was committed before its own: the next pass brings it. A stack without open calls is forgotten; so a mount that is not the first one of
+ * an unknown key may have others before it, and waits for one whole pass to see them. */
 #include "call_internal.h"
 #include "id_map.h"
 #include <stdlib.h>
@@ -93,10 +94,14 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
     struct hpx_call_stack *s = &th->own;
     if (ev->key != 0) {
         const uint32_t *slot = find(t, ev->key);
+        if (!slot && ev->turn != 0 && ev->turn != HPX_EV_NO_TURN && !th->admitted) {
+            return false;
+        }
         s = slot ? stack_at(t, slot[0] - 1) : new_stack(t, ev, th->root);
         if (s && (s->on || (s->turn != ev->turn && s->turn != HPX_EV_NO_TURN && ev->turn != HPX_EV_NO_TURN))) {
             return false;
         }
+        th->admitted = false;
     }
     take_stack(th, s ? s : &th->own, stamp); /* without memory its calls are those of its carrier */
     return true;
@@ -145,10 +150,15 @@ static bool apply_backlog(struct hpx_calltab *t, struct hpx_call_thread *th)
     return moved;
 }
 
+static const struct hpx_ev_switch *waits_for(const struct hpx_call_thread *th)
+{
+    return th->backlog.n > 0 ? (const struct hpx_ev_switch *)(const void *)th->backlog.ev : NULL;
+}
+
 void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
 {
     while (th->backlog.n > 0 && !apply_backlog(t, th)) {
-        const struct hpx_ev_switch *ev = (const struct hpx_ev_switch *)(const void *)th->backlog.ev;
+        const struct hpx_ev_switch *ev = waits_for(th);
         const uint32_t *slot = find(t, ev->key);
         struct hpx_call_thread *holder = slot ? stack_at(t, slot[0] - 1)->on : NULL;
         if (holder) {
@@ -159,11 +169,12 @@ void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
         if (slot) {
             stack_at(t, slot[0] - 1)->turn = ev->turn;
         }
+        th->admitted = true;
         t->forced++;
     }
 }
 
-void hpx_calltab_pass_end(struct hpx_calltab *t)
+static void settle(struct hpx_calltab *t)
 {
     bool moved = true;
     while (moved) {
@@ -174,9 +185,36 @@ void hpx_calltab_pass_end(struct hpx_calltab *t)
             }
         }
     }
+}
+
+/* Nobody knows the key, and all that wait for it have later turns. */
+static bool is_next(const struct hpx_calltab *t, const struct hpx_ev_switch *ev)
+{
+    bool next = !find(t, ev->key);
+    for (const struct hpx_call_thread *th = t->threads; next && th; th = th->next) {
+        const struct hpx_ev_switch *other = waits_for(th);
+        next = !other || other->key != ev->key || other->turn >= ev->turn;
+    }
+    return next;
+}
+
+void hpx_calltab_pass_end(struct hpx_calltab *t)
+{
+    bool any = false;
+    settle(t);
     for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
-        if (th->backlog.n > 0 && ++th->backlog.passes > HPX_CALL_PATIENCE) {
-            hpx_calltab_force(t, th);
+        if (th->backlog.n == 0) {
+            continue;
         }
+        any = true;
+        if (++th->backlog.passes > HPX_CALL_PATIENCE) {
+            hpx_calltab_force(t, th);
+        } else if (th->backlog.passes > 1 && is_next(t, waits_for(th))) {
+            th->admitted = true;
+            (void)apply_backlog(t, th);
+        }
+    }
+    if (any) {
+        settle(t);
     }
 }

@@ -59,6 +59,7 @@ struct hpx_call_thread {
     uint64_t last;                  /* newest stamp */
     uint64_t ahead_calls, ahead_ns; /* of the next LEAF, counted before it came (hpx_calltab_pending()) */
     bool open;                      /* an enter is kept back */
+    bool admitted;                  /* its mount of a stack that nobody knows, not the first one, may go on */
     uint32_t root;                  /* node of its empty stack */
     struct hpx_call_thread *next, *prev;
     struct hpx_call_backlog { /* records that wait for another thread's, HPX_CALL_PATIENCE passes at most: the first is a SWITCH */

@@ -521,6 +521,28 @@ static void carrier_that_ends_while_its_records_wait_applies_them(void **state)
     end();
 }
 
+static void mounts_of_a_forgotten_stack_are_taken_in_turn(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10); /* no call is open: forgotten */
+    switch_to(th, 0, 0, 11);
+    switch_to(b, 77, 2, 50); /* read before turn 1 */
+    event_of(b, HPX_EV_EXIT, 1, 53);
+    switch_to(b, 0, 0, 54);
+    hpx_calltab_pass_end(&tab);
+    switch_to(th, 77, 1, 20);
+    event(HPX_EV_ENTER, 1, 21);
+    switch_to(th, 0, 0, 23);
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 1, 2 + 3, 5);
+    assert_int_equal(tab.stray + tab.resynced + tab.forced, 0);
+    end();
+}
+
 static void mount_waits_no_longer_than_its_patience(void **state)
 {
     (void)state;
@@ -608,6 +630,7 @@ int main(void)
         cmocka_unit_test(mount_that_is_read_before_the_one_before_it_waits),
         cmocka_unit_test(virtual_threads_that_have_ended_take_no_memory),
         cmocka_unit_test(carrier_that_ends_lets_its_virtual_thread_go),
+        cmocka_unit_test(mounts_of_a_forgotten_stack_are_taken_in_turn),
         cmocka_unit_test(mount_waits_no_longer_than_its_patience),
         cmocka_unit_test(carrier_that_ends_while_its_records_wait_applies_them),
         cmocka_unit_test(merged_tables_are_one_and_the_second_is_empty),
