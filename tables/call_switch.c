@@ -109,28 +109,45 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
 
 /* ---- waiting ---- */
 
-static bool keep(struct hpx_calltab *t, struct hpx_call_backlog *b, const struct hpx_ev_head *ev)
+/* Room for one more record; false without memory. */
+static bool make_room(struct hpx_calltab *t, struct hpx_call_backlog *b, size_t units)
 {
-    if (b->n + ev->units > b->cap) {
-        size_t cap = b->cap ? 2 * b->cap : 1024;
-        struct hpx_ev_head *grown = realloc(b->ev, cap * sizeof(*grown));
-        if (!grown) {
-            return false;
-        }
-        t->stack_bytes += (cap - b->cap) * sizeof(*grown);
-        b->ev = grown;
-        b->cap = cap;
+    if (b->n + units <= b->cap) {
+        return true;
     }
-    memcpy(b->ev + b->n, ev, ev->units * sizeof(*ev));
-    b->n += ev->units;
+    if (b->at > b->n / 2) {
+        memmove(b->ev, b->ev + b->at, (b->n - b->at) * sizeof(*b->ev));
+        b->old -= b->at < b->old ? b->at : b->old;
+        b->n -= b->at;
+        b->at = 0;
+        return make_room(t, b, units);
+    }
+    size_t cap = b->cap ? 2 * b->cap : 1024;
+    struct hpx_ev_head *grown = realloc(b->ev, cap * sizeof(*grown));
+    if (!grown) {
+        return false;
+    }
+    t->stack_bytes += (cap - b->cap) * sizeof(*grown);
+    b->ev = grown;
+    b->cap = cap;
     return true;
 }
 
 const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end)
 {
+    struct hpx_call_backlog *b = &th->backlog;
+    if (b->applying) {
+        return ev; /* it is there */
+    }
     for (; ev < end && (hpx_calltab_is_kind(ev->kind) || ev->kind == HPX_EV_PAD); ev += ev->units) {
-        if (ev->kind != HPX_EV_PAD && !keep(t, &th->backlog, ev)) {
+        if (ev->kind == HPX_EV_PAD) {
+            continue;
+        }
+        if (make_room(t, b, ev->units)) {
+            memcpy(b->ev + b->n, ev, ev->units * sizeof(*ev));
+            b->n += ev->units;
+        } else {
             t->lost_events++;
         }
     }
@@ -140,19 +157,26 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
 /* true: all that waited, or a part of it, is applied. */
 static bool apply_backlog(struct hpx_calltab *t, struct hpx_call_thread *th)
 {
-    struct hpx_call_backlog b = th->backlog;
-    th->backlog = (struct hpx_call_backlog){0};
-    (void)hpx_calltab_apply(t, th, b.ev, b.ev + b.n);
-    bool moved = th->backlog.n < b.n;
-    th->backlog.passes = moved ? 0 : b.passes;
-    t->stack_bytes -= b.cap * sizeof(*b.ev);
-    free(b.ev);
-    return moved;
+    struct hpx_call_backlog *b = &th->backlog;
+    size_t before = b->at;
+    b->applying = true;
+    b->at = (size_t)(hpx_calltab_apply(t, th, b->ev + b->at, b->ev + b->n) - b->ev);
+    b->applying = false;
+    if (b->at == before) {
+        return false;
+    }
+    b->passes = 0;
+    if (b->at == b->n) {
+        t->stack_bytes -= b->cap * sizeof(*b->ev);
+        free(b->ev);
+        *b = (struct hpx_call_backlog){0};
+    }
+    return true;
 }
 
 static const struct hpx_ev_switch *waits_for(const struct hpx_call_thread *th)
 {
-    return th->backlog.n > 0 ? (const struct hpx_ev_switch *)(const void *)th->backlog.ev : NULL;
+    return (const struct hpx_ev_switch *)(const void *)&th->backlog.ev[th->backlog.at];
 }
 
 void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
@@ -174,47 +198,62 @@ void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
     }
 }
 
-static void settle(struct hpx_calltab *t)
+static bool has_earlier(const struct hpx_call_backlog *b, const struct hpx_ev_switch *than)
 {
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
-            if (th->backlog.n > 0) {
-                moved |= apply_backlog(t, th);
-            }
+    for (size_t i = b->at; i < b->n; i += b->ev[i].units) {
+        const struct hpx_ev_switch *ev = (const struct hpx_ev_switch *)(const void *)&b->ev[i];
+        if (ev->head.kind == HPX_EV_SWITCH && ev->key == than->key && ev->turn < than->turn) {
+            return true;
         }
     }
+    return false;
 }
 
-/* Nobody knows the key, and all that wait for it have later turns. */
-static bool is_next(const struct hpx_calltab *t, const struct hpx_ev_switch *ev)
+/* Nobody knows the key, all that came before it was read, and is applied. */
+static bool is_next(const struct hpx_calltab *t, const struct hpx_call_thread *th)
 {
-    bool next = !find(t, ev->key);
-    for (const struct hpx_call_thread *th = t->threads; next && th; th = th->next) {
-        const struct hpx_ev_switch *other = waits_for(th);
-        next = !other || other->key != ev->key || other->turn >= ev->turn;
+    const struct hpx_ev_switch *ev = waits_for(th);
+    bool next = th->backlog.old > th->backlog.at && !find(t, ev->key);
+    for (const struct hpx_call_thread *other = t->threads; next && other; other = other->next) {
+        next = !has_earlier(&other->backlog, ev);
     }
     return next;
 }
 
-void hpx_calltab_pass_end(struct hpx_calltab *t)
+/* One round over all that wait; true: something was applied. */
+static bool settle(struct hpx_calltab *t)
 {
-    bool any = false;
-    settle(t);
+    bool moved = false;
     for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
-        if (th->backlog.n == 0) {
-            continue;
-        }
-        any = true;
-        if (++th->backlog.passes > HPX_CALL_PATIENCE) {
-            hpx_calltab_force(t, th);
-        } else if (th->backlog.passes > 1 && is_next(t, waits_for(th))) {
-            th->admitted = true;
-            (void)apply_backlog(t, th);
+        if (th->backlog.n > 0) {
+            th->admitted = is_next(t, th);
+            moved |= apply_backlog(t, th);
+            th->admitted = false;
         }
     }
-    if (any) {
-        settle(t);
+    return moved;
+}
+
+static void settle_all(struct hpx_calltab *t)
+{
+    while (settle(t)) {
+    }
+}
+
+void hpx_calltab_pass_end(struct hpx_calltab *t)
+{
+    bool forced = false;
+    settle_all(t);
+    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
+        if (th->backlog.n > 0 && ++th->backlog.passes > HPX_CALL_PATIENCE) {
+            hpx_calltab_force(t, th);
+            forced = true;
+        }
+    }
+    if (forced) {
+        settle_all(t);
+    }
+    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
+        th->backlog.old = th->backlog.n;
     }
 }

@@ -235,7 +235,7 @@ const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_ca
 {
     struct hpx_call_stack *s = th->now;
     uint64_t offset = th->offset, last = th->last;
-    if (hpx_unlikely(th->backlog.n > 0)) {
+    if (hpx_unlikely(th->backlog.n > 0 && !th->backlog.applying)) {
         return hpx_calltab_postpone(t, th, ev, end);
     }
     th->open = false;

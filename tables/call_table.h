@@ -18,7 +18,7 @@
 #include "calls.h"
 #include "trace_table.h"
 
-/* Passes that a mount waits for the records before it: the next one brings them, so behind these they are lost. */
+/* Passes that a mount waits for the records before it: the next two bring and apply them, so behind these they are lost. */
 #define HPX_CALL_PATIENCE 8u
 
 #define HPX_CALL_LOST 0u /* method of an open call whose enter was lost */
@@ -64,8 +64,10 @@ struct hpx_call_thread {
     struct hpx_call_thread *next, *prev;
     struct hpx_call_backlog { /* records that wait for another thread's, HPX_CALL_PATIENCE passes at most: the first is a SWITCH */
         struct hpx_ev_head *ev;
-        size_t n, cap;   /* units */
-        uint32_t passes; /* that have ended without any of them being applied */
+        size_t at, n, cap; /* units: waiting are [at, n), both 0 when nothing does */
+        size_t old;        /* those below were read before the last pass ended */
+        uint32_t passes;   /* that have ended without any of them being applied */
+        bool applying;
     } backlog;
 };
 
