@@ -14,7 +14,7 @@ void hpx_calltab_leave_stack(struct hpx_calltab *t, struct hpx_call_thread *th, 
 /* Keeps the records of calls from ev on, for later. Returns as hpx_calltab_apply(). */
 const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end);
-/* Applies what waits, in whatever order. */
+/* Applies what waits; stacks are taken from whoever has them. */
 void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * Each thread's records come in order, those of two threads do not: a stack's second mount may be read before its first. So a mount waits,
  * with all that follows it in its thread's ring, until the stack is on no thread and its turn has come. Who waits, waits for a record that
- * was committed before its own: the next pass brings it. */
+ * was committed before its own: the next pass brings it. A stack without open calls is forgotten; so a mount that is not the first one of
+ * an unknown key may have others before it, and waits for one whole pass to see them. */
 #include "call_internal.h"
 #include "id_map.h"
 #include <stdlib.h>
@@ -93,10 +94,14 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
     struct hpx_call_stack *s = &th->own;
     if (ev->key != 0) {
         const uint32_t *slot = find(t, ev->key);
+        if (!slot && ev->turn != 0 && ev->turn != HPX_EV_NO_TURN && !th->admitted) {
+            return false;
+        }
         s = slot ? stack_at(t, slot[0] - 1) : new_stack(t, ev, th->root);
         if (s && (s->on || (s->turn != ev->turn && s->turn != HPX_EV_NO_TURN && ev->turn != HPX_EV_NO_TURN))) {
             return false;
         }
+        th->admitted = false;
     }
     take_stack(th, s ? s : &th->own, stamp); /* without memory its calls are those of its carrier */
     return true;
@@ -104,28 +109,45 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
 
 /* ---- waiting ---- */
 
-static bool keep(struct hpx_calltab *t, struct hpx_call_backlog *b, const struct hpx_ev_head *ev)
+/* Room for one more record; false without memory. */
+static bool make_room(struct hpx_calltab *t, struct hpx_call_backlog *b, size_t units)
 {
-    if (b->n + ev->units > b->cap) {
-        size_t cap = b->cap ? 2 * b->cap : 1024;
-        struct hpx_ev_head *grown = realloc(b->ev, cap * sizeof(*grown));
-        if (!grown) {
-            return false;
-        }
-        t->stack_bytes += (cap - b->cap) * sizeof(*grown);
-        b->ev = grown;
-        b->cap = cap;
+    if (b->n + units <= b->cap) {
+        return true;
     }
-    memcpy(b->ev + b->n, ev, ev->units * sizeof(*ev));
-    b->n += ev->units;
+    if (b->at > b->n / 2) {
+        memmove(b->ev, b->ev + b->at, (b->n - b->at) * sizeof(*b->ev));
+        b->old -= b->at < b->old ? b->at : b->old;
+        b->n -= b->at;
+        b->at = 0;
+        return make_room(t, b, units);
+    }
+    size_t cap = b->cap ? 2 * b->cap : 1024;
+    struct hpx_ev_head *grown = realloc(b->ev, cap * sizeof(*grown));
+    if (!grown) {
+        return false;
+    }
+    t->stack_bytes += (cap - b->cap) * sizeof(*grown);
+    b->ev = grown;
+    b->cap = cap;
     return true;
 }
 
 const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end)
 {
+    struct hpx_call_backlog *b = &th->backlog;
+    if (b->applying) {
+        return ev; /* it is there */
+    }
     for (; ev < end && (hpx_calltab_is_kind(ev->kind) || ev->kind == HPX_EV_PAD); ev += ev->units) {
-        if (ev->kind != HPX_EV_PAD && !keep(t, &th->backlog, ev)) {
+        if (ev->kind == HPX_EV_PAD) {
+            continue;
+        }
+        if (make_room(t, b, ev->units)) {
+            memcpy(b->ev + b->n, ev, ev->units * sizeof(*ev));
+            b->n += ev->units;
+        } else {
             t->lost_events++;
         }
     }
@@ -135,31 +157,103 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
 /* true: all that waited, or a part of it, is applied. */
 static bool apply_backlog(struct hpx_calltab *t, struct hpx_call_thread *th)
 {
-    struct hpx_call_backlog b = th->backlog;
-    th->backlog = (struct hpx_call_backlog){0};
-    (void)hpx_calltab_apply(t, th, b.ev, b.ev + b.n);
-    bool moved = th->backlog.n < b.n;
-    t->stack_bytes -= b.cap * sizeof(*b.ev);
-    free(b.ev);
-    return moved;
+    struct hpx_call_backlog *b = &th->backlog;
+    size_t before = b->at;
+    b->applying = true;
+    b->at = (size_t)(hpx_calltab_apply(t, th, b->ev + b->at, b->ev + b->n) - b->ev);
+    b->applying = false;
+    if (b->at == before) {
+        return false;
+    }
+    b->passes = 0;
+    if (b->at == b->n) {
+        t->stack_bytes -= b->cap * sizeof(*b->ev);
+        free(b->ev);
+        *b = (struct hpx_call_backlog){0};
+    }
+    return true;
 }
 
-void hpx_calltab_pass_end(struct hpx_calltab *t)
+static const struct hpx_ev_switch *waits_for(const struct hpx_call_thread *th)
 {
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
-            if (th->backlog.n > 0) {
-                moved |= apply_backlog(t, th);
-            }
-        }
-    }
+    return (const struct hpx_ev_switch *)(const void *)&th->backlog.ev[th->backlog.at];
 }
 
 void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
 {
     while (th->backlog.n > 0 && !apply_backlog(t, th)) {
-        ((struct hpx_ev_switch *)(void *)th->backlog.ev)->key = 0; /* its calls are those of its carrier */
+        const struct hpx_ev_switch *ev = waits_for(th);
+        const uint32_t *slot = find(t, ev->key);
+        struct hpx_call_thread *holder = slot ? stack_at(t, slot[0] - 1)->on : NULL;
+        if (holder) {
+            hpx_calltab_leave_stack(t, holder, holder->last);
+            take_stack(holder, &holder->own, holder->last);
+            slot = find(t, ev->key); /* forgotten, if it had no open calls */
+        }
+        if (slot) {
+            stack_at(t, slot[0] - 1)->turn = ev->turn;
+        }
+        th->admitted = true;
+        t->forced++;
+    }
+}
+
+static bool has_earlier(const struct hpx_call_backlog *b, const struct hpx_ev_switch *than)
+{
+    for (size_t i = b->at; i < b->n; i += b->ev[i].units) {
+        const struct hpx_ev_switch *ev = (const struct hpx_ev_switch *)(const void *)&b->ev[i];
+        if (ev->head.kind == HPX_EV_SWITCH && ev->key == than->key && ev->turn < than->turn) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nobody knows the key, all that came before it was read, and is applied. */
+static bool is_next(const struct hpx_calltab *t, const struct hpx_call_thread *th)
+{
+    const struct hpx_ev_switch *ev = waits_for(th);
+    bool next = th->backlog.old > th->backlog.at && !find(t, ev->key);
+    for (const struct hpx_call_thread *other = t->threads; next && other; other = other->next) {
+        next = !has_earlier(&other->backlog, ev);
+    }
+    return next;
+}
+
+/* One round over all that wait; true: something was applied. */
+static bool settle(struct hpx_calltab *t)
+{
+    bool moved = false;
+    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
+        if (th->backlog.n > 0) {
+            th->admitted = is_next(t, th);
+            moved |= apply_backlog(t, th);
+            th->admitted = false;
+        }
+    }
+    return moved;
+}
+
+static void settle_all(struct hpx_calltab *t)
+{
+    while (settle(t)) {
+    }
+}
+
+void hpx_calltab_pass_end(struct hpx_calltab *t)
+{
+    bool forced = false;
+    settle_all(t);
+    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
+        if (th->backlog.n > 0 && ++th->backlog.passes > HPX_CALL_PATIENCE) {
+            hpx_calltab_force(t, th);
+            forced = true;
+        }
+    }
+    if (forced) {
+        settle_all(t);
+    }
+    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
+        th->backlog.old = th->backlog.n;
     }
 }

@@ -235,7 +235,7 @@ const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_ca
 {
     struct hpx_call_stack *s = th->now;
     uint64_t offset = th->offset, last = th->last;
-    if (hpx_unlikely(th->backlog.n > 0)) {
+    if (hpx_unlikely(th->backlog.n > 0 && !th->backlog.applying)) {
         return hpx_calltab_postpone(t, th, ev, end);
     }
     th->open = false;
@@ -374,8 +374,8 @@ void hpx_calltab_reset(struct hpx_calltab *t)
 
 bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from)
 {
-    uint64_t *a[] = {&to->calls, &to->stray, &to->resynced, &to->lost_calls, &to->lost_events, &to->no_memory};
-    uint64_t *b[] = {&from->calls, &from->stray, &from->resynced, &from->lost_calls, &from->lost_events, &from->no_memory};
+    uint64_t *a[] = {&to->calls, &to->stray, &to->resynced, &to->lost_calls, &to->lost_events, &to->no_memory, &to->forced};
+    uint64_t *b[] = {&from->calls, &from->stray, &from->resynced, &from->lost_calls, &from->lost_events, &from->no_memory, &from->forced};
     for (uint32_t i = 0; i < from->traces.len; i++) {
         struct hpx_call_cost *cost = hpx_calltab_cost(from, i);
         const struct hpx_raw *raw = hpx_traces_at(&from->traces, i);

@@ -18,6 +18,9 @@
 #include "calls.h"
 #include "trace_table.h"
 
+/* Passes that a mount waits for the records before it: the next two bring and apply them, so behind these they are lost. */
+#define HPX_CALL_PATIENCE 8u
+
 #define HPX_CALL_LOST 0u /* method of an open call whose enter was lost */
 
 struct hpx_calltab_config {
@@ -56,11 +59,15 @@ struct hpx_call_thread {
     uint64_t last;                  /* newest stamp */
     uint64_t ahead_calls, ahead_ns; /* of the next LEAF, counted before it came (hpx_calltab_pending()) */
     bool open;                      /* an enter is kept back */
+    bool admitted;                  /* its mount of a stack that nobody knows, not the first one, may go on */
     uint32_t root;                  /* node of its empty stack */
     struct hpx_call_thread *next, *prev;
-    struct hpx_call_backlog { /* records that wait for another thread's: the first is a SWITCH */
+    struct hpx_call_backlog { /* records that wait for another thread's, HPX_CALL_PATIENCE passes at most: the first is a SWITCH */
         struct hpx_ev_head *ev;
-        size_t n, cap; /* units */
+        size_t at, n, cap; /* units: waiting are [at, n), both 0 when nothing does */
+        size_t old;        /* those below were read before the last pass ended */
+        uint32_t passes;   /* that have ended without any of them being applied */
+        bool applying;
     } backlog;
 };
 
@@ -82,6 +89,7 @@ struct hpx_calltab {
     uint64_t lost_calls;  /* begun and ended in gaps */
     uint64_t lost_events; /* in gaps */
     uint64_t no_memory;   /* calls that could not be counted */
+    uint64_t forced;      /* mounts that did not wait any longer: a SWITCH was lost in a gap */
 };
 
 int hpx_calltab_init(struct hpx_calltab *t, const struct hpx_calltab_config *cfg); /* 0, -HPX_E_NOMEM */

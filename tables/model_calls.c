@@ -100,22 +100,31 @@ void hpx_model_calls_time(struct hpx_model *m, struct hpx_thread *t, uint64_t no
 
 /* ---- printed forms ---- */
 
+/* *to: the number of the string, 0 for an empty one. false without memory. */
+static bool intern_text(struct hpx_model *m, struct hpx_text text, uint32_t *to)
+{
+    *to = hpx_strings_intern(&m->strings, text.bytes, text.len);
+    return *to != 0 || text.len == 0;
+}
+
 /* The shown method of an announced one; HPX_INTERN_NONE without memory. */
 static uint32_t show_said(struct hpx_model *m, const struct hpx_msg_methods *said, uint32_t number)
 {
     const char *at = said->text, *end = at + said->text_len;
     struct hpx_text signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
-    uint32_t class_name = hpx_model_class_name(m, signature);
+    uint32_t class_name = hpx_model_class_name(m, signature), of_source, of_name, of_descriptor;
     for (uint32_t i = 0; i < 2 * (number - said->first); i++) {
         (void)hpx_model_next_text(&at, end);
     }
     struct hpx_text name = hpx_model_next_text(&at, end), descriptor = hpx_model_next_text(&at, end);
-    uint32_t strings[3] = {hpx_strings_intern(&m->strings, source.bytes, source.len), hpx_strings_intern(&m->strings, name.bytes, name.len),
-                           m->cfg.call_signatures ? hpx_strings_intern(&m->strings, descriptor.bytes, descriptor.len) : 0};
-    if (!class_name || (source.len && !strings[0]) || !strings[1] || (m->cfg.call_signatures && descriptor.len && !strings[2])) {
+    if (signature.len == 0) {
+        return m->shown_unnamed;
+    }
+    if (!class_name || !intern_text(m, source, &of_source) || !intern_text(m, name, &of_name) ||
+        !intern_text(m, m->cfg.call_signatures ? descriptor : (struct hpx_text){0}, &of_descriptor)) {
         return HPX_INTERN_NONE;
     }
-    return hpx_shown_method(&m->shown, class_name, strings[1], strings[2], strings[0]);
+    return hpx_shown_method(&m->shown, class_name, of_name, of_descriptor, of_source);
 }
 
 static uint32_t show_number(struct hpx_model *m, uint32_t number)

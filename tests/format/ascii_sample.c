@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ascii_sample.c: a whole text file from the writer, without a JVM, for test_check_ascii.py to check.
- * ascii_sample FILE MODE...: words of threads (thread=y), depth1, two (dumps), empty (no samples), cut (cutoff 0.2), hostile (names), many.
+ * ascii_sample FILE MODE...: words of threads (thread=y), depth1, two (dumps), empty (no samples), cut (cutoff 0.2), hostile (names), many,
+ * times (CPU TIME behind each CPU SAMPLES).
  */
 #include "hprof_ascii.h"
 #include "out_file.h"
@@ -74,6 +75,32 @@ static void dump(struct hpx_ascii *w, struct hpx_trace_rec **traces, uint32_t n,
     free(s.rows);
 }
 
+/* Frames of calls have no lines, so their traces are others. */
+static void dump_calls(struct hpx_ascii *w, struct hpx_trace_rec **traces, uint32_t n, uint32_t add, double cutoff, time_t now)
+{
+    struct hpx_call_snapshot s = {.rows = calloc(n + 1, sizeof(s.rows[0]))};
+    if (s.rows == NULL) {
+        exit(2);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t ns = i % 3 ? (uint64_t)(i * 7919 + add) % 97 * 1234567 : 0;
+        struct hpx_call_row *r = &s.rows[s.nrows++];
+        *r = (struct hpx_call_row){make_trace(MANY + i, plain, traces[i]->thread != 0, false), i + add, ns, ns};
+        struct hpx_trace_rec *t = (struct hpx_trace_rec *)(uintptr_t)r->trace;
+        for (uint32_t k = 0; k < t->nframes; k++) {
+            t->frames[k].line = -1;
+        }
+        s.self_ns += ns;
+        s.calls += r->calls;
+    }
+    hpx_ascii_cpu_times(w, &s, cutoff, now);
+    hpx_ascii_report(w, "hprofx: open calls: 3, 4.5 ms\n");
+    for (uint32_t i = 0; i < n; i++) {
+        free((void *)(uintptr_t)s.rows[i].trace);
+    }
+    free(s.rows);
+}
+
 static void threads_begin(struct hpx_ascii *w, bool hostile_names, bool end)
 {
     struct hpx_thread_rec t[] = {
@@ -111,9 +138,15 @@ int main(int argc, char **argv)
     hpx_ascii_header(&w, 1795250000);
     threads_begin(&w, bad_names, false);
     dump(&w, traces, n, 5, cutoff, 1795250060);
+    if (asked(argc, argv, "times")) {
+        dump_calls(&w, traces, n, 5, cutoff, 1795250060);
+    }
     int rc = hpx_out_section(&out, true);
     if (asked(argc, argv, "two")) {
         dump(&w, traces, n, 11, cutoff, 1795250061);
+        if (asked(argc, argv, "times")) {
+            dump_calls(&w, traces, n, 12, cutoff, 1795250061);
+        }
     }
     threads_begin(&w, bad_names, true);
     hpx_ascii_fini(&w);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Is this a text profile (format=a, cpu=samples) as docs/hprof-ascii.md says, to the byte, and do its old readers come to the same figures?
+"""Is this a text profile (format=a, cpu=samples, cpu=times) as docs/hprof-ascii.md says, to the byte, and do its old readers come to the same figures?
 
   check_ascii.py FILE [--json] [--cutoff=X] [--depth=N] [--original] [--no-readers]
 
@@ -29,9 +29,10 @@ THREAD_START = re.compile(r'THREAD START \(obj=([1-9a-f][0-9a-f]*), id = %s, nam
 THREAD_END = re.compile(r'THREAD END \(id = %s\)' % NUMBER)
 TRACE = re.compile(r'TRACE %s:(?: \(thread=%s\))?' % (NUMBER, NUMBER))
 FRAME = re.compile(r'\t(.+?\..+?)\((.+):([1-9]\d*|Unknown line)\)')
-BEGIN = re.compile(r'CPU SAMPLES BEGIN \(total = %s\) ' % NUMBER + DATE)
+SAMPLES, TIMES = 'CPU SAMPLES', 'CPU TIME (ms)'
+END = SAMPLES + ' END'
+BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
-END = 'CPU SAMPLES END'
 REPORT = re.compile(r'hprofx: ([^:]+): (.+)')
 ESCAPE = re.compile(r'\\(?:u([0-9A-F]{4})|.)')
 LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|CPU (SAMPLES|TIME \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
@@ -87,7 +88,8 @@ class Dump:
     date: str
     rows: list = field(default_factory=list)
     report: dict = field(default_factory=dict)
-    shown: int = 0  # the sum of the rows
+    shown: float = 0  # the sum of the rows
+    title: str = SAMPLES  # with TIMES the total is in ms, counts are calls, shown is in percent
 
 
 @dataclass
@@ -99,8 +101,9 @@ class Profile:
 
     def share_unknown(self):
         """The share of samples whose stack could not be read, of all dumps."""
-        total = sum(d.total for d in self.dumps)
-        unknown = sum(r.count for d in self.dumps for r in d.rows if r.method.startswith('hprofx.unknown.'))
+        dumps = [d for d in self.dumps if d.title == SAMPLES]
+        total = sum(d.total for d in dumps)
+        unknown = sum(r.count for d in dumps for r in d.rows if r.method.startswith('hprofx.unknown.'))
         return unknown / total if total else 0.0
 
 
@@ -187,7 +190,7 @@ class Parser:
                 self.thread_start()
             elif line.startswith('THREAD END'):
                 self.thread_end()
-            elif line.startswith('TRACE ') or line.startswith('CPU SAMPLES BEGIN'):
+            elif line.startswith(('TRACE ', SAMPLES + ' BEGIN', TIMES + ' BEGIN')):
                 self.dump()
             else:
                 self.bad('no record may stand here: %r' % line[:200])
@@ -253,22 +256,26 @@ class Parser:
         self.fresh = []
         while self.line().startswith('TRACE '):
             self.trace()
-        m = self.match(BEGIN, 'CPU SAMPLES BEGIN behind the TRACEs')
-        d = Dump(int(m[1]), self.date(m[2]))
+        m = self.match(BEGIN, 'CPU SAMPLES BEGIN or CPU TIME (ms) BEGIN behind the TRACEs')
+        d = Dump(int(m[2]), self.date(m[3]), title=m[1])
+        end = d.title + ' END'
         fresh = set(self.fresh)
         self.rowed = set()
         self.at += 1
         if self.line() == RANK:
             self.at += 1
-            while self.line() != END:
+            while self.line() != end:
                 self.row(d)
             if not d.rows:
                 self.bad('a rank line and no row')
-        if self.line() != END:
+        if self.line() != end:
             self.bad('no row without a rank line: %r' % self.line()[:200])
         if [r.trace for r in d.rows if r.trace in fresh] != self.fresh:
             self.bad('the TRACEs before this table are not those of its rows, in their order')
-        if d.shown > d.total or (self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff)) and d.shown != d.total):
+        all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
+        if d.title == TIMES:
+            self.times_add_up(d, all_shown)
+        elif d.shown > d.total or (all_shown and d.shown != d.total):
             self.bad('the rows add up to %d, the total is %d' % (d.shown, d.total))
         self.at += 1
         while self.more() and self.line().startswith('hprofx: '):
@@ -278,6 +285,42 @@ class Parser:
             d.report[m[1]] = m[2]
             self.at += 1
         self.p.dumps.append(d)
+
+    def times_add_up(self, d, all_shown):
+        """Of times only the shares are in the file, each rounded."""
+        if self.original or not d.rows:
+            return
+        last = d.rows[-1].accum_percent
+        if last > 100 or (all_shown and last not in (0, 100)):
+            self.bad('the rows add up to %.2f %%' % last)
+        for r in d.rows:
+            if any(f.line is not None for f in self.p.traces[r.trace].frames):
+                self.bad('trace %d is one of calls and has a line number' % r.trace)
+
+    def time_row(self, d, r):
+        if d.rows and d.rows[-1].self_percent < r.self_percent:
+            self.bad('the rows are not in order')
+        if self.cutoff is not None and r.self_percent + 0.005 < self.cutoff * 100 and r.self_percent > 0:
+            self.bad('a row below the cutoff')
+        d.rows.append(r)
+        d.shown += r.self_percent
+        if abs(r.accum_percent - d.shown) > 0.0051 * (len(d.rows) + 1):
+            self.bad('accum is %.2f, the rows add up to %.2f' % (r.accum_percent, d.shown))
+        if len(d.rows) != r.rank:
+            self.bad('rank %d in row %d' % (r.rank, len(d.rows)))
+        return r.self_percent, r.accum_percent
+
+    def sample_row(self, d, r):
+        if d.rows:
+            last = d.rows[-1]
+            if last.count < r.count or (last.count == r.count and last.trace > r.trace and not self.original):
+                self.bad('the rows are not in order')
+        if self.cutoff is not None and r.count / d.total < self.cutoff:
+            self.bad('a row below the cutoff')
+        d.rows.append(r)
+        d.shown += r.count
+        # the original adds up the percentages, we the counts: the same but for the last binary digit of a double
+        return r.count * 100.0 / max(d.total, 1), d.shown * 100.0 / max(d.total, 1)
 
     def row(self, d):
         m = self.match(ROW, 'row')
@@ -289,21 +332,12 @@ class Parser:
             self.bad('trace %d has two rows' % r.trace)
         self.rowed.add(r.trace)
         if r.count <= 0:
-            self.bad('a row of no samples')
+            self.bad('a row of no samples or calls')
         top = self.lines[t.at]  # the line behind "TRACE n:"
         if not top.startswith('\t' + r.method + '(') and not (top == '\t<empty>' and r.method == '<empty trace>'):
             self.bad('%r is not the innermost method of trace %d' % (r.method, r.trace))
-        if d.rows:
-            last = d.rows[-1]
-            if last.count < r.count or (last.count == r.count and last.trace > r.trace and not self.original):
-                self.bad('the rows are not in order')
-        if self.cutoff is not None and r.count / d.total < self.cutoff:
-            self.bad('a row below the cutoff')
-        d.rows.append(r)
-        d.shown += r.count
-        # the original adds up the percentages, we the counts: the same but for the last binary digit of a double
-        layout = '%4u %5.2f%% %5.2f%% %7u %5u %s' % (len(d.rows), r.count * 100.0 / max(d.total, 1), d.shown * 100.0 / max(d.total, 1), r.count,
-                                                     r.trace, r.method)
+        shares = self.time_row(d, r) if d.title == TIMES else self.sample_row(d, r)
+        layout = '%4u %5.2f%% %5.2f%% %7u %5u %s' % (len(d.rows), *shares, r.count, r.trace, r.method)
         if self.line() != layout:
             self.bad('a row must be %r, it is %r' % (layout, self.line()))
         self.at += 1
@@ -318,6 +352,8 @@ def check(data, **how):
     """(profile, {reader: None or why it does not apply}); Bad if the layout is wrong or a reader comes to other figures."""
     import readers  # beside this file
     p = parse(data, **how)
+    if any(d.title == TIMES for d in p.dumps):
+        return p, {}  # the readers' figures are those of samples
     return p, readers.compare_all(data, p)
 
 
@@ -341,8 +377,10 @@ def main(argv):
     if o.json:
         print(json.dumps({'profile': asdict(p), 'readers': asked, 'share_unknown': p.share_unknown()}, indent=1))
     else:
-        print('%s: %d threads, %d traces, %d dumps, %s samples' %
-              (o.file, len(p.threads), len(p.traces), len(p.dumps), ' + '.join(str(d.total) for d in p.dumps) or 'no'))
+        print('%s: %d threads, %d traces, %d dumps, %s' %
+              (o.file, len(p.threads), len(p.traces), len(p.dumps),
+               ', '.join(' + '.join(str(d.total) for d in p.dumps if d.title == title) + unit for title, unit in
+                         ((SAMPLES, ' samples'), (TIMES, ' ms')) if any(d.title == title for d in p.dumps)) or 'no samples'))
         for name, why in asked.items():
             print('  %s: %s' % (name, 'same figures' if why is None else 'does not apply: ' + why))
     return 0

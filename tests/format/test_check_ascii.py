@@ -216,6 +216,46 @@ class Layout(unittest.TestCase):
             parse(text)
 
 
+class Times(unittest.TestCase):
+    TEXT = HEAD + '''TRACE 300003:
+\tp.C.a(C.java:Unknown line)
+TRACE 300004:
+\tp.C.b(C.java:Unknown line)
+TRACE 300005:
+\tp.C.c(C.java:Unknown line)
+TRACE 300006:
+\tp.C.d(C.java:Unknown line)
+CPU TIME (ms) BEGIN (total = 12) Sat Nov 21 08:33:21 2026
+rank   self  accum   count trace method
+   1 66.67% 66.67%       5 300003 p.C.a
+   2 33.33% 100.00%    7000 300004 p.C.b
+   3  0.00% 100.00%       9 300005 p.C.c
+   4  0.00% 100.00%       1 300006 p.C.d
+CPU TIME (ms) END
+hprofx: open calls: 2, 3.5 ms
+'''
+
+    def test_a_right_file_is_taken(self):
+        p, asked = check_ascii.check(self.TEXT.encode(), cutoff=0, depth=1)
+        self.assertEqual([(d.title, d.total, [r.count for r in d.rows]) for d in p.dumps], [('CPU TIME (ms)', 12, [5, 7000, 9, 1])])
+        self.assertEqual(asked, {})
+        self.assertEqual(p.share_unknown(), 0)
+
+    def test_every_single_fault_is_refused(self):
+        for old, new in [('c(C.java:Unknown line)', 'c(C.java:5)'), (' 66.67% 66.67%', ' 16.67% 66.67%'), ('(total = 12)', '(total = 12.5)'),
+                         ('33.33% 100.00%', '33.33% 99.00%'),
+                         ('   3  0.00%', '   4  0.00%'), ('TIME (ms) END', 'SAMPLES END'), ('TIME (ms) BEGIN', 'SAMPLES BEGIN'),
+                         ('       9 300005', '       0 300005'), ('   7000 300004', '  7000 300004'), ('TIME (ms) BEGIN', 'TIME BEGIN'),
+                         ('   2 33.33% 100.00%', '   2 23.33% 90.00%')]:
+            with self.subTest(old):
+                self.assertEqual(self.TEXT.count(old), 1, 'the fault is put in one place')
+                with self.assertRaises(Bad):
+                    parse(self.TEXT.replace(old, new), cutoff=0)
+        with self.assertRaises(Bad):
+            parse(self.TEXT, cutoff=0.5)
+        parse(self.TEXT)
+
+
 class Readers(unittest.TestCase):
     def test_all_readers_take_a_file_with_unwalkable_samples(self):
         text = HEAD + ONE
@@ -292,6 +332,15 @@ class Writer(unittest.TestCase):
                 self.assertLessEqual(set(asked.values()), reasons)
                 if modes == ['depth1']:
                     self.assertEqual(set(asked.values()), {None})
+
+    def test_tables_of_calls_of_the_writer_are_right(self):
+        for modes in (['times'], ['times', 'threads', 'two'], ['times', 'many'], ['times', 'empty'], ['times', 'cut']):
+            with self.subTest(' '.join(modes)):
+                p, _ = check_ascii.check(self.sample(*modes), cutoff=0.2 if 'cut' in modes else 0)
+                titles = [d.title for d in p.dumps]
+                self.assertEqual(titles, [check_ascii.SAMPLES, check_ascii.TIMES] * (2 if 'two' in modes else 1))
+                if modes == ['times']:
+                    self.assertEqual(sum(r.count for r in p.dumps[1].rows), sum(i + 5 for i in range(10)))
 
     def test_a_cut_list_of_the_writer_is_right(self):
         p, _ = check_ascii.check(self.sample('cut'), cutoff=0.2)

@@ -507,12 +507,63 @@ static void carrier_that_ends_while_its_records_wait_applies_them(void **state)
     (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    event(HPX_EV_ENTER, 9, 5);
     switch_to(th, 77, 0, 10);
     event(HPX_EV_ENTER, 1, 10);
     switch_to(b, 77, 1, 50);
     event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 3));
     hpx_calltab_retire(&tab, b);
-    assert_cost(TRACE(2), 3, 3, 3);
+    assert_cost(TRACE(2, 1), 3, 3, 3);
+    event(HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(1, 1)); /* the stack was taken from it */
+    assert_cost(TRACE(4, 9), 1, 1, 1);
+    event(HPX_EV_EXIT, 9, 30);
+    assert_cost(TRACE(9), 1, 24, 25);
+    end();
+}
+
+static void mounts_of_a_forgotten_stack_are_taken_in_turn(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10); /* no call is open: forgotten */
+    switch_to(th, 0, 0, 11);
+    switch_to(b, 77, 2, 50); /* read before turn 1 */
+    event_of(b, HPX_EV_EXIT, 1, 53);
+    switch_to(b, 0, 0, 54);
+    hpx_calltab_pass_end(&tab);
+    switch_to(th, 77, 1, 20);
+    event(HPX_EV_ENTER, 1, 21);
+    switch_to(th, 0, 0, 23);
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 1, 2 + 3, 5);
+    assert_int_equal(tab.stray + tab.resynced + tab.forced, 0);
+    end();
+}
+
+static void mount_waits_no_longer_than_its_patience(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(th, 0, 0, 20);
+    switch_to(b, 77, 5, 50); /* the SWITCHes of the turns between were lost */
+    event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 3));
+    for (uint32_t i = 0; i < HPX_CALL_PATIENCE; i++) {
+        hpx_calltab_pass_end(&tab);
+        assert_cost(TRACE(2, 1), 0, 0, 0);
+    }
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(2, 1), 3, 3, 3);
+    assert_int_equal(tab.forced, 1);
+    switch_to(b, 0, 0, 60);
+    switch_to(th, 77, 6, 30); /* and from now on in turn */
+    event(HPX_EV_EXIT, 1, 31);
+    assert_cost(TRACE(1), 1, 21 - 3, 21);
     end();
 }
 
@@ -579,6 +630,8 @@ int main(void)
         cmocka_unit_test(mount_that_is_read_before_the_one_before_it_waits),
         cmocka_unit_test(virtual_threads_that_have_ended_take_no_memory),
         cmocka_unit_test(carrier_that_ends_lets_its_virtual_thread_go),
+        cmocka_unit_test(mounts_of_a_forgotten_stack_are_taken_in_turn),
+        cmocka_unit_test(mount_waits_no_longer_than_its_patience),
         cmocka_unit_test(carrier_that_ends_while_its_records_wait_applies_them),
         cmocka_unit_test(merged_tables_are_one_and_the_second_is_empty),
         cmocka_unit_test(records_of_other_kinds_are_left_to_the_caller),

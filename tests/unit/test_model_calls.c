@@ -177,6 +177,31 @@ static void methods_that_nobody_announced_are_counted_once(void **state)
     fx_end(&f);
 }
 
+static void messages_cut_short_do_not_stop_a_dump(void **state)
+{
+    (void)state;
+    for (int signatures = 0; signatures < 2; signatures++) {
+        struct fx f;
+        struct hpx_thread t = {0};
+        const struct hpx_model_config cfg = {.calls = true, .call_depth = 1, .call_signatures = signatures != 0};
+        fx_begin(&f, &cfg);
+        announce(&f, 1, 3, "", 0);
+        announce(&f, 4, 2, FX_TEXT("La;\0A.java\0x"));
+        announce(&f, 6, 0, FX_TEXT("Lb;"));
+        for (uint32_t i = 1; i < 6; i++) {
+            fx_event(&f, &t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(i, 0));
+        }
+        struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+        assert_non_null(s);
+        assert_row(s, "hprofx.unknown.method", 1, 1 + 2 + 3, 0, 0);
+        assert_row(s, "a.x", 1, 4, 0, 0);
+        assert_row(s, "a.", 1, 5, 0, 0);
+        hpx_call_snapshot_destroy(s);
+        hpx_model_thread_gone(f.m, &t);
+        fx_end(&f);
+    }
+}
+
 static void calls_in_a_gap_have_a_name_and_are_told(void **state)
 {
     struct fx f;
@@ -371,6 +396,7 @@ int main(void)
         cmocka_unit_test(calls_are_shown_with_names_and_without_lines),
         cmocka_unit_test(overloads_are_one_row_unless_signatures_are_shown),
         cmocka_unit_test(methods_that_nobody_announced_are_counted_once),
+        cmocka_unit_test(messages_cut_short_do_not_stop_a_dump),
         cmocka_unit_test(calls_in_a_gap_have_a_name_and_are_told),
         cmocka_unit_test(snapshot_resets_counts_and_tells_of_open_calls),
         cmocka_unit_test(times_shown_are_never_below_0),
