@@ -179,6 +179,18 @@ static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
 }
 
+/* Before the first call counts. */
+static void calibrate(JNIEnv *env)
+{
+    uint32_t inner, outer;
+    struct hpx_agent_thread *scratch = hpx_threads_scratch();
+    if (scratch != NULL) {
+        hpx_tracker_calibrate(env, scratch, &inner, &outer);
+        hpx_model_calls_probes(hpx_agent.model, inner, outer);
+        hpx_threads_release_scratch(scratch);
+    }
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
@@ -205,6 +217,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     } else {
         hpx_instrument_loaded(jvmti, env);
         hpx_threads_adopt_others(jvmti, env);
+        calibrate(env);
         hpx_tracker_open();
         hpx_virtual_enable(jvmti, true);
     }

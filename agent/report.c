@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c: the lines of report.h. */
 #include "report.h"
+#include "call_table.h"
 #include "clock.h"
 #include "company.h"
 #include "handshake.h"
@@ -29,8 +30,18 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *ca
     hpx_count(&r->total, HPX_C_SIGNAL_TAKEN, hpx_company_unsampled_ms());
     hpx_count(&r->total, HPX_C_THREADS_UNSAMPLED, hpx_agent.aggregator.untaken);
     if (calls != NULL) {
-        r->calls = (struct hpx_call_figures){calls->all_calls,  calls->self_ns,     calls->open_calls, calls->open_ns, calls->probes_ns,
-                                             calls->lost_calls, calls->lost_events, calls->resynced,   calls->stray};
+        const struct hpx_calltab *table = hpx_model_calltab(hpx_agent.model);
+        r->calls = (struct hpx_call_figures){.calls = calls->all_calls,
+                                             .self_ns = calls->self_ns,
+                                             .open_calls = calls->open_calls,
+                                             .open_ns = calls->open_ns,
+                                             .probes_ns = calls->probes_ns,
+                                             .lost_calls = calls->lost_calls,
+                                             .lost_events = calls->lost_events,
+                                             .resynced = calls->resynced,
+                                             .stray = calls->stray,
+                                             .inner_ns = table->cfg.inner,
+                                             .outer_ns = table->cfg.outer};
     }
     r->samples = hpx_model_samples(hpx_agent.model);
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
@@ -147,7 +158,7 @@ static void add_calls(struct text *t, const struct hpx_report *r)
     }
     add(t, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", c->calls, ms(c->self_ns));
     add(t, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", c->open_calls, ms(c->open_ns));
-    add(t, "hprofx: taken off for the probes: %.3f ms\n", ms(c->probes_ns));
+    add(t, "hprofx: taken off for the probes: %.3f ms (%" PRIu32 " + %" PRIu32 " ns a call)\n", ms(c->probes_ns), c->inner_ns, c->outer_ns);
     add(t, "hprofx: exits not seen: %" PRIu64 "\n", c->resynced);
     add(t, "hprofx: exits without an entry: %" PRIu64 "\n", c->stray);
     if (c->lost_events > 0) {

@@ -162,6 +162,23 @@ void hpx_threads_arm_self(void)
     }
 }
 
+struct hpx_agent_thread *hpx_threads_scratch(void)
+{
+    struct hpx_agent_thread *t = make((pid_t)syscall(SYS_gettid));
+    if (t != NULL) {
+        hpx_cpuclock_enter(&t->cpuclock);
+    }
+    return t;
+}
+
+void hpx_threads_release_scratch(struct hpx_agent_thread *t)
+{
+    if (t != NULL) {
+        hpx_ring_fini(&t->base.ring);
+        free(t);
+    }
+}
+
 struct hpx_agent_thread *hpx_threads_find_self(JNIEnv *env)
 {
     bool known;

@@ -11,6 +11,9 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm);
 void hpx_threads_arm_self(void);
 /* The calling thread's state, if it was there before VMInit and has not asked before; NULL: none. For a thread that has no hpx_self. */
 struct hpx_agent_thread *hpx_threads_find_self(JNIEnv *env);
+/* A state that no thread has and nobody drains, with the caller's clock; NULL: no memory. The caller gives it to release_scratch(). */
+struct hpx_agent_thread *hpx_threads_scratch(void);
+void hpx_threads_release_scratch(struct hpx_agent_thread *t);
 /* The calling thread ends. */
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env);
 /* VMInit, before the events of threads are enabled: threads may start while adopt_others() lists them. */

@@ -13,6 +13,11 @@ int hpx_tracker_define(JNIEnv *env, struct hpx_err *err);
 bool hpx_tracker_defined(void);
 /* Probes count from now on. After the thread of VMInit has its state. */
 void hpx_tracker_open(void);
+/* Undoes open; no thread but the caller can be in a probe. */
+void hpx_tracker_pause(void);
+/* What a pair of probes costs compiled code, in ns of CPU time: between its two stamps (inner) and beside them (outer), by calling them
+ * some thousand times on `scratch`, a state whose ring nobody drains. 0 and 0 where it cannot be told. VMInit's thread, before open. */
+void hpx_tracker_calibrate(JNIEnv *env, struct hpx_agent_thread *scratch, uint32_t *inner_ns, uint32_t *outer_ns);
 /* What pushes calls stands between these two: the state to push with, or NULL: the thread has none, or probes count no more. Nothing
  * between them enters the JVM. The calling thread. */
 struct hpx_agent_thread *hpx_tracker_go_in(JNIEnv *env);

@@ -166,6 +166,9 @@ struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
 
 /* ---- exact calls (model_calls.c); with cfg.calls ---- */
 
+/* What a pair of probes costs (call_table.h): as cfg.call_inner_ns and call_outer_ns, where it is known later. Before the first event; any
+ * thread. */
+void hpx_model_calls_probes(struct hpx_model *m, uint32_t inner_ns, uint32_t outer_ns);
 /* At a dump, in pass_end, for a thread whose records were drained up to p->at (hpx_sink.tail): counts what it keeps back, once. Also for a
  * retired thread that did not flush, before hpx_model_thread_gone(). */
 void hpx_model_calls_pending(struct hpx_model *m, struct hpx_thread *t, const struct hpx_calls_pending *p);

@@ -20,6 +20,12 @@ void hpx_model_calls_fini(struct hpx_model *m)
     hpx_numbers_fini(&m->numbers);
 }
 
+void hpx_model_calls_probes(struct hpx_model *m, uint32_t inner_ns, uint32_t outer_ns)
+{
+    m->calls.cfg.inner = inner_ns;
+    m->calls.cfg.outer = outer_ns;
+}
+
 struct hpx_calltab *hpx_model_calltab(struct hpx_model *m)
 {
     return &m->calls;
