@@ -31,7 +31,7 @@ int hpx_agct_init(struct hpx_err *err)
         sym = jvm ? dlsym(jvm, "AsyncGetCallTrace") : NULL;
     }
     if (sym == NULL) {
-        return hpx_err_set(err, HPX_E_VM, "cpu=samples: this JVM has no AsyncGetCallTrace");
+        return hpx_err_set(err, HPX_E_VM, "this JVM has no AsyncGetCallTrace");
     }
     memcpy(&async_get_call_trace, &sym, sizeof sym); /* ISO C has no cast from object to function pointer */
     return 0;

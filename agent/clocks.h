@@ -41,7 +41,7 @@ uint64_t hpx_clocks_poll_take(struct hpx_agent_thread *t);
 
 /* In the child of a fork: closes its copies of the perf events. Async-signal-safe. */
 void hpx_clocks_forget(void);
-/* "timer" or "perf cpu-clock": what new threads get. For the report. */
+/* "thread CPU timer" or "perf cpu-clock": what new threads get. For the report. */
 const char *hpx_clocks_name(void);
 
 #endif

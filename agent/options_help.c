@@ -12,7 +12,7 @@ struct page {
 static void row(const struct page *to, const char *name, const char *what, const char *def)
 {
     char line[256];
-    int n = snprintf(line, sizeof(line), "  %-22s %-40s%s%s\n", name, what, *def ? " " : "", def);
+    int n = snprintf(line, sizeof(line), "  %-23s %-39s%s%s\n", name, what, *def ? " " : "", def);
     if (n > 0) {
         to->put(to->ctx, line);
     }

@@ -41,7 +41,7 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "thread", .kind = HPX_OPT_FLAG, .offset = AT(thread), .values = YN, .must = YN, .def = "n",
      .what = "the thread in traces", .more = "y: each thread has traces of its own. Some readers of HPROF text, gprof2dot among them, take only files made with thread=n."},
     {.name = "doe", .kind = HPX_OPT_FLAG, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
-     .what = "write a profile at exit", .more = "n: only profiles that were asked for while the program ran."},
+     .what = "write a profile at exit", .more = "n: the file has the threads alone. Profiles that are asked for while the program runs are not in this version yet."},
     {.name = "force", .kind = HPX_OPT_FLAG, .offset = AT(force), .values = YN, .must = YN, .def = "y",
      .what = "replace an existing file",
      .more = "n: where NAME exists, the process id is put into the name: java.hprof.1234.txt for text (NAME.1234.txt where NAME has no .txt), "

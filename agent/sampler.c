@@ -384,7 +384,7 @@ static const char *foreign_vm(struct hpx_err *err)
     if (name == NULL || (strstr(name, "OpenJDK") == NULL && strstr(name, "HotSpot") == NULL)) {
         why = "AsyncGetCallTrace is not known to work on this VM";
     } else if (hpx_agct_init(err) != 0) {
-        why = "this JVM has no AsyncGetCallTrace";
+        why = err->msg;
     }
     sampler.zero = name != NULL && strstr(name, "Zero") != NULL;
     (*hpx_agent.jvmti)->Deallocate(hpx_agent.jvmti, (unsigned char *)name);

@@ -194,8 +194,8 @@ static bool same_name(const char *comm, const char *name)
     return strncmp(comm, name, sizeof cut - 1) == 0 || strcmp(comm, cut) == 0;
 }
 
-/* The kernel id of the thread of that name; 0 if there is none or more than one. */
-static pid_t tid_by_name(const char *name)
+/* The kernel id of the thread of that name; 0 if there is none, -1 if there is more than one. */
+static pid_t look_for_name(const char *name)
 {
     DIR *dir = opendir("/proc/self/task");
     pid_t found = 0;
@@ -220,7 +220,19 @@ static pid_t tid_by_name(const char *name)
     if (dir != NULL) {
         closedir(dir);
     }
-    return found > 0 ? found : 0;
+    return found;
+}
+
+/* 0: not to be told. A thread gives itself its name a moment after it has begun, later on a busy machine. */
+static pid_t tid_by_name(const char *name)
+{
+    static int patience = 10; /* ms, of VMInit's thread alone */
+    pid_t tid = look_for_name(name);
+    for (; tid == 0 && patience > 0; patience--) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        tid = look_for_name(name);
+    }
+    return tid > 0 ? tid : 0;
 }
 
 static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)

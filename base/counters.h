@@ -26,7 +26,8 @@
     X(LOST_WAIT, LOSS, "lost, no space in time", "events of an exact mode lost: no space within the bound")                                \
     X(LOST_NO_MEMORY, LOSS, "lost, no memory", "samples lost: a table could not grow")                                                     \
     X(FAULTS, LOSS, "faults", "faults caught while a stack was walked; after the third no stack is walked from a signal")                  \
-    X(THREADS_UNSAMPLED, LOSS, "threads not sampled", "threads whose timer or state could not be made")                                    \
+    X(THREADS_UNSAMPLED, LOSS, "threads not sampled",                                                                                      \
+      "threads that could be neither timed nor polled: without memory or kernel id, or started after the signal was taken")                \
     X(THREADS_BLOCKED, LOSS, "threads that block the signal", "threads that had the signal of sampling blocked when they started")         \
     X(SIGNAL_TAKEN, LOSS, "CPU ms without sampling", "CPU time of the process after the program took the signal of sampling")              \
     X(THREADS_UNTOLD, LOSS, "threads not told of", "threads whose start or end could not be stored")                                       \

@@ -40,20 +40,20 @@ class Env:
     def _compile(self):
         common = sorted(p for p in (HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java'))
         self.classes = {8: self.tmp / 'classes'}
-        self._javac(self._compiler(8), 8, common, self.classes[8])
+        self.javac(self.compiler(8), 8, common, self.classes[8])
         for release in (17, 21):
             files = sorted((HERE / ('programs%d' % release)).glob('*.java'))
-            with_jdk = self._compiler(release)
+            with_jdk = self.compiler(release)
             if files and with_jdk:
                 self.classes[release] = self.tmp / ('classes%d' % release)
-                self._javac(with_jdk, release, files, self.classes[release])
+                self.javac(with_jdk, release, files, self.classes[release])
 
-    def _compiler(self, release):
+    def compiler(self, release):
         """The lowest that knows the release and --release (9): a later one may have dropped the release."""
         able = sorted((j for j in self.jdks if j.version >= release), key=lambda j: (j.version < 9, j.version))
         return able[0] if able else None
 
-    def _javac(self, jdk, release, files, to):
+    def javac(self, jdk, release, files, to):
         to.mkdir()
         what = ['--release', str(release)] if jdk.version >= 9 else ['-source', str(release), '-target', str(release)]
         cmd = [str(jdk.home / 'bin' / 'javac')] + what + ['-Xlint:-options', '-g', '-nowarn', '-encoding', 'UTF-8', '-cp', str(self.classes[8]), '-d', str(to)]

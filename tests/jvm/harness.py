@@ -101,8 +101,8 @@ class Test:
     def agent(self, opts):
         return '-agentpath:%s%s' % (self.env.agent, '' if opts is None else '=' + opts)
 
-    def command(self, program, *args, opts='cpu=samples', agent=None, jvm=(), native=False, gc=True):
-        """opts None: without the agent, unless `agent` holds the argument that loads it."""
+    def command(self, program, *args, opts='cpu=samples', agent=None, jvm=(), native=False, gc=True, classes=None):
+        """opts None: without the agent, unless `agent` holds the argument that loads it. classes: a folder before those of all tests."""
         cmd = self.jdk.java() + ['-Xmx512m'] + (self.gc if gc else [])
         cmd += list(jvm)
         if native:
@@ -111,7 +111,8 @@ class Test:
             cmd.append(agent)
         elif opts is not None:
             cmd.append(self.agent(opts))
-        return cmd + ['-cp', self.env.classpath(self.jdk), program] + self.arguments(program, args)
+        path = ([str(classes)] if classes else []) + [self.env.classpath(self.jdk)]
+        return cmd + ['-cp', ':'.join(path), program] + self.arguments(program, args)
 
     def arguments(self, program, args):
         words = [str(a) for a in args]

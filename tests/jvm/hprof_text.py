@@ -2,6 +2,7 @@
 """Our text output as Python objects. Refuses any line that the layout does not have; tests/format/check_ascii.py, where present, checks the bytes too."""
 import collections
 import dataclasses
+import datetime
 import pathlib
 import re
 import subprocess
@@ -12,7 +13,7 @@ FRAME = re.compile(r'\t([^(]+)\((.+):([1-9][0-9]*|Unknown line)\)')
 START = re.compile(r'THREAD START \(obj=([0-9a-f]+), id = (\d+), name="((?:[^"\\]|\\.)*)", group="((?:[^"\\]|\\.)*)"\)')
 END = re.compile(r'THREAD END \(id = (\d+)\)')
 TRACE = re.compile(r'TRACE (\d+):(?: \(thread=(\d+)\))?')
-BEGIN = re.compile(r'CPU SAMPLES BEGIN \(total = (\d+)\) .{24}')
+BEGIN = re.compile(r'CPU SAMPLES BEGIN \(total = (\d+)\) (.{24})')
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
 REPORT = re.compile(r'hprofx: ([^:]+): (.*)')
 UNKNOWN = 'hprofx.unknown.'
@@ -53,6 +54,7 @@ class Profile:
         self.names, self.groups, self.ended = {}, {}, set()
         self.traces, self.rows, self.report = {}, [], collections.OrderedDict()
         self.total, self.sections = None, []
+        self.created, self.dumped = None, []  # datetimes: of the first line, of each section
 
     def serial(self, name):
         found = [s for s, n in self.names.items() if n == name]
@@ -110,12 +112,14 @@ def parse(text, complete=True):
     head, dashes, body = text.partition('\n--------\n\n')
     if not dashes:
         raise Malformed('no line of eight dashes and blank line')
-    if not re.match(r'JAVA PROFILE 1\.0\.1, created [A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d:\d\d \d{4}\n\n', head):
+    m = re.match(r'JAVA PROFILE 1\.0\.1, created ([A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d:\d\d \d{4})\n\n', head)
+    if not m:
         raise Malformed('first line')
     lines = body.split('\n')
     if lines.pop() != '' and complete:
         raise Malformed('the last line has no end')
     p, state, trace = Profile(text), 'records', None
+    p.created = _date(m.group(1))
     for ln in lines:
         m = FRAME.fullmatch(ln)
         if trace is not None and m:
@@ -128,6 +132,13 @@ def parse(text, complete=True):
     if complete and state != 'records' and state != 'report':
         raise Malformed('the file ends in a section')
     return p
+
+
+def _date(text):
+    try:
+        return datetime.datetime.strptime(text, '%a %b %d %H:%M:%S %Y')
+    except ValueError as e:
+        raise Malformed('date %r' % text) from e
 
 
 def _line(p, state, ln):
@@ -184,6 +195,7 @@ def _record(p, state, ln):
     m = BEGIN.fullmatch(ln)
     if m:
         p.total = int(m.group(1))
+        p.dumped.append(_date(m.group(2)))
         p.rows = []
         p.sections.append('CPU SAMPLES')
         return 'table head', None

@@ -12,7 +12,7 @@ COLLECTORS = ('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah')
 FLAGS = {'Serial': '-XX:+UseSerialGC', 'Parallel': '-XX:+UseParallelGC', 'G1': '-XX:+UseG1GC', 'ZGC': '-XX:+UseZGC', 'Shenandoah': '-XX:+UseShenandoahGC'}
 KINDS = ('server', 'zero')
 # What a test can ask for (needs=), and the kinds of VM that have it.
-OFFERS = {'jit': ('server',)}
+OFFERS = {'jit': ('server',), 'jfr': ('server',)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,21 +25,24 @@ class Jdk:
     level: str
     brief: bool
 
-    def java(self):
-        """The start of a command. No core file: `run` sets the limit for every version, this spares the attempt."""
-        return [str(self.home / 'bin' / 'java')] + (['-zero'] if self.kind == 'zero' else []) + (['-XX:-CreateCoredumpOnCrash'] if self.version >= 9 else [])
+    def java(self, within=()):
+        """The start of a command; `within`: a command that is to start it (as another user, say) where the VM runs. No core file: `run` sets the limit for
+        every version, this spares the attempt."""
+        start, _, home = self._inside() if within else ([], '', self.home)
+        return start + list(within) + [str(home / 'bin' / 'java')] + (['-zero'] if self.kind == 'zero' else []) + (['-XX:-CreateCoredumpOnCrash'] if self.version >= 9 else [])
 
-    def embedding(self):
-        """(start of a command, its libjvm) of a program that loads this VM itself. The JDKs of tools/jdks want the C library of their tree: there the
-        program is started as bin/java starts the JVM."""
-        start, home = [], self.home
+    def _inside(self):
+        """(start of a command, tree, home in the tree): the JDKs of tools/jdks want the C library of their tree, and bin/java starts the JVM there."""
         wrapper = (self.home / 'bin' / 'java').read_bytes()
         m = re.fullmatch(rb'#!/bin/sh\nexec (\S+) (\S+) (\S+)/bin/java "\$@"\n', wrapper) if len(wrapper) < 4096 else None
-        if m:
-            start, tree, home = [m.group(1).decode(), m.group(2).decode()], m.group(2).decode(), pathlib.Path(m.group(3).decode())
-            found = ['/' + str(f.relative_to(tree)) for f in pathlib.Path(tree + str(home)).rglob(self.kind + '/libjvm.so')]
-        else:
-            found = [str(f) for f in home.rglob(self.kind + '/libjvm.so')]
+        if not m:
+            return [], '/', self.home
+        return [m.group(1).decode(), m.group(2).decode()], m.group(2).decode(), pathlib.Path(m.group(3).decode())
+
+    def embedding(self):
+        """(start of a command, its libjvm) of a program that loads this VM itself."""
+        start, tree, home = self._inside()
+        found = ['/' + str(f.relative_to(tree)) for f in pathlib.Path(tree, str(home)[1:]).rglob(self.kind + '/libjvm.so')]
         return start, found[0]
 
     def gc(self, collector):

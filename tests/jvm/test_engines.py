@@ -111,6 +111,14 @@ def walk_is_taken_without_a_usable_AsyncGetCallTrace(t, what):
     t.check(p.innermost_of(['Split.loopA'])['Split.loopA'] > 0.3 * p.total, 'no samples in the hot loop')
 
 
+@test(needs=('jit',), level='quick')
+def walk_is_taken_on_another_vm(t):
+    run, p = _refused(t, 'vm', 'cpu=samples,interval=1,cutoff=0')
+    t.equal(engine_of(t), 'walk', 'engine')
+    t.equal(run.err.count('cpu=samples: AsyncGetCallTrace is not known to work on this VM: stacks are taken by sampler=walk'), 1, 'lines that say so')
+    t.check(p.innermost_of(['Split.loopA'])['Split.loopA'] > 0.3 * p.total, 'no samples in the hot loop')
+
+
 @test(level='quick')
 def poll_is_taken_without_timers(t):
     run, p = _refused(t, 'timers', 'cpu=samples,interval=10,cutoff=0')

@@ -5,6 +5,7 @@ import collections
 import errno
 import mmap
 import re
+import signal
 import struct
 import threading
 
@@ -22,6 +23,8 @@ HOWS = {'open': ('EMFILE', 'EINTR', 'ENOSPC'), 'write': ('ENOSPC', 'EIO', 'EINTR
         'rename': ('EACCES',), 'ftruncate': ('EIO',), 'close': ('EIO', 'EINTR'), 'fcntl': ('EIO',), 'sigaction': ('EIO',), 'stat': ('EIO',), 'flock': ('ENOLCK',)}
 # Before main an output that cannot be made may end the start, with a line that says so (docs/shutdown.md).
 MAY_REFUSE = ('open', 'stat')
+# cpu=samples makes no fsync, and cuts no file back on a disk with room.
+MAY_HAVE_NONE = ('fsync', 'ftruncate')
 REFUSED = "HPROF ERROR: can't create profile file: java.hprof.txt"
 CASES = ['%s %s' % (k, h) for k in KINDS for h in HOWS.get(k, ('ENOMEM',))]
 FROM = ['%s %s' % (k, h) for k, h in (('memory', 'ENOMEM'), ('calloc', 'ENOMEM'), ('realloc', 'ENOMEM'), ('memalign', 'ENOMEM'), ('mmap', 'ENOMEM'), ('write', 'ENOSPC'), ('write', 'short'),
@@ -30,7 +33,7 @@ COUNTED = re.compile(r'hprofx: [A-Za-z ,]+: \d+( \(|$)')
 ABOUT = re.compile(r'hprofx: (cpu=samples|file=\S+|another run writes)|HPROF ERROR: ')
 MOST = 200
 _lock = threading.Lock()
-_base = {}  # JDK: Counter of calls, samples of a run without faults
+_base = {}  # JDK, collector: Counter of calls, samples of a run without faults
 
 
 class Injection:
@@ -112,13 +115,14 @@ class Injection:
 
 def _baseline(t):
     with _lock:
-        if t.jdk not in _base:
+        key = t.jdk, t.case.collector
+        if key not in _base:
             i = Injection(t)
             i.judge(0)
             p = t.output()
             t.equal(i.said, [], 'lines without a fault')
-            _base[t.jdk] = (i.calls, p.total)
-        return _base[t.jdk]
+            _base[key] = (i.calls, p.total)
+        return _base[key]
 
 
 def _steps(calls, level):
@@ -146,20 +150,37 @@ def _inject(t, case, onward):
         runs, injected = runs + 1, injected + i.injected
         if i.injected == 0 and k > calls[kind]:
             break
-    t.check(injected or not calls[kind], 'no fault was injected')
+    t.check(injected or kind in MAY_HAVE_NONE, 'no fault was injected in %d runs; %d calls without one' % (runs, calls[kind]))
     _note(t, case + (' and on' if onward else ''), runs, injected)
 
 
-@test(params=CASES, needs=('jit',), one_jdk=True, timeout=3000)
+@test(params=CASES, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
 def one_call_fails(t, case):
     _inject(t, case, False)
 
 
-@test(params=FROM, needs=('jit',), one_jdk=True, timeout=3000)
+@test(params=FROM, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
 def each_call_from_one_on_fails(t, case):
     _inject(t, case, True)
 
 
-@test(level='long', params=CASES, needs=('jit',), since=18, timeout=3000)
+@test(collectors='any', needs=('jit',), one_jdk=True, timeout=600)
+def a_mapping_fails_inside_liburcu(t):
+    """liburcu ends the process where the mapping of its list of threads fails (docs/faults.md): one for so few threads; at every other call the contract holds."""
+    _, samples = _baseline(t)
+    every = Injection(t, also='liburcu').calls['mmap']
+    t.check(every > _baseline(t)[0]['mmap'] - 3, 'only %d calls with those of liburcu' % every)
+    ended = []
+    for k in _steps(every, t.level):
+        i = Injection(t, 'mmap', k, 'ENOMEM', also='liburcu')
+        if i.run.code == -signal.SIGABRT:
+            ended.append(k)
+        else:
+            i.judge(samples)
+    t.check(len(ended) <= 1, 'the process was ended at the calls %s' % ended)
+    _note(t, 'mmap ENOMEM, also of liburcu', len(_steps(every, t.level)), len(_steps(every, t.level)))
+
+
+@test(level='long', params=CASES, collectors='any', needs=('jit',), since=18, timeout=3000)
 def one_call_fails_on_further_jdks(t, case):
     _inject(t, case, False)

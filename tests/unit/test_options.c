@@ -439,6 +439,21 @@ static void options_help_names_every_option_in_80_columns(void **state)
     }
 }
 
+static void options_help_keeps_its_columns(void **state)
+{
+    static struct help h;
+    (void)state;
+    hpx_options_help(put, &h);
+    const char *line = strstr(h.text, "  option ");
+    assert_non_null(line);
+    size_t meaning = (size_t)(strstr(line, "meaning") - line), at = (size_t)(strstr(line, "default") - line);
+    for (; *line != '\n'; line += strcspn(line, "\n") + 1) {
+        if (line[meaning] == ' ' || line[meaning - 1] != ' ' || line[at] == ' ' || line[at - 1] != ' ') {
+            fail_msg("not in its columns: %.*s", (int)strcspn(line, "\n"), line);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +479,7 @@ int main(void)
         cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
         cmocka_unit_test(options_only_cpu_samples_as_text_into_a_file_is_supported),
         cmocka_unit_test(options_help_names_every_option_in_80_columns),
+        cmocka_unit_test(options_help_keeps_its_columns),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
