@@ -19,7 +19,7 @@
 #define TAKE_OVER_NS  (50ull * 1000 * 1000)
 #define POLL_LEAST_NS (1000ull * 1000)       /* between two looks at the clocks */
 #define POLL_MOST_NS  (200ull * 1000 * 1000) /* a longer pause than the interval comes of POLL_SHARE alone */
-#define POLL_SHARE    20                     /* a round may use one part in so many of a CPU */
+#define POLL_SHARE    20                     /* a round may use one part in so many of a CPU; of the time, where it stops all threads */
 #define FOREVER_NS    UINT64_C(3600000000000)
 
 struct slot {
@@ -396,18 +396,33 @@ static uint64_t pause_after(uint64_t cost_ns)
     return pause > fair ? pause : fair;
 }
 
+/* Those that were asked for; when the next may be: where each stops all threads, that may take a share of the time. */
+static uint64_t walk_round(JNIEnv *env)
+{
+    uint64_t began = hpx_clock_mono();
+    take_asked(env);
+    if (list.single) {
+        return 0;
+    }
+    uint64_t now = hpx_clock_mono(), pause = (now - began) * POLL_SHARE;
+    return now + (pause < POLL_MOST_NS ? pause : POLL_MOST_NS);
+}
+
 static void serve(JNIEnv *env)
 {
-    uint64_t next = 0;
+    uint64_t next = 0, next_walk = 0;
     for (bool quit = false; !quit;) {
         uint32_t seen = hpx_wake_value(&list.wake);
         quit = atomic_load_explicit(&list.quit, memory_order_relaxed);
         if (atomic_exchange_explicit(&list.take_over, false, memory_order_relaxed)) {
             (*hpx_agent.jvmti)->GenerateEvents(hpx_agent.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
         }
-        take_asked(env);
-        bool polling = atomic_load_explicit(&list.polling, memory_order_relaxed);
         uint64_t now = hpx_clock_mono();
+        if (now >= next_walk || quit) {
+            next_walk = walk_round(env);
+            now = hpx_clock_mono();
+        }
+        bool polling = atomic_load_explicit(&list.polling, memory_order_relaxed);
         if (polling && (now >= next || quit)) {
             uint64_t cpu = hpx_clock_thread_cpu();
             poll_round(env);
@@ -417,7 +432,8 @@ static void serve(JNIEnv *env)
             next = began + pause_after(list.single ? hpx_clock_thread_cpu() - cpu : now - began);
         }
         if (!quit && (!polling || now < next)) {
-            hpx_wake_wait(&list.wake, seen, polling ? next - now : FOREVER_NS);
+            uint64_t pause = polling ? next - now : FOREVER_NS, walk = next_walk > now ? next_walk - now : FOREVER_NS;
+            hpx_wake_wait(&list.wake, seen, pause < walk ? pause : walk);
         }
     }
 }

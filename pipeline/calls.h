@@ -17,7 +17,8 @@
  *   push:   fold = BUSY; records, tail; at, method, entered; fold = the new state
  *   fold:   entered (not looked at in the states NONE and LEAF); fold
  * All are release stores, peek's loads acquire; it takes at, fold, method, entered, fold, at, and is content when both pairs are equal and
- * not BUSY. Between two pushes fold takes no value twice (calls only grow); `at` grows with each push; so equal pairs are one state, and
+ * not BUSY. Between two pushes fold takes no value twice (calls only grow; a push that found no
+ * room puts the value back and has changed nothing); `at` grows with each push; so equal pairs are one state, and
  * what was read between them is of that state: a later method or entered would have shown a later fold or at.
  * On the producer's side these are plain stores on x86.
  *

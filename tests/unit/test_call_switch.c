@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_call_switch.c: call stacks that go from thread to thread, read in order and out of it. */
+#include "call_fixture.h"
+
+static void calls_of_a_virtual_thread_go_on_with_its_next_carrier(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    event(HPX_EV_ENTER, 1, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 2, 12);
+    event(HPX_EV_ENTER, 3, 13);
+    switch_to(th, 0, 0, 20); /* 8 since the enter of 2 */
+    event(HPX_EV_EXIT, 1, 30);
+    switch_to(b, 77, 1, 5000); /* another CPU clock */
+    assert_open(2, 8);
+    event_of(b, HPX_EV_EXIT, 3, 5001);
+    event_of(b, HPX_EV_EXIT, 2, 5003);
+    switch_to(b, 0, 0, 5004);
+    assert_cost(TRACE(1), 1, 20, 20);
+    assert_cost(TRACE(2), 1, 3, 11);
+    assert_cost(TRACE(3, 2), 1, 8, 8);
+    assert_int_equal(tab.stray + tab.resynced, 0);
+    end();
+}
+
+static void mount_that_is_read_before_the_one_before_it_waits(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0), *c = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(c, 77, 2, 100); /* two mounts too early */
+    event_of(c, HPX_EV_EXIT, 1, 103);
+    switch_to(c, 0, 0, 104);
+    event_of(c, HPX_EV_LEAF, 8, HPX_EV_LEAF_STAMP(1, 1));
+    switch_to(b, 77, 1, 50); /* one */
+    event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
+    switch_to(b, 0, 0, 60);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(8), 0, 0, 0);
+    switch_to(th, 0, 0, 20);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(2, 1), 1, 1, 1);
+    assert_cost(TRACE(1), 1, 10 + 10 + 3 - 1, 23);
+    assert_cost(TRACE(8), 1, 1, 1);
+    assert_int_equal(tab.stray + tab.resynced, 0);
+    end();
+}
+
+static void virtual_threads_that_have_ended_take_no_memory(void **state)
+{
+    (void)state;
+    begin(3);
+    uint64_t turn = 0;
+    size_t bytes = 0;
+    for (uint64_t key = 1; key <= 10000; key++) {
+        switch_to(th, key * 64, 0, turn++);
+        event(HPX_EV_ENTER, 1, turn);
+        event(HPX_EV_EXIT, 1, turn);
+        switch_to(th, 0, 0, turn++);
+        if (key == 1000) {
+            bytes = hpx_calltab_bytes(&tab);
+        }
+    }
+    assert_int_equal(hpx_calltab_bytes(&tab), bytes);
+    assert_int_equal(tab.stacks.len, 1);
+    assert_cost(TRACE(1), 10000, 0, 0);
+    end();
+}
+
+static void carrier_that_ends_lets_its_virtual_thread_go(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(b, 77, HPX_EV_NO_TURN, 50);
+    event_of(b, HPX_EV_EXIT, 1, 51);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 0, 0, 0);
+    hpx_calltab_retire(&tab, th);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 1, 1, 1);
+    end();
+}
+
+static void carrier_that_ends_while_its_records_wait_applies_them(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    event(HPX_EV_ENTER, 9, 5);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(b, 77, 1, 50);
+    event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 3));
+    hpx_calltab_retire(&tab, b);
+    assert_cost(TRACE(2, 1), 3, 3, 3);
+    event(HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(1, 1)); /* the stack was taken from it */
+    assert_cost(TRACE(4, 9), 1, 1, 1);
+    event(HPX_EV_EXIT, 9, 30);
+    assert_cost(TRACE(9), 1, 24, 25);
+    end();
+}
+
+static void mounts_of_a_forgotten_stack_are_taken_in_turn(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10); /* no call is open: forgotten */
+    switch_to(th, 0, 0, 11);
+    switch_to(b, 77, 2, 50); /* read before turn 1 */
+    event_of(b, HPX_EV_EXIT, 1, 53);
+    switch_to(b, 0, 0, 54);
+    hpx_calltab_pass_end(&tab);
+    switch_to(th, 77, 1, 20);
+    event(HPX_EV_ENTER, 1, 21);
+    switch_to(th, 0, 0, 23);
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 1, 2 + 3, 5);
+    assert_int_equal(tab.stray + tab.resynced + tab.forced, 0);
+    end();
+}
+
+static void mount_waits_no_longer_than_its_patience(void **state)
+{
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(th, 0, 0, 20);
+    switch_to(b, 77, 5, 50); /* the SWITCHes of the turns between were lost */
+    event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 3));
+    for (uint32_t i = 0; i < HPX_CALL_PATIENCE; i++) {
+        hpx_calltab_pass_end(&tab);
+        assert_cost(TRACE(2, 1), 0, 0, 0);
+    }
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(2, 1), 3, 3, 3);
+    assert_int_equal(tab.forced, 1);
+    switch_to(b, 0, 0, 60);
+    switch_to(th, 77, 6, 30); /* and from now on in turn */
+    event(HPX_EV_EXIT, 1, 31);
+    assert_cost(TRACE(1), 1, 21 - 3, 21);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_of_a_virtual_thread_go_on_with_its_next_carrier),
+        cmocka_unit_test(mount_that_is_read_before_the_one_before_it_waits),
+        cmocka_unit_test(virtual_threads_that_have_ended_take_no_memory),
+        cmocka_unit_test(carrier_that_ends_lets_its_virtual_thread_go),
+        cmocka_unit_test(carrier_that_ends_while_its_records_wait_applies_them),
+        cmocka_unit_test(mounts_of_a_forgotten_stack_are_taken_in_turn),
+        cmocka_unit_test(mount_waits_no_longer_than_its_patience),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
