@@ -15,6 +15,7 @@ END = re.compile(r'THREAD END \(id = (\d+)\)')
 TRACE = re.compile(r'TRACE (\d+):(?: \(thread=(\d+)\))?')
 BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = (\d+)\) (.{24})')
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
+OLD = re.compile(r'(\d+) (\S.*) (\d+)')
 REPORT = re.compile(r'hprofx: ([^:]+): (.*)')
 UNKNOWN = 'hprofx.unknown.'
 
@@ -54,6 +55,7 @@ class Profile:
         self.names, self.groups, self.ended = {}, {}, set()
         self.traces, self.rows, self.report = {}, [], collections.OrderedDict()
         self.total, self.sections = None, []
+        self.old = []  # of cpu=old: ('callee caller', calls, ms)
         self.created, self.dumped = None, []  # datetimes: of the first line, of each section
 
     def serial(self, name):
@@ -157,9 +159,16 @@ def _line(p, state, ln):
         p.rows.append(Row(int(m.group(1)), float(m.group(2)), float(m.group(3)), int(m.group(4)), int(m.group(5)), m.group(6)))
         _row(p, p.rows[-1])
         return 'table', None
+    if ln == 'count callee caller time' and state == 'records':
+        p.sections.append('CPU OLD')
+        return 'old', None
+    m = OLD.fullmatch(ln) if state == 'old' else None
+    if m:
+        p.old.append((m.group(2), int(m.group(1)), int(m.group(3))))
+        return 'old', None
     m = REPORT.fullmatch(ln)
     if m:
-        if state != 'report':
+        if state not in ('report', 'old'):
             raise Malformed('a report line before the end of the dump: %r' % ln)
         p.report[m.group(1)] = m.group(2)
         return 'report', None
@@ -238,7 +247,7 @@ def read(path, dumps=1):
     p = parse(text)
     if len(p.sections) != dumps:
         raise Malformed('%d sections, expected %d' % (len(p.sections), dumps))
-    if CHECKER.exists():
+    if CHECKER.exists() and p.sections != ['CPU OLD']:
         r = subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True, text=True)
         if r.returncode != 0:
             raise Malformed('check_ascii.py: %s' % (r.stdout + r.stderr)[-600:])

@@ -19,6 +19,13 @@ CASES = {
 }
 
 
+# case: prefix. Their counts are exact; times are not compared: the original measured wall time in whole ms.
+CALLS = {'times-calls': 'Calls', 'times-calls-cutoff0': 'Calls', 'times-depth0': 'HotSplit', 'times-threads': 'Fruits', 'times-lambda': 'Lam', 'old-calls': 'Calls',
+         'old-bytecodes': 'Bci'}
+# How deep the stack is, and, after it has overflowed, whose call the next ones are: exits are lost in the frames that had no room for a probe.
+NOT_COMPARED = re.compile(r'Bci\.so\(|Bci\.empty\(\)V < Bci\.main')
+
+
 def facts(path, prefix):
     r = subprocess.run([sys.executable, str(build.GOLDEN / 'tools' / 'extract.py'), '--no-mirrors', str(path), prefix], capture_output=True, text=True, check=True)
     return r.stdout.splitlines()
@@ -36,13 +43,42 @@ def _shares(t, lines, want, n):
     t.check(sum(got.get(x, 0) for x in want) > 0.9 or not want, 'shares %s' % got)
 
 
+def _command(name):
+    """(options, program and its arguments) of the recorded command."""
+    words = (build.GOLDEN / name / 'cmd.txt').read_text().split()
+    return next(w for w in words if w.startswith('-agentlib:')).partition('=')[2], words[words.index('-cp') + 2:]
+
+
+def _counts(lines):
+    """{what was called: calls}; of cpu=times without the share of time."""
+    rows = [re.fullmatch(r'(?:COUNT (\d+)|TIME count=(\d+)) (.*)', ln) for ln in lines]
+    return {re.sub(r' self=[0-9.]+%', '', m.group(3)): int(m.group(1) or m.group(2)) for m in rows if m and not NOT_COMPARED.search(m.group(3))}
+
+
+@test(collectors='any', level='quick', params=sorted(CALLS), quick_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
+def calls(t, name):
+    options, program = _command(name)
+    recorded = build.GOLDEN / name
+    dies = name == 'times-lambda'  # the original, of its first lambda
+    # Every row: what the original had 1 ms of by its wall clock, ours may have less of.
+    run, p = t.profile(program[0], *program[1:], opts=re.sub(r',?cutoff=[^,]*', '', options) + ',cutoff=0', stdout=None if dies else (recorded / 'stdout.txt').read_text())
+    if not dies:
+        for ln in (recorded / 'stderr.txt').read_text().splitlines():
+            t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
+    got, want = facts(t.work / 'java.hprof.txt', CALLS[name]), (recorded / 'facts.txt').read_text().splitlines()
+    if not dies:
+        t.equal(_kind(got, 'THREAD'), _kind(want, 'THREAD'), 'THREAD facts')
+        t.equal(_kind(got, 'SECTIONS'), _kind(want, 'SECTIONS'), 'SECTIONS facts')
+    have = _counts(got)
+    wrong = {m: (have.get(m), n) for m, n in _counts(want).items() if have.get(m) != n}
+    t.check(not wrong, 'calls: %s' % wrong)
+
+
 @test(collectors='any', level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'verbose-n', 'force-n'))
 def case(t, name):
     prefix, shares, args = CASES[name]
     recorded = build.GOLDEN / name
-    words = (recorded / 'cmd.txt').read_text().split()
-    options = next(w for w in words if w.startswith('-agentlib:')).partition('=')[2]
-    program = words[words.index('-cp') + 2:]
+    options, program = _command(name)
     stdout, code = (recorded / 'stdout.txt').read_text(), int((recorded / 'exit.txt').read_text())
     if name == 'force-n':
         (t.work / 'java.hprof.txt').write_text('old')

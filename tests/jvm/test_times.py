@@ -34,3 +34,79 @@ def counts_are_exact(t, case):
     run, p = t.profile('Count', case, opts=EXACT)
     t.equal(p.sections, ['CPU TIME (ms)'], 'sections')
     _exact(t, p, run)
+
+
+@test(collectors='all')
+def counts_are_exact_with_each_collector(t):
+    run, p = t.profile('Count', 'exceptions', opts=EXACT)
+    _exact(t, p, run)
+
+
+@test(since=21, params=(1000, 10000))
+def virtual_threads_take_their_calls_along(t, n):
+    run, p = t.profile('CountVirtual', n, opts=EXACT)
+    _exact(t, p, run)
+    t.equal([p.report[k] for k in ('exits not seen', 'exits without an entry')], ['0', '0'], 'exits not seen, exits without an entry')
+
+
+@test(needs=('jit',))
+def with_every_class_verified(t):
+    run, p = t.profile('Count', 'kinds', opts=EXACT, jvm=['-Xverify:all'])
+    _exact(t, p, run)
+
+
+@test(level='quick')
+def times_are_those_of_the_thread_clock(t):
+    """Three methods of known CPU time, without calls inside but for the clock's."""
+    run, p = t.profile('Split', 'plain', 2000, opts='cpu=times,cutoff=0,depth=1')
+    truth = [int(x) / 1e6 for x in re.search(r'^truth (\d+) (\d+) (\d+)$', run.out, re.M).groups()]
+    self_ms = collections.Counter()
+    for r in p.rows:
+        self_ms[r.method] += r.self_ * p.total / 100
+    for m, ms in zip(('Split.loopA', 'Split.loopB', 'Split.loopC'), truth):
+        t.near(self_ms[m], ms, 0.03 * ms + 2, 'ms of %s' % m)
+
+
+@test()
+def sleeping_is_no_cpu_time(t):
+    _, p = t.profile('Calls', opts='cpu=times,cutoff=0,depth=1')
+    ms = sum(r.self_ for r in p.rows if r.method in ('Calls.napper', 'java.lang.Thread.sleep')) * p.total / 100
+    t.check(ms < 20, '200 ms of sleep are %.1f ms of CPU time' % ms)
+    wall = t.profile('Calls', opts='cpu=times,times=wall,cutoff=0,depth=1')[1]
+    ms = sum(r.self_ for r in wall.rows if r.method in ('Calls.napper', 'java.lang.Thread.sleep', 'java.lang.Thread.sleepNanos', 'java.lang.Thread.beforeSleep')) * wall.total / 100
+    t.check(ms >= 195, 'with times=wall 200 ms of sleep are %.1f ms' % ms)
+
+
+@test(level='quick')
+def filters_leave_classes_alone(t):
+    run, p = t.profile('Count', 'kinds', opts=EXACT + ',include=Count,exclude=Count$Made')
+    got, want = _counts(p), _expected(run)
+    for m, n in want.items():
+        t.equal(got[m], 0 if m.startswith('Count$Made') else n, 'calls of %s' % m)
+    t.check(all(m.startswith('Count') for m in got), 'methods: %s' % sorted(got))
+
+
+@test()
+def short_methods_are_left_alone(t):
+    run, p = t.profile('Count', 'recursion', opts=EXACT + ',include=Count,min=15')
+    got = _counts(p)
+    t.equal(got['Count.fib'], 21891, 'calls of Count.fib')
+    t.equal(got['Count.<init>'], 0, 'calls of a method of 5 bytes')
+    t.check(any('shorter' in v for k, v in p.report.items() if k == 'left alone'), 'report %s' % p.report)
+
+
+@test()
+def by_thread(t):
+    run, p = t.profile('Count', 'threads', opts='cpu=times,cutoff=0,thread=y,depth=2')
+    by = collections.Counter()
+    for r in p.rows:
+        if r.method == 'Count.step':
+            by[p.traces[r.trace].thread] += r.count
+    t.equal(sorted(by.values()), [20000] * 16, 'calls of Count.step by thread')
+
+
+@test(collectors='any', params=(1, 7))
+def no_trace_is_deeper_than_depth(t, depth):
+    _, p = t.profile('Deep', 500, 50, opts='cpu=times,cutoff=0,depth=%d' % depth, stdout='done\n')
+    t.equal(max(len(tr.frames) for tr in p.traces.values()), depth, 'deepest trace')
+    t.check(len(p.traces) < 20000, '%d traces' % len(p.traces))
