@@ -203,7 +203,8 @@ def the_wall_clock_jumps(t, seconds):
         run, p = t.profile('Faults', opts='cpu=samples,interval=1', stdout='faults survived\n', env=env)
         t.equal(_said(run), [], 'lines')
         t.check(plain.total / 3 < p.total < plain.total * 3, 'total %d, %d without a jump' % (p.total, plain.total))
-        t.check(jumped(p.dumped[0]), 'no jump: the dump is of %s' % p.dumped[0])
+        # a fast machine is done before the later moments
+        t.check(after > 40 or jumped(p.dumped[0]), 'no jump: the dump is of %s' % p.dumped[0])
         t.check(after > 0 or jumped(p.created), 'no jump at the start: the file is of %s' % p.created)
         figures = [v for v in p.report.values() if re.match(r'-', v)]
         t.equal(figures, [], 'negative figures of the report')
