@@ -71,7 +71,7 @@ void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t
 /* Exact modes: reserve; when full, wakes the aggregator and waits in slices of 1 ms while the gate is open, at most wait_ns; then counts
  * HPX_C_LOST_WAIT and returns NULL: the report is then marked incomplete. Not in signal handlers, GC callbacks, nor with a lock of the VM
  * held. */
-#define HPX_EXACT_WAIT_NS UINT64_C(100000000)
+#define HPX_EXACT_WAIT_NS UINT64_C(2000000000) /* on a busy machine the aggregator may be without a CPU for some 100 ms */
 void *hpx_reserve_or_wait(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *t, size_t n);
 
 #endif
