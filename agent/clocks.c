@@ -115,7 +115,7 @@ static bool arm_timer(struct hpx_agent_thread *t)
     t->origin_ns = phase;
     struct itimerspec spec = {{(time_t)(interval / 1000000000u), (long)(interval % 1000000000u)},
                               {(time_t)(first / 1000000000u), (long)(first % 1000000000u)}};
-    atomic_store_explicit(&t->clock, HPX_CLOCK_TIMER, memory_order_release); /* before the first signal; partner: hpx_clocks_stop() */
+    atomic_store_explicit(&t->clock, HPX_CLOCK_TIMER, memory_order_release); /* before the first signal; partner: hpx_clocks_cease() */
     if (timer_settime(t->timer, 0, &spec, NULL) != 0) {
         int why = errno;
         hpx_clocks_stop(t);
@@ -188,7 +188,7 @@ static bool arm_perf(struct hpx_agent_thread *t)
     t->perf_fd = fd;
     t->origin_ns = origin;
     t->settle = true;
-    atomic_store_explicit(&t->clock, HPX_CLOCK_PERF, memory_order_release); /* before the first signal; partner: hpx_clocks_stop() */
+    atomic_store_explicit(&t->clock, HPX_CLOCK_PERF, memory_order_release); /* before the first signal; partner: hpx_clocks_cease() */
     if (fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || fcntl(fd, F_SETSIG, hpx_agent.opt.signal) != 0 ||
         fcntl(fd, F_SETOWN_EX, &owner) != 0 || ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
         hpx_clocks_stop(t);

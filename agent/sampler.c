@@ -229,8 +229,8 @@ void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
 void hpx_sampler_disarm(struct hpx_agent_thread *t)
 {
     int clock = hpx_clocks_cease(t);
-    if (hpx_self != t) {
-        hpx_sampler_quiesce(t, hpx_clock_mono() + STOP_NS); /* its handler may be about to use what is closed now */
+    if (hpx_self != t && clock == HPX_CLOCK_PERF) {
+        hpx_sampler_quiesce(t, hpx_clock_mono() + STOP_NS); /* its handler may be about to use the descriptor; none uses a timer */
     }
     hpx_clocks_close(t, clock);
     for (int i = 0; i < ADOPTED; i++) {
