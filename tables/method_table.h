@@ -19,6 +19,7 @@ struct hpx_class {
     struct hpx_msg_class *said; /* NULL: forgotten, or a free number */
     uint32_t name, source;      /* 0: no method of it was sampled, or it has none (yet) */
     uint32_t nsampled;          /* sampled records that refer to it */
+    uint32_t serial;            /* 0: classes are not told of */
     uint32_t next_free;         /* of a free number: the next one, 0: none */
 };
 
@@ -38,6 +39,7 @@ struct hpx_sampled {
     uint32_t shown; /* number of its shown method, when it has one for good; else HPX_INTERN_NONE */
     uint8_t state;  /* enum hpx_sampled_state */
     bool stale;     /* its id means another method now */
+    bool native;    /* as far as an answer said so */
     bool unnamed_counted, unlined_counted;
 };
 

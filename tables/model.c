@@ -33,7 +33,7 @@ uint32_t hpx_model_show_pseudo(struct hpx_model *m, const char *name)
     static const char class_name[] = "hprofx.unknown";
     uint32_t c = hpx_strings_intern(&m->strings, class_name, sizeof(class_name) - 1);
     uint32_t n = hpx_strings_intern(&m->strings, name, strlen(name));
-    return c && n ? hpx_shown_method(&m->shown, c, n, 0, 0) : HPX_INTERN_NONE;
+    return c && n ? hpx_shown_method(&m->shown, m->cfg.class_event ? HPX_SERIAL_CLASS : 0, c, n, 0, 0) : HPX_INTERN_NONE;
 }
 
 /* Made at the start, so that a loss can be shown when memory is short. */
@@ -66,7 +66,7 @@ struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
     hpx_arena_init(&m->lines);
     if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods) != 0 || hpx_traces_init(&m->traces) != 0 ||
         hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m) ||
-        (cfg->calls && !hpx_model_calls_init(m))) {
+        (cfg->class_event && hpx_shown_number_frames(&m->shown) != 0) || (cfg->calls && !hpx_model_calls_init(m))) {
         hpx_model_destroy(m);
         return NULL;
     }
@@ -307,7 +307,7 @@ void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hp
 
 uint32_t hpx_model_unresolved(const struct hpx_model *m)
 {
-    return m->unresolved;
+    return m->unresolved + (m->sweep.wanted || m->sweep.awaited);
 }
 
 struct hpx_counters *hpx_model_counters(struct hpx_model *m)

@@ -68,6 +68,7 @@ struct hpx_msg_resolved {
     struct hpx_msg m;
     uint32_t method;
     bool gone; /* the class was unloaded; nothing else is valid */
+    bool native;
     bool named;
     uint32_t nlines, text_len;
     char *text;
@@ -129,6 +130,9 @@ struct hpx_model_config {
      * May be NULL. false: the word got lost (and was counted); a thread whose start was lost has no end, and its traces are the unknown
      * thread's. */
     bool (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
+    /* A class was announced, or found unloaded; as thread_event. false: counted. One whose name did not come is not told of when it is
+     * announced, but when it is unloaded. NULL: classes are not told of, and have no serials. */
+    bool (*class_event)(void *ctx, const struct hpx_class_rec *rec, bool unloaded);
 };
 
 struct hpx_model;
@@ -144,6 +148,9 @@ bool hpx_model_pass_end(struct hpx_model *m);
 /* Takes over t's counters and frees t->model; t itself stays the caller's. */
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t);
 
+/* With cfg.class_event: looks once whether classes were unloaded, however few there are. Until it is done hpx_model_unresolved() is above
+ * 0. */
+void hpx_model_look_for_unloaded(struct hpx_model *m);
 /* Requests sent and not yet answered. 0: a snapshot will be complete. */
 uint32_t hpx_model_unresolved(const struct hpx_model *m);
 /* Gives up on them: their names are lost, counted. An answer that comes later is still taken for later snapshots. */

@@ -130,7 +130,7 @@ static uint32_t show_said(struct hpx_model *m, const struct hpx_msg_methods *sai
         !intern_text(m, m->cfg.call_signatures ? descriptor : (struct hpx_text){0}, &of_descriptor)) {
         return HPX_INTERN_NONE;
     }
-    return hpx_shown_method(&m->shown, class_name, of_name, of_descriptor, of_source);
+    return hpx_shown_method(&m->shown, 0, class_name, of_name, of_descriptor, of_source);
 }
 
 static uint32_t show_number(struct hpx_model *m, uint32_t number)

@@ -32,6 +32,7 @@ struct hpx_model_sweep {
     struct hpx_msg_sweep *back; /* classes found gone, not yet forgotten; NULL: none */
     bool running;               /* a batch is at the service thread, or `back` */
     bool seen;                  /* a pass has ended since `back` came */
+    bool wanted, awaited;       /* hpx_model_look_for_unloaded(): not yet begun; it runs */
     uint32_t cursor;            /* next class to look at */
     uint32_t due;               /* begins when as many classes are held */
 };
@@ -47,6 +48,7 @@ struct hpx_model {
     struct hpx_counters counters;
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT];
     uint32_t unresolved;
+    uint32_t class_serials; /* given so far, with cfg.class_event */
     struct hpx_model_sweep sweep;
     uint32_t shown_unnamed, shown_unloaded; /* shown methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
     struct hpx_scratch stack, name;         /* a class is named while a stack is made */
@@ -82,6 +84,8 @@ void hpx_model_swept(struct hpx_model *m, struct hpx_msg_sweep *s); /* owns s */
 /* model_names.c */
 void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg); /* owns msg */
 void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg);
+/* A class began or ended, with cfg.class_event. */
+void hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded);
 /* The number of the sampled record of a jmethodID (0: none); a request goes out for a new one. HPX_INTERN_NONE without memory. */
 uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id);
 /* Counts once what is missing of this sampled record. */

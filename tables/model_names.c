@@ -39,7 +39,7 @@ static void ask(struct hpx_model *m, uint32_t sampled)
         s->state = HPX_SAMPLED_NO_CLASS;
         return;
     }
-    bool want_name = !is_named(m, s), want_lines = m->cfg.lines;
+    bool want_name = !is_named(m, s), want_lines = m->cfg.lines || m->cfg.class_event; /* or whether it is native */
     if (!want_name && !want_lines) {
         s->state = HPX_SAMPLED_SETTLED;
         return;
@@ -118,10 +118,30 @@ static void announce_sampled(struct hpx_model *m, uint32_t sampled, uint32_t kla
     ask(m, sampled);
 }
 
+void hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded)
+{
+    struct hpx_class *c = hpx_methods_class(&m->methods, klass);
+    struct hpx_class_rec rec = {.serial = c->serial, .sampled = unloaded && c->nsampled > 0};
+    if (!unloaded) {
+        const char *at = c->said->text;
+        struct hpx_text signature = hpx_model_next_text(&at, at + c->said->text_len);
+        char *name = c->said->named ? hpx_model_scratch(&m->name, HPX_JAVA_NAME_MAX((size_t)signature.len)) : NULL;
+        if (!name) {
+            return; /* the writer tells of it when a frame names it */
+        }
+        rec.name = (struct hpx_text){name, (uint32_t)hpx_java_name(name, signature.bytes, signature.len)};
+    }
+    (void)m->cfg.class_event(m->cfg.ctx, &rec, unloaded);
+}
+
 void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg)
 {
-    uint32_t klass = msg->nmethods ? hpx_methods_new_class(&m->methods, msg) : 0;
+    uint32_t klass = msg->nmethods || m->cfg.class_event ? hpx_methods_new_class(&m->methods, msg) : 0;
     bool complete = klass || !msg->nmethods;
+    if (klass && m->cfg.class_event) {
+        hpx_methods_class(&m->methods, klass)->serial = HPX_SERIAL_CLASS + ++m->class_serials;
+        hpx_model_tell_class(m, klass, false);
+    }
     for (uint32_t i = 0; klass && i < msg->nmethods; i++) {
         if (msg->ids[i] == 0) {
             continue;
@@ -185,6 +205,7 @@ void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg)
     if (msg->gone) {
         return;
     }
+    s->native = msg->native;
     if (msg->named) {
         take_names(m, s, msg);
     }

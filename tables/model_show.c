@@ -4,8 +4,16 @@
 #include <stdlib.h>
 
 /* The last entry at or below bci. */
-static int32_t line_of(const struct hpx_sampled *s, int32_t bci)
+static int32_t line_of(const struct hpx_model *m, const struct hpx_raw_frame *f)
 {
+    const struct hpx_sampled *s = hpx_methods_sampled(&m->methods, f->sampled);
+    int32_t bci = f->bci;
+    if (s->native && m->cfg.class_event) {
+        return HPX_LINE_NATIVE;
+    }
+    if (bci < 0) {
+        return HPX_LINE_UNKNOWN;
+    }
     uint32_t low = 0, high = s->nlines; /* entries below `low` begin at or below bci, those from `high` on above it */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -15,7 +23,7 @@ static int32_t line_of(const struct hpx_sampled *s, int32_t bci)
             high = middle;
         }
     }
-    return low > 0 && s->lines[low - 1].line > 0 ? s->lines[low - 1].line : -1;
+    return low > 0 && s->lines[low - 1].line > 0 ? s->lines[low - 1].line : HPX_LINE_UNKNOWN;
 }
 
 /* The shown method, HPX_INTERN_NONE without memory; clears *settled when a later snapshot may show another. */
@@ -27,7 +35,7 @@ static uint32_t show_method(struct hpx_model *m, uint32_t sampled, bool *settled
         *settled = false;
     }
     if (s->shown == HPX_INTERN_NONE && s->name && c->name) {
-        s->shown = hpx_shown_method(&m->shown, c->name, s->name, s->signature, c->source);
+        s->shown = hpx_shown_method(&m->shown, c->serial, c->name, s->name, s->signature, c->source);
         if (s->shown == HPX_INTERN_NONE) {
             return HPX_INTERN_NONE;
         }
@@ -53,7 +61,7 @@ static bool show_trace(struct hpx_model *m, struct hpx_raw *raw)
     for (uint32_t i = 0; i < raw->nframes; i++) {
         const struct hpx_raw_frame *f = &raw->frames[i];
         frames[i].method = show_method(m, f->sampled, &settled);
-        frames[i].line = f->bci < 0 ? -1 : line_of(hpx_methods_sampled(&m->methods, f->sampled), f->bci);
+        frames[i].line = line_of(m, f);
         if (frames[i].method == HPX_INTERN_NONE) {
             return false;
         }

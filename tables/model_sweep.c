@@ -21,7 +21,7 @@ void hpx_model_sweep_init(struct hpx_model *m)
 static void sweep_ended(struct hpx_model *m)
 {
     uint32_t living = m->methods.living;
-    m->sweep.running = false;
+    m->sweep.running = m->sweep.awaited = false;
     m->sweep.due = living + (living > HPX_SWEEP_MIN ? living : HPX_SWEEP_MIN);
 }
 
@@ -66,6 +66,9 @@ static void forget(struct hpx_model *m)
     struct hpx_msg_sweep *s = m->sweep.back;
     m->sweep.back = NULL;
     for (uint32_t i = 0; i < s->n; i++) {
+        if (m->cfg.class_event) {
+            hpx_model_tell_class(m, s->of[i].klass, true);
+        }
         hpx_methods_forget(&m->methods, s->of[i].klass);
     }
     hpx_count(&m->counters, HPX_C_CLASSES_UNLOADED, s->n);
@@ -75,6 +78,11 @@ static void forget(struct hpx_model *m)
     } else {
         free(s);
     }
+}
+
+void hpx_model_look_for_unloaded(struct hpx_model *m)
+{
+    m->sweep.wanted = m->cfg.class_event && m->cfg.request;
 }
 
 bool hpx_model_pass_end(struct hpx_model *m)
@@ -90,8 +98,10 @@ bool hpx_model_pass_end(struct hpx_model *m)
     if (w->back) {
         forget(m);
         send_batch(m);
-    } else if (!w->running && m->cfg.request && m->methods.living >= w->due) {
+    } else if (!w->running && m->cfg.request && (m->methods.living >= w->due || w->wanted)) {
         w->running = true;
+        w->awaited = w->wanted;
+        w->wanted = false;
         w->cursor = 1;
         send_batch(m);
     }

@@ -27,6 +27,15 @@ void hpx_shown_fini(struct hpx_shown *s)
     hpx_vec_fini(&s->methods);
     hpx_vec_fini(&s->traces);
     hpx_arena_fini(&s->arena);
+    if (s->numbered) {
+        hpx_id_map_fini(&s->frames);
+    }
+}
+
+int hpx_shown_number_frames(struct hpx_shown *s)
+{
+    s->numbered = hpx_id_map_init(&s->frames) == 0;
+    return s->numbered ? 0 : -HPX_E_NOMEM;
 }
 
 static struct hpx_text text_of(const struct hpx_shown *s, uint32_t string)
@@ -35,9 +44,9 @@ static struct hpx_text text_of(const struct hpx_shown *s, uint32_t string)
     return (struct hpx_text){e->bytes, e->len};
 }
 
-uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t class_name, uint32_t name, uint32_t signature, uint32_t source)
+uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t klass, uint32_t class_name, uint32_t name, uint32_t signature, uint32_t source)
 {
-    uint32_t key[4] = {class_name, name, signature, source};
+    uint32_t key[5] = {class_name, name, signature, source, klass};
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     uint32_t found = hpx_intern_find(&s->method_index, h);
     if (found != HPX_INTERN_NONE) {
@@ -50,7 +59,7 @@ uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t class_name, uint32_t nam
     if (!r) {
         return HPX_INTERN_NONE;
     }
-    *r = (struct hpx_method_rec){text_of(s, class_name), text_of(s, name), text_of(s, signature), text_of(s, source)};
+    *r = (struct hpx_method_rec){text_of(s, class_name), text_of(s, name), text_of(s, signature), text_of(s, source), klass};
     hpx_intern_put(&s->method_index, h, s->methods.len - 1);
     return s->methods.len - 1;
 }
@@ -58,6 +67,17 @@ uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t class_name, uint32_t nam
 static const struct hpx_method_rec *method_at(const struct hpx_shown *s, uint32_t method)
 {
     return hpx_vec_at(&s->methods, method);
+}
+
+static uint32_t number_of(struct hpx_shown *s, const struct hpx_shown_frame *f)
+{
+    if (!s->numbered) {
+        return 0;
+    }
+    uint64_t key = (uint64_t)f->method << 32 | (uint32_t)f->line;
+    uint32_t n = hpx_id_map_find(&s->frames, key);
+    n = n != HPX_INTERN_NONE ? n : hpx_id_map_bind(&s->frames, key);
+    return n + 1; /* HPX_INTERN_NONE + 1 is 0 */
 }
 
 #ifndef NDEBUG
@@ -102,7 +122,7 @@ uint32_t hpx_shown_trace(struct hpx_shown *s, uint32_t thread, const struct hpx_
     r->thread = thread;
     r->nframes = nframes;
     for (uint32_t i = 0; i < nframes; i++) {
-        r->frames[i] = (struct hpx_frame_rec){method_at(s, frames[i].method), frames[i].line};
+        r->frames[i] = (struct hpx_frame_rec){method_at(s, frames[i].method), frames[i].line, number_of(s, &frames[i])};
     }
     *e = (struct hpx_shown_trace){r, 0};
     hpx_intern_put(&s->trace_index, h, number);
@@ -111,5 +131,6 @@ uint32_t hpx_shown_trace(struct hpx_shown *s, uint32_t thread, const struct hpx_
 
 size_t hpx_shown_bytes(const struct hpx_shown *s)
 {
-    return hpx_intern_bytes(&s->method_index) + hpx_intern_bytes(&s->trace_index) + s->methods.bytes + s->traces.bytes + s->arena.bytes;
+    return hpx_intern_bytes(&s->method_index) + hpx_intern_bytes(&s->trace_index) + s->methods.bytes + s->traces.bytes + s->arena.bytes +
+           (s->numbered ? hpx_id_map_bytes(&s->frames) : 0);
 }

@@ -4,7 +4,7 @@
 #ifndef HPX_SHOWN_TABLE_H
 #define HPX_SHOWN_TABLE_H
 
-#include "intern.h"
+#include "id_map.h"
 #include "snapshot.h"
 #include "string_table.h"
 
@@ -19,6 +19,8 @@ struct hpx_shown_trace {
 };
 
 struct hpx_shown {
+    bool numbered;            /* frames get numbers */
+    struct hpx_id_map frames; /* with `numbered`: method << 32 | line */
     const struct hpx_strings *strings;
     struct hpx_intern method_index, trace_index;
     struct hpx_vec methods; /* struct hpx_method_rec */
@@ -28,8 +30,10 @@ struct hpx_shown {
 
 int hpx_shown_init(struct hpx_shown *s, const struct hpx_strings *strings); /* 0, -HPX_E_NOMEM */
 void hpx_shown_fini(struct hpx_shown *s);
-/* The shown method of these strings (numbers; 0: none). HPX_INTERN_NONE without memory. */
-uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t class_name, uint32_t name, uint32_t signature, uint32_t source);
+/* Frames of traces made from now on have numbers. 0, -HPX_E_NOMEM. */
+int hpx_shown_number_frames(struct hpx_shown *s);
+/* The shown method of these strings (numbers; 0: none) and this class (serial; 0: not told). HPX_INTERN_NONE without memory. */
+uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t klass, uint32_t class_name, uint32_t name, uint32_t signature, uint32_t source);
 /* The shown trace of this thread (0: of any) and these frames. HPX_INTERN_NONE without memory. */
 uint32_t hpx_shown_trace(struct hpx_shown *s, uint32_t thread, const struct hpx_shown_frame *frames, uint32_t nframes);
 static inline struct hpx_shown_trace *hpx_shown_trace_at(const struct hpx_shown *s, uint32_t trace)

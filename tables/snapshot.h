@@ -18,14 +18,26 @@ struct hpx_text { /* modified UTF-8 of the JVM, not terminated for the reader's 
     uint32_t len;
 };
 
-/* A method as it is shown. Class names in Java form (p.C$D, int[][]). */
+/* A class that was loaded or unloaded: told where the model was asked to (binary). */
+struct hpx_class_rec {
+    uint32_t serial;      /* never given twice */
+    struct hpx_text name; /* in Java form (p.C$D, int[][]); at the end empty */
+    bool sampled;         /* at the end: traces that come later may have frames of it */
+};
+
+/* A method as it is shown. Class names in Java form. */
 struct hpx_method_rec {
     struct hpx_text class_name, name, signature, source; /* source, signature: len 0 = none */
+    uint32_t klass;                                      /* class serial; HPX_SERIAL_CLASS: hprofx.unknown; 0: classes are not told of */
 };
+
+#define HPX_LINE_UNKNOWN (-1)
+#define HPX_LINE_NATIVE  (-3) /* of a native method, where classes are told of; else unknown */
 
 struct hpx_frame_rec {
     const struct hpx_method_rec *method;
-    int32_t line; /* > 0, or -1: "Unknown line" */
+    int32_t line;    /* > 0, or one of those above: "Unknown line" */
+    uint32_t number; /* from 1, the same for the same method and line; 0: classes are not told of, or no memory */
 };
 
 struct hpx_trace_rec {

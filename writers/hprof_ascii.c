@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_ascii.c: the records of the text format. */
 #include "hprof_ascii.h"
+#include "rows.h"
 #include "text.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,9 +51,7 @@ void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o)
 
 void hpx_ascii_fini(struct hpx_ascii *w)
 {
-    free(w->written);
-    w->written = NULL;
-    w->written_cap = 0;
+    hpx_seen_fini(&w->written);
 }
 
 /* As ctime(), which would share a buffer with the program. */
@@ -95,26 +94,10 @@ void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t)
  * same. */
 static bool seen_before(struct hpx_ascii *w, uint32_t serial)
 {
-    if (serial < HPX_SERIAL_TRACE) {
-        return false;
+    bool before = serial >= HPX_SERIAL_TRACE && hpx_seen_has(&w->written, serial - HPX_SERIAL_TRACE);
+    if (!before && serial >= HPX_SERIAL_TRACE) {
+        (void)hpx_seen_add(&w->written, serial - HPX_SERIAL_TRACE);
     }
-    uint32_t byte = (serial - HPX_SERIAL_TRACE) / 8;
-    uint8_t bit = (uint8_t)(1u << (serial - HPX_SERIAL_TRACE) % 8);
-    if (byte >= w->written_cap) {
-        uint32_t cap = w->written_cap == 0 ? 1024 : w->written_cap;
-        while (cap <= byte) {
-            cap *= 2; /* byte < 2^29 */
-        }
-        uint8_t *grown = realloc(w->written, cap);
-        if (grown == NULL) {
-            return false;
-        }
-        memset(grown + w->written_cap, 0, cap - w->written_cap);
-        w->written = grown;
-        w->written_cap = cap;
-    }
-    bool before = (w->written[byte] & bit) != 0;
-    w->written[byte] |= bit;
     return before;
 }
 
@@ -160,16 +143,6 @@ static void put_trace(struct hpx_out *o, const struct hpx_trace_rec *t)
 static int by_serial(const struct hpx_trace_rec *x, const struct hpx_trace_rec *y)
 {
     return (x->serial > y->serial) - (x->serial < y->serial);
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct hpx_row *x = a;
-    const struct hpx_row *y = b;
-    if (x->count != y->count) {
-        return x->count > y->count ? -1 : 1;
-    }
-    return by_serial(x->trace, y->trace);
 }
 
 static int by_calls(const void *a, const void *b)
@@ -235,13 +208,10 @@ static void put_row(struct hpx_out *o, uint32_t rank, uint64_t self, uint64_t su
 
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
 {
-    uint32_t shown = 0;
+    uint32_t shown = hpx_rows_rank(s, cutoff);
     uint64_t sum = 0;
-    if (s->nrows > 1) {
-        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_count);
-    }
-    for (; shown < s->nrows && s->rows[shown].count > 0 && !below(s->rows[shown].count, s->total, cutoff); shown++) {
-        put_new_trace(w, s->rows[shown].trace);
+    for (uint32_t i = 0; i < shown; i++) {
+        put_new_trace(w, s->rows[i].trace);
     }
     begin_table(w->out, "CPU SAMPLES", s->total, now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {

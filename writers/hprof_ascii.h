@@ -7,13 +7,13 @@
 #define HPX_HPROF_ASCII_H
 
 #include "out.h"
+#include "seen.h"
 #include "snapshot.h"
 #include <time.h>
 
 struct hpx_ascii {
     struct hpx_out *out;
-    uint8_t *written; /* a bit for each trace serial already in the file */
-    uint32_t written_cap;
+    struct hpx_seen written; /* trace serials from HPX_SERIAL_TRACE on */
 };
 
 void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o);

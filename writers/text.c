@@ -3,9 +3,11 @@
 #include "text.h"
 #include <string.h>
 
-static bool plain(unsigned char c, bool quoted)
+enum style { FIELD, QUOTED, RAW }; /* RAW: controls as they are */
+
+static bool plain(unsigned char c, enum style style)
 {
-    return c >= 0x20 && c < 0x7F && !(quoted && (c == '"' || c == '\\'));
+    return c >= 0x20 && c < 0x7F && !(style == QUOTED && (c == '"' || c == '\\'));
 }
 
 static bool continuation(unsigned char c)
@@ -25,8 +27,12 @@ static size_t put_u(char *to, unsigned v)
     return 6;
 }
 
-static size_t put_ascii(char *to, unsigned char c, bool quoted)
+static size_t put_ascii(char *to, unsigned char c, enum style style)
 {
+    if (style == RAW) {
+        to[0] = (char)c;
+        return 1;
+    }
     char letter = 0;
     switch (c) {
     case '\n':
@@ -40,7 +46,7 @@ static size_t put_ascii(char *to, unsigned char c, bool quoted)
         break;
     case '"':
     case '\\':
-        if (quoted) {
+        if (style == QUOTED) {
             letter = (char)c;
         }
         break;
@@ -99,11 +105,11 @@ static bool four(const unsigned char *p, size_t n)
 }
 
 /* One character of the n > 0 bytes at p: *len of them are used, up to 6 are put. */
-static size_t step(char *to, const unsigned char *p, size_t n, bool quoted, size_t *len)
+static size_t step(char *to, const unsigned char *p, size_t n, enum style style, size_t *len)
 {
     *len = 1;
     if (p[0] < 0x80) {
-        return put_ascii(to, p[0], quoted);
+        return put_ascii(to, p[0], style);
     }
     unsigned v = three(p, n);
     if (v != 0) {
@@ -113,6 +119,10 @@ static size_t step(char *to, const unsigned char *p, size_t n, bool quoted, size
         v = (p[0] & 31u) << 6 | (p[1] & 63u);
         if (v == 0 || (v >= 0x80 && v < 0xA0)) { /* v == 0: the JVM's U+0000 */
             *len = 2;
+            if (style == RAW) {
+                memcpy(to, v == 0 ? "" : (const char *)p, v == 0 ? 1 : 2);
+                return v == 0 ? 1 : 2;
+            }
             return put_u(to, v);
         }
         if (v >= 0xA0) {
@@ -131,35 +141,52 @@ static size_t step(char *to, const unsigned char *p, size_t n, bool quoted, size
 
 size_t hpx_text_escape(char *to, struct hpx_text s, bool quoted)
 {
+    enum style style = quoted ? QUOTED : FIELD;
     const unsigned char *p = (const unsigned char *)s.bytes;
     size_t n = s.len;
     size_t put = 0;
     while (n > 0) {
         size_t len = 0;
-        put += step(to + put, p, n, quoted, &len);
+        put += step(to + put, p, n, style, &len);
         p += len;
         n -= len;
     }
     return put;
 }
 
-void hpx_text_put(struct hpx_out *o, struct hpx_text s, bool quoted)
+/* Returns the bytes of the output; o NULL: they are only counted. */
+static size_t put_text(struct hpx_out *o, struct hpx_text s, enum style style)
 {
     const unsigned char *p = (const unsigned char *)s.bytes;
-    size_t n = s.len;
+    size_t n = s.len, all = 0;
     while (n > 0) {
-        size_t len = 0;
-        while (len < n && plain(p[len], quoted)) {
+        char c[8];
+        const void *from = p;
+        size_t len = 0, bytes;
+        while (len < n && plain(p[len], style)) {
             len++;
         }
-        if (len > 0) {
-            hpx_out_bytes(o, p, len);
-        } else {
-            char c[8];
-            size_t put = step(c, p, n, quoted, &len);
-            hpx_out_bytes(o, c, put);
+        bytes = len;
+        if (len == 0) {
+            bytes = step(c, p, n, style, &len);
+            from = c;
         }
+        if (o != NULL) {
+            hpx_out_bytes(o, from, bytes);
+        }
+        all += bytes;
         p += len;
         n -= len;
     }
+    return all;
+}
+
+void hpx_text_put(struct hpx_out *o, struct hpx_text s, bool quoted)
+{
+    (void)put_text(o, s, quoted ? QUOTED : FIELD);
+}
+
+size_t hpx_text_utf8(struct hpx_out *o, struct hpx_text s)
+{
+    return put_text(o, s, RAW);
 }

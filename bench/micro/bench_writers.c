@@ -85,7 +85,7 @@ static bool make_traces(struct subject *s)
         for (uint32_t k = 0; k < s->depth; k++) {
             seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             t->frames[k] =
-                (struct hpx_frame_rec){&s->methods[(seed >> 33) % METHODS].rec, seed >> 60 ? (int32_t)(seed >> 40 & 1023) + 1 : -1};
+                (struct hpx_frame_rec){&s->methods[(seed >> 33) % METHODS].rec, seed >> 60 ? (int32_t)(seed >> 40 & 1023) + 1 : -1, 0};
         }
         s->traces[i] = t;
         s->given[i] = (struct hpx_row){t, 1 + (seed >> 35) % 1000};

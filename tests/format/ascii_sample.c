@@ -16,20 +16,20 @@
 #define MANY 20000u
 
 static const struct hpx_method_rec plain[] = {
-    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java")},
-    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java")},
-    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT("")},
-    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT("")},
-    {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT("")},
+    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java"), 0},
+    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java"), 0},
+    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT(""), 0},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0},
+    {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT(""), 0},
 };
 static const struct hpx_method_rec hostile[] = {
     {TEXT("p.gr\xC3\xB6\xC3\x9F"
           "e"),
-     TEXT("a\nCPU\tSAMPLES\rEND"), TEXT(""), TEXT("S\x1B[2J.java")},
-    {TEXT("p.\xED\xA0\xBD\xED\xB8\x80"), TEXT("\xED\xA0\xBD"), TEXT(""), TEXT("\xFF\xC0\x80\"\\.java")},
-    {TEXT("p.\xC2\x85"), TEXT("\x7F"), TEXT(""), TEXT("\xE2\x80\xA8")},
-    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT("")},
-    {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT("")},
+     TEXT("a\nCPU\tSAMPLES\rEND"), TEXT(""), TEXT("S\x1B[2J.java"), 0},
+    {TEXT("p.\xED\xA0\xBD\xED\xB8\x80"), TEXT("\xED\xA0\xBD"), TEXT(""), TEXT("\xFF\xC0\x80\"\\.java"), 0},
+    {TEXT("p.\xC2\x85"), TEXT("\x7F"), TEXT(""), TEXT("\xE2\x80\xA8"), 0},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0},
+    {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT(""), 0},
 };
 
 static bool asked(int argc, char **argv, const char *mode)
@@ -54,7 +54,7 @@ static struct hpx_trace_rec *make_trace(uint32_t i, const struct hpx_method_rec 
     t->nframes = n;
     for (uint32_t k = 0; k < n; k++) {
         const struct hpx_method_rec *m = &methods[(i + k) % 5];
-        t->frames[k] = (struct hpx_frame_rec){m, m->source.len > 0 && k != 1 ? (int32_t)(i % 1000 + 1) : -1};
+        t->frames[k] = (struct hpx_frame_rec){m, m->source.len > 0 && k != 1 ? (int32_t)(i % 1000 + 1) : -1, 0};
     }
     return t;
 }

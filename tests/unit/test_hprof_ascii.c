@@ -68,11 +68,11 @@ static struct hpx_text text(const char *s)
     return (struct hpx_text){s, (uint32_t)strlen(s)};
 }
 
-static const struct hpx_method_rec hot_a = {{"HotSplit", 8}, {"hotA", 4}, {"", 0}, {"HotSplit.java", 13}};
-static const struct hpx_method_rec round_ = {{"HotSplit", 8}, {"round", 5}, {"", 0}, {"HotSplit.java", 13}};
-static const struct hpx_method_rec native = {{"sun.nio.fs.X$Y", 14}, {"init", 4}, {"()V", 3}, {"X.java", 6}};
-static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}};
-static const struct hpx_method_rec nameless = {{"C", 1}, {"", 0}, {"", 0}, {"", 0}};
+static const struct hpx_method_rec hot_a = {{"HotSplit", 8}, {"hotA", 4}, {"", 0}, {"HotSplit.java", 13}, 0};
+static const struct hpx_method_rec round_ = {{"HotSplit", 8}, {"round", 5}, {"", 0}, {"HotSplit.java", 13}, 0};
+static const struct hpx_method_rec native = {{"sun.nio.fs.X$Y", 14}, {"init", 4}, {"()V", 3}, {"X.java", 6}, 0};
+static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, 0};
+static const struct hpx_method_rec nameless = {{"C", 1}, {"", 0}, {"", 0}, {"", 0}, 0};
 
 static struct hpx_trace_rec *trace(uint32_t serial, uint32_t thread, uint32_t n, const struct hpx_frame_rec *frames)
 {
@@ -89,7 +89,7 @@ static struct hpx_trace_rec *trace(uint32_t serial, uint32_t thread, uint32_t n,
 
 static struct hpx_trace_rec *one_frame(uint32_t serial, const struct hpx_method_rec *m)
 {
-    return trace(serial, 0, 1, &(struct hpx_frame_rec){m, -1});
+    return trace(serial, 0, 1, &(struct hpx_frame_rec){m, -1, 0});
 }
 
 static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
@@ -120,8 +120,8 @@ static void thread_lines_have_the_layout_of_the_original(void **state)
 static void a_dump_has_the_layout_of_the_original(void **state)
 {
     (void)state;
-    struct hpx_frame_rec deep[] = {{&hot_a, 5}, {&round_, 8}};
-    struct hpx_frame_rec odd[] = {{&native, -1}, {&nameless, 65535}, {&nameless, -1}};
+    struct hpx_frame_rec deep[] = {{&hot_a, 5, 0}, {&round_, 8, 0}};
+    struct hpx_frame_rec odd[] = {{&native, -1, 0}, {&nameless, 65535, 0}, {&nameless, -1, 0}};
     struct hpx_row rows[] = {{trace(300061, 0, 3, odd), 1},
                              {trace(300079, 0, 2, deep), 105},
                              {trace(300080, 0, 2, deep), 19},
@@ -179,7 +179,7 @@ static void a_trace_is_written_once_a_file(void **state)
 static void a_trace_names_its_thread_with_thread_y(void **state)
 {
     (void)state;
-    struct hpx_row row = {trace(300005, 200003, 1, &(struct hpx_frame_rec){&hot_a, 5}), 1};
+    struct hpx_row row = {trace(300005, 200003, 1, &(struct hpx_frame_rec){&hot_a, 5, 0}), 1};
     samples(1, &row, 0);
     const char *s = written();
     assert_memory_equal(s, "TRACE 300005: (thread=200003)\n\tHotSplit.hotA(HotSplit.java:5)\n", 62);
@@ -266,8 +266,8 @@ static void figures_have_64_bits(void **state)
 static void names_of_frames_are_escaped_but_keep_quotes_and_backslashes(void **state)
 {
     (void)state;
-    struct hpx_method_rec m = {text("p.\xED\xA0\xBD\xED\xB8\x80"), text("a\nCPU SAMPLES END\n"), {NULL, 0}, text("S\x80\"\\.java")};
-    struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3}), 1};
+    struct hpx_method_rec m = {text("p.\xED\xA0\xBD\xED\xB8\x80"), text("a\nCPU SAMPLES END\n"), {NULL, 0}, text("S\x80\"\\.java"), 0};
+    struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
     samples(1, &row, 0);
     assert_string_equal(written(), "TRACE 300001:\n"
                                    "\tp.\xF0\x9F\x98\x80.a\\nCPU SAMPLES END\\n(S\\u0080\"\\.java:3)\n"
@@ -283,8 +283,8 @@ static void a_name_of_60000_bytes_stays_on_one_line(void **state)
     (void)state;
     static char name[60000];
     memset(name, 'n', sizeof(name));
-    struct hpx_method_rec m = {{name, sizeof(name)}, {name, sizeof(name)}, {NULL, 0}, {name, sizeof(name)}};
-    struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3}), 1};
+    struct hpx_method_rec m = {{name, sizeof(name)}, {name, sizeof(name)}, {NULL, 0}, {name, sizeof(name)}, 0};
+    struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
     samples(1, &row, 0);
     const char *s = written();
     assert_int_equal(strcspn(s, "\n"), 13);
@@ -353,8 +353,8 @@ static void any_names_leave_the_layout_alone(void **state)
             }
         }
         struct hpx_thread_rec thread = {200001, 0x50000001, t[0], t[1], t[2]};
-        struct hpx_method_rec m = {t[3], t[4], {NULL, 0}, t[5]};
-        struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3}), 1};
+        struct hpx_method_rec m = {t[3], t[4], {NULL, 0}, t[5], 0};
+        struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
         hpx_ascii_fini(&w);
         hpx_ascii_thread_start(&w, &thread);
         samples(1, &row, 0);

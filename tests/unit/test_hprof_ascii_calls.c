@@ -71,7 +71,7 @@ static const char *written(void)
     {                                                                                                                                      \
         (literal), sizeof(literal) - 1                                                                                                     \
     }
-#define METHOD(klass, name, sig, src)       (&(const struct hpx_method_rec){TEXT(klass), TEXT(name), TEXT(sig), TEXT(src)})
+#define METHOD(klass, name, sig, src)       (&(const struct hpx_method_rec){TEXT(klass), TEXT(name), TEXT(sig), TEXT(src), 0})
 #define ROW(serial, thread, calls, ns, ...) row(serial, thread, calls, ns, (const struct hpx_method_rec *const[]){__VA_ARGS__})
 
 /* The last arguments: frames, leaf first, NULL behind the last. */
@@ -82,7 +82,7 @@ static void row(uint32_t serial, uint32_t thread, uint64_t calls, uint64_t ns, c
     t->serial = serial;
     t->thread = thread;
     for (; frames[t->nframes]; t->nframes++) {
-        t->frames[t->nframes] = (struct hpx_frame_rec){frames[t->nframes], -1};
+        t->frames[t->nframes] = (struct hpx_frame_rec){frames[t->nframes], -1, 0};
     }
     made[nmade++] = t;
     rows[s.nrows++] = (struct hpx_call_row){t, calls, ns, ns};

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_hprof_binary.c: the binary format byte for byte, from records made by hand; and its rules, checked by a reader written here from the
+ * manual alone, over random sequences. */
+#include "binary_check.h"
+#include "cmocka_all.h"
+#include "hprof_ascii.h"
+#include "hprof_binary.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t *sink;
+static size_t sunk, sink_cap;
+static struct hpx_out out;
+static struct hpx_binary w;
+static bool no_memory;
+
+void *__real_realloc(void *p, size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n)
+{
+    return no_memory ? NULL : __real_realloc(p, n);
+}
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return no_memory ? NULL : __real_calloc(n, size);
+}
+
+static ssize_t to_sink(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    if (sunk + n > sink_cap) {
+        sink_cap = (sunk + n) * 2;
+        sink = __real_realloc(sink, sink_cap);
+        assert_non_null(sink);
+    }
+    memcpy(sink + sunk, p, n);
+    sunk += n;
+    return (ssize_t)n;
+}
+
+static int no_close(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+static void begin(uint32_t id_size)
+{
+    static const struct hpx_out_ops ops = {to_sink, NULL, NULL, no_close};
+    sunk = 0;
+    assert_int_equal(hpx_out_init(&out, &ops, NULL, "memory"), 0);
+    hpx_binary_init(&w, &out, id_size);
+}
+
+static void end(void)
+{
+    no_memory = false;
+    hpx_binary_fini(&w);
+    assert_int_equal(hpx_out_close(&out), 0);
+}
+
+/* What was written since the last call is `hex`: digits, where blanks do not count and "..." in quotes are the bytes themselves. */
+static void assert_written(const char *hex)
+{
+    uint8_t want[1024];
+    size_t n = 0;
+    assert_int_equal(hpx_out_flush(&out), 0);
+    while (*hex) {
+        unsigned v;
+        if (*hex == ' ') {
+            hex++;
+        } else if (*hex == '"') {
+            for (hex++; *hex != '"'; hex++) {
+                want[n++] = (uint8_t)*hex;
+            }
+            hex++;
+        } else {
+            assert_int_equal(sscanf(hex, "%2x", &v), 1);
+            want[n++] = (uint8_t)v;
+            hex += 2;
+        }
+    }
+    for (size_t i = 0; i < n && i < sunk; i++) {
+        if (want[i] != sink[i]) {
+            fail_msg("byte %zu is %02x, not %02x", i, sink[i], want[i]);
+        }
+    }
+    assert_int_equal(sunk, n);
+    sunk = 0;
+}
+
+static struct hpx_text text(const char *s)
+{
+    return (struct hpx_text){s, (uint32_t)strlen(s)};
+}
+
+static const struct hpx_method_rec hot_a = {{"p.Hot", 5}, {"a", 1}, {"()V", 3}, {"Hot.java", 8}, 100007};
+static const struct hpx_method_rec hot_b = {{"p.Hot", 5}, {"b", 1}, {"()V", 3}, {"Hot.java", 8}, 100007};
+static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, HPX_SERIAL_CLASS};
+
+static struct hpx_trace_rec *trace(uint32_t serial, uint32_t thread, uint32_t n, const struct hpx_frame_rec *frames)
+{
+    struct hpx_trace_rec *t = __real_calloc(1, sizeof(*t) + n * sizeof(frames[0]));
+    assert_non_null(t);
+    t->serial = serial;
+    t->thread = thread;
+    t->nframes = n;
+    if (n > 0) {
+        memcpy(t->frames, frames, n * sizeof(frames[0]));
+    }
+    return t;
+}
+
+static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
+{
+    struct hpx_snapshot s = {.nrows = n, .rows = rows};
+    for (uint32_t i = 0; i < n; i++) {
+        s.total += rows[i].count;
+    }
+    hpx_binary_cpu_samples(&w, &s, cutoff);
+}
+
+static void drop(uint32_t n, struct hpx_row *rows)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        free((void *)(uintptr_t)rows[i].trace);
+    }
+}
+
+static void the_file_begins_with_the_time_that_is_zero(void **state)
+{
+    (void)state;
+    begin(8);
+    /* 1795250000.1239999 s: the header has 123 ms, so 999900 us of the record are past it */
+    hpx_binary_header(&w, (struct timespec){1795250000, 123999900}, 5000000000, HPX_BINARY_CPU, 4);
+    assert_written("\"JAVA PROFILE 1.0.2\" 00 00000008 000001A1 FD3D10FB"
+                   "0E 000003E7 00000006 00000002 0004"
+                   "05 000003E7 0000000C 000493E0 00000000 00000000");
+    end();
+    begin(4);
+    hpx_binary_header(&w, (struct timespec){1795250000, 123000000}, 5000000000, HPX_BINARY_ALLOC | HPX_BINARY_CPU, 70000);
+    assert_written("\"JAVA PROFILE 1.0.2\" 00 00000004 000001A1 FD3D10FB"
+                   "0E 00000000 00000006 00000003 FFFF"
+                   "05 00000000 0000000C 000493E0 00000000 00000000");
+    end();
+}
+
+static void time_does_not_go_back_and_wraps(void **state)
+{
+    (void)state;
+    struct hpx_thread_rec t = {.serial = 200001, .object = 0x50000001};
+    begin(4);
+    w.zero_ns = 1000;
+    hpx_binary_at(&w, 7001999);
+    hpx_binary_thread_start(&w, &t);
+    hpx_binary_at(&w, 6000000);
+    hpx_binary_thread_end(&w, &t);
+    assert_written("01 00001B58 00000004 A0000001"
+                   "0A 00001B58 00000018 00030D41 50000001 000493E0 A0000001 A0000001 00000000"
+                   "0B 00001B58 00000004 00030D41");
+    hpx_binary_at(&w, 1000 + (UINT64_C(0x100000000) + 5) * 1000);
+    struct hpx_class_rec c = {.serial = 100001};
+    hpx_binary_class_load(&w, &c);
+    assert_written("02 00000005 00000010 000186A1 10000001 000493E0 A0000001");
+    end();
+}
+
+static void threads_have_their_names_first(void **state)
+{
+    (void)state;
+    struct hpx_thread_rec t = {200001, 0x50000001, text("main"), text("main"), text("system")};
+    struct hpx_thread_rec hostile = {200002, 0x50000002, text("a\n\"\\\xC0\x80\xED\xA0\xBD\xED\xB8\x80\xED\xA0\xBD\xFF\xC2\x85"), text(""),
+                                     text("main")};
+    begin(8);
+    hpx_binary_thread_start(&w, &t);
+    assert_written("01 00000000 0000000C 00000000A0000001 \"main\""
+                   "01 00000000 0000000E 00000000A0000002 \"system\""
+                   "0A 00000000 00000028 00030D41 0000000050000001 000493E0 00000000A0000001 00000000A0000001 00000000A0000002");
+    hpx_binary_thread_start(&w, &hostile);
+    /* real UTF-8, controls as they are; half a surrogate pair and a stray byte as \uXXXX */
+    assert_written("01 00000000 0000001F 00000000A0000003 \"a\" 0A 22 5C 00 F09F9880 \"\\uD83D\\u00FF\" C285"
+                   "01 00000000 00000008 00000000A0000004"
+                   "0A 00000000 00000028 00030D42 0000000050000002 000493E0 00000000A0000003 00000000A0000004 00000000A0000001");
+    hpx_binary_thread_end(&w, &t);
+    assert_written("0B 00000000 00000004 00030D41");
+    hpx_binary_thread_end(&w, &(struct hpx_thread_rec){.serial = 200009});
+    assert_written("");
+    end();
+}
+
+static void classes_are_loaded_and_unloaded_once(void **state)
+{
+    (void)state;
+    struct hpx_class_rec c = {.serial = 100003, .name = text("p.C$D[]")}, gone = {.serial = 100003}, never = {.serial = 100004};
+    begin(8);
+    hpx_binary_class_load(&w, &c);
+    hpx_binary_class_load(&w, &c);
+    assert_written("01 00000000 0000000F 00000000A0000001 \"p.C$D[]\""
+                   "02 00000000 00000018 000186A3 0000000010000003 000493E0 00000000A0000001");
+    hpx_binary_class_unload(&w, &never);
+    assert_written("");
+    hpx_binary_class_unload(&w, &gone);
+    assert_written("03 00000000 00000004 000186A3");
+    end();
+}
+
+static void a_class_that_a_dump_may_name_is_unloaded_behind_it(void **state)
+{
+    (void)state;
+    struct hpx_class_rec c = {.serial = 100007, .name = text("p.Hot")}, gone = {.serial = 100007, .sampled = true};
+    struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&hot_a, 5, 1}), 1};
+    begin(4);
+    hpx_binary_class_load(&w, &c);
+    hpx_binary_class_unload(&w, &gone);
+    (void)hpx_out_flush(&out);
+    sunk = 0;
+    samples(1, &row, 0);
+    hpx_binary_dump_end(&w, "hprofx: a: 1\n");
+    assert_written("01 00000000 00000005 A0000002 \"a\""
+                   "01 00000000 00000007 A0000003 \"()V\""
+                   "01 00000000 0000000C A0000004 \"Hot.java\""
+                   "04 00000000 00000018 70000001 A0000002 A0000003 A0000004 000186A7 00000005"
+                   "05 00000000 00000010 000493E1 00000000 00000001 70000001"
+                   "0D 00000000 00000010 00000001 00000001 00000001 000493E1"
+                   "01 00000000 00000011 A0000005 \"hprofx: a: 1\" 0A"
+                   "03 00000000 00000004 000186A7");
+    hpx_binary_class_unload(&w, &gone); /* no dump comes */
+    hpx_binary_release(&w);
+    assert_written("03 00000000 00000004 000186A7");
+    drop(1, &row);
+    end();
+}
+
+static void a_dump_has_what_its_rows_need_and_no_more(void **state)
+{
+    (void)state;
+    struct hpx_frame_rec deep[] = {{&hot_a, 5, 1}, {&hot_b, HPX_LINE_NATIVE, 2}}, odd[] = {{&pseudo, HPX_LINE_UNKNOWN, 3}};
+    struct hpx_row rows[] = {
+        {trace(300003, 0, 1, odd), 1}, {trace(300002, 0, 2, deep), 7}, {trace(300000, 0, 0, NULL), 2}, {trace(300004, 0, 1, deep), 0}};
+    begin(8);
+    samples(4, rows, 0);
+    assert_written("01 00000000 0000000D 00000000A0000001 \"p.Hot\""
+                   "02 00000000 00000018 000186A7 0000000010000007 000493E0 00000000A0000001"
+                   "01 00000000 00000009 00000000A0000002 \"a\""
+                   "01 00000000 0000000B 00000000A0000003 \"()V\""
+                   "01 00000000 00000010 00000000A0000004 \"Hot.java\""
+                   "04 00000000 00000028 0000000070000001 00000000A0000002 00000000A0000003 00000000A0000004 000186A7 00000005"
+                   "01 00000000 00000009 00000000A0000005 \"b\""
+                   "04 00000000 00000028 0000000070000002 00000000A0000005 00000000A0000003 00000000A0000004 000186A7 FFFFFFFD"
+                   "05 00000000 0000001C 000493E2 00000000 00000002 0000000070000001 0000000070000002"
+                   "01 00000000 00000016 00000000A0000006 \"hprofx.unknown\""
+                   "02 00000000 00000018 000186A0 0000000010000000 000493E0 00000000A0000006"
+                   "01 00000000 00000011 00000000A0000007 \"GC_active\""
+                   "01 00000000 00000008 00000000A0000008"
+                   "04 00000000 00000028 0000000070000003 00000000A0000007 00000000A0000008 0000000000000000 000186A0 FFFFFFFF"
+                   "05 00000000 00000014 000493E3 00000000 00000001 0000000070000003"
+                   "0D 00000000 00000020 0000000A 00000003 00000007 000493E2 00000002 000493E0 00000001 000493E3");
+    samples(3, rows, 0.6); /* all that it needs is there */
+    assert_written("0D 00000000 00000010 0000000A 00000001 00000007 000493E2");
+    drop(4, rows);
+    end();
+}
+
+static void a_thread_that_a_trace_names_has_begun(void **state)
+{
+    (void)state;
+    struct hpx_row rows[] = {{trace(300001, 200000, 0, NULL), 2}, {trace(300002, 200000, 0, NULL), 1}};
+    begin(4);
+    samples(2, rows, 0);
+    assert_written("01 00000000 00000014 A0000001 \"<unknown thread>\""
+                   "01 00000000 00000004 A0000002"
+                   "0A 00000000 00000018 00030D40 50000000 000493E0 A0000001 A0000002 00000000"
+                   "05 00000000 0000000C 000493E1 00030D40 00000000"
+                   "05 00000000 0000000C 000493E2 00030D40 00000000"
+                   "0D 00000000 00000018 00000003 00000002 00000002 000493E1 00000001 000493E2");
+    drop(2, rows);
+    end();
+}
+
+static void figures_that_do_not_fit_are_the_largest_that_do(void **state)
+{
+    (void)state;
+    struct hpx_row rows[] = {{trace(300000, 0, 0, NULL), 5}, {trace(300000, 0, 0, NULL), UINT64_C(0x100000005)}};
+    begin(4);
+    samples(2, rows, 0);
+    assert_written("0D 00000000 00000018 FFFFFFFF 00000002 FFFFFFFF 000493E0 00000005 000493E0");
+    drop(2, rows);
+    end();
+    assert_int_equal(hpx_binary_fit(10, 8, 8), 10);
+    assert_int_equal(hpx_binary_fit(UINT32_MAX, 8, 8), 536870910);
+    assert_int_equal(hpx_binary_fit(536870911, 8, 8), 536870910); /* 8 + 8 n <= 2^32 - 1 */
+    assert_int_equal(hpx_binary_fit(UINT32_MAX, 32, 25), 171798690);
+}
+
+static void a_dump_of_many_rows_is_one_record(void **state)
+{
+    enum { ROWS = 20000 };
+    struct hpx_row *rows = calloc(ROWS, sizeof(*rows));
+    struct hpx_frame_rec *frames = calloc(2048, sizeof(*frames));
+    (void)state;
+    for (uint32_t i = 0; i < 2048; i++) {
+        frames[i] = (struct hpx_frame_rec){&hot_a, (int32_t)i + 1, i + 1};
+    }
+    for (uint32_t i = 0; i < ROWS; i++) {
+        rows[i] = (struct hpx_row){trace(300001 + i, 0, i == 0 ? 2048 : 1, frames), i + 1};
+    }
+    for (uint32_t id_size = 4; id_size <= 8; id_size += 4) {
+        begin(id_size);
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        samples(ROWS, rows, 0);
+        hpx_binary_dump_end(&w, "hprofx: end: 1\n");
+        assert_int_equal(hpx_out_flush(&out), 0);
+        struct bin_figures f;
+        assert_null(bin_check(sink, sunk, &f));
+        assert_int_equal(f.rows, ROWS);
+        assert_int_equal(f.count, (uint64_t)ROWS * (ROWS + 1) / 2);
+        assert_int_equal(f.frames, 2048);
+        end();
+    }
+    drop(ROWS, rows);
+    free(rows);
+    free(frames);
+}
+
+static void strings_end_where_their_numbers_do(void **state)
+{
+    (void)state;
+    struct hpx_thread_rec t = {200001, 0x50000001, text("one"), text("two"), text("")};
+    begin(4);
+    w.nstrings = UINT32_MAX - 0xA0000000u - 1;
+    hpx_binary_thread_start(&w, &t);
+    assert_written("01 00000000 00000007 FFFFFFFF \"one\""
+                   "0A 00000000 00000018 00030D41 50000001 000493E0 FFFFFFFF 00000000 00000000");
+    end();
+}
+
+/* Without memory for what it must remember the file is sound all the same, and what is missing is said. */
+static void without_memory_rows_stand_for_the_empty_trace(void **state)
+{
+    (void)state;
+    struct hpx_frame_rec frame = {&hot_a, 5, 1}, far = {&hot_b, 5, 9000};
+    struct hpx_row rows[] = {{trace(300001, 0, 1, &frame), 2}, {trace(300002 + 8192, 200000, 1, &far), 1}};
+    struct hpx_thread_rec t = {.serial = 200001, .object = 0x50000001};
+    struct bin_figures f;
+    for (int late = 0; late < 2; late++) {
+        begin(8);
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        if (late) {
+            samples(1, rows, 0);
+        }
+        no_memory = true;
+        hpx_binary_thread_start(&w, &t);
+        hpx_binary_class_load(&w, &(struct hpx_class_rec){.serial = 100001, .name = text("C")});
+        samples(2, rows, 0);
+        assert_int_equal(w.unplaced, late ? 1 : 3);
+        hpx_binary_thread_end(&w, &t);
+        hpx_binary_dump_end(&w, "");
+        assert_int_equal(w.unplaced, 0);
+        no_memory = false;
+        assert_int_equal(hpx_out_flush(&out), 0);
+        assert_null(bin_check(sink, sunk, &f));
+        assert_int_equal(f.rows, late ? 3 : 2);
+        samples(2, rows, 0);
+        assert_int_equal(hpx_out_flush(&out), 0);
+        assert_null(bin_check(sink, sunk, &f));
+        assert_int_equal(f.traces, 3);
+        end();
+    }
+    drop(2, rows);
+}
+
+/* ---- the same snapshot in both formats ---- */
+
+#define METHODS 40u
+#define TRACES  300u
+
+struct pair {
+    uint64_t count;
+    uint32_t serial;
+};
+
+/* Rows of the ascii table in `s`. */
+static uint32_t ascii_rows(const char *s, struct pair *to, uint64_t *total)
+{
+    uint32_t n = 0;
+    const char *at = strstr(s, "CPU SAMPLES BEGIN (total = ");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "CPU SAMPLES BEGIN (total = %" SCNu64 ")", total), 1);
+    for (at = strchr(at, '\n') + 1; strncmp(at, "CPU SAMPLES END", 15) != 0; at = strchr(at, '\n') + 1) {
+        n += sscanf(at, " %*u %*f%% %*f%% %" SCNu64 " %" SCNu32 " ", &to[n].count, &to[n].serial) == 2;
+    }
+    return n;
+}
+
+/* Rows of the binary table, which is the last record but the report. */
+static uint32_t binary_rows(const uint8_t *s, size_t len, struct pair *to, uint64_t *total)
+{
+    size_t at = 31;
+    while (s[at] != 0x0D) {
+        assert_true(at + 9 < len);
+        at += 9 + ((size_t)s[at + 5] << 24 | (size_t)s[at + 6] << 16 | (size_t)s[at + 7] << 8 | s[at + 8]);
+    }
+    struct bin b = {.at = s + at + 9, .end = s + len};
+    *total = bin_u(&b, 4);
+    uint32_t n = (uint32_t)bin_u(&b, 4);
+    for (uint32_t i = 0; i < n; i++) {
+        to[i].count = bin_u(&b, 4);
+        to[i].serial = (uint32_t)bin_u(&b, 4);
+    }
+    return n;
+}
+
+static struct hpx_method_rec methods[METHODS];
+static char method_names[METHODS][3][24];
+
+static void make_methods(void)
+{
+    for (uint32_t i = 0; i < METHODS; i++) {
+        (void)snprintf(method_names[i][0], 24, "p.C%u", i / 5);
+        (void)snprintf(method_names[i][1], 24, "m%u", i);
+        (void)snprintf(method_names[i][2], 24, "C%u.java", i / 5);
+        methods[i] = (struct hpx_method_rec){text(method_names[i][0]), text(method_names[i][1]), text("()V"), text(method_names[i][2]),
+                                             100001 + i / 5};
+    }
+}
+
+static struct hpx_trace_rec *random_trace(uint32_t serial, uint32_t thread, unsigned short seed[3])
+{
+    struct hpx_frame_rec frames[8];
+    uint32_t n = (uint32_t)nrand48(seed) % 8 + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t m = (uint32_t)nrand48(seed) % METHODS, line = (uint32_t)nrand48(seed) % 5;
+        frames[i] = (struct hpx_frame_rec){&methods[m], line ? (int32_t)line : -1, 1 + m * 5 + line};
+    }
+    return trace(serial, thread, n, frames);
+}
+
+static void both_formats_have_the_same_numbers(void **state)
+{
+    static struct hpx_row rows[TRACES], copy[TRACES];
+    static struct pair a[TRACES], b[TRACES];
+    static const double cutoffs[] = {0, 0.0001, 0.004, 0.01, 2, NAN};
+    unsigned short seed[3] = {1, 2, 3};
+    (void)state;
+    make_methods();
+    for (uint32_t i = 0; i < TRACES; i++) {
+        rows[i] = (struct hpx_row){random_trace(300001 + i, 0, seed), 1 + (uint64_t)nrand48(seed) % 60};
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cutoffs); i++) {
+        struct hpx_snapshot s = {.nrows = TRACES, .rows = copy};
+        uint64_t total_a, total_b;
+        memcpy(copy, rows, sizeof(rows));
+        for (uint32_t k = 0; k < TRACES; k++) {
+            s.total += rows[k].count;
+        }
+        begin(8);
+        struct hpx_ascii ascii;
+        hpx_ascii_init(&ascii, &out);
+        hpx_ascii_cpu_samples(&ascii, &s, cutoffs[i], 0);
+        hpx_ascii_fini(&ascii);
+        hpx_out_char(&out, '\0');
+        (void)hpx_out_flush(&out);
+        uint32_t na = ascii_rows((const char *)sink, a, &total_a);
+        sunk = 0;
+        memcpy(copy, rows, sizeof(rows));
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        hpx_binary_cpu_samples(&w, &s, cutoffs[i]);
+        hpx_binary_dump_end(&w, "hprofx: end: 1\n");
+        (void)hpx_out_flush(&out);
+        struct bin_figures f;
+        assert_null(bin_check(sink, sunk, &f));
+        uint32_t nb = binary_rows(sink, sunk, b, &total_b);
+        assert_int_equal(total_a, total_b);
+        assert_int_equal(na, nb);
+        assert_int_equal(f.traces, nb + 1);
+        assert_memory_equal(a, b, na * sizeof(a[0]));
+        end();
+    }
+    drop(TRACES, rows);
+}
+
+/* ---- random sequences ---- */
+
+static void random_step(unsigned short seed[3], struct hpx_row *all)
+{
+    static const char *const names[] = {"main", "worker", "", "x\xC0\x80", "p.C1"};
+    uint32_t n = (uint32_t)nrand48(seed) % 400;
+    struct hpx_thread_rec t = {200001 + n, 0x50000001 + n, text(names[n % 5]), text(names[n / 5 % 5]), text(names[n / 25 % 5])};
+    struct hpx_class_rec c = {.serial = 100001 + METHODS / 5 + n, .name = text(names[n % 5])};
+    struct hpx_row rows[32];
+    hpx_binary_at(&w, (uint64_t)nrand48(seed));
+    switch ((unsigned)nrand48(seed) % 6) {
+    case 0:
+        if (!hpx_seen_has(&w.begun, t.serial - HPX_SERIAL_THREAD)) {
+            hpx_binary_thread_start(&w, &t);
+        }
+        break;
+    case 1:
+        if (all[n].count == 0) { /* each class ends once; its number does not come back */
+            all[n].count = 1;
+            hpx_binary_class_load(&w, &c);
+        } else if (all[n].count == 1) {
+            all[n].count = 2;
+            c.sampled = n % 2;
+            hpx_binary_class_unload(&w, &c);
+        }
+        break;
+    case 2:
+        no_memory = nrand48(seed) % 4 == 0;
+        break;
+    case 3:
+        w.unplaced = 0; /* said once by the test for it */
+        hpx_binary_dump_end(&w, "hprofx: end: 1\n");
+        break;
+    default:
+        for (uint32_t i = 0; i < 32; i++) {
+            rows[i] = (struct hpx_row){all[(uint32_t)nrand48(seed) % TRACES].trace, (uint64_t)nrand48(seed) % 9};
+        }
+        samples(n % 32, rows, n % 3 ? 0 : 0.1);
+        break;
+    }
+}
+
+static void any_sequence_is_a_sound_file(void **state)
+{
+    static struct hpx_row all[400];
+    unsigned short seed[3] = {7, 8, 9};
+    struct bin_figures f;
+    uint64_t tables = 0, unloads = 0, unnumbered = 0;
+    (void)state;
+    make_methods();
+    for (int round = 0; round < 300; round++) {
+        for (uint32_t i = 0; i < TRACES; i++) {
+            all[i].trace = random_trace(300001 + i, i % 5 ? 0 : 200000 + i, seed);
+            if (i % 7 == 0) { /* as the model gives it without memory */
+                ((struct hpx_trace_rec *)(uintptr_t)all[i].trace)->frames[0].number = 0;
+            }
+        }
+        begin(round % 2 ? 4 : 8);
+        no_memory = false;
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        for (int step = 0; step < 200; step++) {
+            random_step(seed, all);
+        }
+        hpx_binary_release(&w);
+        unnumbered += w.spare_frames;
+        (void)hpx_out_flush(&out);
+        const char *fault = bin_check(sink, sunk, &f);
+        if (fault) {
+            fail_msg("round %d: %s", round, fault);
+        }
+        tables += f.tables;
+        unloads += f.unloads;
+        end();
+        for (uint32_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+            free((void *)(uintptr_t)all[i].trace);
+            all[i] = (struct hpx_row){NULL, 0};
+        }
+    }
+    assert_true(tables > 1000 && unloads > 100 && unnumbered > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_file_begins_with_the_time_that_is_zero),
+        cmocka_unit_test(time_does_not_go_back_and_wraps),
+        cmocka_unit_test(threads_have_their_names_first),
+        cmocka_unit_test(classes_are_loaded_and_unloaded_once),
+        cmocka_unit_test(a_class_that_a_dump_may_name_is_unloaded_behind_it),
+        cmocka_unit_test(a_dump_has_what_its_rows_need_and_no_more),
+        cmocka_unit_test(a_thread_that_a_trace_names_has_begun),
+        cmocka_unit_test(figures_that_do_not_fit_are_the_largest_that_do),
+        cmocka_unit_test(a_dump_of_many_rows_is_one_record),
+        cmocka_unit_test(strings_end_where_their_numbers_do),
+        cmocka_unit_test(without_memory_rows_stand_for_the_empty_trace),
+        cmocka_unit_test(both_formats_have_the_same_numbers),
+        cmocka_unit_test(any_sequence_is_a_sound_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

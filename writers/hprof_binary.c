@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprof_binary.c: the records of the binary format but those of the heap. */
+#include "hprof_binary.h"
+#include "hash.h"
+#include "log.h"
+#include "rows.h"
+#include "text.h"
+#include "thread_table.h"
+#include <inttypes.h>
+
+enum tag {
+    TAG_UTF8 = 0x01,
+    TAG_LOAD_CLASS = 0x02,
+    TAG_UNLOAD_CLASS = 0x03,
+    TAG_FRAME = 0x04,
+    TAG_TRACE = 0x05,
+    TAG_START_THREAD = 0x0A,
+    TAG_END_THREAD = 0x0B,
+    TAG_CPU_SAMPLES = 0x0D,
+    TAG_CONTROL_SETTINGS = 0x0E,
+};
+
+/* Id spaces: strings, frames and objects are looked up apart, but distinct ids are easier to read. */
+#define FIRST_CLASS_OBJECT 0x10000000u
+#define FIRST_SPARE_FRAME  0x60000000u
+#define FIRST_FRAME        0x70000000u /* + the number, from 1 */
+#define FIRST_STRING       0xA0000000u
+#define LAST_STRING        (UINT32_MAX - FIRST_STRING)
+
+void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
+{
+    memset(w, 0, sizeof(*w));
+    w->out = o;
+    w->id_size = id_size;
+    w->strings_ready = hpx_intern_init(&w->strings, 0) == 0;
+    hpx_vec_init(&w->held, sizeof(uint32_t));
+}
+
+void hpx_binary_fini(struct hpx_binary *w)
+{
+    hpx_seen_fini(&w->traces);
+    hpx_seen_fini(&w->frames);
+    hpx_seen_fini(&w->classes);
+    hpx_seen_fini(&w->begun);
+    hpx_intern_fini(&w->strings);
+    hpx_vec_fini(&w->held);
+}
+
+/* ---- records ---- */
+
+void hpx_binary_at(struct hpx_binary *w, uint64_t mono_ns)
+{
+    uint64_t us = mono_ns > w->zero_ns ? (mono_ns - w->zero_ns) / 1000 : 0;
+    w->time_us = us > w->time_us ? us : w->time_us;
+}
+
+uint8_t *hpx_binary_head(const struct hpx_binary *w, uint8_t *to, uint8_t tag, uint32_t length)
+{
+    to = hpx_be1(to, tag);
+    to = hpx_be4(to, (uint32_t)w->time_us); /* wraps, as the original's */
+    return hpx_be4(to, length);
+}
+
+uint32_t hpx_binary_fit(uint32_t n, uint32_t fixed, uint32_t each)
+{
+    uint32_t most = (UINT32_MAX - fixed) / each;
+    return n < most ? n : most;
+}
+
+static void put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
+{
+    hpx_out_bytes(w->out, record, (size_t)(end - record));
+}
+
+static void put_serial(struct hpx_binary *w, uint8_t tag, uint32_t serial)
+{
+    uint8_t record[HPX_BINARY_SMALL];
+    put(w, record, hpx_be4(hpx_binary_head(w, record, tag, 4), serial));
+}
+
+void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono_ns, uint32_t settings, uint32_t depth)
+{
+    static const char version[] = "JAVA PROFILE 1.0.2"; /* with its 0 */
+    uint8_t record[HPX_BINARY_SMALL], *at = record;
+    uint64_t ms = (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000;
+    uint64_t rest = (uint64_t)wall.tv_nsec % 1000000; /* the header's time is earlier than now by so much */
+    w->zero_ns = mono_ns > rest ? mono_ns - rest : 0;
+    hpx_binary_at(w, mono_ns);
+    hpx_out_bytes(w->out, version, sizeof(version));
+    at = hpx_be8(hpx_be4(at, w->id_size), ms);
+    at = hpx_binary_head(w, at, TAG_CONTROL_SETTINGS, 6);
+    at = hpx_be2(hpx_be4(at, settings), (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX));
+    at = hpx_binary_head(w, at, TAG_TRACE, 12);
+    put(w, record, hpx_be4(hpx_be4(hpx_be4(at, HPX_SERIAL_TRACE), 0), 0));
+}
+
+/* ---- strings ---- */
+
+static void put_string(struct hpx_binary *w, uint32_t number, struct hpx_text s)
+{
+    uint8_t record[HPX_BINARY_SMALL];
+    if (s.len > (UINT32_MAX - 8) / 6) { /* 6: what a byte can become */
+        s.len = (UINT32_MAX - 8) / 6;
+    }
+    uint8_t *at = hpx_binary_head(w, record, TAG_UTF8, (uint32_t)(w->id_size + hpx_text_utf8(NULL, s)));
+    put(w, record, hpx_binary_id(w, at, (uint64_t)FIRST_STRING + number));
+    (void)hpx_text_utf8(w->out, s);
+}
+
+/* A string under a new number, 0 when there are no more. */
+static uint32_t new_string(struct hpx_binary *w, struct hpx_text s)
+{
+    if (w->nstrings == LAST_STRING) {
+        if (!w->exhausted_said) {
+            hpx_warn("format=b: all string numbers are used: the file has no more names");
+        }
+        w->exhausted_said = true;
+        return 0;
+    }
+    put_string(w, ++w->nstrings, s);
+    return w->nstrings;
+}
+
+static uint64_t string_id(uint32_t number)
+{
+    return number ? (uint64_t)FIRST_STRING + number : 0;
+}
+
+/* For what comes again and again, and is held by the model too. */
+static uint64_t lasting(struct hpx_binary *w, struct hpx_text s)
+{
+    struct hpx_hash128 h = hpx_hash128(s.bytes, s.len);
+    uint32_t number = w->strings_ready ? hpx_intern_find(&w->strings, h) : HPX_INTERN_NONE;
+    if (number == HPX_INTERN_NONE) {
+        number = new_string(w, s);
+        if (w->strings_ready && number) {
+            (void)hpx_intern_insert(&w->strings, h, number);
+        }
+    }
+    return string_id(number);
+}
+
+/* For what mostly comes once. */
+static uint64_t passing(struct hpx_binary *w, struct hpx_text s)
+{
+    struct hpx_hash128 h = hpx_hash128(s.bytes, s.len);
+    struct hpx_recent *r = &w->recent[h.lo % HPX_BINARY_RECENT];
+    if (r->number == 0 || r->hash.lo != h.lo || r->hash.hi != h.hi) {
+        *r = (struct hpx_recent){h, new_string(w, s)};
+    }
+    return string_id(r->number);
+}
+
+/* ---- threads and classes ---- */
+
+void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *t)
+{
+    uint8_t record[HPX_BINARY_SMALL];
+    if (!hpx_seen_add(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
+        return; /* then it has no end either, and its traces are the empty one */
+    }
+    uint64_t name = passing(w, t->name), group = passing(w, t->group), parent = t->parent_group.len > 0 ? passing(w, t->parent_group) : 0;
+    uint8_t *at = hpx_binary_head(w, record, TAG_START_THREAD, 8 + 4 * w->id_size);
+    at = hpx_binary_id(w, hpx_be4(at, t->serial), t->object);
+    at = hpx_be4(at, HPX_SERIAL_TRACE);
+    put(w, record, hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), group), parent));
+}
+
+void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
+{
+    if (hpx_seen_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
+        put_serial(w, TAG_END_THREAD, t->serial);
+    }
+}
+
+uint64_t hpx_binary_class_object(uint32_t serial)
+{
+    return FIRST_CLASS_OBJECT + (uint64_t)(serial - HPX_SERIAL_CLASS);
+}
+
+/* false without memory. */
+static bool load_class(struct hpx_binary *w, uint32_t serial, struct hpx_text class_name)
+{
+    uint8_t record[HPX_BINARY_SMALL];
+    if (!hpx_seen_add(&w->classes, serial - HPX_SERIAL_CLASS)) {
+        return false;
+    }
+    uint64_t name = passing(w, class_name);
+    uint8_t *at = hpx_be4(hpx_binary_head(w, record, TAG_LOAD_CLASS, 8 + 2 * w->id_size), serial);
+    at = hpx_be4(hpx_binary_id(w, at, hpx_binary_class_object(serial)), HPX_SERIAL_TRACE);
+    put(w, record, hpx_binary_id(w, at, name));
+    return true;
+}
+
+static bool is_loaded(const struct hpx_binary *w, uint32_t serial)
+{
+    return hpx_seen_has(&w->classes, serial - HPX_SERIAL_CLASS);
+}
+
+void hpx_binary_class_load(struct hpx_binary *w, const struct hpx_class_rec *c)
+{
+    if (!is_loaded(w, c->serial)) {
+        (void)load_class(w, c->serial, c->name);
+    }
+}
+
+void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c)
+{
+    uint32_t *held = c->sampled ? hpx_vec_push(&w->held) : NULL;
+    if (held != NULL) {
+        *held = c->serial;
+    } else if (is_loaded(w, c->serial)) {
+        put_serial(w, TAG_UNLOAD_CLASS, c->serial);
+    }
+}
+
+void hpx_binary_release(struct hpx_binary *w)
+{
+    for (uint32_t i = 0; i < w->held.len; i++) {
+        uint32_t serial = *(const uint32_t *)hpx_vec_at(&w->held, i);
+        if (is_loaded(w, serial)) {
+            put_serial(w, TAG_UNLOAD_CLASS, serial);
+        }
+    }
+    w->held.len = 0;
+}
+
+/* ---- traces ---- */
+
+static bool put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_rec *f)
+{
+    static const struct hpx_text nameless = {"<Unknown Method>", 16}, pseudo = {"hprofx.unknown", 14};
+    const struct hpx_method_rec *m = f->method;
+    uint32_t serial = m->klass ? m->klass : HPX_SERIAL_CLASS;
+    uint8_t record[HPX_BINARY_SMALL];
+    if (!is_loaded(w, serial) && !load_class(w, serial, m->klass ? m->class_name : pseudo)) {
+        return false;
+    }
+    uint64_t name = lasting(w, m->name.len > 0 ? m->name : nameless), signature = lasting(w, m->signature);
+    uint64_t source = m->source.len > 0 ? lasting(w, m->source) : 0;
+    uint8_t *at = hpx_binary_id(w, hpx_binary_head(w, record, TAG_FRAME, 8 + 4 * w->id_size), id);
+    at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), signature), source);
+    put(w, record, hpx_be4(hpx_be4(at, serial), (uint32_t)f->line));
+    return true;
+}
+
+/* 0 without memory. */
+static uint64_t frame_id(struct hpx_binary *w, const struct hpx_frame_rec *f)
+{
+    uint64_t id = (uint64_t)FIRST_FRAME + f->number;
+    if (hpx_likely(f->number != 0 && hpx_seen_has(&w->frames, f->number))) {
+        return id;
+    }
+    if (f->number == 0 || !hpx_seen_add(&w->frames, f->number)) {
+        id = (uint64_t)FIRST_SPARE_FRAME + w->spare_frames++;
+    }
+    return put_frame(w, id, f) ? id : 0;
+}
+
+/* false without memory. */
+static bool begin_unknown_thread(struct hpx_binary *w, uint32_t serial)
+{
+    static const struct hpx_text name = {"<unknown thread>", 16};
+    struct hpx_thread_rec t = {.serial = serial, .object = HPX_OBJECT_FIRST - 1 + (serial - HPX_SERIAL_THREAD), .name = name};
+    hpx_binary_thread_start(w, &t);
+    return hpx_seen_has(&w->begun, serial - HPX_SERIAL_THREAD);
+}
+
+bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
+{
+    uint32_t bit = t->serial - HPX_SERIAL_TRACE, n = t->nframes < HPX_BINARY_FRAMES ? t->nframes : HPX_BINARY_FRAMES;
+    if (hpx_seen_has(&w->traces, bit) || t->serial == HPX_SERIAL_TRACE) {
+        return true;
+    }
+    if (t->thread != 0 && !hpx_seen_has(&w->begun, t->thread - HPX_SERIAL_THREAD) && !begin_unknown_thread(w, t->thread)) {
+        return false;
+    }
+    uint8_t *at = hpx_binary_head(w, w->record, TAG_TRACE, 12 + n * w->id_size);
+    at = hpx_be4(hpx_be4(hpx_be4(at, t->serial), t->thread), n);
+    for (uint32_t i = 0; i < n; i++) { /* the definitions go out while the trace is put together */
+        uint64_t id = frame_id(w, &t->frames[i]);
+        if (id == 0) {
+            return false;
+        }
+        at = hpx_binary_id(w, at, id);
+    }
+    if (!hpx_seen_add(&w->traces, bit)) {
+        return false;
+    }
+    put(w, w->record, at);
+    return true;
+}
+
+/* ---- dumps ---- */
+
+void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff)
+{
+    uint32_t shown = hpx_rows_rank(s, cutoff), n = hpx_binary_fit(shown, 8, 8);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!hpx_binary_trace(w, s->rows[i].trace)) {
+            w->unplaced += s->rows[i].count;
+        }
+    }
+    uint8_t *at = hpx_binary_head(w, w->record, TAG_CPU_SAMPLES, 8 + 8 * n);
+    at = hpx_be4(hpx_be4(at, hpx_fit4(s->total)), n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hpx_row *r = &s->rows[i];
+        bool there = hpx_seen_has(&w->traces, r->trace->serial - HPX_SERIAL_TRACE);
+        at = hpx_be4(hpx_be4(at, hpx_fit4(r->count)), there ? r->trace->serial : HPX_SERIAL_TRACE);
+        if (at > w->record + sizeof(w->record) - 8) {
+            put(w, w->record, at);
+            at = w->record;
+        }
+    }
+    put(w, w->record, at);
+}
+
+void hpx_binary_dump_end(struct hpx_binary *w, const char *report)
+{
+    if (w->unplaced > 0) {
+        hpx_warn("format=b: %" PRIu64 " samples of this dump are in the file without their stacks: no memory", w->unplaced);
+        w->unplaced = 0;
+    }
+    (void)new_string(w, (struct hpx_text){report, (uint32_t)strlen(report)});
+    hpx_binary_release(w);
+}

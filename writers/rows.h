@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rows.h: which rows of a snapshot a table shows, and in which order: the same in every format. */
+#ifndef HPX_ROWS_H
+#define HPX_ROWS_H
+
+#include "snapshot.h"
+
+/* Sorts s->rows, count descending, then by trace serial; returns how many the table has: it ends before the first row whose share of the
+ * total is below the cutoff (0, nan: all; a fraction). */
+uint32_t hpx_rows_rank(struct hpx_snapshot *s, double cutoff);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* seen.h: which numbers are in the file already: a bit each, from 0. The writer's thread only. */
+#ifndef HPX_SEEN_H
+#define HPX_SEEN_H
+
+#include "compiler.h"
+
+struct hpx_seen { /* zero: none seen */
+    uint8_t *bits;
+    uint32_t bytes;
+};
+
+static inline bool hpx_seen_has(const struct hpx_seen *s, uint32_t n)
+{
+    return n / 8 < s->bytes && (s->bits[n / 8] >> n % 8 & 1);
+}
+/* false without memory: nothing changed. */
+bool hpx_seen_add(struct hpx_seen *s, uint32_t n);
+void hpx_seen_fini(struct hpx_seen *s); /* none seen afterwards */
+
+#endif
