@@ -173,7 +173,7 @@ static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
     }
     (*env)->EnsureLocalCapacity(env, n + 64); /* one local reference a class: -Xcheck:jni wants to be told */
     for (jint i = 0; i < n; i++) {
-        hpx_names_class(jvmti, env, all[i], false);
+        hpx_names_class(jvmti, env, all[i], hpx_agent.opt.binary);
         (*env)->DeleteLocalRef(env, all[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);

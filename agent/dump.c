@@ -35,6 +35,12 @@ static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
     return hpx_output_thread_event(rec, end);
 }
 
+static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloaded)
+{
+    (void)ctx;
+    return hpx_output_class_event(rec, unloaded);
+}
+
 static void disarm(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
@@ -139,6 +145,7 @@ static bool pass_end(void *ctx)
     case REQUESTED:
         hpx_gate_close(&hpx_agent.gate);
         stop_producers();
+        hpx_model_look_for_unloaded(hpx_agent.model);
         dump.state = STOPPED;
         return true;
     case STOPPED:
@@ -170,6 +177,7 @@ int hpx_dump_init(struct hpx_sink *sink)
         .call_depth = hpx_agent.opt.cpu == HPX_CPU_OLD ? 2 : hpx_agent.opt.depth,
         .request = request,
         .thread_event = thread_event,
+        .class_event = hpx_agent.opt.binary ? class_event : NULL,
     };
     hpx_agent.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message, .events = events, .thread_gone = thread_gone, .pass_end = pass_end};

@@ -94,7 +94,7 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named)
     if (e == JVMTI_ERROR_CLASS_NOT_PREPARED) {
         return; /* an array or primitive class, or one whose ClassPrepare is still to come */
     }
-    if (e == JVMTI_ERROR_NONE && n == 0) {
+    if (e == JVMTI_ERROR_NONE && n == 0 && !hpx_agent.opt.binary) {
         drop(jvmti, ids);
         return; /* nothing in it can be sampled */
     }
@@ -133,12 +133,14 @@ static struct hpx_msg_resolved *answer(jvmtiEnv *jvmti, jclass klass, const stru
     jvmtiLineNumberEntry *lines = NULL;
     jint nlines = 0;
     bool named = r->want_name && class_text_init(jvmti, klass, &id, 1, &t);
-    if (!r->want_lines || (*jvmti)->GetLineNumberTable(jvmti, id, &nlines, &lines) != JVMTI_ERROR_NONE) {
+    jvmtiError e = r->want_lines ? (*jvmti)->GetLineNumberTable(jvmti, id, &nlines, &lines) : JVMTI_ERROR_NONE;
+    if (e != JVMTI_ERROR_NONE) {
         nlines = 0; /* native, abstract, or compiled without */
     }
     struct hpx_msg_resolved *m = hpx_msg_resolved_new((uint32_t)nlines, named ? t.bytes : 0);
     if (m != NULL) {
         m->named = named;
+        m->native = e == JVMTI_ERROR_NATIVE_METHOD;
         for (jint i = 0; i < nlines; i++) { /* JVMTI does not promise an order: insertion costs nothing where there is one */
             jint at = i;
             while (at > 0 && m->lines[at - 1].bci > (uint16_t)lines[i].start_location) {

@@ -264,6 +264,10 @@ static int take_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const 
         *is = !strcmp(value, "a") || !strcmp(value, "b") ? VALUE_GOOD : VALUE_WRONG;
         p->o->binary = *value == 'b';
         return 0;
+    case HPX_OPT_IDSIZE:
+        *is = !strcmp(value, "4") || !strcmp(value, "8") ? VALUE_GOOD : VALUE_WRONG;
+        p->o->idsize = *value == '4' ? 4 : 8;
+        return 0;
     case HPX_OPT_FILE:
     case HPX_OPT_NET:
         return take_output(p, opt, value);
@@ -427,7 +431,7 @@ static int take_defaults(struct hpx_opt_parse *p)
     for (size_t i = 0; i < hpx_opts_len && rc == 0; i++) {
         enum hpx_opt_kind kind = hpx_opts[i].kind;
         if (kind == HPX_OPT_FLAG || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL || kind == HPX_OPT_CUTOFF ||
-            kind == HPX_OPT_SAMPLER || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_TIMES || kind == HPX_OPT_MIN) {
+            kind == HPX_OPT_SAMPLER || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_TIMES || kind == HPX_OPT_MIN || kind == HPX_OPT_IDSIZE) {
             rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
         }
     }
@@ -503,7 +507,7 @@ int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err)
         if (asked[i] && !hpx_modes[i].ready) {
             const struct hpx_opt_parse p = {.given = o->given, .err = err};
             return hpx_opt_refuse(&p, NULL,
-                                  "%s%s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are, as text, into a file",
+                                  "%s%s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are, into a file",
                                   hpx_modes[i].text, o->heap_by_default ? ", the default," : "");
         }
     }

@@ -23,7 +23,8 @@ struct hpx_options {
     enum hpx_cpu_mode cpu;
     bool heap_dump, heap_sites;
     bool monitor;
-    bool binary; /* format=b */
+    bool binary;     /* format=b */
+    uint32_t idsize; /* bytes of an identifier in format=b: 4 or 8 */
     bool lineno, thread, doe, msa, force, verbose, gc_okay, primfields, primarrays;
     bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */

@@ -19,6 +19,9 @@ const struct hpx_opt hpx_opts[] = {
      .what = "contended monitors", .more = "Which monitors threads waited for, how long, and where."},
     {.name = "format", .kind = HPX_OPT_FORMAT, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
      .what = "a: text, b: binary", .more = "b cannot be had together with cpu=times, cpu=old or monitor=y."},
+    {.name = "idsize", .kind = HPX_OPT_IDSIZE, .values = "4|8", .must = "4|8", .def = "8",
+     .what = "bytes of an identifier in format=b",
+     .more = "8 is what readers of today expect. 4 is what the original wrote: for tools that know nothing else."},
     {.name = "file", .kind = HPX_OPT_FILE, .values = "NAME", .missing = "filename", .def = "java.hprof.txt",
      .what = "where to write; %p %t %h %% expand",
      .more = "Relative to the working directory. The default is java.hprof.txt for format=a and java.hprof for format=b; no suffix is added to a name "
@@ -105,6 +108,6 @@ const struct hpx_mode_info hpx_modes[HPX_MODE_COUNT] = {
     [HPX_MODE_HEAP_DUMP] = {"heap=dump", false},
     [HPX_MODE_HEAP_SITES] = {"heap=sites", false},
     [HPX_MODE_MONITOR] = {"monitor=y", false},
-    [HPX_MODE_FORMAT_B] = {"format=b", false},
+    [HPX_MODE_FORMAT_B] = {"format=b", true},
     [HPX_MODE_NET] = {"net=", false},
 };

@@ -20,6 +20,7 @@ enum hpx_opt_kind {
     HPX_OPT_SIGNAL,
     HPX_OPT_TIMES,
     HPX_OPT_MIN,
+    HPX_OPT_IDSIZE,
     HPX_OPT_PATTERNS,       /* kept in the char * at `offset` */
     HPX_OPT_FLAG,           /* y or n, kept in the bool at `offset` */
     HPX_OPT_IGNORED_FLAG,   /* y or n, not kept */

@@ -3,6 +3,7 @@
 #include "output.h"
 #include "clock.h"
 #include "hprof_ascii.h"
+#include "hprof_binary.h"
 #include "log.h"
 #include "out_file.h"
 #include "spawn.h"
@@ -12,11 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MSG_THREAD_START = 1, MSG_THREAD_END, MSG_DUMP, MSG_END };
+enum { MSG_THREAD_START = 1, MSG_THREAD_END, MSG_CLASS_LOAD, MSG_CLASS_UNLOAD, MSG_DUMP, MSG_END };
 
 struct msg_thread {
     struct hpx_msg m;
+    uint64_t at;               /* hpx_clock_mono(), with format=b */
     struct hpx_thread_rec rec; /* its texts: behind */
+    char text[];
+};
+struct msg_class {
+    struct hpx_msg m;
+    uint64_t at;
+    struct hpx_class_rec rec; /* its name: behind */
     char text[];
 };
 struct msg_dump {
@@ -34,7 +42,8 @@ struct msg_end {
 static struct {
     struct hpx_lane lane;
     struct hpx_out out;         /* the thread's, once it runs */
-    struct hpx_ascii ascii;     /* the thread's */
+    struct hpx_ascii ascii;     /* the thread's, with format=a */
+    struct hpx_binary binary;   /* the thread's, with format=b */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
     struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
@@ -75,7 +84,10 @@ static void dump(struct msg_dump *d)
         say_left_out();
         return;
     }
-    if (d->snapshot != NULL) {
+    if (hpx_agent.opt.binary) {
+        hpx_binary_at(&output.binary, hpx_clock_mono());
+        hpx_binary_cpu_samples(&output.binary, d->snapshot, hpx_agent.opt.cutoff);
+    } else if (d->snapshot != NULL) {
         hpx_ascii_cpu_samples(&output.ascii, d->snapshot, hpx_agent.opt.cutoff, time(NULL));
     } else if (hpx_agent.opt.cpu == HPX_CPU_TIMES) {
         hpx_ascii_cpu_times(&output.ascii, d->calls, hpx_agent.opt.cutoff, time(NULL));
@@ -83,7 +95,11 @@ static void dump(struct msg_dump *d)
         hpx_ascii_cpu_old(&output.ascii, d->calls);
     }
     hpx_report_text(output.text, &d->report);
-    hpx_ascii_report(&output.ascii, output.text);
+    if (hpx_agent.opt.binary) {
+        hpx_binary_dump_end(&output.binary, output.text);
+    } else {
+        hpx_ascii_report(&output.ascii, output.text);
+    }
     if (hpx_out_section(&output.out, true) == 0 && hpx_agent.opt.verbose) {
         hpx_say("Dumping CPU usage %s ... done.", what[hpx_agent.opt.cpu]);
     }
@@ -93,6 +109,9 @@ static void dump(struct msg_dump *d)
 
 static void end(struct msg_end *e)
 {
+    if (hpx_agent.opt.binary) {
+        hpx_binary_release(&output.binary);
+    }
     hpx_out_close(&output.out);
     if (output.out.lost > 0) {
         hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)output.out.lost);
@@ -111,16 +130,35 @@ static void end(struct msg_end *e)
     }
 }
 
+static void put_thread(const struct msg_thread *t)
+{
+    bool ended = t->m.kind == MSG_THREAD_END;
+    if (hpx_agent.opt.binary) {
+        hpx_binary_at(&output.binary, t->at);
+        (ended ? hpx_binary_thread_end : hpx_binary_thread_start)(&output.binary, &t->rec);
+    } else {
+        (ended ? hpx_ascii_thread_end : hpx_ascii_thread_start)(&output.ascii, &t->rec);
+    }
+}
+
+static void put_class(const struct msg_class *c)
+{
+    hpx_binary_at(&output.binary, c->at);
+    (c->m.kind == MSG_CLASS_UNLOAD ? hpx_binary_class_unload : hpx_binary_class_load)(&output.binary, &c->rec);
+}
+
 /* false: that was the end. */
 static bool carry_out(struct hpx_msg *m)
 {
     bool more = true;
     switch (m->kind) {
     case MSG_THREAD_START:
-        hpx_ascii_thread_start(&output.ascii, &((struct msg_thread *)m)->rec);
-        break;
     case MSG_THREAD_END:
-        hpx_ascii_thread_end(&output.ascii, &((struct msg_thread *)m)->rec);
+        put_thread((struct msg_thread *)m);
+        break;
+    case MSG_CLASS_LOAD:
+    case MSG_CLASS_UNLOAD:
+        put_class((struct msg_class *)m);
         break;
     case MSG_DUMP:
         dump((struct msg_dump *)m);
@@ -137,8 +175,15 @@ static bool carry_out(struct hpx_msg *m)
 
 static void begin(void)
 {
-    hpx_ascii_init(&output.ascii, &output.out);
-    hpx_ascii_header(&output.ascii, hpx_agent.start);
+    if (hpx_agent.opt.binary) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        hpx_binary_init(&output.binary, &output.out, hpx_agent.opt.idsize);
+        hpx_binary_header(&output.binary, now, hpx_clock_mono(), HPX_BINARY_CPU, hpx_agent.opt.depth);
+    } else {
+        hpx_ascii_init(&output.ascii, &output.out);
+        hpx_ascii_header(&output.ascii, hpx_agent.start);
+    }
     hpx_out_section(&output.out, false); /* a reader of NAME.part finds a whole header */
 }
 
@@ -161,7 +206,11 @@ static void *run(void *unused)
         }
         hpx_out_flush(&output.out);
     }
-    hpx_ascii_fini(&output.ascii);
+    if (hpx_agent.opt.binary) {
+        hpx_binary_fini(&output.binary);
+    } else {
+        hpx_ascii_fini(&output.ascii);
+    }
     sem_post(&output.done);
     return NULL;
 }
@@ -188,7 +237,7 @@ static struct hpx_text keep(char **at, struct hpx_text t)
 
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
 {
-    size_t text = (size_t)rec->name.len + rec->group.len;
+    size_t text = (size_t)rec->name.len + rec->group.len + rec->parent_group.len;
     struct msg_thread *m = hpx_msg_new(ended ? MSG_THREAD_END : MSG_THREAD_START, sizeof *m + text);
     if (m == NULL) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNTOLD, 1);
@@ -196,8 +245,25 @@ bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
     }
     char *at = m->text;
     m->rec = (struct hpx_thread_rec){.serial = rec->serial, .object = rec->object};
+    m->at = hpx_agent.opt.binary ? hpx_clock_mono() : 0;
     m->rec.name = keep(&at, rec->name);
     m->rec.group = keep(&at, rec->group);
+    m->rec.parent_group = keep(&at, rec->parent_group);
+    hpx_lane_post(&output.lane, &m->m, false);
+    return true;
+}
+
+bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded)
+{
+    struct msg_class *m = hpx_msg_new(unloaded ? MSG_CLASS_UNLOAD : MSG_CLASS_LOAD, sizeof *m + rec->name.len);
+    if (m == NULL) {
+        hpx_count(&hpx_agent.counters, HPX_C_CLASSES_UNTOLD, 1);
+        return false;
+    }
+    char *at = m->text;
+    m->at = hpx_clock_mono();
+    m->rec = *rec;
+    m->rec.name = keep(&at, rec->name);
     hpx_lane_post(&output.lane, &m->m, false);
     return true;
 }

@@ -14,6 +14,7 @@ int hpx_output_start(struct hpx_err *err);
 
 /* Aggregator: in order. The record is copied. false: no memory, counted. */
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
+bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded);
 /* Aggregator: one dump. Takes over the snapshots, of which the mode's alone is not NULL (none: there was no memory for it). */
 void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r);
 /* Nothing more comes; the summary of the report (NULL: none) is said on stderr when all is written. Aggregator, or VMInit if there is none.

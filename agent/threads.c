@@ -16,7 +16,7 @@
 #define CALLS_RING (256u << 10) /* bytes: 16,384 records, some hundreds of microseconds of calls that do not fold */
 
 struct info {
-    char *name, *group; /* JVMTI's; NULL: none */
+    char *name, *group, *parent; /* JVMTI's; NULL: none; parent: the group's, with format=b */
 };
 
 static void forget(jvmtiEnv *jvmti, JNIEnv *env, void *allocated, jobject local)
@@ -32,15 +32,20 @@ static void forget(jvmtiEnv *jvmti, JNIEnv *env, void *allocated, jobject local)
 /* thread NULL: the calling one. */
 static struct info info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    struct info i = {NULL, NULL};
+    struct info i = {NULL, NULL, NULL};
     jvmtiThreadInfo t;
-    jvmtiThreadGroupInfo g;
+    jvmtiThreadGroupInfo g, parent;
     memset(&t, 0, sizeof t);
+    memset(&parent, 0, sizeof parent);
     memset(&g, 0, sizeof g);
     if ((*jvmti)->GetThreadInfo(jvmti, thread, &t) == JVMTI_ERROR_NONE) {
         i.name = t.name;
         if (t.thread_group != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, t.thread_group, &g) == JVMTI_ERROR_NONE) {
             i.group = g.name;
+            if (hpx_agent.opt.binary && g.parent != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, g.parent, &parent) == JVMTI_ERROR_NONE) {
+                i.parent = parent.name;
+                forget(jvmti, env, NULL, parent.parent);
+            }
             forget(jvmti, env, NULL, g.parent);
         }
         forget(jvmti, env, NULL, t.thread_group);
@@ -84,7 +89,8 @@ static struct hpx_agent_thread *make(pid_t tid)
 static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info *i)
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
-    struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + 3);
+    uint32_t parent = i->parent ? (uint32_t)strlen(i->parent) : 0;
+    struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + parent + 3);
     if (t == NULL) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
     }
@@ -95,7 +101,7 @@ static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info
         m->key = key;
         memcpy(m->text, i->name ? i->name : "", name + 1);
         memcpy(m->text + name + 1, i->group ? i->group : "", group + 1);
-        m->text[name + group + 2] = 0;
+        memcpy(m->text + name + group + 2, i->parent ? i->parent : "", parent + 1);
         hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
     }
     if (t != NULL) {
@@ -146,6 +152,7 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
     announce(t, (uint64_t)tid, &i);
     forget(jvmti, env, i.name, NULL);
     forget(jvmti, env, i.group, NULL);
+    forget(jvmti, env, i.parent, NULL);
     if (t != NULL) {
         hpx_self = t;
         atomic_signal_fence(memory_order_seq_cst); /* partner: the handler on this thread */
@@ -292,6 +299,7 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     if (ended || (i.name != NULL && (strcmp(i.name, HPX_SERVICE_NAME) == 0 || strcmp(i.name, HPX_HANDSHAKE_NAME) == 0))) {
         forget(jvmti, env, i.name, NULL);
         forget(jvmti, env, i.group, NULL);
+        forget(jvmti, env, i.parent, NULL);
         return;
     }
     pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
@@ -310,6 +318,7 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     forget(jvmti, env, i.name, NULL);
     forget(jvmti, env, i.group, NULL);
+    forget(jvmti, env, i.parent, NULL);
 }
 
 void hpx_threads_expect_others(void)

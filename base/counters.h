@@ -31,6 +31,7 @@
     X(THREADS_BLOCKED, LOSS, "threads that block the signal", "threads that had the signal of sampling blocked when they started")         \
     X(SIGNAL_TAKEN, LOSS, "CPU ms without sampling", "CPU time of the process after the program took the signal of sampling")              \
     X(THREADS_UNTOLD, LOSS, "threads not told of", "threads whose start or end could not be stored")                                       \
+    X(CLASSES_UNTOLD, LOSS, "classes not told of", "classes whose loading or unloading could not be stored")                               \
     X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                                          \
     X(METHODS_UNNAMED, LOSS, "methods not named", "sampled methods whose class was gone before it was named")                              \
     X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was gone before its lines were read")                   \

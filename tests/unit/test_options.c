@@ -382,27 +382,28 @@ static void options_file_that_cannot_be_read_is_refused(void **state)
     assert_int_equal(unlink("f"), 0);
 }
 
-static void options_only_cpu_as_text_into_a_file_is_supported(void **state)
+static void options_only_cpu_into_a_file_is_supported(void **state)
 {
     static const struct {
         const char *line, *lacks;
     } lacking[] = {{"", "heap=all, the default,"},     {"depth=8", "heap=all, the default,"},    {"heap=all", "heap=all"},
                    {"heap=dump", "heap=dump"},         {"cpu=samples,heap=sites", "heap=sites"}, {"cpu=times,net=h:1", "net="},
-                   {"cpu=old,monitor=y", "monitor=y"}, {"cpu=samples,monitor=y", "monitor=y"},   {"cpu=samples,format=b", "format=b"},
+                   {"cpu=old,monitor=y", "monitor=y"}, {"cpu=samples,monitor=y", "monitor=y"},   {"cpu=samples,format=b,net=h:1", "net="},
                    {"cpu=samples,net=h:1", "net="}};
     (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(lacking); i++) {
         char message[256];
         takes(lacking[i].line);
         (void)snprintf(message, sizeof(message),
-                       "hprof option error: %s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are, as text, into "
-                       "a file (%s)",
+                       "hprof option error: %s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are, into a file "
+                       "(%s)",
                        lacking[i].lacks, lacking[i].line);
         assert_int_equal(hpx_options_supported(&o, &err), -HPX_E_OPT);
         assert_string_equal(err.msg, message);
         hpx_options_fini(&o);
     }
     static const char *const ready[] = {"cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y",
+                                        "cpu=samples,format=b,idsize=4",
                                         "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall", "cpu=old"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(ready); i++) {
         takes(ready[i]);
@@ -418,6 +419,7 @@ static void options_of_cpu_times(void **state)
     assert_null(o.include);
     assert_null(o.exclude);
     assert_int_equal(o.min, 0);
+    assert_int_equal(o.idsize, 8);
     assert_int_equal(o.times, HPX_TIMES_CPU);
     hpx_options_fini(&o);
     takes("cpu=times,include=a.b:*c*,exclude=d,min=65535,times=wall");
@@ -426,10 +428,15 @@ static void options_of_cpu_times(void **state)
     assert_int_equal(o.min, 65535);
     assert_int_equal(o.times, HPX_TIMES_WALL);
     hpx_options_fini(&o);
+    takes("cpu=samples,format=b,idsize=4");
+    assert_int_equal(o.idsize, 4);
+    hpx_options_fini(&o);
     takes("cpu=times,include=a,include=b,times=wall,times=cpu");
     assert_string_equal(o.include, "b");
     assert_int_equal(o.times, HPX_TIMES_CPU);
     hpx_options_fini(&o);
+    refuses("idsize=2", "hprof option error: idsize option value must be 4|8 (idsize=2)");
+    refuses("idsize=", "hprof option error: idsize option value must be 4|8 (idsize=)");
     refuses("min=65536", "hprof option error: min option value must be decimal and 0..65535 (min=65536)");
     refuses("min=", "hprof option error: min option value must be decimal and 0..65535 (min=)");
     refuses("min=-1", "hprof option error: min option value must be decimal and 0..65535 (min=-1)");
@@ -510,7 +517,7 @@ int main(void)
         cmocka_unit_test(options_file_error_names_the_line),
         cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
         cmocka_unit_test(options_of_cpu_times),
-        cmocka_unit_test(options_only_cpu_as_text_into_a_file_is_supported),
+        cmocka_unit_test(options_only_cpu_into_a_file_is_supported),
         cmocka_unit_test(options_help_names_every_option_in_80_columns),
         cmocka_unit_test(options_help_keeps_its_columns),
     };
