@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import build
+import hprof_binary
 from runner import test
 
 # case: prefixes, proportions by fact, program arguments where the recorded run has too few samples for a share
@@ -14,6 +15,7 @@ CASES = {
     'samples-hot-depth1': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['400']),
     'samples-threads': ('Fruits', {'Fruits.slice thread="apples"': 0.75, 'Fruits.slice thread="oranges"': 0.25}, ['5000']),
     'samples-depth0': ('HotSplit', {}, None),
+    'samples-binary': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['400']),
     'verbose-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
     'force-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
 }
@@ -74,7 +76,7 @@ def calls(t, name):
     t.check(not wrong, 'calls: %s' % wrong)
 
 
-@test(collectors='any', level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'verbose-n', 'force-n'))
+@test(collectors='any', level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'samples-binary', 'verbose-n', 'force-n'))
 def case(t, name):
     prefix, shares, args = CASES[name]
     recorded = build.GOLDEN / name
@@ -86,12 +88,13 @@ def case(t, name):
     t.equal((run.code, run.out), (code, stdout), 'exit code and stdout')
     for ln in (recorded / 'stderr.txt').read_text().splitlines():
         t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
-    out = 'java.hprof.txt'
+    binary = name == 'samples-binary'
+    out = 'java.hprof' if binary else 'java.hprof.txt'
     if name == 'force-n':
         t.equal((t.work / out).read_text(), 'old', 'the old file')
         out = 'java.hprof.%d.txt' % run.pid
-    p = t.output(out)
+    total = hprof_binary.read(t.work / out).tables[0][0] if binary else t.output(out).total
     got, want = facts(t.work / out, prefix), (recorded / 'facts.txt').read_text().splitlines()
     t.equal(_kind(got, 'THREAD'), _kind(want, 'THREAD'), 'THREAD facts')
     t.equal(_kind(got, 'SECTIONS'), _kind(want, 'SECTIONS'), 'SECTIONS facts')
-    _shares(t, got, shares, p.total)
+    _shares(t, got, shares, total)

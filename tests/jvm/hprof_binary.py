@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Our binary output as Python objects. Refuses what the format does not have: a wrong length, an id before its definition or defined twice, TIME that goes back, a string
+that is no UTF-8."""
+import pathlib
+import struct
+
+LOAD, UNLOAD, FRAME, TRACE, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
+
+
+class Malformed(Exception):
+    pass
+
+
+class Frame:
+    def __init__(self, method, signature, source, klass, line):
+        self.method, self.signature, self.source, self.klass, self.line = method, signature, source, klass, line
+
+
+class Binary:
+    """records: (tag, microseconds). classes: {serial: name}; unloaded: serials, in order; threads: {serial: (name, group, parent)}; ended: serials;
+    traces: {serial: (thread, [Frame])}; tables: [(total, [(count, trace)])]; report: the last text of ours."""
+
+    def __init__(self, data):
+        head, _, rest = data.partition(b'\0')
+        if head != b'JAVA PROFILE 1.0.2' or len(rest) < 12:
+            raise Malformed('head %r' % head)
+        self.id_size, self.created_ms = struct.unpack('>IQ', rest[:12])
+        self.strings, self.classes, self.unloaded, self.threads, self.ended = {}, {}, [], {}, []
+        self.frames, self.traces, self.tables, self.records, self.settings, self.report = {}, {}, [], [], None, {}
+        at, self.time = len(head) + 13, 0
+        while at < len(data):
+            if at + 9 > len(data):
+                raise Malformed('half a head at %d' % at)
+            tag, time, length = struct.unpack('>BII', data[at:at + 9])
+            body = data[at + 9:at + 9 + length]
+            if len(body) != length or time < self.time:
+                raise Malformed('at %d: TIME %d after %d, %d of %d bytes' % (at, time, self.time, len(body), length))
+            self.time = time
+            self.records.append((tag, time))
+            try:
+                self._record(tag, body)
+            except (KeyError, struct.error, UnicodeDecodeError) as e:
+                raise Malformed('record 0x%02x at %d: %r' % (tag, at, e)) from e
+            at += 9 + length
+
+    def _take(self, body, layout):
+        """I: u4, i: signed, X: id; the whole body."""
+        return struct.unpack('>' + layout.replace('X', 'Q' if self.id_size == 8 else 'I'), body)
+
+    def _new(self, where, key, value):
+        if key in where or key == 0:
+            raise Malformed('%x is defined twice' % key)
+        where[key] = value
+
+    def _name(self, key):
+        return self.strings[key] if key else None
+
+    def _record(self, tag, body):
+        if tag == STRING:
+            key, = self._take(body[:self.id_size], 'X')
+            text = body[self.id_size:].decode()
+            self._new(self.strings, key, text)
+            if text.startswith('hprofx: '):
+                self.report = dict(ln[8:].split(': ', 1) for ln in text.splitlines())
+        elif tag == LOAD:
+            serial, _, trace, name = self._take(body, 'IXIX')
+            self._new(self.classes, serial, self.strings[name])
+            _ = self.traces[trace]
+        elif tag == UNLOAD:
+            serial, = self._take(body, 'I')
+            if self.classes[serial] is None or serial in self.unloaded:
+                raise Malformed('class %d is unloaded twice' % serial)
+            self.unloaded.append(serial)
+        elif tag == START:
+            serial, _, trace, name, group, parent = self._take(body, 'IXIXXX')
+            self._new(self.threads, serial, (self.strings[name], self.strings[group], self._name(parent)))
+            _ = self.traces[trace]
+        elif tag == END:
+            serial, = self._take(body, 'I')
+            if serial in self.ended or serial not in self.threads:
+                raise Malformed('thread %d ends' % serial)
+            self.ended.append(serial)
+        elif tag == FRAME:
+            key, method, signature, source, klass, line = self._take(body, 'XXXXIi')
+            if klass in self.unloaded or line == 0 or line < -3:
+                raise Malformed('frame of class %d, line %d' % (klass, line))
+            self._new(self.frames, key, Frame('%s.%s' % (self.classes[klass], self.strings[method]), self.strings[signature], self._name(source), klass, line))
+        elif tag == TRACE:
+            serial, thread, n = self._take(body[:12], 'III')
+            _ = self.threads[thread] if thread else None
+            self._new(self.traces, serial, (thread, [self.frames[f] for f in self._take(body[12:], '%dX' % n)]))
+        elif tag == SAMPLES:
+            total, n = self._take(body[:8], 'II')
+            words = self._take(body[8:], '%dI' % (2 * n))
+            rows = list(zip(words[::2], words[1::2]))
+            for count, trace in rows:
+                _ = self.traces[trace]
+            if [c for c, _ in rows] != sorted((c for c, _ in rows), reverse=True) or sum(c for c, _ in rows) > total:
+                raise Malformed('rows of %d: %s' % (total, rows))
+            self.tables.append((total, rows))
+        elif tag == CONTROL:
+            self.settings = struct.unpack('>IH', body)
+        else:
+            raise Malformed('tag 0x%02x' % tag)
+
+    def stacks(self):
+        """(count, frames) of each row of the last table."""
+        return [(count, self.traces[trace][1]) for count, trace in self.tables[-1][1]]
+
+    def share(self, method):
+        return sum(count for count, frames in self.stacks() if frames and frames[0].method == method) / max(1, self.tables[-1][0])
+
+
+def read(path):
+    return Binary(pathlib.Path(path).read_bytes())
