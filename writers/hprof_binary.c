@@ -127,7 +127,7 @@ static uint64_t string_id(uint32_t number)
 }
 
 /* For what comes again and again, and is held by the model too. */
-static uint64_t lasting(struct hpx_binary *w, struct hpx_text s)
+uint64_t hpx_binary_string(struct hpx_binary *w, struct hpx_text s)
 {
     struct hpx_hash128 h = hpx_hash128(s.bytes, s.len);
     uint32_t number = w->strings_ready ? hpx_intern_find(&w->strings, h) : HPX_INTERN_NONE;
@@ -236,8 +236,8 @@ static bool put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_
     if (!is_loaded(w, serial) && !load_class(w, serial, m->klass ? m->class_name : pseudo)) {
         return false;
     }
-    uint64_t name = lasting(w, m->name.len > 0 ? m->name : nameless), signature = lasting(w, m->signature);
-    uint64_t source = m->source.len > 0 ? lasting(w, m->source) : 0;
+    uint64_t name = hpx_binary_string(w, m->name.len > 0 ? m->name : nameless), signature = hpx_binary_string(w, m->signature);
+    uint64_t source = m->source.len > 0 ? hpx_binary_string(w, m->source) : 0;
     uint8_t *at = hpx_binary_id(w, hpx_binary_head(w, record, TAG_FRAME, 8 + 4 * w->id_size), id);
     at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), signature), source);
     put(w, record, hpx_be4(hpx_be4(at, serial), (uint32_t)f->line));

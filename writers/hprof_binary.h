@@ -77,6 +77,8 @@ static inline uint8_t *hpx_binary_id(const struct hpx_binary *w, uint8_t *to, ui
 {
     return w->id_size == 8 ? hpx_be8(to, id) : hpx_be4(to, (uint32_t)id);
 }
+/* The id of a string, which is in the file afterwards; 0 when there are no more (said). */
+uint64_t hpx_binary_string(struct hpx_binary *w, struct hpx_text s);
 /* The trace is in the file afterwards; false without memory: name HPX_SERIAL_TRACE instead. */
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t);
 /* How many elements of `each` bytes a record can have behind `fixed` bytes. */

@@ -144,10 +144,65 @@ static void a_name_of_60000_bytes_is_not_cut(void **state)
     free(in);
 }
 
+/* For formats with lengths: UTF-8, and everything that is a character stays one. */
+static char raw[4096];
+static size_t raw_len;
+
+static ssize_t to_raw(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    assert_true(raw_len + n <= sizeof(raw));
+    memcpy(raw + raw_len, p, n);
+    raw_len += n;
+    return (ssize_t)n;
+}
+
+static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
+{
+    static const struct hpx_out_ops ops = {to_raw, NULL, NULL, no_close};
+    static const struct {
+        const char *in;
+        size_t n;
+        const char *want;
+        size_t len;
+    } cases[] = {{"a\n\t\"\\\x1B\x7F", 7, "a\n\t\"\\\x1B\x7F", 7}, {"x\xC0\x80y", 4, "x\0y", 3},
+                 {"\xC2\x85\xC2\xA0", 4, "\xC2\x85\xC2\xA0", 4},   {"\xED\xA0\xBD\xED\xB8\x80", 6, "\xF0\x9F\x98\x80", 4},
+                 {"\xED\xB8\x80\xFF", 4, "\\uDE00\\u00FF", 12},    {"", 0, "", 0}};
+    struct hpx_out o;
+    unsigned short seed[3] = {1, 1, 1};
+    (void)state;
+    assert_int_equal(hpx_out_init(&o, &ops, NULL, "memory"), 0);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        struct hpx_text t = {cases[i].in, (uint32_t)cases[i].n};
+        raw_len = 0;
+        assert_int_equal(hpx_text_utf8(NULL, t), cases[i].len);
+        assert_int_equal(hpx_text_utf8(&o, t), cases[i].len);
+        assert_int_equal(hpx_out_flush(&o), 0);
+        assert_int_equal(raw_len, cases[i].len);
+        assert_memory_equal(raw, cases[i].want, raw_len);
+    }
+    for (int i = 0; i < 20000; i++) {
+        char in[64];
+        for (size_t k = 0; k < sizeof(in); k++) {
+            in[k] = (char)(nrand48(seed) >> 7);
+        }
+        struct hpx_text t = {in, (uint32_t)nrand48(seed) % 64};
+        raw_len = 0;
+        size_t n = hpx_text_utf8(&o, t);
+        assert_int_equal(hpx_out_flush(&o), 0);
+        assert_int_equal(n, raw_len);
+        assert_int_equal(hpx_text_utf8(NULL, t), n);
+        const char *fault = text_fault(raw, raw_len, false);
+        assert_true(fault == NULL || strcmp(fault, "a control") == 0);
+    }
+    assert_int_equal(hpx_out_close(&o), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_text_stays),
+        cmocka_unit_test(utf8_has_controls_as_they_are_and_its_length_is_known),
         cmocka_unit_test(quotes_and_backslashes_are_escaped_in_quoted_fields_only),
         cmocka_unit_test(controls_are_escaped),
         cmocka_unit_test(surrogates_become_one_character_or_an_escape),

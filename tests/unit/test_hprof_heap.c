@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_hprof_heap.c: the records of the heap byte for byte, and where segments end. */
+#include "binary_fixture.h"
+#include "hprof_heap.h"
+
+static void allocation_sites_have_a_float_and_the_largest_figures_that_fit(void **state)
+{
+    const struct hpx_heap_figures all = {UINT64_C(0x100000000), 3, UINT64_C(0x123456789A), 7};
+    const struct hpx_heap_site sites[] = {{HPX_HEAP_BYTE, 100002, 300005, {32, 1, UINT64_C(0x1FFFFFFFF), UINT64_C(0x100000000)}},
+                                          {0, 100003, 300000, {16, 2, 64, 4}}};
+    (void)state;
+    begin(8);
+    hpx_binary_alloc_sites(&w, HPX_SITES_BY_ALLOCATED, 0.0001, &all, 2, sites);
+    assert_written("06 00000000 00000054 0002 38D1B717 FFFFFFFF 00000003 000000123456789A 0000000000000007 00000002"
+                   "08 000186A2 000493E5 00000020 00000001 FFFFFFFF FFFFFFFF"
+                   "00 000186A3 000493E0 00000010 00000002 00000040 00000004");
+    hpx_binary_alloc_sites(&w, HPX_SITES_INCREMENTAL, 0.5, &all, 0, NULL);
+    assert_written("06 00000000 00000022 0001 3F000000 FFFFFFFF 00000003 000000123456789A 0000000000000007 00000000");
+    end();
+}
+
+static void a_heap_summary_is_33_bytes(void **state)
+{
+    (void)state;
+    begin(4);
+    hpx_binary_heap_summary(&w, &(struct hpx_heap_figures){1, 2, 3, 4});
+    assert_written("07 00000000 00000018 00000001 00000002 0000000000000003 0000000000000004");
+    end();
+}
+
+static void each_root_has_its_fields(void **state)
+{
+    struct hpx_heap h;
+    (void)state;
+    begin(4);
+    assert_int_equal(hpx_heap_begin(&h, &w), 0);
+    hpx_heap_root(&h, HPX_ROOT_THREAD_OBJECT, 0x50000001, 200001, 300000);
+    hpx_heap_root(&h, HPX_ROOT_JNI_GLOBAL, 0x51, 7, 0);
+    hpx_heap_root(&h, HPX_ROOT_JNI_LOCAL, 0x52, 200001, UINT32_MAX);
+    hpx_heap_root(&h, HPX_ROOT_JAVA_FRAME, 0x53, 200001, 2);
+    hpx_heap_root(&h, HPX_ROOT_NATIVE_STACK, 0x54, 200001, 0);
+    hpx_heap_root(&h, HPX_ROOT_STICKY_CLASS, 0x55, 0, 0);
+    hpx_heap_root(&h, HPX_ROOT_THREAD_BLOCK, 0x56, 200001, 0);
+    hpx_heap_root(&h, HPX_ROOT_MONITOR_USED, 0x57, 0, 0);
+    hpx_heap_root(&h, HPX_ROOT_UNKNOWN, 0x58, 0, 0);
+    hpx_heap_end(&h);
+    assert_written("1C 00000000 00000051"
+                   "08 50000001 00030D41 000493E0"
+                   "01 00000051 00000007"
+                   "02 00000052 00030D41 FFFFFFFF"
+                   "03 00000053 00030D41 00000002"
+                   "04 00000054 00030D41"
+                   "05 00000055"
+                   "06 00000056 00030D41"
+                   "07 00000057"
+                   "FF 00000058"
+                   "2C 00000000 00000000");
+    end();
+}
+
+static void a_class_has_constants_statics_and_fields(void **state)
+{
+    static const struct hpx_heap_value constants[] = {{9, HPX_HEAP_OBJECT, 0x1122334455667788}},
+                                       statics[] = {{0xA0000001, HPX_HEAP_BOOLEAN, 1},
+                                                    {0xA0000002, HPX_HEAP_CHAR, 0x263A},
+                                                    {0xA0000003, HPX_HEAP_FLOAT, 0x3F800000},
+                                                    {0xA0000004, HPX_HEAP_DOUBLE, 0x3FF0000000000000},
+                                                    {0xA0000005, HPX_HEAP_BYTE, UINT64_MAX},
+                                                    {0xA0000006, HPX_HEAP_SHORT, (uint64_t)-2},
+                                                    {0xA0000007, HPX_HEAP_INT, (uint64_t)-3},
+                                                    {0xA0000008, HPX_HEAP_LONG, (uint64_t)-4}},
+                                       fields[] = {{0xA0000009, HPX_HEAP_OBJECT, 0}, {0xA000000A, HPX_HEAP_INT, 0}};
+    const struct hpx_heap_class c = {.object = 1,
+                                     .super = 2,
+                                     .loader = 3,
+                                     .signers = 4,
+                                     .domain = 5,
+                                     .trace = 300000,
+                                     .instance_size = 12,
+                                     .nconstants = 1,
+                                     .nstatics = 8,
+                                     .nfields = 2,
+                                     .constants = constants,
+                                     .statics = statics,
+                                     .fields = fields};
+    struct hpx_heap h;
+    (void)state;
+    begin(8);
+    assert_int_equal(hpx_heap_begin(&h, &w), 0);
+    hpx_heap_class(&h, &c);
+    hpx_heap_end(&h);
+    assert_written("1C 00000000 000000CA"
+                   "20 0000000000000001 000493E0 0000000000000002 0000000000000003 0000000000000004 0000000000000005"
+                   "0000000000000000 0000000000000000 0000000C"
+                   "0001 0009 02 1122334455667788"
+                   "0008"
+                   "00000000A0000001 04 01"
+                   "00000000A0000002 05 263A"
+                   "00000000A0000003 06 3F800000"
+                   "00000000A0000004 07 3FF0000000000000"
+                   "00000000A0000005 08 FF"
+                   "00000000A0000006 09 FFFE"
+                   "00000000A0000007 0A FFFFFFFD"
+                   "00000000A0000008 0B FFFFFFFFFFFFFFFC"
+                   "0002 00000000A0000009 02 00000000A000000A 0A"
+                   "2C 00000000 00000000");
+    end();
+    begin(4); /* a class of the same with nothing in it, and short ids */
+    assert_int_equal(hpx_heap_begin(&h, &w), 0);
+    hpx_heap_class(&h, &(struct hpx_heap_class){.object = 1, .super = 2, .trace = 300000, .nconstants = 1, .constants = constants});
+    hpx_heap_end(&h);
+    assert_written("1C 00000000 00000032 20 00000001 000493E0 00000002 00000000 00000000 00000000 00000000 00000000 00000000"
+                   "0001 0009 02 55667788 0000 0000 2C 00000000 00000000");
+    end();
+}
+
+static void objects_and_arrays_have_exact_lengths(void **state)
+{
+    static const uint64_t elements[] = {0x61, 0, 0x62};
+    struct hpx_heap h;
+    (void)state;
+    begin(4);
+    assert_int_equal(hpx_heap_begin(&h, &w), 0);
+    hpx_heap_instance(&h, 0x60, 300001, 0x10, "\x01\x02\x03", 3);
+    hpx_heap_instance(&h, 0x61, 300001, 0x10, NULL, 0);
+    assert_int_equal(hpx_heap_objects(&h, 0x62, 300000, 0x11, elements, 3), 3);
+    assert_int_equal(hpx_heap_primitives(&h, 0x63, 300000, HPX_HEAP_CHAR, "\0a\0b", 2), 2);
+    hpx_heap_end(&h);
+    assert_written("1C 00000000 00000054"
+                   "21 00000060 000493E1 00000010 00000003 010203"
+                   "21 00000061 000493E1 00000010 00000000"
+                   "22 00000062 000493E0 00000003 00000011 00000061 00000000 00000062"
+                   "23 00000063 000493E0 00000002 05 00610062"
+                   "2C 00000000 00000000");
+    end();
+}
+
+/* Tag and length of each record, up to n; returns how many there are. */
+static size_t records(uint8_t *tags, uint32_t *lengths, size_t n)
+{
+    size_t found = 0;
+    assert_int_equal(hpx_out_flush(&out), 0);
+    for (size_t at = 0; at < sunk; found++) {
+        assert_true(found < n && at + 9 <= sunk);
+        tags[found] = sink[at];
+        lengths[found] = (uint32_t)sink[at + 5] << 24 | (uint32_t)sink[at + 6] << 16 | (uint32_t)sink[at + 7] << 8 | sink[at + 8];
+        at += 9 + lengths[found];
+        assert_true(at <= sunk);
+    }
+    return found;
+}
+
+static void segments_end_between_sub_records_and_none_is_empty(void **state)
+{
+    enum { BIG = HPX_HEAP_SEGMENT };
+    static uint8_t data[2 * BIG];
+    uint8_t tags[8];
+    uint32_t lengths[8];
+    struct hpx_heap h;
+    (void)state;
+    begin(8);
+    assert_int_equal(hpx_heap_begin(&h, &w), 0);
+    hpx_heap_end(&h);
+    assert_written("2C 00000000 00000000");
+    assert_int_equal(hpx_heap_begin(&h, &w), 0);
+    hpx_heap_primitives(&h, 1, 300000, HPX_HEAP_BYTE, data, BIG - 18); /* fills a segment */
+    hpx_heap_primitives(&h, 2, 300000, HPX_HEAP_BYTE, data, 10);
+    hpx_heap_primitives(&h, 3, 300000, HPX_HEAP_BYTE, data, 2 * BIG); /* larger than one */
+    hpx_heap_primitives(&h, 4, 300000, HPX_HEAP_BYTE, data, 20);
+    hpx_heap_primitives(&h, 5, 300000, HPX_HEAP_LONG, data, 1);
+    hpx_heap_end(&h);
+    assert_int_equal(records(tags, lengths, 8), 5);
+    assert_memory_equal(tags, "\x1C\x1C\x1C\x1C\x2C", 5);
+    assert_int_equal(lengths[0], BIG);
+    assert_int_equal(lengths[1], 28);
+    assert_int_equal(lengths[2], 2 * BIG + 18);
+    assert_int_equal(lengths[3], 38 + 26);
+    assert_int_equal(lengths[4], 0);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocation_sites_have_a_float_and_the_largest_figures_that_fit),
+        cmocka_unit_test(a_heap_summary_is_33_bytes),
+        cmocka_unit_test(each_root_has_its_fields),
+        cmocka_unit_test(a_class_has_constants_statics_and_fields),
+        cmocka_unit_test(objects_and_arrays_have_exact_lengths),
+        cmocka_unit_test(segments_end_between_sub_records_and_none_is_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_model_classes.c: what the model tells of classes, frames and native methods where it was asked to (binary). */
+#include "model_fixture.h"
+
+#define ID(klass) (UINT64_C(0x7f0000000000) + 64u * (klass))
+
+static struct told {
+    uint32_t serial;
+    char name[32];
+    bool sampled, unloaded;
+} told[4096];
+static uint32_t ntold;
+
+static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloaded)
+{
+    (void)ctx;
+    assert_true(ntold < HPX_ARRAY_LEN(told));
+    struct told *t = &told[ntold++];
+    *t = (struct told){.serial = rec->serial, .sampled = rec->sampled, .unloaded = unloaded};
+    (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)rec->name.len, rec->name.len ? rec->name.bytes : "");
+    return true;
+}
+
+static void begin(struct fx *f, bool lines)
+{
+    ntold = 0;
+    fx_begin(f, &(struct hpx_model_config){.lines = lines, .signatures = true, .class_event = class_event});
+    assert_non_null(f->m);
+}
+
+static void assert_told(uint32_t i, uint32_t serial, const char *name, bool sampled, bool unloaded)
+{
+    assert_true(i < ntold);
+    assert_int_equal(told[i].serial, serial);
+    assert_string_equal(told[i].name, name);
+    assert_int_equal(told[i].sampled, sampled);
+    assert_int_equal(told[i].unloaded, unloaded);
+}
+
+static void classes_are_told_of_as_they_come(void **state)
+{
+    struct fx f;
+    (void)state;
+    begin(&f, false);
+    fx_class(&f, 1, ID(1), 1, FX_TEXT("Lp/C$D;\0C.java\0m\0()V\0"));
+    fx_class(&f, 2, ID(2), 0, FX_TEXT("Lp/Marker;\0\0")); /* without methods */
+    fx_class(&f, 3, ID(3), 1, FX_TEXT("Lp/H+0x7f00/1;\0\0m\0()V\0"));
+    assert_told(0, 100001, "p.C$D", false, false);
+    assert_told(1, 100002, "p.Marker", false, false);
+    assert_told(2, 100003, told[2].name, false, false);
+    assert_int_equal(ntold, 3);
+    fx_end(&f);
+}
+
+static void a_class_whose_name_did_not_come_is_told_of_by_its_frames(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    begin(&f, false);
+    fx_class(&f, 1, ID(1), 1, "", 0);
+    assert_int_equal(ntold, 0);
+    fx_define(&f, &t, 0, 1, FX_STACK({ID(1), 3}));
+    fx_answer(&f, 0, NULL, 0, FX_TEXT("Lp/Late;\0\0m\0()V\0"));
+    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    const struct hpx_method_rec *m = s->rows[0].trace->frames[0].method;
+    assert_int_equal(m->klass, 100001);
+    assert_true(fx_text_is(m->class_name, "p.Late"));
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void classes_of_one_name_are_different_ones(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    begin(&f, false);
+    fx_class(&f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
+    fx_class(&f, 2, ID(2), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
+    fx_define(&f, &t, 0, 1, FX_STACK({ID(1), 3}));
+    fx_define(&f, &t, 1, 2, FX_STACK({ID(2), 3}));
+    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_OTHER, 4);
+    for (uint32_t i = 0; i < f.nasked; i++) {
+        fx_answer(&f, i, NULL, 0, "", 0);
+    }
+    struct hpx_snapshot *s = fx_snapshot(&f, 7, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct hpx_frame_rec *frame = &s->rows[i].trace->frames[0];
+        uint64_t count = s->rows[i].count;
+        assert_int_equal(frame->method->klass, count == 4 ? HPX_SERIAL_CLASS : 100000 + count);
+        for (uint32_t k = 0; k < i; k++) {
+            assert_int_not_equal(frame->number, s->rows[k].trace->frames[0].number);
+        }
+    }
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void equal_frames_have_one_number(void **state)
+{
+    static const struct hpx_line lines[] = {{0, 10}, {4, 11}};
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    begin(&f, true);
+    fx_class(&f, 1, ID(1), 2, FX_TEXT("Lp/C;\0C.java\0m\0()V\0n\0()V\0"));
+    fx_define(&f, &t, 0, 1, FX_STACK({ID(1), 1}, {ID(1) + 8, 1}));
+    fx_define(&f, &t, 1, 2, FX_STACK({ID(1) + 8, 2}));
+    fx_define(&f, &t, 2, 4, FX_STACK({ID(1) + 8, 5}));
+    fx_answer(&f, 0, lines, 2, "", 0);
+    fx_answer(&f, 1, lines, 2, "", 0);
+    struct hpx_snapshot *s = fx_snapshot(&f, 7, 3);
+    uint32_t number[5] = {0};
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct hpx_trace_rec *tr = s->rows[i].trace;
+        number[s->rows[i].count] = tr->frames[tr->nframes - 1].number; /* n:10 as the caller, n:10 alone, n:11 */
+    }
+    assert_true(number[1] > 0 && number[1] <= 3);
+    assert_int_equal(number[1], number[2]);
+    assert_int_not_equal(number[1], number[4]);
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static struct hpx_snapshot *one_native(struct fx *f, struct hpx_thread *t)
+{
+    fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
+    fx_define(f, t, 0, 1, FX_STACK({ID(1), -3}));
+    assert_int_equal(f->nasked, 1);
+    assert_true(f->asked[0]->want_lines);
+    struct hpx_msg_resolved *r = hpx_msg_resolved_new(0, 0);
+    assert_non_null(r);
+    r->method = f->asked[0]->method;
+    r->native = true;
+    fx_message(f, r);
+    return fx_snapshot(f, 1, 1);
+}
+
+static void native_methods_are_told_apart_where_classes_are(void **state)
+{
+    (void)state;
+    for (int binary = 0; binary < 2; binary++) {
+        for (int lines = binary ? 0 : 1; lines < 2; lines++) { /* text without lines asks nothing */
+            struct fx f;
+            struct hpx_thread t = {0};
+            fx_begin(&f, &(struct hpx_model_config){.lines = lines, .class_event = binary ? class_event : NULL});
+            struct hpx_snapshot *s = one_native(&f, &t);
+            assert_int_equal(s->rows[0].trace->frames[0].line, binary ? HPX_LINE_NATIVE : HPX_LINE_UNKNOWN);
+            assert_int_equal(s->rows[0].trace->frames[0].number, binary);
+            assert_int_equal(s->rows[0].trace->frames[0].method->klass, binary ? 100001 : 0);
+            hpx_snapshot_destroy(s);
+            hpx_model_thread_gone(f.m, &t);
+            fx_end(&f);
+        }
+    }
+}
+
+static void few_unloaded_classes_are_found_when_looked_for(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    begin(&f, false);
+    for (uint32_t k = 1; k <= 4; k++) {
+        fx_class(&f, k, ID(k), 1, FX_TEXT("Lp/C;\0\0m\0()V\0"));
+    }
+    fx_define(&f, &t, 0, 1, FX_STACK({ID(2), 3}));
+    fx_answer(&f, 0, NULL, 0, "", 0);
+    assert_false(hpx_model_pass_end(f.m));
+    assert_null(f.sweep);
+    assert_int_equal(hpx_model_unresolved(f.m), 0);
+    hpx_model_look_for_unloaded(f.m);
+    assert_int_equal(hpx_model_unresolved(f.m), 1);
+    fx_sweep(&f, 2, 4);
+    assert_int_equal(hpx_model_unresolved(f.m), 0);
+    assert_int_equal(ntold, 6);
+    assert_told(4, 100002, "", true, true);
+    assert_told(5, 100003, "", false, true);
+    assert_int_equal(hpx_model_classes(f.m), 2);
+    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1); /* what was sampled of it keeps its class */
+    assert_int_equal(s->rows[0].trace->frames[0].method->klass, 100002);
+    hpx_snapshot_destroy(s);
+    fx_class(&f, 9, ID(3), 1, FX_TEXT("Lp/New;\0\0m\0()V\0")); /* takes the place of one that is gone */
+    assert_told(6, 100005, "p.New", false, false);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void text_is_not_asked_to_look(void **state)
+{
+    struct fx f;
+    (void)state;
+    ntold = 0;
+    fx_begin(&f, NULL);
+    fx_class(&f, 1, ID(1), 0, FX_TEXT("Lp/Marker;\0\0"));
+    assert_int_equal(hpx_model_classes(f.m), 0);
+    hpx_model_look_for_unloaded(f.m);
+    assert_int_equal(hpx_model_unresolved(f.m), 0);
+    assert_int_equal(ntold, 0);
+    fx_end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_are_told_of_as_they_come),
+        cmocka_unit_test(a_class_whose_name_did_not_come_is_told_of_by_its_frames),
+        cmocka_unit_test(classes_of_one_name_are_different_ones),
+        cmocka_unit_test(equal_frames_have_one_number),
+        cmocka_unit_test(native_methods_are_told_apart_where_classes_are),
+        cmocka_unit_test(few_unloaded_classes_are_found_when_looked_for),
+        cmocka_unit_test(text_is_not_asked_to_look),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
