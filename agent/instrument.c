@@ -4,6 +4,7 @@
 #include "hprofx_bci.h"
 #include "log.h"
 #include "patterns.h"
+#include "tracker.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,13 +129,12 @@ static bool moves_stacks(const char *name)
 void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
     const struct hpx_options *o = &hpx_agent.opt;
-    if (name != NULL &&
-        (!strcmp(name, HPROFX_BCI_TRACKER) || moves_stacks(name) || !hpx_patterns_want(o->include, o->exclude, name, strlen(name)))) {
+    if (name != NULL && (hpx_tracker_is(name) || moves_stacks(name) || !hpx_patterns_want(o->include, o->exclude, name, strlen(name)))) {
         return;
     }
     struct telling t = {.n = 0};
     struct hprofx_bci_result r;
-    struct hprofx_bci_opts opts = {.min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
+    struct hprofx_bci_opts opts = {.tracker = hpx_tracker_name(), .min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
     uint8_t *out;
     size_t m;
     const char *why;
