@@ -39,7 +39,6 @@ static bool failed(JNIEnv *env)
 static const char *obstacle(jvmtiEnv *jvmti)
 {
     jint version = 0;
-    char *chosen = NULL;
 #if !(defined(__x86_64__) && defined(__LP64__) && defined(__linux__))
     return "not tried on this processor";
 #endif
@@ -52,10 +51,6 @@ static const char *obstacle(jvmtiEnv *jvmti)
     }
     if (jdk > JDK_LAST) {
         return "not tried on this JDK";
-    }
-    if ((*jvmti)->GetSystemProperty(jvmti, "jdk.internal.foreign.CABI", &chosen) == JVMTI_ERROR_NONE && chosen != NULL) {
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)chosen);
-        return "jdk.internal.foreign.CABI is set";
     }
     return NULL;
 }
@@ -202,12 +197,27 @@ static bool answers(JNIEnv *env, jclass down, jobject entry)
     return test != NULL;
 }
 
-bool hpx_downcall_link(JNIEnv *env)
+/* The property that chooses the linker of the JDK chooses no other for us. */
+static bool chosen(jvmtiEnv *jvmti)
+{
+    char *value = NULL;
+    bool is = (*jvmti)->GetSystemProperty(jvmti, "jdk.internal.foreign.CABI", &value) == JVMTI_ERROR_NONE && value != NULL;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)value);
+    return is;
+}
+
+bool hpx_downcall_link(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jclass down = hpx_downcall_class();
     const char *no = NULL;
-    if (down == NULL || (*env)->PushLocalFrame(env, LOCALS) != 0) {
+    if (down == NULL) {
         return false;
+    }
+    if (chosen(jvmti)) {
+        return refuse(env, "jdk.internal.foreign.CABI is set");
+    }
+    if ((*env)->PushLocalFrame(env, LOCALS) != 0) {
+        return refuse(env, "no memory");
     }
     jobject entry = offered(env) ? make_entry(env) : NULL;
     jfieldID f = entry != NULL ? (*env)->GetStaticFieldID(env, down, HPX_TRACKER_ENTRY, "Ljava/lang/Object;") : NULL;

@@ -14,7 +14,7 @@
  * false: not on this JDK; the natives are called directly. VMStart, when those are registered. No exception stays pending. */
 bool hpx_downcall_define(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_tracker_targets *targets);
 /* Makes the entry point, tests it and has the probes use it. false: they go on as they are. VMInit's thread. No exception stays pending. */
-bool hpx_downcall_link(JNIEnv *env);
+bool hpx_downcall_link(jvmtiEnv *jvmti, JNIEnv *env);
 
 /* HPX_TRACKER_DOWN, or NULL: not defined. A global reference, from VMStart on; any thread. */
 jclass hpx_downcall_class(void);
