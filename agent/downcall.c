@@ -64,10 +64,11 @@ static bool read_unnamed(JNIEnv *env, jclass down)
     jmethodID module = of_class != NULL ? (*env)->GetMethodID(env, of_class, "getModule", "()Ljava/lang/Module;") : NULL;
     jmethodID add = module != NULL ? (*env)->GetStaticMethodID(env, modules, "transformedByAgent", "(Ljava/lang/Module;)V") : NULL;
     jobject base = add != NULL ? (*env)->CallObjectMethod(env, down, module) : NULL;
-    if (base != NULL) {
-        (*env)->CallStaticVoidMethod(env, modules, add, base);
+    if (failed(env) || base == NULL) {
+        return false;
     }
-    return base != NULL && !failed(env);
+    (*env)->CallStaticVoidMethod(env, modules, add, base);
+    return !failed(env);
 }
 
 /* Each probe once, while none counts: it gets to its native. */
@@ -111,6 +112,17 @@ bool hpx_downcall_define(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_tracker_
 
 /* --- the entry point. Each returns NULL, 0 or false with an exception pending, or what was asked for. */
 
+/* For what is asked next: an exception may be pending. */
+static jobject unless_failed(JNIEnv *env, jobject o)
+{
+    return failed(env) ? NULL : o;
+}
+
+static jobject element(JNIEnv *env, jobjectArray from, jsize i)
+{
+    return from != NULL ? unless_failed(env, (*env)->GetObjectArrayElement(env, from, i)) : NULL;
+}
+
 static bool offered(JNIEnv *env)
 {
     jclass support = (*env)->FindClass(env, "jdk/internal/vm/ForeignLinkerSupport");
@@ -128,8 +140,7 @@ static jobject field(JNIEnv *env, jobject of, const char *name, const char *type
 static jobject first_integer(JNIEnv *env, jobject abi, const char *name)
 {
     jobjectArray kinds = field(env, abi, name, "[[" STORAGE);
-    jobjectArray integers = kinds != NULL ? (*env)->GetObjectArrayElement(env, kinds, 0) : NULL;
-    return integers != NULL ? (*env)->GetObjectArrayElement(env, integers, 0) : NULL;
+    return element(env, element(env, kinds, 0), 0);
 }
 
 static jobjectArray array(JNIEnv *env, jobject first, jobject second)
@@ -139,7 +150,7 @@ static jobjectArray array(JNIEnv *env, jobject first, jobject second)
     if (a != NULL && second != NULL) {
         (*env)->SetObjectArrayElement(env, a, 1, second);
     }
-    return a;
+    return unless_failed(env, a);
 }
 
 /* (JI)I: the address of the function, its argument. */
@@ -150,7 +161,7 @@ static jobject method_type(JNIEnv *env)
                                                             "(Ljava/lang/String;Ljava/lang/ClassLoader;)L" TYPE ";")
                                 : NULL;
     jstring text = of != NULL ? (*env)->NewStringUTF(env, "(JI)I") : NULL;
-    return text != NULL ? (*env)->CallStaticObjectMethod(env, type, of, text, NULL) : NULL;
+    return text != NULL ? unless_failed(env, (*env)->CallStaticObjectMethod(env, type, of, text, NULL)) : NULL;
 }
 
 /* The stub's address; not NativeEntryPoint.make(), whose lambdas would start a part of java.lang.invoke in a program that has no use for
@@ -180,7 +191,7 @@ static jobject make_entry(JNIEnv *env)
     jmethodID init = entry != NULL ? (*env)->GetMethodID(env, entry, "<init>", "(L" TYPE ";J)V") : NULL;
     jobject type = init != NULL ? method_type(env) : NULL;
     jlong stub = type != NULL ? make_stub(env, entry, type) : 0;
-    return stub != 0 && !failed(env) ? (*env)->NewObject(env, entry, init, type, stub) : NULL;
+    return !failed(env) && stub != 0 ? unless_failed(env, (*env)->NewObject(env, entry, init, type, stub)) : NULL;
 }
 
 /* Also resolves what the probes use: from here on they need nothing of the VM. */
