@@ -11,9 +11,10 @@
 #define ABI     "jdk/internal/foreign/abi/"
 #define STORAGE "L" ABI "VMStorage;"
 #define TYPE    "java/lang/invoke/MethodType"
+#define CLASS   "java/lang/Class"
 #define ENTRY   ABI "NativeEntryPoint"
 
-#define LOCALS 32
+#define LOCALS 64 /* local references, at most */
 
 static _Atomic(jclass) class_ref;         /* release: define; acquire: hpx_downcall_class() */
 static _Atomic(const char *) reason = ""; /* release: define, link; acquire: hpx_downcall_reason() */
@@ -60,7 +61,7 @@ static const char *obstacle(jvmtiEnv *jvmti)
 static bool read_unnamed(JNIEnv *env, jclass down)
 {
     jclass modules = (*env)->FindClass(env, "jdk/internal/module/Modules");
-    jclass of_class = modules != NULL ? (*env)->FindClass(env, "java/lang/Class") : NULL;
+    jclass of_class = modules != NULL ? (*env)->FindClass(env, CLASS) : NULL;
     jmethodID module = of_class != NULL ? (*env)->GetMethodID(env, of_class, "getModule", "()Ljava/lang/Module;") : NULL;
     jmethodID add = module != NULL ? (*env)->GetStaticMethodID(env, modules, "transformedByAgent", "(Ljava/lang/Module;)V") : NULL;
     jobject base = add != NULL ? (*env)->CallObjectMethod(env, down, module) : NULL;
@@ -118,11 +119,6 @@ static jobject unless_failed(JNIEnv *env, jobject o)
     return failed(env) ? NULL : o;
 }
 
-static jobject element(JNIEnv *env, jobjectArray from, jsize i)
-{
-    return from != NULL ? unless_failed(env, (*env)->GetObjectArrayElement(env, from, i)) : NULL;
-}
-
 static bool offered(JNIEnv *env)
 {
     jclass support = (*env)->FindClass(env, "jdk/internal/vm/ForeignLinkerSupport");
@@ -130,56 +126,132 @@ static bool offered(JNIEnv *env)
     return is != NULL && (*env)->CallStaticBooleanMethod(env, support, is) && !failed(env);
 }
 
-static jobject field(JNIEnv *env, jobject of, const char *name, const char *type)
-{
-    jfieldID f = (*env)->GetFieldID(env, (*env)->GetObjectClass(env, of), name, type);
-    return f != NULL ? (*env)->GetObjectField(env, of, f) : NULL;
-}
-
-/* The first register of the integers among an ABI's inputs or outputs. */
-static jobject first_integer(JNIEnv *env, jobject abi, const char *name)
-{
-    jobjectArray kinds = field(env, abi, name, "[[" STORAGE);
-    return element(env, element(env, kinds, 0), 0);
-}
-
-static jobjectArray array(JNIEnv *env, jobject first, jobject second)
-{
-    jclass storage = first != NULL ? (*env)->GetObjectClass(env, first) : NULL;
-    jobjectArray a = storage != NULL ? (*env)->NewObjectArray(env, second != NULL ? 2 : 1, storage, first) : NULL;
-    if (a != NULL && second != NULL) {
-        (*env)->SetObjectArrayElement(env, a, 1, second);
-    }
-    return unless_failed(env, a);
-}
-
 /* (JI)I: the address of the function, its argument. */
 static jobject method_type(JNIEnv *env)
 {
-    jclass type = (*env)->FindClass(env, TYPE);
-    jmethodID of = type != NULL ? (*env)->GetStaticMethodID(env, type, "fromMethodDescriptorString",
-                                                            "(Ljava/lang/String;Ljava/lang/ClassLoader;)L" TYPE ";")
-                                : NULL;
-    jstring text = of != NULL ? (*env)->NewStringUTF(env, "(JI)I") : NULL;
-    return text != NULL ? unless_failed(env, (*env)->CallStaticObjectMethod(env, type, of, text, NULL)) : NULL;
+    jclass type = (*env)->FindClass(env, TYPE), whole = type != NULL ? (*env)->FindClass(env, "java/lang/Integer") : NULL;
+    jclass longer = whole != NULL ? (*env)->FindClass(env, "java/lang/Long") : NULL,
+           any = longer != NULL ? (*env)->FindClass(env, CLASS) : NULL;
+    jfieldID i = any != NULL ? (*env)->GetStaticFieldID(env, whole, "TYPE", "L" CLASS ";") : NULL;
+    jfieldID l = i != NULL ? (*env)->GetStaticFieldID(env, longer, "TYPE", "L" CLASS ";") : NULL;
+    jmethodID of = l != NULL ? (*env)->GetStaticMethodID(env, type, "methodType", "(L" CLASS ";L" CLASS ";[L" CLASS ";)L" TYPE ";") : NULL;
+    if (of == NULL) {
+        return NULL;
+    }
+    jobject int_type = (*env)->GetStaticObjectField(env, whole, i), long_type = (*env)->GetStaticObjectField(env, longer, l);
+    jobjectArray more = unless_failed(env, (*env)->NewObjectArray(env, 1, any, int_type));
+    return more != NULL ? unless_failed(env, (*env)->CallStaticObjectMethod(env, type, of, int_type, long_type, more)) : NULL;
+}
+
+/* The calling convention of C here, as CallArranger of the package has it: that class would load 400 more. */
+struct registers {
+    JNIEnv *env;
+    jclass storage, rows, named;
+};
+
+static bool find_registers(JNIEnv *env, struct registers *r)
+{
+    r->env = env;
+    r->storage = (*env)->FindClass(env, ABI "VMStorage");
+    r->rows = r->storage != NULL ? (*env)->FindClass(env, "[" STORAGE) : NULL;
+    r->named = r->rows != NULL ? (*env)->FindClass(env, ABI "x64/X86_64Architecture$Regs") : NULL;
+    return r->named != NULL;
+}
+
+static jobject register_of(const struct registers *r, const char *name)
+{
+    JNIEnv *env = r->env;
+    jfieldID f = failed(env) ? NULL : (*env)->GetStaticFieldID(env, r->named, name, STORAGE);
+    return f != NULL ? (*env)->GetStaticObjectField(env, r->named, f) : NULL;
+}
+
+/* Ends with NULL. */
+static jobjectArray row(const struct registers *r, const char *const *names)
+{
+    JNIEnv *env = r->env;
+    jsize n = 0;
+    while (names[n] != NULL) {
+        n++;
+    }
+    jobjectArray a = failed(env) ? NULL : unless_failed(env, (*env)->NewObjectArray(env, n, r->storage, NULL));
+    for (jsize i = 0; a != NULL && i < n; i++) {
+        jobject one = register_of(r, names[i]);
+        (*env)->SetObjectArrayElement(env, a, i, one);
+        a = unless_failed(env, a);
+        (*env)->DeleteLocalRef(env, one);
+    }
+    return a;
+}
+
+/* Rows: integers, and vectors and x87, which no function of ours takes. */
+static jobjectArray kinds(const struct registers *r, jsize n, const char *const *integers)
+{
+    static const char *const none[] = {NULL};
+    JNIEnv *env = r->env;
+    jobjectArray a = failed(env) ? NULL : unless_failed(env, (*env)->NewObjectArray(env, n, r->rows, NULL));
+    for (jsize i = 0; a != NULL && i < n; i++) {
+        jobject one = row(r, i == 0 ? integers : none);
+        if (one == NULL) {
+            return NULL;
+        }
+        (*env)->SetObjectArrayElement(env, a, i, one);
+        a = unless_failed(env, a);
+        (*env)->DeleteLocalRef(env, one);
+    }
+    return a;
+}
+
+/* Where the stub takes the address of the function from. */
+static jobject target_storage(JNIEnv *env)
+{
+    jclass types = (*env)->FindClass(env, ABI "x64/X86_64Architecture$StorageType");
+    jfieldID place = types != NULL ? (*env)->GetStaticFieldID(env, types, "PLACEHOLDER", "B") : NULL;
+    jclass stub = place != NULL ? (*env)->FindClass(env, ABI "StubLocations") : NULL;
+    jfieldID target = stub != NULL ? (*env)->GetStaticFieldID(env, stub, "TARGET_ADDRESS", "L" ABI "StubLocations;") : NULL;
+    jmethodID storage = target != NULL ? (*env)->GetMethodID(env, stub, "storage", "(B)" STORAGE) : NULL;
+    jobject at = storage != NULL ? (*env)->GetStaticObjectField(env, stub, target) : NULL;
+    return at != NULL ? unless_failed(env, (*env)->CallObjectMethod(env, at, storage, (*env)->GetStaticByteField(env, types, place)))
+                      : NULL;
+}
+
+static jobject make_abi(const struct registers *r, jobject target)
+{
+    static const char *const in[] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9", NULL};
+    static const char *const out[] = {"rax", "rdx", NULL}, *const scratch[] = {"r10", "r11", NULL};
+    enum { STACK_ALIGNMENT = 16, SHADOW_SPACE = 0 };
+    JNIEnv *env = r->env;
+    jclass abi = (*env)->FindClass(env, ABI "ABIDescriptor");
+    jmethodID init = abi != NULL ? (*env)->GetMethodID(env, abi, "<init>",
+                                                       "(L" ABI "Architecture;[[" STORAGE "[[" STORAGE "[[" STORAGE
+                                                       "II" STORAGE STORAGE STORAGE STORAGE STORAGE ")V")
+                                 : NULL;
+    jobjectArray ins = init != NULL ? kinds(r, 2, in) : NULL, outs = ins != NULL ? kinds(r, 3, out) : NULL;
+    jobjectArray volatiles = outs != NULL ? kinds(r, 2, scratch) : NULL;
+    jobject scratch1 = volatiles != NULL ? register_of(r, scratch[0]) : NULL,
+            scratch2 = scratch1 != NULL ? register_of(r, scratch[1]) : NULL;
+    if (scratch2 == NULL) {
+        return NULL;
+    }
+    /* The VM asks for none of what is NULL: the architecture, and where a return buffer and captured state would be. */
+    return unless_failed(env, (*env)->NewObject(env, abi, init, NULL, ins, outs, volatiles, (jint)STACK_ALIGNMENT, (jint)SHADOW_SPACE,
+                                                scratch1, scratch2, target, NULL, NULL));
 }
 
 /* The stub's address; not NativeEntryPoint.make(), whose lambdas would start a part of java.lang.invoke in a program that has no use for
  * it, and whose cleaner would free the stub. */
 static jlong make_stub(JNIEnv *env, jclass entry, jobject type)
 {
-    jclass arranger = (*env)->FindClass(env, ABI "x64/sysv/CallArranger");
-    jfieldID f = arranger != NULL ? (*env)->GetStaticFieldID(env, arranger, "CSysV", "L" ABI "ABIDescriptor;") : NULL;
-    jobject abi = f != NULL ? (*env)->GetStaticObjectField(env, arranger, f) : NULL;
-    if (abi == NULL) {
+    static const char *const in[] = {"rdi", "rdi", NULL}, *const out[] = {"rax", NULL}; /* the first is replaced */
+    struct registers r;
+    jobject target = find_registers(env, &r) ? target_storage(env) : NULL, abi = target != NULL ? make_abi(&r, target) : NULL;
+    jobjectArray ins = abi != NULL ? row(&r, in) : NULL, outs = ins != NULL ? row(&r, out) : NULL;
+    if (outs == NULL) {
         return 0;
     }
-    jobject target = field(env, abi, "targetAddrStorage", STORAGE), in = target != NULL ? first_integer(env, abi, "inputStorage") : NULL;
-    jobject out = in != NULL ? first_integer(env, abi, "outputStorage") : NULL;
-    jobjectArray ins = out != NULL ? array(env, target, in) : NULL, outs = ins != NULL ? array(env, out, NULL) : NULL;
-    jmethodID make = outs != NULL ? (*env)->GetStaticMethodID(env, entry, "makeDowncallStub",
-                                                              "(L" TYPE ";L" ABI "ABIDescriptor;[" STORAGE "[" STORAGE "ZIZ)J")
-                                  : NULL;
+    (*env)->SetObjectArrayElement(env, ins, 0, target);
+    jmethodID make = failed(env) ? NULL
+                                 : (*env)->GetStaticMethodID(env, entry, "makeDowncallStub",
+                                                             "(L" TYPE ";L" ABI "ABIDescriptor;[" STORAGE "[" STORAGE "ZIZ)J");
     jboolean return_buffer = JNI_FALSE, transition = JNI_FALSE;
     jint captured = 0;
     return make != NULL ? (*env)->CallStaticLongMethod(env, entry, make, type, abi, ins, outs, return_buffer, captured, transition) : 0;
