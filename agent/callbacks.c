@@ -4,6 +4,7 @@
 #include "callbacks.h"
 #include "clock.h"
 #include "codemap.h"
+#include "downcall.h"
 #include "dump.h"
 #include "guard.h"
 #include "handshake.h"
@@ -217,6 +218,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     } else {
         hpx_instrument_loaded(jvmti, env);
         hpx_threads_adopt_others(jvmti, env);
+        hpx_downcall_link(jvmti, env); /* before calibrate: which probes it measures */
         calibrate(env);
         hpx_tracker_open();
         hpx_virtual_enable(jvmti, true);

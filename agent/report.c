@@ -4,6 +4,7 @@
 #include "call_table.h"
 #include "clock.h"
 #include "company.h"
+#include "downcall.h"
 #include "handshake.h"
 #include "hprofx_bci.h"
 #include "inlines.h"
@@ -144,8 +145,10 @@ static void add_calls(struct text *t, const struct hpx_report *r)
 {
     struct hpx_instrument_figures f;
     const struct hpx_call_figures *c = &r->calls;
+    const char *down = hpx_downcall_reason();
     hpx_instrument_figures(&f);
     add(t, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
+    add(t, "hprofx: probes: %s%s\n", down == NULL ? "critical downcalls" : "JNI natives: ", down == NULL ? "" : down);
     add(t, "hprofx: instrumented: %" PRIu64 " methods of %" PRIu64 " classes\n", f.methods, f.classes);
     for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
         if (f.left[i] > 0) {
