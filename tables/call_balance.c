@@ -21,7 +21,8 @@ static bool window(struct hpx_meter *m, uint64_t ns, uint32_t *load)
     }
     uint64_t cpu = hpx_clock_thread_cpu();
     bool first = m->wall == 0;
-    *load = wall > m->wall ? (uint32_t)((cpu - m->cpu) * CORE / (wall - m->wall)) : CORE;
+    uint64_t part = wall > m->wall ? (cpu - m->cpu) * CORE / (wall - m->wall) : CORE;
+    *load = part < CORE ? (uint32_t)part : CORE;
     *m = (struct hpx_meter){wall, cpu};
     return !first;
 }

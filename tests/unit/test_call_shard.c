@@ -24,6 +24,8 @@ void *__real_malloc(size_t n);
 void *__wrap_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_realloc(void *p, size_t n);
 void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, long offset);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, long offset);
 void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, long offset);
@@ -43,6 +45,11 @@ void *__wrap_malloc(size_t n)
 void *__wrap_calloc(size_t n, size_t size)
 {
     return atomic_load_explicit(&refuse_memory, memory_order_relaxed) ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    return atomic_load_explicit(&refuse_memory, memory_order_relaxed) ? NULL : __real_realloc(p, n);
 }
 
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, long offset)
@@ -430,6 +437,38 @@ static void want_of_a_thread_leaves_all_with_the_main_one(void **state)
     end();
 }
 
+static void await_passes(unsigned n)
+{
+    struct hpx_drainer *d = w.s.drainers[0];
+    uint64_t passes = atomic_load(&d->passes);
+    while (atomic_load(&d->passes) < passes + n) {
+        hpx_aggregator_wake(&d->a);
+        sched_yield();
+    }
+}
+
+static void thread_for_which_a_drainer_has_no_memory_is_gathered_with_all(void **state)
+{
+    (void)state;
+    begin(1);
+    enter(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    assert_true(hpx_shard_start(&w.s));
+    atomic_store(&refuse_memory, 1);
+    hpx_shard_give(&w.s, to_first, NULL);
+    await_passes(2);
+    hpx_shard_gather(&w.s);
+    atomic_store(&refuse_memory, 0);
+    assert_false(in_drainer(0));
+    leave(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    assert_cost(0, TRACE(1), 1, 1);
+    assert_int_equal(w.tab.no_memory, 0);
+    end();
+}
+
 static void calls_that_cannot_be_merged_are_counted_as_lost(void **state)
 {
     (void)state;
@@ -449,11 +488,7 @@ static void calls_that_cannot_be_merged_are_counted_as_lost(void **state)
     }
     flush(0);
     await_read(0);
-    uint64_t passes = atomic_load(&w.s.drainers[0]->passes);
-    while (atomic_load(&w.s.drainers[0]->passes) < passes + 2) { /* it applied what it has read */
-        hpx_aggregator_wake(&w.s.drainers[0]->a);
-        sched_yield();
-    }
+    await_passes(2); /* it has applied what it has read */
     atomic_store(&refuse_memory, 1);
     hpx_shard_gather(&w.s);
     atomic_store(&refuse_memory, 0);
@@ -523,7 +558,7 @@ static void half_of_a_busy_ones_load_goes_to_a_drainer(void **state)
 
 static void one_thread_alone_never_has_a_drainer(void **state)
 {
-    static const unsigned alone[] = {900, 0, 0, 0}, nearly[] = {900, 20, 20, 0};
+    static const unsigned alone[] = {900, 0, 0, 0}, nearly[] = {900, 100, 0, 0};
     (void)state;
     begin_balance(4);
     for (unsigned i = 0; i < 20; i++) {
@@ -573,6 +608,7 @@ int main(void)
         cmocka_unit_test(carriers_come_back_at_their_first_switch_and_stay),
         cmocka_unit_test(mounts_wait_for_what_a_drainer_has_yet_to_read),
         cmocka_unit_test(want_of_a_thread_leaves_all_with_the_main_one),
+        cmocka_unit_test(thread_for_which_a_drainer_has_no_memory_is_gathered_with_all),
         cmocka_unit_test(calls_that_cannot_be_merged_are_counted_as_lost),
         cmocka_unit_test(half_of_a_busy_ones_load_goes_to_a_drainer),
         cmocka_unit_test(one_thread_alone_never_has_a_drainer),
