@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* busy.c: preloaded into a JVM, shows to the agent's own library, and to nobody else, a machine of 64 processors on which its aggregators
- * never rest: a thread's CPU clock is the monotonic one, where the thread is one of the aggregators. */
+ * never rest: the CPU clock of such a thread goes on
+ * while it sleeps. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <string.h>
@@ -22,10 +23,17 @@ static int aggregator(void)
 int clock_gettime(clockid_t clock, struct timespec *to)
 {
     static int (*real)(clockid_t, struct timespec *);
+    static __thread time_t began; /* whole seconds are enough */
     if (real == NULL) {
         real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
     }
-    return real(clock == CLOCK_THREAD_CPUTIME_ID && aggregator() ? CLOCK_MONOTONIC : clock, to);
+    if (clock != CLOCK_THREAD_CPUTIME_ID || !aggregator()) {
+        return real(clock, to);
+    }
+    int rc = real(CLOCK_MONOTONIC, to);
+    began = began == 0 ? to->tv_sec : began;
+    to->tv_sec -= began;
+    return rc;
 }
 
 int sched_getaffinity(pid_t tid, size_t n, cpu_set_t *set)
