@@ -50,6 +50,14 @@ def daemons_that_go_on_calling_do_not_disturb_the_end(t):
     t.check(int(p.report['open calls'].split(',')[0]) >= 8, 'open calls: %s' % p.report['open calls'])
 
 
+@test()
+def without_a_thread_for_a_drainer_all_goes_on(t):
+    run, p = t.profile('CountMany', 8, 20, opts=EXACT, env=dict(_busy(t), HPX_BUSY_ALONE='1'))
+    _exact(t, p, run)
+    t.check('drainers' not in p.report, 'drainers: %s' % p.report.get('drainers'))
+    t.equal([ln for ln in run.err.splitlines() if ln.startswith('hprofx: ') and not ln.startswith('hprofx: calls')], [], 'lines about it')
+
+
 @test(since=21)
 def virtual_threads_take_their_calls_along(t):
     run, p = t.profile('CountVirtual', 5000, opts=EXACT, env=_busy(t))

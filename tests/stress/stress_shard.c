@@ -188,7 +188,7 @@ static void collect(void)
 static uint32_t to_any(void *ctx, struct hpx_thread *t)
 {
     (void)ctx, (void)t;
-    return (uint32_t)(stress_random(&w.seed) % (2 * w.s.running)); /* half of them stay */
+    return (uint32_t)(stress_random(&w.seed) % (2 * (uint64_t)w.s.running)); /* half of them stay */
 }
 
 static bool on_pass_end(void *ctx)
@@ -237,7 +237,7 @@ static void begin(uint64_t steps, unsigned carriers, unsigned limit)
     }
     for (unsigned i = 0; i < WORKERS; i++) {
         struct worker *x = &w.workers[i];
-        x->seed = 97 * (i + 1) + steps;
+        x->seed = 97 * ((uint64_t)i + 1) + steps;
         x->carrier = i < carriers;
         assert_int_equal(hpx_ring_init(&x->t.ring, (i % 3 + 1 == 3 ? 8 : i % 3 + 1) * HPX_RING_MIN), 0);
         hpx_calls_init(&x->calls, &w.a, &w.gate, &x->t);

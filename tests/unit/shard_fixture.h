@@ -209,13 +209,17 @@ static inline void await_home(unsigned i)
 /* Calls and ns of the trace of these methods, leaf first, of thread i; 0 ends them. */
 static inline struct hpx_call_cost cost_of(unsigned i, const uint32_t *methods)
 {
+    uint32_t len = 0;
+    while (methods[len] != 0) {
+        len++;
+    }
     for (uint32_t n = 0; n < w.tab.traces.len; n++) {
         const struct hpx_raw *raw = hpx_traces_at(&w.tab.traces, n);
-        uint32_t k = 0;
-        while (k < raw->nframes && methods[k] == raw->frames[k].sampled) {
-            k++;
+        bool same = raw->thread == i + 1 && raw->nframes == len;
+        for (uint32_t k = 0; same && k < len; k++) {
+            same = methods[k] == raw->frames[k].sampled;
         }
-        if (raw->thread == i + 1 && k == raw->nframes && methods[k] == 0) {
+        if (same) {
             return *hpx_calltab_cost(&w.tab, n);
         }
     }

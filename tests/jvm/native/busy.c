@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* busy.c: preloaded into a JVM, shows to the agent's own library, and to nobody else, a machine of 64 processors on which its aggregators
  * never rest: the CPU clock of such a thread goes on
- * while it sleeps. */
+ * while it sleeps.
+ *
+ * HPX_BUSY_ALONE=1  they cannot start a thread. */
 #include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -48,4 +53,13 @@ int sched_getaffinity(pid_t tid, size_t n, cpu_set_t *set)
     memset(set, 0, n);
     memset(set, 0xff, n < 8 ? n : 8);
     return 0;
+}
+
+int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (real == NULL) {
+        real = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+    }
+    return getenv("HPX_BUSY_ALONE") != NULL && aggregator() ? EAGAIN : real(id, attr, run, arg);
 }
