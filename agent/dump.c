@@ -52,6 +52,12 @@ static void quiesce_probe(void *until, struct hpx_thread *t)
     hpx_tracker_quiesce(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base), *(const uint64_t *)until);
 }
 
+/* Drainers know no other records. */
+static bool calls_alone(void)
+{
+    return hpx_agent_calls() && !hpx_agent_samples();
+}
+
 /* After this no probe or handler of the threads known so far is inside, and none begins. */
 static void stop_producers(void)
 {
@@ -81,6 +87,12 @@ static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev
 {
     (void)ctx;
     hpx_model_events(hpx_agent.model, t, ev, n);
+}
+
+static void thread_came(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_shard_came(&hpx_agent.shard, t);
 }
 
 static void thread_gone(void *ctx, struct hpx_thread *t)
@@ -139,6 +151,9 @@ static bool pass_end(void *ctx)
     case REQUESTED:
         hpx_gate_close(&hpx_agent.gate);
         stop_producers();
+        if (calls_alone()) {
+            hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+        }
         dump.state = STOPPED;
         return true;
     case STOPPED:
@@ -153,6 +168,9 @@ static bool pass_end(void *ctx)
         return again;
     case IDLE:
         hpx_company_look_own();
+        if (calls_alone()) {
+            hpx_shard_balance(&hpx_agent.shard);
+        }
         return again;
     default:
         return again;
@@ -173,6 +191,10 @@ int hpx_dump_init(struct hpx_sink *sink)
     };
     hpx_agent.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message, .events = events, .thread_gone = thread_gone, .pass_end = pass_end};
+    if (calls_alone() && hpx_agent.model != NULL) {
+        hpx_shard_init(&hpx_agent.shard, &hpx_agent.aggregator, hpx_model_calltab(hpx_agent.model), hpx_shard_limit());
+        sink->thread_came = thread_came;
+    }
     final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
     return hpx_agent.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
 }

@@ -52,7 +52,7 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *ca
     uint64_t measured = hpx_counter_get(&r->total, HPX_C_HANDLER_MEASURED);
     r->signal_ns = measured ? hpx_counter_get(&r->total, HPX_C_HANDLER_NS) / measured : 0;
     r->own_cpu_ns = r->signal_ns * hpx_counter_get(&r->total, HPX_C_SIGNALS) + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) +
-                    hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
+                    hpx_agent.shard.cpu_ns + hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
     uint64_t all = hpx_clock_process_cpu() - hpx_agent.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);
@@ -164,6 +164,10 @@ static void add_calls(struct text *t, const struct hpx_report *r)
     add(t, "hprofx: taken off for the probes: %.3f ms (%" PRIu32 " + %" PRIu32 " ns a call)\n", ms(c->probes_ns), c->inner_ns, c->outer_ns);
     add(t, "hprofx: exits not seen: %" PRIu64 "\n", c->resynced);
     add(t, "hprofx: exits without an entry: %" PRIu64 "\n", c->stray);
+    if (hpx_agent.shard.most > 0) {
+        add(t, "hprofx: drainers: %u beside the aggregator, %.3f ms; threads given to them: %" PRIu64 "\n", hpx_agent.shard.most,
+            ms(hpx_agent.shard.cpu_ns), hpx_agent.shard.given);
+    }
     if (c->lost_events > 0) {
         add(t, "hprofx: incomplete: %" PRIu64 " events lost, with %" PRIu64 " whole calls\n", c->lost_events, c->lost_calls);
     }

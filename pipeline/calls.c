@@ -93,7 +93,7 @@ static bool end_gap(struct hpx_calls *c, uint64_t now)
     if (!first) {
         publish(c, HPX_CALLS_GAP);
         if (c->gap.tries++ % WAKE_EACH == 0) {
-            hpx_aggregator_wake(c->aggregator);
+            hpx_aggregator_wake(hpx_aggregator_of(c->thread, c->aggregator));
         }
         return false;
     }
