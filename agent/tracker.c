@@ -72,6 +72,37 @@ static void JNICALL thrown(JNIEnv *env, jclass tracker, jint method)
     }
 }
 
+/* times=sampled: the same without a clock. */
+static void JNICALL enter_untimed(JNIEnv *env, jclass tracker, jint method)
+{
+    (void)tracker;
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
+    if (t != NULL) {
+        hpx_calls_enter(&t->calls, (uint32_t)method, 0);
+        hpx_tracker_go_out(t);
+    }
+}
+
+static void JNICALL leave_untimed(JNIEnv *env, jclass tracker, jint method)
+{
+    (void)tracker;
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
+    if (t != NULL) {
+        hpx_calls_exit(&t->calls, (uint32_t)method, 0);
+        hpx_tracker_go_out(t);
+    }
+}
+
+static void JNICALL thrown_untimed(JNIEnv *env, jclass tracker, jint method)
+{
+    (void)tracker;
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
+    if (t != NULL) {
+        hpx_calls_thrown(&t->calls, (uint32_t)method, 0);
+        hpx_tracker_go_out(t);
+    }
+}
+
 void hpx_tracker_open(void)
 {
     atomic_store_explicit(&probing, true, memory_order_relaxed);
@@ -193,10 +224,11 @@ static void build(struct bytes *b)
 
 int hpx_tracker_define(JNIEnv *env, struct hpx_err *err)
 {
-    static const JNINativeMethod natives[] = {
-        {(char *)(uintptr_t) "enter", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)enter},
-        {(char *)(uintptr_t) "exit", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)leave},
-        {(char *)(uintptr_t) "thrown", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)thrown},
+    bool timed = hpx_tracker_reads_clock();
+    const JNINativeMethod natives[] = {
+        {(char *)(uintptr_t) "enter", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? enter : enter_untimed)},
+        {(char *)(uintptr_t) "exit", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? leave : leave_untimed)},
+        {(char *)(uintptr_t) "thrown", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? thrown : thrown_untimed)},
     };
     struct bytes b;
     build(&b);
