@@ -213,13 +213,13 @@ void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report
 {
     struct text t = {to, 0};
     to[0] = 0;
-    if (hpx_agent.opt.verbose && hpx_agent_calls()) {
-        add(&t, "hprofx: calls: %" PRIu64 ", %" PRIu64 " events lost; own CPU time %.2f %% of the program's\n", r->calls.calls,
-            r->calls.lost_events, percent(r->own_cpu_ns, r->program_cpu_ns));
-    }
     if (hpx_agent.opt.verbose && hpx_agent_samples()) {
         add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
             r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->program_cpu_ns));
+    }
+    if (hpx_agent.opt.verbose && hpx_agent_calls()) {
+        add(&t, "hprofx: calls: %" PRIu64 ", %" PRIu64 " events lost; own CPU time %.2f %% of the program's\n", r->calls.calls,
+            r->calls.lost_events, percent(r->own_cpu_ns, r->program_cpu_ns));
     }
     add_losses(&t, r);
 }

@@ -29,7 +29,7 @@
 #define RING_MOST     (256u << 10)
 
 __thread struct hpx_agent_thread *hpx_self __attribute__((tls_model("initial-exec")));
-struct hpx_agent_thread hpx_ours;
+struct hpx_agent_thread hpx_ours = {.calls = HPX_CALLS_NOBODY}; /* the VM runs Java code when a thread attaches or leaves */
 
 static struct {
     struct sigaction before; /* whose signals are not ours; constant after init */
