@@ -166,3 +166,11 @@ def counts_by_thread(t):
         if r.method == 'Count.step':
             by[p.traces[r.trace].thread] += r.count
     t.equal(sorted(by.values()), [20000] * 16, 'calls of Count.step by thread')
+
+
+@test(level='quick')
+def without_timers_the_clock_is_read(t):
+    run, p = t.profile('Count', 'recursion', opts=SAMPLED, env={'LD_PRELOAD': '%s/librefuses.so' % t.env.native_dir(t.jdk), 'REFUSES': 'timers'})
+    _exact(t, p, run)
+    t.equal(len(re.findall(r'^hprofx: times=sampled: no timer for a thread: .*: times are taken by times=cpu$', run.err, re.M)), 1, 'lines that say so')
+    t.check('ticks' not in p.report, 'ticks')
