@@ -103,7 +103,9 @@ def both_tables_are_true(t, times):
     ms = _self_ms(_times(p))
     if times == 'cpu':
         for m, ns in zip(LOOPS, map(int, re.search(r'^truth (\d+) (\d+) (\d+)$', run.out, re.M).groups())):
-            t.near(ms[m], ns / 1e6, 0.03 * ns / 1e6 + 2, 'ms of %s' % m)
+            # the truth has a reading of the clock a call of a loop, by Java code with probes: some us
+            calls = sum(r.count for r in _times(p)[1] if r.method == m)
+            t.near(ms[m], ns / 1e6, 0.03 * ns / 1e6 + 2 + 0.008 * calls, 'ms of %s' % m)
     else:
         _shares(t, ms, truth, samples, 'times')
         t.near(_ticks_ms(p), samples, 0.01 * samples + 5, 'ms of ticks and samples of a ms')

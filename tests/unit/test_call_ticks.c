@@ -173,6 +173,11 @@ static void ticks_in_a_push_in_a_gap_and_without_room_are_the_callers(void **sta
     assert_int_equal(tab.ticks_ns, HPX_RING_MIN / HPX_EV_UNIT + 3);
     assert_int_equal(tab.outside_ns, HPX_RING_MIN / HPX_EV_UNIT + 3); /* the enter of 1 was lost: its ticks are nobody's */
     assert_int_equal(tab.lost_events, 2);
+    hpx_calls_enter(&c, 5, 0);
+    hpx_calls_exit(&c, 5, 0);
+    hpx_calls_flush(&c, 0);
+    drain_all();
+    assert_cost(TRACE(5), 1, 0, 0);
 }
 
 static void ticks_belong_to_the_stack_that_the_thread_is_on(void **state)
@@ -210,6 +215,7 @@ static void times_by_stamps_know_no_ticks(void **state)
     tab.cfg.sampled = false;
     event(HPX_EV_ENTER, 1, 5);
     event(HPX_EV_TICK, 0, 1000);
+    assert_int_equal(th->last, 5);
     event(HPX_EV_EXIT, 1, 9);
     assert_cost(TRACE(1), 1, 4, 4);
 }
