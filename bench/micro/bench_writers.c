@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bench_writers.c: the text format through hpx_out, beside fprintf of the same layout, and beside copying the same bytes.
+/* bench_writers.c: the text format through hpx_out, beside fprintf of the same layout, and beside copying the same bytes; both formats into
+ * a file, beside write(2) of the same bytes.
  *
  * 10,000 traces and a row each; the writer's bytes go nowhere, fprintf's to /dev/null through a buffer of the same size. A first dump has
  * traces and rows, a second rows alone. fprintf gets names with their escapes already made: it is spared that work, and the text is the
- * same; that both write the same bytes is checked before anything is measured. */
+ * same; that both write the same bytes is checked before anything is measured.
+ *
+ * Into a file: an unlinked one of the working directory, cut to nothing before each turn; CPU time of the thread, in which the copy into
+ * the page cache is, and which other programs on the machine change less. */
 #include "clock.h"
 #include "hprof_ascii.h"
+#include "hprof_binary.h"
 #include "micro.h"
 #include "text.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TRACES       10000u
 #define METHODS      2000u
+#define LINES        8u /* of a method, that are seen */
 #define NAME_BYTES   64u
 #define ESCAPED      (6 * NAME_BYTES + 1)
 #define BUFFER_BYTES ((size_t)64 * 1024)
@@ -64,6 +72,10 @@ static bool make_methods(struct subject *s)
             m->ready[k][hpx_text_escape(m->ready[k], *names[k], false)] = '\0';
         }
     }
+    for (unsigned i = 0; s->methods && i < METHODS; i++) {
+        s->methods[i].rec.signature = (struct hpx_text){"(Ljava/lang/String;I)V", 22};
+        s->methods[i].rec.klass = HPX_SERIAL_CLASS + 1 + i / 10;
+    }
     return s->methods != NULL;
 }
 
@@ -84,8 +96,9 @@ static bool make_traces(struct subject *s)
         t->nframes = s->depth;
         for (uint32_t k = 0; k < s->depth; k++) {
             seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            t->frames[k] =
-                (struct hpx_frame_rec){&s->methods[(seed >> 33) % METHODS].rec, seed >> 60 ? (int32_t)(seed >> 40 & 1023) + 1 : -1, 0};
+            uint32_t m = (uint32_t)(seed >> 33) % METHODS, line = (uint32_t)(seed >> 60) % (LINES + 1);
+            int32_t shown = line ? (int32_t)(m % 1000 + line) : -1;
+            t->frames[k] = (struct hpx_frame_rec){&s->methods[m].rec, shown, m * (LINES + 1) + line + 1};
         }
         s->traces[i] = t;
         s->given[i] = (struct hpx_row){t, 1 + (seed >> 35) % 1000};
@@ -294,6 +307,88 @@ static bool measure_memcpy(const struct hpx_bench_row *row, double *figures)
     return true;
 }
 
+/* ---- into a file ---- */
+static int target = -1;
+
+static ssize_t file_write(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    return write(target, p, n);
+}
+
+static const struct hpx_out_ops file_ops = {.write = file_write, .close = null_close};
+
+static bool empty_target(void)
+{
+    bool ok = ftruncate(target, 0) == 0 && lseek(target, 0, SEEK_SET) == 0;
+    if (!ok) {
+        perror("bench_writers: the file");
+    }
+    return ok;
+}
+
+/* A whole dump, with its definitions. Bytes written; 0: did not run. */
+static uint64_t dump_into_file(struct subject *s, bool binary, uint64_t *ns)
+{
+    static struct hpx_binary b;
+    struct hpx_ascii a;
+    struct hpx_out out;
+    if (!empty_target() || hpx_out_init(&out, &file_ops, NULL, "file") != 0) {
+        return 0;
+    }
+    restore_order(s);
+    uint64_t from = hpx_clock_thread_cpu();
+    if (binary) {
+        hpx_binary_init(&b, &out, 8);
+        hpx_binary_cpu_samples(&b, &s->snapshot, 0);
+    } else {
+        hpx_ascii_init(&a, &out);
+        hpx_ascii_cpu_samples(&a, &s->snapshot, 0, NOW);
+    }
+    (void)hpx_out_flush(&out);
+    *ns = hpx_clock_thread_cpu() - from;
+    if (binary) {
+        hpx_binary_fini(&b);
+    } else {
+        hpx_ascii_fini(&a);
+    }
+    uint64_t bytes = out.written;
+    return hpx_out_close(&out) == 0 ? bytes : 0;
+}
+
+static bool raw_into_file(const char *from, size_t n, uint64_t *ns)
+{
+    if (!empty_target()) {
+        return false;
+    }
+    uint64_t begin = hpx_clock_thread_cpu();
+    for (size_t at = 0; at < n; at += BUFFER_BYTES) {
+        size_t k = n - at < BUFFER_BYTES ? n - at : BUFFER_BYTES;
+        if (write(target, from + at, k) != (ssize_t)k) {
+            perror("bench_writers: the file");
+            return false;
+        }
+    }
+    *ns = hpx_clock_thread_cpu() - begin;
+    return true;
+}
+
+/* The writer, then write(2) of what it wrote, which is read back. */
+static bool measure_file(const struct hpx_bench_row *row, double *figures)
+{
+    unsigned how = *(const unsigned *)row->how;
+    uint64_t own, raw, bytes = dump_into_file(&subjects[how / 2], how % 2, &own);
+    char *copy_of = bytes ? malloc(bytes) : NULL;
+    bool ok = copy_of && pread(target, copy_of, bytes, 0) == (ssize_t)bytes && raw_into_file(copy_of, bytes, &raw);
+    free(copy_of);
+    if (ok) {
+        figures[0] = (double)bytes * 1e3 / (double)own;
+        figures[1] = (double)bytes * 1e3 / (double)raw;
+        figures[2] = (double)raw / (double)own;
+    }
+    return ok;
+}
+
 static const unsigned number[] = {0, 1, 2, 3};
 #define ROWS(I)                                                                                                                            \
     {                                                                                                                                      \
@@ -306,6 +401,13 @@ static const unsigned number[] = {0, 1, 2, 3};
 #define WAYS 3
 static struct hpx_bench_row rows[][WAYS] = {ROWS(0), ROWS(1), ROWS(2), ROWS(3)};
 
+static struct hpx_bench_row file_rows[] = {
+    {.name = "text, 4 frames", .once = measure_file, .how = &number[0]},
+    {.name = "text, 30 frames", .once = measure_file, .how = &number[2]},
+    {.name = "binary, 4 frames", .once = measure_file, .how = &number[1]},
+    {.name = "binary, 30 frames", .once = measure_file, .how = &number[3]},
+};
+
 #define TABLE(I, TITLE, KEY)                                                                                                               \
     {                                                                                                                                      \
         TITLE, KEY, {{"k traces/s", "traces_k_s"}, {"k rows/s", "rows_k_s"}, {"MB/s", "mb_s"}}, rows[I], WAYS                              \
@@ -315,11 +417,16 @@ static struct hpx_bench_section tables[] = {
     TABLE(1, "30 frames, plain names", "plain_30"),
     TABLE(2, "4 frames, names with escapes", "escapes_4"),
     TABLE(3, "30 frames, names with escapes", "escapes_30"),
+    {"both formats into a file",
+     "file",
+     {{"MB/s", "mb_s"}, {"write(2) MB/s", "write_mb_s"}, {"ratio", "ratio"}},
+     file_rows,
+     HPX_ARRAY_LEN(file_rows)},
 };
 
 static bool prepare(void)
 {
-    bool ok = (copied = malloc(BUFFER_BYTES)) != NULL;
+    bool ok = (copied = malloc(BUFFER_BYTES)) != NULL && (target = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) >= 0;
     for (size_t i = 0; ok && i < HPX_ARRAY_LEN(subjects); i++) {
         ok = make_methods(&subjects[i]) && make_traces(&subjects[i]) && same_text(&subjects[i]);
     }
@@ -341,7 +448,13 @@ int main(int argc, char **argv)
         printf("text format, %u traces and rows; medians of %u alternating rounds%s\n", TRACES, rounds, pinned ? "" : "; NOT pinned");
         hpx_bench_print(tables, HPX_ARRAY_LEN(tables));
         (void)snprintf(head, sizeof(head), "\"rounds\": %u, \"traces\": %u, \"pinned\": %s", rounds, TRACES, pinned ? "true" : "false");
-        const struct hpx_bench_report report = {"writers", head, tables, HPX_ARRAY_LEN(tables), NULL, 0};
+        const struct hpx_bench_goal goals[] = {
+            {.what = "text beside write(2), 4 frames", .value = file_rows[0].figures[2], .limit = 0.5, .at_least = true},
+            {.what = "text beside write(2), 30 frames", .value = file_rows[1].figures[2], .limit = 0.5, .at_least = true},
+            {.what = "binary beside write(2), 4 frames", .value = file_rows[2].figures[2], .limit = 0.8, .at_least = true},
+            {.what = "binary beside write(2), 30 frames", .value = file_rows[3].figures[2], .limit = 0.8, .at_least = true}};
+        hpx_bench_print_goals(goals, HPX_ARRAY_LEN(goals));
+        const struct hpx_bench_report report = {"writers", head, tables, HPX_ARRAY_LEN(tables), goals, HPX_ARRAY_LEN(goals)};
         ok = !args.json || hpx_bench_write_json(&report, args.json);
     } else {
         (void)fprintf(stderr, "bench_writers: did not run to its end\n");
