@@ -112,27 +112,92 @@ static void put_method(struct hpx_out *o, const struct hpx_method_rec *m)
     }
 }
 
+#define NUMBER 20u /* digits of the largest figure */
+
+/* Decimal digits, at least `width` characters with blanks before them. Returns the place behind: printf takes most of a table's time. */
+static char *put_number(char *to, uint64_t v, unsigned width)
+{
+    char digits[NUMBER];
+    unsigned n = 0;
+    do {
+        digits[n++] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v > 0);
+    for (; width > n; width--) {
+        *to++ = ' ';
+    }
+    while (n > 0) {
+        *to++ = digits[--n];
+    }
+    return to;
+}
+
+static char *put_literal(char *to, const char *s)
+{
+    return stpcpy(to, s);
+}
+
+#define FRAME_TEXT 1000u /* of names that are put together on the stack */
+
+/* A frame whose names are short and need no escape, in one piece; false: another. */
+static bool put_plain_frame(struct hpx_out *o, const struct hpx_frame_rec *f)
+{
+    static const struct hpx_text unknown_source = {"<Unknown Source>", 16};
+    char line[FRAME_TEXT + 64], *to = line;
+    const struct hpx_method_rec *m = f->method;
+    const struct hpx_text source = m->source.len > 0 ? m->source : unknown_source;
+    if (m->name.len == 0 || (uint64_t)m->class_name.len + m->name.len + source.len > FRAME_TEXT) {
+        return false;
+    }
+    *to++ = '\t';
+    to = hpx_text_copy_plain(to, m->class_name);
+    if (to != NULL) {
+        *to++ = '.';
+        to = hpx_text_copy_plain(to, m->name);
+    }
+    if (to != NULL) {
+        *to++ = '(';
+        to = hpx_text_copy_plain(to, source);
+    }
+    if (to == NULL) {
+        return false;
+    }
+    *to++ = ':';
+    to = f->line > 0 ? put_number(to, (uint32_t)f->line, 0) : put_literal(to, "Unknown line");
+    to = put_literal(to, ")\n");
+    hpx_out_bytes(o, line, (size_t)(to - line));
+    return true;
+}
+
+static void put_frame(struct hpx_out *o, const struct hpx_frame_rec *f)
+{
+    hpx_out_char(o, '\t');
+    put_method(o, f->method);
+    hpx_out_char(o, '(');
+    if (f->method->source.len > 0) {
+        hpx_text_put(o, f->method->source, false);
+    } else {
+        hpx_out_str(o, "<Unknown Source>");
+    }
+    if (f->line > 0) {
+        hpx_out_printf(o, ":%" PRId32 ")\n", f->line);
+    } else {
+        hpx_out_str(o, ":Unknown line)\n");
+    }
+}
+
 static void put_trace(struct hpx_out *o, const struct hpx_trace_rec *t)
 {
-    hpx_out_printf(o, "TRACE %" PRIu32 ":", t->serial);
+    char line[64], *to = put_number(put_literal(line, "TRACE "), t->serial, 0);
+    *to++ = ':';
     if (t->thread != 0) {
-        hpx_out_printf(o, " (thread=%" PRIu32 ")", t->thread);
+        to = put_literal(put_number(put_literal(to, " (thread="), t->thread, 0), ")");
     }
-    hpx_out_char(o, '\n');
+    *to++ = '\n';
+    hpx_out_bytes(o, line, (size_t)(to - line));
     for (uint32_t i = 0; i < t->nframes; i++) {
-        const struct hpx_frame_rec *f = &t->frames[i];
-        hpx_out_char(o, '\t');
-        put_method(o, f->method);
-        hpx_out_char(o, '(');
-        if (f->method->source.len > 0) {
-            hpx_text_put(o, f->method->source, false);
-        } else {
-            hpx_out_str(o, "<Unknown Source>");
-        }
-        if (f->line > 0) {
-            hpx_out_printf(o, ":%" PRId32 ")\n", f->line);
-        } else {
-            hpx_out_str(o, ":Unknown line)\n");
+        if (!put_plain_frame(o, &t->frames[i])) {
+            put_frame(o, &t->frames[i]);
         }
     }
     if (t->nframes == 0) {
@@ -192,12 +257,46 @@ static void begin_table(struct hpx_out *o, const char *title, uint64_t total, ti
     }
 }
 
+/* As printf's "%5.2f%%", which rounds the exact binary value: NULL where that may be near the middle of two results. */
+static char *put_percent(char *to, uint64_t part, uint64_t total)
+{
+    double share = percent(part, total), hundredths = share * 100;
+    uint64_t whole = (uint64_t)hundredths;
+    double rest = hundredths - (double)whole; /* at most 10000, so wrong by 10^-12 */
+    if (rest > 0.499999 && rest < 0.500001) {
+        return NULL;
+    }
+    whole += rest > 0.5;
+    to = put_number(to, whole / 100, 2);
+    *to++ = '.';
+    *to++ = (char)('0' + whole / 10 % 10);
+    *to++ = (char)('0' + whole % 10);
+    *to++ = '%';
+    return to;
+}
+
 /* sum: of this row and those above: accum does not come from rounded shares, so it ends at 100.00 when nothing is cut off. */
 static void put_row(struct hpx_out *o, uint32_t rank, uint64_t self, uint64_t sum, uint64_t total, uint64_t count,
                     const struct hpx_trace_rec *t)
 {
-    hpx_out_printf(o, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, percent(self, total), percent(sum, total), count,
-                   t->serial);
+    char line[128], *to = put_number(line, rank, 4);
+    *to++ = ' ';
+    to = put_percent(to, self, total);
+    if (to != NULL) {
+        *to++ = ' ';
+        to = put_percent(to, sum, total);
+    }
+    if (to != NULL) {
+        *to++ = ' ';
+        to = put_number(to, count, 7);
+        *to++ = ' ';
+        to = put_number(to, t->serial, 5);
+        *to++ = ' ';
+        hpx_out_bytes(o, line, (size_t)(to - line));
+    } else {
+        hpx_out_printf(o, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, percent(self, total), percent(sum, total), count,
+                       t->serial);
+    }
     if (t->nframes > 0) {
         put_method(o, t->frames[0].method);
     } else {

@@ -10,6 +10,23 @@ static bool plain(unsigned char c, enum style style)
     return c >= 0x20 && c < 0x7F && !(style == QUOTED && (c == '"' || c == '\\'));
 }
 
+/* How many bytes at p need no escape, at least as far as whole words tell. */
+static size_t plain_words(const unsigned char *p, size_t n)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t x;
+        memcpy(&x, p + i, 8);
+        /* The high bit of a byte: below 0x20; from 0x7F on. A borrow or carry from another byte comes only from one that is marked itself.
+         */
+        if (((x - 0x20 * each) | (x + each) | x) & 0x80 * each) {
+            break;
+        }
+    }
+    return i;
+}
+
 static bool continuation(unsigned char c)
 {
     return (c & 0xC0) == 0x80;
@@ -162,7 +179,7 @@ static size_t put_text(struct hpx_out *o, struct hpx_text s, enum style style)
     while (n > 0) {
         char c[8];
         const void *from = p;
-        size_t len = 0, bytes;
+        size_t len = style == FIELD ? plain_words(p, n) : 0, bytes;
         while (len < n && plain(p[len], style)) {
             len++;
         }
@@ -189,4 +206,20 @@ void hpx_text_put(struct hpx_out *o, struct hpx_text s, bool quoted)
 size_t hpx_text_utf8(struct hpx_out *o, struct hpx_text s)
 {
     return put_text(o, s, RAW);
+}
+
+char *hpx_text_copy_plain(char *to, struct hpx_text s)
+{
+    const unsigned char *p = (const unsigned char *)s.bytes;
+    size_t i = plain_words(p, s.len);
+    while (i < s.len && plain(p[i], FIELD)) {
+        i++;
+    }
+    if (i < s.len) {
+        return NULL;
+    }
+    if (i > 0) {
+        memcpy(to, p, i);
+    }
+    return to + i;
 }

@@ -3,6 +3,7 @@
 #include "cmocka_all.h"
 #include "hprof_ascii.h"
 #include "text_check.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +251,46 @@ static void accum_ends_at_100_however_many_rows_round(void **state)
     }
 }
 
+/* Rows are put together without printf: they must be what it makes of them, also where a share is near the middle of two. */
+static void rows_are_those_of_printf(void **state)
+{
+    enum { ROWS = 3000 };
+    static struct hpx_row rows[ROWS];
+    static char want[ROWS * 80];
+    unsigned short seed[3] = {4, 5, 6};
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        uint64_t total = 0, sum = 0;
+        char *at = want;
+        for (uint32_t i = 0; i < ROWS; i++) {
+            /* 800 and more rows of one count: shares of 0.125 % and the like; serials in no order */
+            uint64_t count = round < 2    ? 1u + (unsigned)round
+                             : round == 2 ? UINT64_C(1) << nrand48(seed) % 48
+                                          : 1 + (uint64_t)nrand48(seed) % (10u << 4 * round);
+            rows[i] = (struct hpx_row){one_frame(300001 + (i * 7919u + (uint32_t)round) % ROWS * 70, &hot_a), count};
+            total += count;
+        }
+        struct hpx_snapshot s = {.total = total, .nrows = round == 1 ? 800 : ROWS, .rows = rows};
+        s.total = round == 1 ? 1600 : total;
+        hpx_ascii_fini(&w);
+        hpx_ascii_cpu_samples(&w, &s, 0, NOW);
+        for (uint32_t i = 0; i < s.nrows; i++) {
+            sum += rows[i].count;
+            assert_true(i == 0 || rows[i - 1].count > rows[i].count ||
+                        (rows[i - 1].count == rows[i].count && rows[i - 1].trace->serial < rows[i].trace->serial));
+            at += sprintf(at, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " HotSplit.hotA\n", i + 1,
+                          (double)rows[i].count * 100.0 / (double)s.total, (double)sum * 100.0 / (double)s.total, rows[i].count,
+                          rows[i].trace->serial);
+        }
+        const char *table = strstr(written(), "trace method\n");
+        assert_non_null(table);
+        assert_memory_equal(table + 13, want, (size_t)(at - want));
+        for (uint32_t i = 0; i < ROWS; i++) {
+            free((void *)(uintptr_t)rows[i].trace);
+        }
+    }
+}
+
 static void figures_have_64_bits(void **state)
 {
     (void)state;
@@ -383,6 +424,7 @@ int main(void)
         TEST(a_dump_without_samples_has_no_rank_line),
         TEST(accum_ends_at_100_however_many_rows_round),
         TEST(figures_have_64_bits),
+        TEST(rows_are_those_of_printf),
         TEST(names_of_frames_are_escaped_but_keep_quotes_and_backslashes),
         TEST(a_name_of_60000_bytes_stays_on_one_line),
         TEST(the_header_has_prose_that_no_reader_takes_for_records),
