@@ -227,34 +227,41 @@ void hpx_binary_release(struct hpx_binary *w)
 
 /* ---- traces ---- */
 
-static bool put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_rec *f)
+static uint32_t class_of(const struct hpx_method_rec *m)
 {
-    static const struct hpx_text nameless = {"<Unknown Method>", 16}, pseudo = {"hprofx.unknown", 14};
+    return m->klass ? m->klass : HPX_SERIAL_CLASS;
+}
+
+/* Its class is in the file. */
+static void put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_rec *f)
+{
+    static const struct hpx_text nameless = {"<Unknown Method>", 16};
     const struct hpx_method_rec *m = f->method;
-    uint32_t serial = m->klass ? m->klass : HPX_SERIAL_CLASS;
     uint8_t record[HPX_BINARY_SMALL];
-    if (!is_loaded(w, serial) && !load_class(w, serial, m->klass ? m->class_name : pseudo)) {
-        return false;
-    }
     uint64_t name = hpx_binary_string(w, m->name.len > 0 ? m->name : nameless), signature = hpx_binary_string(w, m->signature);
     uint64_t source = m->source.len > 0 ? hpx_binary_string(w, m->source) : 0;
     uint8_t *at = hpx_binary_id(w, hpx_binary_head(w, record, TAG_FRAME, 8 + 4 * w->id_size), id);
     at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), signature), source);
-    put(w, record, hpx_be4(hpx_be4(at, serial), (uint32_t)f->line));
-    return true;
+    put(w, record, hpx_be4(hpx_be4(at, class_of(m)), (uint32_t)f->line));
 }
 
 /* 0 without memory. */
 static uint64_t frame_id(struct hpx_binary *w, const struct hpx_frame_rec *f)
 {
+    static const struct hpx_text pseudo = {"hprofx.unknown", 14};
+    const struct hpx_method_rec *m = f->method;
     uint64_t id = (uint64_t)FIRST_FRAME + f->number;
     if (hpx_likely(f->number != 0 && hpx_seen_has(&w->frames, f->number))) {
         return id;
     }
+    if (!is_loaded(w, class_of(m)) && !load_class(w, class_of(m), m->klass ? m->class_name : pseudo)) {
+        return 0; /* before the frame is marked */
+    }
     if (f->number == 0 || !hpx_seen_add(&w->frames, f->number)) {
         id = (uint64_t)FIRST_SPARE_FRAME + w->spare_frames++;
     }
-    return put_frame(w, id, f) ? id : 0;
+    put_frame(w, id, f);
+    return id;
 }
 
 /* false without memory. */

@@ -267,7 +267,7 @@ static void rows_are_those_of_printf(void **state)
             uint64_t count = round < 2    ? 1u + (unsigned)round
                              : round == 2 ? UINT64_C(1) << nrand48(seed) % 48
                                           : 1 + (uint64_t)nrand48(seed) % (10u << 4 * round);
-            rows[i] = (struct hpx_row){one_frame(300001 + (i * 7919u + (uint32_t)round) % ROWS * 70, &hot_a), count};
+            rows[i] = (struct hpx_row){one_frame(300001 + (i * 7919u + (uint32_t)round) % ROWS * 7001, &hot_a), count};
             total += count;
         }
         struct hpx_snapshot s = {.total = total, .nrows = round == 1 ? 800 : ROWS, .rows = rows};

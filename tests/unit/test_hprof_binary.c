@@ -348,6 +348,32 @@ static struct hpx_trace_rec *random_trace(uint32_t serial, uint32_t thread, unsi
     return trace(serial, thread, n, frames);
 }
 
+/* A frame whose class could not be marked is not in the file, and must not be taken for one that is. */
+static void a_frame_without_its_class_is_written_when_there_is_memory(void **state)
+{
+    static const struct hpx_method_rec far = {{"p.Far", 5}, {"a", 1}, {"()V", 3}, {"", 0}, HPX_SERIAL_CLASS + 9000};
+    struct hpx_frame_rec near = {&hot_a, 5, 1}, frame = {&far, 5, 2};
+    struct hpx_row first = {trace(300001, 0, 1, &near), 2}, row = {trace(300002, 0, 1, &frame), 1};
+    struct bin_figures f;
+    (void)state;
+    begin(8);
+    hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+    samples(1, &first, 0);
+    no_memory = true;
+    samples(1, &row, 0);
+    assert_int_equal(w.unplaced, 1);
+    w.unplaced = 0;
+    no_memory = false;
+    samples(1, &row, 0);
+    assert_int_equal(hpx_out_flush(&out), 0);
+    assert_null(bin_check(sink, sunk, &f));
+    assert_int_equal(f.frames, 2);
+    assert_int_equal(f.traces, 3);
+    drop(1, &first);
+    drop(1, &row);
+    end();
+}
+
 static void both_formats_have_the_same_numbers(void **state)
 {
     static struct hpx_row rows[TRACES], copy[TRACES];
@@ -487,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_dump_of_many_rows_is_one_record),
         cmocka_unit_test(strings_end_where_their_numbers_do),
         cmocka_unit_test(without_memory_rows_stand_for_the_empty_trace),
+        cmocka_unit_test(a_frame_without_its_class_is_written_when_there_is_memory),
         cmocka_unit_test(both_formats_have_the_same_numbers),
         cmocka_unit_test(any_sequence_is_a_sound_file),
     };

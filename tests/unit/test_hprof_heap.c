@@ -179,6 +179,28 @@ static void segments_end_between_sub_records_and_none_is_empty(void **state)
     end();
 }
 
+static void a_class_may_be_larger_than_a_segment(void **state)
+{
+    static struct hpx_heap_value statics[UINT16_MAX];
+    const struct hpx_heap_class c = {
+        .object = 1, .trace = 300000, .nstatics = UINT16_MAX, .statics = statics, .nfields = 1, .fields = statics};
+    uint8_t tags[2];
+    uint32_t lengths[2];
+    struct hpx_heap h;
+    (void)state;
+    for (uint32_t i = 0; i < UINT16_MAX; i++) {
+        statics[i] = (struct hpx_heap_value){0xA0000001, HPX_HEAP_LONG, i};
+    }
+    begin(8);
+    assert_int_equal(hpx_heap_begin(&h, &w), 0);
+    hpx_heap_class(&h, &c);
+    hpx_heap_end(&h);
+    assert_int_equal(records(tags, lengths, 2), 2);
+    assert_int_equal(lengths[0], 1 + 7 * 8 + 4 + 4 + 2 + 2 + UINT16_MAX * 17 + 2 + 9);
+    assert_memory_equal(tags, "\x1C\x2C", 2);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +209,7 @@ int main(void)
         cmocka_unit_test(each_root_has_its_fields),
         cmocka_unit_test(a_class_has_constants_statics_and_fields),
         cmocka_unit_test(objects_and_arrays_have_exact_lengths),
+        cmocka_unit_test(a_class_may_be_larger_than_a_segment),
         cmocka_unit_test(segments_end_between_sub_records_and_none_is_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
