@@ -66,7 +66,7 @@ def traces_name_their_threads(t):
         thread, frames = p.traces[trace]
         if frames and frames[0].method == 'Fruits.slice':
             leaves[p.threads[thread][0]] = leaves.get(p.threads[thread][0], 0) + count
-    t.equal(set(leaves), {'apples', 'oranges'}, 'threads that slice')
+    t.check({'apples', 'oranges'} <= set(leaves) <= {'apples', 'oranges', '', 'pips daemon'}, 'threads that slice: %s' % leaves)
 
 
 @test(level='quick', collectors=('Serial', 'G1'))
