@@ -304,8 +304,8 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
 {
     uint32_t shown = hpx_rows_rank(s, cutoff), n = hpx_binary_fit(shown, 8, 8);
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t ahead = 0; i + 2 < n && ahead < 4; ahead++) { /* the traces lie anywhere */
-            __builtin_prefetch((const char *)s->rows[i + 2].trace + (size_t)64 * ahead);
+        for (uint32_t ahead = 0; i + 6 < n && ahead < 8; ahead++) { /* the traces lie anywhere */
+            __builtin_prefetch((const char *)s->rows[i + 6].trace + (size_t)64 * ahead);
         }
         if (!hpx_binary_trace(w, s->rows[i].trace)) {
             w->unplaced += s->rows[i].count;
