@@ -7,6 +7,7 @@
 #define HPX_AGENT_H
 
 #include "aggregator.h"
+#include "call_shard.h"
 #include "calls.h"
 #include "cpuclock.h"
 #include "model.h"
@@ -22,6 +23,7 @@ struct hpx_agent {
     struct hpx_options opt;
     struct hpx_gate gate;
     struct hpx_aggregator aggregator;
+    struct hpx_shard shard;       /* the aggregator's: drainers beside it; cpu=times, cpu=old */
     struct hpx_model *model;      /* the aggregator's */
     struct hpx_counters counters; /* losses and figures that belong to no thread */
     time_t start;                 /* wall clock, for headers and names */

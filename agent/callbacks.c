@@ -4,6 +4,7 @@
 #include "callbacks.h"
 #include "clock.h"
 #include "codemap.h"
+#include "downcall.h"
 #include "dump.h"
 #include "guard.h"
 #include "handshake.h"
@@ -210,6 +211,9 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
         record_loaded_classes(jvmti, env);
     }
     hpx_sampler_live(env);
+    if (hpx_agent_calls()) {
+        hpx_downcall_link(jvmti, env); /* before calibrate: which probes it measures */
+    }
     if (hpx_tracker_reads_clock()) {
         calibrate(env); /* with another state than this thread's: before signals look for that */
     }

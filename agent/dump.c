@@ -87,6 +87,12 @@ static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev
     hpx_model_events(hpx_agent.model, t, ev, n);
 }
 
+static void thread_came(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_shard_came(&hpx_agent.shard, t);
+}
+
 static void thread_gone(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
@@ -155,6 +161,9 @@ static bool pass_end(void *ctx)
     case REQUESTED:
         hpx_gate_close(&hpx_agent.gate);
         stop_producers();
+        if (hpx_agent_calls()) {
+            hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+        }
         dump.state = STOPPED;
         return true;
     case STOPPED:
@@ -169,6 +178,11 @@ static bool pass_end(void *ctx)
         return again;
     case IDLE:
         hpx_company_look_own();
+        if (hpx_agent_sampled() && hpx_company_ended()) {
+            hpx_shard_gather(&hpx_agent.shard); /* the next look finds all clocks */
+        } else if (hpx_agent_calls()) {
+            hpx_shard_balance(&hpx_agent.shard);
+        }
         return again;
     default:
         return again;
@@ -190,6 +204,10 @@ int hpx_dump_init(struct hpx_sink *sink)
     };
     hpx_agent.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message, .events = events, .thread_gone = thread_gone, .pass_end = pass_end};
+    if (hpx_agent_calls() && hpx_agent.model != NULL) {
+        hpx_shard_init(&hpx_agent.shard, &hpx_agent.aggregator, hpx_model_calltab(hpx_agent.model), hpx_shard_limit());
+        sink->thread_came = thread_came;
+    }
     final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
     return hpx_agent.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
 }

@@ -4,6 +4,7 @@
 #include "call_table.h"
 #include "clock.h"
 #include "company.h"
+#include "downcall.h"
 #include "handshake.h"
 #include "hprofx_bci.h"
 #include "inlines.h"
@@ -54,7 +55,7 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *ca
     uint64_t measured = hpx_counter_get(&r->total, HPX_C_HANDLER_MEASURED);
     r->signal_ns = measured ? hpx_counter_get(&r->total, HPX_C_HANDLER_NS) / measured : 0;
     r->own_cpu_ns = r->signal_ns * hpx_counter_get(&r->total, HPX_C_SIGNALS) + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) +
-                    hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
+                    hpx_agent.shard.cpu_ns + hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
     uint64_t all = hpx_clock_process_cpu() - hpx_agent.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);
@@ -166,8 +167,10 @@ static void add_calls(struct text *t, const struct hpx_report *r)
 {
     struct hpx_instrument_figures f;
     const struct hpx_call_figures *c = &r->calls;
+    const char *down = hpx_downcall_reason();
     hpx_instrument_figures(&f);
     add_times(t, r);
+    add(t, "hprofx: probes: %s%s\n", down == NULL ? "critical downcalls" : "JNI natives: ", down == NULL ? "" : down);
     add(t, "hprofx: instrumented: %" PRIu64 " methods of %" PRIu64 " classes\n", f.methods, f.classes);
     for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
         if (f.left[i] > 0) {
@@ -186,6 +189,10 @@ static void add_calls(struct text *t, const struct hpx_report *r)
     }
     add(t, "hprofx: exits not seen: %" PRIu64 "\n", c->resynced);
     add(t, "hprofx: exits without an entry: %" PRIu64 "\n", c->stray);
+    if (hpx_agent.shard.most > 0) {
+        add(t, "hprofx: drainers: %u beside the aggregator, %.3f ms; threads given to them: %" PRIu64 "\n", hpx_agent.shard.most,
+            ms(hpx_agent.shard.cpu_ns), hpx_agent.shard.given);
+    }
     if (c->lost_events > 0) {
         add(t, "hprofx: incomplete: %" PRIu64 " events lost, with %" PRIu64 " whole calls\n", c->lost_events, c->lost_calls);
     }

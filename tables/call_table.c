@@ -280,7 +280,8 @@ apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_hea
             break;
         case HPX_EV_SWITCH:
             th->last = last = sampled ? last : ev->stamp;
-            if (!hpx_calltab_switch(t, th, (const struct hpx_ev_switch *)(const void *)ev, last)) {
+            th->carrier = true;
+            if (t->cfg.apart || !hpx_calltab_switch(t, th, (const struct hpx_ev_switch *)(const void *)ev, last)) {
                 return hpx_calltab_postpone(t, th, ev, end);
             }
             s = th->now;
@@ -329,6 +330,26 @@ void hpx_calltab_pending(struct hpx_calltab *t, struct hpx_call_thread *th, cons
 
 /* ---- threads ---- */
 
+static void link_thread(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    th->prev = NULL;
+    th->next = t->threads;
+    if (t->threads) {
+        t->threads->prev = th;
+    }
+    t->threads = th;
+    th->in = t;
+}
+
+static void unlink_thread(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    if (th->next) {
+        th->next->prev = th->prev;
+    }
+    *(th->prev ? &th->prev->next : &t->threads) = th->next;
+    th->in = NULL;
+}
+
 struct hpx_call_thread *hpx_calltab_attach(struct hpx_calltab *t, uint32_t thread)
 {
     uint32_t root = node_of(t, NULL, 0, thread);
@@ -337,17 +358,38 @@ struct hpx_call_thread *hpx_calltab_attach(struct hpx_calltab *t, uint32_t threa
         free(th);
         return NULL;
     }
-    t->stack_bytes += sizeof(*th);
     th->root = root;
+    th->thread = thread;
     th->own.frames[0] = (struct hpx_call_frame){.node = root};
     th->own.on = th;
     th->now = &th->own;
-    th->next = t->threads;
-    if (t->threads) {
-        t->threads->prev = th;
-    }
-    t->threads = th;
+    t->stack_bytes += sizeof(*th);
+    link_thread(t, th);
     return th;
+}
+
+static size_t bytes_of(const struct hpx_call_thread *th)
+{
+    return th->own.cap * sizeof(*th->own.frames) + sizeof(*th) + th->backlog.cap * sizeof(*th->backlog.ev);
+}
+
+void hpx_calltab_detach(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    assert(th->now == &th->own);
+    t->stack_bytes -= bytes_of(th);
+    unlink_thread(t, th);
+}
+
+void hpx_calltab_adopt(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    struct hpx_call_frame *f = th->own.frames;
+    th->root = f[0].node = node_of(t, NULL, 0, th->thread);
+    for (uint32_t i = 1; i <= th->own.depth; i++) {
+        f[i].node = called(t, f[i - 1].node, f[i].method);
+    }
+    th->backlog.old = th->backlog.passes = 0;
+    t->stack_bytes += bytes_of(th);
+    link_thread(t, th);
 }
 
 void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th)
@@ -359,11 +401,8 @@ void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th)
         close_top(t, &th->own, th->own.clock);
         t->resynced++;
     }
-    if (th->next) {
-        th->next->prev = th->prev;
-    }
-    *(th->prev ? &th->prev->next : &t->threads) = th->next;
-    t->stack_bytes -= th->own.cap * sizeof(*th->own.frames) + sizeof(*th) + th->backlog.cap * sizeof(*th->backlog.ev);
+    t->stack_bytes -= bytes_of(th);
+    unlink_thread(t, th);
     free(th->own.frames);
     free(th->backlog.ev);
     free(th);

@@ -30,6 +30,7 @@ struct hpx_calltab_config {
     uint32_t depth;        /* frames of a trace; 0: all calls are of the empty trace */
     uint32_t inner, outer; /* ns of the probes, an enter and exit; 0 with `sampled` */
     bool sampled;          /* times are those of TICKs; stamps and times of calls are 0 */
+    bool apart;            /* one of several: a SWITCH is not applied, but waits with all behind it (hpx_calltab_travels()) */
 };
 
 /* Since the last reset. */
@@ -45,6 +46,7 @@ struct hpx_call_frame {
     int64_t probes;        /* what the probes of all calls inside, at any depth, took */
 };
 
+struct hpx_calltab;
 struct hpx_call_thread;
 
 struct hpx_call_stack {
@@ -65,7 +67,10 @@ struct hpx_call_thread {
     uint64_t early;                 /* sampled: ns of the call kept back, told before its enter */
     bool open;                      /* an enter is kept back */
     bool admitted;                  /* its mount of a stack that nobody knows, not the first one, may go on */
+    bool carrier;                   /* it has had a SWITCH */
     uint32_t root;                  /* node of its empty stack */
+    uint32_t thread;                /* as attached */
+    struct hpx_calltab *in;         /* NULL: between two */
     struct hpx_call_thread *next, *prev;
     struct hpx_call_backlog { /* records that wait for another thread's, HPX_CALL_PATIENCE passes at most: the first is a SWITCH */
         struct hpx_ev_head *ev;
@@ -87,6 +92,7 @@ struct hpx_calltab {
     struct hpx_vec stacks; /* struct hpx_call_stack of virtual threads */
     uint32_t free_stack;   /* number + 1 */
     size_t stack_bytes;
+    bool hold; /* records may still be on their way from another owner: pass_end() forces nothing, and admits nobody */
     /* since the start */
     uint64_t calls;           /* counted */
     uint64_t stray;           /* exits of what was not entered */
@@ -106,6 +112,16 @@ void hpx_calltab_fini(struct hpx_calltab *t);
 struct hpx_call_thread *hpx_calltab_attach(struct hpx_calltab *t, uint32_t thread);
 /* The thread has ended and its last record was applied: what is still open on its own stack has returned. Frees th. */
 void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th);
+
+/* A thread goes from one owner's table to another's, with its open calls and what waits. In between it is in neither: handed over
+ * in order. A carrier of virtual threads does not leave the table that has their stacks: only one whose first
+ * SWITCH still waits (cfg.apart), to the table that has none apart. */
+void hpx_calltab_detach(struct hpx_calltab *t, struct hpx_call_thread *th);
+void hpx_calltab_adopt(struct hpx_calltab *t, struct hpx_call_thread *th);
+static inline bool hpx_calltab_travels(const struct hpx_calltab *t, const struct hpx_call_thread *th)
+{
+    return t->cfg.apart || !th->carrier;
+}
 
 static inline bool hpx_calltab_is_kind(uint16_t kind)
 {
