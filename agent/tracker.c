@@ -69,8 +69,8 @@ static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, u
     go_out(t);
 }
 
-/* false: nothing was said. Calls nothing, so that the probe is a leaf; measured: docs/calls.md. timed: a constant; false: times=sampled. */
-static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, uint32_t method, const bool timed)
+/* false: nothing was said. Calls nothing, so that the probe is a leaf; measured: docs/calls.md. timed: a constant. */
+static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, uint32_t method, bool timed)
 {
     struct hpx_agent_thread *t = hpx_self;
     uint64_t now = 0;
@@ -83,17 +83,15 @@ static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, u
     return true;
 }
 
-static inline __attribute__((always_inline)) void native(JNIEnv *env, enum hpx_ev_kind kind, jint method, const bool timed)
+static inline __attribute__((always_inline)) void native(JNIEnv *env, enum hpx_ev_kind kind, jint method, bool timed)
 {
     if (hpx_unlikely(!probe(kind, (uint32_t)method, timed))) {
         slow(env, kind, (uint32_t)method);
     }
 }
 
-/* --- the downcalls: in the state Java, where a thread cannot be stopped, so without slow(): Java calls the native for it. 0: done.
- * Leaf functions, as the natives' short ways. */
-
-static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind, int32_t method, const bool timed)
+/* A downcall: in the state Java, where a thread cannot be stopped, so without slow(): Java calls the native for it. 0: done. */
+static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind, int32_t method, bool timed)
 {
     /* Has the function begin with its frame: on JDK 28 the VM finds the way from C to the caller by that alone, when a sampler asks. */
     __asm__ volatile("" : : "r"(__builtin_frame_address(0)));
@@ -107,24 +105,30 @@ static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind,
     return atomic_load_explicit(&probing, memory_order_relaxed);
 }
 
-/* A native and a downcall for each event, of the two modes. */
-#define PROBE(name, kind, timed)                                                                                                           \
+/* A probe's functions: natives and downcalls, with a clock and (times=sampled) without. */
+#define PROBE(name, kind)                                                                                                                  \
     static void JNICALL name(JNIEnv *env, jclass tracker, jint method)                                                                     \
     {                                                                                                                                      \
         (void)tracker;                                                                                                                     \
-        native(env, kind, method, timed);                                                                                                  \
+        native(env, kind, method, true);                                                                                                   \
+    }                                                                                                                                      \
+    static void JNICALL name##_untimed(JNIEnv *env, jclass tracker, jint method)                                                           \
+    {                                                                                                                                      \
+        (void)tracker;                                                                                                                     \
+        native(env, kind, method, false);                                                                                                  \
     }                                                                                                                                      \
     static int32_t down_##name(int32_t method)                                                                                             \
     {                                                                                                                                      \
-        return down(kind, method, timed);                                                                                                  \
+        return down(kind, method, true);                                                                                                   \
+    }                                                                                                                                      \
+    static int32_t down_##name##_untimed(int32_t method)                                                                                   \
+    {                                                                                                                                      \
+        return down(kind, method, false);                                                                                                  \
     }
-PROBE(enter, HPX_EV_ENTER, true)
-PROBE(leave, HPX_EV_EXIT, true)
-PROBE(thrown, HPX_EV_THROWN, true)
-PROBE(enter_untimed, HPX_EV_ENTER, false)
-PROBE(leave_untimed, HPX_EV_EXIT, false)
-PROBE(thrown_untimed, HPX_EV_THROWN, false)
-#undef PROBE
+
+PROBE(enter, HPX_EV_ENTER)
+PROBE(leave, HPX_EV_EXIT)
+PROBE(thrown, HPX_EV_THROWN)
 
 void hpx_tracker_open(void)
 {

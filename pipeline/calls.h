@@ -79,7 +79,10 @@ struct hpx_calls {
 };
 
 /* Drops what it is told, by any number of threads: probes of threads of the agent's own. Enter, exit and thrown alone. */
-#define HPX_CALLS_NOBODY {.fold = HPX_CALLS_GAP}
+#define HPX_CALLS_NOBODY                                                                                                                   \
+    {                                                                                                                                      \
+        .fold = HPX_CALLS_GAP                                                                                                              \
+    }
 
 /* thread: its ring is made and empty; attached before the first event. */
 void hpx_calls_init(struct hpx_calls *c, struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *thread);

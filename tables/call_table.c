@@ -452,7 +452,7 @@ bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from)
     for (uint32_t i = 0; i < from->traces.len; i++) {
         struct hpx_call_cost *cost = hpx_calltab_cost(from, i);
         const struct hpx_raw *raw = hpx_traces_at(&from->traces, i);
-        if (cost->calls == 0) {
+        if (cost->calls == 0 && cost->self == 0 && cost->total == 0) {
             continue;
         }
         uint32_t node = node_of(to, raw->frames, raw->nframes, raw->thread);
