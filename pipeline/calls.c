@@ -200,8 +200,8 @@ bool hpx_calls_tick_sig(struct hpx_calls *c, uint64_t ns)
     if (hpx_calls_in_push(c) || HPX_CALLS_STATE(f) == HPX_CALLS_GAP) {
         return false;
     }
-    struct hpx_ev_head *ev =
-        hpx_reserve_or_drop(c->aggregator, c->thread, sizeof *ev, 0); /* no sample is lost: the caller keeps the time */
+    struct hpx_aggregator *a = hpx_aggregator_of(c->thread, c->aggregator);
+    struct hpx_ev_head *ev = hpx_reserve_or_drop(a, c->thread, sizeof *ev, 0); /* no sample is lost: the caller keeps the time */
     if (!ev) {
         return false;
     }
