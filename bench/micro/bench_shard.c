@@ -14,6 +14,7 @@
 #define PRODUCERS  4u
 
 static unsigned rounds = 11, repeats = 4000;
+static unsigned most; /* drainers that the balance has had */
 
 struct producer {
     struct hpx_thread t;
@@ -28,6 +29,7 @@ static struct {
     struct hpx_shard s;
     HPX_ALIGNED(HPX_CACHE_LINE) struct producer producers[PRODUCERS];
     unsigned drainers, given;
+    bool balance;
     uint64_t cpu; /* the main aggregator's, at the end of its last pass that brought something */
     uint64_t bytes;
     pthread_barrier_t start;
@@ -104,10 +106,13 @@ static bool on_pass_end(void *ctx)
         w.bytes = w.a.bytes;
         w.cpu = hpx_clock_thread_cpu();
     }
+    if (w.balance) {
+        hpx_shard_balance(&w.s);
+    }
     return false;
 }
 
-static bool begin(unsigned producers, unsigned drainers)
+static bool begin(unsigned producers, unsigned drainers, bool balance)
 {
     const struct hpx_sink sink = {
         .message = on_message, .events = on_events, .thread_came = on_came, .thread_gone = on_gone, .pass_end = on_pass_end};
@@ -120,7 +125,8 @@ static bool begin(unsigned producers, unsigned drainers)
         return false;
     }
     w.a.wait_ns = UINT64_C(60000000000);
-    hpx_shard_init(&w.s, &w.a, &w.tab, drainers);
+    hpx_shard_init(&w.s, &w.a, &w.tab, balance ? hpx_shard_limit() : drainers);
+    w.balance = balance;
     for (unsigned i = 0; i < producers; i++) {
         struct producer *p = &w.producers[i];
         if (hpx_ring_init(&p->t.ring, RING_BYTES) != 0) {
@@ -146,6 +152,7 @@ static bool begin(unsigned producers, unsigned drainers)
 
 struct way {
     unsigned producers, drainers;
+    bool balance; /* as in the agent: none at first, then what the load asks for */
 };
 
 static bool run(const struct hpx_bench_row *row, double *figures)
@@ -153,7 +160,7 @@ static bool run(const struct hpx_bench_row *row, double *figures)
     const struct way *way = row->how;
     pthread_t threads[PRODUCERS];
     uint64_t made = 0, cpu = 0;
-    if (!begin(way->producers, way->drainers)) {
+    if (!begin(way->producers, way->drainers, way->balance)) {
         return false;
     }
     for (unsigned i = 0; i < way->producers; i++) {
@@ -174,12 +181,13 @@ static bool run(const struct hpx_bench_row *row, double *figures)
     uint64_t to = hpx_clock_mono();
     hpx_aggregator_stop(&w.a);
     hpx_shard_gather(&w.s);
-    w.s.limit = 0;
+    w.balance = false;
     while (hpx_aggregator_pass(&w.a) > 0 || w.a.nthreads > 0) { /* what the drainers gave back */
     }
     figures[0] = 2e3 * (double)made / (double)(to - from);
     figures[1] = (double)cpu / (2 * (double)made);
     figures[2] = (double)(w.cpu + w.s.cpu_ns) / (2 * (double)made);
+    most = way->balance && w.s.most > most ? w.s.most : most;
     bool ok = w.tab.calls == made && w.tab.stray + w.tab.resynced + w.tab.lost_events == 0;
     hpx_shard_fini(&w.s);
     hpx_aggregator_fini(&w.a);
@@ -208,13 +216,14 @@ static bool plain(const struct hpx_bench_row *row, double *figures)
     return true;
 }
 
-static const struct way ways[] = {{1, 0}, {4, 0}, {4, 1}, {4, 3}};
+static const struct way ways[] = {{1, 0, false}, {4, 0, false}, {4, 1, false}, {4, 3, false}, {4, 0, true}};
 static struct hpx_bench_row rows[] = {
     {.name = "one thread, no probes", .once = plain},
     {.name = "one thread, the aggregator alone", .once = run, .how = &ways[0]},
     {.name = "four threads, the aggregator alone", .once = run, .how = &ways[1]},
     {.name = "four threads, one drainer", .once = run, .how = &ways[2]},
     {.name = "four threads, three drainers", .once = run, .how = &ways[3]},
+    {.name = "four threads, as balanced", .once = run, .how = &ways[4]},
 };
 static struct hpx_bench_section tables[] = {
     {"fib(15) on all threads at once",
@@ -243,6 +252,7 @@ int main(int argc, char **argv)
     }
     printf("exact calls of several threads, without clock; medians of %u alternating rounds%s\n", rounds, two ? "" : "; one core only");
     hpx_bench_print(tables, HPX_ARRAY_LEN(tables));
+    printf("the balance had %u drainers at most\n", most);
     double one = rows[1].figures[1] + rows[1].figures[2];
     struct hpx_bench_goal goals[2] = {{.value = rows[2].figures[1] / rows[1].figures[1], .limit = 1.3},
                                       {.value = (rows[4].figures[1] + rows[4].figures[2]) / one, .limit = 1.3}};
