@@ -41,26 +41,3 @@ def times(ctx):
             rows.append(row("%s: wall" % name, jdk, w[1], "ratio", None, (w[0], w[2])))
             raw += [dict(jdk=jdk, work=name, configuration=c, cpu=r.cpu, wall=r.wall, inside=r.inside, report=r.report) for c in configurations for r in runs[c]]
     return rows, raw
-
-
-def threads(ctx):
-    """fib on one thread and on four: CPU time that cpu=times adds to a call on the program's threads, and what the threads that drain them use for it."""
-    ctx.need_agent()
-    rows, raw = [], []
-    n, rounds = str(ctx.size(27, 22)), str(ctx.size(30, 5))
-    modes = {"none": [], "cpu=times": ctx.product("cpu=times")}
-    for jdk in ctx.jdks:
-        both = {}
-        for count in (1, 4):
-            say("threads, JDK %s: %d" % (jdk, count))
-            runs = interleave(list(modes), ctx.times(3), lambda c, j=jdk, k=count: ctx.java(j, ["Many", str(k), n, rounds], modes[c]))
-            ns = {c: [r.figures["cpu_hundredths_ns"] / 100 for r in runs[c]] for c in modes}
-            added = quartiles([a - b for a, b in zip(ns["cpu=times"], ns["none"])])
-            ours = quartiles([r.figures["drainers_hundredths_ns"] / 100 for r in runs["cpu=times"]])
-            both[count] = added[1], ours[1], ratios(ns["cpu=times"], ns["none"])[1]
-            rows.append(row("%d thread%s: its CPU, added a call" % (count, "s" * (count > 1)), jdk, added[1], "ns", None, (added[0], added[2]), "n=%d" % len(ns["none"])))
-            rows.append(row("%d thread%s: our CPU a call" % (count, "s" * (count > 1)), jdk, ours[1], "ns", None, (ours[0], ours[2])))
-            raw += [dict(jdk=jdk, threads=count, configuration=c, figures=r.figures, report=r.report) for c in modes for r in runs[c]]
-        rows.append(row("four threads over one: slow-down of their CPU", jdk, both[4][2] / both[1][2], "ratio", 1.3))
-        rows.append(row("four threads over one: our CPU a call", jdk, both[4][1] / both[1][1], "ratio", 1.3))
-    return rows, raw
