@@ -62,19 +62,19 @@ static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, u
     if (t == NULL) {
         return;
     }
-    uint64_t now = hpx_cpuclock_now(&t->cpuclock);
+    uint64_t now = hpx_tracker_now(t);
     if (!(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now))) {
         hpx_calls_slow(&t->calls, kind, method, now);
     }
     go_out(t);
 }
 
-/* false: nothing was said. Calls nothing, so that the probe is a leaf; measured: docs/calls.md. */
-static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, uint32_t method)
+/* false: nothing was said. Calls nothing, so that the probe is a leaf; measured: docs/calls.md. timed: a constant. */
+static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, uint32_t method, bool timed)
 {
     struct hpx_agent_thread *t = hpx_self;
-    uint64_t now;
-    if (hpx_unlikely(t == NULL || !go_in(t) || !hpx_cpuclock_try(&t->cpuclock, &now)) ||
+    uint64_t now = 0;
+    if (hpx_unlikely(t == NULL || !go_in(t) || (timed && !hpx_cpuclock_try(&t->cpuclock, &now))) ||
         hpx_unlikely(
             !(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now)))) {
         return false;
@@ -83,38 +83,19 @@ static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, u
     return true;
 }
 
-static void JNICALL enter(JNIEnv *env, jclass tracker, jint method)
+static inline __attribute__((always_inline)) void native(JNIEnv *env, enum hpx_ev_kind kind, jint method, bool timed)
 {
-    (void)tracker;
-    if (hpx_unlikely(!probe(HPX_EV_ENTER, (uint32_t)method))) {
-        slow(env, HPX_EV_ENTER, (uint32_t)method);
+    if (hpx_unlikely(!probe(kind, (uint32_t)method, timed))) {
+        slow(env, kind, (uint32_t)method);
     }
 }
 
-static void JNICALL leave(JNIEnv *env, jclass tracker, jint method)
-{
-    (void)tracker;
-    if (hpx_unlikely(!probe(HPX_EV_EXIT, (uint32_t)method))) {
-        slow(env, HPX_EV_EXIT, (uint32_t)method);
-    }
-}
-
-static void JNICALL thrown(JNIEnv *env, jclass tracker, jint method)
-{
-    (void)tracker;
-    if (hpx_unlikely(!probe(HPX_EV_THROWN, (uint32_t)method))) {
-        slow(env, HPX_EV_THROWN, (uint32_t)method);
-    }
-}
-
-/* --- the downcalls: in the state Java, where a thread cannot be stopped, so without slow(): Java calls the native for it. 0: done.
- * Leaf functions, as the natives' short ways. */
-
-static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind, int32_t method)
+/* A downcall: in the state Java, where a thread cannot be stopped, so without slow(): Java calls the native for it. 0: done. */
+static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind, int32_t method, bool timed)
 {
     /* Has the function begin with its frame: on JDK 28 the VM finds the way from C to the caller by that alone, when a sampler asks. */
     __asm__ volatile("" : : "r"(__builtin_frame_address(0)));
-    if (hpx_likely(probe(kind, (uint32_t)method))) {
+    if (hpx_likely(probe(kind, (uint32_t)method, timed))) {
         return 0;
     }
     /* The thread may be stopped, or run out of stack, before it is in the native. */
@@ -124,20 +105,30 @@ static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind,
     return atomic_load_explicit(&probing, memory_order_relaxed);
 }
 
-static int32_t down_enter(int32_t method)
-{
-    return down(HPX_EV_ENTER, method);
-}
+/* A probe's functions: natives and downcalls, with a clock and (times=sampled) without. */
+#define PROBE(name, kind)                                                                                                                  \
+    static void JNICALL name(JNIEnv *env, jclass tracker, jint method)                                                                     \
+    {                                                                                                                                      \
+        (void)tracker;                                                                                                                     \
+        native(env, kind, method, true);                                                                                                   \
+    }                                                                                                                                      \
+    static void JNICALL name##_untimed(JNIEnv *env, jclass tracker, jint method)                                                           \
+    {                                                                                                                                      \
+        (void)tracker;                                                                                                                     \
+        native(env, kind, method, false);                                                                                                  \
+    }                                                                                                                                      \
+    static int32_t down_##name(int32_t method)                                                                                             \
+    {                                                                                                                                      \
+        return down(kind, method, true);                                                                                                   \
+    }                                                                                                                                      \
+    static int32_t down_##name##_untimed(int32_t method)                                                                                   \
+    {                                                                                                                                      \
+        return down(kind, method, false);                                                                                                  \
+    }
 
-static int32_t down_leave(int32_t method)
-{
-    return down(HPX_EV_EXIT, method);
-}
-
-static int32_t down_thrown(int32_t method)
-{
-    return down(HPX_EV_THROWN, method);
-}
+PROBE(enter, HPX_EV_ENTER)
+PROBE(leave, HPX_EV_EXIT)
+PROBE(thrown, HPX_EV_THROWN)
 
 void hpx_tracker_open(void)
 {
@@ -186,13 +177,15 @@ bool hpx_tracker_defined(void)
 
 int hpx_tracker_define(JNIEnv *env, struct hpx_err *err)
 {
-    static const JNINativeMethod natives[] = {
-        {(char *)(uintptr_t) "enter", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)enter},
-        {(char *)(uintptr_t) "exit", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)leave},
-        {(char *)(uintptr_t) "thrown", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)thrown},
+    bool timed = hpx_tracker_reads_clock();
+    const JNINativeMethod natives[] = {
+        {(char *)(uintptr_t) "enter", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? enter : enter_untimed)},
+        {(char *)(uintptr_t) "exit", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? leave : leave_untimed)},
+        {(char *)(uintptr_t) "thrown", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? thrown : thrown_untimed)},
     };
-    const struct hpx_tracker_targets targets = {
-        .enter = (uint64_t)(uintptr_t)down_enter, .exit = (uint64_t)(uintptr_t)down_leave, .thrown = (uint64_t)(uintptr_t)down_thrown};
+    const struct hpx_tracker_targets targets = {.enter = (uint64_t)(uintptr_t)(timed ? down_enter : down_enter_untimed),
+                                                .exit = (uint64_t)(uintptr_t)(timed ? down_leave : down_leave_untimed),
+                                                .thrown = (uint64_t)(uintptr_t)(timed ? down_thrown : down_thrown_untimed)};
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     size_t n = hpx_tracker_class_natives(bytes);
     jclass tracker = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)bytes, (jsize)n);

@@ -11,6 +11,16 @@
 
 #include "agent.h"
 
+/* cpu=times with a clock that the probes read; it is a stamp of 0 that they give otherwise. */
+static inline bool hpx_tracker_reads_clock(void)
+{
+    return hpx_agent_calls() && !hpx_agent_sampled();
+}
+static inline uint64_t hpx_tracker_now(struct hpx_agent_thread *t)
+{
+    return hpx_agent_sampled() ? 0 : hpx_cpuclock_now(&t->cpuclock);
+}
+
 /* Defines the classes and registers the natives. VMStart. 0, -HPX_E_VM. */
 int hpx_tracker_define(JNIEnv *env, struct hpx_err *err);
 bool hpx_tracker_defined(void);

@@ -51,7 +51,7 @@ static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     struct hpx_agent_thread *t = s != NULL ? hpx_tracker_go_in(env) : NULL;
     if (t != NULL) {
         if (t->calls.key != s->key) { /* the first mount is told twice */
-            hpx_calls_switch(&t->calls, s->key, s->turn++, hpx_cpuclock_now(&t->cpuclock));
+            hpx_calls_switch(&t->calls, s->key, s->turn++, hpx_tracker_now(t));
         }
         hpx_tracker_go_out(t);
     }
@@ -61,7 +61,7 @@ static void unmounted(JNIEnv *env)
 {
     struct hpx_agent_thread *t = hpx_tracker_go_in(env);
     if (t != NULL) {
-        hpx_calls_switch(&t->calls, 0, 0, hpx_cpuclock_now(&t->cpuclock));
+        hpx_calls_switch(&t->calls, 0, 0, hpx_tracker_now(t));
         hpx_tracker_go_out(t);
     }
 }

@@ -29,6 +29,8 @@ enum hpx_ev_kind {
     HPX_EV_LEAF,   /* no body: calls in a row that called nothing; stamp = HPX_EV_LEAF_STAMP */
     HPX_EV_SWITCH, /* struct hpx_ev_switch */
     HPX_EV_GAP,    /* struct hpx_ev_gap */
+    HPX_EV_TICK, /* no body: a signal of the CPU clock, of times=sampled; stamp = ns that it stands for; id = the method whose enter is kept
+                  * back and comes behind it, 0: none is */
 };
 
 struct hpx_ev_head {

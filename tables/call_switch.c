@@ -85,9 +85,8 @@ static void take_stack(struct hpx_call_thread *th, struct hpx_call_stack *s, uin
     th->offset = stamp - s->clock;
 }
 
-bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev)
+bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev, uint64_t stamp)
 {
-    uint64_t stamp = ev->head.stamp;
     if (th->now->on == th) {
         hpx_calltab_leave_stack(t, th, stamp);
     }
