@@ -22,53 +22,86 @@ static struct hpx_agent_thread *find_self(JNIEnv *env)
     return atomic_load_explicit(&probing, memory_order_relaxed) ? hpx_threads_find_self(env) : NULL;
 }
 
+/* The probe of a thread that has a state, as long as probes count. */
+static inline bool go_in(struct hpx_agent_thread *t)
+{
+    atomic_store_explicit(&t->in_probe, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* the closer's membarrier makes a fence of it: partner hpx_tracker_close() */
+    return hpx_likely(atomic_load_explicit(&probing, memory_order_relaxed));
+}
+
+static inline void go_out(struct hpx_agent_thread *t)
+{
+    atomic_store_explicit(&t->in_probe, 0, memory_order_release); /* partner: hpx_tracker_quiesce() */
+}
+
 struct hpx_agent_thread *hpx_tracker_go_in(JNIEnv *env)
 {
     struct hpx_agent_thread *t = hpx_self;
     if (hpx_unlikely(t == NULL) && (t = find_self(env)) == NULL) {
         return NULL;
     }
-    atomic_store_explicit(&t->in_probe, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst); /* the closer's membarrier makes a fence of it: partner hpx_tracker_close() */
-    if (hpx_likely(atomic_load_explicit(&probing, memory_order_relaxed))) {
+    if (go_in(t)) {
         return t;
     }
-    atomic_store_explicit(&t->in_probe, 0, memory_order_relaxed);
+    go_out(t);
     return NULL;
 }
 
 void hpx_tracker_go_out(struct hpx_agent_thread *t)
 {
-    atomic_store_explicit(&t->in_probe, 0, memory_order_release); /* partner: hpx_tracker_quiesce() */
+    go_out(t);
+}
+
+/* What a probe leaves: a thread's first call, a clock that has to ask the kernel, a full ring. Its tail call. */
+static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, uint32_t method)
+{
+    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
+    if (t == NULL) {
+        return;
+    }
+    uint64_t now = hpx_cpuclock_now(&t->cpuclock);
+    if (!(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now))) {
+        hpx_calls_slow(&t->calls, kind, method, now);
+    }
+    go_out(t);
+}
+
+/* false: nothing was said. Calls nothing, so that the probe is a leaf; measured: docs/calls.md. */
+static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, uint32_t method)
+{
+    struct hpx_agent_thread *t = hpx_self;
+    uint64_t now;
+    if (hpx_unlikely(t == NULL || !go_in(t) || !hpx_cpuclock_try(&t->cpuclock, &now)) ||
+        hpx_unlikely(
+            !(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now)))) {
+        return false;
+    }
+    go_out(t);
+    return true;
 }
 
 static void JNICALL enter(JNIEnv *env, jclass tracker, jint method)
 {
     (void)tracker;
-    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
-    if (t != NULL) {
-        hpx_calls_enter(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        hpx_tracker_go_out(t);
+    if (hpx_unlikely(!probe(HPX_EV_ENTER, (uint32_t)method))) {
+        slow(env, HPX_EV_ENTER, (uint32_t)method);
     }
 }
 
 static void JNICALL leave(JNIEnv *env, jclass tracker, jint method)
 {
     (void)tracker;
-    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
-    if (t != NULL) {
-        hpx_calls_exit(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        hpx_tracker_go_out(t);
+    if (hpx_unlikely(!probe(HPX_EV_EXIT, (uint32_t)method))) {
+        slow(env, HPX_EV_EXIT, (uint32_t)method);
     }
 }
 
 static void JNICALL thrown(JNIEnv *env, jclass tracker, jint method)
 {
     (void)tracker;
-    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
-    if (t != NULL) {
-        hpx_calls_thrown(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        hpx_tracker_go_out(t);
+    if (hpx_unlikely(!probe(HPX_EV_THROWN, (uint32_t)method))) {
+        slow(env, HPX_EV_THROWN, (uint32_t)method);
     }
 }
 

@@ -243,7 +243,8 @@ static void look_at_fill(struct hpx_aggregator *a, struct hpx_ring *r, uint64_t 
     uint64_t size = r->mask + 1;
     r->head_cache = atomic_load_explicit(&r->head, memory_order_acquire); /* partner: hpx_ring_release() */
     if (tail - r->head_cache > size / 2) {
-        r->look = tail + size / 4;
+        uint64_t full = r->head_cache + size, next = tail + size / 4;
+        r->look = next < full ? next : full;
         hpx_aggregator_wake(a);
     } else {
         r->look = r->head_cache + size / 2;
