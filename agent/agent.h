@@ -9,6 +9,7 @@
 #include "aggregator.h"
 #include "calls.h"
 #include "cpuclock.h"
+#include "deep.h"
 #include "model.h"
 #include "options.h"
 #include <jvmti.h>
@@ -82,6 +83,7 @@ struct hpx_agent_thread {
     _Atomic int in_probe; /* release: the probe's end; acquire: hpx_tracker_quiesce() */
     struct hpx_calls calls;
     struct hpx_cpuclock cpuclock;
+    struct hpx_deep deep;
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* which stack each slot means (event.h) */

@@ -62,6 +62,14 @@ static void find_own_stack(struct hpx_agent_thread *t)
     t->stack_end = (uintptr_t)low + size;
 }
 
+/* On the thread itself. */
+static void begin_calls(struct hpx_agent_thread *t)
+{
+    find_own_stack(t);
+    hpx_deep_init(&t->deep, t->stack_low, t->stack_end - t->stack_low);
+    hpx_cpuclock_enter(&t->cpuclock);
+}
+
 static struct hpx_agent_thread *make(pid_t tid)
 {
     struct hpx_agent_thread *t = NULL;
@@ -140,7 +148,7 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
             hpx_handshake_list(env, t, self);
             forget(jvmti, env, NULL, self);
         } else {
-            hpx_cpuclock_enter(&t->cpuclock);
+            begin_calls(t);
         }
     }
     announce(t, (uint64_t)tid, &i);
@@ -185,7 +193,7 @@ struct hpx_agent_thread *hpx_threads_find_self(JNIEnv *env)
     struct hpx_agent_thread *t = marked(hpx_agent.jvmti, &known);
     if (t != NULL) {
         t->env = env;
-        hpx_cpuclock_enter(&t->cpuclock);
+        begin_calls(t);
         hpx_self = t;
     }
     return t;

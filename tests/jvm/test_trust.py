@@ -72,3 +72,34 @@ def thread_stop_says_no_exit_twice(t, engine):
     leaf = callers(p, 'Stopped.leaf')
     t.equal(leaf[('Stopped.down',) * 21 + ('Stopped.finish',) + base], 1, 'leaf at the end of the recursion')
     t.equal([calls(p, 'Stopped.%s' % m) for m in ('beStopped', 'down', 'finish')], [400, 21, 1], 'calls of beStopped, down and finish')
+
+
+LEVEL = 30  # of Overflow
+
+
+def overflown(t, run, p, rounds, base):
+    storm = ('Overflow.storm',) + base
+    caught = {('Overflow.rec',) * (LEVEL + 1) + storm: 2 * rounds, ('Overflow.mix',) * (LEVEL + 1) + storm: rounds,
+              ('Overflow.mutual',) + ('Overflow.ping', 'Overflow.pong') * (LEVEL // 2) + ('Overflow.ping',) + storm: rounds}
+    callers_are(t, p, 'Overflow.caught', caught)
+    leafs = {('Overflow.caught',) + c: n for c, n in caught.items()}
+    leafs.update({('Overflow.outside',) + storm: rounds, ('Overflow.afterwards',) + storm: 4 * rounds})
+    callers_are(t, p, 'Overflow.leaf', leafs)
+    t.equal('ran %d %d %d %d\n' % tuple(calls(p, 'Overflow.%s' % m) for m in ('rec', 'ping', 'pong', 'mix')), run.out, 'calls counted')
+    t.equal(p.report['exits without an entry'], '0', 'exits without an entry')
+
+
+@test(level='quick', params=tuple(sorted(ENGINES)), quick_params=('both',), needs=('jit',), timeout=100)
+def stacks_that_overflow_leave_no_call_behind(t, engine):
+    rounds = 10
+    run, p = t.profile('Overflow', rounds, opts=EXACT, jvm=ENGINES[engine])
+    overflown(t, run, p, rounds, ('Overflow.main',))
+
+
+@test(since=21, params=tuple(sorted(ENGINES)), needs=('jit',), timeout=100)
+def stacks_of_virtual_threads_that_overflow_leave_no_call_behind(t, engine):
+    rounds = 6
+    run, p = t.profile('OverflowVirtual', rounds, opts=EXACT, jvm=ENGINES[engine])
+    got = callers(p, 'Overflow.storm')
+    base = max(got, key=got.get)
+    overflown(t, run, p, rounds, base)
