@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* natives.c: the natives of Probes.java and the functions of Downcalls.java: the least that a probe can cost, and with one read of a clock. */
+/* natives.c: the natives of Probes.java and the functions of Downcalls.java: the least that a probe can cost, and with one read of a clock.
+ */
 #include <jni.h>
 #include <time.h>
 #if defined(__x86_64__)
