@@ -98,7 +98,7 @@ def stacks_that_overflow_leave_no_call_behind(t, engine):
 
 @test(since=21, params=tuple(sorted(ENGINES)), needs=('jit',), timeout=100)
 def stacks_of_virtual_threads_that_overflow_leave_no_call_behind(t, engine):
-    rounds = 6
+    rounds = 4
     run, p = t.profile('OverflowVirtual', rounds, opts=EXACT, jvm=ENGINES[engine])
     got = callers(p, 'Overflow.storm')
     base = max(got, key=got.get)
