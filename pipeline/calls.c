@@ -211,6 +211,23 @@ bool hpx_calls_tick_sig(struct hpx_calls *c, uint64_t ns)
     return true;
 }
 
+bool hpx_calls_note(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t id, uint64_t stamp)
+{
+    uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
+    if (HPX_CALLS_STATE(f) != HPX_CALLS_GAP && push_waiting(c, f, HPX_CALLS_NO_EVENT, 0, 0)) {
+        publish(c, HPX_CALLS_NONE);
+        struct hpx_ev_head *ev = wait_busy(c, HPX_EV_UNIT);
+        if (ev) {
+            commit(c, ev, hpx_calls_put(ev, kind, id, stamp));
+            publish(c, HPX_CALLS_NONE);
+            return true;
+        }
+        begin_gap(c, HPX_CALLS_NONE);
+    }
+    lose(c, 1);
+    return false;
+}
+
 /* ---- the reader ---- */
 
 static bool take(const struct hpx_calls *c, struct hpx_calls_pending *p)

@@ -8,29 +8,37 @@ from subjects_sampling import say, workloads
 
 
 def times(ctx):
-    """fib, each call with: nothing; two empty natives; two natives that read the TSC (the limit); cpu=times; times=sampled. Then programs with both over without."""
+    """fib, each call with: nothing; two empty natives; two natives that read the TSC; the same by critical downcalls from JDK 22 on; cpu=times, there by
+    natives too; times=sampled. The limit is that of the probes' own kind. Then programs with cpu=times and with times=sampled over without."""
     ctx.need_agent()
     rows, raw = [], []
     n, rounds = str(ctx.size(32, 24)), str(ctx.size(12, 4))
     native = ctx.agents["natives"]
-    modes = {"plain": ("plain", []), "empty natives": ("empty", []), "natives with a clock": ("clock", []), "cpu=times": ("plain", ctx.product("cpu=times")),
-             "times=sampled": ("plain", ctx.product("cpu=times,times=sampled"))}
+    oldest = {"plain": ("plain", []), "empty natives": ("empty", []), "natives with a clock": ("clock", []), "cpu=times": ("plain", ctx.product("cpu=times")),
+              "times=sampled": ("plain", ctx.product("cpu=times,times=sampled"))}
+    newer = {"empty downcalls": ("downcall-empty", []), "downcalls with a clock": ("downcall-clock", []),
+             "cpu=times by natives": ("plain", ctx.product("cpu=times") + ["-Djdk.internal.foreign.CABI=SYS_V"])}
 
     def once(jdk, name):
-        mode, vm = modes[name]
+        mode, vm = {**oldest, **newer}[name]
         more = ["--enable-native-access=ALL-UNNAMED"] if int(jdk) >= 22 else []
         return ctx.java(jdk, ["Probes", mode, n, rounds, native], more + vm)
 
     for jdk in ctx.jdks:
         say("times, JDK %s: a call" % jdk)
+        modes = {**oldest, **newer} if int(jdk) >= 22 else oldest
         runs = interleave(list(modes), ctx.times(3), lambda c, j=jdk: once(j, c))
         ns = {c: [r.figures["call_hundredths_ns"] / 100 for r in runs[c]] for c in modes}
         added = {c: [a - b for a, b in zip(ns[c], ns["plain"])] for c in list(modes)[1:]}
-        goals = {"cpu=times": 1.1 * statistics.median(added["natives with a clock"]), "times=sampled": 8 if int(jdk) >= 22 else None}
+        limits = {kind: statistics.median(added[kind + " with a clock"]) for kind in ("natives", "downcalls") if kind + " with a clock" in added}
         rows.append(row("fib: a call", jdk, quartiles(ns["plain"])[1], "ns"))
         for c in added:
             q = quartiles(added[c])
-            rows.append(row("fib: %s, added a call" % c, jdk, q[1], "ns", goals.get(c), (q[0], q[2]), "n=%d" % len(added[c])))
+            probes = runs[c][0].report.get("probes", "")
+            limit = 1.1 * limits["downcalls" if "downcalls" in probes else "natives"] if c.startswith("cpu=times") else None
+            limit = 8 if c == "times=sampled" and "downcalls" in probes else limit
+            note = "n=%d" % len(added[c]) + (", " + probes.split(":")[0] if probes else "")
+            rows.append(row("fib: %s, added a call" % c, jdk, q[1], "ns", limit, (q[0], q[2]), note))
         raw += [dict(jdk=jdk, work="fib", configuration=c, figures=r.figures, report=r.report) for c in modes for r in runs[c]]
         configurations = {"none": [], "cpu=times": ctx.product("cpu=times"), "times=sampled": ctx.product("cpu=times,times=sampled")}
         for name, arguments in workloads(ctx).items():
