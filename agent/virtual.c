@@ -46,7 +46,7 @@ static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
 
 static void switch_to(struct hpx_agent_thread *t, uint64_t key, uint64_t turn)
 {
-    uint64_t now = hpx_cpuclock_now(&t->cpuclock);
+    uint64_t now = hpx_tracker_now(t);
     hpx_deep_leave(&t->deep, &t->calls, (uintptr_t)__builtin_frame_address(0));
     hpx_calls_switch(&t->calls, key, turn, now);
 }

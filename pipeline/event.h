@@ -31,6 +31,8 @@ enum hpx_ev_kind {
     HPX_EV_FALL,   /* no body; id = that of a FLOOR, stamp = calls above it that can be open still: others have returned, said or not */
     HPX_EV_SWITCH, /* struct hpx_ev_switch */
     HPX_EV_GAP,    /* struct hpx_ev_gap */
+    HPX_EV_TICK, /* no body: a signal of the CPU clock, of times=sampled; stamp = ns that it stands for; id = the method whose enter is kept
+                  * back and comes behind it, 0: none is */
 };
 
 struct hpx_ev_head {
