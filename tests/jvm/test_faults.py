@@ -10,7 +10,7 @@ import struct
 import threading
 
 import hprof_text
-from harness import DONE, DONE_OF, Failure
+from harness import DONE, DUMPING, Failure
 from runner import test
 
 OUT = 'faults survived\n'
@@ -194,7 +194,7 @@ class Calls(Injection):
     """A run of cpu=times or cpu=old."""
 
     def __init__(self, t, mode, kind=None, k=0, how=None, onward=False):
-        super().__init__(t, kind, k, how, onward, opts='cpu=%s,cutoff=0,depth=4' % mode, done=DONE_OF[mode])
+        super().__init__(t, kind, k, how, onward, opts='cpu=%s,cutoff=0,depth=4' % mode, done='Dumping%s done.' % DUMPING[mode])
         self.mode = mode
 
     def calls_of(self, p):
