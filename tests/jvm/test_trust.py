@@ -32,6 +32,11 @@ def odd_exits(p):
     return [p.report['exits not seen'], p.report['exits without an entry']]
 
 
+def odd_probe(t):
+    """The agent that stands before the natives of the probes; from JDK 22 on they are used where the linker was chosen by property."""
+    return ['-agentpath:%s/liboddprobe.so' % t.env.native_dir(t.jdk), '-Djdk.internal.foreign.CABI=SYS_V']
+
+
 DEPTH = 12  # of OddProbe
 MAIN = ('OddProbe.main',)
 
@@ -41,7 +46,7 @@ def an_exception_behind_an_exit_is_no_second_exit(t, engine):
     rounds = 3000
     for behind in (1, 3):
         run, p = t.profile('OddProbe', 1, behind, 0, rounds, opts=EXACT, native=True,
-                           jvm=ENGINES[engine] + ['-agentpath:%s/liboddprobe.so' % t.env.native_dir(t.jdk)])
+                           jvm=ENGINES[engine] + odd_probe(t))
         t.check(run.out.startswith('caught in %d ' % behind), 'stdout %r' % run.out)
         f = ('OddProbe.f',) * (DEPTH + 1 - behind)
         callers_are(t, p, 'OddProbe.leaf', {f + MAIN: rounds, ('OddProbe.after',) + MAIN: rounds})
@@ -53,7 +58,7 @@ def an_exception_behind_an_exit_is_no_second_exit(t, engine):
 def an_exception_behind_an_entry_is_closed_by_the_next_exit_below(t):
     """The call of `below` began, and its body did not: nobody says its exit until f's."""
     rounds = 3000
-    run, p = t.profile('OddProbe', 0, 1, 0, rounds, opts=EXACT, native=True, jvm=['-agentpath:%s/liboddprobe.so' % t.env.native_dir(t.jdk)])
+    run, p = t.profile('OddProbe', 0, 1, 0, rounds, opts=EXACT, native=True, jvm=odd_probe(t))
     t.check(run.out.startswith('caught in 1 '), 'stdout %r' % run.out)
     f = ('OddProbe.f',) * DEPTH
     callers_are(t, p, 'OddProbe.leaf', {f + MAIN: rounds, ('OddProbe.after',) + MAIN: rounds})
@@ -98,7 +103,7 @@ def stacks_that_overflow_leave_no_call_behind(t, engine):
 
 @test(since=21, params=tuple(sorted(ENGINES)), needs=('jit',), timeout=100)
 def stacks_of_virtual_threads_that_overflow_leave_no_call_behind(t, engine):
-    rounds = 6
+    rounds = 4
     run, p = t.profile('OverflowVirtual', rounds, opts=EXACT, jvm=ENGINES[engine])
     got = callers(p, 'Overflow.storm')
     base = max(got, key=got.get)
