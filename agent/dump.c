@@ -60,12 +60,6 @@ static void quiesce_probe(void *until, struct hpx_thread *t)
     hpx_tracker_quiesce(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base), *(const uint64_t *)until);
 }
 
-/* Drainers know no other records. */
-static bool calls_alone(void)
-{
-    return hpx_agent_calls() && !hpx_agent_samples();
-}
-
 /* After this no probe or handler of the threads known so far is inside, and none begins. */
 static void stop_producers(void)
 {
@@ -174,7 +168,7 @@ static bool pass_end(void *ctx)
         hpx_gate_close(&hpx_agent.gate);
         stop_producers();
         hpx_model_look_for_unloaded(hpx_agent.model);
-        if (calls_alone()) {
+        if (hpx_agent_calls()) {
             hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
         }
         dump.state = STOPPED;
@@ -191,7 +185,9 @@ static bool pass_end(void *ctx)
         return again;
     case IDLE:
         hpx_company_look_own();
-        if (calls_alone()) {
+        if (hpx_agent_sampled() && hpx_company_ended()) {
+            hpx_shard_gather(&hpx_agent.shard); /* the next look finds all clocks */
+        } else if (hpx_agent_calls()) {
             hpx_shard_balance(&hpx_agent.shard);
         }
         return again;
@@ -216,7 +212,7 @@ int hpx_dump_init(struct hpx_sink *sink)
     };
     hpx_agent.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message, .events = events, .thread_gone = thread_gone, .pass_end = pass_end};
-    if (calls_alone() && hpx_agent.model != NULL) {
+    if (hpx_agent_calls() && hpx_agent.model != NULL) {
         hpx_shard_init(&hpx_agent.shard, &hpx_agent.aggregator, hpx_model_calltab(hpx_agent.model), hpx_shard_limit());
         sink->thread_came = thread_came;
     }

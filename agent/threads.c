@@ -68,6 +68,16 @@ static void find_own_stack(struct hpx_agent_thread *t)
     t->stack_end = (uintptr_t)low + size;
 }
 
+/* On the thread itself. */
+static void begin_calls(struct hpx_agent_thread *t)
+{
+    find_own_stack(t);
+    hpx_deep_init(&t->deep, t->stack_low, t->stack_end - t->stack_low);
+    if (hpx_tracker_reads_clock()) {
+        hpx_cpuclock_enter(&t->cpuclock);
+    }
+}
+
 static struct hpx_agent_thread *make_one(pid_t tid, uint32_t ring)
 {
     struct hpx_agent_thread *t = NULL;
@@ -176,8 +186,8 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
             hpx_handshake_list(env, t->sampling, self);
             forget(jvmti, env, NULL, self);
         }
-        if (hpx_tracker_reads_clock()) {
-            hpx_cpuclock_enter(&t->cpuclock);
+        if (hpx_agent_calls()) {
+            begin_calls(t);
         }
     }
     announce(t, (uint64_t)tid, &i);
@@ -224,9 +234,7 @@ struct hpx_agent_thread *hpx_threads_find_self(JNIEnv *env)
         return NULL;
     }
     t->env = t->sampling->env = env;
-    if (hpx_tracker_reads_clock()) {
-        hpx_cpuclock_enter(&t->cpuclock);
-    }
+    begin_calls(t);
     hpx_self = t;
     if (t->tid == 0) { /* VMInit did not find out which one it is */
         t->tid = t->sampling->tid = (pid_t)syscall(SYS_gettid);

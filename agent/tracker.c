@@ -55,7 +55,15 @@ void hpx_tracker_go_out(struct hpx_agent_thread *t)
     go_out(t);
 }
 
-/* What a probe leaves: a thread's first call, a clock that has to ask the kernel, a full ring. Its tail call. */
+/* Of deep.h. */
+static int32_t count_frames(void *unused)
+{
+    (void)unused;
+    jint n;
+    return (*hpx_agent.jvmti)->GetFrameCount(hpx_agent.jvmti, NULL, &n) == JVMTI_ERROR_NONE ? n : -1;
+}
+
+/* What a probe leaves: a thread's first call, a clock that has to ask the kernel, a full ring, the end of the stack. Its tail call. */
 static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, uint32_t method)
 {
     struct hpx_agent_thread *t = hpx_tracker_go_in(env);
@@ -63,10 +71,24 @@ static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, u
         return;
     }
     uint64_t now = hpx_tracker_now(t);
-    if (!(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now))) {
+    uintptr_t at = (uintptr_t)__builtin_frame_address(0);
+    if (at < t->deep.limit) {
+        hpx_deep_event(&t->deep, &t->calls, kind, method, now, at, count_frames, NULL);
+    } else if (!(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now))) {
         hpx_calls_slow(&t->calls, kind, method, now);
     }
     go_out(t);
+}
+
+static inline uintptr_t stack_now(void)
+{
+#if defined(__x86_64__)
+    uintptr_t sp;
+    __asm__("mov %%rsp, %0" : "=r"(sp)); /* the address of a frame would need a frame */
+    return sp;
+#else
+    return (uintptr_t)__builtin_frame_address(0);
+#endif
 }
 
 /* false: nothing was said. Calls nothing, so that the probe is a leaf; measured: docs/calls.md. timed: a constant. */
@@ -74,7 +96,7 @@ static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, u
 {
     struct hpx_agent_thread *t = hpx_self;
     uint64_t now = 0;
-    if (hpx_unlikely(t == NULL || !go_in(t) || (timed && !hpx_cpuclock_try(&t->cpuclock, &now))) ||
+    if (hpx_unlikely(t == NULL || stack_now() < t->deep.limit || !go_in(t) || (timed && !hpx_cpuclock_try(&t->cpuclock, &now))) ||
         hpx_unlikely(
             !(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now)))) {
         return false;

@@ -330,7 +330,7 @@ static void *reserve(struct hpx_aggregator *a, struct hpx_ring *r, size_t n)
 
 void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t weight)
 {
-    void *p = reserve(a, &t->ring, n);
+    void *p = reserve(hpx_aggregator_of(t, a), &t->ring, n);
     if (hpx_unlikely(!p)) {
         hpx_count(&t->counters, HPX_C_LOST_RING_FULL, weight);
     }

@@ -84,9 +84,9 @@ static inline struct hpx_aggregator *hpx_aggregator_of(const struct hpx_thread *
     return now ? now : a;
 }
 
-/* Sampling: reserve, or count HPX_C_LOST_RING_FULL by `weight` and return NULL. Wakes the aggregator when the ring is
- * more than half full, then again after each quarter of the ring, and whenever it is full. Async-signal-safe.
- * The caller holds t->busy. */
+/* Sampling: reserve, or count HPX_C_LOST_RING_FULL by `weight` and return NULL. Wakes the aggregator that has t (a, or to whom it was
+ * given) when the ring is more than half full, then again after each quarter of the ring, and whenever it is full. Async-signal-safe. The
+ * caller holds t->busy. */
 void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t weight);
 
 /* Exact modes: reserve; when full, wakes the aggregator that has t (a, or to whom it was given) and waits in slices of 1 ms while the gate

@@ -200,8 +200,8 @@ bool hpx_calls_tick_sig(struct hpx_calls *c, uint64_t ns)
     if (hpx_calls_in_push(c) || HPX_CALLS_STATE(f) == HPX_CALLS_GAP) {
         return false;
     }
-    struct hpx_ev_head *ev =
-        hpx_reserve_or_drop(c->aggregator, c->thread, sizeof *ev, 0); /* no sample is lost: the caller keeps the time */
+    struct hpx_aggregator *a = hpx_aggregator_of(c->thread, c->aggregator);
+    struct hpx_ev_head *ev = hpx_reserve_or_drop(a, c->thread, sizeof *ev, 0); /* no sample is lost: the caller keeps the time */
     if (!ev) {
         return false;
     }
@@ -209,6 +209,23 @@ bool hpx_calls_tick_sig(struct hpx_calls *c, uint64_t ns)
     (void)hpx_calls_put(ev, HPX_EV_TICK, method, ns);
     commit(c, ev, ev + 1);
     return true;
+}
+
+bool hpx_calls_note(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t id, uint64_t stamp)
+{
+    uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
+    if (HPX_CALLS_STATE(f) != HPX_CALLS_GAP && push_waiting(c, f, HPX_CALLS_NO_EVENT, 0, 0)) {
+        publish(c, HPX_CALLS_NONE);
+        struct hpx_ev_head *ev = wait_busy(c, HPX_EV_UNIT);
+        if (ev) {
+            commit(c, ev, hpx_calls_put(ev, kind, id, stamp));
+            publish(c, HPX_CALLS_NONE);
+            return true;
+        }
+        begin_gap(c, HPX_CALLS_NONE);
+    }
+    lose(c, 1);
+    return false;
 }
 
 /* ---- the reader ---- */

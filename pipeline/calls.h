@@ -9,7 +9,7 @@
  * Readers of what is kept back (hpx_calls_peek): any thread, and the owner's signal handler.
  * Lifetime: that of the hpx_thread, beside it in its owner's block.
  *
- *        [1] [2] [3]   [1] enter, exit, thrown, switch, flush  [2] peek  [3] init
+ *        [1] [2] [3]   [1] enter, exit, thrown, switch, note, flush  [2] peek  [3] init
  *   [1]   X   -   X    X: the caller excludes the pair; -: safe concurrently
  *   [2]   -   -   X
  *
@@ -96,6 +96,8 @@ static inline void hpx_calls_thrown(struct hpx_calls *c, uint32_t method, uint64
 /* The thread continues with another call stack: key names a virtual thread (for as long as it lives), 0 the thread's own. turn: struct
  * hpx_ev_switch. Nothing if it is the stack it has. */
 void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t turn, uint64_t now);
+/* What is kept back, and a record without a body behind it. false: it is lost, in a gap. */
+bool hpx_calls_note(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t id, uint64_t stamp);
 /* What is kept back goes into the ring, waiting if it is full. By the owner, before it retires. */
 void hpx_calls_flush(struct hpx_calls *c, uint64_t now);
 

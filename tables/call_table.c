@@ -186,6 +186,15 @@ static inline void leave(struct hpx_calltab *t, struct hpx_call_stack *s, uint32
     }
 }
 
+/* What is open above the floor, but for the outermost ones, has returned, and its exits were not said. */
+static void fall(struct hpx_calltab *t, struct hpx_call_stack *s, const struct hpx_ev_head *ev, uint64_t now)
+{
+    while (s->floor_id == ev->id && s->depth > s->floor + ev->stamp) {
+        close_top(t, s, now);
+        t->resynced++;
+    }
+}
+
 /* Calls that returned and called nothing. */
 static inline void leafs(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t calls, uint64_t ns)
 {
@@ -239,6 +248,7 @@ static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct 
     t->outside_ns += s->depth + s->over == 0 ? th->early : 0; /* the call that was kept back is lost: else its time is its caller's */
     th->early = 0;
     th->ahead_calls = th->ahead_ns = 0;
+    s->floor_id = 0; /* calls below it may be among those that returned */
     t->lost_events += g->head.id;
     t->lost_calls += g->calls - g->entered;
     for (uint32_t i = 0; i < g->returned && s->depth + s->over > 0; i++) {
@@ -277,6 +287,13 @@ apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_hea
         case HPX_EV_GAP:
             last = sampled ? last : ev->stamp;
             gap(t, th, (const struct hpx_ev_gap *)(const void *)ev, last - offset);
+            break;
+        case HPX_EV_FLOOR:
+            s->floor = s->depth;
+            s->floor_id = s->over == 0 ? ev->id : 0;
+            break;
+        case HPX_EV_FALL:
+            fall(t, s, ev, last - offset);
             break;
         case HPX_EV_SWITCH:
             th->last = last = sampled ? last : ev->stamp;

@@ -53,6 +53,7 @@ struct hpx_call_stack {
     struct hpx_call_frame *frames; /* [0]: no call, the node of the empty stack; [1..depth]: the open calls */
     uint32_t depth, cap;
     uint32_t over;              /* open calls above them for which there was no memory */
+    uint32_t floor, floor_id;   /* depth at the last FLOOR, its number; 0: none */
     struct hpx_call_thread *on; /* whose calls are its; NULL: no thread's now */
     uint64_t clock;             /* its time when it was on none */
     uint64_t key, turn;         /* of a virtual thread's */

@@ -99,6 +99,13 @@ class Test:
 
     # --- running
 
+    def javac17(self, source, jar):
+        """Compiles one program that needs a jar, into the folder of the source's name."""
+        to = self.dir / source.parent.name
+        to.mkdir()
+        with_jdk = self.env.compiler(17)
+        subprocess.run([str(with_jdk.home / 'bin' / 'javac'), '--release', '17', '-cp', str(jar), '-d', str(to), str(source)], check=True, env=build.clean_environment())
+
     def agent(self, opts):
         return '-agentpath:%s%s' % (self.env.agent, '' if opts is None else '=' + opts)
 

@@ -43,6 +43,18 @@ def each_thread_has_its_own_counts(t):
 
 
 @test()
+def ticks_go_to_whoever_drains_the_thread(t):
+    """times=sampled: exact counts, and the times are those of the ticks, each of them once."""
+    run, p = t.profile('CountMany', 16, 80, opts=EXACT + ',times=sampled', env=_busy(t))
+    _exact(t, p, run)
+    _sound(t, p, 3)
+    ticks, rest = (float(re.search(r'([\d.]+) ms$', p.report[k]).group(1)) for k in ('ticks', 'ticks outside of counted methods'))
+    open_ms = float(re.search(r'([\d.]+) ms', p.report['open calls'].split(',')[1]).group(1))
+    t.check(ticks > 0, 'ticks: %s' % p.report['ticks'])
+    t.near(p.total + rest + open_ms, ticks, 0.02 * ticks + 2, 'ms of the table, outside and open')
+
+
+@test()
 def daemons_that_go_on_calling_do_not_disturb_the_end(t):
     run, p = t.profile('CountMany', 8, 20, 'daemons', opts=EXACT, env=_busy(t))
     _exact(t, p, run)

@@ -176,3 +176,14 @@ def without_timers_the_clock_is_read(t):
     _exact(t, p, run)
     t.equal(len(re.findall(r'^hprofx: times=sampled: no timer for a thread: .*: times are taken by times=cpu$', run.err, re.M)), 1, 'lines that say so')
     t.check('ticks' not in p.report, 'ticks')
+
+
+@test(params=('', 'cpu=samples,'))
+def with_several_drainers(t, beside):
+    run, p = t.profile('CountMany', 16, 40, opts=beside + SAMPLED + ',interval=1', env={'LD_PRELOAD': '%s/libbusy.so' % t.env.native_dir(t.jdk)})
+    _exact(t, p, run)
+    t.check(p.report.get('drainers', '0')[0] >= '2', 'drainers: %s' % p.report.get('drainers'))
+    total, _ = _times(p)
+    outside = float(p.report['ticks outside of counted methods'].split()[0])
+    open_ms = float(p.report['open calls'].split(', ')[1].split()[0])
+    t.near(total + outside + open_ms, _ticks_ms(p), 1, 'table, outside and open calls against the ticks')

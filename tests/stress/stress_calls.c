@@ -322,7 +322,7 @@ static void begin(unsigned workers, uint64_t steps, bool lossy, bool sampled)
     for (unsigned i = 0; i < workers; i++) {
         struct worker *x = &w.workers[i];
         x->number = i + 1;
-        x->tree = (struct tree){.seed = 1234567 * (i + 1) + steps, .leaning = (enum leaning)(i % 3), .last = 1};
+        x->tree = (struct tree){.seed = UINT64_C(1234567) * (i + 1) + steps, .leaning = (enum leaning)(i % 3), .last = 1};
         x->truth = x->tree;
         assert_int_equal(hpx_ring_init(&x->t.ring, i % 2 ? HPX_RING_MIN : 8 * HPX_RING_MIN), 0);
         hpx_calls_init(&x->calls, &w.a, &w.gate, &x->t);
