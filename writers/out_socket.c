@@ -183,12 +183,11 @@ bool hpx_out_socket_turn(struct hpx_out_socket *s)
     bool fresh = s->link == HPX_LINK_FRESH && !s->ending;
     if (fresh) {
         s->link = HPX_LINK_LIVE;
-        s->head = s->tail = s->header_end = 0;
     }
     bool live = s->link == HPX_LINK_LIVE;
     hpx_socket_unlock(s);
     if (fresh) {
-        s->fill = s->noted = 0;
+        s->noted = 0; /* the new stream is told of what its forerunners lost */
         s->first = true;
         s->open = false;
         s->owner.restart(s->owner.ctx);

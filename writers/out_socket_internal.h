@@ -4,8 +4,8 @@
  * Fields: [l] under `lock`; [w] the writer's thread alone; [n] the net thread alone; [c] constant after open().
  *
  * The ring: [head, tail) is whole records of the live stream, [tail, fill) the record being written, which the net thread never reads. Only
- * the net thread moves head, only the writer's thread tail and fill; the writer reads its own tail without the lock. turn() sets all to 0
- * for a new stream, when the link is FRESH: the net thread sends only while it is LIVE. */
+ * the net thread moves head, only the writer's thread tail and fill; the writer reads its own tail without the lock. When the ring is empty
+ * the writer sets both to 0: the net thread sends only what it saw queued. A lost link empties the ring. */
 #ifndef HPX_OUT_SOCKET_INTERNAL_H
 #define HPX_OUT_SOCKET_INTERNAL_H
 

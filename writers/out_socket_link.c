@@ -172,7 +172,6 @@ static void connected(struct hpx_out_socket *s)
     hpx_socket_reader_reset(s);
     hpx_socket_lock(s);
     s->link = HPX_LINK_FRESH;
-    s->head = s->tail; /* what was put in by then belongs to no stream */
     s->header_end = 0;
     s->count.connections++;
     hpx_socket_unlock(s);
@@ -227,7 +226,7 @@ static struct view look(struct hpx_out_socket *s)
 /* A peer that sends no more may read on, or be gone: something sent tells, as the answer to it is an error then. */
 static void probe(struct hpx_out_socket *s, const struct view *v)
 {
-    if (!s->in.end_seen || s->extra_len > 0 || v->queued > 0 || v->header_end == 0 || s->sent < v->header_end || s->probed) {
+    if (!s->in.end_seen || s->extra_len > 0 || v->queued > 0 || v->header_end == 0 || s->probed) {
         return;
     }
     s->probed = true;

@@ -139,6 +139,30 @@ static void attempts_back_off_from_50_ms_to_5_s(void **state)
     assert_int_equal(said_times("the connection is lost"), 1);
 }
 
+static void half_a_header_does_not_end_the_back_off(void **state)
+{
+    (void)state;
+    open_live();
+    steps(1);
+    assert_got(HEADER);
+    for (unsigned stream = 2, gap = 50; stream < 6; stream++, gap *= 2) {
+        fake.gone = true;
+        steps(1);
+        uint64_t lost = fake.now;
+        fake.window = SIZE_MAX;
+        while (wakes < stream) {
+            steps(1);
+        }
+        assert_int_equal(fake.now - lost, gap * FAKE_MS);
+        hpx_out_socket_turn(sock);
+        fake.window = 6;
+        steps(1);
+        assert_int_equal(fake.len, 6);
+    }
+    fake.window = SIZE_MAX;
+    end();
+}
+
 /* ---- records ---- */
 
 static void records_arrive_whole_and_in_order(void **state)
@@ -282,6 +306,29 @@ static void a_lost_connection_loses_its_queue_and_the_next_begins_anew(void **st
                "hprofx: lost, socket: 0 records (0 bytes) for a slow peer, 2 records (31 bytes) without a connection, 6 bytes of lost "
                "connections\nfour\n");
     assert_int_equal(said_times("the connection is lost: Connection reset by peer; profiling goes on"), 1);
+}
+
+static void each_stream_is_told_of_all_losses(void **state)
+{
+    (void)state;
+    open_live();
+    steps(1);
+    fake.gone = true;
+    steps(1);
+    assert_false(record("lost\n"));
+    for (unsigned stream = 2; stream < 4; stream++) {
+        while (wakes < stream) {
+            steps(1);
+        }
+        hpx_out_socket_turn(sock);
+        steps(1);
+        assert_true(record("kept\n"));
+        steps(1);
+        assert_non_null(memmem(fake.got, fake.len, "1 records (5 bytes) without", 27));
+        fake.gone = true; /* with nothing queued: no new loss */
+        steps(1);
+    }
+    end();
 }
 
 static void a_reset_at_any_byte_leaves_whole_streams(void **state)
@@ -447,6 +494,7 @@ int main(void)
         TEST(silent_addresses_end_within_ten_seconds),
         TEST(net_wait_starts_without_a_peer),
         TEST(attempts_back_off_from_50_ms_to_5_s),
+        TEST(half_a_header_does_not_end_the_back_off),
         TEST(records_arrive_whole_and_in_order),
         TEST(short_sends_and_interruptions_change_nothing),
         TEST(a_record_without_room_is_dropped_whole_and_told),
@@ -454,6 +502,7 @@ int main(void)
         TEST(the_last_note_always_fits),
         TEST(the_owner_words_the_note),
         TEST(a_lost_connection_loses_its_queue_and_the_next_begins_anew),
+        TEST(each_stream_is_told_of_all_losses),
         TEST(a_reset_at_any_byte_leaves_whole_streams),
         TEST(errors_of_send_and_recv_lose_the_connection_alone),
         TEST(a_stalled_peer_is_left_at_the_deadline),

@@ -165,6 +165,19 @@ static void a_peer_that_only_listens_is_no_lost_peer(void **state)
                "connections\none\n");
 }
 
+static void a_peer_that_only_listens_gets_the_header_first(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    open_with(&cfg);
+    fake.in_end = true;
+    steps(3);
+    assert_int_equal(fake.len, 0);
+    assert_true(hpx_out_socket_turn(sock));
+    end();
+    assert_memory_equal(fake.got, HEADER, strlen(HEADER));
+}
+
 static void a_peer_that_closed_is_noticed_without_a_record(void **state)
 {
     (void)state;
@@ -202,6 +215,7 @@ int main(void)
         TEST(half_a_command_does_not_survive_its_connection),
         TEST(eof_ends_the_commands_and_not_the_output),
         TEST(a_peer_that_only_listens_is_no_lost_peer),
+        TEST(a_peer_that_only_listens_gets_the_header_first),
         TEST(a_peer_that_closed_is_noticed_without_a_record),
     };
     return cmocka_run_group_tests_name("out_socket_commands", tests, NULL, NULL);

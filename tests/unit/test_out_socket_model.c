@@ -56,6 +56,8 @@ static void restart(void *ctx)
     define(pick(DEFS));
 }
 
+static void step(void);
+
 static void use(void)
 {
     unsigned ids[4], n = 0, asked = 1 + pick(4);
@@ -72,7 +74,10 @@ static void use(void)
         hpx_out_printf(&out, " %u", ids[i]);
     }
     if (pick(4) == 0) {
-        hpx_out_flush(&out); /* as a full buffer does, in the middle of a record */
+        hpx_out_flush(&out); /* as a full buffer does, in the middle of a record; meanwhile the link goes and comes */
+        for (unsigned i = pick(4); i > 0; i--) {
+            step();
+        }
     }
     hpx_out_str(&out, "\n");
     users += hpx_out_record(&out);
