@@ -152,10 +152,9 @@ static size_t less(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Whole once it holds its 9 bytes, or the one of EOF. */
 static size_t take_head(struct hpx_commands *p, const uint8_t *from, size_t n)
 {
-    size_t k = p->have == 0 && from[0] == HPX_COMMAND_EOF ? 1 : less(n, sizeof(p->head) - p->have);
+    size_t k = less(n, sizeof(p->head) - p->have);
     memcpy(p->head + p->have, from, k);
     p->have += (uint32_t)k;
     return k;

@@ -181,6 +181,25 @@ static void records_arrive_whole_and_in_order(void **state)
     assert_string_equal(said(), "");
 }
 
+static void the_first_record_wakes_the_net_thread(void **state)
+{
+    (void)state;
+    open_live();
+    steps(2);
+    unsigned stuck = fake.stuck;
+    assert_int_equal(stuck, 1); /* nothing to do */
+    fake.window = 0;
+    record("one\n");
+    steps(1);
+    assert_int_equal(fake.stuck, stuck);
+    record("two\n");
+    steps(1);
+    assert_int_equal(fake.stuck, stuck + 1); /* it waits for the peer: no wake */
+    fake.window = SIZE_MAX;
+    end();
+    assert_got(HEADER "one\ntwo\n");
+}
+
 static void short_sends_and_interruptions_change_nothing(void **state)
 {
     (void)state;
@@ -496,6 +515,7 @@ int main(void)
         TEST(attempts_back_off_from_50_ms_to_5_s),
         TEST(half_a_header_does_not_end_the_back_off),
         TEST(records_arrive_whole_and_in_order),
+        TEST(the_first_record_wakes_the_net_thread),
         TEST(short_sends_and_interruptions_change_nothing),
         TEST(a_record_without_room_is_dropped_whole_and_told),
         TEST(a_record_larger_than_the_queue_is_dropped),
