@@ -31,7 +31,7 @@ struct fake_net {
     uint64_t attempt_at[64];
     bool open;
     /* sending */
-    char *got; /* of this connection */
+    char *got; /* of this connection; ends with a 0 */
     size_t len, cap;
     size_t window;   /* bytes the peer takes before send() says EAGAIN; SIZE_MAX: all */
     size_t piece;    /* at most so many a call; 0: any */
@@ -125,13 +125,14 @@ static ssize_t fake_send(void *ctx, int fd, const void *p, size_t n)
     if (n == 0) {
         return fake_error(EAGAIN);
     }
-    if (fake.len + n > fake.cap) {
+    if (fake.len + n >= fake.cap) {
         fake.cap = 2 * (fake.len + n);
         fake.got = realloc(fake.got, fake.cap);
         assert_non_null(fake.got);
     }
     memcpy(fake.got + fake.len, p, n);
     fake.len += n;
+    fake.got[fake.len] = '\0'; /* for sscanf() */
     fake.window -= fake.window == SIZE_MAX ? 0 : n;
     fake.gone = fake.closed_by_peer;
     return (ssize_t)n;
