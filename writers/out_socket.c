@@ -214,6 +214,19 @@ bool hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns)
     return room;
 }
 
+bool hpx_out_socket_await(struct hpx_out_socket *s, uint64_t ns)
+{
+    struct timespec until = timespec_of(hpx_clock_mono() + ns);
+    int rc = 0;
+    hpx_socket_lock(s);
+    while (s->link == HPX_LINK_DOWN && rc == 0) {
+        rc = pthread_cond_timedwait(&s->moved, &s->lock, &until);
+    }
+    bool there = s->link != HPX_LINK_DOWN;
+    hpx_socket_unlock(s);
+    return there;
+}
+
 /* ---- any thread ---- */
 
 void hpx_out_socket_begun(struct hpx_out_socket *s, uint8_t tag)

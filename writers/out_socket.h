@@ -89,6 +89,9 @@ bool hpx_out_socket_turn(struct hpx_out_socket *s);
  * is not free then is dropped by hpx_out_record() as ever. The caller bounds how long its lane may wait. */
 bool hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns);
 
+/* Writer's thread, before the last dump: waits for a connection, at most `ns`; true: there is one, turn() begins or has its stream. */
+bool hpx_out_socket_await(struct hpx_out_socket *s, uint64_t ns);
+
 /* Any thread: a command that was handed to the owner begins now (or was given up): its place in the queue is free. */
 void hpx_out_socket_begun(struct hpx_out_socket *s, uint8_t tag);
 /* Any thread: a line on stderr that answers a command or tells of a link. At most 20 at once and one more a second; how many were left out

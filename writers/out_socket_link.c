@@ -174,6 +174,7 @@ static void connected(struct hpx_out_socket *s)
     s->link = HPX_LINK_FRESH;
     s->header_end = 0;
     s->count.connections++;
+    pthread_cond_broadcast(&s->moved);
     hpx_socket_unlock(s);
     s->owner.wake(s->owner.ctx);
 }

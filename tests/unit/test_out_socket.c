@@ -494,6 +494,21 @@ static void room_is_waited_for_at_most_so_long(void **state)
     end();
 }
 
+static void a_connection_is_waited_for_at_most_so_long(void **state)
+{
+    (void)state;
+    open_live();
+    assert_true(hpx_out_socket_await(sock, 0));
+    fake.gone = true;
+    steps(1);
+    assert_false(hpx_out_socket_await(sock, 1));
+    while (wakes < 2) {
+        steps(1);
+    }
+    assert_true(hpx_out_socket_await(sock, 0));
+    end();
+}
+
 static void a_second_runner_returns(void **state)
 {
     (void)state;
@@ -531,6 +546,7 @@ int main(void)
         TEST(an_end_without_a_connection_is_at_once),
         TEST(a_stream_that_was_not_begun_is_closed),
         TEST(room_is_waited_for_at_most_so_long),
+        TEST(a_connection_is_waited_for_at_most_so_long),
         TEST(a_second_runner_returns),
     };
     return cmocka_run_group_tests_name("out_socket", tests, NULL, NULL);
