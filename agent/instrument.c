@@ -4,6 +4,7 @@
 #include "hprofx_bci.h"
 #include "log.h"
 #include "patterns.h"
+#include "tracker.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,8 +128,7 @@ static bool moves_stacks(const char *name)
 
 static bool wanted(const char *name, size_t n)
 {
-    return strcmp(name, HPROFX_BCI_TRACKER) != 0 && !moves_stacks(name) &&
-           hpx_patterns_want(hpx_agent.opt.include, hpx_agent.opt.exclude, name, n);
+    return !hpx_tracker_is(name) && !moves_stacks(name) && hpx_patterns_want(hpx_agent.opt.include, hpx_agent.opt.exclude, name, n);
 }
 
 void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
@@ -139,7 +139,7 @@ void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsig
     }
     struct telling t = {.n = 0};
     struct hprofx_bci_result r;
-    struct hprofx_bci_opts opts = {.min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
+    struct hprofx_bci_opts opts = {.tracker = hpx_tracker_name(), .min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
     uint8_t *out;
     size_t m;
     const char *why;

@@ -9,7 +9,7 @@
  * Readers of what is kept back (hpx_calls_peek): any thread, and the owner's signal handler.
  * Lifetime: that of the hpx_thread, beside it in its owner's block.
  *
- *        [1] [2] [3]   [1] enter, exit, thrown, switch, flush  [2] peek  [3] init
+ *        [1] [2] [3]   [1] enter, exit, thrown, switch, note, flush  [2] peek  [3] init
  *   [1]   X   -   X    X: the caller excludes the pair; -: safe concurrently
  *   [2]   -   -   X
  *
@@ -23,7 +23,12 @@
  * On the producer's side these are plain stores on x86.
  *
  * A handler of the owner that wants to push must find hpx_calls_in_push() false: the calls' fast path does not set hpx_thread.busy. What is
- * kept back is not the handler's to change.
+ * kept back is not the handler's to change. A record that says nothing of calls may lie behind `at`: the ring has the same calls with and
+ * without it. A tick (hpx_calls_tick_sig()) names the method kept back, before its ENTER or LEAF is in the ring: that is the next record of
+ * calls, since between two pushes the method kept back does not change. So the handler moves `at` behind the tick: a dump that takes a call
+ * kept back has read the ticks in it. The owner stands still meanwhile. A peek between the tick's tail and its `at` finds the state of that
+ * moment with a tick less; a reader that has drained past `at` by that tick adds what is kept back as if it had stopped there. `at` still
+ * grows with each change of it, so the proof above holds.
  *
  * A full ring: the probe waits (hpx_reserve_or_wait()), at most the aggregator's wait_ns. Past that what is kept back and the event are
  * lost, and all events until a quarter of the ring is free: without waiting again, each counted in HPX_C_LOST_WAIT. Then a GAP says by how
@@ -53,7 +58,7 @@ struct hpx_calls {
     /* one line: readers take it whole */
     HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t fold; /* release: the owner; acquire: hpx_calls_peek(). Covers the three below. */
     _Atomic uint64_t entered;                          /* stamp of the enter kept back; release: the owner; acquire: hpx_calls_peek() */
-    _Atomic uint64_t at;     /* the ring's tail behind the last push; release: the owner; acquire: hpx_calls_peek() */
+    _Atomic uint64_t at;     /* the ring's tail behind the last push or tick; release: the owner; acquire: hpx_calls_peek() */
     _Atomic uint32_t method; /* release: the owner; acquire: hpx_calls_peek() */
     /* constant after init */
     struct hpx_thread *thread;
@@ -73,6 +78,12 @@ struct hpx_calls {
     } gap;
 };
 
+/* Drops what it is told, by any number of threads: probes of threads of the agent's own. Enter, exit and thrown alone. */
+#define HPX_CALLS_NOBODY                                                                                                                   \
+    {                                                                                                                                      \
+        .fold = HPX_CALLS_GAP                                                                                                              \
+    }
+
 /* thread: its ring is made and empty; attached before the first event. */
 void hpx_calls_init(struct hpx_calls *c, struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *thread);
 
@@ -85,8 +96,15 @@ static inline void hpx_calls_thrown(struct hpx_calls *c, uint32_t method, uint64
 /* The thread continues with another call stack: key names a virtual thread (for as long as it lives), 0 the thread's own. turn: struct
  * hpx_ev_switch. Nothing if it is the stack it has. */
 void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t turn, uint64_t now);
+/* What is kept back, and a record without a body behind it. false: it is lost, in a gap. */
+bool hpx_calls_note(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t id, uint64_t stamp);
 /* What is kept back goes into the ring, waiting if it is full. By the owner, before it retires. */
 void hpx_calls_flush(struct hpx_calls *c, uint64_t now);
+
+/* The owner's handler, or whoever may write the ring when the owner is out for good: a signal of the CPU clock that stands for ns. The time
+ * is that of the call that is open now, kept back or not. false: nothing was written (the owner is in a push or in a gap, or the ring is
+ * full). Async-signal-safe; not nested in itself. */
+bool hpx_calls_tick_sig(struct hpx_calls *c, uint64_t ns);
 
 /* What is kept back. */
 struct hpx_calls_pending {
