@@ -183,6 +183,9 @@ static int check_net(struct hpx_opt_parse *p, const struct hpx_opt *opt, const c
     if (!*value || colon == value) {
         return hpx_opt_refuse(p, NULL, "net option missing ':'");
     }
+    if (*value != '[' && colon && strchr(colon + 1, ':')) {
+        return hpx_opt_refuse(p, "an address with colons stands in brackets: net=[::1]:9000", "net option value must be %s", opt->must);
+    }
     if (!colon || !colon[1]) {
         return hpx_opt_refuse(p, NULL, "net option missing port");
     }

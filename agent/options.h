@@ -38,7 +38,9 @@ struct hpx_options {
     char *include; /* malloc'ed lists of patterns.h; NULL: none */
     char *exclude;
     char *file;           /* malloc'ed; not expanded; the format's default name when none was given */
-    char *net;            /* malloc'ed HOST:PORT or NULL */
+    char *net;            /* malloc'ed HOST:PORT or NULL; HOST is a name, an IPv4 address, or in brackets any address */
+    bool net_wait;        /* nobody needs to listen at start */
+    bool allow_exit;      /* the peer of `net` may end the program */
     bool heap_by_default; /* nobody asked for cpu, heap or monitor */
     char *given;          /* malloc'ed: the sources joined by commas in the order taken, as the person wrote them */
 };

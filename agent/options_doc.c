@@ -39,7 +39,9 @@ static void man_options(void)
         if (o->no_effect || o->kind == HPX_OPT_REMOVED) {
             continue;
         }
-        (void)printf(".TP\n.BI %s= ", o->name);
+        (void)printf(".TP\n.BI ");
+        put_roff(o->name);
+        (void)printf("= ");
         put_roff(o->values);
         (void)printf("\n%c", o->what[0] >= 'a' && o->what[0] <= 'z' && o->what[1] != ':' ? o->what[0] - 32 : o->what[0]);
         put_roff(o->what + 1);
@@ -156,6 +158,8 @@ static void print_options(const struct hpx_options *o)
         {"help", o->help},
         {"primfields", o->primfields},
         {"primarrays", o->primarrays},
+        {"net-wait", o->net_wait},
+        {"allow-exit", o->allow_exit},
     };
     (void)printf("cpu=%s\n", cpu[o->cpu]);
     for (size_t i = 0; i < HPX_ARRAY_LEN(flags); i++) {

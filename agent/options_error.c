@@ -133,13 +133,16 @@ const char *hpx_opt_nearest(const char *name)
     }
     const char *best = "help";
     unsigned least = (unsigned)-1;
+    size_t off = 0;
     for (size_t i = 0; i < hpx_opts_len; i++) {
         if (hpx_opts[i].no_effect || hpx_opts[i].kind == HPX_OPT_REMOVED) {
             continue;
         }
         unsigned d = is_value(word, hpx_opts[i].values) ? 0 : distance(word, hpx_opts[i].name);
-        if (d < least) {
+        size_t length = strlen(hpx_opts[i].name), by = length > n ? length - n : n - length;
+        if (d < least || (d == least && by < off)) { /* of two that are as near, the one of about this length: net-wait for net_wait */
             least = d;
+            off = by;
             best = hpx_opts[i].name;
         }
     }

@@ -144,6 +144,14 @@ int hpx_out_flush(struct hpx_out *o)
     return empty_buffer(o);
 }
 
+bool hpx_out_record(struct hpx_out *o)
+{
+    if (o->record == NULL) {
+        return o->error == 0;
+    }
+    return hpx_out_flush(o) == 0 && o->record(o->ctx);
+}
+
 static void publish(struct hpx_out *o)
 {
     if (o->ops->publish == NULL || o->ops->publish(o->ctx) == 0) {

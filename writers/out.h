@@ -31,6 +31,7 @@ struct hpx_out {
     int error;                 /* errno of the first failed write; 0: fine */
     bool published;            /* has its final name */
     bool unpublished_said;     /* a failed publish was said */
+    bool (*record)(void *ctx); /* the opener's: a record ends here; NULL: the output is bytes, not records */
     locale_t c_locale;         /* the program may have set another: a comma in 12.34 would break every reader. (locale_t)0: not to be had */
     char name[4096];           /* where the bytes are now, for messages; the opener may change it in ops->publish */
     _Atomic uint64_t progress; /* relaxed: bytes taken by ops->write so far, for who waits for the end and sees whether it moves */
@@ -45,6 +46,10 @@ void hpx_out_char(struct hpx_out *o, char c);
 /* At most 512 bytes of output a call, in the C locale; for fixed layouts, never for names of the program. */
 void hpx_out_printf(struct hpx_out *o, const char *fmt, ...) HPX_PRINTF(2, 3);
 
+/* A record ends here: what cannot be cut by an output that drops (a socket). Whole sections of the text format, a TRACE, a thread line, a
+ * record of the binary format are one each. true: it is in the output; false: it is dropped, what it defines is not defined: try it again
+ * before its next user, or leave that out. Nothing but a socket drops; after an error false. */
+bool hpx_out_record(struct hpx_out *o);
 /* What is buffered goes out. 0 or -HPX_E_IO. */
 int hpx_out_flush(struct hpx_out *o);
 /* A section is complete: flush, remember the place; the first time, publish (rename to the final name) if `publish`. 0, or -HPX_E_IO:

@@ -255,9 +255,9 @@ static void options_cutoff_is_what_strtod_takes(void **state)
 
 static void options_net_wants_a_host_and_a_port(void **state)
 {
-    static const char *const bad[] = {
-        "net=[]:9", "net=[::1", "net=[::1]9", "net=h:+9", "net=h: 9", "net=h:9x", "net=h:0", "net=h:65536", "net=h:99999999999999999999999",
-        "net=a:b:9"};
+    static const char *const bad[] = {"net=[]:9", "net=[::1",    "net=[::1]9",
+                                      "net=h:+9", "net=h: 9",    "net=h:9x",
+                                      "net=h:0",  "net=h:65536", "net=h:99999999999999999999999"};
     (void)state;
     takes("net=[fe80::1%eth0]:65535");
     assert_string_equal(o.net, "[fe80::1%eth0]:65535");
@@ -269,6 +269,48 @@ static void options_net_wants_a_host_and_a_port(void **state)
     }
     refuses("net=[::1]", "hprof option error: net option missing port (net=[::1])");
     refuses("net=[::1]:", "hprof option error: net option missing port (net=[::1]:)");
+}
+
+static void options_net_addresses_with_colons_stand_in_brackets(void **state)
+{
+    static const char *const good[] = {"[::1]:9000", "[2001:db8::7]:1", "[::ffff:127.0.0.1]:80", "127.0.0.1:80", "a-host.example:80"};
+    static const char *const bad[] = {"2001:db8::7:9000", "fe80::1%1:9", "1:2:3", "a:b:9", "host:9000:x", "1::"};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        char line[64];
+        (void)snprintf(line, sizeof(line), "net=%s", good[i]);
+        takes(line);
+        assert_string_equal(o.net, good[i]);
+        hpx_options_fini(&o);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
+        char line[64], message[256];
+        (void)snprintf(line, sizeof(line), "net=%s", bad[i]);
+        (void)snprintf(message, sizeof(message),
+                       "hprof option error: net option value must be HOST:PORT, port 1..65535 (%s)\n"
+                       "hprofx: an address with colons stands in brackets: net=[::1]:9000",
+                       line);
+        refuses(line, message);
+    }
+    refuses("net=::1:9", "hprof option error: net option missing ':' (net=::1:9)"); /* the original's */
+}
+
+static void options_of_the_socket(void **state)
+{
+    (void)state;
+    takes("cpu=samples");
+    assert_true(!o.net_wait && !o.allow_exit);
+    hpx_options_fini(&o);
+    takes("net=h:1,net-wait=y,allow-exit=y");
+    assert_true(o.net_wait && o.allow_exit);
+    hpx_options_fini(&o);
+    takes("net=h:1,net-wait:y,net-wait=n,allow-exit=n");
+    assert_true(!o.net_wait && !o.allow_exit);
+    hpx_options_fini(&o);
+    refuses("net-wait=yes", "hprof option error: net-wait option value must be y|n (net-wait=yes)");
+    refuses("allow-exit=", "hprof option error: allow-exit option value must be y|n (allow-exit=)");
+    refuses("net_wait=y", "hprof option error: Unknown option: net_wait (net_wait=y)\nhprofx: did you mean net-wait?");
+    refuses("allowexit=y", "hprof option error: Unknown option: allowexit (allowexit=y)\nhprofx: did you mean allow-exit?");
 }
 
 static void options_samples_stands_beside_the_last_of_times_and_old(void **state)
@@ -515,6 +557,8 @@ int main(void)
         cmocka_unit_test(options_depth_goes_to_2048),
         cmocka_unit_test(options_cutoff_is_what_strtod_takes),
         cmocka_unit_test(options_net_wants_a_host_and_a_port),
+        cmocka_unit_test(options_net_addresses_with_colons_stand_in_brackets),
+        cmocka_unit_test(options_of_the_socket),
         cmocka_unit_test(options_samples_stands_beside_the_last_of_times_and_old),
         cmocka_unit_test(options_unknown_name_is_followed_by_the_nearest),
         cmocka_unit_test(options_message_carries_no_control_and_no_broken_character),

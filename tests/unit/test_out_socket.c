@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_out_socket.c: the output over a connection, step by step, against a network made of memory: connecting, records, the end. */
+#include "socket_fixture.h"
+
+/* ---- connecting ---- */
+
+static void the_peer_is_taken_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *peer, *asked;
+    } all[] = {{"localhost:9000", "localhost|9000|0"}, {"[::1]:1", "::1|1|1"}, {"[fe80::1%eth0]:65535", "fe80::1%eth0|65535|1"}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        struct hpx_out_socket_config cfg = config();
+        cfg.peer = all[i].peer;
+        open_with(&cfg);
+        assert_string_equal(fake.asked, all[i].asked);
+        end();
+        hpx_out_socket_destroy(sock);
+        sock = NULL;
+    }
+    static const char *const bad[] = {"host", ":9", "host:", "[]:9", "[::1:9", "host:123456789"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
+        struct hpx_out_socket_config cfg = config();
+        struct hpx_err err;
+        cfg.peer = bad[i];
+        assert_int_equal(hpx_out_socket_open(&out, &sock, &cfg, &err), -HPX_E_IO);
+        assert_null(sock);
+    }
+}
+
+static void nobody_there_is_an_error_at_start(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    struct hpx_err err;
+    for (int i = 0; i < 4; i++) {
+        fake_reset();
+        fake.refuse = i == 0 ? 10 : 0;
+        fake.lookup_fails = i == 1;
+        fake.connect_errno = i == 2 ? ENETUNREACH : 0;
+        fake.silent = i == 3;
+        uint64_t start = fake.now;
+        assert_int_equal(hpx_out_socket_open(&out, &sock, &cfg, &err), -HPX_E_IO);
+        assert_string_equal(err.msg, "can't connect to host.example:9000");
+        assert_string_equal(said(), "");
+        assert_false(fake.open);
+        assert_int_equal(fake.now - start, i == 3 ? 3000 * FAKE_MS : 0);
+    }
+}
+
+static void all_addresses_of_the_name_are_tried(void **state)
+{
+    (void)state;
+    fake.addresses = 3;
+    fake.refuse = 2;
+    open_live();
+    assert_int_equal(fake.attempts, 3);
+    assert_int_equal(fake.lookups, 1);
+    assert_int_equal(fake.closed, 2);
+    end();
+}
+
+static void silent_addresses_end_within_ten_seconds(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    struct hpx_err err;
+    fake.addresses = 4;
+    fake.silent = true;
+    uint64_t start = fake.now;
+    assert_int_equal(hpx_out_socket_open(&out, &sock, &cfg, &err), -HPX_E_IO);
+    assert_int_equal(fake.now - start, 10000 * FAKE_MS);
+}
+
+static void net_wait_starts_without_a_peer(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    cfg.wait = true;
+    fake.refuse = 3;
+    open_with(&cfg);
+    assert_int_equal(fake.attempts, 0);
+    assert_false(hpx_out_socket_turn(sock));
+    assert_false(record("lost\n"));
+    while (wakes == 0) {
+        steps(1);
+    }
+    assert_int_equal(fake.attempts, 4);
+    assert_true(hpx_out_socket_turn(sock));
+    assert_true(record("kept\n"));
+    end();
+    assert_got(HEADER
+               "hprofx: lost, socket: 0 records (0 bytes) for a slow peer, 1 records (5 bytes) without a connection, 0 bytes of lost "
+               "connections\nkept\n");
+    assert_int_equal(said_times("nobody is there yet: Connection refused"), 1);
+    assert_int_equal(said_times("1 records (5 bytes) came while there was no connection"), 1);
+}
+
+static void attempts_back_off_from_50_ms_to_5_s(void **state)
+{
+    (void)state;
+    static const unsigned gaps[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000};
+    struct hpx_out_socket_config cfg = config();
+    cfg.wait = true;
+    fake.refuse = 100;
+    open_with(&cfg);
+    while (fake.attempts <= HPX_ARRAY_LEN(gaps)) {
+        steps(1);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(gaps); i++) {
+        assert_int_equal(fake.attempt_at[i + 1] - fake.attempt_at[i], gaps[i] * FAKE_MS);
+    }
+    assert_true(fake.polls < 40);
+    /* accepted and closed before the header: it goes on backing off; after a whole header it starts anew */
+    fake.refuse = 0;
+    while (wakes == 0) {
+        steps(1);
+    }
+    fake.gone = true;
+    steps(1);
+    uint64_t lost = fake.now;
+    while (wakes == 1) {
+        steps(1);
+    }
+    assert_int_equal(fake.now - lost, 5000 * FAKE_MS);
+    assert_true(hpx_out_socket_turn(sock));
+    steps(1);
+    assert_got(HEADER);
+    fake.gone = true;
+    steps(1);
+    lost = fake.now;
+    while (wakes == 2) {
+        steps(1);
+    }
+    assert_int_equal(fake.now - lost, 50 * FAKE_MS);
+    end();
+    assert_int_equal(said_times("nobody is there yet"), 1);
+    assert_int_equal(said_times("the connection is lost"), 1);
+}
+
+static void half_a_header_does_not_end_the_back_off(void **state)
+{
+    (void)state;
+    open_live();
+    steps(1);
+    assert_got(HEADER);
+    for (unsigned stream = 2, gap = 50; stream < 6; stream++, gap *= 2) {
+        fake.gone = true;
+        steps(1);
+        uint64_t lost = fake.now;
+        fake.window = SIZE_MAX;
+        while (wakes < stream) {
+            steps(1);
+        }
+        assert_int_equal(fake.now - lost, gap * FAKE_MS);
+        hpx_out_socket_turn(sock);
+        fake.window = 6;
+        steps(1);
+        assert_int_equal(fake.len, 6);
+    }
+    fake.window = SIZE_MAX;
+    end();
+}
+
+/* ---- records ---- */
+
+static void records_arrive_whole_and_in_order(void **state)
+{
+    (void)state;
+    open_live();
+    assert_int_equal(restarts, 1);
+    assert_true(record("one\n"));
+    hpx_out_str(&out, "t");
+    hpx_out_flush(&out); /* a flush inside a record does not end it */
+    assert_true(record("wo\n"));
+    hpx_out_str(&out, "three, not ended before the close\n");
+    end();
+    assert_got(HEADER "one\ntwo\nthree, not ended before the close\n");
+    assert_int_equal(fake.shut, 1);
+    assert_string_equal(said(), "");
+}
+
+static void the_first_record_wakes_the_net_thread(void **state)
+{
+    (void)state;
+    open_live();
+    steps(2);
+    unsigned stuck = fake.stuck;
+    assert_int_equal(stuck, 1); /* nothing to do */
+    fake.window = 0;
+    record("one\n");
+    steps(1);
+    assert_int_equal(fake.stuck, stuck);
+    record("two\n");
+    steps(1);
+    assert_int_equal(fake.stuck, stuck + 1); /* it waits for the peer: no wake */
+    fake.window = SIZE_MAX;
+    end();
+    assert_got(HEADER "one\ntwo\n");
+}
+
+static void short_sends_and_interruptions_change_nothing(void **state)
+{
+    (void)state;
+    open_live();
+    fake.piece = 1;
+    fake.eintr_every = 3;
+    for (int i = 0; i < 40; i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "record %d\n", i);
+        assert_true(record(text));
+        steps(20); /* round the ring a few times */
+    }
+    end();
+    assert_string_equal(said(), "");
+    const char *at = fake.got + strlen(HEADER);
+    for (int i = 0; i < 40; i++) {
+        char text[64];
+        int n = snprintf(text, sizeof(text), "record %d\n", i);
+        assert_memory_equal(at, text, (size_t)n);
+        at += n;
+    }
+    assert_ptr_equal(at, fake.got + fake.len);
+}
+
+static void a_record_without_room_is_dropped_whole_and_told(void **state)
+{
+    (void)state;
+    char big[701];
+    memset(big, 'b', 700);
+    big[700] = '\0';
+    open_live();
+    fake.window = 0;
+    assert_true(record(big));
+    assert_false(record(big));
+    assert_false(record("small\n")); /* there is room for it, but not for the note before it */
+    assert_false(record(big));
+    assert_conserved(sock, 7 + 700);
+    fake.window = SIZE_MAX;
+    steps(3);
+    assert_true(record("after\n"));
+    end();
+    char all[2048];
+    snprintf(all, sizeof(all),
+             HEADER "%shprofx: lost, socket: 3 records (1406 bytes) for a slow peer, 0 records (0 bytes) without a connection, 0 bytes "
+                    "of lost connections\nafter\n",
+             big);
+    assert_int_equal(said_times("the peer does not keep up: records"), 1);
+    assert_int_equal(said_times("3 records (1406 bytes) were dropped"), 1);
+    assert_got(all);
+}
+
+static void a_record_larger_than_the_queue_is_dropped(void **state)
+{
+    (void)state;
+    static char huge[200000];
+    memset(huge, 'h', sizeof(huge) - 1);
+    open_live();
+    assert_false(record(huge));
+    assert_true(record("after\n"));
+    end();
+    assert_non_null(strstr(fake.got, "1 records (199999 bytes) for a slow peer"));
+}
+
+static void the_last_note_always_fits(void **state)
+{
+    (void)state;
+    char text[770];
+    open_live();
+    fake.window = 0;
+    memset(text, 'x', sizeof(text) - 1);
+    text[1024 - HPX_OUT_SOCKET_NOTE - strlen(HEADER)] = '\0';
+    assert_true(record(text));
+    assert_false(record("y"));
+    fake.window = SIZE_MAX;
+    end();
+    assert_non_null(memmem(fake.got, fake.len, "xhprofx: lost, socket: 1 records (1 bytes)", 42));
+}
+
+static size_t own_note(void *ctx, char *to, size_t room, const struct hpx_out_socket_counts *c)
+{
+    assert_ptr_equal(ctx, &out);
+    return (size_t)snprintf(to, room, "<%u>", (unsigned)c->dropped_records);
+}
+
+static void the_owner_words_the_note(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    cfg.owner.note = own_note;
+    cfg.queue = 300;
+    open_with(&cfg);
+    hpx_out_socket_turn(sock);
+    assert_false(record("0123456789012345678901234567890123456789"));
+    assert_true(record("a"));
+    assert_true(record("b"));
+    end();
+    assert_got(HEADER "<1>ab");
+}
+
+static void a_lost_connection_loses_its_queue_and_the_next_begins_anew(void **state)
+{
+    (void)state;
+    open_live();
+    assert_true(record("one\n"));
+    fake.reset_at = 9;
+    steps(1);
+    assert_int_equal(fake.len, 9);
+    assert_true(record("two\n"));
+    steps(1); /* the reset is seen */
+    assert_false(fake.open);
+    assert_false(record("three\n"));
+    fake.reset_at = SIZE_MAX;
+    while (wakes < 2) {
+        assert_false(hpx_out_socket_turn(sock));
+        steps(1);
+    }
+    assert_false(record("before the stream begins\n"));
+    assert_true(hpx_out_socket_turn(sock));
+    assert_int_equal(restarts, 2);
+    assert_true(record("four\n"));
+    end();
+    assert_got(HEADER
+               "hprofx: lost, socket: 0 records (0 bytes) for a slow peer, 2 records (31 bytes) without a connection, 6 bytes of lost "
+               "connections\nfour\n");
+    assert_int_equal(said_times("the connection is lost: Connection reset by peer; profiling goes on"), 1);
+}
+
+static void each_stream_is_told_of_all_losses(void **state)
+{
+    (void)state;
+    open_live();
+    steps(1);
+    fake.gone = true;
+    steps(1);
+    assert_false(record("lost\n"));
+    for (unsigned stream = 2; stream < 4; stream++) {
+        while (wakes < stream) {
+            steps(1);
+        }
+        hpx_out_socket_turn(sock);
+        steps(1);
+        assert_true(record("kept\n"));
+        steps(1);
+        assert_non_null(memmem(fake.got, fake.len, "1 records (5 bytes) without", 27));
+        fake.gone = true; /* with nothing queued: no new loss */
+        steps(1);
+    }
+    end();
+}
+
+static void a_reset_at_any_byte_leaves_whole_streams(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < 60; at++) {
+        setup(state);
+        open_live();
+        fake.reset_at = at;
+        for (int i = 0; i < 12; i++) {
+            hpx_out_socket_turn(sock);
+            record("0123456789\n");
+            steps(2);
+            fake.reset_at = fake.gone ? SIZE_MAX : fake.reset_at;
+            fake.now += 100 * FAKE_MS;
+        }
+        end();
+        assert_memory_equal(fake.got, HEADER, strlen(HEADER));
+        assert_int_equal(fake.got[fake.len - 1], '\n');
+        assert_int_equal(restarts, 2);
+        teardown(state);
+        sock = NULL;
+    }
+    setup(state);
+}
+
+static void errors_of_send_and_recv_lose_the_connection_alone(void **state)
+{
+    (void)state;
+    open_live();
+    fake.recv_errno = ETIMEDOUT;
+    fake.window = 0;
+    steps(1);
+    assert_false(fake.open);
+    fake.recv_errno = 0;
+    fake.window = SIZE_MAX;
+    while (wakes < 2) {
+        steps(1);
+    }
+    assert_int_equal(said_times("the connection is lost: Connection timed out"), 1);
+    fake.recv_errno = EINTR;
+    steps(3);
+    assert_true(fake.open);
+    end();
+}
+
+/* ---- the end ---- */
+
+static void a_stalled_peer_is_left_at_the_deadline(void **state)
+{
+    (void)state;
+    open_live();
+    fake.window = 10;
+    record("one, which is longer\n");
+    uint64_t start = fake.now;
+    end();
+    assert_int_equal(fake.now - start, 2000 * FAKE_MS);
+    assert_got(HEADER "one");
+    assert_int_equal(said_times("18 bytes were not yet sent"), 1);
+    assert_int_equal(fake.stuck, 0);
+}
+
+static void the_owner_may_set_an_earlier_deadline(void **state)
+{
+    (void)state;
+    open_live();
+    fake.window = 0;
+    uint64_t start = fake.now;
+    hpx_out_socket_deadline(sock, start + 300 * FAKE_MS);
+    hpx_out_socket_deadline(sock, start + 400 * FAKE_MS);
+    end();
+    assert_int_equal(fake.now - start, 300 * FAKE_MS);
+}
+
+static void the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away(void **state)
+{
+    (void)state;
+    static uint8_t junk[3 << 20];
+    open_live();
+    fake.in = junk;
+    fake.in_len = 5000;
+    uint64_t start = fake.now;
+    end();
+    assert_int_equal(fake.in_at, 5000);
+    assert_int_equal(fake.now - start, 1000 * FAKE_MS);
+    assert_int_equal(ncommands, 0);
+    hpx_out_socket_destroy(sock);
+    fake_reset();
+    open_live();
+    fake.in = junk;
+    fake.in_len = sizeof(junk);
+    start = fake.now;
+    end(); /* a peer that floods does not hold it up */
+    assert_true(fake.in_at < 2 << 20);
+    assert_true(fake.now == start);
+}
+
+static void an_end_without_a_connection_is_at_once(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    cfg.wait = true;
+    fake.refuse = 100;
+    open_with(&cfg);
+    steps(4);
+    uint64_t start = fake.now;
+    end();
+    assert_int_equal(fake.now, start);
+    hpx_out_socket_destroy(sock);
+    fake_reset();
+    fake.silent = true; /* in the middle of connecting */
+    open_with(&cfg);
+    steps(1);
+    assert_true(fake.open);
+    end();
+}
+
+static void a_stream_that_was_not_begun_is_closed(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    open_with(&cfg);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(fake.len, 0);
+    assert_false(hpx_out_socket_turn(sock));
+    assert_int_equal(restarts, 0);
+}
+
+static void room_is_waited_for_at_most_so_long(void **state)
+{
+    (void)state;
+    char text[701];
+    memset(text, 'x', 700);
+    text[700] = '\0';
+    open_live();
+    assert_true(hpx_out_socket_room(sock, 700, 0));
+    assert_false(hpx_out_socket_room(sock, 1024, UINT64_C(3600000000000))); /* never: no waiting */
+    fake.window = 0;
+    record(text);
+    assert_false(hpx_out_socket_room(sock, 700, 1));
+    fake.gone = true;
+    steps(1);
+    assert_false(hpx_out_socket_room(sock, 700, UINT64_C(3600000000000)));
+    end();
+}
+
+static void a_connection_is_waited_for_at_most_so_long(void **state)
+{
+    (void)state;
+    open_live();
+    assert_true(hpx_out_socket_await(sock, 0));
+    fake.gone = true;
+    steps(1);
+    assert_false(hpx_out_socket_await(sock, 1));
+    while (wakes < 2) {
+        steps(1);
+    }
+    assert_true(hpx_out_socket_await(sock, 0));
+    end();
+}
+
+static void a_second_runner_returns(void **state)
+{
+    (void)state;
+    open_live();
+    end();
+    hpx_out_socket_run(sock);
+    assert_false(hpx_out_socket_step(sock));
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_peer_is_taken_apart),
+        TEST(nobody_there_is_an_error_at_start),
+        TEST(all_addresses_of_the_name_are_tried),
+        TEST(silent_addresses_end_within_ten_seconds),
+        TEST(net_wait_starts_without_a_peer),
+        TEST(attempts_back_off_from_50_ms_to_5_s),
+        TEST(half_a_header_does_not_end_the_back_off),
+        TEST(records_arrive_whole_and_in_order),
+        TEST(the_first_record_wakes_the_net_thread),
+        TEST(short_sends_and_interruptions_change_nothing),
+        TEST(a_record_without_room_is_dropped_whole_and_told),
+        TEST(a_record_larger_than_the_queue_is_dropped),
+        TEST(the_last_note_always_fits),
+        TEST(the_owner_words_the_note),
+        TEST(a_lost_connection_loses_its_queue_and_the_next_begins_anew),
+        TEST(each_stream_is_told_of_all_losses),
+        TEST(a_reset_at_any_byte_leaves_whole_streams),
+        TEST(errors_of_send_and_recv_lose_the_connection_alone),
+        TEST(a_stalled_peer_is_left_at_the_deadline),
+        TEST(the_owner_may_set_an_earlier_deadline),
+        TEST(the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away),
+        TEST(an_end_without_a_connection_is_at_once),
+        TEST(a_stream_that_was_not_begun_is_closed),
+        TEST(room_is_waited_for_at_most_so_long),
+        TEST(a_connection_is_waited_for_at_most_so_long),
+        TEST(a_second_runner_returns),
+    };
+    return cmocka_run_group_tests_name("out_socket", tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_out_socket_commands.c: what a peer sends over the output's connection: commands, faults, floods, its end. */
+#include "socket_fixture.h"
+
+static void peer_sends(const void *bytes, size_t n)
+{
+    fake.in = (uint8_t *)(uintptr_t)bytes;
+    fake.in_len = n;
+    fake.in_at = 0;
+}
+
+#define PEER_SENDS(s) peer_sends(s, sizeof(s) - 1)
+#define FORCE_GC      "\1\0\0\0\7\0\0\0\0"
+#define CPU(serial)   "\7\0\0\0" serial "\0\0\0\6\0\0\x3f\0\0\0"
+
+static void commands_come_in_order_and_one_dump_of_a_kind_waits(void **state)
+{
+    (void)state;
+    open_live();
+    PEER_SENDS(FORCE_GC CPU("\1") "\6\0\0\0\2\0\0\0\0" CPU("\3") "\x08\0\0\0\4\0\0\0\2\0\5"
+                                                                 "\x08\0\0\0\5\0\0\0\2\0\5");
+    steps(2);
+    assert_int_equal(ncommands, 5);
+    static const uint8_t tags[] = {1, 7, 6, 8, 8};
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(commands[i].tag, tags[i]);
+    }
+    assert_int_equal(said_times("command CPU SAMPLES, serial 3: left out: one waits already"), 1);
+    hpx_out_socket_begun(sock, 7); /* it runs: one more may wait */
+    PEER_SENDS(CPU("\4") CPU("\5"));
+    steps(1);
+    assert_int_equal(ncommands, 6);
+    assert_int_equal(commands[5].serial, 4);
+    assert_int_equal(said_times("serial 5: left out"), 1);
+    end();
+}
+
+static void controls_wait_in_the_peer_when_all_places_are_taken(void **state)
+{
+    (void)state;
+    static uint8_t many[100][11];
+    open_live();
+    for (uint8_t i = 0; i < 100; i++) {
+        memcpy(many[i], "\x08\0\0\0\0\0\0\0\2\0\5", 11);
+        many[i][4] = i;
+    }
+    peer_sends(many, sizeof(many));
+    steps(5);
+    assert_int_equal(ncommands, 64);
+    unsigned polls = fake.polls, stuck = fake.stuck;
+    steps(3);
+    assert_int_equal(fake.stuck - stuck, fake.polls - polls); /* it sleeps */
+    for (unsigned i = 0; i < 36; i++) {
+        hpx_out_socket_begun(sock, 8);
+        steps(2);
+        assert_int_equal(ncommands, 65 + i);
+    }
+    for (unsigned i = 0; i < 100; i++) {
+        assert_int_equal(commands[i].serial, i);
+    }
+    end();
+    assert_string_equal(said(), "");
+}
+
+static void a_flood_is_read_at_a_bounded_rate(void **state)
+{
+    (void)state;
+    static uint8_t flood[3 << 20]; /* commands of tag 0 */
+    open_live();
+    steps(1);
+    peer_sends(flood, sizeof(flood));
+    uint64_t start = fake.now;
+    unsigned polls = fake.polls;
+    while (fake.in_at < fake.in_len) {
+        steps(1);
+    }
+    assert_true(fake.now - start >= 2000 * FAKE_MS);
+    assert_true(fake.polls - polls < 2000);
+    assert_true(said_times("left out: there is no such command") < 30);
+    assert_true(said_times("lines before it were left out)") > 0);
+    end();
+}
+
+static void faulty_commands_are_said_and_the_next_is_carried_out(void **state)
+{
+    (void)state;
+    open_live();
+    PEER_SENDS("\x55\0\0\0\7\0\0\0\2zz"
+               "\x08\0\0\0\x08\0\0\0\2\0\x09"
+               "\3\0\0\0\x09\0\0\0\0" FORCE_GC);
+    steps(2);
+    assert_int_equal(ncommands, 1);
+    assert_int_equal(said_times("unknown command, tag 85, serial 7, 2 bytes: left out: there is no such command"), 1);
+    assert_int_equal(said_times("CONTROL, tag 8, serial 8, 2 bytes: left out: there is no such sub option"), 1);
+    assert_int_equal(said_times("ALLOC SITES, tag 3, serial 9, 0 bytes: left out: its body is too short"), 1);
+    end();
+}
+
+static void a_broken_stream_is_said_and_the_connection_made_anew(void **state)
+{
+    (void)state;
+    open_live();
+    PEER_SENDS(FORCE_GC "\1\0\0\0\x08\0\1\0\1" FORCE_GC);
+    steps(2);
+    assert_false(fake.open);
+    assert_int_equal(ncommands, 1);
+    assert_int_equal(said_times("no command stream; the connection is made anew"), 1);
+    assert_int_equal(said_times("the connection is lost"), 0);
+    PEER_SENDS(FORCE_GC);
+    while (ncommands < 2) {
+        steps(1);
+    }
+    assert_int_equal(wakes, 2);
+    end();
+}
+
+static void half_a_command_does_not_survive_its_connection(void **state)
+{
+    (void)state;
+    open_live();
+    PEER_SENDS("\1\0\0");
+    steps(2);
+    fake.gone = true;
+    steps(1);
+    PEER_SENDS(FORCE_GC);
+    while (ncommands < 1) {
+        steps(1);
+    }
+    assert_int_equal(commands[0].serial, 7);
+    end();
+    assert_int_equal(said_times("left out"), 0);
+}
+
+static void eof_ends_the_commands_and_not_the_output(void **state)
+{
+    (void)state;
+    open_live();
+    PEER_SENDS("\xff" FORCE_GC);
+    steps(3);
+    PEER_SENDS(FORCE_GC);
+    unsigned polls = fake.polls, stuck = fake.stuck;
+    steps(3);
+    assert_int_equal(fake.stuck - stuck, fake.polls - polls);
+    assert_int_equal(ncommands, 0);
+    assert_true(record("one\n"));
+    end();
+    assert_got(HEADER "one\n");
+}
+
+static void a_peer_that_only_listens_is_no_lost_peer(void **state)
+{
+    (void)state;
+    open_live();
+    steps(1);
+    fake.in_end = true;
+    steps(3); /* the end is seen, a note goes out */
+    unsigned polls = fake.polls, stuck = fake.stuck;
+    steps(3);
+    assert_int_equal(fake.stuck - stuck, fake.polls - polls);
+    assert_true(record("one\n"));
+    end();
+    assert_int_equal(fake.attempts, 1);
+    assert_got(HEADER
+               "hprofx: lost, socket: 0 records (0 bytes) for a slow peer, 0 records (0 bytes) without a connection, 0 bytes of lost "
+               "connections\none\n");
+}
+
+static void a_peer_that_only_listens_gets_the_header_first(void **state)
+{
+    (void)state;
+    struct hpx_out_socket_config cfg = config();
+    open_with(&cfg);
+    for (unsigned stream = 1; stream < 3; stream++) {
+        fake.in_end = true;
+        steps(3);
+        assert_int_equal(fake.len, 0);
+        assert_true(hpx_out_socket_turn(sock));
+        steps(1);
+        assert_memory_equal(fake.got, HEADER, strlen(HEADER));
+        fake.gone = true;
+        fake.in_end = false;
+        while (wakes <= stream) {
+            steps(1);
+        }
+    }
+    end();
+}
+
+static void a_peer_that_closed_is_noticed_without_a_record(void **state)
+{
+    (void)state;
+    for (int after_eof = 0; after_eof < 2; after_eof++) {
+        setup(state);
+        open_live();
+        steps(1);
+        if (after_eof) {
+            PEER_SENDS("\xff");
+            steps(2);
+        }
+        fake.in_end = fake.closed_by_peer = true;
+        steps(4);
+        assert_false(fake.open);
+        fake.in_end = fake.closed_by_peer = false;
+        while (wakes < 2) {
+            steps(1);
+        }
+        end();
+        teardown(state);
+        sock = NULL;
+    }
+    setup(state);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(commands_come_in_order_and_one_dump_of_a_kind_waits),
+        TEST(controls_wait_in_the_peer_when_all_places_are_taken),
+        TEST(a_flood_is_read_at_a_bounded_rate),
+        TEST(faulty_commands_are_said_and_the_next_is_carried_out),
+        TEST(a_broken_stream_is_said_and_the_connection_made_anew),
+        TEST(half_a_command_does_not_survive_its_connection),
+        TEST(eof_ends_the_commands_and_not_the_output),
+        TEST(a_peer_that_only_listens_is_no_lost_peer),
+        TEST(a_peer_that_only_listens_gets_the_header_first),
+        TEST(a_peer_that_closed_is_noticed_without_a_record),
+    };
+    return cmocka_run_group_tests_name("out_socket_commands", tests, NULL, NULL);
+}

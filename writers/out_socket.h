@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* out_socket.h: an output over a connection that we make (net=HOST:PORT), and the commands that come back over it.
+ *
+ * Two threads of ours and no others. The writer's thread puts whole records into a bounded queue and never waits for the peer: a record
+ * that does not fit is dropped whole and counted. The net thread (hpx_out_socket_run) connects, sends, reads commands, connects again. They
+ * share the queue's figures and the state of the link, under one lock that is never held over a system call.
+ *
+ * A stream is one connection from its header on, and stands for itself: what a stream defines is gone with it. A connection that is lost
+ * loses what was queued for it; the records until the next stream begins are dropped too.
+ *
+ * Definitions come before their users because hpx_out_record() says for each record whether it is in the stream: who writes remembers a
+ * definition only then, and leaves a user out when one of its definitions was refused. A refused one is tried again before its next user.
+ *
+ * docs/socket.md has states, orders and failures. Not for signal handlers, but for forget(). */
+#ifndef HPX_OUT_SOCKET_H
+#define HPX_OUT_SOCKET_H
+
+#include "hprof_commands.h"
+#include "out.h"
+#include <poll.h>
+
+struct addrinfo;
+
+/* The system, replaced in tests. Each returns -1 with errno as the call of its name, unless said otherwise. */
+struct hpx_out_socket_ops {
+    int (*lookup)(void *ctx, const char *host, const char *port, bool literal, struct addrinfo **found); /* as getaddrinfo(); may block */
+    void (*lookup_free)(void *ctx, struct addrinfo *found);
+    int (*connect)(void *ctx, const struct addrinfo *to); /* a descriptor whose connection was begun; does not block */
+    int (*connected)(void *ctx, int fd);                  /* once writable: 0, or the error number */
+    ssize_t (*send)(void *ctx, int fd, const void *p, size_t n);
+    ssize_t (*recv)(void *ctx, int fd, void *p, size_t n);
+    int (*poll)(void *ctx, struct pollfd *fds, nfds_t n, int ms);
+    int (*shutdown)(void *ctx, int fd); /* we send no more */
+    int (*close)(void *ctx, int fd);
+    uint64_t (*now)(void *ctx); /* ns of a monotonic clock */
+};
+
+/* What became of the records so far, over all streams. In bytes: given + note = sent + queued + dropped + absent + cut. */
+struct hpx_out_socket_counts {
+    uint64_t given_records, given_bytes;
+    uint64_t dropped_records, dropped_bytes; /* did not fit: the peer does not keep up */
+    uint64_t absent_records, absent_bytes;   /* there was no connection */
+    uint64_t cut_bytes;                      /* were queued when the connection was lost or the end came */
+    uint64_t sent_bytes;                     /* taken by the system */
+    uint64_t note_bytes;                     /* notes that were queued or sent */
+    uint64_t connections, refused_commands, faulty_commands;
+};
+
+/* The owner. */
+struct hpx_out_socket_owner {
+    void *ctx;
+    /* Net thread (open() too): a connection waits for its stream; the writer's thread must come to hpx_out_socket_turn() soon. */
+    void (*wake)(void *ctx);
+    /* Writer's thread, inside turn(): forget what was defined; write the header as one record, then what the stream must begin with. */
+    void (*restart)(void *ctx);
+    /* Either thread: one record of the format that tells of losses, at most `room` bytes; returns its length, 0: none. Pure, called under
+     * our lock. NULL: the line of hpx_out_socket_note_text(). It comes before the first record behind a loss, at the end, and when the peer
+     * sends no more. */
+    size_t (*note)(void *ctx, char *to, size_t room, const struct hpx_out_socket_counts *c);
+    /* Net thread: a good command, in order. The owner queues it for who carries it out and says hpx_out_socket_begun() then. */
+    void (*command)(void *ctx, const struct hpx_command *c);
+};
+
+struct hpx_out_socket_config {
+    const char *peer;                     /* HOST:PORT, ADDR in brackets if it has colons; checked by the option parser */
+    size_t queue;                         /* bytes; 0: 8 MiB. Touched only as far as it is used */
+    uint64_t end_ns;                      /* what close() may take when nobody set a deadline; 0: 5 s */
+    bool wait;                            /* net-wait=y: nobody needs to listen at start */
+    uint8_t id_size;                      /* of thread ids in CONTROL */
+    const struct hpx_out_socket_ops *ops; /* NULL: the system's */
+    void *sys;                            /* the ops' ctx */
+    struct hpx_out_socket_owner owner;
+};
+
+struct hpx_out_socket;
+
+#define HPX_OUT_SOCKET_NOTE 256u /* bytes of a note at most */
+
+/* At load. Connects unless `wait` (10 s at most, beside the resolver's own time) and makes *o an output over it. -HPX_E_IO: nobody there,
+ * err->msg is the original's sentence; -HPX_E_NOMEM, -HPX_E_SYS. *made lives until destroy. */
+int hpx_out_socket_open(struct hpx_out *o, struct hpx_out_socket **made, const struct hpx_out_socket_config *cfg, struct hpx_err *err);
+/* The body of the net thread: returns after the end. Who comes second returns at once. */
+void hpx_out_socket_run(struct hpx_out_socket *s);
+/* One round of run(), for tests without a thread: waits in ops->poll at most once. false: it has ended. */
+bool hpx_out_socket_step(struct hpx_out_socket *s);
+
+/* Writer's thread, between two messages: if a new connection waits, begins its stream (owner.restart). true: a stream is live. */
+bool hpx_out_socket_turn(struct hpx_out_socket *s);
+/* Writer's thread, before a large section: waits until `n` bytes are free, the link is lost, or `ns` have passed; true: they are free. What
+ * is not free then is dropped by hpx_out_record() as ever. The caller bounds how long its lane may wait. */
+bool hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns);
+
+/* Writer's thread, before the last dump: waits for a connection, at most `ns`; true: there is one, turn() begins or has its stream. */
+bool hpx_out_socket_await(struct hpx_out_socket *s, uint64_t ns);
+
+/* Any thread: a command that was handed to the owner begins now (or was given up): its place in the queue is free. */
+void hpx_out_socket_begun(struct hpx_out_socket *s, uint8_t tag);
+/* Any thread: a line on stderr that answers a command or tells of a link. At most 20 at once and one more a second; how many were left out
+ * stands in the next one. */
+void hpx_out_socket_complain(struct hpx_out_socket *s, const char *fmt, ...) HPX_PRINTF(2, 3);
+/* Any thread: close() and what is before it must have ended at `at` (clock of hpx_clock_mono). */
+void hpx_out_socket_deadline(struct hpx_out_socket *s, uint64_t at);
+void hpx_out_socket_count(struct hpx_out_socket *s, struct hpx_out_socket_counts *c);
+/* Child of a fork; async-signal-safe. */
+void hpx_out_socket_forget(struct hpx_out_socket *s);
+/* After hpx_out_close(), and after run() returned. */
+void hpx_out_socket_destroy(struct hpx_out_socket *s);
+
+/* "hprofx: records dropped: ..." */
+size_t hpx_out_socket_note_text(char *to, size_t room, const struct hpx_out_socket_counts *c);
+
+#endif
