@@ -325,10 +325,6 @@ static int record(struct hpx_bin *b)
     }
     uint32_t us = hpx_be4(p + 1);
     hpx_source_take(r->source, 9);
-    uint64_t rest = hpx_source_rest(r->source);
-    if (rest != HPX_SOURCE_UNKNOWN && b->length > rest) {
-        return hpx_reader_cut(r, b->at, 0, "%s says it has %" PRIu64 " bytes, the file has %" PRIu64 " more", b->what, b->length, rest);
-    }
     b->status = unwrap_time(b, us);
     if (b->status == HPX_RD_SOUND) {
         ev.record = (struct hpx_rd_record){.tag = b->tag, .us = b->us, .length = b->length};

@@ -189,17 +189,18 @@ static void threads(const struct hpx_report *r)
         const char *group = hpx_profile_name(p, t->group);
         size_t columns = 0;
         fprintf(r->to, "  %6" PRIu32 "   ", t->serial);
-        hpx_report_name(r->to, group, 14, false);
+        hpx_report_name(r->to, group, 13, false);
         for (const char *at = group; *at != '\0'; at++) {
             columns += ((unsigned char)*at & 0xc0) != 0x80;
         }
-        fprintf(r->to, "%*s", columns < 16 ? (int)(16 - columns) : 1, "");
+        fprintf(r->to, "%*s", columns < 13 ? (int)(16 - columns) : columns == 13 ? 3 : 0, "");
         if (!p->header.text) {
             fprintf(r->to, " %9s  %9s  ", seconds(t->start_us), t->ended ? seconds(t->end_us) : "-");
         } else {
             fputc(' ', r->to);
         }
-        hpx_report_name(r->to, hpx_profile_name(p, t->name), NAME_COLUMNS, false);
+        const char *name = hpx_profile_name(p, t->name);
+        hpx_report_name(r->to, name[0] != '\0' ? name : "(no name)", NAME_COLUMNS, false);
         fputc('\n', r->to);
     }
     if (p->threads.len > THREADS_SHOWN) {

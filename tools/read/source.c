@@ -5,14 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST ((size_t)256 << 10)
 
-int hpx_source_init(struct hpx_source *s, ssize_t (*read)(void *, void *, size_t), void *ctx, uint64_t size)
+int hpx_source_init(struct hpx_source *s, ssize_t (*read)(void *, void *, size_t), void *ctx)
 {
-    *s = (struct hpx_source){.read = read, .ctx = ctx, .size = size, .cap = FIRST};
+    *s = (struct hpx_source){.read = read, .ctx = ctx, .cap = FIRST};
     s->buf = malloc(s->cap);
     return s->buf != NULL ? 0 : -HPX_E_NOMEM;
 }
@@ -24,10 +23,7 @@ static ssize_t read_fd(void *ctx, void *to, size_t n)
 
 int hpx_source_init_fd(struct hpx_source *s, int fd)
 {
-    struct stat st;
-    off_t at = lseek(fd, 0, SEEK_CUR);
-    bool known = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && at >= 0 && st.st_size >= at;
-    return hpx_source_init(s, read_fd, (void *)(intptr_t)fd, known ? (uint64_t)(st.st_size - at) : HPX_SOURCE_UNKNOWN);
+    return hpx_source_init(s, read_fd, (void *)(intptr_t)fd);
 }
 
 static ssize_t read_nothing(void *ctx, void *to, size_t n)
@@ -40,7 +36,7 @@ static ssize_t read_nothing(void *ctx, void *to, size_t n)
 
 int hpx_source_init_memory(struct hpx_source *s, const void *p, size_t n)
 {
-    *s = (struct hpx_source){.read = read_nothing, .size = n, .cap = n > 0 ? n : 1};
+    *s = (struct hpx_source){.read = read_nothing, .cap = n > 0 ? n : 1};
     s->buf = malloc(s->cap);
     if (s->buf == NULL) {
         return -HPX_E_NOMEM;

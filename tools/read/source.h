@@ -9,13 +9,11 @@
 #include "compiler.h"
 #include <sys/types.h>
 
-#define HPX_SOURCE_MAX     ((size_t)16 << 20)
-#define HPX_SOURCE_UNKNOWN UINT64_MAX
+#define HPX_SOURCE_MAX ((size_t)16 << 20)
 
 struct hpx_source {
     ssize_t (*read)(void *ctx, void *to, size_t n); /* as read(2) */
     void *ctx;
-    uint64_t size; /* of the whole, or HPX_SOURCE_UNKNOWN */
     char *buf;
     size_t cap, at, end;
     uint64_t base; /* where buf[0] is in the file */
@@ -24,7 +22,7 @@ struct hpx_source {
 };
 
 /* 0, -HPX_E_NOMEM. */
-int hpx_source_init(struct hpx_source *s, ssize_t (*read)(void *, void *, size_t), void *ctx, uint64_t size);
+int hpx_source_init(struct hpx_source *s, ssize_t (*read)(void *, void *, size_t), void *ctx);
 /* Of a descriptor, which stays the caller's. */
 int hpx_source_init_fd(struct hpx_source *s, int fd);
 /* Of n bytes of memory, which must stay. */
@@ -48,13 +46,6 @@ static inline const char *hpx_source_bytes(const struct hpx_source *s)
 static inline uint64_t hpx_source_offset(const struct hpx_source *s)
 {
     return s->base + s->at;
-}
-
-/* How many bytes are known to follow; HPX_SOURCE_UNKNOWN for a pipe. */
-static inline uint64_t hpx_source_rest(const struct hpx_source *s)
-{
-    uint64_t offset = hpx_source_offset(s);
-    return s->size == HPX_SOURCE_UNKNOWN ? HPX_SOURCE_UNKNOWN : s->size > offset ? s->size - offset : 0;
 }
 
 /* Goes on by n bytes, which the caller saw. */
