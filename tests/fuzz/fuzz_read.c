@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_read.c: any bytes as an HPROF file: the reader ends, keeps its bounds, finds the same in pieces as at once, and takes what it says
  * is whole. */
-#include "report.h"
+#include "show.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -84,13 +84,18 @@ static int take_cut(struct hpx_txt *t, struct hpx_rd_text l)
     return rc == HPX_RD_SOUND ? hpx_reader_note(t->r, HPX_NOTE_LINE_CUT, t->at, t->line) : rc;
 }
 
+static int unended(struct hpx_txt *t)
+{
+    return hpx_reader_break(t->r, t->begun_at, t->begun, "THREAD START without its end");
+}
+
 /* One more line of a THREAD START whose name has newlines. *rest: what of the line is behind the record. */
 static int join(struct hpx_txt *t, struct hpx_rd_text l, struct hpx_rd_text *rest)
 {
     size_t room = sizeof(t->join) - t->joined - 1;
     size_t k = l.n < room ? l.n : room;
     if (begins_as_record(l)) {
-        return hpx_reader_break(t->r, t->begun_at, t->begun, "THREAD START without its end");
+        return unended(t);
     }
     t->join[t->joined] = '\n';
     memcpy(t->join + t->joined + 1, l.p, k);
@@ -102,6 +107,9 @@ static int join(struct hpx_txt *t, struct hpx_rd_text l, struct hpx_rd_text *res
     }
     if (rc == HPX_TXT_NO_MATCH && t->joined == sizeof(t->join)) {
         rc = take_cut(t, whole);
+        if (rc == HPX_TXT_NO_MATCH) {
+            return unended(t);
+        }
     }
     if (rc == HPX_TXT_NO_MATCH) {
         return HPX_RD_SOUND;

@@ -138,12 +138,11 @@ static int load(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
         return hpx_reader_no_memory(r);
     }
     const uint32_t *before = added == 0 ? hpx_idmap_find(&c->classes, *serial) : NULL;
-    if (before != NULL && *before == 1) {
-        return hpx_reader_break(r, ev->at, ev->line, "the class object %" PRIx64 " belongs to class serial %" PRIu32 " already",
-                                ev->load.id, *serial);
-    }
+    int rc = before != NULL && *before == 1 ? hpx_reader_note(r, HPX_NOTE_CLASS_AGAIN, ev->at, ev->line) : HPX_RD_SOUND;
     *serial = ev->load.serial;
-    int rc = string_defined(c, r, ev, ev->load.name, "the name of a class");
+    if (rc == HPX_RD_SOUND) {
+        rc = string_defined(c, r, ev, ev->load.name, "the name of a class");
+    }
     return rc == HPX_RD_SOUND ? await_trace(c, r, ev, ev->load.trace) : rc;
 }
 

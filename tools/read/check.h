@@ -71,6 +71,10 @@ struct hpx_check {
     struct hpx_idmap objects, roots, heap_classes; /* heap_classes -> index of class_list + 1 */
     struct hpx_list root_places, class_list;
     uint64_t heap_objects, announced;
+    /* what the object before had: neighbours are alike */
+    uint64_t near_class;
+    uint32_t near_index; /* of class_list, + 1; 0: none */
+    uint32_t near_trace;
 };
 
 void hpx_check_init(struct hpx_check *c);

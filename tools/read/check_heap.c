@@ -13,6 +13,7 @@ static void forget(struct hpx_check *c)
     c->class_list.len = 0;
     c->heap_objects = 0;
     c->late = false;
+    c->near_index = 0;
 }
 
 static struct hpx_check_class *class_at(const struct hpx_check *c, size_t i)
@@ -58,9 +59,14 @@ static int begin(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
 
 static int known_trace(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, uint32_t serial)
 {
-    return serial == 0 || hpx_idmap_has(&c->traces, serial)
-               ? HPX_RD_SOUND
-               : hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " is not defined before it", serial);
+    if (serial == c->near_trace) { /* 0 at first, which is no trace */
+        return HPX_RD_SOUND;
+    }
+    if (!hpx_idmap_has(&c->traces, serial)) {
+        return serial == 0 ? HPX_RD_SOUND : hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " is not defined before it", serial);
+    }
+    c->near_trace = serial;
+    return HPX_RD_SOUND;
 }
 
 static int root(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
@@ -136,10 +142,20 @@ static int class_dump(struct hpx_check *c, struct hpx_reader *r, const struct hp
 
 static int of_class(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
-    int rc = class_loaded(c, r, ev, ev->object.class_id, "the class of an object");
-    struct hpx_check_class *k = rc == HPX_RD_SOUND ? get_class(c, ev->object.class_id) : NULL;
-    if (k == NULL) {
-        return rc == HPX_RD_SOUND ? hpx_reader_no_memory(r) : rc;
+    struct hpx_check_class *k;
+    if (c->near_index != 0 && c->near_class == ev->object.class_id) {
+        k = class_at(c, c->near_index - 1);
+    } else {
+        int rc = class_loaded(c, r, ev, ev->object.class_id, "the class of an object");
+        if (rc != HPX_RD_SOUND) {
+            return rc;
+        }
+        k = get_class(c, ev->object.class_id);
+        if (k == NULL) {
+            return hpx_reader_no_memory(r);
+        }
+        c->near_class = ev->object.class_id;
+        c->near_index = (uint32_t)(k - class_at(c, 0)) + 1;
     }
     if (!k->is_used) {
         k->is_used = true;

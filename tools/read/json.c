@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* json.c: the same as one JSON object. */
-#include "report.h"
+#include "show.h"
 #include <inttypes.h>
 
 /* Commas between the members of what is open. */

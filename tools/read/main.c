@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c: hprofx-read, the reader of HPROF files: docs/reader.md, hprofx-read(1). */
 #include "recover.h"
-#include "report.h"
+#include "show.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -7,7 +7,7 @@
 #ifndef HPX_READ_READER_H
 #define HPX_READ_READER_H
 
-#include "event.h"
+#include "events.h"
 #include "source.h"
 
 /* X(symbol, what a person reads) */
@@ -24,6 +24,7 @@
     X(TRACE_LATE, "a class or thread with a trace serial that comes later")                                                                \
     X(TRACE_TWICE, "a trace that is there again, with the same frames")                                                                    \
     X(CLASSES_LATE, "CLASS DUMPs after instances")                                                                                         \
+    X(CLASS_AGAIN, "a class object that is loaded again, with another serial")                                                             \
     X(INSTANCE_SIZE, "the instance size in a CLASS DUMP is not the sum of its fields")                                                     \
     X(SEGMENT_EMPTY, "a heap dump or segment without a record in it")                                                                      \
     X(HEAP_TOTALS, "HEAP DUMP BEGIN announces other numbers than follow")                                                                  \

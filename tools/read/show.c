@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report.c: a file for a person: what it is, what is in it, the top of its tables; and the result of a check. */
-#include "report.h"
+/* show.c: a file for a person: what it is, what is in it, the top of its tables; and the result of a check. */
+#include "show.h"
 #include "text.h"
 #include <inttypes.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* event.h: what a reader of an HPROF file tells, record by record; the same for the binary and the text format.
+/* events.h: what a reader of an HPROF file tells, record by record; the same for the binary and the text format.
  *
  * Texts point into the reader's buffer: good during the call. Ids are the file's; in text 0 where the format has none. The order is that of
  * the file; what belongs together: TRACE, FRAME_OF_TRACE*, TRACE_END; TABLE, ROW*, TABLE_END; HEAP, (FIELD* CLASS | INSTANCE | ...)*,
  * HEAP_END. */
-#ifndef HPX_READ_EVENT_H
-#define HPX_READ_EVENT_H
+#ifndef HPX_READ_EVENTS_H
+#define HPX_READ_EVENTS_H
 
 #include "compiler.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report.h: what came of a file, on a stream: for a person, as JSON, and as the result of a check. */
-#ifndef HPX_READ_REPORT_H
-#define HPX_READ_REPORT_H
+/* show.h: what came of a file, on a stream: for a person, as JSON, and as the result of a check. */
+#ifndef HPX_READ_SHOW_H
+#define HPX_READ_SHOW_H
 
 #include "profile.h"
 #include <stdio.h>
