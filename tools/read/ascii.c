@@ -32,7 +32,10 @@ static int no_record(struct hpx_txt *t, struct hpx_rd_text l, const char *where)
     char shown[61];
     size_t n = l.n < sizeof(shown) - 1 ? l.n : sizeof(shown) - 1;
     for (size_t i = 0; i < n; i++) {
-        shown[i] = l.p[i] >= ' ' && l.p[i] <= '~' ? l.p[i] : '?';
+        shown[i] = '?';
+        if (l.p[i] >= ' ' && l.p[i] <= '~') {
+            shown[i] = l.p[i];
+        }
     }
     shown[n] = '\0';
     return hpx_reader_break(t->r, t->at, t->line, "%s: '%s%s'", where, shown, n < l.n ? "..." : "");

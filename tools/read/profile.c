@@ -39,18 +39,13 @@ struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag)
     return &p->tables[tag == HPX_TAG_SITES ? 0 : tag == HPX_TAG_SAMPLES ? 1 : tag - HPX_TAG_TIMES + 2];
 }
 
-static struct hpx_idmap *map_at(struct hpx_profile *p, size_t i)
-{
-    struct hpx_idmap *maps[] = {&p->thread_of, &p->frame_of,    &p->trace_of,     &p->class_of,
-                                &p->strings,   &p->class_names, &p->object_names, &p->name_of};
-    return i < HPX_ARRAY_LEN(maps) ? maps[i] : NULL;
-}
-
 int hpx_profile_init(struct hpx_profile *p)
 {
     memset(p, 0, sizeof(*p));
-    for (size_t i = 0; map_at(p, i) != NULL; i++) {
-        hpx_idmap_init(map_at(p, i), true);
+    struct hpx_idmap *maps[] = {&p->thread_of, &p->frame_of,    &p->trace_of,     &p->class_of,
+                                &p->strings,   &p->class_names, &p->object_names, &p->name_of};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
+        hpx_idmap_init(maps[i], true);
     }
     (void)keep_name(p, (struct hpx_rd_text){"?", 1});
     return p->names.len == 1 ? 0 : -HPX_E_NOMEM;
@@ -58,8 +53,10 @@ int hpx_profile_init(struct hpx_profile *p)
 
 void hpx_profile_fini(struct hpx_profile *p)
 {
-    for (size_t i = 0; map_at(p, i) != NULL; i++) {
-        hpx_idmap_fini(map_at(p, i));
+    struct hpx_idmap *maps[] = {&p->thread_of, &p->frame_of,    &p->trace_of,     &p->class_of,
+                                &p->strings,   &p->class_names, &p->object_names, &p->name_of};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
+        hpx_idmap_fini(maps[i]);
     }
     for (size_t i = 0; i < p->names.len; i++) {
         free(((char **)p->names.items)[i]);
