@@ -334,6 +334,10 @@ class UsageTests(Folder):
             done = subprocess.run([PROGRAM, self.write(h.text().data())], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 2)
 
+    def test_a_line_without_end_is_not_kept_in_memory(self):
+        status, said = self.check(h.text().before('wait', 'new', b'x' * (17 << 20)).data())
+        self.assertEqual((status, said['break']['line'], said['break']['reason']), (1, 8, 'a line of more than 16 MiB'))
+
     def test_help_and_version(self):
         self.assertEqual(self.run_it('--help').returncode, 0)
         self.assertRegex(self.run_it('--version').stdout, rb'^hprofx-read \d')
