@@ -24,6 +24,7 @@ static void idmap_holds_what_was_added_and_nothing_else(void **state)
         assert_int_equal(hpx_idmap_add(&m, i * 4096, &value), 1);
         assert_int_equal(*value, 0);
         *value = (uint32_t)i;
+        assert_true(m.cap == 64 || m.cap * 3 <= (m.len + 1) * 8);
     }
     for (uint64_t i = 0; i < 100000; i++) {
         assert_int_equal(*hpx_idmap_find(&m, i * 4096), i);
@@ -31,7 +32,6 @@ static void idmap_holds_what_was_added_and_nothing_else(void **state)
     }
     assert_int_equal(hpx_idmap_add(&m, 4096, &value), 0);
     assert_int_equal(*value, 1);
-    assert_true(m.cap <= 100000 * 8 / 3 + 64);
     hpx_idmap_clear(&m);
     assert_false(hpx_idmap_has(&m, 0));
     assert_false(hpx_idmap_has(&m, 4096));
@@ -72,6 +72,9 @@ static void utf8_tells_real_modified_and_broken(void **state)
         {"tab\tis none", false, false, false},
         {"1234567\x01", false, true, false},
         {"12345678\x7f", false, true, false},
+        {"123\x7f"
+         "5678",
+         false, true, false},
     };
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         for (size_t piece = 1; piece <= 9; piece++) {

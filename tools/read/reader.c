@@ -116,7 +116,7 @@ int hpx_reader_run(struct hpx_reader *r)
     }
     r->end = hpx_source_offset(r->source);
     /* what no whole record stands in is no profile, finished or not */
-    if (r->result == HPX_RD_CUT && r->unfinished && !r->strict && r->whole > 0) {
+    if (r->result == HPX_RD_CUT && r->unfinished && r->whole > 0) {
         r->result = HPX_RD_SOUND;
         hpx_reader_note(r, HPX_NOTE_CUT_END, r->at, r->line);
     }

@@ -31,7 +31,6 @@ void hpx_scan_word(struct hpx_scan *s, const char *word)
     size_t k = s->cut && left(s) < n ? left(s) : n;
     s->ok = left(s) >= k && memcmp(s->p, word, k) == 0;
     s->p += s->ok ? k : 0;
-    s->ran_out = s->ok && k < n;
 }
 
 uint64_t hpx_scan_number(struct hpx_scan *s)
