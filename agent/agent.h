@@ -7,8 +7,10 @@
 #define HPX_AGENT_H
 
 #include "aggregator.h"
+#include "call_shard.h"
 #include "calls.h"
 #include "cpuclock.h"
+#include "deep.h"
 #include "model.h"
 #include "options.h"
 #include <jvmti.h>
@@ -22,6 +24,7 @@ struct hpx_agent {
     struct hpx_options opt;
     struct hpx_gate gate;
     struct hpx_aggregator aggregator;
+    struct hpx_shard shard;       /* the aggregator's: drainers beside it; cpu=times, cpu=old */
     struct hpx_model *model;      /* the aggregator's */
     struct hpx_counters counters; /* losses and figures that belong to no thread */
     time_t start;                 /* wall clock, for headers and names */
@@ -33,23 +36,32 @@ struct hpx_agent {
 
 extern struct hpx_agent hpx_agent;
 
-/* cpu=samples; cpu=times or cpu=old. Constant from Agent_OnLoad on. */
+/* cpu=samples; cpu=times or cpu=old; both; whether the calls' times are those of ticks. Constant from Agent_OnLoad on. */
 static inline bool hpx_agent_samples(void)
 {
-    return hpx_agent.opt.cpu == HPX_CPU_SAMPLES;
+    return hpx_agent.opt.cpu & HPX_CPU_SAMPLES;
 }
 static inline bool hpx_agent_calls(void)
 {
-    return hpx_agent.opt.cpu == HPX_CPU_TIMES || hpx_agent.opt.cpu == HPX_CPU_OLD;
+    return hpx_agent.opt.cpu & (HPX_CPU_TIMES | HPX_CPU_OLD);
+}
+static inline bool hpx_agent_sampled(void)
+{
+    return hpx_agent_calls() && hpx_agent.opt.times == HPX_TIMES_SAMPLED;
 }
 
 enum hpx_clock_kind { HPX_CLOCK_NONE, HPX_CLOCK_TIMER, HPX_CLOCK_PERF };
 
 #define HPX_ASKS 16u /* signals of a thread that may wait for its stack */
 
+/* A thread's state in one of the two modes. A thread that is sampled while its calls are counted has two, each with a ring of its own: the
+ * rings have other producers (handshake.h), and other readers. Both begin, end and are retired together. hpx_self is the counting one. */
 struct hpx_agent_thread {
     struct hpx_thread base; /* first: the pipeline's view */
-    JNIEnv *env;            /* set by the owner, by its handler if adopted */
+    /* the two, in both; the state itself where there is one. Constant; the owner's and its handler's, since the aggregator frees each alone
+     */
+    struct hpx_agent_thread *sampling, *counting;
+    JNIEnv *env; /* set by the owner, by its handler if adopted */
     pid_t tid;
     uintptr_t stack_low; /* lowest word of the stack; 0: not known */
     uintptr_t stack_end; /* above the highest word of the stack; 0: not known */
@@ -81,7 +93,9 @@ struct hpx_agent_thread {
     /* tracker.c: cpu=times */
     _Atomic int in_probe; /* release: the probe's end; acquire: hpx_tracker_quiesce() */
     struct hpx_calls calls;
+    uint64_t owed; /* times=sampled: ns of signals that could not be told yet. The handler's; then who may write the ring */
     struct hpx_cpuclock cpuclock;
+    struct hpx_deep deep;
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* which stack each slot means (event.h) */
@@ -92,8 +106,10 @@ struct hpx_agent_thread {
 extern __thread struct hpx_agent_thread *hpx_self __attribute__((tls_model("initial-exec")));
 extern struct hpx_agent_thread hpx_ours;
 
-/* "cpu=samples", "cpu=times" or "cpu=old", for messages. */
+/* "cpu=samples", "cpu=times", "cpu=old", or two of them, for messages. */
 const char *hpx_agent_mode(void);
+/* What the signals are for: "cpu=samples" or "times=sampled". */
+const char *hpx_agent_signalled(void);
 /* The name of a JVMTI error for a message; constant. */
 const char *hpx_jvmti_error(jvmtiError e);
 

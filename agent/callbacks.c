@@ -4,6 +4,7 @@
 #include "callbacks.h"
 #include "clock.h"
 #include "codemap.h"
+#include "downcall.h"
 #include "dump.h"
 #include "guard.h"
 #include "handshake.h"
@@ -32,11 +33,6 @@ static const struct events {
              {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, 0}},
   calls = {{JVMTI_EVENT_VM_START, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, 0}, {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, 0}};
 
-static const struct events *of_mode(void)
-{
-    return hpx_agent_samples() ? &samples : &calls;
-}
-
 static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events)
 {
     jvmtiError first = JVMTI_ERROR_NONE;
@@ -45,6 +41,23 @@ static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events)
         first = first != JVMTI_ERROR_NONE ? first : e;
     }
     return first;
+}
+
+static jvmtiError of_modes(jvmtiEventMode mode, bool live)
+{
+    jvmtiError e = hpx_agent_samples() ? set_events(mode, live ? samples.live : samples.load) : JVMTI_ERROR_NONE;
+    jvmtiError more = hpx_agent_calls() ? set_events(mode, live ? calls.live : calls.load) : JVMTI_ERROR_NONE;
+    return e != JVMTI_ERROR_NONE ? e : more;
+}
+
+static jvmtiError load_events(jvmtiEventMode mode)
+{
+    return of_modes(mode, false);
+}
+
+static jvmtiError live_events(jvmtiEventMode mode)
+{
+    return of_modes(mode, true);
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -106,10 +119,8 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 /* The program goes on without us, and without the price of our events. VMDeath still comes: the writer may not be done. */
 static void give_up(const struct hpx_err *err)
 {
-    set_events(JVMTI_DISABLE, of_mode()->load);
-    if (hpx_agent_samples()) {
-        hpx_sampler_stay_out();
-    }
+    load_events(JVMTI_DISABLE);
+    hpx_sampler_stay_out();
     hpx_warn("%s is off: %s", hpx_agent_mode(), err->msg);
 }
 
@@ -191,6 +202,29 @@ static void calibrate(JNIEnv *env)
     }
 }
 
+static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (hpx_agent_calls()) {
+        hpx_instrument_loaded(jvmti, env);
+    }
+    if (hpx_agent_samples()) {
+        record_loaded_classes(jvmti, env);
+    }
+    hpx_sampler_live(env);
+    if (hpx_agent_calls()) {
+        hpx_downcall_link(jvmti, env); /* before calibrate: which probes it measures */
+    }
+    if (hpx_tracker_reads_clock()) {
+        calibrate(env); /* with another state than this thread's: before signals look for that */
+    }
+    hpx_threads_arm_self();
+    hpx_threads_adopt_others(jvmti, env);
+    if (hpx_agent_calls()) {
+        hpx_tracker_open();
+        hpx_virtual_enable(jvmti, true);
+    }
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
@@ -205,22 +239,11 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
     hpx_threads_expect_others();
-    jvmtiError e = set_events(JVMTI_ENABLE, of_mode()->live);
+    jvmtiError e = live_events(JVMTI_ENABLE);
     if (e != JVMTI_ERROR_NONE) {
         hpx_warn("%s: the VM refused an event (%s): the profile is incomplete", hpx_agent_mode(), hpx_jvmti_error(e));
     }
-    if (hpx_agent_samples()) {
-        record_loaded_classes(jvmti, env);
-        hpx_sampler_live(env);
-        hpx_threads_arm_self();
-        hpx_threads_adopt_others(jvmti, env);
-    } else {
-        hpx_instrument_loaded(jvmti, env);
-        hpx_threads_adopt_others(jvmti, env);
-        calibrate(env);
-        hpx_tracker_open();
-        hpx_virtual_enable(jvmti, true);
-    }
+    begin_modes(jvmti, env);
     hpx_gate_leave(&hpx_agent.gate);
 }
 
@@ -235,8 +258,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     }
     hpx_handshake_stop(SAMPLER_WAIT_NS);
     hpx_gate_shut(&hpx_agent.gate);
-    set_events(JVMTI_DISABLE, of_mode()->live);
-    set_events(JVMTI_DISABLE, of_mode()->load);
+    live_events(JVMTI_DISABLE);
+    load_events(JVMTI_DISABLE);
     hpx_virtual_enable(jvmti, false);
     hpx_dump_request_final();
     if (hpx_output_wait(OUTPUT_STALL_NS)) {
@@ -258,7 +281,8 @@ int hpx_callbacks_init(struct hpx_err *err)
         /* While the event is enabled the JIT records debug information between safepoints: without it tiny inlined methods are blamed on
          * their callers. */
         want.can_generate_compiled_method_load_events = 1;
-    } else {
+    }
+    if (hpx_agent_calls()) {
         want.can_generate_all_class_hook_events = 1; /* classes of the boot loader, too */
         want.can_retransform_classes = 1;
     }
@@ -286,11 +310,11 @@ int hpx_callbacks_init(struct hpx_err *err)
         e = set_events(JVMTI_ENABLE, always);
     }
     if (e == JVMTI_ERROR_NONE) {
-        e = set_events(JVMTI_ENABLE, of_mode()->load);
+        e = load_events(JVMTI_ENABLE);
     }
     if (e != JVMTI_ERROR_NONE) {
         set_events(JVMTI_DISABLE, always);
-        set_events(JVMTI_DISABLE, of_mode()->load);
+        load_events(JVMTI_DISABLE);
         return hpx_err_set(err, HPX_E_VM, "the VM refused what it needs: %s", hpx_jvmti_error(e));
     }
     return 0;

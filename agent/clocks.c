@@ -95,14 +95,19 @@ static uint64_t delay_until(const struct hpx_agent_thread *t, uint64_t phase, ui
     return at > now ? at - now : 1;
 }
 
+static void describe(struct sigevent *ev, pid_t tid)
+{
+    memset(ev, 0, sizeof *ev);
+    ev->sigev_notify = SIGEV_THREAD_ID;
+    ev->sigev_signo = hpx_agent.opt.signal;
+    ev->sigev_value.sival_ptr = &clocks;
+    ev->_sigev_un._tid = tid;
+}
+
 static bool arm_timer(struct hpx_agent_thread *t)
 {
     struct sigevent ev;
-    memset(&ev, 0, sizeof ev);
-    ev.sigev_notify = SIGEV_THREAD_ID;
-    ev.sigev_signo = hpx_agent.opt.signal;
-    ev.sigev_value.sival_ptr = &clocks;
-    ev._sigev_un._tid = t->tid;
+    describe(&ev, t->tid);
     if (timer_create(hpx_clock_of_tid(t->tid), &ev, &t->timer) != 0) {
         return false;
     }
@@ -196,6 +201,18 @@ static bool arm_perf(struct hpx_agent_thread *t)
         return false;
     }
     return true;
+}
+
+int hpx_clocks_try(void)
+{
+    struct sigevent ev;
+    timer_t timer;
+    describe(&ev, gettid());
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &ev, &timer) != 0) {
+        return errno;
+    }
+    timer_delete(timer);
+    return 0;
 }
 
 int hpx_clocks_start(struct hpx_agent_thread *t)

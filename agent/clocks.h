@@ -10,6 +10,8 @@
 
 /* At load, after the options. */
 void hpx_clocks_init(void);
+/* Whether the system gives the calling thread a timer: 0, or errno. At load. */
+int hpx_clocks_try(void);
 /* Starts t's clock: the owner, or VMInit for threads that were there before (t->adopted is set then). 0, or errno: t has no clock. */
 int hpx_clocks_start(struct hpx_agent_thread *t);
 /* The owner at its end; the aggregator, at the same time even. Stops it once. */

@@ -111,7 +111,7 @@ void hpx_company_expect(const struct sigaction *before, void (*handler)(int, sig
         sigaddset(&set, hpx_agent.opt.signal);
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
         signal_name(name, sizeof name);
-        hpx_warn("cpu=samples: %s was blocked by what started the JVM; it is unblocked, or nothing would be sampled", name);
+        hpx_warn("%s: %s was blocked by what started the JVM; it is unblocked, or nothing would be sampled", hpx_agent_signalled(), name);
     }
 }
 
@@ -124,7 +124,7 @@ static void end_sampling(void)
     signal_name(name, sizeof name);
     company.ended_cpu = hpx_clock_process_cpu();
     atomic_store_explicit(&company.ended, true, memory_order_release); /* partner: hpx_company_ended() */
-    hpx_warn("cpu=samples: the program took %s; sampling has ended, use %s (or sampler=poll)", name, other_signal());
+    hpx_warn("%s: the program took %s; sampling has ended, use %s (or sampler=poll)", hpx_agent_signalled(), name, other_signal());
 }
 
 bool hpx_company_ended(void)

@@ -21,6 +21,8 @@ static struct hpx_msg *final_msg; /* made at load: asking for the end needs no m
 static struct {
     enum { IDLE, REQUESTED, STOPPED, NAMING, ENDED } state;
     uint64_t naming_until;
+    struct hpx_snapshot *samples; /* of the dump that is being made */
+    struct hpx_call_snapshot *calls;
 } dump;
 
 static void request(void *ctx, struct hpx_msg *r)
@@ -59,6 +61,8 @@ static void stop_producers(void)
     if (hpx_agent_calls()) {
         hpx_tracker_close();
         hpx_aggregator_each(&hpx_agent.aggregator, quiesce_probe, &until);
+    }
+    if (!hpx_agent_samples() && !hpx_agent_sampled()) {
         return;
     }
     hpx_aggregator_each(&hpx_agent.aggregator, quiesce, &until);
@@ -81,6 +85,12 @@ static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev
 {
     (void)ctx;
     hpx_model_events(hpx_agent.model, t, ev, n);
+}
+
+static void thread_came(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_shard_came(&hpx_agent.shard, t);
 }
 
 static void thread_gone(void *ctx, struct hpx_thread *t)
@@ -106,6 +116,18 @@ static void take_pending(void *ctx, struct hpx_thread *t)
     hpx_model_calls_time(hpx_agent.model, t, hpx_clock_tid_cpu(at->tid));
 }
 
+/* Each resets its counts: one that was taken is kept until the other one has memory. */
+static bool take_snapshots(void)
+{
+    if (hpx_agent_samples() && dump.samples == NULL) {
+        dump.samples = hpx_model_snapshot(hpx_agent.model);
+    }
+    if (hpx_agent_calls() && dump.calls == NULL) {
+        dump.calls = hpx_model_call_snapshot(hpx_agent.model);
+    }
+    return (!hpx_agent_samples() || dump.samples != NULL) && (!hpx_agent_calls() || dump.calls != NULL);
+}
+
 static void finish(void)
 {
     hpx_model_give_up(hpx_agent.model);
@@ -114,15 +136,15 @@ static void finish(void)
     if (hpx_agent_calls()) {
         hpx_aggregator_each(&hpx_agent.aggregator, take_pending, NULL);
     }
-    struct hpx_snapshot *s = wanted && hpx_agent_samples() ? hpx_model_snapshot(hpx_agent.model) : NULL;
-    struct hpx_call_snapshot *calls = wanted && hpx_agent_calls() ? hpx_model_call_snapshot(hpx_agent.model) : NULL;
-    if (wanted && s == NULL && calls == NULL && hpx_clock_mono() <= dump.naming_until) {
+    if (wanted && !take_snapshots() && hpx_clock_mono() <= dump.naming_until) {
         return; /* the counts stand: the next pass may find memory */
     }
     struct hpx_report r;
-    hpx_report_collect(&r, calls); /* after the snapshot, which counts what it cannot name */
+    hpx_report_collect(&r, dump.calls); /* after the snapshots, which count what they cannot name */
     if (wanted) {
-        hpx_output_dump(s, calls, &r);
+        hpx_output_dump(dump.samples, dump.calls, &r);
+        dump.samples = NULL;
+        dump.calls = NULL;
     }
     hpx_output_end(&r);
     dump.state = ENDED;
@@ -139,6 +161,9 @@ static bool pass_end(void *ctx)
     case REQUESTED:
         hpx_gate_close(&hpx_agent.gate);
         stop_producers();
+        if (hpx_agent_calls()) {
+            hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+        }
         dump.state = STOPPED;
         return true;
     case STOPPED:
@@ -153,6 +178,11 @@ static bool pass_end(void *ctx)
         return again;
     case IDLE:
         hpx_company_look_own();
+        if (hpx_agent_sampled() && hpx_company_ended()) {
+            hpx_shard_gather(&hpx_agent.shard); /* the next look finds all clocks */
+        } else if (hpx_agent_calls()) {
+            hpx_shard_balance(&hpx_agent.shard);
+        }
         return again;
     default:
         return again;
@@ -166,13 +196,18 @@ int hpx_dump_init(struct hpx_sink *sink)
         .lines = hpx_agent.opt.lineno,
         .signatures = hpx_agent.opt.binary,
         .calls = hpx_agent_calls(),
-        .call_signatures = hpx_agent.opt.cpu == HPX_CPU_OLD,
-        .call_depth = hpx_agent.opt.cpu == HPX_CPU_OLD ? 2 : hpx_agent.opt.depth,
+        .call_signatures = hpx_agent.opt.cpu & HPX_CPU_OLD,
+        .call_depth = hpx_agent.opt.cpu & HPX_CPU_OLD ? 2 : hpx_agent.opt.depth,
+        .call_sampled = hpx_agent_sampled(),
         .request = request,
         .thread_event = thread_event,
     };
     hpx_agent.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message, .events = events, .thread_gone = thread_gone, .pass_end = pass_end};
+    if (hpx_agent_calls() && hpx_agent.model != NULL) {
+        hpx_shard_init(&hpx_agent.shard, &hpx_agent.aggregator, hpx_model_calltab(hpx_agent.model), hpx_shard_limit());
+        sink->thread_came = thread_came;
+    }
     final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
     return hpx_agent.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
 }

@@ -4,6 +4,7 @@
 #include "hprofx_bci.h"
 #include "log.h"
 #include "patterns.h"
+#include "tracker.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,16 +126,20 @@ static bool moves_stacks(const char *name)
     return false;
 }
 
+static bool wanted(const char *name, size_t n)
+{
+    return !hpx_tracker_is(name) && !moves_stacks(name) && hpx_patterns_want(hpx_agent.opt.include, hpx_agent.opt.exclude, name, n);
+}
+
 void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
     const struct hpx_options *o = &hpx_agent.opt;
-    if (name != NULL &&
-        (!strcmp(name, HPROFX_BCI_TRACKER) || moves_stacks(name) || !hpx_patterns_want(o->include, o->exclude, name, strlen(name)))) {
+    if (name != NULL && !wanted(name, strlen(name))) {
         return;
     }
     struct telling t = {.n = 0};
     struct hprofx_bci_result r;
-    struct hprofx_bci_opts opts = {.min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
+    struct hprofx_bci_opts opts = {.tracker = hpx_tracker_name(), .min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
     uint8_t *out;
     size_t m;
     const char *why;
@@ -154,6 +159,25 @@ void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsig
     free(out);
     free(t.text.at);
     free(t.lines.at);
+}
+
+/* The VM makes a new version of each class that it retransforms, whatever the hook does: 0.3 ms each. */
+static bool worth_it(jvmtiEnv *jvmti, jclass klass)
+{
+    jboolean modifiable = JNI_FALSE;
+    char *signature = NULL; /* Lp/C; */
+    if ((*jvmti)->IsModifiableClass(jvmti, klass, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
+        (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    size_t n = strlen(signature);
+    bool yes = n < 2 || signature[0] != 'L';
+    if (!yes) {
+        signature[n - 1] = 0;
+        yes = wanted(signature + 1, n - 2);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    return yes;
 }
 
 /* The batch, or its classes one by one if the VM refuses it. */
@@ -179,8 +203,7 @@ void hpx_instrument_loaded(jvmtiEnv *jvmti, JNIEnv *env)
     }
     (*env)->EnsureLocalCapacity(env, n + 64);
     for (jint i = 0; i < n; i++) {
-        jboolean modifiable = JNI_FALSE;
-        if ((*jvmti)->IsModifiableClass(jvmti, all[i], &modifiable) == JVMTI_ERROR_NONE && modifiable) {
+        if (worth_it(jvmti, all[i])) {
             batch[in_batch++] = all[i];
         }
         if (in_batch == BATCH || i == n - 1) {

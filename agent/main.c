@@ -33,9 +33,18 @@ static const struct {
 
 const char *hpx_agent_mode(void)
 {
-    static const char *const names[] = {
-        [HPX_CPU_OFF] = "", [HPX_CPU_SAMPLES] = "cpu=samples", [HPX_CPU_TIMES] = "cpu=times", [HPX_CPU_OLD] = "cpu=old"};
+    static const char *const names[] = {[HPX_CPU_OFF] = "",
+                                        [HPX_CPU_SAMPLES] = "cpu=samples",
+                                        [HPX_CPU_TIMES] = "cpu=times",
+                                        [HPX_CPU_OLD] = "cpu=old",
+                                        [HPX_CPU_SAMPLES | HPX_CPU_TIMES] = "cpu=samples,cpu=times",
+                                        [HPX_CPU_SAMPLES | HPX_CPU_OLD] = "cpu=samples,cpu=old"};
     return names[hpx_agent.opt.cpu];
+}
+
+const char *hpx_agent_signalled(void)
+{
+    return hpx_agent_samples() ? "cpu=samples" : "times=sampled";
 }
 
 const char *hpx_jvmti_error(jvmtiError e)
@@ -119,6 +128,7 @@ static int prepare(struct hpx_err *err)
     if ((*hpx_agent.vm)->GetEnv(hpx_agent.vm, (void **)&hpx_agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
         return hpx_err_set(err, HPX_E_VM, "this VM has no JVMTI 1.2");
     }
+    hpx_sampler_need_timers();
     struct hpx_sink sink;
     if (hpx_dump_init(&sink) != 0 || hpx_aggregator_init(&hpx_agent.aggregator, &sink) != 0 || hpx_service_init() != 0) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for its tables; raise the limit of the process's memory");
@@ -126,8 +136,8 @@ static int prepare(struct hpx_err *err)
     if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for its handlers of fork; raise the limit of the process's memory");
     }
-    int rc = hpx_agent_samples() ? hpx_sampler_init(err) : 0;
-    if (hpx_agent_calls()) {
+    int rc = hpx_agent_samples() || hpx_agent_sampled() ? hpx_sampler_init(err) : 0;
+    if (hpx_agent_calls() && !hpx_agent_sampled()) {
         hpx_cpuclock_setup(hpx_agent.opt.times == HPX_TIMES_WALL ? HPX_CPUCLOCK_WALL : HPX_CPUCLOCK_CPU, NULL);
     }
     return rc != 0 ? rc : hpx_callbacks_init(err);

@@ -141,17 +141,15 @@ static int take_depth(struct hpx_opt_parse *p, const char *value, enum value_is 
 
 static enum value_is take_cpu(struct hpx_opt_parse *p, const char *value)
 {
-    enum hpx_cpu_mode mode;
+    unsigned before = p->source->cpu ? p->o->cpu : HPX_CPU_OFF;
     if (!strcmp(value, "samples") || !strcmp(value, "y")) {
-        mode = HPX_CPU_SAMPLES;
-        p->source->samples = true;
+        p->o->cpu = before | HPX_CPU_SAMPLES;
     } else if (!strcmp(value, "times") || !strcmp(value, "old")) {
-        mode = *value == 't' ? HPX_CPU_TIMES : HPX_CPU_OLD;
-        p->source->times = true;
+        p->o->cpu = (before & HPX_CPU_SAMPLES) | (*value == 't' ? HPX_CPU_TIMES : HPX_CPU_OLD);
     } else {
         return VALUE_WRONG;
     }
-    p->o->cpu = mode;
+    p->source->cpu = true;
     return VALUE_GOOD;
 }
 
@@ -232,8 +230,14 @@ static enum value_is take_min(uint32_t *min, const char *value)
 
 static enum value_is take_times(enum hpx_times *times, const char *value)
 {
-    *times = strcmp(value, "wall") ? HPX_TIMES_CPU : HPX_TIMES_WALL;
-    return !strcmp(value, "cpu") || !strcmp(value, "wall") ? VALUE_GOOD : VALUE_WRONG;
+    static const char *const names[] = {[HPX_TIMES_CPU] = "cpu", [HPX_TIMES_WALL] = "wall", [HPX_TIMES_SAMPLED] = "sampled"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        if (!strcmp(value, names[i])) {
+            *times = (enum hpx_times)i;
+            return VALUE_GOOD;
+        }
+    }
+    return VALUE_WRONG;
 }
 
 static int take_patterns(struct hpx_opt_parse *p, char **list, const char *value, enum value_is *is)
@@ -259,7 +263,7 @@ static int take_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const 
         return 0;
     case HPX_OPT_CPU:
         *is = take_cpu(p, value);
-        return p->source->samples && p->source->times ? hpx_opt_refuse(p, NULL, "cpu=samples is not supported with cpu=times|old") : 0;
+        return 0;
     case HPX_OPT_FORMAT:
         *is = !strcmp(value, "a") || !strcmp(value, "b") ? VALUE_GOOD : VALUE_WRONG;
         p->o->binary = *value == 'b';
@@ -442,7 +446,7 @@ static int finish(struct hpx_opt_parse *p)
     if (o->cpu == HPX_CPU_OFF && !o->heap_dump && !o->heap_sites && !o->monitor) {
         o->heap_dump = o->heap_sites = o->heap_by_default = true;
     }
-    if (o->binary && (o->cpu == HPX_CPU_TIMES || o->cpu == HPX_CPU_OLD)) {
+    if (o->binary && (o->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD))) {
         return hpx_opt_refuse(p, NULL, "cpu=times|old is not supported with format=b");
     }
     if (o->binary && o->monitor) {
@@ -489,9 +493,9 @@ int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err)
 {
     bool all = o->heap_dump && o->heap_sites;
     const bool asked[HPX_MODE_COUNT] = {
-        [HPX_MODE_CPU_SAMPLES] = o->cpu == HPX_CPU_SAMPLES,
-        [HPX_MODE_CPU_TIMES] = o->cpu == HPX_CPU_TIMES,
-        [HPX_MODE_CPU_OLD] = o->cpu == HPX_CPU_OLD,
+        [HPX_MODE_CPU_SAMPLES] = o->cpu & HPX_CPU_SAMPLES,
+        [HPX_MODE_CPU_TIMES] = o->cpu & HPX_CPU_TIMES,
+        [HPX_MODE_CPU_OLD] = o->cpu & HPX_CPU_OLD,
         [HPX_MODE_HEAP_ALL] = all,
         [HPX_MODE_HEAP_DUMP] = o->heap_dump && !all,
         [HPX_MODE_HEAP_SITES] = o->heap_sites && !all,

@@ -11,16 +11,17 @@
 #include "err.h"
 #include <stdint.h>
 
-enum hpx_cpu_mode { HPX_CPU_OFF, HPX_CPU_SAMPLES, HPX_CPU_TIMES, HPX_CPU_OLD };
+/* Bits: samples may stand beside one of the others. */
+enum hpx_cpu_mode { HPX_CPU_OFF = 0, HPX_CPU_SAMPLES = 1, HPX_CPU_TIMES = 2, HPX_CPU_OLD = 4 };
 
 /* Who takes the stacks of cpu=samples: the signal handler; a thread of ours after a signal; a thread of ours without signals. */
 enum hpx_engine { HPX_ENGINE_ASYNC, HPX_ENGINE_WALK, HPX_ENGINE_POLL };
 
-/* How cpu=times takes its times: by the thread's CPU clock, by wall time. */
-enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL };
+/* How cpu=times takes its times: at each call by the thread's CPU clock, or by wall time; by the signals of cpu=samples. */
+enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL, HPX_TIMES_SAMPLED };
 
 struct hpx_options {
-    enum hpx_cpu_mode cpu;
+    unsigned cpu; /* enum hpx_cpu_mode */
     bool heap_dump, heap_sites;
     bool monitor;
     bool binary; /* format=b */
@@ -29,7 +30,7 @@ struct hpx_options {
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
     enum hpx_engine sampler;
-    int signal;    /* number of the signal of cpu=samples */
+    int signal;    /* number of the signal of cpu=samples and times=sampled */
     double cutoff; /* >= 0, inf or nan */
     enum hpx_times times;
     uint32_t min;  /* cpu=times leaves methods of fewer bytes alone */

@@ -136,7 +136,7 @@ static void markdown(void)
 
 static void print_options(const struct hpx_options *o)
 {
-    static const char *const cpu[] = {"off", "samples", "times", "old"};
+    static const char *const cpu[] = {"off", "samples", "times", "samples,times", "old", "samples,old"}; /* by the bits */
     const struct {
         const char *name;
         bool v;

@@ -7,7 +7,7 @@
 
 /* What one source has said so far: a value once a source, values that add up in a source. */
 struct hpx_opt_source {
-    bool heap, output, samples, times;
+    bool heap, output, cpu;
 };
 
 struct hpx_opt_parse {

@@ -14,7 +14,7 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "cpu", .kind = HPX_OPT_CPU, .values = "samples|times|old", .missing = "y|samples|times|old", .must = "y|samples|times|old",
      .def = "off", .what = "where CPU time goes",
      .more = "samples: the stacks that run when a thread has used another interval of CPU time; waiting threads do not count. y means samples. "
-             "times: exact counts and times of every method. old: the output of the profiler before HPROF. samples cannot be had together with times or old."},
+             "times: exact counts and times of every method. old: the output of the profiler before HPROF. samples may be given beside times or old: cpu=samples,cpu=times writes both tables; of times and old the last one counts."},
     {.name = "monitor", .kind = HPX_OPT_FLAG, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
      .what = "contended monitors", .more = "Which monitors threads waited for, how long, and where."},
     {.name = "format", .kind = HPX_OPT_FORMAT, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
@@ -54,7 +54,7 @@ const struct hpx_opt hpx_opts[] = {
              "thread was. poll: the same without signals, for threads whose CPU clock moved. walk is taken where AsyncGetCallTrace is missing or fails, poll "
              "where the system refuses timers."},
     {.name = "signal", .kind = HPX_OPT_SIGNAL, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
-     .what = "signal of cpu=samples: PROF, RTMIN+3...",
+     .what = "signal of the samples: PROF, RTMIN+3...",
      .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 27; the prefix SIG is allowed. Signals that hprofx did "
              "not send go to the handler that was there before."},
     {.name = "include", .kind = HPX_OPT_PATTERNS, .offset = AT(include), .values = "PATTERN", .must = "class or package names with ':' between", .def = "all",
@@ -65,8 +65,11 @@ const struct hpx_opt hpx_opts[] = {
      .what = "classes that cpu=times leaves out", .more = "As include=, and stronger."},
     {.name = "min", .kind = HPX_OPT_MIN, .values = "BYTES", .must = "decimal and 0..65535", .def = "0",
      .what = "cpu=times leaves shorter methods out", .more = "In bytes of byte code. Their time belongs to their callers; the report says how many they were."},
-    {.name = "times", .kind = HPX_OPT_TIMES, .values = "cpu|wall", .must = "cpu|wall", .def = "cpu",
-     .what = "the clock of cpu=times", .more = "cpu: CPU time of the thread. wall: real time, waiting included, as the original measured it."},
+    {.name = "times", .kind = HPX_OPT_TIMES, .values = "cpu|wall|sampled", .must = "cpu|wall|sampled", .def = "cpu",
+     .what = "the clock of cpu=times",
+     .more = "cpu: CPU time of the thread, read at each entry and exit. wall: real time, waiting included, as the original measured it. sampled: no clock is read "
+             "at a call; the signal of cpu=samples, each interval= of CPU time, gives the time to the method that runs. Counts are exact, times are those of a "
+             "sample, and a call costs less. Needs signals: with sampler=poll, and where the system refuses timers, times=cpu is taken."},
     {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
      .what = "primitive fields in heap dumps", .more = "n: they are written as 0."},
     {.name = "primarrays", .kind = HPX_OPT_FLAG, .offset = AT(primarrays), .values = YN, .must = YN, .def = "y",

@@ -67,25 +67,28 @@ static void say_left_out(void)
 
 static void dump(struct msg_dump *d)
 {
-    static const char *const what[] = {[HPX_CPU_OFF] = "",
-                                       [HPX_CPU_SAMPLES] = "by sampling running threads",
-                                       [HPX_CPU_TIMES] = "by timing methods",
-                                       [HPX_CPU_OLD] = "in old prof format"};
-    if (d->snapshot == NULL && d->calls == NULL) {
+    bool old = hpx_agent.opt.cpu & HPX_CPU_OLD;
+    if ((d->snapshot == NULL && hpx_agent_samples()) || (d->calls == NULL && hpx_agent_calls())) {
         say_left_out();
+    }
+    if (d->snapshot == NULL && d->calls == NULL) {
         return;
     }
     if (d->snapshot != NULL) {
         hpx_ascii_cpu_samples(&output.ascii, d->snapshot, hpx_agent.opt.cutoff, time(NULL));
-    } else if (hpx_agent.opt.cpu == HPX_CPU_TIMES) {
-        hpx_ascii_cpu_times(&output.ascii, d->calls, hpx_agent.opt.cutoff, time(NULL));
-    } else {
+    }
+    if (d->calls != NULL && old) {
         hpx_ascii_cpu_old(&output.ascii, d->calls);
+    } else if (d->calls != NULL) {
+        hpx_ascii_cpu_times(&output.ascii, d->calls, hpx_agent.opt.cutoff, time(NULL));
     }
     hpx_report_text(output.text, &d->report);
     hpx_ascii_report(&output.ascii, output.text);
     if (hpx_out_section(&output.out, true) == 0 && hpx_agent.opt.verbose) {
-        hpx_say("Dumping CPU usage %s ... done.", what[hpx_agent.opt.cpu]);
+        hpx_say("Dumping%s%s done.", d->snapshot != NULL ? " CPU usage by sampling running threads ..." : "",
+                d->calls == NULL ? ""
+                : old            ? " CPU usage in old prof format ..."
+                                 : " CPU usage by timing methods ...");
     }
     hpx_snapshot_destroy(d->snapshot);
     hpx_call_snapshot_destroy(d->calls);

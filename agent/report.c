@@ -4,6 +4,7 @@
 #include "call_table.h"
 #include "clock.h"
 #include "company.h"
+#include "downcall.h"
 #include "handshake.h"
 #include "hprofx_bci.h"
 #include "inlines.h"
@@ -36,6 +37,9 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *ca
                                              .open_calls = calls->open_calls,
                                              .open_ns = calls->open_ns,
                                              .probes_ns = calls->probes_ns,
+                                             .ticks = calls->ticks,
+                                             .ticks_ns = calls->ticks_ns,
+                                             .outside_ns = calls->outside_ns,
                                              .lost_calls = calls->lost_calls,
                                              .lost_events = calls->lost_events,
                                              .resynced = calls->resynced,
@@ -51,7 +55,7 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *ca
     uint64_t measured = hpx_counter_get(&r->total, HPX_C_HANDLER_MEASURED);
     r->signal_ns = measured ? hpx_counter_get(&r->total, HPX_C_HANDLER_NS) / measured : 0;
     r->own_cpu_ns = r->signal_ns * hpx_counter_get(&r->total, HPX_C_SIGNALS) + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) +
-                    hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
+                    hpx_agent.shard.cpu_ns + hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
     uint64_t all = hpx_clock_process_cpu() - hpx_agent.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);
@@ -108,20 +112,24 @@ static void add_losses(struct text *t, const struct hpx_report *r)
     }
 }
 
+static void add_signals(struct text *t, const struct hpx_report *r)
+{
+    uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS);
+    double told = hpx_agent_samples() ? ms(hpx_agent.opt.interval_ns) * (double)(r->samples + lost(r)) : ms(r->calls.ticks_ns);
+    add(t, "hprofx: signals: %" PRIu64 "\n", signals);
+    if (signals > 0 && !hpx_handshake_polls()) { /* their samples come without signals */
+        add(t, "hprofx: effective interval: %.6g ms\n", told / (double)signals);
+    }
+    if (signals > 0 && r->signal_ns > 0) {
+        add(t, "hprofx: handler: %.2f us a signal\n", (double)r->signal_ns / 1e3);
+    }
+}
+
 static void add_samples(struct text *t, const struct hpx_report *r)
 {
-    uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), requested = hpx_agent.opt.interval_ns;
     add(t, "hprofx: sampler: %s\n", hpx_sampler_name());
-    add(t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(requested));
-    add(t, "hprofx: signals: %" PRIu64 "\n", signals);
-    if (signals > 0) {
-        if (!hpx_handshake_polls()) { /* their samples come without signals */
-            add(t, "hprofx: effective interval: %.6g ms\n", ms(requested) * (double)(r->samples + lost(r)) / (double)signals);
-        }
-        if (r->signal_ns > 0) {
-            add(t, "hprofx: handler: %.2f us a signal\n", (double)r->signal_ns / 1e3);
-        }
-    }
+    add(t, "hprofx: samples: %" PRIu64 " (each %.6g ms of CPU time of a Java thread)\n", r->samples, ms(hpx_agent.opt.interval_ns));
+    add_signals(t, r);
     add(t, "hprofx: stacks sent whole: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
     if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
         add(t, "hprofx: walked after a retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
@@ -140,12 +148,29 @@ static void add_samples(struct text *t, const struct hpx_report *r)
     }
 }
 
+static void add_times(struct text *t, const struct hpx_report *r)
+{
+    const struct hpx_call_figures *c = &r->calls;
+    if (!hpx_agent_sampled()) {
+        add(t, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
+        return;
+    }
+    add(t, "hprofx: times: sampled by %s, each %.6g ms\n", hpx_sampler_tick_name(), ms(hpx_agent.opt.interval_ns));
+    if (!hpx_agent_samples()) {
+        add_signals(t, r);
+    }
+    add(t, "hprofx: ticks: %" PRIu64 ", %.3f ms\n", c->ticks, ms(c->ticks_ns));
+    add(t, "hprofx: ticks outside of counted methods: %.3f ms\n", ms(c->outside_ns));
+}
+
 static void add_calls(struct text *t, const struct hpx_report *r)
 {
     struct hpx_instrument_figures f;
     const struct hpx_call_figures *c = &r->calls;
+    const char *down = hpx_downcall_reason();
     hpx_instrument_figures(&f);
-    add(t, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
+    add_times(t, r);
+    add(t, "hprofx: probes: %s%s\n", down == NULL ? "critical downcalls" : "JNI natives: ", down == NULL ? "" : down);
     add(t, "hprofx: instrumented: %" PRIu64 " methods of %" PRIu64 " classes\n", f.methods, f.classes);
     for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
         if (f.left[i] > 0) {
@@ -158,9 +183,16 @@ static void add_calls(struct text *t, const struct hpx_report *r)
     }
     add(t, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", c->calls, ms(c->self_ns));
     add(t, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", c->open_calls, ms(c->open_ns));
-    add(t, "hprofx: taken off for the probes: %.3f ms (%" PRIu32 " + %" PRIu32 " ns a call)\n", ms(c->probes_ns), c->inner_ns, c->outer_ns);
+    if (!hpx_agent_sampled()) {
+        add(t, "hprofx: taken off for the probes: %.3f ms (%" PRIu32 " + %" PRIu32 " ns a call)\n", ms(c->probes_ns), c->inner_ns,
+            c->outer_ns);
+    }
     add(t, "hprofx: exits not seen: %" PRIu64 "\n", c->resynced);
     add(t, "hprofx: exits without an entry: %" PRIu64 "\n", c->stray);
+    if (hpx_agent.shard.most > 0) {
+        add(t, "hprofx: drainers: %u beside the aggregator, %.3f ms; threads given to them: %" PRIu64 "\n", hpx_agent.shard.most,
+            ms(hpx_agent.shard.cpu_ns), hpx_agent.shard.given);
+    }
     if (c->lost_events > 0) {
         add(t, "hprofx: incomplete: %" PRIu64 " events lost, with %" PRIu64 " whole calls\n", c->lost_events, c->lost_calls);
     }
@@ -172,7 +204,8 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     add(&t, "hprofx: version: %s\n", HPX_VERSION);
     if (hpx_agent_samples()) {
         add_samples(&t, r);
-    } else {
+    }
+    if (hpx_agent_calls()) {
         add_calls(&t, r);
     }
     add(&t, "hprofx: lost: %" PRIu64 "\n", lost(r));
@@ -187,12 +220,13 @@ void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report
 {
     struct text t = {to, 0};
     to[0] = 0;
+    if (hpx_agent.opt.verbose && hpx_agent_samples()) {
+        add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
+            r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->program_cpu_ns));
+    }
     if (hpx_agent.opt.verbose && hpx_agent_calls()) {
         add(&t, "hprofx: calls: %" PRIu64 ", %" PRIu64 " events lost; own CPU time %.2f %% of the program's\n", r->calls.calls,
             r->calls.lost_events, percent(r->own_cpu_ns, r->program_cpu_ns));
-    } else if (hpx_agent.opt.verbose) {
-        add(&t, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
-            r->samples, lost(r), percent(r->unknown_all, r->samples), percent(r->own_cpu_ns, r->program_cpu_ns));
     }
     add_losses(&t, r);
 }

@@ -8,7 +8,7 @@
 struct hpx_report {
     struct hpx_counters total; /* of all threads, the model and the agent */
     struct hpx_call_figures {
-        uint64_t calls, self_ns, open_calls, open_ns, probes_ns, lost_calls, lost_events, resynced, stray;
+        uint64_t calls, self_ns, open_calls, open_ns, probes_ns, lost_calls, lost_events, resynced, stray, ticks, ticks_ns, outside_ns;
         uint32_t inner_ns, outer_ns;
     } calls; /* cpu=times, cpu=old */
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT], unknown_all;

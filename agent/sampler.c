@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sampler.c: the signal handler and the engines' common side. */
+/* sampler.c: the signal handler, ticks, and the engines' common side. */
 #include "sampler.h"
 #include "agct.h"
 #include "clock.h"
@@ -29,7 +29,7 @@
 #define RING_MOST     (256u << 10)
 
 __thread struct hpx_agent_thread *hpx_self __attribute__((tls_model("initial-exec")));
-struct hpx_agent_thread hpx_ours;
+struct hpx_agent_thread hpx_ours = {.calls = HPX_CALLS_NOBODY}; /* the VM runs Java code when a thread attaches or leaves */
 
 static struct {
     struct sigaction before; /* whose signals are not ours; constant after init */
@@ -37,7 +37,7 @@ static struct {
     bool zero;               /* its SafeFetch cannot be told from a fault; constant after init */
     /* threads that were there before us: their handler finds the state by kernel id, once */
     _Atomic(struct hpx_agent_thread *) adopted[ADOPTED]; /* release: arm; acquire: adopt_sig */
-    atomic_bool said_timer, said_blocked, said_polled;
+    atomic_bool said_timer, said_blocked, said_polled, said_untimed;
     atomic_bool armed;  /* relaxed: a timer was made */
     _Atomic int engine; /* enum hpx_engine; seq_cst: distrust; seq_cst: on_signal() inside in_handler. Who may write a ring */
     _Atomic(const char *) left_to_say; /* release: distrust_sig(); acquire: look() */
@@ -47,6 +47,12 @@ static struct {
         volatile int code; /* the handler's answer to the same thread */
     } test;
 } sampler = {.test.code = 0};
+
+/* The original takes none at a depth of 0. */
+static bool takes_stacks(void)
+{
+    return hpx_agent_samples() && hpx_agent.opt.depth > 0;
+}
 
 static void pass_on(int sig, siginfo_t *si, void *context)
 {
@@ -72,7 +78,9 @@ static struct hpx_agent_thread *adopt_sig(void)
                 return NULL;
             }
             t->env = env;
-            hpx_self = t;
+            if (t->counting == t) {
+                hpx_self = t; /* else its first probe does that: the probes' clock begins there */
+            }
             return t;
         }
     }
@@ -108,10 +116,8 @@ static uintptr_t pc_of(const void *context)
 #endif
 }
 
-static void sample(struct hpx_agent_thread *t, siginfo_t *si, void *context)
+static void sample(struct hpx_agent_thread *t, void *context, uint64_t weight)
 {
-    uint64_t weight = hpx_clocks_weight_sig(t, si);
-    hpx_count(&t->base.counters, HPX_C_SIGNALS, 1);
     if (atomic_load_explicit(&sampler.engine, memory_order_seq_cst) != HPX_ENGINE_ASYNC) { /* partner: hpx_sampler_distrust() */
         if (weight > 0) {
             hpx_handshake_ask_sig(t, pc_of(context), weight);
@@ -124,6 +130,27 @@ static void sample(struct hpx_agent_thread *t, siginfo_t *si, void *context)
         sample_async(t, context, weight);
         atomic_signal_fence(memory_order_seq_cst);
         atomic_store_explicit(&t->base.busy, 0, memory_order_relaxed);
+    }
+}
+
+/* t: a counting state. What cannot be told now is told with the next tick. */
+static void tick(struct hpx_agent_thread *t, uint64_t weight)
+{
+    t->owed += weight * hpx_agent.opt.interval_ns;
+    if (t->owed > 0 && hpx_calls_tick_sig(&t->calls, t->owed)) {
+        t->owed = 0;
+    }
+}
+
+static void take_signal(struct hpx_agent_thread *t, siginfo_t *si, void *context)
+{
+    uint64_t weight = hpx_clocks_weight_sig(t, si);
+    hpx_count(&t->base.counters, HPX_C_SIGNALS, 1);
+    if (hpx_agent_sampled()) {
+        tick(t->counting, weight);
+    }
+    if (takes_stacks()) {
+        sample(t, context, weight);
     }
     hpx_clocks_go_on_sig(t);
 }
@@ -148,8 +175,8 @@ static void on_signal(int sig, siginfo_t *si, void *context)
         errno = saved;
         return;
     }
-    t = t != NULL ? t : adopt_sig();
-    if (t == NULL || t == &hpx_ours) {
+    t = t == NULL ? adopt_sig() : t == &hpx_ours ? NULL : t->sampling;
+    if (t == NULL) {
         hpx_count(&hpx_agent.counters, HPX_C_SIGNALS_LATE, 1);
         errno = saved;
         return;
@@ -158,7 +185,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     uint64_t begin = measured ? hpx_clock_thread_cpu() : 0;
     atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst); /* partner: hpx_sampler_quiesce() */
     if (atomic_load_explicit(&hpx_agent.gate.open, memory_order_seq_cst)) {
-        sample(t, si, context);
+        take_signal(t, si, context);
     }
     atomic_store_explicit(&t->in_handler, 0, memory_order_release); /* partner: hpx_sampler_quiesce() */
     if (measured) {
@@ -195,16 +222,17 @@ static void say_if_blocked(pid_t tid)
     if (hpx_company_blocked(tid)) {
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_BLOCKED, 1); /* its clock starts nevertheless: it may unblock the signal */
         hpx_warn_once(&sampler.said_blocked,
-                      "cpu=samples: a thread blocks the signal of sampling (signal %d): its CPU time is missing while it "
+                      "%s: a thread blocks the signal of sampling (signal %d): its CPU time is missing while it "
                       "does; choose another signal, as signal=RTMIN+1 (or sampler=poll)",
-                      hpx_agent.opt.signal);
+                      hpx_agent_signalled(), hpx_agent.opt.signal);
     }
 }
 
 void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
 {
-    if (hpx_agent.opt.depth == 0 || !hpx_agent_samples()) {
-        return; /* the original takes no samples then */
+    bool samples = takes_stacks();
+    if (!samples && !hpx_agent_sampled()) {
+        return;
     }
     if (hpx_sampler_engine() != HPX_ENGINE_POLL && (!adopt || expect_adopted(t))) {
         if (hpx_company_took_signal()) {
@@ -215,6 +243,14 @@ void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
         int why = hpx_clocks_start(t);
         if (why == 0) {
             atomic_store_explicit(&sampler.armed, true, memory_order_relaxed);
+            return;
+        }
+        if (hpx_agent_sampled()) {
+            hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1);
+            hpx_warn_once(&sampler.said_untimed, "times=sampled: no timer for a thread (%s): its CPU time is missing%s", strerror(why),
+                          why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
+        }
+        if (!samples) {
             return;
         }
         if (!atomic_load_explicit(&sampler.armed, memory_order_relaxed)) {
@@ -241,13 +277,19 @@ void hpx_sampler_disarm(struct hpx_agent_thread *t)
 
 void hpx_sampler_settle(struct hpx_agent_thread *t)
 {
-    uint64_t rest = hpx_handshake_rest(t);
-    hpx_stacks_again(t, rest + (hpx_company_ended() ? 0 : hpx_clocks_due(t)));
+    uint64_t due = hpx_company_ended() ? 0 : hpx_clocks_due(t);
+    if (hpx_agent_sampled()) {
+        tick(t->counting, due);
+    }
+    if (hpx_agent_samples()) {
+        hpx_stacks_again(t, hpx_handshake_rest(t) + due);
+    }
     atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
 }
 
 void hpx_sampler_rest(struct hpx_agent_thread *t)
 {
+    tick(t, 0);
     if (hpx_sampler_engine() != HPX_ENGINE_ASYNC || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
         hpx_stacks_again(t, hpx_handshake_rest(t));
     }
@@ -292,6 +334,11 @@ const char *hpx_sampler_name(void)
     default:
         return perf ? "AsyncGetCallTrace by perf cpu-clock" : "AsyncGetCallTrace by thread CPU timer";
     }
+}
+
+const char *hpx_sampler_tick_name(void)
+{
+    return hpx_clocks_name();
 }
 
 /* Who turned the engine: nobody but the first. */
@@ -356,7 +403,7 @@ static const char *self_test(JNIEnv *env)
 void hpx_sampler_live(JNIEnv *env)
 {
     struct hpx_err err = {0};
-    if (hpx_agent.opt.depth == 0) {
+    if (!takes_stacks()) {
         return;
     }
     if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
@@ -391,9 +438,25 @@ static const char *foreign_vm(struct hpx_err *err)
     return why;
 }
 
+void hpx_sampler_need_timers(void)
+{
+    if (!hpx_agent_sampled()) {
+        return;
+    }
+    int why = hpx_agent.opt.sampler == HPX_ENGINE_POLL ? 0 : hpx_clocks_try();
+    if (hpx_agent.opt.sampler == HPX_ENGINE_POLL || why != 0) {
+        hpx_warn("times=sampled: %s%s: times are taken by times=cpu", why != 0 ? "no timer for a thread: " : "sampler=poll has no signals",
+                 why != 0 ? strerror(why) : "");
+        hpx_agent.opt.times = HPX_TIMES_CPU;
+    }
+}
+
 static void choose_engine(struct hpx_err *err)
 {
     int engine = hpx_agent.opt.sampler;
+    if (!hpx_agent_samples()) {
+        return; /* signals without stacks: as ASYNC */
+    }
     const char *why = engine == HPX_ENGINE_ASYNC ? foreign_vm(err) : NULL;
     if (why != NULL) {
         hpx_warn("cpu=samples: %s: stacks are taken by sampler=walk", why);
@@ -418,7 +481,7 @@ int hpx_sampler_init(struct hpx_err *err)
     static const int vms[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     choose_engine(err);
     hpx_clocks_init();
-    if (hpx_sampler_engine() == HPX_ENGINE_POLL) {
+    if (hpx_sampler_engine() == HPX_ENGINE_POLL || (!hpx_agent_samples() && !hpx_agent_sampled())) {
         return 0; /* no signal at all */
     }
     struct sigaction sa;
@@ -431,7 +494,7 @@ int hpx_sampler_init(struct hpx_err *err)
         sigdelset(&sa.sa_mask, vms[i]);
     }
     if (sigaction(hpx_agent.opt.signal, &sa, &sampler.before) != 0) {
-        return hpx_err_set(err, HPX_E_SYS, "cpu=samples: cannot install a handler for signal %d: %s", hpx_agent.opt.signal,
+        return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_agent_signalled(), hpx_agent.opt.signal,
                            strerror(errno));
     }
     sampler.installed = true;

@@ -2,6 +2,7 @@
 /* service.c: the attached thread of service.h. */
 #include "service.h"
 #include "clock.h"
+#include "cpuclock.h"
 #include "log.h"
 #include "names.h"
 #include "spawn.h"
@@ -11,6 +12,8 @@
 #include <string.h>
 
 enum { MSG_QUIT = HPX_MSG_OTHER };
+
+#define RECHECK_NS UINT64_C(10000000000)
 
 static struct {
     struct hpx_lane lane;
@@ -69,6 +72,19 @@ static bool serve(JNIEnv *env)
     return go_on;
 }
 
+/* A machine may be moved to another host while the program runs. */
+static void recheck_clock(void)
+{
+    static uint64_t last;
+    uint64_t now = hpx_clock_mono();
+    if (hpx_agent_calls() && now - last >= RECHECK_NS) {
+        if (!hpx_cpuclock_recheck()) {
+            hpx_warn("%s: the kernel is asked for each time from now on, which is slow: %s", hpx_agent_mode(), hpx_cpuclock_reason());
+        }
+        last = hpx_clock_mono();
+    }
+}
+
 static void *run(void *unused)
 {
     (void)unused;
@@ -85,7 +101,8 @@ static void *run(void *unused)
         if (!serve(env)) {
             break;
         }
-        hpx_wake_wait(&service.lane.wake, seen, UINT64_C(3600000000000));
+        hpx_wake_wait(&service.lane.wake, seen, RECHECK_NS);
+        recheck_clock();
     }
     if (env != NULL) {
         (*hpx_agent.vm)->DetachCurrentThread(hpx_agent.vm);

@@ -5,6 +5,7 @@
 #include "log.h"
 #include "sampler.h"
 #include "service.h"
+#include "tracker.h"
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -62,21 +63,56 @@ static void find_own_stack(struct hpx_agent_thread *t)
     t->stack_end = (uintptr_t)low + size;
 }
 
-static struct hpx_agent_thread *make(pid_t tid)
+/* On the thread itself. */
+static void begin_calls(struct hpx_agent_thread *t)
+{
+    find_own_stack(t);
+    hpx_deep_init(&t->deep, t->stack_low, t->stack_end - t->stack_low);
+    if (hpx_tracker_reads_clock()) {
+        hpx_cpuclock_enter(&t->cpuclock);
+    }
+}
+
+static struct hpx_agent_thread *make_one(pid_t tid, uint32_t ring)
 {
     struct hpx_agent_thread *t = NULL;
     if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
         return NULL;
     }
     memset(t, 0, sizeof *t);
-    if (hpx_ring_init(&t->base.ring, hpx_agent_calls() ? CALLS_RING : hpx_sampler_ring_size()) != 0) {
+    if (hpx_ring_init(&t->base.ring, ring) != 0) {
         free(t);
         return NULL;
     }
     t->tid = tid;
     t->perf_fd = -1;
     t->slot = -1;
+    t->sampling = t->counting = t;
     hpx_calls_init(&t->calls, &hpx_agent.aggregator, &hpx_agent.gate, &t->base);
+    return t;
+}
+
+static void release(struct hpx_agent_thread *t)
+{
+    hpx_ring_fini(&t->base.ring);
+    free(t);
+}
+
+/* The state of the mode, or both. tid 0: it is not known yet. */
+static struct hpx_agent_thread *make(pid_t tid)
+{
+    if (!hpx_agent_calls()) {
+        return make_one(tid, hpx_sampler_ring_size());
+    }
+    struct hpx_agent_thread *t = make_one(tid, CALLS_RING);
+    if (t != NULL && hpx_agent_samples()) {
+        t->sampling = make_one(tid, hpx_sampler_ring_size());
+        if (t->sampling == NULL) {
+            release(t);
+            return NULL;
+        }
+        t->sampling->counting = t;
+    }
     return t;
 }
 
@@ -92,6 +128,7 @@ static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info
         hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNTOLD, 1);
     } else {
         m->thread = t ? &t->base : NULL;
+        m->other = t != NULL && t->sampling != t ? &t->sampling->base : NULL;
         m->key = key;
         memcpy(m->text, i->name ? i->name : "", name + 1);
         memcpy(m->text + name + 1, i->group ? i->group : "", group + 1);
@@ -100,6 +137,9 @@ static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info
     }
     if (t != NULL) {
         hpx_registry_push(&hpx_agent.aggregator.registry, &t->base); /* cleared by make(): the aggregator may be at its START already */
+        if (t->sampling != t) {
+            hpx_registry_push(&hpx_agent.aggregator.registry, &t->sampling->base);
+        }
     }
 }
 
@@ -133,14 +173,15 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
     }
     if (t != NULL) {
         jthread self = NULL;
-        t->env = env;
+        t->env = t->sampling->env = env;
         if (hpx_agent_samples()) {
-            find_own_stack(t);
+            find_own_stack(t->sampling);
             (*jvmti)->GetCurrentThread(jvmti, &self);
-            hpx_handshake_list(env, t, self);
+            hpx_handshake_list(env, t->sampling, self);
             forget(jvmti, env, NULL, self);
-        } else {
-            hpx_cpuclock_enter(&t->cpuclock);
+        }
+        if (hpx_agent_calls()) {
+            begin_calls(t);
         }
     }
     announce(t, (uint64_t)tid, &i);
@@ -150,7 +191,7 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
         hpx_self = t;
         atomic_signal_fence(memory_order_seq_cst); /* partner: the handler on this thread */
         if (arm) {
-            hpx_sampler_arm(t, false);
+            hpx_sampler_arm(t->sampling, false);
         }
     }
 }
@@ -158,13 +199,13 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)
 void hpx_threads_arm_self(void)
 {
     if (hpx_self != NULL) {
-        hpx_sampler_arm(hpx_self, false);
+        hpx_sampler_arm(hpx_self->sampling, false);
     }
 }
 
 struct hpx_agent_thread *hpx_threads_scratch(void)
 {
-    struct hpx_agent_thread *t = make((pid_t)syscall(SYS_gettid));
+    struct hpx_agent_thread *t = make_one((pid_t)syscall(SYS_gettid), CALLS_RING);
     if (t != NULL) {
         hpx_cpuclock_enter(&t->cpuclock);
     }
@@ -174,8 +215,7 @@ struct hpx_agent_thread *hpx_threads_scratch(void)
 void hpx_threads_release_scratch(struct hpx_agent_thread *t)
 {
     if (t != NULL) {
-        hpx_ring_fini(&t->base.ring);
-        free(t);
+        release(t);
     }
 }
 
@@ -183,10 +223,16 @@ struct hpx_agent_thread *hpx_threads_find_self(JNIEnv *env)
 {
     bool known;
     struct hpx_agent_thread *t = marked(hpx_agent.jvmti, &known);
-    if (t != NULL) {
-        t->env = env;
-        hpx_cpuclock_enter(&t->cpuclock);
-        hpx_self = t;
+    if (t == NULL) {
+        return NULL;
+    }
+    t->env = t->sampling->env = env;
+    begin_calls(t);
+    hpx_self = t;
+    if (t->tid == 0) { /* VMInit did not find out which one it is */
+        t->tid = t->sampling->tid = (pid_t)syscall(SYS_gettid);
+        atomic_signal_fence(memory_order_seq_cst); /* partner: the handler on this thread */
+        hpx_sampler_arm(t->sampling, false);
     }
     return t;
 }
@@ -200,14 +246,17 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     }
     pid_t tid = (pid_t)syscall(SYS_gettid);
     if (t != NULL) {
-        hpx_sampler_disarm(t);
+        hpx_sampler_disarm(t->sampling);
         hpx_self = NULL;
         atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
         if (hpx_agent_samples()) {
-            hpx_handshake_unlist(env, t);
-            hpx_sampler_settle(t);
-        } else {
-            hpx_calls_flush(&t->calls, hpx_cpuclock_now(&t->cpuclock));
+            hpx_handshake_unlist(env, t->sampling);
+        }
+        hpx_sampler_settle(t->sampling);
+        if (hpx_agent_calls()) {
+            hpx_calls_flush(&t->calls, hpx_tracker_now(t));
+        }
+        if (hpx_tracker_reads_clock()) {
             hpx_cpuclock_leave(&t->cpuclock);
         }
     }
@@ -219,6 +268,10 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_lane_post(&hpx_agent.aggregator.control, &m->m, false);
     }
     if (t != NULL) {
+        struct hpx_agent_thread *sampling = t->sampling;
+        if (sampling != t) {
+            hpx_registry_retire(&sampling->base);
+        }
         hpx_registry_retire(&t->base);
     }
 }
@@ -296,17 +349,17 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
     bool mapped = tid > 0 && tid != (pid_t)syscall(SYS_gettid);
-    struct hpx_agent_thread *t = mapped || hpx_agent_calls() ? make(tid) : NULL;
+    struct hpx_agent_thread *t = mapped || hpx_agent_calls() ? make(mapped ? tid : 0) : NULL;
     (*jvmti)->SetThreadLocalStorage(jvmti, thread, t != NULL ? (void *)t : (void *)&without_state);
     if (t != NULL) {
-        t->adopted = true;
+        t->adopted = t->sampling->adopted = true;
         if (hpx_agent_samples()) {
-            hpx_handshake_list(env, t, thread);
+            hpx_handshake_list(env, t->sampling, thread);
         }
     }
     announce(t, mapped ? (uint64_t)tid : unmapped++, &i);
-    if (t != NULL) {
-        hpx_sampler_arm(t, true);
+    if (t != NULL && mapped) {
+        hpx_sampler_arm(t->sampling, true);
     }
     forget(jvmti, env, i.name, NULL);
     forget(jvmti, env, i.group, NULL);

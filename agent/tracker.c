@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tracker.c: the bytes and the natives of the class of tracker.h. */
+/* tracker.c: the natives and the downcalls of the classes of tracker.h. */
 #include "tracker.h"
 #include "clock.h"
+#include "downcall.h"
 #include "hprofx_bci.h"
 #include "threads.h"
+#include "tracker_class.h"
 #include <linux/membarrier.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,55 +24,133 @@ static struct hpx_agent_thread *find_self(JNIEnv *env)
     return atomic_load_explicit(&probing, memory_order_relaxed) ? hpx_threads_find_self(env) : NULL;
 }
 
+/* The probe of a thread that has a state, as long as probes count. */
+static inline bool go_in(struct hpx_agent_thread *t)
+{
+    atomic_store_explicit(&t->in_probe, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* the closer's membarrier makes a fence of it: partner hpx_tracker_close() */
+    return hpx_likely(atomic_load_explicit(&probing, memory_order_relaxed));
+}
+
+static inline void go_out(struct hpx_agent_thread *t)
+{
+    atomic_store_explicit(&t->in_probe, 0, memory_order_release); /* partner: hpx_tracker_quiesce() */
+}
+
 struct hpx_agent_thread *hpx_tracker_go_in(JNIEnv *env)
 {
     struct hpx_agent_thread *t = hpx_self;
     if (hpx_unlikely(t == NULL) && (t = find_self(env)) == NULL) {
         return NULL;
     }
-    atomic_store_explicit(&t->in_probe, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst); /* the closer's membarrier makes a fence of it: partner hpx_tracker_close() */
-    if (hpx_likely(atomic_load_explicit(&probing, memory_order_relaxed))) {
+    if (go_in(t)) {
         return t;
     }
-    atomic_store_explicit(&t->in_probe, 0, memory_order_relaxed);
+    go_out(t);
     return NULL;
 }
 
 void hpx_tracker_go_out(struct hpx_agent_thread *t)
 {
-    atomic_store_explicit(&t->in_probe, 0, memory_order_release); /* partner: hpx_tracker_quiesce() */
+    go_out(t);
 }
 
-static void JNICALL enter(JNIEnv *env, jclass tracker, jint method)
+/* Of deep.h. */
+static int32_t count_frames(void *unused)
 {
-    (void)tracker;
+    (void)unused;
+    jint n;
+    return (*hpx_agent.jvmti)->GetFrameCount(hpx_agent.jvmti, NULL, &n) == JVMTI_ERROR_NONE ? n : -1;
+}
+
+/* What a probe leaves: a thread's first call, a clock that has to ask the kernel, a full ring, the end of the stack. Its tail call. */
+static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, uint32_t method)
+{
     struct hpx_agent_thread *t = hpx_tracker_go_in(env);
-    if (t != NULL) {
-        hpx_calls_enter(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        hpx_tracker_go_out(t);
+    if (t == NULL) {
+        return;
+    }
+    uint64_t now = hpx_tracker_now(t);
+    uintptr_t at = (uintptr_t)__builtin_frame_address(0);
+    if (at < t->deep.limit) {
+        hpx_deep_event(&t->deep, &t->calls, kind, method, now, at, count_frames, NULL);
+    } else if (!(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now))) {
+        hpx_calls_slow(&t->calls, kind, method, now);
+    }
+    go_out(t);
+}
+
+static inline uintptr_t stack_now(void)
+{
+#if defined(__x86_64__)
+    uintptr_t sp;
+    __asm__("mov %%rsp, %0" : "=r"(sp)); /* the address of a frame would need a frame */
+    return sp;
+#else
+    return (uintptr_t)__builtin_frame_address(0);
+#endif
+}
+
+/* false: nothing was said. Calls nothing, so that the probe is a leaf; measured: docs/calls.md. timed: a constant. */
+static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, uint32_t method, bool timed)
+{
+    struct hpx_agent_thread *t = hpx_self;
+    uint64_t now = 0;
+    if (hpx_unlikely(t == NULL || stack_now() < t->deep.limit || !go_in(t) || (timed && !hpx_cpuclock_try(&t->cpuclock, &now))) ||
+        hpx_unlikely(
+            !(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now)))) {
+        return false;
+    }
+    go_out(t);
+    return true;
+}
+
+static inline __attribute__((always_inline)) void native(JNIEnv *env, enum hpx_ev_kind kind, jint method, bool timed)
+{
+    if (hpx_unlikely(!probe(kind, (uint32_t)method, timed))) {
+        slow(env, kind, (uint32_t)method);
     }
 }
 
-static void JNICALL leave(JNIEnv *env, jclass tracker, jint method)
+/* A downcall: in the state Java, where a thread cannot be stopped, so without slow(): Java calls the native for it. 0: done. */
+static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind, int32_t method, bool timed)
 {
-    (void)tracker;
-    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
-    if (t != NULL) {
-        hpx_calls_exit(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        hpx_tracker_go_out(t);
+    /* Has the function begin with its frame: on JDK 28 the VM finds the way from C to the caller by that alone, when a sampler asks. */
+    __asm__ volatile("" : : "r"(__builtin_frame_address(0)));
+    if (hpx_likely(probe(kind, (uint32_t)method, timed))) {
+        return 0;
     }
+    /* The thread may be stopped, or run out of stack, before it is in the native. */
+    if (hpx_self != NULL) {
+        go_out(hpx_self);
+    }
+    return atomic_load_explicit(&probing, memory_order_relaxed);
 }
 
-static void JNICALL thrown(JNIEnv *env, jclass tracker, jint method)
-{
-    (void)tracker;
-    struct hpx_agent_thread *t = hpx_tracker_go_in(env);
-    if (t != NULL) {
-        hpx_calls_thrown(&t->calls, (uint32_t)method, hpx_cpuclock_now(&t->cpuclock));
-        hpx_tracker_go_out(t);
+/* A probe's functions: natives and downcalls, with a clock and (times=sampled) without. */
+#define PROBE(name, kind)                                                                                                                  \
+    static void JNICALL name(JNIEnv *env, jclass tracker, jint method)                                                                     \
+    {                                                                                                                                      \
+        (void)tracker;                                                                                                                     \
+        native(env, kind, method, true);                                                                                                   \
+    }                                                                                                                                      \
+    static void JNICALL name##_untimed(JNIEnv *env, jclass tracker, jint method)                                                           \
+    {                                                                                                                                      \
+        (void)tracker;                                                                                                                     \
+        native(env, kind, method, false);                                                                                                  \
+    }                                                                                                                                      \
+    static int32_t down_##name(int32_t method)                                                                                             \
+    {                                                                                                                                      \
+        return down(kind, method, true);                                                                                                   \
+    }                                                                                                                                      \
+    static int32_t down_##name##_untimed(int32_t method)                                                                                   \
+    {                                                                                                                                      \
+        return down(kind, method, false);                                                                                                  \
     }
-}
+
+PROBE(enter, HPX_EV_ENTER)
+PROBE(leave, HPX_EV_EXIT)
+PROBE(thrown, HPX_EV_THROWN)
 
 void hpx_tracker_open(void)
 {
@@ -102,111 +182,42 @@ bool hpx_tracker_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)
     return true;
 }
 
+const char *hpx_tracker_name(void)
+{
+    return hpx_downcall_class() != NULL ? HPX_TRACKER_DOWN : HPROFX_BCI_TRACKER;
+}
+
+bool hpx_tracker_is(const char *name)
+{
+    return !strcmp(name, HPROFX_BCI_TRACKER) || !strcmp(name, HPX_TRACKER_DOWN);
+}
+
 bool hpx_tracker_defined(void)
 {
     return atomic_load_explicit(&defined, memory_order_acquire);
 }
 
-/* --- the class file */
-
-struct bytes {
-    uint8_t at[512];
-    size_t n;
-};
-
-static void u2(struct bytes *b, unsigned v)
-{
-    b->at[b->n++] = (uint8_t)(v >> 8);
-    b->at[b->n++] = (uint8_t)v;
-}
-
-static void utf8(struct bytes *b, const char *s)
-{
-    size_t n = strlen(s);
-    b->at[b->n++] = 1; /* CONSTANT_Utf8 */
-    u2(b, (unsigned)n);
-    memcpy(b->at + b->n, s, n);
-    b->n += n;
-}
-
-static void refer(struct bytes *b, unsigned tag, unsigned to)
-{
-    b->at[b->n++] = (uint8_t)tag;
-    u2(b, to);
-}
-
-/* public final synthetic class Tracker {
- *     public static native void enter(int), exit(int), thrown(int);
- *     static void calibrate(int n) { for (; n > 0; n--) { enter(1); exit(1); } }
- * } of version 49: no frames. */
-static void build(struct bytes *b)
-{
-    enum {
-        NAME = 1,
-        SELF,
-        OBJECT_NAME,
-        OBJECT,
-        ENTER,
-        EXIT,
-        THROWN,
-        DESC,
-        CALIBRATE,
-        CODE,
-        ENTER_TYPE,
-        EXIT_TYPE,
-        ENTER_REF,
-        EXIT_REF,
-        COUNT
-    };
-    static const unsigned names[] = {ENTER, EXIT, THROWN};
-    static const uint8_t code[] = {0x1a, 0x9e,     0,    17, 0x04, 0xb8, 0,    ENTER_REF, 0x04, 0xb8,
-                                   0,    EXIT_REF, 0x84, 0,  0xff, 0xa7, 0xff, 0xf1,      0xb1};
-    b->n = 0;
-    u2(b, 0xcafe), u2(b, 0xbabe), u2(b, 0), u2(b, 49);
-    u2(b, COUNT);
-    utf8(b, HPROFX_BCI_TRACKER);
-    refer(b, 7, NAME);
-    utf8(b, "java/lang/Object");
-    refer(b, 7, OBJECT_NAME);
-    utf8(b, "enter");
-    utf8(b, "exit");
-    utf8(b, "thrown");
-    utf8(b, "(I)V");
-    utf8(b, "calibrate");
-    utf8(b, "Code");
-    refer(b, 12, ENTER), u2(b, DESC); /* CONSTANT_NameAndType */
-    refer(b, 12, EXIT), u2(b, DESC);
-    refer(b, 10, SELF), u2(b, ENTER_TYPE); /* CONSTANT_Methodref */
-    refer(b, 10, SELF), u2(b, EXIT_TYPE);
-    u2(b, 0x1031), u2(b, SELF), u2(b, OBJECT), u2(b, 0), u2(b, 0);
-    u2(b, (unsigned)HPX_ARRAY_LEN(names) + 1);
-    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
-        u2(b, 0x0109), u2(b, names[i]), u2(b, DESC), u2(b, 0);
-    }
-    u2(b, 0x0008), u2(b, CALIBRATE), u2(b, DESC), u2(b, 1);
-    u2(b, CODE), u2(b, 0), u2(b, 12 + sizeof code), u2(b, 1), u2(b, 1), u2(b, 0), u2(b, sizeof code);
-    memcpy(b->at + b->n, code, sizeof code);
-    b->n += sizeof code;
-    u2(b, 0), u2(b, 0);
-    u2(b, 0);
-}
-
 int hpx_tracker_define(JNIEnv *env, struct hpx_err *err)
 {
-    static const JNINativeMethod natives[] = {
-        {(char *)(uintptr_t) "enter", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)enter},
-        {(char *)(uintptr_t) "exit", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)leave},
-        {(char *)(uintptr_t) "thrown", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)thrown},
+    bool timed = hpx_tracker_reads_clock();
+    const JNINativeMethod natives[] = {
+        {(char *)(uintptr_t) "enter", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? enter : enter_untimed)},
+        {(char *)(uintptr_t) "exit", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? leave : leave_untimed)},
+        {(char *)(uintptr_t) "thrown", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)(timed ? thrown : thrown_untimed)},
     };
-    struct bytes b;
-    build(&b);
-    jclass tracker = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)b.at, (jsize)b.n);
+    const struct hpx_tracker_targets targets = {.enter = (uint64_t)(uintptr_t)(timed ? down_enter : down_enter_untimed),
+                                                .exit = (uint64_t)(uintptr_t)(timed ? down_leave : down_leave_untimed),
+                                                .thrown = (uint64_t)(uintptr_t)(timed ? down_thrown : down_thrown_untimed)};
+    uint8_t bytes[HPX_TRACKER_CLASS_MAX];
+    size_t n = hpx_tracker_class_natives(bytes);
+    jclass tracker = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)bytes, (jsize)n);
     if (tracker == NULL || (*env)->RegisterNatives(env, tracker, natives, (jint)HPX_ARRAY_LEN(natives)) != 0) {
         (*env)->ExceptionClear(env);
         return hpx_err_set(err, HPX_E_VM, "the VM does not take the class %s", HPROFX_BCI_TRACKER);
     }
     class_ref = (*env)->NewGlobalRef(env, tracker);
     (*env)->DeleteLocalRef(env, tracker);
+    hpx_downcall_define(hpx_agent.jvmti, env, &targets);         /* where not, the natives are called directly */
     atomic_store_explicit(&defined, true, memory_order_release); /* partner: hpx_tracker_defined() */
     return 0;
 }
@@ -217,7 +228,8 @@ int hpx_tracker_define(JNIEnv *env, struct hpx_err *err)
 void hpx_tracker_calibrate(JNIEnv *env, struct hpx_agent_thread *scratch, uint32_t *inner_ns, uint32_t *outer_ns)
 {
     struct hpx_agent_thread *self = hpx_self;
-    jmethodID m = class_ref != NULL ? (*env)->GetStaticMethodID(env, class_ref, "calibrate", "(I)V") : NULL;
+    jclass called = hpx_downcall_class() != NULL ? hpx_downcall_class() : class_ref;
+    jmethodID m = called != NULL ? (*env)->GetStaticMethodID(env, called, HPX_TRACKER_CALIBRATE, "(I)V") : NULL;
     struct hpx_calls_pending before = {.ns = 0}, after;
     double inner = 1e9, pair = 1e9;
     *inner_ns = *outer_ns = 0;
@@ -229,7 +241,7 @@ void hpx_tracker_calibrate(JNIEnv *env, struct hpx_agent_thread *scratch, uint32
     hpx_tracker_open();
     for (uint64_t begin = hpx_clock_mono(), end = begin; end - begin < CALIBRATE_NS; end = hpx_clock_mono()) {
         uint64_t cpu = hpx_cpuclock_now(&scratch->cpuclock);
-        (*env)->CallStaticVoidMethod(env, class_ref, m, (jint)ROUND);
+        (*env)->CallStaticVoidMethod(env, called, m, (jint)ROUND);
         cpu = hpx_cpuclock_now(&scratch->cpuclock) - cpu;
         if ((*env)->ExceptionCheck(env) || !hpx_calls_peek(&scratch->calls, 1, &after)) {
             break;

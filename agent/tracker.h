@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tracker.h: the class that instrumented methods call, and its natives: the probes of cpu=times.
+/* tracker.h: the classes that instrumented methods call, and what these call: the probes of cpu=times.
  *
  * hprofx.Tracker is defined in the boot loader's unnamed module: every class sees it, since the VM lets the module of a class that an agent
- * changes read that module. (In a package of java.base the VM would warn on stdout when its natives are registered.) */
+ * changes read that module. (In a package of java.base the VM would warn on stdout when its natives are registered.)
+ *
+ * Where critical downcalls can be had (downcall.h), methods call java.lang.invoke.HprofxTracker, and that calls C by them from VMInit on,
+ * and the natives before it and for what a downcall may not do. */
 #ifndef HPX_TRACKER_H
 #define HPX_TRACKER_H
 
 #include "agent.h"
 
-/* Defines the class and registers its natives. VMStart. 0, -HPX_E_VM. */
+/* cpu=times with a clock that the probes read; it is a stamp of 0 that they give otherwise. */
+static inline bool hpx_tracker_reads_clock(void)
+{
+    return hpx_agent_calls() && !hpx_agent_sampled();
+}
+static inline uint64_t hpx_tracker_now(struct hpx_agent_thread *t)
+{
+    return hpx_agent_sampled() ? 0 : hpx_cpuclock_now(&t->cpuclock);
+}
+
+/* Defines the classes and registers the natives. VMStart. 0, -HPX_E_VM. */
 int hpx_tracker_define(JNIEnv *env, struct hpx_err *err);
 bool hpx_tracker_defined(void);
+/* Internal name of the class that methods are to call; static. Once defined; any thread. */
+const char *hpx_tracker_name(void);
+/* name, in internal form, is that of one of them: it is not to be instrumented. */
+bool hpx_tracker_is(const char *name);
 /* Probes count from now on. After the thread of VMInit has its state. */
 void hpx_tracker_open(void);
 /* Undoes open; no thread but the caller can be in a probe. */

@@ -44,6 +44,13 @@ static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
     return mine;
 }
 
+static void switch_to(struct hpx_agent_thread *t, uint64_t key, uint64_t turn)
+{
+    uint64_t now = hpx_tracker_now(t);
+    hpx_deep_leave(&t->deep, &t->calls, (uintptr_t)__builtin_frame_address(0));
+    hpx_calls_switch(&t->calls, key, turn, now);
+}
+
 /* On the carrier; nothing of the virtual thread's runs between this and its mounting. */
 static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
@@ -51,7 +58,7 @@ static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     struct hpx_agent_thread *t = s != NULL ? hpx_tracker_go_in(env) : NULL;
     if (t != NULL) {
         if (t->calls.key != s->key) { /* the first mount is told twice */
-            hpx_calls_switch(&t->calls, s->key, s->turn++, hpx_cpuclock_now(&t->cpuclock));
+            switch_to(t, s->key, s->turn++);
         }
         hpx_tracker_go_out(t);
     }
@@ -61,7 +68,7 @@ static void unmounted(JNIEnv *env)
 {
     struct hpx_agent_thread *t = hpx_tracker_go_in(env);
     if (t != NULL) {
-        hpx_calls_switch(&t->calls, 0, 0, hpx_cpuclock_now(&t->cpuclock));
+        switch_to(t, 0, 0);
         hpx_tracker_go_out(t);
     }
 }

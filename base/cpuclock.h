@@ -105,15 +105,14 @@ static inline uint64_t hpx_cpuclock_tsc(void)
 #define HPX_CPUCLOCK_STEP(n) atomic_signal_fence(memory_order_seq_cst)
 #endif
 
-/* CPU time (wall: CLOCK_MONOTONIC) of the calling thread in nanoseconds. Never below what a call returned that ended before this one began;
- * a handler's call counts, unless it fell between the last two steps below and ran ahead of the kernel's clock by itself. */
-static inline uint64_t hpx_cpuclock_now(struct hpx_cpuclock *c)
+/* now() without its long way; false: *ns is not set. */
+static inline __attribute__((always_inline)) bool hpx_cpuclock_try(struct hpx_cpuclock *c, uint64_t *ns)
 {
     uint64_t resyncs = atomic_load_explicit(&c->resyncs, memory_order_relaxed);
     HPX_CPUCLOCK_STEP(0);
     uint64_t scale = atomic_load_explicit(&c->scale, memory_order_relaxed);
     if (hpx_unlikely(!scale)) {
-        return hpx_cpuclock_resync(c);
+        return false;
     }
     uint64_t base_ns = atomic_load_explicit(&c->base_ns, memory_order_relaxed);
     HPX_CPUCLOCK_STEP(1);
@@ -126,15 +125,22 @@ static inline uint64_t hpx_cpuclock_now(struct hpx_cpuclock *c)
     /* Last, because a handler's resync makes the pointer stand again. */
     uint64_t resyncs_now = atomic_load_explicit(&c->resyncs, memory_order_relaxed);
     if (hpx_unlikely(ticks >= HPX_CPUCLOCK_SPAN || pointer != HPX_CPUCLOCK_OURS || resyncs_now != resyncs)) {
-        return hpx_cpuclock_resync(c);
+        return false;
     }
-    uint64_t ns = base_ns + (ticks * scale >> 32), last = atomic_load_explicit(&c->last, memory_order_relaxed);
-    if (hpx_unlikely(ns < last)) {
-        ns = last;
-    }
+    uint64_t t = base_ns + (ticks * scale >> 32), last = atomic_load_explicit(&c->last, memory_order_relaxed);
+    t = t < last ? last : t;
     HPX_CPUCLOCK_STEP(5);
-    atomic_store_explicit(&c->last, ns, memory_order_relaxed);
-    return ns;
+    atomic_store_explicit(&c->last, t, memory_order_relaxed);
+    *ns = t;
+    return true;
+}
+
+/* CPU time (wall: CLOCK_MONOTONIC) of the calling thread in nanoseconds. Never below what a call returned that ended before this one began;
+ * a handler's call counts, unless it fell between the last two steps above and ran ahead of the kernel's clock by itself. */
+static inline uint64_t hpx_cpuclock_now(struct hpx_cpuclock *c)
+{
+    uint64_t ns;
+    return hpx_likely(hpx_cpuclock_try(c, &ns)) ? ns : hpx_cpuclock_resync(c);
 }
 
 #endif

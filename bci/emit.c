@@ -172,10 +172,39 @@ static uint32_t range_end(const struct hpx_class *c, const struct hpx_code *m, u
     return c->map[pc] - (place ? 5u * c->events[low].target : 0);
 }
 
+static uint32_t put_entry(const struct hpx_class *c, const struct hpx_code *m, uint8_t *p, uint32_t start, uint32_t end)
+{
+    if (p != NULL && start < end) {
+        hpx_put2(p, c->map[start]);
+        hpx_put2(p + 2, c->map[end]);
+        hpx_put2(p + 4, m->handler);
+        hpx_put2(p + 6, 0);
+    }
+    return start < end;
+}
+
+uint32_t hpx_entries_put(struct hpx_class *c, const struct hpx_code *m, uint8_t *p)
+{
+    const struct hpx_event *e = c->events, *last = e + m->event_n;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->range_n; i++) {
+        uint32_t start = m->ranges[i].start, end = m->ranges[i].end;
+        for (; !m->whole && e < last && e->pc < end; e++) {
+            if (e->kind == HPX_K_RETURN && e->pc >= start) {
+                n += put_entry(c, m, p == NULL ? NULL : p + (size_t)8 * n, start, e->pc);
+                start = e->pc + 1u;
+            }
+        }
+        n += put_entry(c, m, p == NULL ? NULL : p + (size_t)8 * n, start, end);
+    }
+    c->steps += m->range_n > 0 ? m->event_n : 0;
+    return n;
+}
+
 static int put_handlers(struct hpx_class *c, const struct hpx_code *m)
 {
     uint8_t *p = c->body.p + c->body.n;
-    hpx_put2(p, m->handler_n + m->range_n);
+    hpx_put2(p, m->handler_n + m->entry_n);
     p += 2;
     for (uint32_t i = 0; i < m->handler_n; i++) {
         const uint8_t *h = c->in + m->handlers + 8 * (size_t)i;
@@ -191,21 +220,17 @@ static int put_handlers(struct hpx_class *c, const struct hpx_code *m)
         memcpy(p + 6, h + 6, 2);
         p += 8;
     }
-    for (uint32_t i = 0; i < m->range_n; i++) {
-        hpx_put2(p, c->map[m->ranges[i].start]);
-        hpx_put2(p + 2, c->map[m->ranges[i].end]);
-        hpx_put2(p + 4, m->handler);
-        hpx_put2(p + 6, 0);
-        p += 8;
+    if (m->entry_n > 0) {
+        p += (size_t)8 * hpx_entries_put(c, m, p);
     }
-    c->steps += (uint64_t)(m->handler_n + m->range_n) * (c->tramp_n > 0 ? 16 : 1);
+    c->steps += (uint64_t)(m->handler_n + m->entry_n) * (c->tramp_n > 0 ? 16 : 1);
     c->body.n = (size_t)(p - c->body.p);
     return 0;
 }
 
 int hpx_code_emit(struct hpx_class *c, struct hpx_code *m)
 {
-    int left = hpx_buf_reserve(&c->body, m->new_len + 2 + 8 * ((size_t)m->handler_n + m->range_n));
+    int left = hpx_buf_reserve(&c->body, m->new_len + 2 + 8 * ((size_t)m->handler_n + m->entry_n));
     if (left != 0) {
         return left;
     }

@@ -5,8 +5,9 @@
  *     push NUMBER; invokestatic TRACKER.enter     once, at bci 0; no branch leads back to it
  *     ... push NUMBER; invokestatic TRACKER.exit  before each return instruction; branches to the return lead to the push
  *     push NUMBER; invokestatic TRACKER.thrown; athrow    the last code, the handler of the last entries of the exception table
- * The handler covers everything behind the entry call, the exit calls too: an exit call that throws before it ran is followed by `thrown`.
- * In a constructor it covers what surely follows super(...) or this(...) only: before that an exception leaves without an exit call.
+ * The handler covers everything behind the entry call but each exit call with its return: an exception that leaves there (an asynchronous
+ * one, behind the call) is not followed by `thrown`, so that no exit is said twice. A method of nothing but returns has no handler. In a
+ * constructor it covers what surely follows super(...) or this(...) only: before that an exception leaves without an exit call.
  *
  * Anything that cannot be done within the format's limits, and anything that is not known, leaves the one method alone, byte for byte; the
  * reason is counted. What a JVM ignores (a StackMapTable below version 50, a StackMap attribute) is copied as it is.
@@ -72,7 +73,7 @@ struct hprofx_bci_method {
     uint16_t access;                   /* access_flags */
     uint16_t first_line;               /* smallest line of the LineNumberTables; 0: none. 0 in `want` */
     uint16_t code_length, new_length;  /* bytes of byte code; new_length 0 in `want` */
-    bool bare;                         /* no handler: exits by exception are not reported */
+    bool bare;                         /* no handler where there should be one: exits by exception are not reported */
 };
 
 struct hprofx_bci_call {
@@ -91,9 +92,10 @@ struct hprofx_bci_result {
     uint32_t first;
     uint32_t left[HPROFX_BCI_LEFT_COUNT];
     uint32_t bare[HPROFX_BCI_BARE_COUNT]; /* among the rewritten */
-    uint32_t widened;                     /* branches */
-    uint32_t huge;                        /* rewritten methods that grew from <= 8000 to > 8000 bytes: HotSpot does not compile those */
-    uint64_t steps;                       /* instructions, table entries, map cells visited */
+    uint32_t whole;   /* among the rewritten: the handler covers the exit calls too, else the exception table would be too long */
+    uint32_t widened; /* branches */
+    uint32_t huge;    /* rewritten methods that grew from <= 8000 to > 8000 bytes: HotSpot does not compile those */
+    uint64_t steps;   /* instructions, table entries, map cells visited */
 };
 
 /* Zeroed, it is a valid set of defaults. Read only; strings and ctx stay the caller's. */

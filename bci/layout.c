@@ -54,8 +54,8 @@ static int map_code(struct hpx_class *c, struct hpx_code *m)
     }
     fill(c->map, from, m->len + 1, delta);
     uint32_t end = m->len + delta;
-    m->handler = m->range_n > 0 ? end : 0;
-    m->new_len = end + (m->range_n > 0 ? c->calls[HPX_THROWN].len + 1u : 0);
+    m->handler = m->entry_n > 0 ? end : 0;
+    m->new_len = end + (m->entry_n > 0 ? c->calls[HPX_THROWN].len + 1u : 0);
     c->steps += m->len + m->event_n;
     return end > HPX_CODE_MAX || m->new_len > HPX_CODE_MAX ? HPX_LEAVE(CODE_FULL) : 0;
 }

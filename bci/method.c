@@ -32,7 +32,7 @@ static int new_max_stack(const struct hpx_class *c, struct hpx_code *m)
              thrown = c->calls[HPX_THROWN].plain ? 1 : 2;
     uint32_t need = m->max_stack + (m->returns ? exit : 0);
     need = need < enter ? enter : need;
-    m->max_stack = m->range_n > 0 && need < thrown ? thrown : need;
+    m->max_stack = m->entry_n > 0 && need < thrown ? thrown : need;
     return m->max_stack > 65535 ? HPX_LEAVE(STACK_FULL) : 0;
 }
 
@@ -46,8 +46,13 @@ static int choose_ranges(struct hpx_class *c, struct hpx_code *m)
         left = hpx_init_ranges(c, m);
         m->bare = HPROFX_BCI_BARE_CONSTRUCTOR;
     }
-    if (m->range_n + m->handler_n > 65535) {
-        m->range_n = 0;
+    m->entry_n = hpx_entries_put(c, m, NULL);
+    if (m->entry_n + m->handler_n > 65535) {
+        m->whole = true;
+        m->entry_n = m->range_n;
+    }
+    if (m->entry_n + m->handler_n > 65535) {
+        m->entry_n = m->range_n = 0;
         m->bare = HPROFX_BCI_BARE_TABLE_FULL;
     }
     m->m.bare = m->range_n == 0;

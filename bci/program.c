@@ -59,6 +59,7 @@ int hpx_summary_rewrite(struct hpx_summary *s, const struct hprofx_bci_opts *opt
     s->rewritten += r.rewritten;
     s->widened += r.widened;
     s->huge += r.huge;
+    s->whole += r.whole;
     s->steps += r.steps;
     for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
         s->left[i] += r.left[i];
@@ -87,6 +88,9 @@ void hpx_summary_print(const struct hpx_summary *s)
         if (s->bare[i] > 0) {
             fprintf(stderr, "  %" PRIu64 " without a handler: %s\n", s->bare[i], hprofx_bci_bare_text((enum hprofx_bci_bare)i));
         }
+    }
+    if (s->whole > 0) {
+        fprintf(stderr, "  %" PRIu64 " with exit calls inside the handler: the exception table would be too long\n", s->whole);
     }
     if (seconds > 0 && s->bytes_in > 0) {
         fprintf(stderr, "%" PRIu64 " bytes to %" PRIu64 " in %.3f s: %.1f MB/s, %.0f classes/s, %.2f steps a byte\n", s->bytes_in,

@@ -11,7 +11,7 @@ enum { HPX_EXIT_USAGE = 64, HPX_EXIT_DATA = 65, HPX_EXIT_FILE = 66 };
 /* Counts over many classes, printed to stderr. */
 struct hpx_summary {
     uint64_t classes[3]; /* by what hprofx_bci_rewrite returned */
-    uint64_t methods, rewritten, left[HPROFX_BCI_LEFT_COUNT], bare[HPROFX_BCI_BARE_COUNT], widened, huge;
+    uint64_t methods, rewritten, left[HPROFX_BCI_LEFT_COUNT], bare[HPROFX_BCI_BARE_COUNT], widened, huge, whole;
     uint64_t bytes_in, bytes_out, nanoseconds, steps;
 };
 

@@ -146,6 +146,7 @@ static bool do_method(struct hpx_class *c, struct hpx_code *m, size_t at, size_t
     if (left == 0) {
         r->rewritten++;
         r->widened += m->widened;
+        r->whole += m->whole && m->entry_n > 0;
         r->huge += m->len <= 8000 && m->new_len > 8000;
         if (m->m.bare && m->bare < HPROFX_BCI_BARE_COUNT) {
             r->bare[m->bare]++;

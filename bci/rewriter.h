@@ -134,9 +134,11 @@ struct hpx_code {
     bool places;               /* the events hold PLACE */
     bool returns;              /* at least one */
     uint16_t integer;          /* constant of the number, where no shorter push does */
-    uint32_t new_len, handler; /* handler: new, 0 if bare */
+    uint32_t new_len, handler; /* handler: new, 0 if there is none */
     struct hpx_range ranges[HPX_RANGES];
     uint32_t range_n;
+    bool whole;                /* the handler's entries are the ranges, exit calls included */
+    uint32_t entry_n;          /* of the handler in the exception table; 0: no handler */
     enum hprofx_bci_bare bare; /* if m.bare; COUNT: not asked for */
     uint32_t widened;
 };
@@ -227,6 +229,8 @@ int hpx_code_layout(struct hpx_class *c, struct hpx_code *m);
 uint32_t hpx_tramp_new(const struct hpx_class *c, const struct hpx_tramp *t);
 
 /* emit.c: code and exception table. */
+/* Writes the handler's entries to p, if not NULL; returns their number. */
+uint32_t hpx_entries_put(struct hpx_class *c, const struct hpx_code *m, uint8_t *p);
 int hpx_code_emit(struct hpx_class *c, struct hpx_code *m);
 
 /* tables.c */

@@ -29,6 +29,8 @@ int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink)
     memset(a, 0, sizeof(*a));
     a->sink = *sink;
     a->wait_ns = HPX_EXACT_WAIT_NS;
+    a->name = HPX_AGGREGATOR_NAME;
+    a->last_passes = HPX_LAST_PASSES;
     a->sleep_ns = SLEEP_FIRST_NS;
     hpx_registry_init(&a->registry);
     hpx_wake_init(&a->space);
@@ -50,6 +52,9 @@ static void add_thread(void *ctx, struct hpx_thread *t)
         a->cap_threads = cap;
     }
     a->threads[a->nthreads++] = t;
+    if (a->sink.thread_came) {
+        a->sink.thread_came(a->sink.ctx, t);
+    }
 }
 
 static void read_tails(struct hpx_aggregator *a, struct pass *p)
@@ -144,10 +149,10 @@ static uint64_t next_sleep(uint64_t ns, const struct pass *p)
 static void *loop(void *arg)
 {
     struct hpx_aggregator *a = arg;
-    pthread_setname_np(pthread_self(), "hprofx-aggr");
+    pthread_setname_np(pthread_self(), a->name);
     a->tid = gettid();
     hpx_wake_post(&a->space); /* start() waits for tid */
-    for (int last = 0; last < HPX_LAST_PASSES;) {
+    for (uint32_t last = 0; last <= a->last_passes;) {
         uint32_t seen = hpx_wake_value(&a->control.wake); /* before the pass: a wake during it is not slept over */
         bool stop = atomic_load_explicit(&a->stop, memory_order_acquire);
         struct pass p = one_pass(a);
@@ -172,6 +177,7 @@ int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
 {
     pthread_attr_t attr;
     sigset_t all, old;
+    atomic_store_explicit(&a->stop, false, memory_order_relaxed); /* handed over by pthread_create */
     if (pthread_attr_init(&attr) != 0) {
         return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: no memory for its attributes");
     }
@@ -180,26 +186,32 @@ int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
     uint32_t seen = hpx_wake_value(&a->space);
     hpx_sigmask_ours(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
+    a->running = true; /* before: its own calls look at it */
     int rc = pthread_create(&a->thread, &attr, loop, a);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     if (rc != 0) {
         char text[128];
+        a->running = false;
         return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: %s%s", strerror_r(rc, text, sizeof(text)),
                            rc == EAGAIN ? "; raise the limit of threads (ulimit -u, or pids of the container)" : "");
     }
     while (hpx_wake_value(&a->space) == seen) {
         hpx_wake_wait(&a->space, seen, SLEEP_MAX_NS);
     }
-    a->running = true;
     return 0;
+}
+
+void hpx_aggregator_leave(struct hpx_aggregator *a)
+{
+    atomic_store_explicit(&a->stop, true, memory_order_release); /* partner: loop */
+    hpx_wake_post(&a->control.wake);
 }
 
 void hpx_aggregator_stop(struct hpx_aggregator *a)
 {
-    atomic_store_explicit(&a->stop, true, memory_order_release); /* partner: loop */
+    hpx_aggregator_leave(a);
     if (a->running) {
-        hpx_wake_post(&a->control.wake);
         pthread_join(a->thread, NULL);
         a->running = false;
     }
@@ -225,6 +237,56 @@ void hpx_aggregator_fini(struct hpx_aggregator *a)
     hpx_lane_fini(&a->control);
 }
 
+void hpx_aggregator_give(struct hpx_thread *t, struct hpx_aggregator *to)
+{
+    atomic_store_explicit(&t->drainer, to, memory_order_release); /* partner: hpx_aggregator_of() */
+    HPX_TESTPOINT(thread_given);
+    hpx_registry_push(&to->registry, t);
+    hpx_aggregator_wake(to);
+}
+
+struct parting {
+    struct hpx_aggregator *a, *(*whose)(void *ctx, struct hpx_thread *t);
+    void *ctx;
+};
+
+static bool part_one(const struct parting *p, struct hpx_thread *t)
+{
+    struct hpx_aggregator *to = p->whose(p->ctx, t);
+    if (to == p->a) {
+        return false;
+    }
+    hpx_aggregator_give(t, to);
+    return true;
+}
+
+static void part_fresh(void *ctx, struct hpx_thread *t)
+{
+    const struct parting *p = ctx;
+    if (!part_one(p, t)) {
+        hpx_registry_push(&p->a->registry, t);
+    }
+}
+
+void hpx_aggregator_part(struct hpx_aggregator *a, struct hpx_aggregator *(*whose)(void *ctx, struct hpx_thread *t), void *ctx)
+{
+    struct parting p = {a, whose, ctx};
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < a->nthreads; i++) {
+        struct hpx_thread *t = a->threads[i];
+        if (!part_one(&p, t)) {
+            a->threads[kept++] = t;
+        }
+    }
+    a->nthreads = kept;
+    if (!a->running) {
+        hpx_registry_collect(&a->registry, part_fresh, &p);
+    }
+    if (atomic_load_explicit(&a->waiters, memory_order_relaxed)) {
+        hpx_wake_post(&a->space); /* who waits finds out for whom */
+    }
+}
+
 void hpx_aggregator_wake(struct hpx_aggregator *a)
 {
     hpx_wake_post(&a->control.wake);
@@ -243,7 +305,8 @@ static void look_at_fill(struct hpx_aggregator *a, struct hpx_ring *r, uint64_t 
     uint64_t size = r->mask + 1;
     r->head_cache = atomic_load_explicit(&r->head, memory_order_acquire); /* partner: hpx_ring_release() */
     if (tail - r->head_cache > size / 2) {
-        r->look = tail + size / 4;
+        uint64_t full = r->head_cache + size, next = tail + size / 4;
+        r->look = next < full ? next : full;
         hpx_aggregator_wake(a);
     } else {
         r->look = r->head_cache + size / 2;
@@ -267,36 +330,42 @@ static void *reserve(struct hpx_aggregator *a, struct hpx_ring *r, size_t n)
 
 void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t weight)
 {
-    void *p = reserve(a, &t->ring, n);
+    void *p = reserve(hpx_aggregator_of(t, a), &t->ring, n);
     if (hpx_unlikely(!p)) {
         hpx_count(&t->counters, HPX_C_LOST_RING_FULL, weight);
     }
     return p;
 }
 
-static void *wait_for_space(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_ring *r, size_t n)
+/* One slice, of whoever has t now; true: it is over. */
+static bool wait_a_slice(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t end, void **p)
 {
-    void *p = NULL;
-    uint64_t end = hpx_clock_mono() + a->wait_ns;
     atomic_fetch_add_explicit(&a->waiters, 1, memory_order_relaxed);
-    while (hpx_gate_is_open(g)) {
-        uint32_t seen = hpx_wake_value(&a->space); /* before the look at the ring: space made after it ends the wait at once */
-        p = reserve(a, r, n);
-        if (p || hpx_clock_mono() >= end) {
-            break;
-        }
+    uint32_t seen = hpx_wake_value(&a->space); /* before the look at the ring: space made after it ends the wait at once */
+    *p = reserve(a, &t->ring, n);
+    bool over = *p || hpx_clock_mono() >= end;
+    if (!over) {
         HPX_TESTPOINT(reserve_before_wait);
         hpx_wake_wait(&a->space, seen, SLICE_NS);
     }
     atomic_fetch_sub_explicit(&a->waiters, 1, memory_order_relaxed);
+    return over;
+}
+
+static void *wait_for_space(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *t, size_t n)
+{
+    void *p = NULL;
+    uint64_t end = hpx_clock_mono() + a->wait_ns;
+    while (hpx_gate_is_open(g) && !wait_a_slice(hpx_aggregator_of(t, a), t, n, end, &p)) {
+    }
     return p;
 }
 
 void *hpx_reserve_or_wait(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *t, size_t n)
 {
-    void *p = reserve(a, &t->ring, n);
+    void *p = reserve(hpx_aggregator_of(t, a), &t->ring, n);
     if (hpx_unlikely(!p)) {
-        p = wait_for_space(a, g, &t->ring, n);
+        p = wait_for_space(a, g, t, n);
         if (!p) {
             hpx_count(&t->counters, HPX_C_LOST_WAIT, 1);
         }

@@ -93,7 +93,7 @@ static bool end_gap(struct hpx_calls *c, uint64_t now)
     if (!first) {
         publish(c, HPX_CALLS_GAP);
         if (c->gap.tries++ % WAKE_EACH == 0) {
-            hpx_aggregator_wake(c->aggregator);
+            hpx_aggregator_wake(hpx_aggregator_of(c->thread, c->aggregator));
         }
         return false;
     }
@@ -143,6 +143,9 @@ static bool push_waiting(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind,
 void hpx_calls_slow(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now)
 {
     uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
+    if (hpx_unlikely(!c->thread)) {
+        return; /* HPX_CALLS_NOBODY */
+    }
     if (HPX_CALLS_STATE(f) == HPX_CALLS_GAP) {
         if (!end_gap(c, now)) {
             lose_event(c, kind);
@@ -189,6 +192,40 @@ void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t turn, uint64_t
     lose(c, 1);
     c->gap.switched = true;
     c->gap.last = (struct hpx_calls_lost){0};
+}
+
+bool hpx_calls_tick_sig(struct hpx_calls *c, uint64_t ns)
+{
+    uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
+    if (hpx_calls_in_push(c) || HPX_CALLS_STATE(f) == HPX_CALLS_GAP) {
+        return false;
+    }
+    struct hpx_aggregator *a = hpx_aggregator_of(c->thread, c->aggregator);
+    struct hpx_ev_head *ev = hpx_reserve_or_drop(a, c->thread, sizeof *ev, 0); /* no sample is lost: the caller keeps the time */
+    if (!ev) {
+        return false;
+    }
+    uint32_t method = HPX_CALLS_STATE(f) == HPX_CALLS_OPEN ? atomic_load_explicit(&c->method, memory_order_relaxed) : 0;
+    (void)hpx_calls_put(ev, HPX_EV_TICK, method, ns);
+    commit(c, ev, ev + 1);
+    return true;
+}
+
+bool hpx_calls_note(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t id, uint64_t stamp)
+{
+    uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
+    if (HPX_CALLS_STATE(f) != HPX_CALLS_GAP && push_waiting(c, f, HPX_CALLS_NO_EVENT, 0, 0)) {
+        publish(c, HPX_CALLS_NONE);
+        struct hpx_ev_head *ev = wait_busy(c, HPX_EV_UNIT);
+        if (ev) {
+            commit(c, ev, hpx_calls_put(ev, kind, id, stamp));
+            publish(c, HPX_CALLS_NONE);
+            return true;
+        }
+        begin_gap(c, HPX_CALLS_NONE);
+    }
+    lose(c, 1);
+    return false;
 }
 
 /* ---- the reader ---- */

@@ -9,7 +9,7 @@
  * Readers of what is kept back (hpx_calls_peek): any thread, and the owner's signal handler.
  * Lifetime: that of the hpx_thread, beside it in its owner's block.
  *
- *        [1] [2] [3]   [1] enter, exit, thrown, switch, flush  [2] peek  [3] init
+ *        [1] [2] [3]   [1] enter, exit, thrown, switch, note, flush  [2] peek  [3] init
  *   [1]   X   -   X    X: the caller excludes the pair; -: safe concurrently
  *   [2]   -   -   X
  *
@@ -23,7 +23,12 @@
  * On the producer's side these are plain stores on x86.
  *
  * A handler of the owner that wants to push must find hpx_calls_in_push() false: the calls' fast path does not set hpx_thread.busy. What is
- * kept back is not the handler's to change.
+ * kept back is not the handler's to change. A record that says nothing of calls may lie behind `at`: the ring has the same calls with and
+ * without it. A tick (hpx_calls_tick_sig()) names the method kept back, before its ENTER or LEAF is in the ring: that is the next record of
+ * calls, since between two pushes the method kept back does not change. So the handler moves `at` behind the tick: a dump that takes a call
+ * kept back has read the ticks in it. The owner stands still meanwhile. A peek between the tick's tail and its `at` finds the state of that
+ * moment with a tick less; a reader that has drained past `at` by that tick adds what is kept back as if it had stopped there. `at` still
+ * grows with each change of it, so the proof above holds.
  *
  * A full ring: the probe waits (hpx_reserve_or_wait()), at most the aggregator's wait_ns. Past that what is kept back and the event are
  * lost, and all events until a quarter of the ring is free: without waiting again, each counted in HPX_C_LOST_WAIT. Then a GAP says by how
@@ -53,7 +58,7 @@ struct hpx_calls {
     /* one line: readers take it whole */
     HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t fold; /* release: the owner; acquire: hpx_calls_peek(). Covers the three below. */
     _Atomic uint64_t entered;                          /* stamp of the enter kept back; release: the owner; acquire: hpx_calls_peek() */
-    _Atomic uint64_t at;     /* the ring's tail behind the last push; release: the owner; acquire: hpx_calls_peek() */
+    _Atomic uint64_t at;     /* the ring's tail behind the last push or tick; release: the owner; acquire: hpx_calls_peek() */
     _Atomic uint32_t method; /* release: the owner; acquire: hpx_calls_peek() */
     /* constant after init */
     struct hpx_thread *thread;
@@ -73,6 +78,12 @@ struct hpx_calls {
     } gap;
 };
 
+/* Drops what it is told, by any number of threads: probes of threads of the agent's own. Enter, exit and thrown alone. */
+#define HPX_CALLS_NOBODY                                                                                                                   \
+    {                                                                                                                                      \
+        .fold = HPX_CALLS_GAP                                                                                                              \
+    }
+
 /* thread: its ring is made and empty; attached before the first event. */
 void hpx_calls_init(struct hpx_calls *c, struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *thread);
 
@@ -85,8 +96,15 @@ static inline void hpx_calls_thrown(struct hpx_calls *c, uint32_t method, uint64
 /* The thread continues with another call stack: key names a virtual thread (for as long as it lives), 0 the thread's own. turn: struct
  * hpx_ev_switch. Nothing if it is the stack it has. */
 void hpx_calls_switch(struct hpx_calls *c, uint64_t key, uint64_t turn, uint64_t now);
+/* What is kept back, and a record without a body behind it. false: it is lost, in a gap. */
+bool hpx_calls_note(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t id, uint64_t stamp);
 /* What is kept back goes into the ring, waiting if it is full. By the owner, before it retires. */
 void hpx_calls_flush(struct hpx_calls *c, uint64_t now);
+
+/* The owner's handler, or whoever may write the ring when the owner is out for good: a signal of the CPU clock that stands for ns. The time
+ * is that of the call that is open now, kept back or not. false: nothing was written (the owner is in a push or in a gap, or the ring is
+ * full). Async-signal-safe; not nested in itself. */
+bool hpx_calls_tick_sig(struct hpx_calls *c, uint64_t ns);
 
 /* What is kept back. */
 struct hpx_calls_pending {
@@ -110,8 +128,13 @@ static inline bool hpx_calls_in_push(const struct hpx_calls *c)
 
 #define HPX_CALLS_NO_EVENT ((enum hpx_ev_kind)0)
 
-/* What the inline ones leave: full rings, gaps, calls too long to fold, exits of a method that was not entered last. Not for callers.
- * kind: HPX_EV_ENTER, _EXIT or _THROWN. */
+/* enter, exit and thrown without what is rare: full rings, gaps, calls too long to fold, exits of a method that was not entered last.
+ * They call nothing, wait for nothing and make no system call. false: nothing has changed, and hpx_calls_slow() has to be told. So a probe
+ * can be a leaf, whose slow path is a tail call: with calls inside it the registers that they would keep cost 2 ns a call.
+ * kind: HPX_EV_EXIT or _THROWN. */
+static inline bool hpx_calls_try_enter(struct hpx_calls *c, uint32_t method, uint64_t now);
+static inline bool hpx_calls_try_leave(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now);
+/* What those leave. kind: HPX_EV_ENTER, _EXIT or _THROWN. */
 void hpx_calls_slow(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now);
 
 /* ---- inline bodies ---- */
@@ -153,22 +176,20 @@ static inline void hpx_calls_begin_push(struct hpx_calls *c)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* false: nothing was done, hpx_calls_slow() does it. true: the caller is BUSY. */
-static inline __attribute__((always_inline)) bool hpx_calls_push(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind, uint32_t method,
-                                                                 uint64_t now)
+/* What is kept back in fold f and an exit (kind) go out, n records in all. true: BUSY. false: nothing was done. */
+static inline __attribute__((always_inline)) bool hpx_calls_push(struct hpx_calls *c, uint64_t f, size_t n, enum hpx_ev_kind kind,
+                                                                 uint32_t method, uint64_t now)
 {
     struct hpx_ring *r = &c->thread->ring;
-    if (hpx_unlikely(HPX_CALLS_STATE(f) == HPX_CALLS_GAP)) {
-        return false;
-    }
-    hpx_calls_begin_push(c);
+    hpx_calls_begin_push(c); /* before the tail is read: a handler may move it until then */
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
-    struct hpx_ev_head *ev = hpx_ring_room(r, tail, hpx_calls_records(f, kind) * HPX_EV_UNIT);
+    struct hpx_ev_head *ev = hpx_ring_room(r, tail, n * HPX_EV_UNIT);
     if (hpx_unlikely(!ev)) {
         atomic_store_explicit(&c->fold, f, memory_order_release); /* partner: peek */
         return false;
     }
-    tail += (uint64_t)((char *)hpx_calls_fill(c, ev, f, kind, method, now) - (char *)ev);
+    (void)hpx_calls_fill(c, ev, f, kind, method, now);
+    tail += n * HPX_EV_UNIT;
     hpx_ring_publish(r, tail);
     atomic_store_explicit(&c->at, tail, memory_order_release); /* partner: peek */
     return true;
@@ -183,51 +204,80 @@ static inline void hpx_calls_keep(struct hpx_calls *c, uint64_t f, uint32_t meth
     atomic_store_explicit(&c->fold, f - HPX_CALLS_STATE(f) + HPX_CALLS_OPEN, memory_order_release);
 }
 
-static inline void hpx_calls_enter(struct hpx_calls *c, uint32_t method, uint64_t now)
+static inline __attribute__((always_inline)) bool hpx_calls_try_enter(struct hpx_calls *c, uint32_t method, uint64_t now)
 {
     uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
-    bool goes_on =
-        HPX_CALLS_STATE(f) == HPX_CALLS_LEAF && !(f & HPX_CALLS_FULL) && atomic_load_explicit(&c->method, memory_order_relaxed) == method;
-    if (f != HPX_CALLS_NONE && !goes_on) {
-        /* With a constant fold the compiler leaves out what such a push does not need. */
-        bool pushed = f == HPX_CALLS_OPEN ? hpx_calls_push(c, HPX_CALLS_OPEN, HPX_CALLS_NO_EVENT, 0, 0)
-                                          : hpx_calls_push(c, f, HPX_CALLS_NO_EVENT, 0, 0);
-        if (hpx_unlikely(!pushed)) {
-            hpx_calls_slow(c, HPX_EV_ENTER, method, now);
-            return;
+    enum hpx_calls_state state = HPX_CALLS_STATE(f);
+    /* A case each, so that the compiler leaves out of each push what it does not need. */
+    if (f == HPX_CALLS_OPEN) {
+        if (hpx_unlikely(!hpx_calls_push(c, HPX_CALLS_OPEN, 1, HPX_CALLS_NO_EVENT, 0, 0))) {
+            return false;
         }
-        f = HPX_CALLS_NONE;
+    } else if (state == HPX_CALLS_LEAF) {
+        if (!(f & HPX_CALLS_FULL) && atomic_load_explicit(&c->method, memory_order_relaxed) == method) {
+            hpx_calls_keep(c, f, method, now);
+            return true;
+        }
+        if (hpx_unlikely(!hpx_calls_push(c, f, 1, HPX_CALLS_NO_EVENT, 0, 0))) {
+            return false;
+        }
+    } else if (state == HPX_CALLS_OPEN) {
+        if (hpx_unlikely(!hpx_calls_push(c, f, 2, HPX_CALLS_NO_EVENT, 0, 0))) {
+            return false;
+        }
+    } else if (hpx_unlikely(f != HPX_CALLS_NONE)) {
+        return false;
     }
-    hpx_calls_keep(c, f, method, now);
+    hpx_calls_keep(c, HPX_CALLS_NONE, method, now);
+    return true;
 }
 
-static inline __attribute__((always_inline)) void hpx_calls_leave(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now)
+static inline __attribute__((always_inline)) bool hpx_calls_try_leave(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method,
+                                                                      uint64_t now)
 {
     uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
-    if (HPX_CALLS_STATE(f) == HPX_CALLS_OPEN) {
+    enum hpx_calls_state state = HPX_CALLS_STATE(f);
+    bool pushed = false;
+    if (state == HPX_CALLS_OPEN) {
         int64_t ns = (int64_t)(now - atomic_load_explicit(&c->entered, memory_order_relaxed));
         ns = ns < 0 ? 0 : ns;
-        if (hpx_likely(atomic_load_explicit(&c->method, memory_order_relaxed) == method && (uint64_t)ns < HPX_CALLS_NS_MAX)) {
-            f += HPX_CALLS_CALL + ((uint64_t)ns << HPX_CALLS_STATE_BITS) + (HPX_CALLS_LEAF - HPX_CALLS_OPEN);
-            atomic_store_explicit(&c->fold, f, memory_order_release);
-            return;
+        if (hpx_unlikely(atomic_load_explicit(&c->method, memory_order_relaxed) != method || (uint64_t)ns >= HPX_CALLS_NS_MAX)) {
+            return false;
         }
-    } else if (hpx_likely(f == HPX_CALLS_NONE ? hpx_calls_push(c, HPX_CALLS_NONE, kind, method, now)
-                                              : hpx_calls_push(c, f, kind, method, now))) {
-        atomic_store_explicit(&c->fold, HPX_CALLS_NONE, memory_order_release);
-        return;
+        f += HPX_CALLS_CALL + ((uint64_t)ns << HPX_CALLS_STATE_BITS) + (HPX_CALLS_LEAF - HPX_CALLS_OPEN);
+        atomic_store_explicit(&c->fold, f, memory_order_release);
+        return true;
     }
-    hpx_calls_slow(c, kind, method, now);
+    if (state == HPX_CALLS_LEAF) {
+        pushed = hpx_calls_push(c, f, 2, kind, method, now);
+    } else if (f == HPX_CALLS_NONE) {
+        pushed = hpx_calls_push(c, HPX_CALLS_NONE, 1, kind, method, now);
+    }
+    if (hpx_likely(pushed)) {
+        atomic_store_explicit(&c->fold, HPX_CALLS_NONE, memory_order_release);
+    }
+    return pushed;
+}
+
+static inline void hpx_calls_enter(struct hpx_calls *c, uint32_t method, uint64_t now)
+{
+    if (hpx_unlikely(!hpx_calls_try_enter(c, method, now))) {
+        hpx_calls_slow(c, HPX_EV_ENTER, method, now);
+    }
 }
 
 static inline void hpx_calls_exit(struct hpx_calls *c, uint32_t method, uint64_t now)
 {
-    hpx_calls_leave(c, HPX_EV_EXIT, method, now);
+    if (hpx_unlikely(!hpx_calls_try_leave(c, HPX_EV_EXIT, method, now))) {
+        hpx_calls_slow(c, HPX_EV_EXIT, method, now);
+    }
 }
 
 static inline void hpx_calls_thrown(struct hpx_calls *c, uint32_t method, uint64_t now)
 {
-    hpx_calls_leave(c, HPX_EV_THROWN, method, now);
+    if (hpx_unlikely(!hpx_calls_try_leave(c, HPX_EV_THROWN, method, now))) {
+        hpx_calls_slow(c, HPX_EV_THROWN, method, now);
+    }
 }
 
 #endif

@@ -27,8 +27,12 @@ enum hpx_ev_kind {
     HPX_EV_EXIT,   /* no body */
     HPX_EV_THROWN, /* no body: left by an exception */
     HPX_EV_LEAF,   /* no body: calls in a row that called nothing; stamp = HPX_EV_LEAF_STAMP */
+    HPX_EV_FLOOR,  /* no body; id = a number: the calls behind it are above the floor (pipeline/deep.h) */
+    HPX_EV_FALL,   /* no body; id = that of a FLOOR, stamp = calls above it that can be open still: others have returned, said or not */
     HPX_EV_SWITCH, /* struct hpx_ev_switch */
     HPX_EV_GAP,    /* struct hpx_ev_gap */
+    HPX_EV_TICK, /* no body: a signal of the CPU clock, of times=sampled; stamp = ns that it stands for; id = the method whose enter is kept
+                  * back and comes behind it, 0: none is */
 };
 
 struct hpx_ev_head {

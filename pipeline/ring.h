@@ -26,7 +26,7 @@ struct hpx_ring {
     /* producer's line */
     HPX_ALIGNED(HPX_CACHE_LINE) _Atomic uint64_t tail; /* release: hpx_ring_commit(); acquire: hpx_ring_peek(). Covers record bytes. */
     uint64_t head_cache;                               /* producer's last view of head */
-    uint64_t look; /* producer: position from which it looks at its fill again (hpx_reserve_or_drop()) */
+    uint64_t look; /* producer: position from which it looks at its fill again (hpx_reserve_or_drop()); <= head_cache + the size */
     char *bytes;   /* constant after init */
     uint64_t mask; /* size - 1, constant after init */
     /* consumer's line */
@@ -60,7 +60,7 @@ static inline void hpx_ring_commit_run(struct hpx_ring *r, const struct hpx_ev_h
 static inline void *hpx_ring_room(const struct hpx_ring *r, uint64_t tail, size_t n)
 {
     uint64_t size = r->mask + 1, at = tail & r->mask;
-    bool fits = tail + n - r->head_cache <= size && at + n <= size && (int64_t)(tail + n - r->look) <= 0;
+    bool fits = (n <= HPX_EV_UNIT || at + n <= size) && (int64_t)(tail + n - r->look) <= 0;
     return hpx_likely(fits) ? r->bytes + at : NULL;
 }
 static inline void hpx_ring_publish(struct hpx_ring *r, uint64_t tail)

@@ -3,7 +3,8 @@
  *
  * Made by the thread itself (or for it, before its first event), pushed once on a lock-free stack; the aggregator pops the stack into an
  * array of its own, so nobody else ever iterates. At its end the owner stores RETIRED: its last access. The aggregator drains the ring once
- * more and reclaims the state by hpx_sink.thread_gone(). An owner embeds struct hpx_thread as the first member of its own, in memory
+ * more and reclaims the state by hpx_sink.thread_gone(). A state that goes to another aggregator (hpx_aggregator_part()) goes the same
+ * way: over that one's registry. An owner embeds struct hpx_thread as the first member of its own, in memory
  * aligned to HPX_CACHE_LINE. */
 #ifndef HPX_THREAD_H
 #define HPX_THREAD_H
@@ -14,6 +15,8 @@
 
 enum hpx_thread_state { HPX_THREAD_ATTACHED, HPX_THREAD_RETIRED };
 
+struct hpx_aggregator;
+
 struct hpx_thread {
     struct hpx_ring ring;
     /* owner */
@@ -23,8 +26,12 @@ struct hpx_thread {
     /* hand-over */
     HPX_ALIGNED(HPX_CACHE_LINE) _Atomic int state; /* release: hpx_registry_retire(); acquire: the aggregator's pass */
     ck_stack_entry_t entry;
+    /* Who drains it; NULL: the one that it was attached to. release: hpx_aggregator_part(); acquire: the owner's waits and wakes. Covers
+     * the aggregator it points to. */
+    _Atomic(struct hpx_aggregator *) drainer;
     /* the aggregator's alone, after the hand-over */
     uint64_t drain_to; /* tail seen by the pass that runs */
+    uint64_t mark;     /* tables/call_balance: its ring's position when something began */
     bool retired;      /* state seen by the pass that runs, before drain_to */
     void *model;       /* tables/model: the table of slots of this thread, its record */
     void *calls;       /* tables/call_table: its call stacks */

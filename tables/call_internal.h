@@ -7,8 +7,8 @@
 
 /* More room for open calls; false without memory. */
 bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s);
-/* false: the stack is another thread's, or was not yet had by those before: the records have to wait. */
-bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev);
+/* stamp: th's clock. false: the stack is another thread's, or was not yet had by those before: the records have to wait. */
+bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev, uint64_t stamp);
 /* The stack that th is on is no thread's, th on its own; stamp: th's clock. */
 void hpx_calltab_leave_stack(struct hpx_calltab *t, struct hpx_call_thread *th, uint64_t stamp);
 /* Keeps the records of calls from ev on, for later. Returns as hpx_calltab_apply(). */

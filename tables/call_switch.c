@@ -85,9 +85,8 @@ static void take_stack(struct hpx_call_thread *th, struct hpx_call_stack *s, uin
     th->offset = stamp - s->clock;
 }
 
-bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev)
+bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev, uint64_t stamp)
 {
-    uint64_t stamp = ev->head.stamp;
     if (th->now->on == th) {
         hpx_calltab_leave_stack(t, th, stamp);
     }
@@ -226,7 +225,7 @@ static bool settle(struct hpx_calltab *t)
     bool moved = false;
     for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
         if (th->backlog.n > 0) {
-            th->admitted = is_next(t, th);
+            th->admitted = !t->hold && is_next(t, th);
             moved |= apply_backlog(t, th);
             th->admitted = false;
         }
@@ -244,6 +243,9 @@ void hpx_calltab_pass_end(struct hpx_calltab *t)
 {
     bool forced = false;
     settle_all(t);
+    if (t->hold) {
+        return;
+    }
     for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
         if (th->backlog.n > 0 && ++th->backlog.passes > HPX_CALL_PATIENCE) {
             hpx_calltab_force(t, th);

@@ -186,6 +186,15 @@ static inline void leave(struct hpx_calltab *t, struct hpx_call_stack *s, uint32
     }
 }
 
+/* What is open above the floor, but for the outermost ones, has returned, and its exits were not said. */
+static void fall(struct hpx_calltab *t, struct hpx_call_stack *s, const struct hpx_ev_head *ev, uint64_t now)
+{
+    while (s->floor_id == ev->id && s->depth > s->floor + ev->stamp) {
+        close_top(t, s, now);
+        t->resynced++;
+    }
+}
+
 /* Calls that returned and called nothing. */
 static inline void leafs(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t calls, uint64_t ns)
 {
@@ -203,23 +212,43 @@ static inline void leafs(struct hpx_calltab *t, struct hpx_call_stack *s, uint32
 
 /* ---- events ---- */
 
-/* A LEAF of which a dump has counted a part. */
+static inline uint64_t take_early(struct hpx_call_thread *th)
+{
+    uint64_t ns = th->early;
+    th->early = 0;
+    return ns;
+}
+
+/* A LEAF of which a dump has counted a part, or that has ticks. */
 static void rest_of_leafs(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev)
 {
     uint64_t calls = HPX_EV_LEAF_CALLS(ev->stamp), ns = HPX_EV_LEAF_NS(ev->stamp);
     calls -= th->ahead_calls < calls ? th->ahead_calls : calls;
     ns -= th->ahead_ns < ns ? th->ahead_ns : ns;
     th->ahead_calls = th->ahead_ns = 0;
-    if (calls > 0) {
-        leafs(t, th->now, ev->id, calls, ns);
+    if (calls > 0) { /* else the ticks are those of the enter behind it */
+        leafs(t, th->now, ev->id, calls, ns + take_early(th));
     }
 }
 
-static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_gap *g)
+static void tick(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev)
+{
+    t->ticks++;
+    t->ticks_ns += ev->stamp;
+    if (ev->id != 0) {
+        th->early += ev->stamp;
+    } else if (th->now->depth + th->now->over == 0) {
+        t->outside_ns += ev->stamp;
+    }
+}
+
+static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_gap *g, uint64_t now)
 {
     struct hpx_call_stack *s = th->now;
-    uint64_t now = g->head.stamp - th->offset;
+    t->outside_ns += s->depth + s->over == 0 ? th->early : 0; /* the call that was kept back is lost: else its time is its caller's */
+    th->early = 0;
     th->ahead_calls = th->ahead_ns = 0;
+    s->floor_id = 0; /* calls below it may be among those that returned */
     t->lost_events += g->head.id;
     t->lost_calls += g->calls - g->entered;
     for (uint32_t i = 0; i < g->returned && s->depth + s->over > 0; i++) {
@@ -230,44 +259,54 @@ static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct 
     }
 }
 
-const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
-                                            const struct hpx_ev_head *end)
+/* sampled is constant in each of its two copies. */
+static inline __attribute__((always_inline)) const struct hpx_ev_head *
+apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev, const struct hpx_ev_head *end, const bool sampled)
 {
     struct hpx_call_stack *s = th->now;
     uint64_t offset = th->offset, last = th->last;
-    if (hpx_unlikely(th->backlog.n > 0 && !th->backlog.applying)) {
-        return hpx_calltab_postpone(t, th, ev, end);
-    }
     th->open = false;
     for (; ev < end; ev = hpx_ring_next(ev, end)) {
         switch (ev->kind) {
         case HPX_EV_ENTER:
-            last = ev->stamp;
-            enter(t, s, ev->id, last - offset);
+            last = sampled ? last : ev->stamp;
+            enter(t, s, ev->id, last - offset - (sampled ? take_early(th) : 0));
             break;
         case HPX_EV_EXIT:
         case HPX_EV_THROWN:
-            last = ev->stamp;
+            last = sampled ? last : ev->stamp;
             leave(t, s, ev->id, last - offset);
             break;
         case HPX_EV_LEAF:
-            if (hpx_unlikely(th->ahead_calls > 0)) {
+            if (hpx_unlikely(th->ahead_calls > 0 || (sampled && th->early > 0))) {
                 rest_of_leafs(t, th, ev);
             } else {
                 leafs(t, s, ev->id, HPX_EV_LEAF_CALLS(ev->stamp), HPX_EV_LEAF_NS(ev->stamp));
             }
             break;
         case HPX_EV_GAP:
-            last = ev->stamp;
-            gap(t, th, (const struct hpx_ev_gap *)(const void *)ev);
+            last = sampled ? last : ev->stamp;
+            gap(t, th, (const struct hpx_ev_gap *)(const void *)ev, last - offset);
+            break;
+        case HPX_EV_FLOOR:
+            s->floor = s->depth;
+            s->floor_id = s->over == 0 ? ev->id : 0;
+            break;
+        case HPX_EV_FALL:
+            fall(t, s, ev, last - offset);
             break;
         case HPX_EV_SWITCH:
-            th->last = last = ev->stamp;
-            if (!hpx_calltab_switch(t, th, (const struct hpx_ev_switch *)(const void *)ev)) {
+            th->last = last = sampled ? last : ev->stamp;
+            th->carrier = true;
+            if (t->cfg.apart || !hpx_calltab_switch(t, th, (const struct hpx_ev_switch *)(const void *)ev, last)) {
                 return hpx_calltab_postpone(t, th, ev, end);
             }
             s = th->now;
             offset = th->offset;
+            break;
+        case HPX_EV_TICK:
+            last += sampled ? ev->stamp : 0;
+            tick(t, th, ev);
             break;
         case HPX_EV_PAD:
             break;
@@ -280,6 +319,15 @@ const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_ca
     return ev;
 }
 
+const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
+                                            const struct hpx_ev_head *end)
+{
+    if (hpx_unlikely(th->backlog.n > 0 && !th->backlog.applying)) {
+        return hpx_calltab_postpone(t, th, ev, end);
+    }
+    return t->cfg.sampled ? apply(t, th, ev, end, true) : apply(t, th, ev, end, false);
+}
+
 void hpx_calltab_pending(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_calls_pending *p)
 {
     if (th->backlog.n > 0) {
@@ -290,13 +338,34 @@ void hpx_calltab_pending(struct hpx_calltab *t, struct hpx_call_thread *th, cons
         hpx_calltab_time(th, p->entered);
     }
     if (p->calls > th->ahead_calls) {
-        leafs(t, th->now, p->method, p->calls - th->ahead_calls, p->ns - th->ahead_ns);
+        uint64_t ticked = p->open ? 0 : take_early(th); /* ticks came while a call was open: the one that is open still, or the last one */
+        leafs(t, th->now, p->method, p->calls - th->ahead_calls, p->ns - th->ahead_ns + ticked);
         th->ahead_calls = p->calls;
         th->ahead_ns = p->ns;
     }
 }
 
 /* ---- threads ---- */
+
+static void link_thread(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    th->prev = NULL;
+    th->next = t->threads;
+    if (t->threads) {
+        t->threads->prev = th;
+    }
+    t->threads = th;
+    th->in = t;
+}
+
+static void unlink_thread(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    if (th->next) {
+        th->next->prev = th->prev;
+    }
+    *(th->prev ? &th->prev->next : &t->threads) = th->next;
+    th->in = NULL;
+}
 
 struct hpx_call_thread *hpx_calltab_attach(struct hpx_calltab *t, uint32_t thread)
 {
@@ -306,17 +375,38 @@ struct hpx_call_thread *hpx_calltab_attach(struct hpx_calltab *t, uint32_t threa
         free(th);
         return NULL;
     }
-    t->stack_bytes += sizeof(*th);
     th->root = root;
+    th->thread = thread;
     th->own.frames[0] = (struct hpx_call_frame){.node = root};
     th->own.on = th;
     th->now = &th->own;
-    th->next = t->threads;
-    if (t->threads) {
-        t->threads->prev = th;
-    }
-    t->threads = th;
+    t->stack_bytes += sizeof(*th);
+    link_thread(t, th);
     return th;
+}
+
+static size_t bytes_of(const struct hpx_call_thread *th)
+{
+    return th->own.cap * sizeof(*th->own.frames) + sizeof(*th) + th->backlog.cap * sizeof(*th->backlog.ev);
+}
+
+void hpx_calltab_detach(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    assert(th->now == &th->own);
+    t->stack_bytes -= bytes_of(th);
+    unlink_thread(t, th);
+}
+
+void hpx_calltab_adopt(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    struct hpx_call_frame *f = th->own.frames;
+    th->root = f[0].node = node_of(t, NULL, 0, th->thread);
+    for (uint32_t i = 1; i <= th->own.depth; i++) {
+        f[i].node = called(t, f[i - 1].node, f[i].method);
+    }
+    th->backlog.old = th->backlog.passes = 0;
+    t->stack_bytes += bytes_of(th);
+    link_thread(t, th);
 }
 
 void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th)
@@ -328,11 +418,8 @@ void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th)
         close_top(t, &th->own, th->own.clock);
         t->resynced++;
     }
-    if (th->next) {
-        th->next->prev = th->prev;
-    }
-    *(th->prev ? &th->prev->next : &t->threads) = th->next;
-    t->stack_bytes -= th->own.cap * sizeof(*th->own.frames) + sizeof(*th) + th->backlog.cap * sizeof(*th->backlog.ev);
+    t->stack_bytes -= bytes_of(th);
+    unlink_thread(t, th);
     free(th->own.frames);
     free(th->backlog.ev);
     free(th);
@@ -348,7 +435,8 @@ static void add_open(const struct hpx_call_stack *s, uint64_t *calls, int64_t *n
     for (uint32_t i = 1; i <= s->depth; i++) {
         *ns -= s->frames[i].callees + s->frames[i].probes;
     }
-    uint64_t began = s->depth > 0 ? s->frames[1].entered : now;
+    uint64_t early = kept_back ? s->on->early : 0; /* with a call below it, it is in that one's time */
+    uint64_t began = s->depth > 0 ? s->frames[1].entered : now - early;
     *ns += now > began ? (int64_t)(now - began) : 0;
 }
 
@@ -374,12 +462,14 @@ void hpx_calltab_reset(struct hpx_calltab *t)
 
 bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from)
 {
-    uint64_t *a[] = {&to->calls, &to->stray, &to->resynced, &to->lost_calls, &to->lost_events, &to->no_memory, &to->forced};
-    uint64_t *b[] = {&from->calls, &from->stray, &from->resynced, &from->lost_calls, &from->lost_events, &from->no_memory, &from->forced};
+    uint64_t *a[] = {&to->calls,     &to->stray,  &to->resynced, &to->lost_calls, &to->lost_events,
+                     &to->no_memory, &to->forced, &to->ticks,    &to->ticks_ns,   &to->outside_ns};
+    uint64_t *b[] = {&from->calls,     &from->stray,  &from->resynced, &from->lost_calls, &from->lost_events,
+                     &from->no_memory, &from->forced, &from->ticks,    &from->ticks_ns,   &from->outside_ns};
     for (uint32_t i = 0; i < from->traces.len; i++) {
         struct hpx_call_cost *cost = hpx_calltab_cost(from, i);
         const struct hpx_raw *raw = hpx_traces_at(&from->traces, i);
-        if (cost->calls == 0) {
+        if (cost->calls == 0 && cost->self == 0 && cost->total == 0) {
             continue;
         }
         uint32_t node = node_of(to, raw->frames, raw->nframes, raw->thread);

@@ -146,6 +146,9 @@ static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start 
     if (msg->thread && serial) {
         (void)give_slots(m, msg->thread, serial); /* tried again at its first event */
     }
+    if (msg->other && serial) {
+        (void)give_slots(m, msg->other, serial);
+    }
 }
 
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t)

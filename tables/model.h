@@ -91,6 +91,7 @@ struct hpx_msg_sweep {
 struct hpx_msg_thread_start {
     struct hpx_msg m;
     struct hpx_thread *thread; /* NULL: not sampled, only told of */
+    struct hpx_thread *other;  /* a second one of the same Java thread; NULL: it has one */
     uint64_t key;              /* names the thread in THREAD_END; unique among living threads */
     uint32_t text_len;
     char text[];
@@ -121,6 +122,7 @@ struct hpx_model_config {
     bool call_signatures;                  /* overloads are different methods (cpu=old); else they print alike and are one */
     uint32_t call_depth;                   /* frames of a trace */
     uint32_t call_inner_ns, call_outer_ns; /* of a probe pair: call_table.h */
+    bool call_sampled;                     /* times are those of ticks: call_table.h */
     void *ctx;
     /* Sends a request (HPX_MSG_RESOLVE, _SWEEP, _DROP) to the service thread, which takes them in order; owns it. Must not call the model.
      * NULL: nothing can be asked, and no class is ever forgotten. */
@@ -172,7 +174,7 @@ void hpx_model_calls_probes(struct hpx_model *m, uint32_t inner_ns, uint32_t out
 /* At a dump, in pass_end, for a thread whose records were drained up to p->at (hpx_sink.tail): counts what it keeps back, once. Also for a
  * retired thread that did not flush, before hpx_model_thread_gone(). */
 void hpx_model_calls_pending(struct hpx_model *m, struct hpx_thread *t, const struct hpx_calls_pending *p);
-/* At a dump: the clock of t's probes now, for the time of its open calls. */
+/* At a dump: the clock of t's probes now, for the time of its open calls. Nothing with call_sampled. */
 void hpx_model_calls_time(struct hpx_model *m, struct hpx_thread *t, uint64_t now);
 /* The table, for another drainer's to be merged into it before a snapshot (hpx_calltab_merge()). */
 struct hpx_calltab;

@@ -5,7 +5,8 @@
 
 bool hpx_model_calls_init(struct hpx_model *m)
 {
-    const struct hpx_calltab_config cfg = {.depth = m->cfg.call_depth, .inner = m->cfg.call_inner_ns, .outer = m->cfg.call_outer_ns};
+    const struct hpx_calltab_config cfg = {
+        .depth = m->cfg.call_depth, .inner = m->cfg.call_inner_ns, .outer = m->cfg.call_outer_ns, .sampled = m->cfg.call_sampled};
     hpx_numbers_init(&m->numbers);
     m->shown_lost = hpx_model_show_pseudo(m, "lost_call");
     if (hpx_calltab_init(&m->calls, &cfg) != 0) {
@@ -98,8 +99,7 @@ void hpx_model_calls_pending(struct hpx_model *m, struct hpx_thread *t, const st
 
 void hpx_model_calls_time(struct hpx_model *m, struct hpx_thread *t, uint64_t now)
 {
-    (void)m;
-    if (t->calls) {
+    if (t->calls && !m->calls.cfg.sampled) {
         hpx_calltab_time(t->calls, now);
     }
 }
@@ -241,6 +241,9 @@ static void fill_figures(const struct hpx_model *m, struct hpx_call_snapshot *s)
     s->open_ns = (uint64_t)open_ns;
     s->all_calls = t->calls;
     s->probes_ns = hpx_calltab_probes(t);
+    s->ticks = t->ticks;
+    s->ticks_ns = t->ticks_ns;
+    s->outside_ns = t->outside_ns;
     s->lost_calls = t->lost_calls;
     s->lost_events = t->lost_events;
     s->resynced = t->resynced;

@@ -66,6 +66,8 @@ struct hpx_call_snapshot {
     uint64_t open_calls, open_ns; /* calls that have not returned, and their self time */
     /* since the start */
     uint64_t all_calls, probes_ns; /* counted; taken off for the probes */
+    uint64_t ticks, ticks_ns;      /* times=sampled: signals told, and the time they stand for */
+    uint64_t outside_ns;           /* that of them in no call */
     uint64_t lost_calls;           /* begun and returned where events were lost: in no row */
     uint64_t lost_events;          /* not 0: rows of calls that were open then are approximate */
     uint64_t resynced, stray;      /* calls whose exit was not seen, closed by a later one; exits of what was not entered */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /**
- * What a pair of probes may cost: fib as it is, with two empty natives a call, and with two natives that read the TSC. Prints the time of a call in
- * hundredths of a nanosecond, the least of the rounds. Arguments: plain|empty|clock, n, rounds, the library of the natives.
+ * What a pair of probes may cost: fib as it is, with two empty natives a call, and with two natives that read the TSC; the same by
+ * critical downcalls. Prints the time of a call in
+ * hundredths of a nanosecond, the least of the rounds. Arguments: plain|empty|clock|downcall-empty|downcall-clock, n, rounds,
+ * the library of the natives.
  */
 public final class Probes {
+    static String library;
+
     private static native void empty(int method);
     private static native void clock(int method);
 
@@ -26,19 +30,22 @@ public final class Probes {
         return r;
     }
 
-    private static int run(String mode, int n) {
+    private static int run(String mode, int n) throws Throwable {
         switch (mode) {
         case "plain": return fib(n);
         case "empty": return fibEmpty(n);
+        case "downcall-empty": return Downcalls.fibEmpty(n);
+        case "downcall-clock": return Downcalls.fibClock(n);
         default: return fibClock(n);
         }
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws Throwable {
         int n = Integer.parseInt(args[1]);
         int rounds = Integer.parseInt(args[2]);
         if (args.length > 3) {
-            System.load(args[3]);
+            library = args[3];
+            System.load(library);
         }
         long calls = 2;
         for (int i = 2, a = 1, b = 1, c; i <= n; i++, a = b, b = c) { // calls(n) = 2 * fib(n + 1) - 1

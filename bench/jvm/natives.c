@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* natives.c: the natives of Probes.java: the least that a probe by JNI can cost, and with one read of a clock. */
+/* natives.c: the natives of Probes.java and the functions of Downcalls.java: the least that a probe can cost, and with one read of a clock.
+ */
 #include <jni.h>
 #include <time.h>
 #if defined(__x86_64__)
@@ -7,6 +8,17 @@
 #endif
 
 static volatile unsigned long long last;
+
+static inline void read_clock(void)
+{
+#if defined(__x86_64__)
+    last = __rdtsc();
+#else
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    last = (unsigned long long)t.tv_nsec;
+#endif
+}
 
 JNIEXPORT void JNICALL Java_Probes_empty(JNIEnv *env, jclass c, jint method)
 {
@@ -16,11 +28,16 @@ JNIEXPORT void JNICALL Java_Probes_empty(JNIEnv *env, jclass c, jint method)
 JNIEXPORT void JNICALL Java_Probes_clock(JNIEnv *env, jclass c, jint method)
 {
     (void)env, (void)c, (void)method;
-#if defined(__x86_64__)
-    last = __rdtsc();
-#else
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    last = (unsigned long long)t.tv_nsec;
-#endif
+    read_clock();
+}
+
+JNIEXPORT void bench_empty(int method)
+{
+    (void)method;
+}
+
+JNIEXPORT void bench_clock(int method)
+{
+    (void)method;
+    read_clock();
 }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarFile;
 
-/** LinkAll [JAR...]: links every class of the run-time image, or of the jars; prints what does not link, one line each, and how many did. */
+/** LinkAll [JAR...]: links every class of the run-time image (-Devery=N: each N-th), or of the jars; prints what does not link, one line each, and how many did. */
 public class LinkAll {
     static int linked, failed;
 
@@ -32,9 +32,13 @@ public class LinkAll {
         Path modules = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules");
         List<Path> files = new ArrayList<>();
         try (var walk = Files.walk(modules)) {
-            walk.filter(p -> p.toString().endsWith(".class") && !p.toString().endsWith("module-info.class")).forEach(files::add);
+            walk.sorted().filter(p -> p.toString().endsWith(".class") && !p.toString().endsWith("module-info.class")).forEach(files::add);
         }
+        int every = Integer.getInteger("every", 1), k = 0;
         for (Path file : files) {
+            if (k++ % every != 0) {
+                continue;
+            }
             Module module = ModuleLayer.boot().findModule(file.getName(1).toString()).orElse(null);
             if (module != null) {
                 String path = file.subpath(2, file.getNameCount()).toString();

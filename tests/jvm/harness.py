@@ -14,8 +14,8 @@ import time
 import build
 import hprof_text as prof
 
-DONE = 'Dumping CPU usage by sampling running threads ... done.'
-DONE_OF = {'times': 'Dumping CPU usage by timing methods ... done.', 'old': 'Dumping CPU usage in old prof format ... done.'}
+DUMPING = {'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
+DONE = 'Dumping%s done.' % DUMPING['samples']
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
 ROUNDS = {'HotSplit': 0, 'Gc': 1}
 OURS = re.compile(r'^(HPROF|hprofx|Dumping )', re.M)
@@ -99,6 +99,13 @@ class Test:
 
     # --- running
 
+    def javac17(self, source, jar):
+        """Compiles one program that needs a jar, into the folder of the source's name."""
+        to = self.dir / source.parent.name
+        to.mkdir()
+        with_jdk = self.env.compiler(17)
+        subprocess.run([str(with_jdk.home / 'bin' / 'javac'), '--release', '17', '-cp', str(jar), '-d', str(to), str(source)], check=True, env=build.clean_environment())
+
     def agent(self, opts):
         return '-agentpath:%s%s' % (self.env.agent, '' if opts is None else '=' + opts)
 
@@ -141,9 +148,10 @@ class Test:
     def profile(self, program, *args, opts='cpu=samples', code=0, name='java.hprof.txt', stdout=None, verbose=True, cwd=None, **kw):
         """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
-        mode = re.search(r'cpu=(\w+)', opts or '')
-        self.complete(run, code, stdout, verbose, DONE_OF.get(mode.group(1) if mode else '', DONE))
-        return run, self.output(name, cwd)
+        asked = re.findall(r'cpu=(\w+)', opts or '')
+        modes = [m for m in DUMPING if m in asked] or ['samples']
+        self.complete(run, code, stdout, verbose, 'Dumping%s done.' % ''.join(DUMPING[m] for m in modes))
+        return run, self.output(name, cwd, len(modes))
 
     def complete(self, run, code=0, stdout=None, verbose=True, done=DONE):
         self.equal(run.code, code, 'exit code')

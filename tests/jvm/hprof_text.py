@@ -54,7 +54,8 @@ class Profile:
         self.threads = []  # (start|end, serial, name, group) in the order of the file
         self.names, self.groups, self.ended = {}, {}, set()
         self.traces, self.rows, self.report = {}, [], collections.OrderedDict()
-        self.total, self.sections = None, []
+        self.total, self.sections = None, []  # total and rows: of the last section
+        self.tables = {}  # (total, rows) of each
         self.old = []  # of cpu=old: ('callee caller', calls, ms)
         self.created, self.dumped = None, []  # datetimes: of the first line, of each section
 
@@ -159,7 +160,7 @@ def _line(p, state, ln):
         p.rows.append(Row(int(m.group(1)), float(m.group(2)), float(m.group(3)), int(m.group(4)), int(m.group(5)), m.group(6)))
         _row(p, p.rows[-1])
         return 'table', None
-    if ln == 'count callee caller time' and state == 'records':
+    if ln == 'count callee caller time' and state in ('records', 'report'):
         p.sections.append('CPU OLD')
         return 'old', None
     m = OLD.fullmatch(ln) if state == 'old' else None
@@ -206,6 +207,7 @@ def _record(p, state, ln):
         p.total = int(m.group(2))
         p.dumped.append(_date(m.group(3)))
         p.rows = []
+        p.tables[m.group(1)] = (p.total, p.rows)
         p.sections.append(m.group(1))
         return 'table head', None
     raise Malformed('not a line of the format: %r' % ln[:200])
@@ -247,7 +249,7 @@ def read(path, dumps=1):
     p = parse(text)
     if len(p.sections) != dumps:
         raise Malformed('%d sections, expected %d' % (len(p.sections), dumps))
-    if CHECKER.exists() and p.sections != ['CPU OLD']:
+    if CHECKER.exists() and 'CPU OLD' not in p.sections:
         r = subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True, text=True)
         if r.returncode != 0:
             raise Malformed('check_ascii.py: %s' % (r.stdout + r.stderr)[-600:])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cpu=times: exact counts of programs that know them; classes that look as they are."""
 import collections
+import pathlib
 import re
 
 from runner import test
@@ -110,3 +111,56 @@ def no_trace_is_deeper_than_depth(t, depth):
     _, p = t.profile('Deep', 500, 50, opts='cpu=times,cutoff=0,depth=%d' % depth, stdout='done\n')
     t.equal(max(len(tr.frames) for tr in p.traces.values()), depth, 'deepest trace')
     t.check(len(p.traces) < 20000, '%d traces' % len(p.traces))
+
+
+# The property names the linker that the JDK has; whoever sets it gets no other from us. It is how these tests have JNI probes where downcalls can be had.
+NO_DOWNCALLS = ['-Djdk.internal.foreign.CABI=SYS_V']
+
+
+def _probes(p):
+    return p.report['probes']
+
+
+@test(level='quick', until=21)
+def probes_are_natives_before_22(t):
+    _, p = t.profile('Count', 'recursion', opts=EXACT)
+    t.equal(_probes(p), 'JNI natives: this JDK has none', 'probes')
+
+
+@test(level='quick', since=22, until=28, needs=('jit',), params=('plain', 'deny', 'check', 'verify', 'interpreter', 'c1', 'c2'), quick_params=('deny',))
+def probes_are_downcalls(t, how):
+    """Nothing but what the program says is on stdout, nothing but our lines on stderr: no warning about native access."""
+    jvm = {'plain': [], 'deny': ['--illegal-native-access=deny'], 'check': ['-Xcheck:jni'], 'verify': ['-Xverify:all'],
+           'interpreter': ['-Xint'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation']}[how]
+    if t.jdk.version < 24:
+        jvm = [o for o in jvm if o != '--illegal-native-access=deny']
+    for case in ('kinds', 'threads') if how == 'interpreter' else ('kinds', 'storms', 'threads'):
+        run, p = t.profile('Count', case, opts=EXACT, jvm=jvm)
+        _exact(t, p, run)
+        t.equal(_probes(p), 'critical downcalls', 'probes')
+        t.equal([l for l in run.out.splitlines() if not l.startswith('expect ')], [], 'other lines on stdout')
+        t.equal([l for l in run.err.splitlines() if not l.startswith(('hprofx: ', 'Dumping '))], [], 'other lines on stderr')
+        pathlib.Path(t.work / 'java.hprof.txt').unlink()
+
+
+@test(since=22, params=CASES)
+def counts_are_exact_without_downcalls(t, case):
+    run, p = t.profile('Count', case, opts=EXACT, jvm=NO_DOWNCALLS)
+    _exact(t, p, run)
+    t.equal(_probes(p), 'JNI natives: jdk.internal.foreign.CABI is set', 'probes')
+
+
+@test(since=22, params=(1000,))
+def virtual_threads_take_their_calls_along_without_downcalls(t, n):
+    run, p = t.profile('CountVirtual', n, opts=EXACT, jvm=NO_DOWNCALLS)
+    _exact(t, p, run)
+    t.equal([p.report[k] for k in ('exits not seen', 'exits without an entry')], ['0', '0'], 'exits not seen, exits without an entry')
+
+
+@test(level='quick', since=22)
+def filters_that_leave_java_base_alone(t):
+    """No class of java.base is changed: the tracker of that module reaches its natives all the same."""
+    for jvm in ([], NO_DOWNCALLS):
+        run, p = t.profile('Count', 'recursion', opts=EXACT + ',include=Count', jvm=jvm)
+        _exact(t, p, run)
+        pathlib.Path(t.work / 'java.hprof.txt').unlink()

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stress_calls.c: random call trees while a reader dumps at random moments: at each dump the open calls are the true stack of one moment,
  * and the calls counted so far are those that had returned then; at the end nothing is missing. The reader knows the truth because the tree
- * of a thread follows from its seed: it takes as many steps as the events say. */
+ * of a thread follows from its seed: it takes as many steps as the events say.
+ *
+ * With ticks (times=sampled) the handler tells one at each signal, of an uneven length: each is in a row, in an open call, or outside, at
+ * each dump and at the end. */
 #include "call_table.h"
 #include "stress.h"
 
@@ -9,6 +12,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define WORKERS 4
 #define DEEP    200u
@@ -65,12 +70,11 @@ static struct step take_step(struct tree *t, bool end)
 struct worker {
     struct hpx_thread t;
     struct hpx_calls calls;
-    struct tree tree;     /* the worker's */
-    uint64_t nested;      /* records of its handler; read after the join */
-    uint64_t wrong_at;    /* in its handler */
-    uint32_t number;      /* from 1 */
-    pthread_mutex_t life; /* alive: it may be signalled */
-    bool alive;
+    struct tree tree;    /* the worker's */
+    uint64_t nested;     /* records of its handler; read after the join */
+    uint64_t owed, told; /* its ticks: not told yet, told; read after the join */
+    uint64_t wrong_at;   /* in its handler */
+    uint32_t number;     /* from 1 */
     /* the reader's */
     struct tree truth;
     struct hpx_calls_pending pending;
@@ -86,8 +90,8 @@ static struct {
     HPX_ALIGNED(HPX_CACHE_LINE) struct worker workers[WORKERS];
     unsigned nworkers, gone;
     uint64_t steps, seed;
-    bool lossy, dump;
-    atomic_bool over; /* relaxed: no more signals */
+    bool lossy, dump, sampled;
+    uint64_t shown, wrong_ticks; /* the reader's: self time of rows; dumps where ticks were missing */
 } w;
 
 static __thread struct worker *self;
@@ -96,6 +100,15 @@ static void handler(int signal)
 {
     struct hpx_calls_pending p;
     (void)signal;
+    if (self && w.sampled) {
+        self->owed += 1 + (self->tree.steps & 1023);
+        if (hpx_calls_tick_sig(&self->calls, self->owed)) {
+            self->told += self->owed;
+            self->owed = 0;
+            self->nested++;
+        }
+        return;
+    }
     if (!self || hpx_calls_in_push(&self->calls)) {
         return;
     }
@@ -110,12 +123,30 @@ static void handler(int signal)
     }
 }
 
+/* On the calling thread, each 50 us: a thread that sent them would have to get a CPU. */
+static timer_t begin_signals(void)
+{
+    const struct itimerspec each = {{0, 50000}, {0, 50000}};
+    struct sigevent ev;
+    timer_t timer;
+    memset(&ev, 0, sizeof(ev));
+    ev.sigev_notify = SIGEV_THREAD_ID;
+    ev.sigev_signo = SIGUSR1;
+    ev._sigev_un._tid = gettid();
+    if (timer_create(CLOCK_MONOTONIC, &ev, &timer) != 0 || timer_settime(timer, 0, &each, NULL) != 0) {
+        abort();
+    }
+    return timer;
+}
+
 static void *work(void *arg)
 {
     struct worker *me = arg;
     self = me;
+    timer_t signals = begin_signals();
     while (me->tree.steps < w.steps || me->tree.depth > 0) {
         struct step s = take_step(&me->tree, me->tree.steps >= w.steps);
+        s.now = w.sampled ? 0 : s.now;
         if (s.kind == HPX_EV_ENTER) {
             hpx_calls_enter(&me->calls, s.method, s.now);
         } else if (s.kind == HPX_EV_EXIT) {
@@ -124,31 +155,13 @@ static void *work(void *arg)
             hpx_calls_thrown(&me->calls, s.method, s.now);
         }
     }
-    pthread_mutex_lock(&me->life);
-    me->alive = false;
-    pthread_mutex_unlock(&me->life);
+    timer_delete(signals);
     self = NULL;
     while (HPX_CALLS_STATE(atomic_load(&me->calls.fold)) != HPX_CALLS_NONE) { /* the last gap has to be said */
         hpx_calls_flush(&me->calls, me->tree.now);
         sched_yield();
     }
     hpx_registry_retire(&me->t);
-    return NULL;
-}
-
-static void *pester(void *arg)
-{
-    const pthread_t *threads = arg;
-    while (!atomic_load_explicit(&w.over, memory_order_relaxed)) {
-        for (unsigned i = 0; i < w.nworkers; i++) {
-            pthread_mutex_lock(&w.workers[i].life);
-            if (w.workers[i].alive) {
-                pthread_kill(threads[i], SIGUSR1);
-            }
-            pthread_mutex_unlock(&w.workers[i].life);
-        }
-        sched_yield();
-    }
     return NULL;
 }
 
@@ -182,7 +195,7 @@ static void on_events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head 
         t->calls = hpx_calltab_attach(&w.tab, x->number);
     }
     for (const struct hpx_ev_head *e = ev; e < end; e += e->units) {
-        x->nested_seen += e->kind == HPX_EV_TEST;
+        x->nested_seen += e->kind == HPX_EV_TEST || e->kind == HPX_EV_TICK;
         x->events += e->kind == HPX_EV_ENTER || e->kind == HPX_EV_EXIT || e->kind == HPX_EV_THROWN;
         x->events += e->kind == HPX_EV_LEAF ? 2 * HPX_EV_LEAF_CALLS(e->stamp) : 0;
         x->events += e->kind == HPX_EV_GAP ? e->id : 0;
@@ -201,11 +214,13 @@ static bool same_stack(const struct worker *x, const struct hpx_call_stack *s, b
     }
     for (uint32_t i = 0; i < s->depth; i++) {
         const struct hpx_call_frame *f = &s->frames[i + 1];
-        if (f->method != HPX_CALL_LOST && (f->method != t->stack[i].method || f->entered != t->stack[i].entered)) {
+        bool same = f->method == t->stack[i].method && (w.sampled || f->entered == t->stack[i].entered);
+        if (f->method != HPX_CALL_LOST && !same) {
             return false;
         }
     }
-    return !open || (x->pending.method == t->stack[t->depth - 1].method && x->pending.entered == t->stack[t->depth - 1].entered);
+    return !open ||
+           (x->pending.method == t->stack[t->depth - 1].method && (w.sampled || x->pending.entered == t->stack[t->depth - 1].entered));
 }
 
 /* What was counted since the last dump, added to what its threads have. */
@@ -218,8 +233,22 @@ static void collect(void)
             w.workers[raw->thread - 1].called[raw->frames[0].sampled] += cost->calls;
             w.workers[raw->thread - 1].ns[raw->frames[0].sampled] += (uint64_t)cost->total;
         }
+        w.shown += (uint64_t)cost->self;
     }
     hpx_calltab_reset(&w.tab);
+}
+
+/* All ticks that were read are somewhere. Where a thread was not peeked its ticks may wait for a call that it keeps back. */
+static void compare_ticks(void)
+{
+    uint64_t calls, early = 0;
+    int64_t open;
+    hpx_calltab_open(&w.tab, &calls, &open);
+    for (unsigned i = 0; i < w.nworkers; i++) {
+        struct hpx_call_thread *th = w.workers[i].t.calls;
+        early += th && !th->open && th->own.depth == 0 ? th->early : 0;
+    }
+    w.wrong_ticks += w.sampled && w.shown + (uint64_t)open + w.tab.outside_ns + early != w.tab.ticks_ns;
 }
 
 static void compare(struct worker *x)
@@ -233,7 +262,7 @@ static void compare(struct worker *x)
     x->wrong_stack += th ? !same_stack(x, &th->own, open) : x->truth.depth != open;
     for (uint32_t m = 1; m <= METHODS && !w.lossy; m++) {
         x->wrong_calls += x->called[m] != x->truth.returned[m];
-        x->wrong_ns += x->ns[m] != x->truth.ns[m];
+        x->wrong_ns += !w.sampled && x->ns[m] != x->truth.ns[m];
     }
 }
 
@@ -261,6 +290,7 @@ static bool on_pass_end(void *ctx)
     }
     if (w.dump) {
         collect();
+        compare_ticks();
     }
     for (unsigned i = 0; i < w.nworkers; i++) {
         struct worker *x = &w.workers[i];
@@ -274,11 +304,11 @@ static bool on_pass_end(void *ctx)
 
 /* ---- tests ---- */
 
-static void begin(unsigned workers, uint64_t steps, bool lossy)
+static void begin(unsigned workers, uint64_t steps, bool lossy, bool sampled)
 {
     const struct hpx_sink sink = {
         .message = on_message, .events = on_events, .thread_gone = on_gone, .pass_end = on_pass_end, .tail = on_tail};
-    const struct hpx_calltab_config cfg = {.depth = 1};
+    const struct hpx_calltab_config cfg = {.depth = 1, .sampled = sampled};
     memset((void *)&w, 0, sizeof(w));
     assert_int_equal(hpx_calltab_init(&w.tab, &cfg), 0);
     assert_int_equal(hpx_aggregator_init(&w.a, &sink), 0);
@@ -287,14 +317,13 @@ static void begin(unsigned workers, uint64_t steps, bool lossy)
     w.nworkers = workers;
     w.steps = steps;
     w.lossy = lossy;
+    w.sampled = sampled;
     w.seed = 88172645463325252u + workers;
     for (unsigned i = 0; i < workers; i++) {
         struct worker *x = &w.workers[i];
         x->number = i + 1;
-        x->alive = true;
-        x->tree = (struct tree){.seed = 1234567 * (i + 1) + steps, .leaning = (enum leaning)(i % 3), .last = 1};
+        x->tree = (struct tree){.seed = UINT64_C(1234567) * (i + 1) + steps, .leaning = (enum leaning)(i % 3), .last = 1};
         x->truth = x->tree;
-        pthread_mutex_init(&x->life, NULL);
         assert_int_equal(hpx_ring_init(&x->t.ring, i % 2 ? HPX_RING_MIN : 8 * HPX_RING_MIN), 0);
         hpx_calls_init(&x->calls, &w.a, &w.gate, &x->t);
         hpx_registry_attach(&w.a.registry, &x->t);
@@ -303,7 +332,7 @@ static void begin(unsigned workers, uint64_t steps, bool lossy)
 
 static void finish(void)
 {
-    uint64_t dumps = 0, nested = 0;
+    uint64_t dumps = 0, nested = 0, told = 0;
     hpx_aggregator_stop(&w.a);
     assert_int_equal(w.gone, w.nworkers);
     for (unsigned i = 0; i < w.nworkers; i++) {
@@ -317,43 +346,43 @@ static void finish(void)
         assert_int_equal(x->truth.steps, x->tree.steps);
         dumps += x->dumps;
         nested += x->nested;
+        told += x->told;
         hpx_ring_fini(&x->t.ring);
-        pthread_mutex_destroy(&x->life);
     }
     assert_int_equal(w.tab.stray + w.tab.resynced + w.tab.no_memory, 0);
+    assert_int_equal(w.tab.ticks_ns, told);
+    assert_int_equal(w.shown + w.tab.outside_ns, w.sampled ? told : w.shown);
+    assert_int_equal(w.wrong_ticks, 0);
     print_message("%u threads: %llu dumps compared, %llu records of handlers\n", w.nworkers, (unsigned long long)dumps,
                   (unsigned long long)nested);
     hpx_aggregator_fini(&w.a);
     hpx_calltab_fini(&w.tab);
 }
 
-static void run(unsigned workers, uint64_t steps, bool lossy)
+static void run(unsigned workers, uint64_t steps, bool lossy, bool sampled)
 {
-    pthread_t threads[WORKERS], signals;
-    begin(workers, steps, lossy);
+    pthread_t threads[WORKERS];
+    begin(workers, steps, lossy, sampled);
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     for (unsigned i = 0; i < workers; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, work, &w.workers[i]), 0);
     }
-    assert_int_equal(pthread_create(&signals, NULL, pester, threads), 0);
     for (unsigned i = 0; i < workers; i++) {
         pthread_join(threads[i], NULL);
     }
-    atomic_store_explicit(&w.over, true, memory_order_relaxed);
-    pthread_join(signals, NULL);
     finish();
 }
 
 static void calls_of_one_thread_are_seen_as_they_are(void **state)
 {
     (void)state;
-    run(1, stress_times(1500000), false);
+    run(1, stress_times(1500000), false, false);
 }
 
 static void calls_of_four_threads_are_seen_as_they_are(void **state)
 {
     (void)state;
-    run(4, stress_times(400000), false);
+    run(4, stress_times(400000), false, false);
     assert_int_equal(w.tab.lost_events, 0);
 }
 
@@ -361,7 +390,7 @@ static void calls_lost_by_impatient_threads_are_known(void **state)
 {
     uint64_t true_calls = 0, counted = 0, lost = 0;
     (void)state;
-    run(3, stress_times(500000), true);
+    run(3, stress_times(500000), true, false);
     for (unsigned i = 0; i < w.nworkers; i++) {
         for (uint32_t m = HPX_CALL_LOST; m <= METHODS; m++) {
             true_calls += w.workers[i].tree.returned[m];
@@ -374,12 +403,27 @@ static void calls_lost_by_impatient_threads_are_known(void **state)
     assert_int_equal(counted + w.tab.lost_calls, true_calls);
 }
 
+static void ticks_of_three_threads_are_all_somewhere(void **state)
+{
+    (void)state;
+    run(3, stress_times(1000000), false, true);
+    assert_true(w.tab.ticks > 0);
+    assert_int_equal(w.tab.lost_events, 0);
+}
+
+static void ticks_among_lost_calls_are_all_somewhere(void **state)
+{
+    (void)state;
+    run(2, stress_times(1000000), true, true);
+    assert_true(w.tab.ticks > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_one_thread_are_seen_as_they_are),
-        cmocka_unit_test(calls_of_four_threads_are_seen_as_they_are),
-        cmocka_unit_test(calls_lost_by_impatient_threads_are_known),
+        cmocka_unit_test(calls_of_one_thread_are_seen_as_they_are),  cmocka_unit_test(calls_of_four_threads_are_seen_as_they_are),
+        cmocka_unit_test(calls_lost_by_impatient_threads_are_known), cmocka_unit_test(ticks_of_three_threads_are_all_somewhere),
+        cmocka_unit_test(ticks_among_lost_calls_are_all_somewhere),
     };
     struct sigaction on = {.sa_handler = handler, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &on, NULL);

@@ -229,29 +229,68 @@ static const char *walk_targets(struct both *s)
     return NULL;
 }
 
+/* Marks what a catch-all may not cover: each exit call with its return. Returns how many there are. */
+static uint32_t mark_exits(struct both *s)
+{
+    struct side *a = &s->a;
+    uint32_t returns = 0;
+    memset(s->exit, 0, s->b.len + 1);
+    for (uint32_t pa = 0; pa < a->len; pa += (uint32_t)length_of(a, pa)) {
+        uint32_t op = be(a, a->code + pa, 1);
+        if (op >= 0xAC && op <= 0xB1) {
+            memset(s->exit + s->label[pa], 1, (size_t)(s->insn[pa] + 1 - s->label[pa]));
+            returns++;
+        }
+    }
+    return returns;
+}
+
+/* What the added entries cover: no exit call, nothing twice; in a method that is no constructor all else but trampolines behind returns. */
+static const char *walk_added(struct both *s, bool constructor)
+{
+    struct side *a = &s->a, *b = &s->b;
+    uint32_t returns = mark_exits(s);
+    int32_t at = s->label[0], stop = s->handler;
+    bool whole = returns + a->handler_n + 8 > 65535; /* then exit calls may be covered: the table would be full */
+    for (uint32_t i = a->handler_n; i <= b->handler_n; i++) {
+        size_t hb = b->handlers + 8 * (size_t)i;
+        bool past = i == b->handler_n;
+        int32_t start = past ? stop : (int32_t)be(b, hb, 2), end = past ? stop : (int32_t)be(b, hb + 2, 2);
+        if (!past && ((int32_t)be(b, hb + 4, 2) != s->handler || be(b, hb + 6, 2) != 0 || start < at || start >= end || end > stop)) {
+            return fail(s, "added handler %u is wrong", i);
+        }
+        for (; at < start; at++) {
+            if (!constructor && !s->exit[at] && !(s->hop[at] >= 0)) {
+                return fail(s, "new %d is covered by no handler", at);
+            }
+            at += s->hop[at] >= 0 ? 4 : 0;
+        }
+        for (; at < end && !whole; at++) {
+            if (s->exit[at]) {
+                return fail(s, "an exit call at new %d is covered", at);
+            }
+        }
+        at = end;
+    }
+    return NULL;
+}
+
 static const char *walk_handlers(struct both *s, bool constructor)
 {
     struct side *a = &s->a, *b = &s->b;
     if (b->handler_n < a->handler_n || (b->handler_n > a->handler_n) != (s->handler >= 0)) {
         return fail(s, "%u handlers became %u", a->handler_n, b->handler_n);
     }
-    for (uint32_t i = 0; i < b->handler_n; i++) {
+    for (uint32_t i = 0; i < a->handler_n; i++) {
         size_t ha = a->handlers + 8 * (size_t)i, hb = b->handlers + 8 * (size_t)i;
         int32_t start = (int32_t)be(b, hb, 2), end = (int32_t)be(b, hb + 2, 2), handler = (int32_t)be(b, hb + 4, 2);
-        if (i >= a->handler_n) {
-            bool whole = start == s->label[0] && end == s->handler;
-            if (handler != s->handler || be(b, hb + 6, 2) != 0 || start >= end || end > handler || (!constructor && !whole)) {
-                return fail(s, "added handler %u is wrong", i);
-            }
-            continue;
-        }
         uint32_t sa = be(a, ha, 2), ea = be(a, ha + 2, 2);
         if (start != s->label[sa] || end != s->stop[ea] || handler != s->label[be(a, ha + 4, 2)] || be(a, ha + 6, 2) != be(b, hb + 6, 2)) {
             return fail(s, "handler %u differs", i);
         }
     }
     s->r->handlers += s->handler >= 0;
-    return NULL;
+    return s->handler < 0 ? NULL : walk_added(s, constructor);
 }
 
 static void open_code(struct side *c, size_t at)

@@ -28,8 +28,9 @@ struct both {
     struct bci_compared *r;
     const char *tracker;
     int32_t label[SIDE + 1], insn[SIDE + 1],
-        stop[SIDE + 1];    /* of a's pc: where branches go; the instruction; where ranges may end as well */
-    int32_t hop[SIDE + 1]; /* of b's pc: a trampoline's target, else -1 */
+        stop[SIDE + 1];     /* of a's pc: where branches go; the instruction; where ranges may end as well */
+    int32_t hop[SIDE + 1];  /* of b's pc: a trampoline's target, else -1 */
+    uint8_t exit[SIDE + 1]; /* of b's pc: belongs to an exit call or its return */
     uint32_t number;
     bool numbered;
     int32_t handler;

@@ -130,6 +130,27 @@ static void a_full_exception_table_gets_no_handler(void **state)
     }
 }
 
+static void a_long_exception_table_gets_one_entry_that_covers_the_exit_calls(void **state)
+{
+    (void)state;
+    for (uint32_t n = 65532; n <= 65534; n++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        struct cf_code m = {.max_stack = 1};
+        cf_ops(&m, "00 b1 57 b1 57 b1"); /* three parts between exit calls */
+        for (uint32_t i = 0; i < n; i++) {
+            cf_handler(&m, 0, 1, 2, 0);
+        }
+        add_frame(&m, "42 07 0002");
+        add_frame(&m, "41 07 0002");
+        cf_method(&c, 9, "m", "()V", &m);
+        struct checked k = check_all(&c);
+        assert_int_equal(k.result.whole, n > 65532);
+        assert_int_equal(k.compared.handlers, 1);
+        check_free(&k);
+    }
+}
+
 static void old_code_layouts_modules_and_trackers_are_left_alone(void **state)
 {
     (void)state;
@@ -218,7 +239,9 @@ static void dense_returns_stay_below_16_times_the_input(void **state)
     cf_init(&c, 48);
     for (uint32_t i = 0; i < 10; i++) {
         struct cf_code m = {.max_stack = 1};
-        cf_pad(&m, 0xB1, 8000);
+        for (uint32_t pair = 0; pair < 4000; pair++) { /* each other method with an entry of the handler between two returns */
+            cf_ops(&m, i % 2 == 0 ? "b1 b1" : "00 b1");
+        }
         cf_method(&c, 9, "m", "()V", &m);
     }
     struct checked k = check_opts(&c, (struct hprofx_bci_opts){.first = 100000});
@@ -482,6 +505,7 @@ int main(void)
         cmocka_unit_test(a_full_pool_leaves_the_class_or_a_method_alone),
         cmocka_unit_test(max_stack_ends_at_65535),
         cmocka_unit_test(a_full_exception_table_gets_no_handler),
+        cmocka_unit_test(a_long_exception_table_gets_one_entry_that_covers_the_exit_calls),
         cmocka_unit_test(old_code_layouts_modules_and_trackers_are_left_alone),
         cmocka_unit_test(thousands_of_methods_and_long_names_pass),
         cmocka_unit_test(code_that_would_pass_65535_is_left_alone),

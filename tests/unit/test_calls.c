@@ -397,6 +397,18 @@ static void calls_cross_the_end_of_the_ring(void **state)
     assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 0);
 }
 
+static void calls_of_nobody_are_dropped(void **state)
+{
+    (void)state;
+    struct hpx_calls nobody = HPX_CALLS_NOBODY;
+    hpx_calls_enter(&nobody, 1, 1);
+    hpx_calls_enter(&nobody, 1, 2);
+    hpx_calls_exit(&nobody, 1, 3);
+    hpx_calls_thrown(&nobody, 1, 4);
+    assert_int_equal(atomic_load(&nobody.fold), HPX_CALLS_GAP);
+    assert_int_equal(nobody.gap.events, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -418,6 +430,7 @@ int main(void)
         TEST(calls_switch_sends_all_before_it_and_its_key),
         TEST(calls_switch_in_a_gap_says_both_stacks),
         TEST(calls_cross_the_end_of_the_ring),
+        TEST(calls_of_nobody_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -271,13 +271,19 @@ static void options_net_wants_a_host_and_a_port(void **state)
     refuses("net=[::1]:", "hprof option error: net option missing port (net=[::1]:)");
 }
 
-static void options_last_of_times_and_old_wins_but_samples_stands_alone(void **state)
+static void options_samples_stands_beside_the_last_of_times_and_old(void **state)
 {
     (void)state;
     takes("cpu=times,cpu=old");
     assert_int_equal(o.cpu, HPX_CPU_OLD);
     hpx_options_fini(&o);
-    refuses("cpu=y,cpu=old", "hprof option error: cpu=samples is not supported with cpu=times|old (cpu=y,cpu=old)");
+    takes("cpu=times,cpu=y,cpu=old");
+    assert_int_equal(o.cpu, HPX_CPU_SAMPLES | HPX_CPU_OLD);
+    hpx_options_fini(&o);
+    takes("cpu=samples,cpu=old,cpu=times,cpu=samples");
+    assert_int_equal(o.cpu, HPX_CPU_SAMPLES | HPX_CPU_TIMES);
+    hpx_options_fini(&o);
+    refuses("cpu=y,cpu=old,format=b", "hprof option error: cpu=times|old is not supported with format=b (cpu=y,cpu=old,format=b)");
     takes3(NULL, "cpu=samples", "cpu=times");
     assert_int_equal(o.cpu, HPX_CPU_TIMES);
     hpx_options_fini(&o);
@@ -403,7 +409,8 @@ static void options_only_cpu_as_text_into_a_file_is_supported(void **state)
         hpx_options_fini(&o);
     }
     static const char *const ready[] = {"cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y",
-                                        "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall", "cpu=old"};
+                                        "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall", "cpu=old",
+                                        "cpu=samples,cpu=times,times=sampled"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(ready); i++) {
         takes(ready[i]);
         assert_int_equal(hpx_options_supported(&o, &err), 0);
@@ -426,14 +433,14 @@ static void options_of_cpu_times(void **state)
     assert_int_equal(o.min, 65535);
     assert_int_equal(o.times, HPX_TIMES_WALL);
     hpx_options_fini(&o);
-    takes("cpu=times,include=a,include=b,times=wall,times=cpu");
+    takes("cpu=times,include=a,include=b,times=wall,times=cpu,times=sampled");
     assert_string_equal(o.include, "b");
-    assert_int_equal(o.times, HPX_TIMES_CPU);
+    assert_int_equal(o.times, HPX_TIMES_SAMPLED);
     hpx_options_fini(&o);
     refuses("min=65536", "hprof option error: min option value must be decimal and 0..65535 (min=65536)");
     refuses("min=", "hprof option error: min option value must be decimal and 0..65535 (min=)");
     refuses("min=-1", "hprof option error: min option value must be decimal and 0..65535 (min=-1)");
-    refuses("times=real", "hprof option error: times option value must be cpu|wall (times=real)");
+    refuses("times=real", "hprof option error: times option value must be cpu|wall|sampled (times=real)");
     refuses("include=", "hprof option error: include option value must be class or package names with ':' between (include=)");
     refuses("exclude=a/b", "hprof option error: exclude option value must be class or package names with ':' between (exclude=a/b)");
 }
@@ -502,7 +509,7 @@ int main(void)
         cmocka_unit_test(options_depth_goes_to_2048),
         cmocka_unit_test(options_cutoff_is_what_strtod_takes),
         cmocka_unit_test(options_net_wants_a_host_and_a_port),
-        cmocka_unit_test(options_last_of_times_and_old_wins_but_samples_stands_alone),
+        cmocka_unit_test(options_samples_stands_beside_the_last_of_times_and_old),
         cmocka_unit_test(options_unknown_name_is_followed_by_the_nearest),
         cmocka_unit_test(options_message_carries_no_control_and_no_broken_character),
         cmocka_unit_test(options_long_string_is_cut_and_the_hint_stays),

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_call_balance.c: who gives which threads away, and when. */
+#include "shard_fixture.h"
+
+/* A window in which the main one used this share of a core, and these threads sent as much as that. */
+static void window(uint32_t load, const unsigned *calls)
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        for (unsigned k = 0; k < calls[i]; k++) {
+            enter(i, 1);
+            enter(i, 2);
+            leave(i, 2);
+            leave(i, 1);
+        }
+        flush(i);
+    }
+    uint64_t until = w.s.meter.wall + w.s.window_ns;
+    while (hpx_clock_mono() < until) {
+        sched_yield();
+    }
+    /* As CPU time is compared with what passed until the look: for all of it, or for none. */
+    fake_cpu = w.s.meter.cpu + (load ? UINT64_C(1000000000000) : 1);
+    hpx_aggregator_pass(&w.a);
+}
+
+static unsigned given(void)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < THREADS; i++) {
+        n += in_drainer(i);
+    }
+    return n;
+}
+
+static void begin_balance(unsigned limit)
+{
+    begin(limit);
+    w.balance = true;
+    w.s.window_ns = 1000000;
+    fake_cpu = 1;
+    hpx_aggregator_pass(&w.a); /* the first window begins */
+}
+
+static void half_of_a_busy_ones_load_goes_to_a_drainer(void **state)
+{
+    static const unsigned even[] = {400, 400, 400, 400};
+    (void)state;
+    begin_balance(1);
+    window(1, even);
+    assert_int_equal(given(), 0);
+    window(1, even);
+    assert_int_equal(given(), 2);
+    assert_int_equal(w.s.running, 1);
+    end();
+}
+
+static void one_thread_alone_never_has_a_drainer(void **state)
+{
+    static const unsigned alone[] = {900, 0, 0, 0}, nearly[] = {900, 100, 0, 0};
+    (void)state;
+    begin_balance(4);
+    for (unsigned i = 0; i < 20; i++) {
+        window(1, i % 2 ? alone : nearly);
+    }
+    assert_int_equal(w.s.most, 0);
+    end();
+}
+
+static void idle_one_gives_nothing_away(void **state)
+{
+    static const unsigned even[] = {400, 400, 400, 400};
+    (void)state;
+    begin_balance(4);
+    for (unsigned i = 0; i < 10; i++) {
+        window(0, even);
+        window(i % 2, even); /* one busy window is not enough */
+        window(0, even);
+    }
+    assert_int_equal(w.s.most, 0);
+    end();
+}
+
+static void limit_follows_the_processors(void **state)
+{
+    cpu_set_t was, one;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(was), &was), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++) {
+        if (CPU_ISSET(i, &was)) {
+            CPU_SET(i, &one);
+        }
+    }
+    assert_int_equal(hpx_shard_limit(), CPU_COUNT(&was) / 2 < 8 ? CPU_COUNT(&was) / 2 : 8);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    assert_int_equal(hpx_shard_limit(), 0);
+    assert_int_equal(sched_setaffinity(0, sizeof(was), &was), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_of_a_busy_ones_load_goes_to_a_drainer),
+        cmocka_unit_test(one_thread_alone_never_has_a_drainer),
+        cmocka_unit_test(idle_one_gives_nothing_away),
+        cmocka_unit_test(limit_follows_the_processors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

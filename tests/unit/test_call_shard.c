@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_call_shard.c: threads that go to drainers and back: what is open and counted on the way, ends, switches, gathering, want of memory
+ * and of threads. */
+#include "shard_fixture.h"
+
+static void threads_go_with_their_open_calls_and_come_back(void **state)
+{
+    unsigned which = 1;
+    (void)state;
+    begin(2);
+    for (unsigned i = 0; i < 2; i++) {
+        enter(i, 1);
+        enter(i, 2);
+        flush(i);
+    }
+    hpx_aggregator_pass(&w.a);
+    assert_open(4);
+    assert_true(hpx_shard_start(&w.s));
+    hpx_shard_give(&w.s, to_first, &which);
+    assert_false(in_drainer(0));
+    assert_true(in_drainer(1));
+    assert_open(2);
+    for (unsigned i = 0; i < 2; i++) {
+        enter(i, 3);
+        enter(i, 4); /* deeper than a trace: 4 3 2 */
+        leave(i, 4);
+        leave(i, 3);
+        leave(i, 2);
+        flush(i);
+    }
+    await_read(1);
+    hpx_aggregator_pass(&w.a);
+    assert_int_equal(w.tab.calls, 3);
+    assert_cost(1, TRACE(2, 1), 0, 0);
+    enter(1, 5); /* still in the ring, or kept back, when it comes back */
+    flush(1);
+    hpx_shard_gather(&w.s);
+    assert_false(in_drainer(1));
+    assert_int_equal(w.tab.calls, 6);
+    hpx_aggregator_pass(&w.a);
+    assert_open(3); /* 1; 1, 5 */
+    leave(1, 5);
+    leave(1, 1);
+    flush(1);
+    hpx_aggregator_pass(&w.a);
+    assert_cost(1, TRACE(4, 3, 2), 1, 1);
+    assert_cost(1, TRACE(3, 2, 1), 1, 2);
+    assert_cost(1, TRACE(2, 1), 1, 2);
+    assert_cost(1, TRACE(5, 1), 1, 1);
+    assert_cost(1, TRACE(1), 1, 3);
+    assert_int_equal(w.tab.stray + w.tab.resynced + w.tab.no_memory, 0);
+    assert_int_equal(w.s.given, 1);
+    end();
+}
+
+static void drainers_gathered_for_a_dump_come_again(void **state)
+{
+    (void)state;
+    begin(2);
+    enter(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    for (unsigned dump = 1; dump <= 5; dump++) {
+        assert_true(hpx_shard_start(&w.s));
+        assert_true(hpx_shard_start(&w.s));
+        assert_false(hpx_shard_start(&w.s));
+        hpx_shard_give(&w.s, to_first, NULL);
+        assert_true(in_drainer(0));
+        enter(0, 2);
+        leave(0, 2);
+        flush(0);
+        if (dump % 2) {
+            await_read(0); /* else what is left comes home in the ring */
+        }
+        hpx_shard_gather(&w.s);
+        assert_int_equal(w.s.running, 0);
+        hpx_aggregator_pass(&w.a);
+        assert_open(1);
+        assert_cost(0, TRACE(2, 1), 1, 1);
+        hpx_calltab_reset(&w.tab);
+    }
+    assert_int_equal(w.tab.calls, 5);
+    assert_int_equal(w.s.most, 2);
+    assert_true(w.s.cpu_ns > 0);
+    end();
+}
+
+static void threads_that_end_are_the_main_ones_at_last(void **state)
+{
+    (void)state;
+    begin(1);
+    for (unsigned i = 0; i < 2; i++) {
+        enter(i, 1);
+        flush(i);
+    }
+    hpx_aggregator_pass(&w.a);
+    assert_true(hpx_shard_start(&w.s));
+    hpx_shard_give(&w.s, to_first, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        enter(i, 2);
+        leave(i, 2);
+        flush(i);
+        hpx_registry_retire(&w.threads[i].t);
+        await_home(i);
+    }
+    hpx_aggregator_pass(&w.a);
+    assert_int_equal(w.gone, 2);
+    assert_int_equal(w.tab.resynced, 2); /* 1 is still open at the end of each */
+    hpx_shard_gather(&w.s);
+    assert_int_equal(w.tab.calls, 4);
+    assert_cost(0, TRACE(2, 1), 1, 1);
+    assert_cost(1, TRACE(2, 1), 1, 1);
+    assert_open(0);
+    end();
+}
+
+static void carriers_come_back_at_their_first_switch_and_stay(void **state)
+{
+    (void)state;
+    begin(1);
+    enter(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    assert_true(hpx_shard_start(&w.s));
+    hpx_shard_give(&w.s, to_first, NULL);
+    enter(0, 2);
+    hpx_calls_switch(&w.threads[0].calls, 77, 0, ++w.threads[0].now);
+    enter(0, 3);
+    leave(0, 3);
+    hpx_calls_switch(&w.threads[0].calls, 0, 0, ++w.threads[0].now);
+    leave(0, 2);
+    leave(0, 1);
+    flush(0);
+    await_home(0);
+    hpx_aggregator_pass(&w.a);
+    assert_cost(0, TRACE(3), 1, 1);
+    assert_cost(0, TRACE(2, 1), 1, 2); /* without the time on the other stack */
+    hpx_shard_give(&w.s, to_first, NULL);
+    assert_false(in_drainer(0));
+    assert_int_equal(w.tab.forced + w.tab.stray + w.tab.resynced, 0);
+    end();
+}
+
+/* The mount that came first is in a drainer's ring; the main one does not run out of patience over it. */
+static void mounts_wait_for_what_a_drainer_has_yet_to_read(void **state)
+{
+    (void)state;
+    begin(1);
+    w.balance = true;
+    w.s.busy = UINT32_MAX; /* no balance, but what it does for switches */
+    for (unsigned i = 0; i < 2; i++) {
+        enter(i, 1);
+        flush(i);
+    }
+    hpx_aggregator_pass(&w.a);
+    assert_true(hpx_shard_start(&w.s));
+    unsigned which = 0;
+    hpx_shard_give(&w.s, to_first, &which);
+    await_read(0);
+    uint64_t passes = atomic_load(&w.s.drainers[0]->passes);
+    while (atomic_load(&w.s.drainers[0]->passes) == passes) { /* the last one that finds nothing has begun: it sleeps now, or soon */
+        hpx_aggregator_wake(&w.s.drainers[0]->a);
+        sched_yield();
+    }
+    hpx_calls_switch(&w.threads[0].calls, 9, 0, ++w.threads[0].now);
+    enter(0, 2);
+    hpx_calls_switch(&w.threads[0].calls, 0, 0, ++w.threads[0].now);
+    w.threads[1].now = w.threads[0].now;
+    hpx_calls_switch(&w.threads[1].calls, 9, 1, ++w.threads[1].now);
+    leave(1, 2);
+    hpx_calls_switch(&w.threads[1].calls, 0, 0, ++w.threads[1].now);
+    for (unsigned i = 0; i < 10 * HPX_CALL_PATIENCE || in_drainer(0); i++) {
+        hpx_aggregator_pass(&w.a);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        hpx_aggregator_pass(&w.a);
+    }
+    assert_int_equal(w.tab.forced + w.tab.stray + w.tab.resynced, 0);
+    assert_cost(0, TRACE(2), 1, 1 + 1);
+    end();
+}
+
+static void want_of_a_thread_leaves_all_with_the_main_one(void **state)
+{
+    (void)state;
+    begin(2);
+    refuse_thread = true;
+    assert_false(hpx_shard_start(&w.s));
+    refuse_thread = false;
+    assert_int_equal(w.s.limit, 0);
+    assert_false(hpx_shard_start(&w.s)); /* not asked for again and again */
+    enter(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    hpx_shard_give(&w.s, to_first, NULL);
+    assert_false(in_drainer(0));
+    end();
+    begin(2);
+    atomic_store(&refuse_memory, 1);
+    assert_false(hpx_shard_start(&w.s));
+    atomic_store(&refuse_memory, 0);
+    assert_int_equal(w.s.running, 0);
+    end();
+}
+
+static void await_passes(unsigned n)
+{
+    struct hpx_drainer *d = w.s.drainers[0];
+    uint64_t passes = atomic_load(&d->passes);
+    while (atomic_load(&d->passes) < passes + n) {
+        hpx_aggregator_wake(&d->a);
+        sched_yield();
+    }
+}
+
+static void thread_for_which_a_drainer_has_no_memory_is_gathered_with_all(void **state)
+{
+    (void)state;
+    begin(1);
+    enter(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    assert_true(hpx_shard_start(&w.s));
+    atomic_store(&refuse_memory, 1);
+    hpx_shard_give(&w.s, to_first, NULL);
+    await_passes(2);
+    hpx_shard_gather(&w.s);
+    atomic_store(&refuse_memory, 0);
+    assert_false(in_drainer(0));
+    leave(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    assert_cost(0, TRACE(1), 1, 1);
+    assert_int_equal(w.tab.no_memory, 0);
+    end();
+}
+
+static void calls_that_cannot_be_merged_are_counted_as_lost(void **state)
+{
+    (void)state;
+    begin(1);
+    enter(0, 1);
+    flush(0);
+    hpx_aggregator_pass(&w.a);
+    assert_true(hpx_shard_start(&w.s));
+    hpx_shard_give(&w.s, to_first, NULL);
+    for (uint32_t m = 2; m < 20000; m++) { /* more traces than there is room for */
+        enter(0, m);
+        leave(0, m);
+        if (m % 500 == 0) {
+            flush(0);
+            await_read(0);
+        }
+    }
+    flush(0);
+    await_read(0);
+    await_passes(2); /* it has applied what it has read */
+    atomic_store(&refuse_memory, 1);
+    hpx_shard_gather(&w.s);
+    atomic_store(&refuse_memory, 0);
+    uint64_t shown = 0;
+    for (uint32_t n = 0; n < w.tab.traces.len; n++) {
+        shown += hpx_calltab_cost(&w.tab, n)->calls;
+    }
+    assert_int_equal(w.tab.calls, 19998);
+    assert_true(w.tab.no_memory > 0);
+    assert_int_equal(shown + w.tab.no_memory, 19998);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_go_with_their_open_calls_and_come_back),
+        cmocka_unit_test(drainers_gathered_for_a_dump_come_again),
+        cmocka_unit_test(threads_that_end_are_the_main_ones_at_last),
+        cmocka_unit_test(carriers_come_back_at_their_first_switch_and_stay),
+        cmocka_unit_test(mounts_wait_for_what_a_drainer_has_yet_to_read),
+        cmocka_unit_test(want_of_a_thread_leaves_all_with_the_main_one),
+        cmocka_unit_test(thread_for_which_a_drainer_has_no_memory_is_gathered_with_all),
+        cmocka_unit_test(calls_that_cannot_be_merged_are_counted_as_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

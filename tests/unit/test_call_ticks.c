@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_call_ticks.c: times=sampled: ticks of a handler among calls, from the ring to the sums. */
+#include "call_fixture.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define METHODS 5u
+#define DEEP    12u
+
+static struct hpx_aggregator a;
+static struct hpx_gate gate;
+static HPX_ALIGNED(HPX_CACHE_LINE) struct hpx_thread thread;
+static struct hpx_calls c;
+
+static void no_message(void *ctx, struct hpx_msg *m)
+{
+    (void)ctx;
+    free(m);
+}
+
+static void drain(uint64_t to)
+{
+    uint64_t at = hpx_ring_position(&thread.ring);
+    while ((int64_t)(to - at) > 0) {
+        size_t n;
+        const struct hpx_ev_head *ev = hpx_ring_span(&thread.ring, at, to, &n), *stop = ev + n / HPX_EV_UNIT;
+        assert_ptr_equal(hpx_calltab_apply(&tab, th, ev, stop), stop);
+        at += n;
+        hpx_ring_release(&thread.ring, at);
+    }
+}
+
+static void drain_all(void)
+{
+    drain(hpx_ring_peek(&thread.ring));
+}
+
+/* As a dump: what is kept back belongs behind `at`. */
+static struct hpx_calls_pending drain_and_peek(void)
+{
+    struct hpx_calls_pending p;
+    assert_true(hpx_calls_peek(&c, 1, &p));
+    drain(p.at);
+    hpx_calltab_pending(&tab, th, &p);
+    return p;
+}
+
+static int setup(void **state)
+{
+    const struct hpx_sink sink = {.message = no_message};
+    const struct hpx_calltab_config cfg = {.depth = 1, .sampled = true};
+    (void)state;
+    memset((void *)&thread, 0, sizeof(thread));
+    hpx_gate_open(&gate);
+    if (hpx_aggregator_init(&a, &sink) != 0 || hpx_ring_init(&thread.ring, HPX_RING_MIN) != 0 || hpx_calltab_init(&tab, &cfg) != 0) {
+        return -1;
+    }
+    a.wait_ns = 1000;
+    hpx_calls_init(&c, &a, &gate, &thread);
+    th = hpx_calltab_attach(&tab, 0);
+    return th ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_calltab_fini(&tab);
+    hpx_aggregator_fini(&a);
+    hpx_ring_fini(&thread.ring);
+    return 0;
+}
+
+static void tick(uint64_t ns)
+{
+    assert_true(hpx_calls_tick_sig(&c, ns));
+}
+
+static void ticks_fall_to_the_call_that_is_open(void **state)
+{
+    (void)state;
+    tick(1); /* before any call */
+    hpx_calls_enter(&c, 1, 0);
+    tick(10); /* kept back */
+    hpx_calls_enter(&c, 2, 0);
+    hpx_calls_exit(&c, 2, 0);
+    tick(100); /* a call that returned is kept back */
+    hpx_calls_enter(&c, 2, 0);
+    tick(1000); /* behind it one more is open */
+    hpx_calls_exit(&c, 2, 0);
+    hpx_calls_enter(&c, 3, 0);
+    hpx_calls_enter(&c, 4, 0);
+    hpx_calls_exit(&c, 4, 0);
+    hpx_calls_exit(&c, 3, 0);
+    tick(10000); /* nothing is kept back */
+    hpx_calls_exit(&c, 1, 0);
+    drain_all();
+    assert_cost(TRACE(1), 1, 10110, 11110);
+    assert_cost(TRACE(2), 2, 1000, 1000);
+    assert_cost(TRACE(3), 1, 0, 0);
+    assert_int_equal(tab.ticks, 5);
+    assert_int_equal(tab.ticks_ns, 11111);
+    assert_int_equal(tab.outside_ns, 1);
+}
+
+static void ticks_of_a_call_that_then_calls_are_its_own(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 1, 0);
+    hpx_calls_exit(&c, 1, 0);
+    hpx_calls_enter(&c, 1, 0); /* one call that returned, one open: a LEAF and an ENTER */
+    tick(5);
+    drain_all();
+    assert_cost(TRACE(1), 0, 0, 0);
+    hpx_calls_enter(&c, 2, 0);
+    tick(7);
+    hpx_calls_exit(&c, 2, 0);
+    hpx_calls_thrown(&c, 1, 0);
+    drain_all();
+    assert_cost(TRACE(1), 2, 5, 12);
+    assert_cost(TRACE(2), 1, 7, 7);
+}
+
+static void ticks_of_open_calls_come_with_the_dump_after_their_return(void **state)
+{
+    (void)state;
+    hpx_calls_enter(&c, 1, 0);
+    tick(5);
+    drain_all();
+    assert_true(drain_and_peek().open);
+    assert_open(1, 5);
+    assert_cost(TRACE(1), 0, 0, 0);
+    hpx_calltab_reset(&tab);
+    hpx_calls_enter(&c, 2, 0);
+    hpx_calls_exit(&c, 2, 0);
+    hpx_calls_enter(&c, 2, 0);
+    tick(7);
+    drain_all();
+    assert_true(drain_and_peek().open);
+    assert_open(2, 12);
+    assert_cost(TRACE(2), 1, 0, 0); /* the tick is the open one's */
+    hpx_calltab_reset(&tab);
+    hpx_calls_exit(&c, 2, 0);
+    assert_false(drain_and_peek().open);
+    assert_cost(TRACE(2), 1, 7, 7);
+    assert_open(1, 5);
+    hpx_calls_exit(&c, 1, 0);
+    drain_all();
+    assert_cost(TRACE(2), 1, 7, 7);
+    assert_cost(TRACE(1), 1, 5, 12);
+    assert_open(0, 0);
+}
+
+static void ticks_in_a_push_in_a_gap_and_without_room_are_the_callers(void **state)
+{
+    (void)state;
+    hpx_calls_begin_push(&c);
+    assert_false(hpx_calls_tick_sig(&c, 1));
+    atomic_store(&c.fold, HPX_CALLS_NONE);
+    atomic_store(&thread.busy, 1); /* it waits for space */
+    assert_false(hpx_calls_tick_sig(&c, 1));
+    atomic_store(&thread.busy, 0);
+    hpx_calls_enter(&c, 1, 0);
+    while (hpx_calls_tick_sig(&c, 1)) {
+    }
+    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_RING_FULL), 0);
+    hpx_calls_enter(&c, 2, 0); /* no space, and a wait in vain: a gap */
+    drain_all();
+    assert_false(hpx_calls_tick_sig(&c, 1));
+    hpx_calls_exit(&c, 2, 0); /* ends the gap */
+    hpx_calls_exit(&c, 1, 0);
+    tick(3);
+    drain_all();
+    assert_int_equal(tab.ticks_ns, HPX_RING_MIN / HPX_EV_UNIT + 3);
+    assert_int_equal(tab.outside_ns, HPX_RING_MIN / HPX_EV_UNIT + 3); /* the enter of 1 was lost: its ticks are nobody's */
+    assert_int_equal(tab.lost_events, 2);
+    hpx_calls_enter(&c, 5, 0);
+    hpx_calls_exit(&c, 5, 0);
+    hpx_calls_flush(&c, 0);
+    drain_all();
+    assert_cost(TRACE(5), 1, 0, 0);
+}
+
+static void ticks_belong_to_the_stack_that_the_thread_is_on(void **state)
+{
+    (void)state;
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    event(HPX_EV_ENTER, 1, 0);
+    event(HPX_EV_TICK, 0, 10);
+    switch_to(th, 77, 0, 0);
+    event(HPX_EV_ENTER, 2, 0);
+    event(HPX_EV_TICK, 3, 20);
+    event(HPX_EV_ENTER, 3, 0);
+    switch_to(th, 0, 0, 0);
+    event(HPX_EV_TICK, 0, 40);
+    event(HPX_EV_EXIT, 1, 0);
+    switch_to(b, 77, 2, 0); /* its second carrier has not been read: this waits */
+    event_of(b, HPX_EV_TICK, 0, 160);
+    event_of(b, HPX_EV_EXIT, 3, 0);
+    event_of(b, HPX_EV_EXIT, 2, 0);
+    hpx_calltab_pass_end(&tab);
+    assert_int_equal(tab.ticks_ns, 70);
+    switch_to(th, 77, 1, 0);
+    event(HPX_EV_TICK, 0, 80);
+    switch_to(th, 0, 0, 0);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 1, 50, 50);
+    assert_cost(TRACE(3), 1, 20 + 80 + 160, 260);
+    assert_cost(TRACE(2), 1, 0, 260);
+    assert_int_equal(tab.outside_ns, 0);
+}
+
+static void times_by_stamps_know_no_ticks(void **state)
+{
+    (void)state;
+    tab.cfg.sampled = false;
+    event(HPX_EV_ENTER, 1, 5);
+    event(HPX_EV_TICK, 0, 1000);
+    assert_int_equal(th->last, 5);
+    event(HPX_EV_EXIT, 1, 9);
+    assert_cost(TRACE(1), 1, 4, 4);
+}
+
+/* ---- random trees: each tick has its truth ---- */
+
+/* xorshift */
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static struct {
+    uint32_t stack[DEEP], depth;
+    uint64_t calls[METHODS + 1], ns[METHODS + 1], seen_calls[METHODS + 1], seen_ns[METHODS + 1], outside;
+} truth;
+
+static void collect(void)
+{
+    for (uint32_t m = 1; m <= METHODS; m++) {
+        struct hpx_call_cost x = cost_of(&tab, TRACE(m));
+        truth.seen_calls[m] += x.calls;
+        truth.seen_ns[m] += (uint64_t)x.self;
+    }
+    hpx_calltab_reset(&tab);
+}
+
+static void random_step(uint64_t *seed, bool end)
+{
+    uint64_t dice = next_random(seed);
+    if (dice % 5 == 0 && hpx_calls_tick_sig(&c, dice >> 40)) {
+        *(truth.depth ? &truth.ns[truth.stack[truth.depth - 1]] : &truth.outside) += dice >> 40;
+    } else if (!end && truth.depth < DEEP && (truth.depth == 0 || dice >> 8 & 1)) {
+        uint32_t m = 1 + (uint32_t)(dice >> 16) % (dice >> 9 & 1 ? 2 : METHODS);
+        truth.stack[truth.depth++] = m;
+        hpx_calls_enter(&c, m, 0);
+    } else if (truth.depth > 0) {
+        uint32_t m = truth.stack[--truth.depth];
+        truth.calls[m]++;
+        hpx_calls_exit(&c, m, 0);
+    }
+    if (dice >> 32 & 1 && dice % 31 == 0) { /* a pass; with a dump or without */
+        drain_all();
+    } else if (dice % 37 == 0) {
+        drain_and_peek();
+        collect();
+    }
+    if (hpx_ring_peek(&thread.ring) - hpx_ring_position(&thread.ring) > HPX_RING_MIN / 2) {
+        drain_all();
+    }
+}
+
+static void ticks_in_random_trees_are_each_where_they_fell(void **state)
+{
+    uint64_t seed = 4711, all = 0, told;
+    int64_t open;
+    (void)state;
+    memset(&truth, 0, sizeof(truth));
+    for (unsigned i = 0; i < 200000; i++) {
+        random_step(&seed, false);
+    }
+    drain_all();
+    drain_and_peek();
+    collect();
+    for (uint32_t m = 1; m <= METHODS; m++) {
+        all += truth.seen_ns[m];
+    }
+    hpx_calltab_open(&tab, &told, &open);
+    assert_int_equal(told, truth.depth);
+    assert_int_equal(all + (uint64_t)open + tab.outside_ns, tab.ticks_ns);
+    while (truth.depth > 0) {
+        random_step(&seed, true);
+    }
+    drain_all();
+    drain_and_peek();
+    collect();
+    for (uint32_t m = 1; m <= METHODS; m++) {
+        assert_int_equal(truth.seen_calls[m], truth.calls[m]);
+        assert_int_equal(truth.seen_ns[m], truth.ns[m]);
+    }
+    assert_int_equal(tab.outside_ns, truth.outside);
+    assert_int_equal(tab.stray + tab.resynced + tab.lost_events, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ticks_fall_to_the_call_that_is_open),
+        TEST(ticks_of_a_call_that_then_calls_are_its_own),
+        TEST(ticks_of_open_calls_come_with_the_dump_after_their_return),
+        TEST(ticks_in_a_push_in_a_gap_and_without_room_are_the_callers),
+        TEST(ticks_belong_to_the_stack_that_the_thread_is_on),
+        TEST(times_by_stamps_know_no_ticks),
+        TEST(ticks_in_random_trees_are_each_where_they_fell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
