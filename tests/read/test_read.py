@@ -79,6 +79,14 @@ class GoldenTests(Folder):
                 self.assertNotRegex(shown, r'[\x00-\x09\x0b-\x1f\x7f-\x9f]')
                 self.assertNotRegex(shown, r'[ \t]\n')
 
+    def test_the_view_of_a_monitor_dump(self):
+        path = GOLDEN / 'monitor-locks' / 'java.hprof.txt.gz'
+        shown = self.run_it(self.write(gzip.decompress(path.read_bytes()))).stdout.decode()
+        part = shown.split('\nMonitor dump\n')[1].split('\n\n')[0]
+        self.assertEqual([line.split() for line in part.splitlines()], [
+            ['7', 'threads:', 'ended'], ['3', 'threads:', 'running'], ['2', 'threads:', 'sleeping'], ['2', 'threads:', 'waiting', 'to', 'enter'],
+            ['2', 'threads:', 'waiting'], ['1', 'held:', 'LLocks$Gate;,', '2', 'waiting']])
+
     def test_figures_of_a_known_file(self):
         path = GOLDEN / 'request-samples' / 'java.hprof.txt.gz'
         said = json.loads(self.run_it('--json', self.write(gzip.decompress(path.read_bytes()))).stdout)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SHOWN 4096
+#define NAME_SHOWN  4096
+#define STATES_KEPT 64
 
 static uint32_t keep_name(struct hpx_profile *p, struct hpx_rd_text text)
 {
@@ -61,7 +62,7 @@ void hpx_profile_fini(struct hpx_profile *p)
     for (size_t i = 0; i < p->names.len; i++) {
         free(((char **)p->names.items)[i]);
     }
-    struct hpx_list *lists[] = {&p->threads, &p->frames, &p->traces, &p->classes, &p->names};
+    struct hpx_list *lists[] = {&p->threads, &p->frames, &p->traces, &p->classes, &p->states, &p->names};
     for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
         free(lists[i]->items);
     }
@@ -246,11 +247,39 @@ static void begin_heap(struct hpx_profile *p)
     memset(p->sub_bytes, 0, sizeof(p->sub_bytes));
 }
 
+/* A few states and, in most programs, a few classes of monitors that are held. */
+static void monitor_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
+{
+    struct hpx_profile_state *states = p->states.items;
+    if (ev->kind == HPX_RD_MONITOR_USER) {
+        if (p->monitor < p->states.len && !ev->monitor.owner) {
+            states[p->monitor].waiting++;
+        }
+        return;
+    }
+    bool monitor = ev->kind == HPX_RD_MONITOR;
+    uint32_t name = keep_name(p, ev->monitor.name);
+    size_t i = 0;
+    while (i < p->states.len && i < STATES_KEPT && (states[i].name != name || states[i].monitor != monitor)) {
+        i++;
+    }
+    struct hpx_profile_state *s = i < p->states.len ? &states[i] : hpx_list_push(&p->states, sizeof(*s));
+    if (s != NULL) { /* the one behind the last that is kept counts all others */
+        s->name = i < STATES_KEPT ? name : 0;
+        s->monitor = monitor;
+        s->count++;
+        p->monitor = i;
+    }
+}
+
 static void record(struct hpx_profile *p, const struct hpx_rd_event *ev)
 {
     p->counts[ev->record.tag]++;
     p->bytes[ev->record.tag] += ev->record.length + (p->header.text ? 0 : 9);
     p->us = ev->record.us;
+    if (ev->record.tag == HPX_TAG_MONITOR_DUMP) {
+        p->states.len = 0;
+    }
 }
 
 static void header(struct hpx_profile *p, const struct hpx_rd_event *ev)
@@ -307,6 +336,11 @@ int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event
     case HPX_RD_OBJECTS:
     case HPX_RD_PRIMITIVES:
         heap_event(p, ev);
+        break;
+    case HPX_RD_MONITOR_THREAD:
+    case HPX_RD_MONITOR:
+    case HPX_RD_MONITOR_USER:
+        monitor_event(p, ev);
         break;
     default:
         definition(p, ev);

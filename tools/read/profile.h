@@ -44,6 +44,13 @@ struct hpx_profile_class {
     uint64_t key, count, bytes;
 };
 
+/* Threads of a state, and monitors of a class, in the last MONITOR DUMP. */
+struct hpx_profile_state {
+    uint32_t name;
+    bool monitor;
+    uint64_t count, waiting; /* waiting: threads at the monitors */
+};
+
 struct hpx_profile {
     struct hpx_rd_header header;
     char date[25];
@@ -57,13 +64,14 @@ struct hpx_profile {
     int open; /* tag of the open table */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
-    struct hpx_list threads, frames, traces, classes;
+    struct hpx_list threads, frames, traces, classes, states;
     struct hpx_idmap thread_of, frame_of, trace_of, class_of; /* -> index + 1 */
     struct hpx_idmap strings;                                 /* binary: id -> name */
     struct hpx_idmap class_names;                             /* binary: class serial -> name */
     struct hpx_idmap object_names;                            /* binary: class object -> name */
     struct hpx_list names;                                    /* char *; 0 is "?" */
     struct hpx_idmap name_of;                                 /* hash -> name */
+    size_t monitor;                                           /* of states: the open one */
     uint32_t trace_frames;
     struct hpx_profile_trace trace;
 };

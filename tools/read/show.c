@@ -252,6 +252,28 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     rows_left(r, t);
 }
 
+static void monitors(const struct hpx_report *r)
+{
+    static const char *const words[][2] = {{"R", "running"},  {"SL", "sleeping"}, {"MW", "waiting to enter"},
+                                           {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
+    const struct hpx_profile_state *s = r->profile->states.items;
+    if (r->profile->states.len > 0) {
+        title(r, r->profile->counts[HPX_TAG_MONITOR_DUMP] > 1 ? "Monitor dump, the last of several" : "Monitor dump");
+    }
+    for (size_t i = 0; i < r->profile->states.len; i++, s++) {
+        const char *name = hpx_profile_name(r->profile, s->name);
+        fprintf(r->to, "  %10s %-8s ", number(s->count), s->monitor ? "held:" : s->count == 1 ? "thread:" : "threads:");
+        for (size_t w = 0; !s->monitor && w < HPX_ARRAY_LEN(words); w++) {
+            name = strcmp(name, words[w][0]) == 0 ? words[w][1] : name;
+        }
+        hpx_report_name(r->to, name, NAME_COLUMNS, false);
+        if (s->waiting > 0) {
+            fprintf(r->to, ", %s waiting", number(s->waiting));
+        }
+        fputc('\n', r->to);
+    }
+}
+
 static void old(const struct hpx_report *r)
 {
     const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_OLD);
@@ -321,6 +343,7 @@ void hpx_report_view(const struct hpx_report *r)
     threads(r);
     ranked(r, HPX_TAG_SAMPLES, "samples");
     ranked(r, HPX_TAG_TIMES, "ms");
+    monitors(r);
     ranked(r, HPX_TAG_MONITOR_TIME, "ms");
     old(r);
     sites(r);
