@@ -54,6 +54,7 @@ class Profile:
         self.threads = []  # (start|end, serial, name, group) in the order of the file
         self.names, self.groups, self.ended = {}, {}, set()
         self.traces, self.rows, self.report = {}, [], collections.OrderedDict()
+        self.sums = (0, 0.0)  # of the rows so far: counts, shares
         self.total, self.sections = None, []  # total and rows: of the last section
         self.tables = {}  # (total, rows) of each
         self.old = []  # of cpu=old: ('callee caller', calls, ms)
@@ -158,6 +159,7 @@ def _line(p, state, ln):
         if not m:
             raise Malformed('row: %r' % ln)
         p.rows.append(Row(int(m.group(1)), float(m.group(2)), float(m.group(3)), int(m.group(4)), int(m.group(5)), m.group(6)))
+        p.sums = (p.sums[0] + p.rows[-1].count, p.sums[1] + p.rows[-1].self_)
         _row(p, p.rows[-1])
         return 'table', None
     if ln == 'count callee caller time' and state in ('records', 'report'):
@@ -206,7 +208,7 @@ def _record(p, state, ln):
     if m:
         p.total = int(m.group(2))
         p.dumped.append(_date(m.group(3)))
-        p.rows = []
+        p.rows, p.sums = [], (0, 0.0)
         p.tables[m.group(1)] = (p.total, p.rows)
         p.sections.append(m.group(1))
         return 'table head', None
@@ -228,7 +230,7 @@ def _row(p, r):
         raise Malformed('rows are not in order')
     if abs(r.self_ - 100.0 * r.count / p.total) > 0.00501:
         raise Malformed('self of row %d' % r.rank)
-    if abs(r.accum - 100.0 * sum(x.count for x in p.rows) / p.total) > 0.00501:
+    if abs(r.accum - 100.0 * p.sums[0] / p.total) > 0.00501:
         raise Malformed('accum of row %d' % r.rank)
 
 
@@ -236,7 +238,7 @@ def _time_row(p, r):
     """Rows are in the order of self time, which the file has as a share alone; count is calls."""
     if len(p.rows) > 1 and r.self_ > p.rows[-2].self_:
         raise Malformed('rows are not in order')
-    if abs(r.accum - sum(x.self_ for x in p.rows)) > 0.00501 * len(p.rows) + 0.005:
+    if abs(r.accum - p.sums[1]) > 0.00501 * len(p.rows) + 0.005:
         raise Malformed('accum of row %d' % r.rank)
 
 

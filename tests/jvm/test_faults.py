@@ -10,7 +10,7 @@ import struct
 import threading
 
 import hprof_text
-from harness import DONE, Failure
+from harness import DONE, DUMPING, Failure
 from runner import test
 
 OUT = 'faults survived\n'
@@ -39,7 +39,7 @@ _base = {}  # JDK, collector: Counter of calls, samples of a run without faults
 class Injection:
     """One run: its stderr apart, the tally, what the file lacks."""
 
-    def __init__(self, t, kind=None, k=0, how=None, onward=False, also=None):
+    def __init__(self, t, kind=None, k=0, how=None, onward=False, also=None, opts='cpu=samples,interval=1,cutoff=0,depth=64', done=DONE):
         self.t, self.kind, self.onward = t, kind, onward
         for f in t.work.iterdir():
             f.unlink()
@@ -50,15 +50,15 @@ class Injection:
             env['HPX_FAULTS'] = '%s:%d%s:%s' % (kind, k, '+' if onward else '', E.get(how, how))
         if also:
             env['HPX_FAULTS_ALSO'] = also
-        self.run = t.java('Faults', opts='cpu=samples,interval=1,cutoff=0,depth=64', env=env, jvm=['-XX:TieredStopAtLevel=1'])
+        self.run = t.java('Faults', opts=opts, env=env, jvm=['-XX:TieredStopAtLevel=1'])
         self.what = '%s %s %s%s' % (kind, how, k, ' and on' if onward else '')
         with open(tally, 'rb') as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
             numbers = struct.unpack('%dQ' % (2 * len(KINDS)), m[:16 * len(KINDS)])
         self.calls = collections.Counter(dict(zip(KINDS, numbers[::2])))
         self.injected = sum(numbers[1::2])
         lines = self.run.err.splitlines()
-        self.done = lines.count(DONE)
-        self.said = [ln for ln in lines if ln != DONE and not ln.startswith('hprofx: samples: ')]
+        self.done = lines.count(done)
+        self.said = [ln for ln in lines if ln != done and not re.match('hprofx: (samples|calls): ', ln)]
 
     def fail(self, text):
         raise Failure('%s: %s' % (self.what, text))
@@ -184,3 +184,62 @@ def a_mapping_fails_inside_liburcu(t):
 @test(level='long', params=CASES, collectors='any', needs=('jit',), since=18, timeout=3000)
 def one_call_fails_on_further_jdks(t, case):
     _inject(t, case, False)
+
+
+CALL_CASES = ['malloc ENOMEM', 'calloc ENOMEM', 'realloc ENOMEM', 'memalign ENOMEM', 'mmap ENOMEM', 'memory ENOMEM', 'write ENOSPC', 'write short', 'pthread_create EAGAIN', 'getattr ENOMEM']
+CALL_STEPS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233)
+
+
+class Calls(Injection):
+    """A run of cpu=times or cpu=old."""
+
+    def __init__(self, t, mode, kind=None, k=0, how=None, onward=False):
+        super().__init__(t, kind, k, how, onward, opts='cpu=%s,cutoff=0,depth=4' % mode, done='Dumping%s done.' % DUMPING[mode])
+        self.mode = mode
+
+    def calls_of(self, p):
+        if self.mode == 'old':
+            return sum(n for names, n, _ in p.old if names.startswith('Faults.deeper'))
+        return sum(r.count for r in p.rows if r.method == 'Faults.deeper')
+
+    def judge(self):
+        if self.run.code == 1 and 'HPROF ERROR' in self.run.err and self.run.out == '':
+            return  # refused before main, with a reason
+        self.check((self.run.code, self.run.out) == (0, OUT), 'exit code %s, stdout %r' % (self.run.code, self.run.out))
+        self.check(self.kind or self.done == 1, '"done." %d times' % self.done)
+        path = self.t.work / 'java.hprof.txt'
+        if self.done and path.exists():
+            p = hprof_text.parse(path.read_text('utf-8', 'strict'))
+            self.check(self.calls_of(p) == 61 or self.said, '%d calls of Faults.deeper, and nothing said' % self.calls_of(p))
+        else:
+            self.check(self.said, 'no file, and nothing said')
+
+
+def _inject_calls(t, case, mode, onward):
+    kind, how = case.split()
+    base = Calls(t, mode)
+    base.judge()
+    t.equal(base.said, [], 'lines without a fault')
+    steps = CALL_STEPS if t.level != 'quick' else CALL_STEPS[::3]
+    injected = 0
+    for k in (k for k in steps if k <= base.calls[kind] + 1):
+        i = Calls(t, mode, kind, k, how, onward)
+        i.judge()
+        injected += i.injected
+    t.check(injected, 'no fault was injected; %d calls without one' % base.calls[kind])
+    _note(t, '%s in cpu=%s' % (case, mode), len(steps), injected)
+
+
+@test(params=CALL_CASES, collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
+def one_call_fails_in_times(t, case):
+    _inject_calls(t, case, 'times', False)
+
+
+@test(params=['memory ENOMEM', 'write ENOSPC'], collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
+def each_call_from_one_on_fails_in_times(t, case):
+    _inject_calls(t, case, 'times', True)
+
+
+@test(params=['memory ENOMEM', 'write ENOSPC'], collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
+def one_call_fails_in_old(t, case):
+    _inject_calls(t, case, 'old', False)
