@@ -89,6 +89,8 @@ class InstallTests(unittest.TestCase):
         cls.prefix = cls.dest / options["prefix"].lstrip("/")
         cls.libdir = cls.prefix / options["libdir"]
         cls.page = cls.prefix / options["mandir"] / "man7" / "hprofx.7"
+        cls.reader = cls.prefix / options["bindir"] / "hprofx-read"
+        cls.reader_page = cls.prefix / options["mandir"] / "man1" / "hprofx-read.1"
         cls.classes = pathlib.Path(cls.temporary.name) / "classes"
         cls.jdk = jdk17()
         run(cls.jdk / "bin" / "javac", "-g", "-d", cls.classes, ROOT / "tests/golden/programs/HotSplit.java")
@@ -102,7 +104,8 @@ class InstallTests(unittest.TestCase):
 
     def test_every_installed_file_is_accounted_for(self):
         found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
-        wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page}
+        wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page,
+                  self.reader, self.reader_page}
         self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
 
     def test_nobody_but_the_owner_may_write_what_is_installed(self):
@@ -115,15 +118,21 @@ class InstallTests(unittest.TestCase):
         self.assertEqual(os.readlink(link), "../libhprofx.so")
         self.assertTrue(link.samefile(self.libdir / "libhprofx.so"))
 
-    def test_the_page_renders_without_a_warning(self):
-        for width in (60, 80, 120):
-            done = run("groff", "-man", "-Tutf8", "-ww", "-rLL=%dn" % width, self.page)
+    def test_the_pages_render_without_a_warning(self):
+        for page in (self.page, self.reader_page):
+            for width in (60, 80, 120):
+                done = run("groff", "-man", "-Tutf8", "-ww", "-rLL=%dn" % width, page)
+                self.assertEqual(done.stderr, "")
+            done = run("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page, env={"MANWIDTH": "80"})
             self.assertEqual(done.stderr, "")
-        done = run("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", self.page, env={"MANWIDTH": "80"})
-        self.assertEqual(done.stderr, "")
 
-    def test_man_finds_name_and_purpose_in_the_page(self):
+    def test_man_finds_name_and_purpose_in_the_pages(self):
         self.assertRegex(run("lexgrog", self.page).stdout, r'"hprofx - profiler .*"')
+        self.assertRegex(run("lexgrog", self.reader_page).stdout, r'"hprofx-read - show, check or recover an HPROF file"')
+
+    def test_the_installed_reader_reads(self):
+        self.assertEqual(run(self.reader, "--version").stdout, "hprofx-read %s\n" % re.search(
+            r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1))
 
     def test_pkg_config_answers_with_paths_that_exist(self):
         version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1)

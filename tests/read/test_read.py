@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_read PROGRAM [unittest arguments]: hprofx-read from outside: files of the original agent, each rule of the format broken once, files cut at
+every byte, recovery, exit codes."""
+import fcntl
+import gzip
+import json
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import breaks
+import hprof_files as h
+
+PROGRAM = None
+HERE = pathlib.Path(__file__).resolve().parent
+GOLDEN = HERE / 'golden'
+# the original's words "old", which force=n left alone; what it left of a heap dump when it died
+NO_PROFILE = {'force-n/java.hprof.txt.gz', 'request-binary-dump/java.hprof.TMP.gz'}
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, data, name='file'):
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def run_it(self, *arguments, **how):
+        done = subprocess.run([PROGRAM] + [str(a) for a in arguments], capture_output=True, timeout=120, **how)
+        self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+        return done
+
+    def check(self, data, *options, name='file'):
+        """(exit code, JSON) of a file with these bytes."""
+        done = self.run_it('--check', '--json', *options, self.write(data, name))
+        return done.returncode, json.loads(done.stdout)
+
+
+def is_text(pieces):
+    return not pieces.data().startswith(b'JAVA PROFILE 1.0.1\0') and not pieces.data()[18:19] == b'\0'
+
+
+class GoldenTests(Folder):
+    def test_every_output_of_the_original_is_sound_with_the_notes_that_are_known(self):
+        known = json.loads((GOLDEN / 'notes.json').read_text())
+        found = {}
+        for path in sorted(GOLDEN.glob('*/*.gz')):
+            case = str(path.relative_to(GOLDEN))
+            with self.subTest(case):
+                status, said = self.check(gzip.decompress(path.read_bytes()))
+                self.assertEqual(status, 1 if case in NO_PROFILE else 0, said.get('break'))
+                found[case] = [[n['note'], n['count'], n['offset']] for n in said['notes']]
+        self.assertEqual(found, known)
+        self.assertGreaterEqual(len(found), 60)
+
+    def test_all_of_it_through_a_pipe_is_the_same(self):
+        for path in sorted(GOLDEN.glob('*/*.gz')):
+            data = gzip.decompress(path.read_bytes())
+            with self.subTest(str(path.relative_to(GOLDEN))):
+                status, said = self.check(data)
+                done = self.run_it('-', '--json', input=data)
+                piped = json.loads(done.stdout)
+                self.assertEqual((done.returncode, piped['notes'], piped.get('break')), (status, said['notes'], said.get('break')))
+
+    def test_the_view_of_each_has_no_control_and_no_empty_end_of_line(self):
+        for path in sorted(GOLDEN.glob('*/*.gz')):
+            with self.subTest(str(path.relative_to(GOLDEN))):
+                shown = self.run_it(self.write(gzip.decompress(path.read_bytes()))).stdout.decode()
+                self.assertNotRegex(shown, r'[\x00-\x09\x0b-\x1f\x7f-\x9f]')
+                self.assertNotRegex(shown, r'[ \t]\n')
+
+    def test_the_view_of_a_monitor_dump(self):
+        path = GOLDEN / 'monitor-locks' / 'java.hprof.txt.gz'
+        shown = self.run_it(self.write(gzip.decompress(path.read_bytes()))).stdout.decode()
+        part = shown.split('\nMonitor dump\n')[1].split('\n\n')[0]
+        self.assertEqual([line.split() for line in part.splitlines()], [
+            ['7', 'threads:', 'ended'], ['3', 'threads:', 'running'], ['2', 'threads:', 'sleeping'], ['2', 'threads:', 'waiting', 'to', 'enter'],
+            ['2', 'threads:', 'waiting'], ['1', 'held:', 'LLocks$Gate;,', '2', 'waiting']])
+
+    def test_figures_of_a_known_file(self):
+        path = GOLDEN / 'request-samples' / 'java.hprof.txt.gz'
+        said = json.loads(self.run_it('--json', self.write(gzip.decompress(path.read_bytes()))).stdout)
+        self.assertEqual((said['dumps'], said['tables']['CPU SAMPLES']['seen'], said['format']), (3, 3, 'text'))
+        path = GOLDEN / 'dump-alloc-binary' / 'java.hprof.gz'
+        said = json.loads(self.run_it('--json', self.write(gzip.decompress(path.read_bytes()))).stdout)
+        self.assertEqual(said['records']['LOAD CLASS']['count'], 514)
+        self.assertEqual({k: v['count'] for k, v in said['heap']['records'].items()}, {
+            'CLASS DUMP': 514, 'INSTANCE DUMP': 3404, 'OBJECT ARRAY DUMP': 665, 'PRIMITIVE ARRAY DUMP': 986, 'ROOT JAVA FRAME': 8, 'ROOT JNI GLOBAL': 519,
+            'ROOT JNI LOCAL': 1, 'ROOT MONITOR USED': 2, 'ROOT STICKY CLASS': 577, 'ROOT THREAD BLOCK': 5, 'ROOT THREAD OBJECT': 6, 'ROOT UNKNOWN': 250})
+
+
+class RuleTests(Folder):
+    def place(self, pieces, where):
+        name, further = where if isinstance(where, tuple) else (where, 0)
+        return pieces.line(name) + further if is_text(pieces) else pieces.offset(name) + further
+
+    def broken(self, rules, key):
+        for rule, pieces, where, why in rules:
+            with self.subTest(rule):
+                status, said = self.check(pieces.data())
+                self.assertEqual(status, 1, 'not found')
+                self.assertRegex(said['break']['reason'], why)
+                self.assertEqual(said['break'][key], self.place(pieces, where), said['break'])
+                self.assertFalse(said['sound'])
+                # the same where the size of the file is not known
+                piped = json.loads(self.run_it('--json', '-', input=pieces.data()).stdout)
+                self.assertEqual(piped['break'], said['break'])
+
+    def test_the_good_files_are_sound_even_strictly(self):
+        for pieces in [h.binary(size, minor) for size in (4, 8) for minor in (1, 2)] + [h.text(), h.times(), h.old()]:
+            status, said = self.check(pieces.data(), '--strict')
+            self.assertEqual((status, said['notes'], said['dumps']), (0, [], 1), said.get('break'))
+
+    def test_each_rule_of_the_binary_format(self):
+        self.broken(breaks.binary_breaks(), 'offset')
+
+    def test_each_rule_of_the_text_format(self):
+        self.broken(breaks.text_breaks(), 'line')
+
+    def test_notes_are_notes_and_with_strict_breaks(self):
+        symbols = set()
+        for pieces, symbol, where in breaks.notes():
+            with self.subTest(symbol):
+                key = 'line' if is_text(pieces) else 'offset'
+                status, said = self.check(pieces.data())
+                self.assertEqual(status, 0, said.get('break'))
+                noted = {n['note']: n[key] for n in said['notes']}
+                self.assertIn(symbol, noted)
+                self.assertEqual(noted[symbol], self.place(pieces, where))
+                status, said = self.check(pieces.data(), '--strict')
+                self.assertEqual(status, 1)
+                self.assertRegex(said['break']['reason'], '^strict: ')
+                symbols.add(symbol)
+        source = (HERE / '../../tools/read/reader.h').read_text()
+        self.assertEqual(symbols | {'CUT_END'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
+
+    def test_time_wraps_after_71_minutes(self):
+        f = h.Format(8)
+        late = h.binary().before('unload', 'late', f.record(0x0b, b'\0\0\0\7', us=4294000000)).before('unload', 'wrapped', f.record(0x0b, b'\0\0\0\x08', us=5000))
+        said = json.loads(self.run_it('--json', self.write(late.drop('unload').data())).stdout)
+        self.assertEqual(said['covers_us'], 2**32 + 5000)
+
+    def test_a_raw_newline_does_not_hide_what_follows(self):
+        start = b'THREAD START (obj=50000183, id = 200003, name="a\nb\nc", group="g\nh")\n'
+        said = json.loads(self.run_it('--json', self.write(h.text().before('wait', 'new', start).data())).stdout)
+        self.assertIn({'serial': 200003, 'name': 'a\nb\nc', 'group': 'g\nh', 'ended': False}, said['threads'])
+
+    def test_a_line_cut_inside_a_name_with_newlines(self):
+        start = (b'THREAD START (obj=50000183, id = 200003, name="' + b'ab\n' * 400)[:1023]
+        status, said = self.check(h.text().before('wait', 'new', start).data())
+        self.assertEqual(status, 0, said.get('break'))
+        self.assertEqual({n['note'] for n in said['notes']}, {'LINE_CUT', 'RAW_NEWLINE'})
+
+
+class CutTests(Folder):
+    known = {}  # (file, bytes of it): what --check says; several tests cut the same files at the same places
+
+    def cut(self, data, n):
+        key = (hash(data), n)
+        if key not in self.known:
+            self.known[key] = self.check(data[:n])
+        return self.known[key]
+
+    def whole(self, pieces):
+        """Offsets at which a cut leaves whole records: ends of records outside heap dumps; in text, ends of records outside sections."""
+        data = pieces.data()
+        if is_text(pieces):
+            return None
+        at, ends = 31, {31}
+        while at < len(data):
+            at += 9 + int.from_bytes(data[at + 5:at + 9], 'big')
+            ends.add(at)
+        return ends
+
+    def test_binary_files_cut_at_every_byte(self):
+        pieces = h.binary(4)
+        data, ends = pieces.data(), self.whole(pieces)
+        for n in range(len(data)):
+            status, said = self.cut(data, n)
+            self.assertEqual(status, 0 if n in ends else 1, n)
+            if n not in ends:
+                self.assertTrue(said['break']['cut'])
+                self.assertEqual(said['whole'], max([e for e in ends if e < n], default=0), n)
+
+    def test_text_files_cut_at_every_byte(self):
+        for pieces in (h.text(), h.old()):
+            data = pieces.data()
+            header = pieces.offset('start 1') if pieces.pieces[0][0] == 'first' else len(pieces.get('titles'))
+            for n in range(len(data)):
+                status, said = self.cut(data, n)
+                self.assertTrue(status == 0 and data[n - 1:n] == b'\n' or said['break']['cut'] or (n < header and status == 1), n)
+
+    def test_the_end_of_an_unfinished_file_is_a_note(self):
+        for pieces in (h.binary(), h.text()):
+            data = pieces.data()
+            for n in range(len(data) - 40, len(data)):
+                for status, said in (self.check(data[:n], name='file.part'), self.check(data[:n], '--part')):
+                    self.assertEqual(status, 0)
+                cut = self.check(data[:n])[0]
+                self.assertEqual([x['note'] for x in said['notes'] if x['note'] == 'CUT_END'], ['CUT_END'] * cut, n)
+                self.assertEqual(self.check(data[:n], '--part', '--strict')[0] == 1, cut == 1 or bool(said['notes']))
+        self.assertEqual(self.check(h.binary().data()[:30], name='file.part')[0], 1)
+        self.assertEqual(self.check(h.text().data()[:40], name='file.part')[0], 1)
+
+    def recovered(self, pieces, header, step=1):
+        data = pieces.data()
+
+        def is_sound(n):
+            return self.cut(data, n)[0] == 0
+        name, part = self.folder / 'out', self.folder / 'out.part'
+        for n in range(0, len(data) + 1, step):
+            name.unlink(missing_ok=True)
+            part.write_bytes(data[:n])
+            done = self.run_it('--recover', part if n % 2 else name)
+            if n < header:
+                self.assertEqual((done.returncode, part.read_bytes(), name.exists()), (1, data[:n], False), n)
+                continue
+            self.assertEqual((done.returncode, part.exists()), (0, False), (n, done.stderr))
+            left = name.read_bytes()
+            self.assertTrue(data.startswith(left) and len(left) <= n)
+            self.assertEqual(stat.S_IMODE(name.stat().st_mode), 0o600)
+            self.assertTrue(is_sound(len(left)), n)
+            # nothing that --check takes is cut off
+            self.assertEqual(len(left) == n, is_sound(n), n)
+
+    def test_binary_recovery_at_every_byte(self):
+        self.recovered(h.binary(4), 31)
+
+    def test_text_recovery_at_every_byte(self):
+        self.recovered(h.times(), h.times().offset('trace 1'))
+        self.recovered(h.old(), len(h.old().get('titles')))
+        self.recovered(h.text(), h.text().offset('start 1'), step=5)
+
+
+class RecoverTests(Folder):
+    def setUp(self):
+        super().setUp()
+        self.name, self.part = self.folder / 'out', self.folder / 'out.part'
+
+    def test_a_sound_file_is_not_touched(self):
+        self.name.write_bytes(h.text().data())
+        os.chmod(self.name, 0o644)
+        os.utime(self.name, (1, 1))
+        before = self.name.stat()
+        for _ in range(2):
+            done = self.run_it('--recover', self.name)
+            self.assertEqual((done.returncode, done.stderr), (0, b''))
+        after = self.name.stat()
+        self.assertEqual((before.st_ino, before.st_mtime_ns, before.st_mode, before.st_ctime_ns), (after.st_ino, after.st_mtime_ns, after.st_mode, after.st_ctime_ns))
+
+    def test_a_cut_file_under_its_own_name_is_replaced(self):
+        data = h.binary().data()
+        self.name.write_bytes(data[:-3])
+        before = self.name.stat().st_ino
+        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual(self.name.read_bytes(), data[:-13])
+        self.assertNotEqual(self.name.stat().st_ino, before)
+        self.assertEqual(os.listdir(self.folder), ['out'])
+        self.assertEqual(stat.S_IMODE(self.name.stat().st_mode), 0o600)
+
+    def test_of_two_files_of_one_run_the_fuller_one_stays(self):
+        whole, cut = h.text().data(), h.text().data()[:h.text().offset('monitors')]
+        self.name.write_bytes(whole)
+        self.part.write_bytes(cut + b'MONITOR DU')
+        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual((self.name.read_bytes(), self.part.exists()), (whole, False))
+        self.name.write_bytes(cut)
+        self.part.write_bytes(whole + b'THREAD')
+        self.assertEqual(self.run_it('--recover', self.part).returncode, 0)
+        self.assertEqual((self.name.read_bytes(), self.part.exists()), (whole, False))
+
+    def test_of_two_runs_the_unfinished_one_stays(self):
+        self.name.write_bytes(h.text().data())
+        later = h.Pieces(h.text().pieces[:7]).put('first', h.text().get('first').replace(b':23 ', b':24 ')).data()
+        self.part.write_bytes(later + b'TRACE')
+        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual((self.name.read_bytes(), self.part.exists()), (later, False))
+
+    def test_what_is_broken_and_not_cut_stays_as_it_is(self):
+        broken = h.text().before('wait', 'new', b'NOTHING\n').data()
+        self.part.write_bytes(broken)
+        done = self.run_it('--recover', self.name)
+        self.assertEqual((done.returncode, self.part.read_bytes(), self.name.exists()), (1, broken, False))
+        self.assertIn(b'broken in line', done.stderr)
+
+    def test_links_and_other_kinds_of_files_are_refused(self):
+        target = self.write(h.text().data()[:-3], 'target')
+        for make in (lambda: self.name.symlink_to(target), lambda: os.mkfifo(self.name), lambda: self.name.mkdir(), lambda: os.link(target, self.name),
+                     lambda: self.part.symlink_to(target)):
+            make()
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 2)
+            self.assertEqual(target.read_bytes(), h.text().data()[:-3])
+            for path in (self.name, self.part):
+                if path.is_dir():
+                    path.rmdir()
+                elif path.is_symlink() or path.exists():
+                    path.unlink()
+
+    def test_what_a_living_run_writes_is_left_to_it(self):
+        self.part.write_bytes(h.text().data()[:-3])
+        with open(self.part, 'rb') as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            done = self.run_it('--recover', self.name)
+        self.assertEqual((done.returncode, self.part.exists(), self.name.exists()), (2, True, False))
+        self.assertIn(b'running program', done.stderr)
+
+    def test_nothing_there(self):
+        self.assertEqual(self.run_it('--recover', self.name).returncode, 2)
+
+
+class UsageTests(Folder):
+    def test_exit_codes(self):
+        good, bad = self.write(h.text().data(), 'good'), self.write(b'old\n', 'bad')
+        self.assertEqual(self.run_it(good).returncode, 0)
+        self.assertEqual(self.run_it(bad).returncode, 1)
+        self.assertEqual(self.run_it(self.write(b'', 'empty')).returncode, 1)
+        for arguments in ((), (good, bad), ('--nothing', good), ('--recover', '--check', good), (self.folder / 'none',), (self.folder,), ('--recover',)):
+            self.assertEqual(self.run_it(*arguments).returncode, 2, arguments)
+            self.assertNotEqual(self.run_it(*arguments).stderr, b'')
+
+    def test_options_in_any_order(self):
+        path = self.write(h.old().drop('report').data())
+        for arguments in (('--check', '--strict', path), (path, '--strict', '--check'), ('--strict', path, '--check')):
+            done = self.run_it(*arguments)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b'broken in line 1 (offset 0): strict: the file has no header', done.stdout)
+        self.assertEqual(self.run_it(path, '--recover').returncode, 0)
+        self.assertEqual(self.run_it('--recover=%s' % path).returncode, 0)
+
+    def test_a_full_disk_is_an_error(self):
+        with open('/dev/full', 'wb') as full:
+            done = subprocess.run([PROGRAM, self.write(h.text().data())], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+
+    def test_a_line_without_end_is_not_kept_in_memory(self):
+        status, said = self.check(h.text().before('wait', 'new', b'x' * (17 << 20)).data())
+        self.assertEqual((status, said['break']['line'], said['break']['reason']), (1, 8, 'a line of more than 16 MiB'))
+
+    def test_help_and_version(self):
+        self.assertEqual(self.run_it('--help').returncode, 0)
+        self.assertRegex(self.run_it('--version').stdout, rb'^hprofx-read \d')
+
+    def test_a_check_says_sound_and_its_notes(self):
+        done = self.run_it('--check', self.write(h.binary().before('unload', 'new', h.Format(8).record(0x0b, b'\0\0\0\7')).data()))
+        first, second = done.stdout.decode().splitlines()
+        self.assertRegex(first, r'/file: sound: \d+ bytes, 33 records, 1 dump$')
+        self.assertRegex(second, r'^note: the end of a thread that never started \(offset \d+\)$')
+
+
+if __name__ == '__main__':
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ascii_heap.c: the sections of a text file that are no tables: HEAP DUMP and MONITOR DUMP. */
+#include "ascii.h"
+#include <inttypes.h>
+#include <string.h>
+
+int hpx_txt_begin_heap(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_HEAP, .heap = {.tag = HPX_TAG_HEAP_DUMP, .ended = true}};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "HEAP DUMP BEGIN (");
+    ev.heap.objects = hpx_scan_number(&s);
+    hpx_scan_word(&s, " objects, ");
+    ev.heap.bytes = hpx_scan_number(&s);
+    hpx_scan_word(&s, " bytes) ");
+    (void)hpx_scan_date(&s);
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    hpx_txt_open(t, hpx_txt_heap);
+    t->open = ev;
+    t->object_kind = 0;
+    int rc = hpx_txt_record(t, HPX_TAG_HEAP_DUMP);
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
+}
+
+static int root(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    static const struct {
+        const char *kind;
+        int sub;
+    } kinds[] = {{"thread", HPX_SUB_THREAD_OBJECT},      {"thread block", HPX_SUB_THREAD_BLOCK}, {"JNI global ref", HPX_SUB_JNI_GLOBAL},
+                 {"JNI local ref", HPX_SUB_JNI_LOCAL},   {"Java stack", HPX_SUB_JAVA_FRAME},     {"native stack", HPX_SUB_NATIVE_STACK},
+                 {"system class", HPX_SUB_STICKY_CLASS}, {"busy monitor", HPX_SUB_MONITOR_USED}, {"unknown", HPX_SUB_UNKNOWN_ROOT}};
+    struct hpx_rd_event ev = {.kind = HPX_RD_ROOT, .root = {.frame = -1}};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "ROOT ");
+    ev.root.object = hpx_scan_hex(&s);
+    hpx_scan_word(&s, " (kind=<");
+    struct hpx_rd_text kind = hpx_scan_before(&s, ">");
+    for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
+        if (kind.n == strlen(kinds[i].kind) && memcmp(kind.p, kinds[i].kind, kind.n) == 0) {
+            ev.root.sub = kinds[i].sub;
+        }
+    }
+    switch (ev.root.sub) {
+    case HPX_SUB_THREAD_OBJECT:
+        hpx_scan_word(&s, ", id=");
+        ev.root.thread = hpx_scan_serial(&s);
+        break;
+    case HPX_SUB_JNI_GLOBAL:
+        hpx_scan_word(&s, ", id=");
+        ev.root.reference = hpx_scan_hex(&s);
+        break;
+    case HPX_SUB_THREAD_BLOCK:
+    case HPX_SUB_JNI_LOCAL:
+    case HPX_SUB_JAVA_FRAME:
+    case HPX_SUB_NATIVE_STACK:
+        hpx_scan_word(&s, ", thread=");
+        ev.root.thread = hpx_scan_serial(&s);
+        break;
+    case HPX_SUB_STICKY_CLASS:
+        hpx_scan_word(&s, ", name=");
+        ev.root.name = hpx_scan_before_last(&s, ")");
+        s.p -= !s.ran_out;
+        break;
+    case 0:
+        s.ok = s.cut;
+        break;
+    default:
+        break;
+    }
+    if (ev.root.sub == HPX_SUB_JNI_LOCAL || ev.root.sub == HPX_SUB_JAVA_FRAME) {
+        hpx_scan_word(&s, ", frame=");
+        bool negative = s.ok && s.p < s.end && *s.p == '-';
+        s.p += negative;
+        int32_t frame = (int32_t)(hpx_scan_serial(&s) & INT32_MAX);
+        ev.root.frame = negative ? -frame : frame;
+    } else if (ev.root.sub == HPX_SUB_JNI_GLOBAL || ev.root.sub == HPX_SUB_THREAD_OBJECT) {
+        hpx_scan_word(&s, ", trace=");
+        ev.root.trace = hpx_scan_serial(&s);
+    }
+    hpx_scan_word(&s, ")");
+    return hpx_scan_done(&s) ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
+}
+
+/* What a class name is, in Java source form: the type of a one-dimensional primitive array, or 0. */
+static uint32_t primitive_array(struct hpx_rd_text name)
+{
+    for (int type = HPX_TYPE_BOOLEAN; type <= HPX_TYPE_LONG; type++) {
+        const char *word = hpx_rd_type_name(type);
+        size_t n = strlen(word);
+        if (name.n == n + 2 && memcmp(name.p, word, n) == 0 && memcmp(name.p + n, "[]", 2) == 0) {
+            return (uint32_t)type;
+        }
+    }
+    return 0;
+}
+
+static int open_object(struct hpx_txt *t, struct hpx_rd_event *ev, const struct hpx_scan *s)
+{
+    if (!hpx_scan_done(s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    t->object = ev->object;
+    t->object_kind = ev->kind;
+    t->element = 0;
+    return hpx_txt_emit(t, ev);
+}
+
+static int object(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_INSTANCE};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "OBJ ");
+    ev.object.id = hpx_scan_hex(&s);
+    hpx_scan_word(&s, " (sz=");
+    ev.object.bytes = ev.object.length = hpx_scan_number(&s);
+    hpx_scan_word(&s, ", trace=");
+    ev.object.trace = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", class=");
+    ev.object.name = hpx_scan_before_last(&s, "@");
+    ev.object.class_id = hpx_scan_hex(&s);
+    hpx_scan_word(&s, ")");
+    return open_object(t, &ev, &s);
+}
+
+static int array(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_PRIMITIVES};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "ARR ");
+    ev.object.id = hpx_scan_hex(&s);
+    hpx_scan_word(&s, " (sz=");
+    ev.object.bytes = hpx_scan_number(&s);
+    hpx_scan_word(&s, ", trace=");
+    ev.object.trace = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", nelems=");
+    ev.object.length = hpx_scan_number(&s);
+    hpx_scan_word(&s, ", elem type=");
+    struct hpx_scan primitive = s;
+    ev.object.name = hpx_scan_before_last(&primitive, ")");
+    ev.object.type = primitive_array(ev.object.name);
+    if (ev.object.type != 0) {
+        s = primitive;
+    } else {
+        ev.kind = HPX_RD_OBJECTS;
+        ev.object.type = HPX_TYPE_OBJECT;
+        ev.object.name = hpx_scan_before_last(&s, "@");
+        ev.object.class_id = hpx_scan_hex(&s);
+        hpx_scan_word(&s, ")");
+    }
+    return open_object(t, &ev, &s);
+}
+
+static int class_line(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_CLASS};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "CLS ");
+    ev.object.id = ev.object.class_id = hpx_scan_hex(&s);
+    hpx_scan_word(&s, " (name=");
+    ev.object.name = hpx_scan_before_last(&s, ", trace=");
+    ev.object.trace = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ")");
+    return open_object(t, &ev, &s);
+}
+
+/* The id that ends a line. */
+static bool ends_in_id(struct hpx_scan *s)
+{
+    (void)hpx_scan_hex(s);
+    return hpx_scan_done(s);
+}
+
+static int element(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "\t[");
+    uint64_t index = hpx_scan_number(&s);
+    hpx_scan_word(&s, "]\t\t");
+    if (!ends_in_id(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    if (index >= t->object.length || index < t->element) {
+        return hpx_reader_break(t->r, t->at, t->line, "element %" PRIu64 " of an array of %" PRIu64 ", behind %" PRIu64 " others", index,
+                                t->object.length, t->element);
+    }
+    t->element = index + 1;
+    return HPX_RD_SOUND;
+}
+
+static int class_item(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    static const char *const words[] = {"\tsuper\t\t", "\tloader\t\t", "\tsigners\t\t", "\tdomain\t\t"};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
+        if (hpx_txt_begins(l, words[i])) {
+            hpx_scan_word(&s, words[i]);
+            return ends_in_id(&s) ? HPX_RD_SOUND : HPX_TXT_NO_MATCH;
+        }
+    }
+    if (hpx_txt_begins(l, "\tstatic ")) {
+        hpx_scan_word(&s, "\tstatic ");
+        (void)hpx_scan_before_last(&s, "\t");
+    } else {
+        hpx_scan_word(&s, "\tconstant pool entry ");
+        (void)hpx_scan_number(&s);
+        hpx_scan_word(&s, "\t");
+    }
+    return ends_in_id(&s) ? HPX_RD_SOUND : HPX_TXT_NO_MATCH;
+}
+
+static int item(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_scan s = hpx_scan_line(t, l);
+    switch (t->object_kind) {
+    case HPX_RD_CLASS:
+        return class_item(t, l);
+    case HPX_RD_OBJECTS:
+        return element(t, l);
+    case HPX_RD_INSTANCE:
+        hpx_scan_word(&s, "\t");
+        (void)hpx_scan_before_last(&s, "\t");
+        return ends_in_id(&s) ? HPX_RD_SOUND : HPX_TXT_NO_MATCH;
+    default:
+        return HPX_TXT_NO_MATCH;
+    }
+}
+
+int hpx_txt_heap(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    if (l.n > 0 && l.p[0] == '\t') {
+        return item(t, l);
+    }
+    t->object_kind = 0;
+    if (hpx_txt_begins(l, "OBJ ")) {
+        return object(t, l);
+    }
+    if (hpx_txt_begins(l, "ARR ")) {
+        return array(t, l);
+    }
+    if (hpx_txt_begins(l, "CLS ")) {
+        return class_line(t, l);
+    }
+    if (hpx_txt_begins(l, "ROOT ")) {
+        return root(t, l);
+    }
+    if (!hpx_txt_begins(l, "HEAP DUMP END") || l.n != sizeof("HEAP DUMP END") - 1) {
+        return HPX_TXT_NO_MATCH;
+    }
+    t->state = hpx_txt_top;
+    t->open.kind = HPX_RD_HEAP_END;
+    return hpx_txt_emit(t, &t->open);
+}
+
+int hpx_txt_begin_monitors(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "MONITOR DUMP BEGIN");
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    hpx_txt_open(t, hpx_txt_monitor);
+    t->monitor = 0;
+    return hpx_txt_record(t, HPX_TAG_MONITOR_DUMP);
+}
+
+static bool known_status(struct hpx_rd_text status)
+{
+    static const char *const prefixes[] = {"S|", "intr|", "native|"};
+    static const char *const states[] = {"R", "SL", "MW", "CW", "ZO", "NS", "UN"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(prefixes); i++) {
+        if (hpx_txt_begins(status, prefixes[i])) {
+            status.p += strlen(prefixes[i]);
+            status.n -= strlen(prefixes[i]);
+        }
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(states); i++) {
+        if (status.n == strlen(states[i]) && memcmp(status.p, states[i], status.n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int monitor_thread(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_THREAD};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "    THREAD ");
+    ev.monitor.thread = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", trace ");
+    ev.monitor.trace = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", status: ");
+    ev.monitor.name = hpx_scan_rest(&s);
+    return hpx_scan_done(&s) && known_status(ev.monitor.name) ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
+}
+
+static int monitor_name(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    static const char unowned[] = " unowned";
+    struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "    MONITOR ");
+    ev.monitor.name = hpx_scan_rest(&s);
+    size_t n = sizeof(unowned) - 1;
+    ev.monitor.unowned = ev.monitor.name.n > n && memcmp(ev.monitor.name.p + ev.monitor.name.n - n, unowned, n) == 0;
+    ev.monitor.name.n -= ev.monitor.unowned ? n : 0;
+    t->monitor = ev.monitor.unowned ? 2 : 1;
+    return hpx_scan_done(&s) && ev.monitor.name.n > 0 ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
+}
+
+static int monitor_owner(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_USER, .monitor = {.owner = true}};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "\towner: ");
+    hpx_scan_word(&s, "thread ");
+    ev.monitor.thread = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", entry count: ");
+    ev.monitor.number = hpx_scan_number(&s);
+    t->monitor++;
+    return hpx_scan_done(&s) ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
+}
+
+/* The list after "waiting to ...:", which may be empty. */
+static int waiters(struct hpx_txt *t, struct hpx_rd_text l, const char *word)
+{
+    struct hpx_scan s = hpx_scan_line(t, l);
+    const char *between = " ";
+    hpx_scan_word(&s, word);
+    while (s.ok && !s.ran_out && s.p < s.end) {
+        struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_USER};
+        hpx_scan_word(&s, between);
+        between = ", ";
+        if (s.ok && s.p < s.end && *s.p == '<') {
+            hpx_scan_word(&s, "<unknown thread>");
+            continue;
+        }
+        hpx_scan_word(&s, "thread ");
+        ev.monitor.thread = hpx_scan_serial(&s);
+        int rc = s.ok ? hpx_txt_emit(t, &ev) : HPX_RD_SOUND;
+        if (rc != HPX_RD_SOUND) {
+            return rc;
+        }
+    }
+    t->monitor++;
+    return hpx_scan_done(&s) ? HPX_RD_SOUND : hpx_txt_break(t, "a list of threads that is none");
+}
+
+int hpx_txt_monitor(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    if (t->monitor == 1) {
+        return hpx_txt_begins(l, "\towner: ") ? monitor_owner(t, l) : HPX_TXT_NO_MATCH;
+    }
+    if (t->monitor == 2) {
+        return hpx_txt_begins(l, "\twaiting to enter:") ? waiters(t, l, "\twaiting to enter:") : HPX_TXT_NO_MATCH;
+    }
+    if (t->monitor == 3) {
+        t->monitor = 0;
+        int rc = hpx_txt_begins(l, "\twaiting to be notified:") ? waiters(t, l, "\twaiting to be notified:") : HPX_TXT_NO_MATCH;
+        t->monitor = 0;
+        return rc;
+    }
+    if (hpx_txt_begins(l, "    THREAD ")) {
+        return monitor_thread(t, l);
+    }
+    if (hpx_txt_begins(l, "    MONITOR ")) {
+        return monitor_name(t, l);
+    }
+    struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_END};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "MONITOR DUMP END");
+    if (!hpx_scan_done(&s) || l.n == 0) {
+        return HPX_TXT_NO_MATCH;
+    }
+    t->state = hpx_txt_top;
+    return hpx_txt_emit(t, &ev);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ascii_records.c: threads, traces, tables, waits and reports of text files. */
+#include "ascii.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void hpx_txt_open(struct hpx_txt *t, hpx_txt_state *state)
+{
+    t->state = state;
+    t->begun = t->line;
+    t->begun_at = t->at;
+}
+
+static int thread_start(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_THREAD_START};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "THREAD START (obj=");
+    ev.thread.object = hpx_scan_hex(&s);
+    hpx_scan_word(&s, ", id = ");
+    ev.thread.serial = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", name=\"");
+    ev.thread.name = hpx_scan_before_last(&s, "\", group=\"");
+    ev.thread.group = hpx_scan_before_last(&s, "\")");
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    int rc = hpx_txt_record(t, HPX_TAG_START_THREAD);
+    if (rc == HPX_RD_SOUND && memchr(l.p, '\t', l.n) != NULL) {
+        rc = hpx_reader_note(t->r, HPX_NOTE_RAW_CONTROL, t->at, t->line);
+    }
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
+}
+
+static int thread_end(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_THREAD_END};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "THREAD END (id = ");
+    ev.serial = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ")");
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    int rc = hpx_txt_record(t, HPX_TAG_END_THREAD);
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
+}
+
+/* class.method(source:line). The last colon and the last parenthesis before it are the frame's own: names of classes and methods may hold
+ * parentheses in languages other than Java, and file names may not. */
+static int frame(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_FRAME_OF_TRACE};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "\t");
+    ev.of.method = hpx_scan_before_last(&s, "(");
+    ev.of.source = hpx_scan_before_last(&s, ":");
+    if (s.ok && !s.ran_out && *s.p == 'U') {
+        hpx_scan_word(&s, "Unknown line)");
+    } else {
+        ev.of.line = (int32_t)(hpx_scan_serial(&s) & INT32_MAX);
+        hpx_scan_word(&s, ")");
+    }
+    if (!hpx_scan_done(&s) || t->empty) {
+        return HPX_TXT_NO_MATCH;
+    }
+    if (!s.cut && (memchr(ev.of.method.p, '.', ev.of.method.n) == NULL || ev.of.source.n == 0 ||
+                   memchr(ev.of.method.p, '\t', ev.of.method.n) != NULL)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    t->frames++;
+    return hpx_txt_emit(t, &ev);
+}
+
+static int end_trace(struct hpx_txt *t)
+{
+    if (t->frames == 0 && !t->empty) {
+        return hpx_reader_break(t->r, t->begun_at, t->begun, "TRACE %" PRIu32 " has neither frames nor <empty>", t->open.trace.serial);
+    }
+    t->state = hpx_txt_top;
+    t->r->whole = t->at;
+    t->open.kind = HPX_RD_TRACE_END;
+    return hpx_txt_emit(t, &t->open);
+}
+
+static int trace_lines(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    if (l.n > 0 && l.p[0] == '\t') {
+        static const char empty[] = "\t<empty>";
+        if (l.n == sizeof(empty) - 1 && memcmp(l.p, empty, l.n) == 0 && t->frames == 0 && !t->empty) {
+            t->empty = true;
+            return HPX_RD_SOUND;
+        }
+        return frame(t, l);
+    }
+    int rc = end_trace(t);
+    return rc == HPX_RD_SOUND ? hpx_txt_top(t, l) : rc;
+}
+
+static int begin_trace(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_TRACE};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "TRACE ");
+    ev.trace.serial = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ":");
+    if (hpx_txt_begins((struct hpx_rd_text){s.p, (size_t)(s.end - s.p)}, " (thread=")) {
+        hpx_scan_word(&s, " (thread=");
+        ev.trace.thread = hpx_scan_serial(&s);
+        hpx_scan_word(&s, ")");
+    }
+    if (s.ok && s.p < s.end) {
+        hpx_scan_word(&s, " (from ");
+        (void)hpx_scan_before(&s, " phase of JVM)");
+    }
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    hpx_txt_open(t, trace_lines);
+    t->frames = 0;
+    t->empty = false;
+    t->open = ev;
+    int rc = hpx_txt_record(t, HPX_TAG_TRACE);
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
+}
+
+static int end_table(struct hpx_txt *t)
+{
+    t->state = hpx_txt_top;
+    t->open.kind = HPX_RD_TABLE_END;
+    return hpx_txt_emit(t, &t->open);
+}
+
+/* "12.34%" as 1234. */
+static uint32_t share(struct hpx_scan *s)
+{
+    while (s->p < s->end && *s->p == ' ') {
+        s->p++;
+    }
+    uint64_t whole = hpx_scan_number(s);
+    hpx_scan_word(s, ".");
+    if (!s->ok || s->ran_out || s->end - s->p < 3 || s->p[0] < '0' || s->p[0] > '9' || s->p[1] < '0' || s->p[1] > '9' || whole > 1000000) {
+        s->ok = s->ok && s->cut;
+        return 0;
+    }
+    uint32_t hundredths = (uint32_t)whole * 100 + (uint32_t)(s->p[0] - '0') * 10 + (uint32_t)(s->p[1] - '0');
+    s->p += 2;
+    hpx_scan_word(s, "%");
+    return hundredths;
+}
+
+static uint64_t column(struct hpx_scan *s)
+{
+    while (s->p < s->end && *s->p == ' ') {
+        s->p++;
+    }
+    return hpx_scan_number(s);
+}
+
+/* Is the line laid out as printf() does it? */
+static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool sites)
+{
+    char self[24];
+    char accum[24];
+    char text[256];
+    snprintf(self, sizeof(self), "%" PRIu32 ".%02" PRIu32, w->self / 100, w->self % 100);
+    snprintf(accum, sizeof(accum), "%" PRIu32 ".%02" PRIu32, w->accum / 100, w->accum % 100);
+    int n;
+    if (sites) {
+        n = snprintf(text, sizeof(text), "%5" PRIu32 " %5s%% %5s%% %9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %5" PRIu32 " ",
+                     w->rank, self, accum, w->live_bytes, w->live_objects, w->bytes, w->objects, w->trace);
+    } else {
+        n = snprintf(text, sizeof(text), "%4" PRIu32 " %5s%% %5s%% %7" PRIu64 " %5" PRIu32 " ", w->rank, self, accum, w->count, w->trace);
+    }
+    return n > 0 && l.n > (size_t)n && memcmp(l.p, text, (size_t)n) == 0;
+}
+
+static int row(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_ROW};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    struct hpx_rd_row *w = &ev.row;
+    bool sites = t->open.table.tag == HPX_TAG_SITES;
+    uint64_t rank = column(&s);
+    w->rank = (uint32_t)(rank & UINT32_MAX);
+    w->self = share(&s);
+    w->accum = share(&s);
+    if (sites) {
+        w->live_bytes = column(&s);
+        w->live_objects = column(&s);
+        w->bytes = column(&s);
+        w->objects = column(&s);
+    } else {
+        w->count = column(&s);
+    }
+    uint64_t trace = column(&s);
+    w->trace = (uint32_t)(trace & UINT32_MAX);
+    hpx_scan_word(&s, " ");
+    w->name = hpx_scan_rest(&s);
+    if (t->open.table.tag == HPX_TAG_MONITOR_TIME && s.ok && !s.cut) {
+        static const char java[] = " (Java)";
+        size_t n = sizeof(java) - 1;
+        s.ok = w->name.n > n && memcmp(w->name.p + w->name.n - n, java, n) == 0;
+        w->name.n -= s.ok ? n : 0;
+    }
+    if (!hpx_scan_done(&s) || rank > UINT32_MAX || trace > UINT32_MAX) {
+        return HPX_TXT_NO_MATCH;
+    }
+    if (!s.ran_out && !laid_out(l, w, sites)) {
+        return hpx_txt_break(t, "a row whose columns are not where the format has them");
+    }
+    return hpx_txt_emit(t, &ev);
+}
+
+static bool same(struct hpx_rd_text l, const char *word)
+{
+    return l.n == strlen(word) && memcmp(l.p, word, l.n) == 0;
+}
+
+static int site_lines(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    static const char *const titles[] = {"          percent          live          alloc'ed  stack class",
+                                         " rank   self  accum     bytes objs     bytes  objs trace name"};
+    if (t->titles < 2) {
+        return same(l, titles[t->titles++]) ? HPX_RD_SOUND : hpx_txt_break(t, "SITES without its two lines of titles");
+    }
+    return same(l, "SITES END") ? end_table(t) : row(t, l);
+}
+
+static int cpu_lines(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    static const char *const ends[] = {"CPU SAMPLES END", "CPU TIME (ms) END", "MONITOR TIME END"};
+    int tag = t->open.table.tag;
+    const char *end = tag == HPX_TAG_SAMPLES ? ends[0] : tag == HPX_TAG_TIMES ? ends[1] : ends[2];
+    if (same(l, end)) {
+        return end_table(t);
+    }
+    if (t->titles == 0) {
+        t->titles = 1;
+        const char *title =
+            tag == HPX_TAG_MONITOR_TIME ? "rank   self  accum   count trace monitor" : "rank   self  accum   count trace method";
+        return same(l, title) ? HPX_RD_SOUND : hpx_txt_break(t, "a table with neither its line of titles nor its end");
+    }
+    return row(t, l);
+}
+
+static int begin_table(struct hpx_txt *t, const struct hpx_rd_event *ev, hpx_txt_state *lines)
+{
+    hpx_txt_open(t, lines);
+    t->titles = 0;
+    t->open = *ev;
+    int rc = hpx_txt_record(t, ev->table.tag);
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &t->open) : rc;
+}
+
+static int begin_sites(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_SITES}};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "SITES BEGIN (ordered by ");
+    struct hpx_rd_text by = hpx_scan_before(&s, " bytes) ");
+    ev.table.date = hpx_scan_date(&s);
+    ev.table.flags = same(by, "allocated") ? 2 : 0;
+    if (!hpx_scan_done(&s) || (ev.table.flags == 0 && !same(by, "live"))) {
+        return HPX_TXT_NO_MATCH;
+    }
+    return begin_table(t, &ev, site_lines);
+}
+
+static int begin_cpu(struct hpx_txt *t, struct hpx_rd_text l, int tag, const char *title)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = tag}};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, title);
+    hpx_scan_word(&s, " BEGIN (total = ");
+    bool negative = s.ok && s.p < s.end && *s.p == '-'; /* the original's 32 bits */
+    s.p += negative;
+    ev.table.total = hpx_scan_number(&s);
+    hpx_scan_word(&s, tag == HPX_TAG_MONITOR_TIME ? " ms) " : ") ");
+    ev.table.date = hpx_scan_date(&s);
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    if (negative) {
+        ev.table.total = UINT64_MAX;
+        int rc = hpx_reader_note(t->r, HPX_NOTE_WRAPPED, t->at, t->line);
+        if (rc != HPX_RD_SOUND) {
+            return rc;
+        }
+    }
+    return begin_table(t, &ev, cpu_lines);
+}
+
+/* "%d callee caller %d": names may have blanks in other languages than Java, so the outer numbers are taken first. */
+static int old_lines(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE, .accum = HPX_NO_SHARE}};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    if (l.n == 0 || l.p[0] < '0' || l.p[0] > '9') {
+        int rc = end_table(t);
+        return rc == HPX_RD_SOUND ? hpx_txt_top(t, l) : rc;
+    }
+    ev.row.count = hpx_scan_number(&s);
+    hpx_scan_word(&s, " ");
+    struct hpx_rd_text names = hpx_scan_before_last(&s, " ");
+    ev.row.bytes = hpx_scan_number(&s);
+    struct hpx_scan two = {.p = names.p, .end = names.p + names.n, .ok = s.ok, .cut = s.cut};
+    if (hpx_txt_begins(names, "<unknown callee> ")) {
+        ev.row.name = (struct hpx_rd_text){names.p, sizeof("<unknown callee>") - 1};
+        two.p += ev.row.name.n + 1;
+    } else {
+        ev.row.name = hpx_scan_before(&two, " ");
+    }
+    ev.row.caller = hpx_scan_rest(&two);
+    if (!hpx_scan_done(&s) || !two.ok || ((ev.row.name.n == 0 || ev.row.caller.n == 0) && !s.cut)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    return hpx_txt_emit(t, &ev);
+}
+
+/* "thread 200001", or the words for one that is not known: 0. */
+static uint32_t thread(struct hpx_scan *s)
+{
+    if (s->ok && s->p < s->end && *s->p == '<') {
+        hpx_scan_word(s, "<unknown thread>");
+        return 0;
+    }
+    hpx_scan_word(s, "thread ");
+    return hpx_scan_serial(s);
+}
+
+static int wait_line(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_WAIT};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    bool waited = hpx_txt_begins(l, "WAITED: ");
+    hpx_scan_word(&s, waited ? "WAITED: MONITOR " : "WAIT: MONITOR ");
+    ev.monitor.name = hpx_scan_before(&s, waited ? ", time_waited=" : ", timeout=");
+    ev.monitor.number = hpx_scan_number(&s);
+    hpx_scan_word(&s, ", ");
+    ev.monitor.thread = thread(&s);
+    ev.monitor.owner = waited;
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    int rc = hpx_txt_record(t, HPX_TAG_WAIT);
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
+}
+
+static int report(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_REPORT};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "hprofx: ");
+    ev.report.key = hpx_scan_before(&s, ": ");
+    ev.report.value = hpx_scan_rest(&s);
+    if (!hpx_scan_done(&s) || ev.report.key.n == 0 || ev.report.value.n == 0) {
+        return HPX_TXT_NO_MATCH;
+    }
+    int rc = hpx_txt_record(t, HPX_TAG_REPORT);
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
+}
+
+int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    static const struct hpx_rd_event old = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_OLD}};
+    if (hpx_txt_begins(l, "THREAD START")) {
+        return thread_start(t, l);
+    }
+    if (hpx_txt_begins(l, "THREAD END")) {
+        return thread_end(t, l);
+    }
+    if (hpx_txt_begins(l, "TRACE ")) {
+        return begin_trace(t, l);
+    }
+    if (hpx_txt_begins(l, "WAIT")) {
+        return wait_line(t, l);
+    }
+    if (hpx_txt_begins(l, "hprofx: ")) {
+        return report(t, l);
+    }
+    if (hpx_txt_begins(l, "SITES ")) {
+        return begin_sites(t, l);
+    }
+    if (hpx_txt_begins(l, "CPU SAMPLES ")) {
+        return begin_cpu(t, l, HPX_TAG_SAMPLES, "CPU SAMPLES");
+    }
+    if (hpx_txt_begins(l, "CPU TIME ")) {
+        return begin_cpu(t, l, HPX_TAG_TIMES, "CPU TIME (ms)");
+    }
+    if (hpx_txt_begins(l, "MONITOR TIME ")) {
+        return begin_cpu(t, l, HPX_TAG_MONITOR_TIME, "MONITOR TIME");
+    }
+    if (hpx_txt_begins(l, "MONITOR DUMP ")) {
+        return hpx_txt_begin_monitors(t, l);
+    }
+    if (hpx_txt_begins(l, "HEAP DUMP ")) {
+        return hpx_txt_begin_heap(t, l);
+    }
+    return same(l, "count callee caller time") ? begin_table(t, &old, old_lines) : HPX_TXT_NO_MATCH;
+}
+
+int hpx_txt_close(struct hpx_txt *t)
+{
+    return t->state == trace_lines && (t->frames > 0 || t->empty) ? end_trace(t) : t->state == old_lines ? end_table(t) : HPX_RD_SOUND;
+}
+
+bool hpx_txt_between(const struct hpx_txt *t)
+{
+    return t->state == hpx_txt_top || t->state == old_lines;
+}

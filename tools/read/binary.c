@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* binary.c: the layout of binary files: header, records, and that each record holds its fields and nothing else. heap.c has heap dumps. */
+#include "binary.h"
+#include "utf8.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define MAGIC       "JAVA PROFILE 1.0."
+#define TEXT_SHOWN  ((size_t)64 << 10)
+#define BACK_MAX_US 60000000u /* TIME that goes back by less did not wrap */
+
+const char *hpx_bin_take(struct hpx_bin *b, size_t n)
+{
+    static const char zeros[16];
+    if (b->status != HPX_RD_SOUND) {
+        return zeros;
+    }
+    if (b->left < n) {
+        b->status = hpx_reader_break(b->r, b->at, 0, "%s of %" PRIu64 " bytes: too short for its fields", b->what, b->length);
+        return zeros;
+    }
+    if (hpx_source_ahead(b->r->source, n) < n) {
+        b->status = hpx_reader_cut(b->r, b->record_at, 0, "the file ends inside this %s", hpx_rd_tag_name(b->tag));
+        return zeros;
+    }
+    const char *p = hpx_source_bytes(b->r->source);
+    hpx_source_take(b->r->source, n);
+    b->left -= n;
+    return p;
+}
+
+void hpx_bin_skip(struct hpx_bin *b, uint64_t n)
+{
+    struct hpx_source *s = b->r->source;
+    if (b->status == HPX_RD_SOUND && n > b->left) {
+        b->status =
+            hpx_reader_break(b->r, b->at, 0, "%s has %" PRIu64 " bytes of contents, its record %" PRIu64 " more", b->what, n, b->left);
+    }
+    while (b->status == HPX_RD_SOUND && n > 0) {
+        size_t have = hpx_source_ahead(s, 1);
+        if (have == 0) {
+            b->status = hpx_reader_cut(b->r, b->record_at, 0, "the file ends inside this %s", hpx_rd_tag_name(b->tag));
+            return;
+        }
+        size_t k = have < n ? have : (size_t)n;
+        hpx_source_take(s, k);
+        b->left -= k;
+        n -= k;
+    }
+}
+
+void hpx_bin_emit(struct hpx_bin *b, struct hpx_rd_event *ev)
+{
+    if (b->status == HPX_RD_SOUND) {
+        ev->at = b->at;
+        ev->line = 0;
+        b->status = hpx_reader_emit(b->r, ev);
+    }
+}
+
+static int header(struct hpx_bin *b)
+{
+    struct hpx_reader *r = b->r;
+    struct hpx_rd_event ev = {.kind = HPX_RD_HEADER};
+    size_t magic = sizeof(MAGIC) - 1;
+    size_t need = magic + 2 + 12;
+    if (hpx_source_ahead(r->source, need) < need) {
+        return hpx_reader_cut(r, 0, 0, "the file ends inside the header");
+    }
+    const char *p = hpx_source_bytes(r->source);
+    if (p[magic] != '1' && p[magic] != '2') {
+        return hpx_reader_break(r, magic, 0, "JAVA PROFILE 1.0.%c: only 1.0.1 and 1.0.2 are known",
+                                p[magic] >= ' ' && p[magic] <= '~' ? p[magic] : '?');
+    }
+    ev.header.minor = p[magic] - '0';
+    ev.header.id_size = hpx_be4(p + magic + 2);
+    ev.header.ms = hpx_be8(p + magic + 6);
+    if (ev.header.id_size != 4 && ev.header.id_size != 8) {
+        return hpx_reader_break(r, magic + 2, 0, "identifiers of %" PRIu32 " bytes: only 4 and 8 are known", ev.header.id_size);
+    }
+    hpx_source_take(r->source, need);
+    b->id_size = ev.header.id_size;
+    b->minor = ev.header.minor;
+    r->whole = need;
+    return hpx_reader_emit(r, &ev);
+}
+
+static void string(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_STRING};
+    struct hpx_utf8 u = {0};
+    ev.string.id = hpx_bin_id(b);
+    ev.string.length = b->left;
+    if (b->status != HPX_RD_SOUND) {
+        return;
+    }
+    ev.string.text.n = b->left < TEXT_SHOWN ? (size_t)b->left : TEXT_SHOWN;
+    if (hpx_source_ahead(b->r->source, ev.string.text.n) < ev.string.text.n) {
+        hpx_bin_skip(b, b->left); /* which finds the end */
+        return;
+    }
+    ev.string.text.p = hpx_source_bytes(b->r->source);
+    hpx_utf8_feed(&u, ev.string.text.p, ev.string.text.n);
+    if (b->left == ev.string.text.n) {
+        hpx_utf8_end(&u);
+    }
+    ev.string.modified = u.modified;
+    hpx_bin_emit(b, &ev);
+    hpx_bin_skip(b, ev.string.text.n);
+    while (b->status == HPX_RD_SOUND && b->left > 0) {
+        size_t have = hpx_source_ahead(b->r->source, 1);
+        size_t k = have < b->left ? have : (size_t)b->left;
+        hpx_utf8_feed(&u, hpx_source_bytes(b->r->source), k);
+        hpx_bin_skip(b, k > 0 ? k : 1);
+        if (b->left == 0) {
+            hpx_utf8_end(&u);
+        }
+    }
+    if (b->status == HPX_RD_SOUND && u.broken) {
+        b->status = hpx_reader_break(b->r, b->at, 0, "UTF8 %" PRIx64 " is neither UTF-8 nor modified UTF-8", ev.string.id);
+    } else if (b->status == HPX_RD_SOUND && u.modified) {
+        b->status = hpx_reader_note(b->r, HPX_NOTE_MODIFIED_UTF8, b->at, 0);
+    }
+}
+
+static void load(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_LOAD};
+    ev.load.serial = hpx_bin_u4(b);
+    ev.load.id = hpx_bin_id(b);
+    ev.load.trace = hpx_bin_u4(b);
+    ev.load.name = hpx_bin_id(b);
+    hpx_bin_emit(b, &ev);
+}
+
+static void frame(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_FRAME};
+    ev.frame.id = hpx_bin_id(b);
+    ev.frame.method = hpx_bin_id(b);
+    ev.frame.signature = hpx_bin_id(b);
+    ev.frame.source = hpx_bin_id(b);
+    ev.frame.class_serial = hpx_bin_u4(b);
+    ev.frame.line = (int32_t)hpx_bin_u4(b);
+    hpx_bin_emit(b, &ev);
+}
+
+/* Do `rows` rows of `size` bytes fill the rest of the record? */
+static bool rows_fit(struct hpx_bin *b, uint32_t rows, uint32_t size)
+{
+    if (b->status == HPX_RD_SOUND && b->left != (uint64_t)rows * size) {
+        b->status = hpx_reader_break(b->r, b->at, 0, "%s says %" PRIu32 " entries of %" PRIu32 " bytes, %" PRIu64 " bytes follow", b->what,
+                                     rows, size, b->left);
+    }
+    return b->status == HPX_RD_SOUND;
+}
+
+static void trace(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_TRACE};
+    struct hpx_rd_event of = {.kind = HPX_RD_FRAME_OF_TRACE};
+    ev.trace.serial = hpx_bin_u4(b);
+    ev.trace.thread = hpx_bin_u4(b);
+    ev.trace.frames = hpx_bin_u4(b);
+    if (!rows_fit(b, ev.trace.frames, b->id_size)) {
+        return;
+    }
+    hpx_bin_emit(b, &ev);
+    while (b->status == HPX_RD_SOUND && b->left > 0) {
+        of.of.id = hpx_bin_id(b);
+        hpx_bin_emit(b, &of);
+    }
+    ev.kind = HPX_RD_TRACE_END;
+    hpx_bin_emit(b, &ev);
+}
+
+static void sites(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_SITES}};
+    struct hpx_rd_event row = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE, .accum = HPX_NO_SHARE}};
+    ev.table.flags = hpx_bin_u2(b);
+    ev.table.cutoff = hpx_bin_u4(b);
+    ev.table.total = hpx_bin_u4(b);
+    ev.table.live_objects = hpx_bin_u4(b);
+    ev.table.bytes = hpx_bin_u8(b);
+    ev.table.objects = hpx_bin_u8(b);
+    ev.table.rows = hpx_bin_u4(b);
+    if (!rows_fit(b, ev.table.rows, 25)) {
+        return;
+    }
+    hpx_bin_emit(b, &ev);
+    while (b->status == HPX_RD_SOUND && b->left > 0) {
+        row.row.array = hpx_bin_u1(b);
+        row.row.class_serial = hpx_bin_u4(b);
+        row.row.trace = hpx_bin_u4(b);
+        row.row.live_bytes = hpx_bin_u4(b);
+        row.row.live_objects = hpx_bin_u4(b);
+        row.row.bytes = hpx_bin_u4(b);
+        row.row.objects = hpx_bin_u4(b);
+        hpx_bin_emit(b, &row);
+    }
+    ev.kind = HPX_RD_TABLE_END;
+    hpx_bin_emit(b, &ev);
+}
+
+static void samples(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_SAMPLES}};
+    struct hpx_rd_event row = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE, .accum = HPX_NO_SHARE}};
+    ev.table.total = hpx_bin_u4(b);
+    ev.table.rows = hpx_bin_u4(b);
+    if (!rows_fit(b, ev.table.rows, 8)) {
+        return;
+    }
+    hpx_bin_emit(b, &ev);
+    while (b->status == HPX_RD_SOUND && b->left > 0) {
+        row.row.count = hpx_bin_u4(b);
+        row.row.trace = hpx_bin_u4(b);
+        hpx_bin_emit(b, &row);
+    }
+    ev.kind = HPX_RD_TABLE_END;
+    hpx_bin_emit(b, &ev);
+}
+
+static void summary(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_SUMMARY, .table = {.tag = HPX_TAG_SUMMARY}};
+    ev.table.total = hpx_bin_u4(b);
+    ev.table.live_objects = hpx_bin_u4(b);
+    ev.table.bytes = hpx_bin_u8(b);
+    ev.table.objects = hpx_bin_u8(b);
+    hpx_bin_emit(b, &ev);
+}
+
+static void start_thread(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_THREAD_START};
+    ev.thread.serial = hpx_bin_u4(b);
+    ev.thread.object = hpx_bin_id(b);
+    ev.thread.trace = hpx_bin_u4(b);
+    ev.thread.name_id = hpx_bin_id(b);
+    ev.thread.group_id = hpx_bin_id(b);
+    ev.thread.parent_id = hpx_bin_id(b);
+    hpx_bin_emit(b, &ev);
+}
+
+static void serial_only(struct hpx_bin *b, enum hpx_rd_kind kind)
+{
+    struct hpx_rd_event ev = {.kind = kind};
+    ev.serial = hpx_bin_u4(b);
+    hpx_bin_emit(b, &ev);
+}
+
+static void control(struct hpx_bin *b)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_CONTROL};
+    ev.control.flags = hpx_bin_u4(b);
+    ev.control.depth = hpx_bin_u2(b);
+    hpx_bin_emit(b, &ev);
+}
+
+static void body(struct hpx_bin *b)
+{
+    switch (b->tag) {
+    case HPX_TAG_STRING:
+        string(b);
+        break;
+    case HPX_TAG_LOAD_CLASS:
+        load(b);
+        break;
+    case HPX_TAG_UNLOAD_CLASS:
+        serial_only(b, HPX_RD_UNLOAD);
+        break;
+    case HPX_TAG_FRAME:
+        frame(b);
+        break;
+    case HPX_TAG_TRACE:
+        trace(b);
+        break;
+    case HPX_TAG_SITES:
+        sites(b);
+        break;
+    case HPX_TAG_SUMMARY:
+        summary(b);
+        break;
+    case HPX_TAG_START_THREAD:
+        start_thread(b);
+        break;
+    case HPX_TAG_END_THREAD:
+        serial_only(b, HPX_RD_THREAD_END);
+        break;
+    case HPX_TAG_SAMPLES:
+        samples(b);
+        break;
+    case HPX_TAG_CONTROL:
+        control(b);
+        break;
+    default:
+        hpx_bin_heap(b);
+        break;
+    }
+}
+
+/* TIME counts modulo 2^32 us, 71.6 minutes: a record with less than the one before comes after another round. */
+static int unwrap_time(struct hpx_bin *b, uint32_t us)
+{
+    uint32_t last = (uint32_t)b->us;
+    if (us < last && last - us < BACK_MAX_US) {
+        return hpx_reader_note(b->r, HPX_NOTE_TIME_BACK, b->at, 0);
+    }
+    b->us += (uint32_t)(us - last);
+    return HPX_RD_SOUND;
+}
+
+static int record(struct hpx_bin *b)
+{
+    struct hpx_reader *r = b->r;
+    struct hpx_rd_event ev = {.kind = HPX_RD_RECORD, .at = b->at};
+    const char *p = hpx_source_bytes(r->source);
+    b->tag = (unsigned char)p[0];
+    b->left = b->length = hpx_be4(p + 5);
+    b->what = b->tag < HPX_TAG_TIMES ? hpx_rd_tag_name(b->tag) : NULL;
+    if (b->what == NULL) {
+        return hpx_reader_break(r, b->at, 0, "a record with the unknown tag 0x%02x", (unsigned)b->tag);
+    }
+    uint32_t us = hpx_be4(p + 1);
+    hpx_source_take(r->source, 9);
+    b->status = unwrap_time(b, us);
+    if (b->status == HPX_RD_SOUND) {
+        ev.record = (struct hpx_rd_record){.tag = b->tag, .us = b->us, .length = b->length};
+        b->status = hpx_reader_emit(r, &ev);
+    }
+    if (b->status == HPX_RD_SOUND) {
+        body(b);
+    }
+    if (b->status == HPX_RD_SOUND && b->left > 0) {
+        return hpx_reader_break(r, b->record_at, 0, "%s of %" PRIu64 " bytes: %" PRIu64 " behind its fields", hpx_rd_tag_name(b->tag),
+                                b->length, b->left);
+    }
+    return b->status;
+}
+
+int hpx_rd_binary(struct hpx_reader *r)
+{
+    struct hpx_bin b = {.r = r};
+    int rc = header(&b);
+    while (rc == HPX_RD_SOUND) {
+        size_t have = hpx_source_ahead(r->source, 9);
+        b.at = b.record_at = hpx_source_offset(r->source);
+        if (have == 0) {
+            return hpx_reader_ended(r) == HPX_RD_SOUND ? hpx_reader_finish(r) : r->result;
+        }
+        if (have < 9) {
+            return hpx_reader_cut(r, b.at, 0, "the file ends inside the head of a record");
+        }
+        rc = record(&b);
+        if (rc == HPX_RD_SOUND) {
+            r->whole = hpx_source_offset(r->source);
+        }
+    }
+    return rc;
+}

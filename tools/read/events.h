@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* events.h: what a reader of an HPROF file tells, record by record; the same for the binary and the text format.
+ *
+ * Texts point into the reader's buffer: good during the call. Ids are the file's; in text 0 where the format has none. The order is that of
+ * the file; what belongs together: TRACE, FRAME_OF_TRACE*, TRACE_END; TABLE, ROW*, TABLE_END; HEAP, (FIELD* CLASS | INSTANCE | ...)*,
+ * HEAP_END. */
+#ifndef HPX_READ_EVENTS_H
+#define HPX_READ_EVENTS_H
+
+#include "compiler.h"
+
+struct hpx_rd_text {
+    const char *p;
+    size_t n;
+};
+
+enum hpx_rd_kind {
+    HPX_RD_HEADER,
+    HPX_RD_RECORD, /* binary: before the event of each record. Text: each record once, for counting */
+    HPX_RD_CONTROL,
+    HPX_RD_STRING,
+    HPX_RD_LOAD,
+    HPX_RD_UNLOAD,
+    HPX_RD_FRAME,
+    HPX_RD_TRACE,
+    HPX_RD_FRAME_OF_TRACE,
+    HPX_RD_TRACE_END,
+    HPX_RD_THREAD_START,
+    HPX_RD_THREAD_END,
+    HPX_RD_TABLE,
+    HPX_RD_ROW,
+    HPX_RD_TABLE_END,
+    HPX_RD_SUMMARY,
+    HPX_RD_HEAP,
+    HPX_RD_ROOT,
+    HPX_RD_FIELD,
+    HPX_RD_CLASS,
+    HPX_RD_INSTANCE,
+    HPX_RD_OBJECTS,    /* object array */
+    HPX_RD_PRIMITIVES, /* primitive array */
+    HPX_RD_HEAP_END,
+    HPX_RD_MONITOR_THREAD, /* text: a line of MONITOR DUMP */
+    HPX_RD_MONITOR,
+    HPX_RD_MONITOR_USER, /* owner, or one that waits */
+    HPX_RD_MONITOR_END,
+    HPX_RD_WAIT,
+    HPX_RD_REPORT, /* text: a line of hprofx's report */
+    HPX_RD_FINISH, /* the file ended after a whole record */
+};
+
+/* Tags of records, which are also the kinds of records in text; what binary files do not have is above 0xff. */
+enum hpx_rd_tag {
+    HPX_TAG_STRING = 0x01,
+    HPX_TAG_LOAD_CLASS = 0x02,
+    HPX_TAG_UNLOAD_CLASS = 0x03,
+    HPX_TAG_FRAME = 0x04,
+    HPX_TAG_TRACE = 0x05,
+    HPX_TAG_SITES = 0x06,
+    HPX_TAG_SUMMARY = 0x07,
+    HPX_TAG_START_THREAD = 0x0a,
+    HPX_TAG_END_THREAD = 0x0b,
+    HPX_TAG_HEAP_DUMP = 0x0c,
+    HPX_TAG_SAMPLES = 0x0d,
+    HPX_TAG_CONTROL = 0x0e,
+    HPX_TAG_SEGMENT = 0x1c,
+    HPX_TAG_HEAP_END = 0x2c,
+    HPX_TAG_TIMES = 0x100,
+    HPX_TAG_OLD,
+    HPX_TAG_MONITOR_DUMP,
+    HPX_TAG_MONITOR_TIME,
+    HPX_TAG_WAIT,
+    HPX_TAG_REPORT,
+    HPX_TAGS
+};
+
+/* Tags inside a heap dump; roots of text get the same. */
+enum hpx_rd_sub {
+    HPX_SUB_JNI_GLOBAL = 0x01,
+    HPX_SUB_JNI_LOCAL = 0x02,
+    HPX_SUB_JAVA_FRAME = 0x03,
+    HPX_SUB_NATIVE_STACK = 0x04,
+    HPX_SUB_STICKY_CLASS = 0x05,
+    HPX_SUB_THREAD_BLOCK = 0x06,
+    HPX_SUB_MONITOR_USED = 0x07,
+    HPX_SUB_THREAD_OBJECT = 0x08,
+    HPX_SUB_CLASS = 0x20,
+    HPX_SUB_INSTANCE = 0x21,
+    HPX_SUB_OBJECTS = 0x22,
+    HPX_SUB_PRIMITIVES = 0x23,
+    HPX_SUB_UNKNOWN_ROOT = 0xff,
+};
+
+enum hpx_rd_type { HPX_TYPE_OBJECT = 2, HPX_TYPE_BOOLEAN = 4, HPX_TYPE_LONG = 11 };
+
+#define HPX_NO_SHARE UINT32_MAX /* a row of a binary file */
+
+struct hpx_rd_header {
+    bool text, bare; /* bare: a text file without header */
+    int minor;       /* 1 or 2: JAVA PROFILE 1.0.x */
+    uint32_t id_size;
+    uint64_t ms;
+    struct hpx_rd_text date; /* in text */
+};
+
+struct hpx_rd_record {
+    int tag;         /* enum hpx_rd_tag */
+    uint64_t us;     /* since the header's time, unwrapped; text: 0 */
+    uint64_t length; /* of the body; text: 0 */
+};
+
+struct hpx_rd_string {
+    uint64_t id, length;
+    struct hpx_rd_text text; /* its beginning: at most 64 KiB */
+    bool modified;
+};
+
+struct hpx_rd_load {
+    uint64_t id, name;
+    uint32_t serial, trace;
+};
+
+struct hpx_rd_frame {
+    uint64_t id, method, signature, source;
+    uint32_t class_serial;
+    int32_t line;
+};
+
+struct hpx_rd_trace {
+    uint32_t serial, thread, frames; /* frames: binary */
+};
+
+struct hpx_rd_frame_of_trace {
+    uint64_t id;               /* binary */
+    struct hpx_rd_text method; /* text: class.method; "" with an empty line: no frames */
+    struct hpx_rd_text source;
+    int32_t line;
+};
+
+struct hpx_rd_thread {
+    uint32_t serial, trace;
+    uint64_t object, name_id, group_id, parent_id; /* the ids: binary */
+    struct hpx_rd_text name, group;                /* text */
+};
+
+struct hpx_rd_table {
+    int tag;
+    uint32_t flags;  /* SITES: of the binary record; text: 2 if ordered by allocated bytes */
+    uint32_t cutoff; /* SITES, binary: the bits */
+    uint64_t total;  /* samples, ms; SITES: live bytes */
+    uint64_t live_objects, bytes, objects;
+    uint32_t rows; /* binary */
+    struct hpx_rd_text date;
+};
+
+struct hpx_rd_row {
+    uint32_t rank, self, accum; /* text; self and accum in hundredths of a percent; HPX_NO_SHARE: binary */
+    uint64_t count;
+    uint32_t trace, class_serial, array;
+    uint64_t live_bytes, live_objects, bytes, objects; /* SITES */
+    struct hpx_rd_text name, caller;                   /* text; caller, and ms in bytes: cpu=old */
+};
+
+struct hpx_rd_root {
+    int sub;
+    uint64_t object, reference;
+    uint32_t thread, trace;
+    int32_t frame;
+    struct hpx_rd_text name;
+};
+
+struct hpx_rd_field {
+    enum { HPX_FIELD_CONSTANT, HPX_FIELD_STATIC, HPX_FIELD_INSTANCE } of;
+    int type;
+    uint64_t name; /* a string; CONSTANT: the index */
+    uint64_t value;
+};
+
+struct hpx_rd_object {
+    uint64_t id, class_id, super, loader;
+    uint32_t trace, type;    /* type: of a primitive array */
+    uint64_t length;         /* INSTANCE: bytes of the fields; arrays: elements; CLASS: declared bytes of an instance */
+    uint64_t bytes;          /* CLASS: of the fields it declares itself; arrays: of the elements; text: the size printed */
+    struct hpx_rd_text name; /* text: its class, or the name of the class itself */
+};
+
+struct hpx_rd_heap {
+    int tag;
+    uint64_t objects, bytes; /* text: what the line says */
+    bool ended;              /* HEAP_END: the dump is complete */
+};
+
+struct hpx_rd_monitor {
+    uint32_t thread, trace;
+    uint64_t number; /* entry count, ms */
+    struct hpx_rd_text name;
+    bool owner, unowned;
+};
+
+struct hpx_rd_report {
+    struct hpx_rd_text key, value;
+};
+
+struct hpx_rd_event {
+    enum hpx_rd_kind kind;
+    uint64_t at;   /* offset of its record, or of its record inside a heap dump */
+    uint64_t line; /* text: its line, from 1; binary: 0 */
+    union {
+        struct hpx_rd_header header;
+        struct hpx_rd_record record;
+        struct {
+            uint32_t flags, depth;
+        } control;
+        struct hpx_rd_string string;
+        struct hpx_rd_load load;
+        uint32_t serial; /* UNLOAD, THREAD_END */
+        struct hpx_rd_frame frame;
+        struct hpx_rd_trace trace; /* and TRACE_END */
+        struct hpx_rd_frame_of_trace of;
+        struct hpx_rd_thread thread;
+        struct hpx_rd_table table; /* and SUMMARY, TABLE_END */
+        struct hpx_rd_row row;
+        struct hpx_rd_root root;
+        struct hpx_rd_field field;
+        struct hpx_rd_object object; /* CLASS, INSTANCE, OBJECTS, PRIMITIVES */
+        struct hpx_rd_heap heap;
+        struct hpx_rd_monitor monitor;
+        struct hpx_rd_report report;
+    };
+};
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* idmap.h: 64-bit keys with an optional 32-bit value each; open addressing, at most three quarters full: 11 to 22 bytes a key without
+ * values, 16 to 32 with. The hash has a seed of the process, so that a file cannot be made to collide. One thread. */
+#ifndef HPX_READ_IDMAP_H
+#define HPX_READ_IDMAP_H
+
+#include "compiler.h"
+
+struct hpx_idmap {
+    uint64_t *keys; /* 0: free */
+    uint32_t *values;
+    size_t cap, len; /* len: without key 0 */
+    uint32_t zero;   /* value of key 0 */
+    bool has_zero, with_values;
+};
+
+void hpx_idmap_init(struct hpx_idmap *m, bool with_values);
+void hpx_idmap_fini(struct hpx_idmap *m);
+/* Empty, and its memory given back. */
+void hpx_idmap_clear(struct hpx_idmap *m);
+
+/* 1: added; 0: it was there; -HPX_E_NOMEM. *value, where the map has values and value is not NULL: where the value of the key is, 0 if new;
+ * good until the next add. */
+int hpx_idmap_add(struct hpx_idmap *m, uint64_t key, uint32_t **value);
+bool hpx_idmap_has(const struct hpx_idmap *m, uint64_t key);
+/* The value of a key; NULL: not there. */
+uint32_t *hpx_idmap_find(const struct hpx_idmap *m, uint64_t key);
+
+#endif

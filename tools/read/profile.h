@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* profile.h: what a person wants to know of a file: how much of what, the top of its tables, who filled the heap.
+ *
+ * A sink of the reader, behind the check. Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, ten rows a
+ * kind of table. Without memory a name is "?", and the numbers stay right. */
+#ifndef HPX_READ_PROFILE_H
+#define HPX_READ_PROFILE_H
+
+#include "check.h"
+
+#define HPX_PROFILE_TOP 10
+
+struct hpx_profile_frame {
+    uint32_t method, class_name, source; /* names */
+    int32_t line;
+};
+
+struct hpx_profile_trace {
+    uint32_t top, caller; /* binary: frame + 1; text: names; 0: none */
+};
+
+struct hpx_profile_thread {
+    uint32_t serial, name, group;
+    uint64_t start_us, end_us;
+    bool ended;
+};
+
+struct hpx_profile_row {
+    struct hpx_rd_row row;
+    uint32_t name, caller; /* of the method, class or monitor; of who called it */
+};
+
+/* The last table of a kind. */
+struct hpx_profile_table {
+    uint64_t seen; /* tables of this kind */
+    struct hpx_rd_table table;
+    uint64_t rows;
+    struct hpx_profile_row top[HPX_PROFILE_TOP];
+};
+
+/* Objects of a class in the last heap dump. */
+struct hpx_profile_class {
+    uint32_t name;
+    uint64_t key, count, bytes;
+};
+
+/* Threads of a state, and monitors of a class, in the last MONITOR DUMP. */
+struct hpx_profile_state {
+    uint32_t name;
+    bool monitor;
+    uint64_t count, waiting; /* waiting: threads at the monitors */
+};
+
+struct hpx_profile {
+    struct hpx_rd_header header;
+    char date[25];
+    bool has_control;
+    uint32_t flags, depth;
+    uint64_t us; /* of the last record */
+    uint64_t counts[HPX_TAGS], bytes[HPX_TAGS];
+    uint64_t sub_counts[256], sub_bytes[256];
+    uint64_t heap_dumps;
+    bool heap_open;
+    int open; /* tag of the open table */
+    struct hpx_profile_table summary;
+    struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
+    struct hpx_list threads, frames, traces, classes, states;
+    struct hpx_idmap thread_of, frame_of, trace_of, class_of; /* -> index + 1 */
+    struct hpx_idmap strings;                                 /* binary: id -> name */
+    struct hpx_idmap class_names;                             /* binary: class serial -> name */
+    struct hpx_idmap object_names;                            /* binary: class object -> name */
+    struct hpx_list names;                                    /* char *; 0 is "?" */
+    struct hpx_idmap name_of;                                 /* hash -> name */
+    size_t monitor;                                           /* of states: the open one */
+    uint32_t trace_frames;
+    struct hpx_profile_trace trace;
+};
+
+int hpx_profile_init(struct hpx_profile *p);
+void hpx_profile_fini(struct hpx_profile *p);
+/* A hpx_rd_sink. */
+int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev);
+
+const char *hpx_profile_name(const struct hpx_profile *p, uint32_t name);
+struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag);
+/* Sorts p->classes by bytes, descending. */
+void hpx_profile_sort(struct hpx_profile *p);
+
+#endif
