@@ -121,6 +121,15 @@ class RuleTests(Folder):
             status, said = self.check(pieces.data(), '--strict')
             self.assertEqual((status, said['notes'], said['dumps']), (0, [], 1), said.get('break'))
 
+    def test_samples_and_times_beside_each_other_are_one_dump(self):
+        both = h.text().before('report', 'trace 9', b'TRACE 300009:\n\tA.y(A.java:1)\n').before(
+            'report', 'times', b'CPU TIME (ms) BEGIN (total = 5) %s\nrank   self  accum   count trace method\n' % h.DATE.encode())
+        both.before('report', 'row', b'   1 100.00% 100.00%       4 300009 A.y\n').before('report', 'times end', b'CPU TIME (ms) END\n')
+        status, said = self.check(both.data(), '--strict')
+        self.assertEqual((status, said['dumps']), (0, 1), said.get('break'))
+        swapped = h.times().before('report', 'more', h.text().get('samples') + b'CPU SAMPLES END\n')
+        self.assertEqual(self.check(swapped.data())[1]['dumps'], 2)
+
     def test_each_rule_of_the_binary_format(self):
         self.broken(breaks.binary_breaks(), 'offset')
 

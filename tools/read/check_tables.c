@@ -6,7 +6,7 @@
 
 static int table_rank(int tag)
 {
-    return tag == HPX_TAG_MONITOR_TIME ? 2 : tag == HPX_TAG_SITES ? 4 : 5;
+    return tag == HPX_TAG_MONITOR_TIME ? 2 : tag == HPX_TAG_SITES ? 4 : tag == HPX_TAG_SAMPLES ? 5 : 6;
 }
 
 static bool is_ratio(uint32_t bits)
