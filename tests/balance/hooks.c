@@ -46,19 +46,22 @@ static void keep(void *ctx, struct hpx_thread *t)
     hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base));
 }
 
-/* Called from Agent_OnUnload alone, when all is written, once for each time the library was named on the command line. The library that
- * ships leaves its tables to the end of the process. */
+/* For the main aggregator called from Agent_OnUnload alone, when all is written, once for each time the library was named on the command
+ * line. The library that ships leaves its tables to the end of the process. Drainers are stopped while the program runs. */
 void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
 {
     static bool done;
     __real_hpx_aggregator_stop(a);
-    if (done) {
+    if (done || a != &hpx_agent.aggregator) {
         return;
     }
     done = true;
     hpx_balance_report("before");
     hpx_aggregator_each(a, keep, NULL);
     a->nthreads = 0;
+    if (hpx_agent.shard.main) {
+        hpx_shard_fini(&hpx_agent.shard);
+    }
     hpx_aggregator_fini(a);
     hpx_model_destroy(hpx_agent.model);
     hpx_options_fini(&hpx_agent.opt);
