@@ -7,8 +7,8 @@ import re
 from runner import test
 
 CASES = ('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms')
+MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
 EXACT = 'cpu=times,cutoff=0'
-
 
 
 def _expected(run):
@@ -34,6 +34,18 @@ def _exact(t, p, run):
 def counts_are_exact(t, case):
     run, p = t.profile('Count', case, opts=EXACT)
     t.equal(p.sections, ['CPU TIME (ms)'], 'sections')
+    _exact(t, p, run)
+
+
+@test(since=17, params=MODERN)
+def counts_of_later_java_are_exact(t, case):
+    run, p = t.profile('CountModern', case, opts=EXACT)
+    _exact(t, p, run)
+
+
+@test(since=21)
+def counts_of_switches_on_patterns_are_exact(t):
+    run, p = t.profile('CountPatterns', opts=EXACT)
     _exact(t, p, run)
 
 
