@@ -49,6 +49,37 @@ def counts_of_switches_on_patterns_are_exact(t):
     _exact(t, p, run)
 
 
+HUGE = '''
+public class Huge {
+    static int step(int x) { return x * 31 + 1; }
+    static int big(int h) { %s return h; }
+    static int full(int h) { %s return h; }
+    public static void main(String[] a) {
+        int h = 1;
+        for (int i = 0; i < 3; i++) { h = big(h); }
+        for (int i = 0; i < 2; i++) { h = full(h); }
+        if (h == 0) { throw new IllegalStateException(); }
+    }
+}
+'''
+
+
+@test(since=17)
+def huge_methods(t):
+    """20000 bytes, which the VM does not compile; 65527, which have no room for the calls: what these call is counted all the same."""
+    source = t.work / 'huge' / 'Huge.java'
+    source.parent.mkdir()
+    source.write_text(HUGE % ('h = step(h);' * 4000, 'h = step(h);' * 13105))
+    t.javac17(source, t.work)
+    run = t.start_command(t.jdk.java() + t.gc + [t.agent(EXACT), '-cp', str(t.dir / 'huge'), 'Huge']).finish()
+    t.equal(run.code, 0, 'exit code')
+    p = t.output()
+    got = _counts(p)
+    t.equal([got['Huge.' + m] for m in ('big', 'full', 'step')], [3, 0, 3 * 4000 + 2 * 13105], 'calls of big, full, step')
+    t.check(any('longer than 65535' in str(v) for k, v in p.report.items() if k == 'left alone'), 'report %s' % p.report)
+    t.equal(p.report.get('exits by exception not told'), '1 methods', "that of Object's constructor")
+
+
 @test(collectors='all')
 def counts_are_exact_with_each_collector(t):
     run, p = t.profile('Count', 'exceptions', opts=EXACT)
