@@ -121,6 +121,30 @@ def sleeping_is_no_cpu_time(t):
     t.check(ms >= 195, 'with times=wall 200 ms of sleep are %.1f ms' % ms)
 
 
+@test(params=('cpu', 'wall'))
+def waiting_is_no_cpu_time(t, clock):
+    """Traces through each of the three: own and callee's time."""
+    _, p = t.profile('Waits', 300, opts='cpu=times,cutoff=0,depth=20,times=' + clock, stdout='done\n')
+    for m in ('Waits.notified', 'Waits.parked', 'Waits.blocked'):
+        rows = [r for r in p.rows if any(f.method == m for f in p.traces[r.trace].frames)]
+        ms = sum(r.self_ for r in rows) * p.total / 100
+        t.check(rows and (ms < 60 if clock == 'cpu' else ms > 295), '%s: %d rows, %.1f ms' % (m, len(rows), ms))
+
+
+@test()
+def one_bad_class_does_not_fail_its_batch(t):
+    """Another agent spoils a class as it is retransformed: it stays as it is, those retransformed with it are counted."""
+    spoiler = '-agentpath:%s=java/util/Properties' % (t.env.native_dir(t.jdk) / 'libspoiler.so')
+    run = t.java('Count', 'kinds', jvm=[t.agent(EXACT)], agent=spoiler)
+    t.complete(run, done='Dumping CPU usage by timing methods ... done.')
+    p = t.output()
+    _exact(t, p, run)
+    t.equal(p.report.get('classes left alone'), '1 that the VM or the rewriter refused, 0 for want of memory', 'report')
+    got = _counts(p)
+    t.equal([m for m in got if m.startswith('java.util.Properties.')], [], 'methods of the spoilt class')
+    t.check(len([m for m in got if m.startswith('java.')]) > 100, 'methods of java.base: %d' % len(got))
+
+
 @test(level='quick')
 def filters_leave_classes_alone(t):
     run, p = t.profile('Count', 'kinds', opts=EXACT + ',include=Count,exclude=Count$Made')
