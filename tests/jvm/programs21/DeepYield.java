@@ -22,7 +22,7 @@ public class DeepYield {
             try { descend(0); } catch (StackOverflowError expected) { }
         }
         int end = deepest;
-        for (int n = end / 2; n < end * 6 / 5; n += Math.max(1, end / 100)) {
+        for (int n = end / 2; n < end * 6 / 5; n += Math.max(1, end / 400)) {
             try { yieldAt(n); } catch (StackOverflowError expected) { }
         }
     }
