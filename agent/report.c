@@ -225,8 +225,10 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     add(&t, "hprofx: lost: %" PRIu64 "\n", lost(r));
     add_losses(&t, r);
     add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", ms(r->own_cpu_ns), percent(r->own_cpu_ns, r->program_cpu_ns));
-    add(&t, "hprofx: classes: %" PRIu32 " held, %" PRIu64 " unloaded and forgotten\n", r->classes,
-        hpx_counter_get(&r->total, HPX_C_CLASSES_UNLOADED));
+    if (hpx_agent_samples()) { /* probes name methods by numbers, without their classes */
+        add(&t, "hprofx: classes: %" PRIu32 " held, %" PRIu64 " unloaded and forgotten\n", r->classes,
+            hpx_counter_get(&r->total, HPX_C_CLASSES_UNLOADED));
+    }
     add(&t, "hprofx: tables: %zu KiB, %zu KiB of them for traces\n", r->table_bytes >> 10, r->trace_bytes >> 10);
 }
 
