@@ -201,7 +201,9 @@ void hpx_instrument_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_warn("cpu=times: the classes loaded so far cannot be listed: their methods are not counted");
         return;
     }
-    (*env)->EnsureLocalCapacity(env, n + 64);
+    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) {
+        (*env)->ExceptionClear(env);
+    }
     for (jint i = 0; i < n; i++) {
         if (worth_it(jvmti, all[i])) {
             batch[in_batch++] = all[i];

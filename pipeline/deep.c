@@ -24,8 +24,10 @@ static int32_t count(struct hpx_deep *d, hpx_deep_frames_fn *frames, void *ctx)
     if (d->credit == 0) {
         return -1;
     }
-    d->credit--;
-    return frames(ctx);
+    int32_t n = frames(ctx);
+    uint32_t price = n > 0 ? (uint32_t)n : 1;
+    d->credit -= price < d->credit ? price : d->credit;
+    return n;
 }
 
 static void leave_zone(struct hpx_deep *d, struct hpx_calls *c)
@@ -87,9 +89,7 @@ void hpx_deep_event(struct hpx_deep *d, struct hpx_calls *c, enum hpx_ev_kind ki
                     hpx_deep_frames_fn *frames, void *ctx)
 {
     bool enter = kind == HPX_EV_ENTER;
-    if (++d->events % HPX_DEEP_PRICE == 0) {
-        d->credit += d->credit < HPX_DEEP_CREDIT;
-    }
+    d->credit += d->credit < HPX_DEEP_CREDIT;
     if (d->state == HPX_DEEP_IN) {
         look(d, c, kind, at, frames, ctx);
     } else if (at >= d->top) {
