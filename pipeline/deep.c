@@ -11,6 +11,7 @@ void hpx_deep_init(struct hpx_deep *d, uintptr_t low, size_t size)
     zone = zone < HPX_DEEP_ZONE ? zone : HPX_DEEP_ZONE;
     d->limit = d->top = low + HPX_DEEP_RESERVED + zone;
     d->credit = HPX_DEEP_CREDIT;
+    d->price = 1;
 }
 
 static void go(struct hpx_deep *d, enum hpx_deep_state state)
@@ -21,12 +22,12 @@ static void go(struct hpx_deep *d, enum hpx_deep_state state)
 
 static int32_t count(struct hpx_deep *d, hpx_deep_frames_fn *frames, void *ctx)
 {
-    if (d->credit == 0) {
+    if (d->credit < d->price) {
         return -1;
     }
     int32_t n = frames(ctx);
-    uint32_t price = n > 0 ? (uint32_t)n : 1;
-    d->credit -= price < d->credit ? price : d->credit;
+    d->price = n > 0 ? (uint32_t)n : 1;
+    d->credit -= d->price < d->credit ? d->price : d->credit;
     return n;
 }
 

@@ -50,7 +50,7 @@ struct hpx_deep {
     enum hpx_ev_kind last;
     uint32_t looks; /* that are left until an enter is down here again */
     uintptr_t first_look, next_look;
-    uint32_t credit;
+    uint32_t credit, price; /* frames that may be walked; that the last count walked, and the next one will */
     enum hpx_deep_state state;
 };
 
