@@ -96,6 +96,7 @@ struct hpx_agent_thread {
     uint64_t owed; /* times=sampled: ns of signals that could not be told yet. The handler's; then who may write the ring */
     struct hpx_cpuclock cpuclock;
     struct hpx_deep deep;
+    bool carries; /* the owner's: virtual threads have been on it */
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* which stack each slot means (event.h) */

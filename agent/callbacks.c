@@ -182,7 +182,9 @@ static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_warn("cpu=samples: the classes loaded so far cannot be listed: their methods have no names");
         return;
     }
-    (*env)->EnsureLocalCapacity(env, n + 64); /* one local reference a class: -Xcheck:jni wants to be told */
+    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) { /* one local reference a class: -Xcheck:jni wants to be told */
+        (*env)->ExceptionClear(env);
+    }
     for (jint i = 0; i < n; i++) {
         hpx_names_class(jvmti, env, all[i], hpx_agent.opt.binary);
         (*env)->DeleteLocalRef(env, all[i]);

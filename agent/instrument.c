@@ -131,6 +131,13 @@ static bool wanted(const char *name, size_t n)
     return !hpx_tracker_is(name) && !moves_stacks(name) && hpx_patterns_want(hpx_agent.opt.include, hpx_agent.opt.exclude, name, n);
 }
 
+/* The VM of JDK 8 does not say the names of anonymous classes. */
+static bool want_nameless(void *ctx, const struct hprofx_bci_method *m)
+{
+    (void)ctx;
+    return hpx_patterns_want(hpx_agent.opt.include, hpx_agent.opt.exclude, m->class_name.at, m->class_name.len);
+}
+
 void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
     const struct hpx_options *o = &hpx_agent.opt;
@@ -140,6 +147,7 @@ void hpx_instrument_class(jvmtiEnv *jvmti, const char *name, jint n, const unsig
     struct telling t = {.n = 0};
     struct hprofx_bci_result r;
     struct hprofx_bci_opts opts = {.tracker = hpx_tracker_name(), .min = o->min, .number = number, .method = told, .ctx = &t, .result = &r};
+    opts.want = name == NULL ? want_nameless : NULL;
     uint8_t *out;
     size_t m;
     const char *why;
@@ -201,7 +209,9 @@ void hpx_instrument_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_warn("cpu=times: the classes loaded so far cannot be listed: their methods are not counted");
         return;
     }
-    (*env)->EnsureLocalCapacity(env, n + 64);
+    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) {
+        (*env)->ExceptionClear(env);
+    }
     for (jint i = 0; i < n; i++) {
         if (worth_it(jvmti, all[i])) {
             batch[in_batch++] = all[i];

@@ -33,7 +33,7 @@ static const struct {
 
 const char *hpx_agent_mode(void)
 {
-    static const char *const names[] = {[HPX_CPU_OFF] = "",
+    static const char *const names[] = {[HPX_CPU_OFF] = "profiling", /* the options are not known yet */
                                         [HPX_CPU_SAMPLES] = "cpu=samples",
                                         [HPX_CPU_TIMES] = "cpu=times",
                                         [HPX_CPU_OLD] = "cpu=old",

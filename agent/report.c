@@ -163,6 +163,25 @@ static void add_times(struct text *t, const struct hpx_report *r)
     add(t, "hprofx: ticks outside of counted methods: %.3f ms\n", ms(c->outside_ns));
 }
 
+/* One line for all reasons: a key of the report is there once. */
+static void add_left(struct text *t, const struct hpx_instrument_figures *f)
+{
+    const char *between = "hprofx: left alone: ";
+    for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
+        if (f->left[i] > 0) {
+            add(t, "%s%" PRIu64 " methods, %s", between, f->left[i], hprofx_bci_left_text((enum hprofx_bci_left)i));
+            between = "; ";
+        }
+    }
+    if (between[0] == ';') {
+        add(t, "\n");
+    }
+    if (f->refused + f->untold > 0) {
+        add(t, "hprofx: classes left alone: %" PRIu64 " that the VM or the rewriter refused, %" PRIu64 " for want of memory\n", f->refused,
+            f->untold);
+    }
+}
+
 static void add_calls(struct text *t, const struct hpx_report *r)
 {
     struct hpx_instrument_figures f;
@@ -172,14 +191,9 @@ static void add_calls(struct text *t, const struct hpx_report *r)
     add_times(t, r);
     add(t, "hprofx: probes: %s%s\n", down == NULL ? "critical downcalls" : "JNI natives: ", down == NULL ? "" : down);
     add(t, "hprofx: instrumented: %" PRIu64 " methods of %" PRIu64 " classes\n", f.methods, f.classes);
-    for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
-        if (f.left[i] > 0) {
-            add(t, "hprofx: left alone: %" PRIu64 " methods, %s\n", f.left[i], hprofx_bci_left_text((enum hprofx_bci_left)i));
-        }
-    }
-    if (f.refused + f.untold > 0) {
-        add(t, "hprofx: left alone: %" PRIu64 " classes that the VM or the rewriter refused, %" PRIu64 " for want of memory\n", f.refused,
-            f.untold);
+    add_left(t, &f);
+    if (f.bare > 0) {
+        add(t, "hprofx: exits by exception not told: %" PRIu64 " methods\n", f.bare);
     }
     add(t, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", c->calls, ms(c->self_ns));
     add(t, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", c->open_calls, ms(c->open_ns));
@@ -211,8 +225,10 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     add(&t, "hprofx: lost: %" PRIu64 "\n", lost(r));
     add_losses(&t, r);
     add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", ms(r->own_cpu_ns), percent(r->own_cpu_ns, r->program_cpu_ns));
-    add(&t, "hprofx: classes: %" PRIu32 " held, %" PRIu64 " unloaded and forgotten\n", r->classes,
-        hpx_counter_get(&r->total, HPX_C_CLASSES_UNLOADED));
+    if (hpx_agent_samples()) { /* probes name methods by numbers, without their classes */
+        add(&t, "hprofx: classes: %" PRIu32 " held, %" PRIu64 " unloaded and forgotten\n", r->classes,
+            hpx_counter_get(&r->total, HPX_C_CLASSES_UNLOADED));
+    }
     add(&t, "hprofx: tables: %zu KiB, %zu KiB of them for traces\n", r->table_bytes >> 10, r->trace_bytes >> 10);
 }
 

@@ -259,7 +259,11 @@ void hpx_sampler_arm(struct hpx_agent_thread *t, bool adopt)
         hpx_warn_once(&sampler.said_timer, "cpu=samples: no timer for a thread (%s): its CPU clock is polled (sampler=poll)%s",
                       strerror(why), why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
     }
-    poll_instead(t);
+    if (samples) {
+        poll_instead(t);
+    } else {
+        hpx_count(&hpx_agent.counters, HPX_C_THREADS_UNSAMPLED, 1); /* more were there before us than have a place */
+    }
 }
 
 void hpx_sampler_disarm(struct hpx_agent_thread *t)

@@ -6,6 +6,7 @@
 #include "sampler.h"
 #include "service.h"
 #include "tracker.h"
+#include "virtual.h"
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -151,15 +152,15 @@ static void announce(struct hpx_agent_thread *t, uint64_t key, const struct info
 
 /* While VMInit looks for the threads that were there before, a thread may start and be listed, too: thread-local storage of JVMTI tells who
  * was first. */
-static atomic_bool adopting; /* seq_cst: it is rare, and ordered with nothing else */
-static char without_state;   /* its address: told of, but no state could be made */
+static atomic_bool adopting;               /* seq_cst: it is rare, and ordered with nothing else */
+static HPX_ALIGNED(16) char without_state; /* its address: told of, but no state could be made */
 
 /* The calling thread's state by that mark; *known: it has a mark. */
 static struct hpx_agent_thread *marked(jvmtiEnv *jvmti, bool *known)
 {
     void *mark = NULL;
     *known = (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && mark != NULL;
-    return mark == &without_state ? NULL : mark;
+    return mark == &without_state || hpx_virtual_is_mark(mark) ? NULL : mark;
 }
 
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm)

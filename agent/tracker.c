@@ -55,12 +55,19 @@ void hpx_tracker_go_out(struct hpx_agent_thread *t)
     go_out(t);
 }
 
-/* Of deep.h. */
-static int32_t count_frames(void *unused)
+/* Of deep.h. The thread is asked about by its reference: with NULL the VM (21 on) waits until no carrier mounts or unmounts a virtual
+ * thread, and so for ever where the caller does, in the methods that run between the event of the unmount and that of the next mount. */
+static int32_t count_frames(void *ctx)
 {
-    (void)unused;
+    struct hpx_agent_thread *t = ctx;
+    jthread self = NULL;
     jint n;
-    return (*hpx_agent.jvmti)->GetFrameCount(hpx_agent.jvmti, NULL, &n) == JVMTI_ERROR_NONE ? n : -1;
+    if ((t->carries && t->calls.key == 0) || (*hpx_agent.jvmti)->GetCurrentThread(hpx_agent.jvmti, &self) != JVMTI_ERROR_NONE) {
+        return -1;
+    }
+    bool told = (*hpx_agent.jvmti)->GetFrameCount(hpx_agent.jvmti, self, &n) == JVMTI_ERROR_NONE;
+    (*t->env)->DeleteLocalRef(t->env, self);
+    return told ? n : -1;
 }
 
 /* What a probe leaves: a thread's first call, a clock that has to ask the kernel, a full ring, the end of the stack. Its tail call. */
@@ -73,7 +80,7 @@ static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, u
     uint64_t now = hpx_tracker_now(t);
     uintptr_t at = (uintptr_t)__builtin_frame_address(0);
     if (at < t->deep.limit) {
-        hpx_deep_event(&t->deep, &t->calls, kind, method, now, at, count_frames, NULL);
+        hpx_deep_event(&t->deep, &t->calls, kind, method, now, at, count_frames, t);
     } else if (!(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now))) {
         hpx_calls_slow(&t->calls, kind, method, now);
     }
@@ -254,6 +261,7 @@ void hpx_tracker_calibrate(JNIEnv *env, struct hpx_agent_thread *scratch, uint32
         }
         before = after;
     }
+    (*env)->ExceptionClear(env); /* VMInit's thread goes on to run the program */
     hpx_tracker_pause();
     hpx_self = self;
     if (pair < 1e9 && pair >= inner) {

@@ -35,8 +35,9 @@ void hpx_tracker_pause(void);
 /* What a pair of probes costs compiled code, in ns of CPU time: between its two stamps (inner) and beside them (outer), by calling them
  * some thousand times on `scratch`, a state whose ring nobody drains. 0 and 0 where it cannot be told. VMInit's thread, before open. */
 void hpx_tracker_calibrate(JNIEnv *env, struct hpx_agent_thread *scratch, uint32_t *inner_ns, uint32_t *outer_ns);
-/* What pushes calls stands between these two: the state to push with, or NULL: the thread has none, or probes count no more. Nothing
- * between them enters the JVM. The calling thread. */
+/* What pushes calls stands between these two: the state to push with, or NULL: the thread has none, or probes count no more. Between
+ * them nothing enters the JVM but the count of frames near the end of a stack (pipeline/deep.h), which may wait for a safepoint: the end
+ * does not wait for that one longer than hpx_tracker_quiesce() does. The calling thread. */
 struct hpx_agent_thread *hpx_tracker_go_in(JNIEnv *env);
 void hpx_tracker_go_out(struct hpx_agent_thread *t);
 /* Probes count no more; those that are inside leave at once, also from a wait for space. The aggregator, before the last pass. */

@@ -21,17 +21,23 @@ static struct {
     atomic_bool no_memory;
 } virtual;
 
+static struct stack *unmark(void *mark)
+{
+    return mark != NULL ? (struct stack *)(void *)((char *)mark - HPX_VIRTUAL_MARK) : NULL;
+}
+
 static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
 {
     void *mine = NULL;
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) != JVMTI_ERROR_NONE) {
         return NULL;
     }
-    if (mine == NULL) {
-        struct stack *s = malloc(sizeof *s);
+    struct stack *s = unmark(mine);
+    if (s == NULL) {
+        s = malloc(sizeof *s);
         if (s != NULL) {
             *s = (struct stack){atomic_fetch_add_explicit(&virtual.keys, 1, memory_order_relaxed) + 1, 0};
-            if ((*jvmti)->SetThreadLocalStorage(jvmti, thread, s) != JVMTI_ERROR_NONE) {
+            if ((*jvmti)->SetThreadLocalStorage(jvmti, thread, (char *)s + HPX_VIRTUAL_MARK) != JVMTI_ERROR_NONE) {
                 free(s);
                 s = NULL;
             }
@@ -39,14 +45,14 @@ static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
         if (s == NULL) {
             hpx_warn_once(&virtual.no_memory, "cpu=times: no memory for a virtual thread: its calls count on its carrier's stack");
         }
-        mine = s;
     }
-    return mine;
+    return s;
 }
 
 static void switch_to(struct hpx_agent_thread *t, uint64_t key, uint64_t turn)
 {
     uint64_t now = hpx_tracker_now(t);
+    t->carries = true;
     hpx_deep_leave(&t->deep, &t->calls, (uintptr_t)__builtin_frame_address(0));
     hpx_calls_switch(&t->calls, key, turn, now);
 }
@@ -101,7 +107,7 @@ void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     unmounted(env);
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {
         (*jvmti)->SetThreadLocalStorage(jvmti, thread, NULL);
-        free(mine);
+        free(unmark(mine));
     }
 }
 

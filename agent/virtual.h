@@ -8,6 +8,8 @@
 
 #include "agent.h"
 
+#define HPX_VIRTUAL_MARK 8u /* added to its address, which is malloc's; a thread's state begins a cache line */
+
 /* Adds the capability where the VM has it. At load. */
 void hpx_virtual_init(jvmtiEnv *jvmti);
 /* The events come from now on, or no more. VMInit; VMDeath. */
@@ -16,6 +18,12 @@ void hpx_virtual_enable(jvmtiEnv *jvmti, bool on);
 /* A virtual thread begins, or ends, on its carrier: its first mount and its last unmount, of which the extension events do not tell. */
 void hpx_virtual_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+
+/* What lies in JVMTI's thread-local storage is a virtual thread's: a carrier without a state is asked for that of the one it carries. */
+static inline bool hpx_virtual_is_mark(const void *mark)
+{
+    return (uintptr_t)mark % 16 == HPX_VIRTUAL_MARK;
+}
 
 /* Behind what the header of an older JDK knows. */
 #define HPX_EVENT_VIRTUAL_THREAD_START 87

@@ -37,6 +37,10 @@ void __tsan_acquire(void *addr);
 void __tsan_release(void *addr);
 #define hpx_tsan_acquire(addr) __tsan_acquire((void *)(addr))
 #define hpx_tsan_release(addr) __tsan_release((void *)(addr))
+/* Around writes of such a library that two threads make in turn: clang does not take its inline functions into a body without checks. */
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+#define hpx_tsan_ignore_writes(on) ((on) ? AnnotateIgnoreWritesBegin(__FILE__, __LINE__) : AnnotateIgnoreWritesEnd(__FILE__, __LINE__))
 /* For a body that reads what such a library wrote in inline code of its own. */
 #ifdef __clang__
 #define HPX_NO_TSAN __attribute__((no_sanitize("thread"), noinline))
@@ -45,8 +49,9 @@ void __tsan_release(void *addr);
 #endif
 #else
 #define HPX_NO_TSAN
-#define hpx_tsan_acquire(addr) ((void)(addr))
-#define hpx_tsan_release(addr) ((void)(addr))
+#define hpx_tsan_acquire(addr)     ((void)(addr))
+#define hpx_tsan_release(addr)     ((void)(addr))
+#define hpx_tsan_ignore_writes(on) ((void)0)
 #endif
 
 #endif

@@ -253,8 +253,10 @@ static void *help(void *arg)
             at = cpu;
         }
         if (atomic_exchange_explicit(&k->ask, false, memory_order_relaxed)) {
-            ssize_t n = write(k->pipe[1], "", 1);
-            (void)n; /* an empty pipe takes a byte */
+            if (write(k->pipe[1], "", 1) != 1) { /* an empty pipe takes a byte; else the other must not wait for it */
+                (void)close(k->pipe[1]);
+                k->pipe[1] = -1;
+            }
         }
         (void)sched_yield();
     }

@@ -11,6 +11,7 @@ void hpx_deep_init(struct hpx_deep *d, uintptr_t low, size_t size)
     zone = zone < HPX_DEEP_ZONE ? zone : HPX_DEEP_ZONE;
     d->limit = d->top = low + HPX_DEEP_RESERVED + zone;
     d->credit = HPX_DEEP_CREDIT;
+    d->price = 1;
 }
 
 static void go(struct hpx_deep *d, enum hpx_deep_state state)
@@ -21,11 +22,13 @@ static void go(struct hpx_deep *d, enum hpx_deep_state state)
 
 static int32_t count(struct hpx_deep *d, hpx_deep_frames_fn *frames, void *ctx)
 {
-    if (d->credit == 0) {
+    if (d->credit < d->price) {
         return -1;
     }
-    d->credit--;
-    return frames(ctx);
+    int32_t n = frames(ctx);
+    d->price = n > 0 ? (uint32_t)n : 1;
+    d->credit -= d->price < d->credit ? d->price : d->credit;
+    return n;
 }
 
 static void leave_zone(struct hpx_deep *d, struct hpx_calls *c)
@@ -87,9 +90,7 @@ void hpx_deep_event(struct hpx_deep *d, struct hpx_calls *c, enum hpx_ev_kind ki
                     hpx_deep_frames_fn *frames, void *ctx)
 {
     bool enter = kind == HPX_EV_ENTER;
-    if (++d->events % HPX_DEEP_PRICE == 0) {
-        d->credit += d->credit < HPX_DEEP_CREDIT;
-    }
+    d->credit += d->credit < HPX_DEEP_CREDIT;
     if (d->state == HPX_DEEP_IN) {
         look(d, c, kind, at, frames, ctx);
     } else if (at >= d->top) {

@@ -11,7 +11,7 @@
  * closed when the thread is back well above the floor. Addresses alone do not tell calls apart: an interpreted frame is larger than a
  * compiled one of the same call.
  *
- * To count frames the VM looks at each: as often as CREDIT allows, at the floor and for each FALL.
+ * To count frames the VM looks at each, at the floor and for each FALL: as many as CREDIT allows.
  *
  * Owner: the thread, in its probes. No locks, no allocation; `frames` may enter the VM, so not in a state in which that is forbidden. */
 #ifndef HPX_DEEP_H
@@ -29,9 +29,9 @@
 /* How far above the first look are the next ones. */
 #define HPX_DEEP_LOOK_2 (2u << 10)
 #define HPX_DEEP_LOOK_3 (12u << 10)
-/* Counts of frames that are free, and events in the zone that pay for one more. */
-#define HPX_DEEP_CREDIT 4096u
-#define HPX_DEEP_PRICE  1000u
+/* Frames that a thread's counts may look at in all (0.1 us each, on a virtual thread up to 1 us); each event in the zone pays for another.
+ */
+#define HPX_DEEP_CREDIT (8u << 20)
 
 enum hpx_deep_state {
     HPX_DEEP_OUT,
@@ -50,7 +50,7 @@ struct hpx_deep {
     enum hpx_ev_kind last;
     uint32_t looks; /* that are left until an enter is down here again */
     uintptr_t first_look, next_look;
-    uint32_t credit, events;
+    uint32_t credit, price; /* frames that may be walked; that the last count walked, and the next one will */
     enum hpx_deep_state state;
 };
 

@@ -247,10 +247,10 @@ static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct 
     struct hpx_call_stack *s = th->now;
     t->outside_ns += s->depth + s->over == 0 ? th->early : 0; /* the call that was kept back is lost: else its time is its caller's */
     th->early = 0;
-    th->ahead_calls = th->ahead_ns = 0;
     s->floor_id = 0; /* calls below it may be among those that returned */
     t->lost_events += g->head.id;
-    t->lost_calls += g->calls - g->entered;
+    t->lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, kept back then and lost since */
+    th->ahead_calls = th->ahead_ns = 0;
     for (uint32_t i = 0; i < g->returned && s->depth + s->over > 0; i++) {
         leave(t, s, s->frames[s->depth].method, now);
     }

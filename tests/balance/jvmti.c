@@ -63,6 +63,21 @@ static jvmtiError JNICALL count_GetMethodName(jvmtiEnv *env, jmethodID m, char *
     return add(e, generic, HERE);
 }
 
+static jvmtiError JNICALL count_GetExtensionEvents(jvmtiEnv *env, jint *n, jvmtiExtensionEventInfo **all)
+{
+    jvmtiError e = vm->GetExtensionEvents(env, n, all);
+    for (jint i = 0; e == JVMTI_ERROR_NONE && i < *n; i++) {
+        const jvmtiExtensionEventInfo *event = &(*all)[i];
+        add(e, &event->id, HERE);
+        add(e, &event->short_description, HERE);
+        add(e, &event->params, HERE);
+        for (jint k = 0; k < event->param_count; k++) {
+            add(e, &event->params[k].name, HERE);
+        }
+    }
+    return add(e, all, HERE);
+}
+
 static jvmtiError JNICALL count_GetLineNumberTable(jvmtiEnv *env, jmethodID m, jint *n, jvmtiLineNumberEntry **p)
 {
     return add(vm->GetLineNumberTable(env, m, n, p), p, HERE);
@@ -111,6 +126,7 @@ void hpx_balance_jvmti(void)
     COUNT(GetClassSignature);
     COUNT(GetSourceFileName);
     COUNT(GetMethodName);
+    COUNT(GetExtensionEvents);
     COUNT(GetLineNumberTable);
     COUNT(GetThreadInfo);
     COUNT(GetThreadGroupInfo);

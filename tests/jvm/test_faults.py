@@ -30,7 +30,7 @@ CASES = ['%s %s' % (k, h) for k in KINDS for h in HOWS.get(k, ('ENOMEM',))]
 FROM = ['%s %s' % (k, h) for k, h in (('memory', 'ENOMEM'), ('calloc', 'ENOMEM'), ('realloc', 'ENOMEM'), ('memalign', 'ENOMEM'), ('mmap', 'ENOMEM'), ('write', 'ENOSPC'), ('write', 'short'),
                                       ('say', 'EIO'), ('timer_create', 'EAGAIN'), ('perf_event_open', 'EMFILE'), ('fopen', 'EMFILE'), ('rename', 'EACCES'), ('getattr', 'ENOMEM'))]
 COUNTED = re.compile(r'hprofx: [A-Za-z ,]+: \d+( \(|$)')
-ABOUT = re.compile(r'hprofx: (cpu=samples|file=\S+|another run writes)|HPROF ERROR: ')
+ABOUT = re.compile(r'hprofx: (cpu=samples|profiling is off: no memory for the options|file=\S+|another run writes)|HPROF ERROR: ')
 MOST = 200
 _lock = threading.Lock()
 _base = {}  # JDK, collector: Counter of calls, samples of a run without faults

@@ -31,9 +31,12 @@ def ours(case):
     if any('hprof option error' in ln for ln in case['stderr']):
         return 'rejected', [ln for ln in case['stderr'] if 'hprof option error' in ln]
     items = dict(x.partition('=')[::2] for x in o.split(',') if x)
-    if items.pop('cpu', None) in ('samples', 'y') and set(items) <= set(NO_EFFECT) and o.count('cpu=') == o.count('cpu=samples') + o.count('cpu=y'):
-        return 'samples', [] if items.get('doe') == 'n' or items.get('verbose') == 'n' else ['Dumping CPU usage by sampling running threads ... done.']
-    return 'later', []
+    modes = {x[4:].replace('y', 'samples') for x in o.split(',') if x.startswith('cpu=')}
+    if not modes or not set(items) <= set(NO_EFFECT) | {'cpu'}:
+        return 'later', []
+    if modes != {'samples'}:
+        return 'calls', []
+    return 'samples', [] if items.get('doe') == 'n' or items.get('verbose') == 'n' else ['Dumping CPU usage by sampling running threads ... done.']
 
 
 def _chunks(kind):
@@ -75,6 +78,17 @@ def a_mode_that_this_version_does_not_have(t, param):
         lines = _not_started(t, case['options'], [])
         t.check(lines and len(lines) <= 2 and len(lines[0]) > 20, 'options %r: no sentence: %s' % (case['options'], lines))
         t.check('error: ' not in lines[0] or 'Unknown option' not in lines[0], 'options %r: %s' % (case['options'], lines))
+
+
+@test(collectors='any')
+def exact_calls(t):
+    cases = [c for c in CASES if ours(c)[0] == 'calls']
+    t.check(len(cases) >= 3, 'only %d cases' % len(cases))
+    for case in cases:
+        run = t.java('Hello', opts=case['options'])
+        what = 'options %r: ' % case['options']
+        t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
+        t.equal('Dumping CPU usage' in run.err, 'doe=n' not in case['options'], what + 'a dump on stderr')
 
 
 @test(collectors='any', level='quick')

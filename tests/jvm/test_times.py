@@ -7,8 +7,8 @@ import re
 from runner import test
 
 CASES = ('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms')
+MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
 EXACT = 'cpu=times,cutoff=0'
-
 
 
 def _expected(run):
@@ -35,6 +35,49 @@ def counts_are_exact(t, case):
     run, p = t.profile('Count', case, opts=EXACT)
     t.equal(p.sections, ['CPU TIME (ms)'], 'sections')
     _exact(t, p, run)
+
+
+@test(since=17, params=MODERN)
+def counts_of_later_java_are_exact(t, case):
+    run, p = t.profile('CountModern', case, opts=EXACT)
+    _exact(t, p, run)
+
+
+@test(since=21)
+def counts_of_switches_on_patterns_are_exact(t):
+    run, p = t.profile('CountPatterns', opts=EXACT)
+    _exact(t, p, run)
+
+
+HUGE = '''
+public class Huge {
+    static int step(int x) { return x * 31 + 1; }
+    static int big(int h) { %s return h; }
+    static int full(int h) { %s return h; }
+    public static void main(String[] a) {
+        int h = 1;
+        for (int i = 0; i < 3; i++) { h = big(h); }
+        for (int i = 0; i < 2; i++) { h = full(h); }
+        if (h == 0) { throw new IllegalStateException(); }
+    }
+}
+'''
+
+
+@test(since=17)
+def huge_methods(t):
+    """20000 bytes, which the VM does not compile; 65527, which have no room for the calls: what these call is counted all the same."""
+    source = t.work / 'huge' / 'Huge.java'
+    source.parent.mkdir()
+    source.write_text(HUGE % ('h = step(h);' * 4000, 'h = step(h);' * 13105))
+    t.javac17(source, t.work)
+    run = t.start_command(t.jdk.java() + t.gc + [t.agent(EXACT), '-cp', str(t.dir / 'huge'), 'Huge']).finish()
+    t.equal(run.code, 0, 'exit code')
+    p = t.output()
+    got = _counts(p)
+    t.equal([got['Huge.' + m] for m in ('big', 'full', 'step')], [3, 0, 3 * 4000 + 2 * 13105], 'calls of big, full, step')
+    t.check(any('longer than 65535' in str(v) for k, v in p.report.items() if k == 'left alone'), 'report %s' % p.report)
+    t.equal(p.report.get('exits by exception not told'), '1 methods', "that of Object's constructor")
 
 
 @test(collectors='all')
@@ -76,6 +119,30 @@ def sleeping_is_no_cpu_time(t):
     wall = t.profile('Calls', opts='cpu=times,times=wall,cutoff=0,depth=1')[1]
     ms = sum(r.self_ for r in wall.rows if r.method in ('Calls.napper', 'java.lang.Thread.sleep', 'java.lang.Thread.sleepNanos', 'java.lang.Thread.beforeSleep')) * wall.total / 100
     t.check(ms >= 195, 'with times=wall 200 ms of sleep are %.1f ms' % ms)
+
+
+@test(params=('cpu', 'wall'))
+def waiting_is_no_cpu_time(t, clock):
+    """The JDK's methods are left out: their time is that of the three that wait."""
+    _, p = t.profile('Waits', 300, opts='cpu=times,cutoff=0,depth=1,include=Waits,times=' + clock, stdout='done\n')
+    for m in ('Waits.notified', 'Waits.parked', 'Waits.blocked'):
+        rows = [r for r in p.rows if r.method == m]
+        ms = sum(r.self_ for r in rows) * p.total / 100
+        t.check(rows and (ms < 60 if clock == 'cpu' else ms > 295), '%s: %d rows, %.1f ms' % (m, len(rows), ms))
+
+
+@test()
+def one_bad_class_does_not_fail_its_batch(t):
+    """Another agent spoils a class as it is retransformed: it stays as it is, those retransformed with it are counted."""
+    spoiler = '-agentpath:%s=java/util/Properties' % (t.env.native_dir(t.jdk) / 'libspoiler.so')
+    run = t.java('Count', 'kinds', jvm=[t.agent(EXACT)], agent=spoiler)
+    t.complete(run, done='Dumping CPU usage by timing methods ... done.')
+    p = t.output()
+    _exact(t, p, run)
+    t.equal(p.report.get('classes left alone'), '1 that the VM or the rewriter refused, 0 for want of memory', 'report')
+    got = _counts(p)
+    t.equal([m for m in got if m.startswith('java.util.Properties.')], [], 'methods of the spoilt class')
+    t.check(len([m for m in got if m.startswith('java.')]) > 100, 'methods of java.base: %d' % len(got))
 
 
 @test(level='quick')

@@ -108,3 +108,9 @@ def stacks_of_virtual_threads_that_overflow_leave_no_call_behind(t, engine):
     got = callers(p, 'Overflow.storm')
     base = max(got, key=got.get)
     overflown(t, run, p, rounds, base)
+
+
+@test(since=21, timeout=100)
+def a_virtual_thread_that_yields_near_the_end_of_its_stack_goes_on(t):
+    run, _ = t.profile('DeepYield', opts=EXACT)
+    t.equal(run.out, 'yielded\n', 'stdout')

@@ -314,9 +314,10 @@ static void pending_calls_that_a_gap_swallowed_do_not_hide_others(void **state)
     begin(1);
     struct hpx_calls_pending p = {.method = 2, .calls = 5, .ns = 50};
     hpx_calltab_pending(&tab, th, &p);
-    gap(10, 0, 0, 5, 100);
+    gap(14, 0, 0, 7, 100);
     event(HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(3, 3));
     assert_cost(TRACE(2), 8, 53, 53);
+    assert_int_equal(tab.lost_calls, 2); /* five of the seven were counted */
     end();
 }
 

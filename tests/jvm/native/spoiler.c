@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An agent that spoils one class, named in its option, where it is retransformed: the VM gets half of its bytes and refuses them. */
+#include <jvmti.h>
+#include <string.h>
+
+static char spoilt[200];
+
+static void JNICALL class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass again, jobject loader, const char *name, jobject domain, jint n,
+                               const unsigned char *data, jint *new_n, unsigned char **new_data)
+{
+    unsigned char *half;
+    (void)jni, (void)loader, (void)domain;
+    if (again != NULL && name != NULL && strcmp(name, spoilt) == 0 && (*jvmti)->Allocate(jvmti, n / 2, &half) == JVMTI_ERROR_NONE) {
+        memcpy(half, data, (size_t)n / 2);
+        *new_data = half;
+        *new_n = n / 2;
+    }
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    jvmtiEnv *jvmti;
+    jvmtiCapabilities wanted = {.can_retransform_classes = 1};
+    jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = class_file};
+    (void)reserved;
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_1) != JNI_OK || options == NULL || strlen(options) >= sizeof(spoilt)) {
+        return JNI_ERR;
+    }
+    memcpy(spoilt, options, strlen(options) + 1);
+    return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+                   (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof(callbacks)) == JVMTI_ERROR_NONE &&
+                   (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) == JVMTI_ERROR_NONE
+               ? JNI_OK
+               : JNI_ERR;
+}
