@@ -131,6 +131,18 @@ def calls_add_up_under_load(t, how):
     t.equal([p.report[k] for k in ('exits not seen', 'exits without an entry', 'lost')], ['0', '0', '0'], 'exits not seen, exits without an entry, lost')
 
 
+@test(level='quick')
+def what_a_thread_keeps_back_is_in_the_dump(t):
+    run = t.start('Kept', 1000, opts=EXACT + ',include=Kept')
+    run.wait_line('ready')
+    for _ in range(2):
+        t.check(_ask(t, run, TIMES), 'the program has ended')
+    run.signal(signal.SIGTERM)
+    run.finish()
+    p = _text(t)
+    t.equal([{r.method: r.count for r in rows} for _, _, rows in p.every[:2]], [{'Kept.step': 1000}, {}], 'calls of the two sections')
+
+
 @test(level='quick', params=('a', 'b'))
 def samples_add_up(t, form):
     run = t.start('Burn', 800, 800, 800, opts=SAMPLES + ',format=' + form)
