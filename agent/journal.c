@@ -199,6 +199,11 @@ void hpx_journal_end(void)
     close_stream();
 }
 
+uint64_t hpx_journal_progress(void)
+{
+    return atomic_load_explicit(&journal.stream.out.progress, memory_order_relaxed);
+}
+
 void hpx_journal_forget(void)
 {
     int fd = get_fd();

@@ -28,6 +28,8 @@ struct hpx_stream *hpx_journal_stream(void);
 void hpx_journal_table(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls);
 /* The output is complete: removes the file. */
 void hpx_journal_end(void);
+/* Any thread: bytes written so far, to see whether they move. */
+uint64_t hpx_journal_progress(void);
 /* In the child of a fork; async-signal-safe. */
 void hpx_journal_forget(void);
 

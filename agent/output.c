@@ -417,7 +417,7 @@ bool hpx_output_wait(uint64_t stall_ns)
         }
         uint64_t now = atomic_load_explicit(&output.steps, memory_order_relaxed) +
                        atomic_load_explicit(&output.main.out.progress, memory_order_relaxed) +
-                       atomic_load_explicit(&output.split.out.progress, memory_order_relaxed);
+                       atomic_load_explicit(&output.split.out.progress, memory_order_relaxed) + hpx_journal_progress();
         if (now != before) {
             before = now;
             moved = hpx_clock_mono();
