@@ -98,6 +98,7 @@ int hpx_output_init(struct hpx_err *err)
         hpx_agent.opt.split = false;
     }
     if (rc == 0 && output.main.out.ops->publish != NULL) {
+        output.main.out.make_room = hpx_journal_give_up;
         hpx_model_keep_journal(hpx_agent.model);
         hpx_journal_init(hpx_out_file_name(&output.main.out));
     }
