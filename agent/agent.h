@@ -93,7 +93,8 @@ struct hpx_agent_thread {
     /* tracker.c: cpu=times */
     _Atomic int in_probe; /* release: the probe's end; acquire: hpx_tracker_quiesce() */
     struct hpx_calls calls;
-    uint64_t owed; /* times=sampled: ns of signals that could not be told yet. The handler's; then who may write the ring */
+    struct hpx_calls_pending kept; /* what it kept back when a dump on request read its tail. The aggregator's */
+    uint64_t owed;                 /* times=sampled: ns of signals that could not be told yet. The handler's; then who may write the ring */
     struct hpx_cpuclock cpuclock;
     struct hpx_deep deep;
     bool carries; /* the owner's: virtual threads have been on it */

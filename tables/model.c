@@ -64,6 +64,8 @@ struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
     m->cfg = *cfg;
     hpx_model_sweep_init(m);
     hpx_arena_init(&m->lines);
+    hpx_vec_init(&m->past, sizeof(struct hpx_past));
+    hpx_vec_init(&m->past_costs, sizeof(struct hpx_past_cost));
     if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods) != 0 || hpx_traces_init(&m->traces) != 0 ||
         hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m) ||
         (cfg->class_event && hpx_shown_number_frames(&m->shown) != 0) || (cfg->calls && !hpx_model_calls_init(m))) {
@@ -87,6 +89,8 @@ void hpx_model_destroy(struct hpx_model *m)
         hpx_model_calls_fini(m);
     }
     hpx_arena_fini(&m->lines);
+    hpx_vec_fini(&m->past);
+    hpx_vec_fini(&m->past_costs);
     free(m->sweep.back);
     free(m->stack.at);
     free(m->name.at);
@@ -133,7 +137,8 @@ static void thread_end(struct hpx_model *m, uint64_t key)
     }
 }
 
-static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start *msg)
+/* Owns msg. */
+static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
 {
     thread_end(m, msg->key); /* one that ended untold: without memory, or a native thread that never detached */
     uint32_t serial = hpx_threads_add(&m->threads, msg->key);
@@ -149,6 +154,27 @@ static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start 
     if (msg->other && serial) {
         (void)give_slots(m, msg->other, serial);
     }
+    if (serial && m->cfg.thread_event) {
+        hpx_threads_keep(&m->threads, msg->key, msg);
+    } else {
+        free(msg);
+    }
+}
+
+bool hpx_model_retell(struct hpx_model *m)
+{
+    const struct hpx_thread_entry **living = hpx_model_scratch(&m->stack, m->threads.all.len * sizeof(struct hpx_thread_entry *));
+    uint32_t n = living ? hpx_threads_list(&m->threads, living) : 0;
+    bool told = living != NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        told = tell(m, living[i]->serial, living[i]->said) && told;
+    }
+    for (uint32_t i = 1; m->cfg.class_event && i < m->methods.classes.len; i++) {
+        if (hpx_methods_class(&m->methods, i)->said) {
+            told = hpx_model_tell_class(m, i, false) && told;
+        }
+    }
+    return told;
 }
 
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t)
@@ -180,8 +206,8 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
         hpx_model_resolved(m, (const struct hpx_msg_resolved *)(const void *)msg);
         break;
     case HPX_MSG_THREAD_START:
-        thread_start(m, (const struct hpx_msg_thread_start *)(const void *)msg);
-        break;
+        thread_start(m, (struct hpx_msg_thread_start *)(void *)msg);
+        return true;
     case HPX_MSG_THREAD_END:
         thread_end(m, ((const struct hpx_msg_thread_end *)(const void *)msg)->key);
         break;
@@ -342,5 +368,6 @@ size_t hpx_model_trace_bytes(const struct hpx_model *m)
 size_t hpx_model_bytes(const struct hpx_model *m)
 {
     return sizeof(*m) + hpx_model_trace_bytes(m) + hpx_methods_announced_bytes(&m->methods) + hpx_threads_bytes(&m->threads) +
-           m->stack.size + m->name.size + m->slots_bytes + (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
+           m->stack.size + m->name.size + m->slots_bytes + m->past.bytes + m->past_costs.bytes +
+           (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
 }

@@ -32,6 +32,7 @@ struct hpx_out {
     bool published;            /* has its final name */
     bool unpublished_said;     /* a failed publish was said */
     bool (*record)(void *ctx); /* the opener's: a record ends here; NULL: the output is bytes, not records */
+    bool (*make_room)(void);   /* the opener's: the disk is full; true: there is more room now, try again. NULL: nothing can be given up */
     locale_t c_locale;         /* the program may have set another: a comma in 12.34 would break every reader. (locale_t)0: not to be had */
     char name[4096];           /* where the bytes are now, for messages; the opener may change it in ops->publish */
     _Atomic uint64_t progress; /* relaxed: bytes taken by ops->write so far, for who waits for the end and sees whether it moves */
