@@ -22,6 +22,7 @@ struct hpx_agent {
     JavaVM *vm;
     jvmtiEnv *jvmti;
     struct hpx_options opt;
+    _Atomic uint32_t depth; /* relaxed: frames of the stacks that are sampled from now on: opt.depth, until a peer says otherwise */
     struct hpx_gate gate;
     struct hpx_aggregator aggregator;
     struct hpx_shard shard;       /* the aggregator's: drainers beside it; cpu=times, cpu=old */
@@ -93,7 +94,8 @@ struct hpx_agent_thread {
     /* tracker.c: cpu=times */
     _Atomic int in_probe; /* release: the probe's end; acquire: hpx_tracker_quiesce() */
     struct hpx_calls calls;
-    uint64_t owed; /* times=sampled: ns of signals that could not be told yet. The handler's; then who may write the ring */
+    struct hpx_calls_pending kept; /* what it kept back when a dump on request read its tail. The aggregator's */
+    uint64_t owed;                 /* times=sampled: ns of signals that could not be told yet. The handler's; then who may write the ring */
     struct hpx_cpuclock cpuclock;
     struct hpx_deep deep;
     /* stacks.c: the ring's producer's */

@@ -12,6 +12,7 @@
 #include "instrument.h"
 #include "log.h"
 #include "names.h"
+#include "net.h"
 #include "output.h"
 #include "sampler.h"
 #include "service.h"
@@ -28,10 +29,12 @@
  * before anything is compiled. */
 static const jvmtiEvent always[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, 0};
 static const struct events {
-    jvmtiEvent load[4], live[5];
+    jvmtiEvent load[4], live[6];
 } samples = {{JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
-             {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, 0}},
-  calls = {{JVMTI_EVENT_VM_START, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, 0}, {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, 0}};
+             {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
+              JVMTI_EVENT_DATA_DUMP_REQUEST, 0}},
+  calls = {{JVMTI_EVENT_VM_START, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, 0},
+           {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_DATA_DUMP_REQUEST, 0}};
 
 static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events)
 {
@@ -122,6 +125,17 @@ static void give_up(const struct hpx_err *err)
     load_events(JVMTI_DISABLE);
     hpx_sampler_stay_out();
     hpx_warn("%s is off: %s", hpx_agent_mode(), err->msg);
+}
+
+/* SIGQUIT: on a thread of the VM's, before it prints its own dump of the threads, or after it. */
+static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
+{
+    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff};
+    (void)jvmti;
+    if (hpx_gate_enter(&hpx_agent.gate)) {
+        (void)hpx_dump_request(&all);
+        hpx_gate_leave(&hpx_agent.gate);
+    }
 }
 
 static void JNICALL on_virtual_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -256,6 +270,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
         }
         return;
     }
+    hpx_net_end();
     hpx_handshake_stop(SAMPLER_WAIT_NS);
     hpx_gate_shut(&hpx_agent.gate);
     live_events(JVMTI_DISABLE);
@@ -301,6 +316,7 @@ int hpx_callbacks_init(struct hpx_err *err)
         all.known.ThreadEnd = on_thread_end;
         all.known.ClassLoad = on_class_load;
         all.known.ClassPrepare = on_class_prepare;
+        all.known.DataDumpRequest = on_data_dump_request;
         all.known.CompiledMethodLoad = on_compiled_method_load;
         all.known.CompiledMethodUnload = on_compiled_method_unload;
         all.known.DynamicCodeGenerated = on_dynamic_code;

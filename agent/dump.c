@@ -3,24 +3,48 @@
 #include "dump.h"
 #include "clock.h"
 #include "company.h"
+#include "journal.h"
+#include "log.h"
 #include "output.h"
+#include "peer.h"
 #include "report.h"
 #include "sampler.h"
 #include "service.h"
 #include "tracker.h"
 #include <stdlib.h>
 
-enum { MSG_FINAL = HPX_MSG_OTHER };
+enum { MSG_FINAL = HPX_MSG_OTHER, MSG_WISH };
 
 #define NAMES_WAIT_NS   (500ull * 1000 * 1000) /* for names that are still asked for when a dump is due */
 #define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for handlers that are inside at the end: a thread may have lost its CPU there */
+#define JOURNAL_NS      (600ull * 1000 * 1000) /* with the wait for names and a pass: a table each second */
+#define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
+#define PEEK_TRIES      100u
 
 static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
 
+struct msg_wish {
+    struct hpx_msg m;
+    struct hpx_dump_wish wish;
+    bool journal; /* a table for the journal instead: the one of them is static */
+};
+static struct msg_wish journal_wish = {.journal = true};
+
 /* The aggregator's alone. */
 static struct {
-    enum { IDLE, REQUESTED, STOPPED, NAMING, ENDED } state;
+    enum {
+        IDLE,
+        ASKED, /* the first request waits for names */
+        TAKEN, /* this pass reads what the threads keep back */
+        ENDING,
+        STOPPED,
+        NAMING,
+        ENDED
+    } state;
+    struct hpx_msg *wishes, **wishes_end; /* requests that have no dump yet */
     uint64_t naming_until;
+    uint64_t journal;             /* when the next table of the journal is due; UINT64_MAX: it waits among the wishes */
+    uint64_t periodic;            /* when the next dump of dump= is due; 0: none */
     struct hpx_snapshot *samples; /* of the dump that is being made */
     struct hpx_call_snapshot *calls;
 } dump;
@@ -75,16 +99,53 @@ static void stop_producers(void)
     hpx_aggregator_each(&hpx_agent.aggregator, disarm, NULL);
 }
 
+static void add_wish(struct hpx_msg *m)
+{
+    m->next = NULL;
+    *dump.wishes_end = m;
+    dump.wishes_end = &m->next;
+}
+
+static struct msg_wish *drop_wish(void)
+{
+    struct hpx_msg *m = dump.wishes;
+    dump.wishes = m->next;
+    dump.wishes_end = dump.wishes != NULL ? dump.wishes_end : &dump.wishes;
+    return (struct msg_wish *)(void *)m;
+}
+
 static void message(void *ctx, struct hpx_msg *m)
 {
     (void)ctx;
     if (hpx_model_message(hpx_agent.model, m)) {
         return;
     }
-    if (m->kind == MSG_FINAL && dump.state == IDLE) {
-        dump.state = REQUESTED;
+    if (hpx_peer_message(m)) {
+        return;
+    }
+    if (m->kind == MSG_WISH && dump.state != ENDED) {
+        add_wish(m);
+        return;
+    }
+    if (m->kind == MSG_FINAL && dump.state < ENDING) {
+        dump.state = ENDING;
     }
     free(m);
+}
+
+/* Where a dump on request is made behind this pass: what t keeps back at that place of its ring. */
+static uint64_t tail(void *ctx, struct hpx_thread *t)
+{
+    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
+    uint64_t to = hpx_ring_peek(&t->ring);
+    (void)ctx;
+    if (dump.state == TAKEN && at->counting == at) {
+        if (hpx_calls_peek(&at->calls, PEEK_TRIES, &at->kept)) {
+            return at->kept.at;
+        }
+        at->kept = (struct hpx_calls_pending){0}; /* its owner is in a push: it is in the next dump */
+    }
+    return to;
 }
 
 static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
@@ -122,41 +183,165 @@ static void take_pending(void *ctx, struct hpx_thread *t)
     hpx_model_calls_time(hpx_agent.model, t, hpx_clock_tid_cpu(at->tid));
 }
 
+/* In the pass that tail() was for. */
+static void take_kept(void *ctx, struct hpx_thread *t)
+{
+    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
+    (void)ctx;
+    if (at->counting == at) {
+        hpx_model_calls_pending(hpx_agent.model, t, &at->kept);
+        hpx_model_calls_time(hpx_agent.model, t, hpx_clock_tid_cpu(at->tid));
+    }
+}
+
 /* Each resets its counts: one that was taken is kept until the other one has memory. */
-static bool take_snapshots(void)
+static bool take_snapshots(bool keep)
 {
     if (hpx_agent_samples() && dump.samples == NULL) {
-        dump.samples = hpx_model_snapshot(hpx_agent.model);
+        dump.samples = (keep ? hpx_model_snapshot_kept : hpx_model_snapshot)(hpx_agent.model);
     }
     if (hpx_agent_calls() && dump.calls == NULL) {
-        dump.calls = hpx_model_call_snapshot(hpx_agent.model);
+        dump.calls = (keep ? hpx_model_call_snapshot_kept : hpx_model_call_snapshot)(hpx_agent.model);
     }
     return (!hpx_agent_samples() || dump.samples != NULL) && (!hpx_agent_calls() || dump.calls != NULL);
 }
 
+/* wish NULL: the last one. */
+static void hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wish)
+{
+    hpx_output_dump(dump.samples, dump.calls, r, wish);
+    dump.samples = NULL;
+    dump.calls = NULL;
+}
+
+static void serve_journal(void)
+{
+    bool whole = hpx_journal_take_anew();
+    struct hpx_snapshot *samples = hpx_agent_samples() ? hpx_model_journal(hpx_agent.model, whole) : NULL;
+    struct hpx_call_snapshot *calls = hpx_agent_calls() ? hpx_model_call_journal(hpx_agent.model, whole) : NULL;
+    if ((hpx_agent_samples() && samples == NULL) || (hpx_agent_calls() && calls == NULL)) {
+        hpx_journal_want_anew(); /* no memory: what one of them may have taken is in the next table of everything */
+        hpx_snapshot_destroy(samples);
+        hpx_call_snapshot_destroy(calls);
+    } else {
+        hpx_output_journal(samples, calls, whole);
+    }
+    dump.journal = hpx_clock_mono() + JOURNAL_NS;
+}
+
+/* The first request's dump; false: no memory for it now, and there is time left. */
+static bool serve_wish(void)
+{
+    struct msg_wish *m = (struct msg_wish *)(void *)dump.wishes;
+    if (m->journal) {
+        (void)drop_wish();
+        if (dump.state != NAMING) { /* at the end the last dump comes at once */
+            serve_journal();
+        }
+        return true;
+    }
+    if (m->wish.traces) {
+        dump.samples = hpx_model_traces(hpx_agent.model); /* NULL: said when it is handed over */
+    } else if (!take_snapshots(m->wish.keep) && hpx_clock_mono() <= dump.naming_until) {
+        return false; /* the counts stand: a later pass may find memory */
+    }
+    struct hpx_report r;
+    hpx_report_collect(&r, dump.calls);
+    hand_over(&r, &m->wish);
+    free(drop_wish());
+    return true;
+}
+
 static void finish(void)
 {
+    hpx_peer_drop();
     hpx_model_give_up(hpx_agent.model);
     hpx_service_quit();
     bool wanted = hpx_agent.opt.doe;
     if (hpx_agent_calls()) {
         hpx_aggregator_each(&hpx_agent.aggregator, take_pending, NULL);
     }
-    if (wanted && !take_snapshots() && hpx_clock_mono() <= dump.naming_until) {
-        return; /* the counts stand: the next pass may find memory */
+    while (dump.wishes != NULL) {
+        if (!serve_wish()) {
+            return;
+        }
+    }
+    if (wanted && !take_snapshots(false) && hpx_clock_mono() <= dump.naming_until) {
+        return;
     }
     struct hpx_report r;
     hpx_report_collect(&r, dump.calls); /* after the snapshots, which count what they cannot name */
     if (wanted) {
-        hpx_output_dump(dump.samples, dump.calls, &r);
-        dump.samples = NULL;
-        dump.calls = NULL;
+        hand_over(&r, NULL);
     }
     hpx_output_end(&r);
     dump.state = ENDED;
 }
 
-/* The pass that ends with REQUESTED had looked for new threads and tails before; the one that ends with STOPPED finds the last threads, the
+/* Names that are asked for have come, or were waited for long enough. */
+static bool named(void)
+{
+    return hpx_model_unresolved(hpx_agent.model) == 0 || hpx_clock_mono() > dump.naming_until;
+}
+
+static void note_journal(void)
+{
+    if (hpx_journal_on() && hpx_clock_mono() >= dump.journal) {
+        add_wish(&journal_wish.m);
+        dump.journal = UINT64_MAX;
+    }
+}
+
+static void note_period(void)
+{
+    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff};
+    uint64_t now = hpx_clock_mono();
+    if (dump.periodic == 0 || now < dump.periodic || dump.wishes != NULL) {
+        return;
+    }
+    dump.periodic = now - dump.periodic < hpx_agent.opt.dump_ns ? dump.periodic + hpx_agent.opt.dump_ns : now + hpx_agent.opt.dump_ns;
+    (void)hpx_dump_request(&all);
+}
+
+static bool serve(bool again)
+{
+    dump.state = serve_wish() ? IDLE : ASKED;
+    return again || (dump.state == IDLE && dump.wishes != NULL);
+}
+
+/* While the program runs; `again` as of hpx_sink.pass_end. */
+static bool go_on(bool again)
+{
+    if (dump.state == TAKEN) {
+        hpx_aggregator_each(&hpx_agent.aggregator, take_kept, NULL);
+        return serve(again);
+    }
+    note_period();
+    hpx_peer_pass_end();
+    note_journal();
+    if (dump.state == IDLE && dump.wishes != NULL) {
+        bool journal = dump.wishes == &journal_wish.m;
+        dump.state = ASKED;
+        dump.naming_until = hpx_clock_mono() + (journal ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
+    }
+    if (dump.state == ASKED && named()) {
+        if (hpx_agent_calls()) {
+            hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+            dump.state = TAKEN;
+            return true;
+        }
+        return serve(again);
+    }
+    hpx_company_look_own();
+    if (hpx_agent_sampled() && hpx_company_ended()) {
+        hpx_shard_gather(&hpx_agent.shard); /* the next look finds all clocks */
+    } else if (hpx_agent_calls()) {
+        hpx_shard_balance(&hpx_agent.shard);
+    }
+    return again;
+}
+
+/* The pass that ends with ENDING had looked for new threads and tails before; the one that ends with STOPPED finds the last threads, the
  * next their last records. */
 static bool pass_end(void *ctx)
 {
@@ -164,7 +349,7 @@ static bool pass_end(void *ctx)
     hpx_sampler_look();
     bool again = hpx_model_pass_end(hpx_agent.model);
     switch (dump.state) {
-    case REQUESTED:
+    case ENDING:
         hpx_gate_close(&hpx_agent.gate);
         stop_producers();
         hpx_model_look_for_unloaded(hpx_agent.model);
@@ -179,20 +364,14 @@ static bool pass_end(void *ctx)
         dump.naming_until = hpx_clock_mono() + NAMES_WAIT_NS;
         return true;
     case NAMING:
-        if (hpx_model_unresolved(hpx_agent.model) == 0 || hpx_clock_mono() > dump.naming_until) {
+        if (named()) {
             finish();
         }
         return again;
-    case IDLE:
-        hpx_company_look_own();
-        if (hpx_agent_sampled() && hpx_company_ended()) {
-            hpx_shard_gather(&hpx_agent.shard); /* the next look finds all clocks */
-        } else if (hpx_agent_calls()) {
-            hpx_shard_balance(&hpx_agent.shard);
-        }
+    case ENDED:
         return again;
     default:
-        return again;
+        return go_on(again);
     }
 }
 
@@ -212,12 +391,29 @@ int hpx_dump_init(struct hpx_sink *sink)
     };
     hpx_agent.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message, .events = events, .thread_gone = thread_gone, .pass_end = pass_end};
+    dump.wishes_end = &dump.wishes;
+    dump.journal = hpx_clock_mono() + JOURNAL_NS;
+    dump.periodic = hpx_agent.opt.dump_ns > 0 ? hpx_clock_mono() + hpx_agent.opt.dump_ns : 0;
     if (hpx_agent_calls() && hpx_agent.model != NULL) {
         hpx_shard_init(&hpx_agent.shard, &hpx_agent.aggregator, hpx_model_calltab(hpx_agent.model), hpx_shard_limit());
         sink->thread_came = thread_came;
+        sink->tail = tail;
     }
     final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
     return hpx_agent.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
+}
+
+bool hpx_dump_request(const struct hpx_dump_wish *wish)
+{
+    struct msg_wish *m = hpx_msg_new(MSG_WISH, sizeof *m);
+    if (m == NULL) {
+        hpx_count(&hpx_agent.counters, HPX_C_DUMPS_UNTOLD, 1);
+        hpx_warn("%s: no memory for a dump on request: it is left out", hpx_agent_mode());
+        return false;
+    }
+    m->wish = *wish;
+    hpx_lane_post(&hpx_agent.aggregator.control, &m->m, true);
+    return true;
 }
 
 void hpx_dump_request_final(void)

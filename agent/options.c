@@ -74,6 +74,27 @@ static enum value_is take_interval(uint64_t *ns, const char *s)
     return VALUE_GOOD;
 }
 
+static enum value_is take_period(uint64_t *ns, const char *value)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", UINT64_C(1000000000)},
+                 {"ms", UINT64_C(1000000)},
+                 {"s", UINT64_C(1000000000)},
+                 {"m", UINT64_C(60000000000)},
+                 {"h", UINT64_C(3600000000000)}};
+    size_t n = strspn(value, "0123456789");
+    unsigned long count = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
+    for (size_t i = 0; i < HPX_ARRAY_LEN(units); i++) {
+        if (n > 0 && count > 0 && !strcmp(value + n, units[i].name)) {
+            *ns = count < HPX_OPT_MAX_PERIOD_NS / units[i].ns ? count * units[i].ns : HPX_OPT_MAX_PERIOD_NS;
+            return VALUE_GOOD;
+        }
+    }
+    return VALUE_WRONG;
+}
+
 static enum value_is take_cutoff(double *cutoff, const char *value)
 {
     char *end;
@@ -282,6 +303,9 @@ static int take_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const 
         return take_depth(p, value, is);
     case HPX_OPT_INTERVAL:
         *is = take_interval(&p->o->interval_ns, value);
+        return 0;
+    case HPX_OPT_PERIOD:
+        *is = take_period(&p->o->dump_ns, value);
         return 0;
     case HPX_OPT_SAMPLER:
         *is = take_sampler(&p->o->sampler, value);
@@ -513,8 +537,7 @@ int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err)
     for (size_t i = 0; i < HPX_MODE_COUNT; i++) {
         if (asked[i] && !hpx_modes[i].ready) {
             const struct hpx_opt_parse p = {.given = o->given, .err = err};
-            return hpx_opt_refuse(&p, NULL,
-                                  "%s%s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are, into a file",
+            return hpx_opt_refuse(&p, NULL, "%s%s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are",
                                   hpx_modes[i].text, o->heap_by_default ? ", the default," : "");
         }
     }

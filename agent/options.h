@@ -26,10 +26,11 @@ struct hpx_options {
     bool monitor;
     bool binary;     /* format=b */
     uint32_t idsize; /* bytes of an identifier in format=b: 4 or 8 */
-    bool lineno, thread, doe, msa, force, verbose, gc_okay, primfields, primarrays;
+    bool lineno, thread, doe, split, msa, force, verbose, gc_okay, primfields, primarrays;
     bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
+    uint64_t dump_ns;     /* a dump each; 0: none, else at most HPX_OPT_MAX_PERIOD_NS */
     enum hpx_engine sampler;
     int signal;    /* number of the signal of cpu=samples and times=sampled */
     double cutoff; /* >= 0, inf or nan */
@@ -49,6 +50,8 @@ struct hpx_options {
 #define HPX_OPT_MAX_RTSIG 27 /* signal=RTMIN+N: the JDK wakes blocked I/O by RTMIN+28 (SIGRTMAX-2), others have what is behind */
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
+
+#define HPX_OPT_MAX_PERIOD_NS (1000u * HPX_OPT_MAX_INTERVAL_NS)
 
 /* Sources are taken in this order, the later wins: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS (both read by the caller, NULL: not set), command
  * line (may be NULL). An option file (@NAME) counts as a source of its own at its place. `help` is known only as the whole command line;

@@ -50,7 +50,14 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "thread", .kind = HPX_OPT_FLAG, .offset = AT(thread), .values = YN, .must = YN, .def = "n",
      .what = "the thread in traces", .more = "y: each thread has traces of its own. Some readers of HPROF text, gprof2dot among them, take only files made with thread=n."},
     {.name = "doe", .kind = HPX_OPT_FLAG, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
-     .what = "write a profile at exit", .more = "n: the file has the threads alone. Profiles that are asked for while the program runs are not in this version yet."},
+     .what = "write a profile at exit", .more = "n: the file has the threads alone. Profiles that are asked for while the program runs are written all the same."},
+    {.name = "dump", .kind = HPX_OPT_PERIOD, .values = "TIME", .must = "a time above 0: 500ms, 60s, 5m, 1h", .def = "off",
+     .what = "a profile each so often: 60s, 5m, 1h",
+     .more = "As if it were asked for by SIGQUIT, each time; without a unit the number is seconds. Each profile holds what happened since the one before."},
+    {.name = "split", .kind = HPX_OPT_FLAG, .offset = AT(split), .values = YN, .must = YN, .def = "n",
+     .what = "a file for each profile that is asked for",
+     .more = "y: the profiles asked for by SIGQUIT or dump= go to NAME.1, NAME.2 and so on, each a whole file; the one at exit is NAME. n: all of them stand one "
+             "behind the other in NAME, as in the original; many readers take only the first."},
     {.name = "force", .kind = HPX_OPT_FLAG, .offset = AT(force), .values = YN, .must = YN, .def = "y",
      .what = "replace an existing file",
      .more = "n: where NAME exists, the process id is put into the name: java.hprof.1234.txt for text (NAME.1234.txt where NAME has no .txt), "
@@ -118,5 +125,5 @@ const struct hpx_mode_info hpx_modes[HPX_MODE_COUNT] = {
     [HPX_MODE_HEAP_SITES] = {"heap=sites", false},
     [HPX_MODE_MONITOR] = {"monitor=y", false},
     [HPX_MODE_FORMAT_B] = {"format=b", true},
-    [HPX_MODE_NET] = {"net=", false},
+    [HPX_MODE_NET] = {"net=", true},
 };

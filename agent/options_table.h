@@ -21,6 +21,7 @@ enum hpx_opt_kind {
     HPX_OPT_TIMES,
     HPX_OPT_MIN,
     HPX_OPT_IDSIZE,
+    HPX_OPT_PERIOD,
     HPX_OPT_PATTERNS,       /* kept in the char * at `offset` */
     HPX_OPT_FLAG,           /* y or n, kept in the bool at `offset` */
     HPX_OPT_IGNORED_FLAG,   /* y or n, not kept */

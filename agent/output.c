@@ -2,18 +2,31 @@
 /* output.c: the writer's thread of output.h. */
 #include "output.h"
 #include "clock.h"
-#include "hprof_ascii.h"
-#include "hprof_binary.h"
+#include "journal.h"
 #include "log.h"
+#include "net.h"
 #include "out_file.h"
 #include "spawn.h"
+#include "stream.h"
 #include <errno.h>
 #include <limits.h>
 #include <semaphore.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MSG_THREAD_START = 1, MSG_THREAD_END, MSG_CLASS_LOAD, MSG_CLASS_UNLOAD, MSG_DUMP, MSG_END };
+enum {
+    MSG_THREAD_START = 1,
+    MSG_THREAD_END,
+    MSG_CLASS_LOAD,
+    MSG_CLASS_UNLOAD,
+    MSG_SPLIT,
+    MSG_DUMP,
+    MSG_JOURNAL_BEGIN,
+    MSG_JOURNAL,
+    MSG_END
+};
 
 struct msg_thread {
     struct hpx_msg m;
@@ -27,11 +40,22 @@ struct msg_class {
     struct hpx_class_rec rec; /* its name: behind */
     char text[];
 };
+struct msg_split {
+    struct hpx_msg m;
+    struct timespec wall;
+    uint64_t mono;
+};
 struct msg_dump {
     struct hpx_msg m;
     struct hpx_snapshot *snapshot;
     struct hpx_call_snapshot *calls;
+    struct hpx_dump_wish wish;
     struct hpx_report report;
+};
+struct msg_journal {
+    struct hpx_msg m;
+    struct hpx_snapshot *samples;
+    struct hpx_call_snapshot *calls;
 };
 struct msg_end {
     struct hpx_msg m;
@@ -41,9 +65,12 @@ struct msg_end {
 
 static struct {
     struct hpx_lane lane;
-    struct hpx_out out;         /* the thread's, once it runs */
-    struct hpx_ascii ascii;     /* the thread's, with format=a */
-    struct hpx_binary binary;   /* the thread's, with format=b */
+    struct hpx_stream main;  /* the thread's, once it runs: what the options name */
+    struct hpx_stream split; /* the thread's: a dump's own file, split=y */
+    struct timespec wall;    /* of the header, and the same moment by the other clock; the thread's */
+    uint64_t mono;
+    struct hpx_stream *now;     /* the thread's: which of the two what comes is for */
+    uint32_t nsplit;            /* the thread's: files of their own so far */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
     struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
@@ -55,7 +82,7 @@ static struct {
 int hpx_output_init(struct hpx_err *err)
 {
     static char name[PATH_MAX];
-    if (hpx_name_expand(name, sizeof name, hpx_agent.opt.file, hpx_agent.start) != 0) {
+    if (hpx_agent.opt.net == NULL && hpx_name_expand(name, sizeof name, hpx_agent.opt.file, hpx_agent.start) != 0) {
         return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_agent.opt.file);
     }
     struct hpx_out_file_opts opts = {.name = name, .force = hpx_agent.opt.force, .text = !hpx_agent.opt.binary};
@@ -66,7 +93,24 @@ int hpx_output_init(struct hpx_err *err)
     if (output.end == NULL || output.spare == NULL) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
-    return hpx_out_file_open(&output.out, &opts, err);
+    output.now = &output.main;
+    if (hpx_agent.opt.net != NULL) {
+        if (hpx_agent.opt.split) {
+            hpx_warn("split=y: net= is no regular file: all dumps go there");
+            hpx_agent.opt.split = false;
+        }
+        return hpx_net_open(&output.main, &output.lane.wake, err);
+    }
+    int rc = hpx_out_file_open(&output.main.out, &opts, err);
+    if (rc == 0 && hpx_agent.opt.split && output.main.out.ops->publish == NULL) {
+        hpx_warn("split=y: %s is no regular file: all dumps go there", hpx_agent.opt.file);
+        hpx_agent.opt.split = false;
+    }
+    if (rc == 0 && output.main.out.ops->publish != NULL) {
+        hpx_model_keep_journal(hpx_agent.model);
+        hpx_journal_init(hpx_out_file_name(&output.main.out));
+    }
+    return rc;
 }
 
 static void say_left_out(void)
@@ -74,7 +118,7 @@ static void say_left_out(void)
     hpx_warn("%s: no memory for a dump: it is left out; raise the limit of the process's memory, or lower depth=", hpx_agent_mode());
 }
 
-static void dump(struct msg_dump *d)
+static void write_dump(struct msg_dump *d)
 {
     bool old = hpx_agent.opt.cpu & HPX_CPU_OLD;
     if ((d->snapshot == NULL && hpx_agent_samples()) || (d->calls == NULL && hpx_agent_calls())) {
@@ -83,24 +127,9 @@ static void dump(struct msg_dump *d)
     if (d->snapshot == NULL && d->calls == NULL) {
         return;
     }
-    if (hpx_agent.opt.binary) {
-        hpx_binary_at(&output.binary, hpx_clock_mono());
-        hpx_binary_cpu_samples(&output.binary, d->snapshot, hpx_agent.opt.cutoff);
-    } else if (d->snapshot != NULL) {
-        hpx_ascii_cpu_samples(&output.ascii, d->snapshot, hpx_agent.opt.cutoff, time(NULL));
-    }
-    if (d->calls != NULL && old) {
-        hpx_ascii_cpu_old(&output.ascii, d->calls);
-    } else if (d->calls != NULL) {
-        hpx_ascii_cpu_times(&output.ascii, d->calls, hpx_agent.opt.cutoff, time(NULL));
-    }
     hpx_report_text(output.text, &d->report);
-    if (hpx_agent.opt.binary) {
-        hpx_binary_dump_end(&output.binary, output.text);
-    } else {
-        hpx_ascii_report(&output.ascii, output.text);
-    }
-    if (hpx_out_section(&output.out, true) == 0 && hpx_agent.opt.verbose) {
+    hpx_stream_dump(output.now, d->snapshot, d->calls, &d->wish, output.text);
+    if (hpx_out_section(&output.now->out, true) == 0 && hpx_agent.opt.verbose && !d->wish.answer) {
         hpx_say("Dumping%s%s done.", d->snapshot != NULL ? " CPU usage by sampling running threads ..." : "",
                 d->calls == NULL ? ""
                 : old            ? " CPU usage in old prof format ..."
@@ -110,14 +139,52 @@ static void dump(struct msg_dump *d)
     hpx_call_snapshot_destroy(d->calls);
 }
 
+static void dump(struct msg_dump *d)
+{
+    output.now = output.now != NULL ? output.now : &output.main;
+    if (hpx_net_is()) {
+        hpx_net_before_dump();
+    }
+    if (d->wish.traces && d->snapshot != NULL) {
+        hpx_stream_traces(output.now, d->snapshot);
+        hpx_snapshot_destroy(d->snapshot);
+    } else {
+        write_dump(d);
+    }
+    if (output.now == &output.split) {
+        hpx_stream_end(&output.split);
+        output.now = &output.main;
+    }
+    if (d->wish.done != NULL) {
+        d->wish.done(d->wish.arg);
+    }
+}
+
+/* What comes until the next dump is for a file of its own. Where none can be made the dump is for the common one, which knows
+ * already what is told again. */
+static void begin_split(const struct msg_split *m)
+{
+    static char name[PATH_MAX];
+    static struct hpx_err err;
+    int n = snprintf(name, sizeof name, "%s.%u", hpx_out_file_name(&output.main.out), ++output.nsplit);
+    struct hpx_out_file_opts opts = {.name = name, .force = hpx_agent.opt.force, .text = !hpx_agent.opt.binary};
+    output.now = &output.split;
+    if (n < 0 || (size_t)n >= sizeof name || hpx_out_file_open(&output.split.out, &opts, &err) != 0) {
+        hpx_warn("split=y: %s: this dump goes to %s", n < 0 || (size_t)n >= sizeof name ? "the name is too long" : err.msg,
+                 hpx_out_file_name(&output.main.out));
+        output.now = NULL;
+        return;
+    }
+    hpx_stream_begin(&output.split, m->wall, m->mono);
+}
+
 static void end(struct msg_end *e)
 {
-    if (hpx_agent.opt.binary) {
-        hpx_binary_release(&output.binary);
-    }
-    hpx_out_close(&output.out);
-    if (output.out.lost > 0) {
-        hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)output.out.lost);
+    hpx_stream_end(&output.main);
+    hpx_journal_end();
+    hpx_net_said(&e->report.total);
+    if (output.main.out.lost > 0) {
+        hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)output.main.out.lost);
     }
     if (!e->reported) {
         return;
@@ -133,35 +200,81 @@ static void end(struct msg_end *e)
     }
 }
 
-static void put_thread(const struct msg_thread *t)
+static void write_journal(const struct msg_journal *j)
 {
-    bool ended = t->m.kind == MSG_THREAD_END;
-    if (hpx_agent.opt.binary) {
-        hpx_binary_at(&output.binary, t->at);
-        (ended ? hpx_binary_thread_end : hpx_binary_thread_start)(&output.binary, &t->rec);
-    } else {
-        (ended ? hpx_ascii_thread_end : hpx_ascii_thread_start)(&output.ascii, &t->rec);
-    }
+    hpx_journal_table(j->samples, j->calls);
+    hpx_snapshot_destroy(j->samples);
+    hpx_call_snapshot_destroy(j->calls);
 }
 
-static void put_class(const struct msg_class *c)
+/* true: t was kept. */
+static bool net_thread(const struct msg_thread *t)
 {
-    hpx_binary_at(&output.binary, c->at);
-    (c->m.kind == MSG_CLASS_UNLOAD ? hpx_binary_class_unload : hpx_binary_class_load)(&output.binary, &c->rec);
+    const struct hpx_thread_rec *start;
+    if (t->m.kind == MSG_THREAD_START) {
+        return hpx_net_thread_begin(t->at, &t->rec);
+    }
+    hpx_net_thread_end(t->at, &t->rec, &start);
+    if (start != NULL) {
+        free((void *)((uintptr_t)start - offsetof(struct msg_thread, rec)));
+    }
+    return false;
+}
+
+/* Threads and classes with net=; true: m was kept. */
+static bool to_net(const struct hpx_msg *m)
+{
+    const struct msg_class *c = (const struct msg_class *)(const void *)m;
+    if (m->kind == MSG_THREAD_START || m->kind == MSG_THREAD_END) {
+        return net_thread((const struct msg_thread *)(const void *)m);
+    }
+    hpx_net_class(c->at, &c->rec, m->kind == MSG_CLASS_UNLOAD);
+    return false;
 }
 
 /* false: that was the end. */
 static bool carry_out(struct hpx_msg *m)
 {
     bool more = true;
+    if (hpx_net_is() && m->kind <= MSG_CLASS_UNLOAD) {
+        if (!to_net(m)) {
+            free(m);
+        }
+        atomic_fetch_add_explicit(&output.steps, 1, memory_order_relaxed);
+        return true;
+    }
     switch (m->kind) {
     case MSG_THREAD_START:
     case MSG_THREAD_END:
-        put_thread((struct msg_thread *)m);
+        if (output.now != NULL) {
+            const struct msg_thread *t = (struct msg_thread *)m;
+            hpx_stream_thread(output.now, t->at, &t->rec, m->kind == MSG_THREAD_END);
+        }
+        if (output.now == &output.main && hpx_journal_stream() != NULL) {
+            const struct msg_thread *t = (struct msg_thread *)m;
+            hpx_stream_thread(hpx_journal_stream(), t->at, &t->rec, m->kind == MSG_THREAD_END);
+        }
         break;
     case MSG_CLASS_LOAD:
     case MSG_CLASS_UNLOAD:
-        put_class((struct msg_class *)m);
+        if (output.now != NULL) {
+            const struct msg_class *c = (struct msg_class *)m;
+            hpx_stream_class(output.now, c->at, &c->rec, m->kind == MSG_CLASS_UNLOAD);
+        }
+        if (output.now == &output.main && hpx_journal_stream() != NULL) {
+            const struct msg_class *c = (struct msg_class *)m;
+            hpx_stream_class(hpx_journal_stream(), c->at, &c->rec, m->kind == MSG_CLASS_UNLOAD);
+        }
+        break;
+    case MSG_JOURNAL_BEGIN:
+        output.now = hpx_journal_begin(output.wall, output.mono);
+        break;
+    case MSG_JOURNAL:
+        output.now = &output.main;
+        write_journal((struct msg_journal *)m);
+        break;
+    case MSG_SPLIT:
+        begin_split((struct msg_split *)m);
         break;
     case MSG_DUMP:
         dump((struct msg_dump *)m);
@@ -178,16 +291,16 @@ static bool carry_out(struct hpx_msg *m)
 
 static void begin(void)
 {
-    if (hpx_agent.opt.binary) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        hpx_binary_init(&output.binary, &output.out, hpx_agent.opt.idsize);
-        hpx_binary_header(&output.binary, now, hpx_clock_mono(), HPX_BINARY_CPU, hpx_agent.opt.depth);
-    } else {
-        hpx_ascii_init(&output.ascii, &output.out);
-        hpx_ascii_header(&output.ascii, hpx_agent.start);
+    if (hpx_net_is()) {
+        hpx_net_begin();
+        return;
     }
-    hpx_out_section(&output.out, false); /* a reader of NAME.part finds a whole header */
+    output.wall = (struct timespec){.tv_sec = hpx_agent.start};
+    output.mono = hpx_clock_mono();
+    if (hpx_agent.opt.binary) {
+        clock_gettime(CLOCK_REALTIME, &output.wall);
+    }
+    hpx_stream_begin(&output.main, output.wall, output.mono);
 }
 
 static void *run(void *unused)
@@ -199,6 +312,9 @@ static void *run(void *unused)
     for (bool more = true; more;) {
         uint32_t seen = hpx_wake_value(&output.lane.wake);
         struct hpx_msg *m = hpx_lane_splice(&output.lane);
+        if (hpx_net_is()) {
+            (void)hpx_net_turn();
+        }
         if (m == NULL) {
             hpx_wake_wait(&output.lane.wake, seen, UINT64_C(1000000000));
             continue;
@@ -207,12 +323,9 @@ static void *run(void *unused)
             next = m->next;
             more = carry_out(m);
         }
-        hpx_out_flush(&output.out);
-    }
-    if (hpx_agent.opt.binary) {
-        hpx_binary_fini(&output.binary);
-    } else {
-        hpx_ascii_fini(&output.ascii);
+        if (more) {
+            hpx_out_flush(&output.main.out);
+        }
     }
     sem_post(&output.done);
     return NULL;
@@ -220,10 +333,11 @@ static void *run(void *unused)
 
 int hpx_output_start(struct hpx_err *err)
 {
-    int rc = hpx_spawn(run, "hprofx-out", err);
+    int rc = hpx_net_is() ? hpx_net_start(err) : 0;
+    rc = rc != 0 ? rc : hpx_spawn(run, "hprofx-out", err);
     if (rc != 0) {
         begin(); /* the file says at least when it was made, and gets its name */
-        hpx_out_close(&output.out);
+        hpx_stream_end(&output.main);
     }
     return rc;
 }
@@ -271,7 +385,21 @@ bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded)
     return true;
 }
 
-void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r)
+/* Before a dump's message, which must come: what stands between the two is the split file's. */
+static void post_split(void)
+{
+    struct msg_split *m = hpx_msg_new(MSG_SPLIT, sizeof *m);
+    if (m == NULL) {
+        hpx_warn("split=y: no memory for a file of its own: this dump goes to %s", hpx_agent.opt.file);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &m->wall);
+    m->mono = hpx_clock_mono();
+    hpx_lane_post(&output.lane, &m->m, false);
+    (void)hpx_model_retell(hpx_agent.model);
+}
+
+void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish)
 {
     struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
     if (m == NULL) {
@@ -282,11 +410,41 @@ void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, co
         say_left_out();
         hpx_snapshot_destroy(s);
         hpx_call_snapshot_destroy(calls);
+        if (wish != NULL && wish->done != NULL) {
+            wish->done(wish->arg);
+        }
         return;
     }
     m->snapshot = s;
     m->calls = calls;
+    m->wish = wish != NULL ? *wish : (struct hpx_dump_wish){.cutoff = hpx_agent.opt.cutoff};
     m->report = *r;
+    if (wish != NULL && hpx_agent.opt.split) {
+        post_split();
+    }
+    hpx_lane_post(&output.lane, &m->m, true);
+}
+
+void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole)
+{
+    bool any = (samples != NULL && samples->nrows > 0) || (calls != NULL && calls->nrows > 0);
+    struct msg_journal *m = any ? hpx_msg_new(MSG_JOURNAL, sizeof *m) : NULL;
+    struct hpx_msg *begin = m != NULL && whole ? hpx_msg_new(MSG_JOURNAL_BEGIN, sizeof *begin) : NULL;
+    if (m == NULL || (whole && begin == NULL)) {
+        if (any || whole) {
+            hpx_journal_want_anew();
+        }
+        hpx_snapshot_destroy(samples);
+        hpx_call_snapshot_destroy(calls);
+        free(m);
+        return;
+    }
+    if (whole) {
+        hpx_lane_post(&output.lane, begin, false);
+        (void)hpx_model_retell(hpx_agent.model);
+    }
+    m->samples = samples;
+    m->calls = calls;
     hpx_lane_post(&output.lane, &m->m, true);
 }
 
@@ -315,15 +473,16 @@ bool hpx_output_wait(uint64_t stall_ns)
         if (sem_clockwait(&output.done, CLOCK_MONOTONIC, &ts) == 0) {
             return true;
         }
-        uint64_t now =
-            atomic_load_explicit(&output.steps, memory_order_relaxed) + atomic_load_explicit(&output.out.progress, memory_order_relaxed);
+        uint64_t now = atomic_load_explicit(&output.steps, memory_order_relaxed) +
+                       atomic_load_explicit(&output.main.out.progress, memory_order_relaxed) +
+                       atomic_load_explicit(&output.split.out.progress, memory_order_relaxed);
         if (now != before) {
             before = now;
             moved = hpx_clock_mono();
         } else if (hpx_clock_mono() - moved > stall_ns) {
             hpx_warn(
-                "file=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)",
-                hpx_agent.opt.file);
+                "%s=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)",
+                hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_agent.opt.net : hpx_agent.opt.file);
             return false;
         }
     }
@@ -331,7 +490,12 @@ bool hpx_output_wait(uint64_t stall_ns)
 
 void hpx_output_forget(void)
 {
-    hpx_out_file_forget(&output.out);
+    if (hpx_net_is()) {
+        hpx_net_forget();
+        return;
+    }
+    hpx_out_file_forget(&output.main.out);
+    hpx_journal_forget();
 }
 
 uint64_t hpx_output_cpu(void)

@@ -4,6 +4,7 @@
 #define HPX_OUTPUT_H
 
 #include "agent.h"
+#include "dump.h"
 #include "report.h"
 
 /* Opens the output that the options name and prepares the lane. At load. 0, -HPX_E_IO (err->msg is the original's sentence), -HPX_E_NOMEM.
@@ -15,8 +16,12 @@ int hpx_output_start(struct hpx_err *err);
 /* Aggregator: in order. The record is copied. false: no memory, counted. */
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
 bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded);
-/* Aggregator: one dump. Takes over the snapshots, of which the mode's alone is not NULL (none: there was no memory for it). */
-void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r);
+/* Aggregator: one dump, on request or (wish NULL) the last one. Takes over the snapshots, of which the mode's alone is not NULL (none:
+ * there was no memory for it). With split=y one on request goes to a file of its own, behind what the model tells again of. */
+void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish);
+/* Aggregator: a table for the journal, of everything (`whole`) or of what was counted since the last one; empty: nothing happens. Takes
+ * over the snapshots. */
+void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole);
 /* Nothing more comes; the summary of the report (NULL: none) is said on stderr when all is written. Aggregator, or VMInit if there is none.
  */
 void hpx_output_end(const struct hpx_report *r);

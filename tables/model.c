@@ -64,6 +64,8 @@ struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
     m->cfg = *cfg;
     hpx_model_sweep_init(m);
     hpx_arena_init(&m->lines);
+    hpx_vec_init(&m->past, sizeof(struct hpx_past));
+    hpx_vec_init(&m->past_costs, sizeof(struct hpx_past_cost));
     if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods) != 0 || hpx_traces_init(&m->traces) != 0 ||
         hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m) ||
         (cfg->class_event && hpx_shown_number_frames(&m->shown) != 0) || (cfg->calls && !hpx_model_calls_init(m))) {
@@ -87,6 +89,8 @@ void hpx_model_destroy(struct hpx_model *m)
         hpx_model_calls_fini(m);
     }
     hpx_arena_fini(&m->lines);
+    hpx_vec_fini(&m->past);
+    hpx_vec_fini(&m->past_costs);
     free(m->sweep.back);
     free(m->stack.at);
     free(m->name.at);
@@ -104,6 +108,7 @@ static struct hpx_thread_slots *give_slots(struct hpx_model *m, struct hpx_threa
             return NULL;
         }
         t->model = s;
+        s->off = m->new_off;
         m->slots_bytes += sizeof(*s);
     }
     s->serial = serial;
@@ -133,7 +138,8 @@ static void thread_end(struct hpx_model *m, uint64_t key)
     }
 }
 
-static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start *msg)
+/* Owns msg. */
+static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
 {
     thread_end(m, msg->key); /* one that ended untold: without memory, or a native thread that never detached */
     uint32_t serial = hpx_threads_add(&m->threads, msg->key);
@@ -149,6 +155,27 @@ static void thread_start(struct hpx_model *m, const struct hpx_msg_thread_start 
     if (msg->other && serial) {
         (void)give_slots(m, msg->other, serial);
     }
+    if (serial && m->cfg.thread_event) {
+        hpx_threads_keep(&m->threads, msg->key, msg);
+    } else {
+        free(msg);
+    }
+}
+
+bool hpx_model_retell(struct hpx_model *m)
+{
+    const struct hpx_thread_entry **living = hpx_model_scratch(&m->stack, m->threads.all.len * sizeof(struct hpx_thread_entry *));
+    uint32_t n = living ? hpx_threads_list(&m->threads, living) : 0;
+    bool told = living != NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        told = tell(m, living[i]->serial, living[i]->said) && told;
+    }
+    for (uint32_t i = 1; m->cfg.class_event && i < m->methods.classes.len; i++) {
+        if (hpx_methods_class(&m->methods, i)->said) {
+            told = hpx_model_tell_class(m, i, false) && told;
+        }
+    }
+    return told;
 }
 
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t)
@@ -180,8 +207,8 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
         hpx_model_resolved(m, (const struct hpx_msg_resolved *)(const void *)msg);
         break;
     case HPX_MSG_THREAD_START:
-        thread_start(m, (const struct hpx_msg_thread_start *)(const void *)msg);
-        break;
+        thread_start(m, (struct hpx_msg_thread_start *)(void *)msg);
+        return true;
     case HPX_MSG_THREAD_END:
         thread_end(m, ((const struct hpx_msg_thread_end *)(const void *)msg)->key);
         break;
@@ -260,23 +287,47 @@ static void add_sample(struct hpx_model *m, uint32_t raw, uint64_t weight)
     m->samples += weight;
 }
 
+bool hpx_model_sample_thread(struct hpx_model *m, struct hpx_thread *t, uint32_t serial, bool on)
+{
+    struct hpx_thread_slots *slots = t->model;
+    (void)m;
+    if (!slots || (serial && slots->serial != serial)) {
+        return false;
+    }
+    slots->off = !on;
+    return true;
+}
+
+void hpx_model_sample_new_threads(struct hpx_model *m, bool on)
+{
+    m->new_off = !on;
+}
+
 static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const struct hpx_ev_head *ev)
 {
     uint32_t thread = m->cfg.thread_in_traces ? (slots ? slots->serial : HPX_SERIAL_THREAD) : 0;
     uint32_t *slot = slots && ev->id < HPX_SLOTS ? &slots->raw[ev->id] : NULL;
     uint32_t raw;
+    bool off = slots && slots->off;
     switch (ev->kind) {
     case HPX_EV_SAMPLE:
-        add_sample(m, slot && *slot ? *slot - 1 : HPX_INTERN_NONE, ev->stamp);
+        if (!off) {
+            add_sample(m, slot && *slot ? *slot - 1 : HPX_INTERN_NONE, ev->stamp);
+        }
         break;
     case HPX_EV_SAMPLE_DEF:
         raw = ev->units >= 2 ? intern_stack(m, ev, thread) : HPX_INTERN_NONE;
         if (slot) {
             *slot = raw + 1; /* 0, not defined, when there was no memory: the slot's old stack must not be counted instead */
         }
-        add_sample(m, raw, ev->stamp);
+        if (!off) {
+            add_sample(m, raw, ev->stamp);
+        }
         break;
     case HPX_EV_SAMPLE_UNKNOWN: {
+        if (off) {
+            break;
+        }
         enum hpx_unknown why = ev->id < HPX_UNKNOWN_COUNT ? (enum hpx_unknown)ev->id : HPX_UNKNOWN_OTHER;
         raw = intern_unknown(m, why, thread);
         add_sample(m, raw, ev->stamp);
@@ -342,5 +393,5 @@ size_t hpx_model_trace_bytes(const struct hpx_model *m)
 size_t hpx_model_bytes(const struct hpx_model *m)
 {
     return sizeof(*m) + hpx_model_trace_bytes(m) + hpx_methods_announced_bytes(&m->methods) + hpx_threads_bytes(&m->threads) +
-           m->stack.size + m->name.size + m->slots_bytes + (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
+           m->stack.size + m->name.size + m->slots_bytes + m->past.bytes + m->past_costs.bytes + (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
 }

@@ -143,6 +143,9 @@ void hpx_model_destroy(struct hpx_model *m);
 
 /* Applies and frees a message if it is one of the model's; false (untouched) otherwise. */
 bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg);
+/* Tells again of every thread and class that lives, threads in the order of their beginnings: what an output that begins anew has to know.
+ * false: not of all (no memory). */
+bool hpx_model_retell(struct hpx_model *m);
 /* Applies a run of records (hpx_sink.events). */
 void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n);
 /* After each pass that applied messages, then events: forgets unloaded classes. true: another pass is wanted at once. */
@@ -172,6 +175,22 @@ uint32_t hpx_model_classes(const struct hpx_model *m);
 /* The counts of now, rows in no order; counts are 0 afterwards (a dump resets them). NULL without memory (counts kept). The reader may be
  * another thread that got it by a lane; the model must outlive it. */
 struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
+/* The same without the reset. */
+struct hpx_snapshot *hpx_model_snapshot_kept(struct hpx_model *m);
+/* Before the first snapshot: from now on hpx_model_journal() and its like can be asked: 16 bytes a trace, 48 bytes one of calls. */
+void hpx_model_keep_journal(struct hpx_model *m);
+/* What was counted since the last call of this function (`whole`: since the start), whatever snapshots reset in between:
+ * one whole and all that follow add up to what the program did. NULL without memory: the next has it. */
+struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole);
+
+/* All traces so far, those of exact calls too: rows with a count of 0, a trace maybe in more than one. NULL without memory. */
+struct hpx_snapshot *hpx_model_traces(struct hpx_model *m);
+/* Counts and costs are 0 afterwards, as behind a snapshot. */
+void hpx_model_clear(struct hpx_model *m);
+/* Whether the samples of t count from now on, if it is the thread of this serial (0: any). false: it is not. */
+bool hpx_model_sample_thread(struct hpx_model *m, struct hpx_thread *t, uint32_t serial, bool on);
+/* And those of threads that have no sample yet. */
+void hpx_model_sample_new_threads(struct hpx_model *m, bool on);
 
 /* ---- exact calls (model_calls.c); with cfg.calls ---- */
 
@@ -188,5 +207,7 @@ struct hpx_calltab;
 struct hpx_calltab *hpx_model_calltab(struct hpx_model *m);
 /* As hpx_model_snapshot(): costs are 0 afterwards. */
 struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m);
+struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m);
+struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole);
 
 #endif

@@ -153,7 +153,7 @@ static uint32_t show_number(struct hpx_model *m, uint32_t number)
     return shown;
 }
 
-static bool show_node(struct hpx_model *m, struct hpx_raw *raw)
+bool hpx_model_show_node(struct hpx_model *m, struct hpx_raw *raw)
 {
     if (raw->settled) {
         return true;
@@ -180,27 +180,51 @@ static struct hpx_shown_trace *shown_of(const struct hpx_model *m, uint32_t node
     return hpx_shown_trace_at(&m->shown, hpx_traces_at(&m->calls.traces, node)->shown);
 }
 
-static bool counted(const struct hpx_model *m, uint32_t node)
+static struct hpx_call_cost cost_of(const struct hpx_model *m, uint32_t node, enum hpx_take take)
 {
-    return hpx_calltab_cost(&m->calls, node)->calls > 0;
+    struct hpx_call_cost c = *hpx_calltab_cost(&m->calls, node);
+    if (take >= HPX_TAKE_NEW) {
+        const struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, node);
+        const struct hpx_call_cost told = take == HPX_TAKE_NEW ? p->told : (struct hpx_call_cost){0};
+        c.calls += p->dumped.calls - told.calls;
+        c.self += p->dumped.self - told.self;
+        c.total += p->dumped.total - told.total;
+    }
+    return c;
+}
+
+static bool counted(const struct hpx_model *m, uint32_t node, enum hpx_take take)
+{
+    return cost_of(m, node, take).calls > 0;
+}
+
+/* Before the reset. */
+static void costs_taken(struct hpx_model *m, enum hpx_take take)
+{
+    for (uint32_t i = 0; m->journal && i < hpx_calltab_nodes(&m->calls); i++) {
+        struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, i);
+        const struct hpx_call_cost *c = hpx_calltab_cost(&m->calls, i);
+        struct hpx_call_cost all = {c->calls + p->dumped.calls, c->self + p->dumped.self, c->total + p->dumped.total};
+        *(take == HPX_TAKE_RESET ? &p->dumped : &p->told) = all;
+    }
 }
 
 /* Numbers the shown traces of what was counted, from 1, in `sum`; returns how many. */
-static uint32_t number_rows(struct hpx_model *m)
+static uint32_t number_rows(struct hpx_model *m, enum hpx_take take)
 {
     uint32_t rows = 0;
     for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        if (counted(m, i) && shown_of(m, i)->sum == 0) {
+        if (counted(m, i, take) && shown_of(m, i)->sum == 0) {
             shown_of(m, i)->sum = ++rows;
         }
     }
     return rows;
 }
 
-static void clear_numbers(struct hpx_model *m)
+static void clear_numbers(struct hpx_model *m, enum hpx_take take)
 {
     for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        if (counted(m, i)) {
+        if (counted(m, i, take)) {
             shown_of(m, i)->sum = 0;
         }
     }
@@ -211,17 +235,17 @@ static uint64_t at_least_0(uint64_t sum)
     return (int64_t)sum < 0 ? 0 : sum;
 }
 
-static void fill_rows(struct hpx_model *m, struct hpx_call_snapshot *s)
+static void fill_rows(struct hpx_model *m, struct hpx_call_snapshot *s, enum hpx_take take)
 {
     for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        const struct hpx_call_cost *cost = hpx_calltab_cost(&m->calls, i);
-        if (cost->calls > 0) {
+        const struct hpx_call_cost cost = cost_of(m, i, take);
+        if (cost.calls > 0) {
             struct hpx_shown_trace *t = shown_of(m, i);
             struct hpx_call_row *r = &s->rows[t->sum - 1];
             r->trace = t->rec;
-            r->calls += cost->calls;
-            r->self_ns += (uint64_t)cost->self;
-            r->total_ns += (uint64_t)cost->total;
+            r->calls += cost.calls;
+            r->self_ns += (uint64_t)cost.self;
+            r->total_ns += (uint64_t)cost.total;
         }
     }
     for (uint32_t i = 0; i < s->nrows; i++) {
@@ -250,24 +274,45 @@ static void fill_figures(const struct hpx_model *m, struct hpx_call_snapshot *s)
     s->stray = t->stray;
 }
 
-struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m)
+static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take take)
 {
+    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take)) {
+        return NULL;
+    }
     for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        if (counted(m, i) && !show_node(m, hpx_traces_at(&m->calls.traces, i))) {
+        if (counted(m, i, take) && !hpx_model_show_node(m, hpx_traces_at(&m->calls.traces, i))) {
             return NULL;
         }
     }
-    uint32_t rows = number_rows(m);
+    uint32_t rows = number_rows(m, take);
     struct hpx_call_snapshot *s = calloc(1, sizeof(*s) + rows * sizeof(s->rows[0]));
     if (s) {
         s->rows = (struct hpx_call_row *)(void *)(s + 1);
         s->nrows = rows;
-        fill_rows(m, s);
+        fill_rows(m, s, take);
         fill_figures(m, s);
     }
-    clear_numbers(m);
-    if (s) {
+    clear_numbers(m, take);
+    if (s && take != HPX_TAKE_KEEP) {
+        costs_taken(m, take);
+    }
+    if (s && take == HPX_TAKE_RESET) {
         hpx_calltab_reset(&m->calls);
     }
     return s;
+}
+
+struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m)
+{
+    return snapshot(m, HPX_TAKE_RESET);
+}
+
+struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m)
+{
+    return snapshot(m, HPX_TAKE_KEEP);
+}
+
+struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole)
+{
+    return snapshot(m, whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
 }

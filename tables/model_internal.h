@@ -20,6 +20,7 @@
 /* hpx_thread.model */
 struct hpx_thread_slots {
     uint32_t serial;         /* HPX_SERIAL_THREAD: no THREAD_START was seen */
+    bool off;                /* its samples are not counted */
     uint32_t raw[HPX_SLOTS]; /* number of the raw trace + 1; 0: not defined */
 };
 
@@ -47,7 +48,10 @@ struct hpx_model {
     struct hpx_arena lines; /* struct hpx_line */
     struct hpx_counters counters;
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT];
+    bool journal; /* hpx_model_keep_journal(), and memory was enough */
+    struct hpx_vec past; /* struct hpx_past, of the first raw traces */
     uint32_t unresolved;
+    bool new_off; /* samples of threads that come are not counted */
     uint32_t class_serials; /* given so far, with cfg.class_event */
     struct hpx_model_sweep sweep;
     uint32_t shown_unnamed, shown_unloaded; /* shown methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
@@ -55,8 +59,24 @@ struct hpx_model {
     size_t slots_bytes;                     /* of all struct hpx_thread_slots */
     /* with cfg.calls */
     struct hpx_calltab calls;
+    struct hpx_vec past_costs; /* struct hpx_past_cost, of the first nodes */
     struct hpx_numbers numbers;
     uint32_t shown_lost; /* shown method hprofx.unknown.lost_call */
+};
+
+/* What a snapshot shows, and what it leaves behind. */
+enum hpx_take {
+    HPX_TAKE_RESET, /* the counts, which are 0 then */
+    HPX_TAKE_KEEP,
+    HPX_TAKE_NEW, /* what is not yet in a journal, and is then */
+    HPX_TAKE_ALL  /* all since the start: a journal's beginning */
+};
+/* With a journal: a trace's count that snapshots have reset, and that of the journal. */
+struct hpx_past {
+    uint64_t dumped, told;
+};
+struct hpx_past_cost {
+    struct hpx_call_cost dumped, told;
 };
 
 /* Memory for one step, good until the next call for the same one; NULL without memory. */
@@ -66,12 +86,17 @@ void *hpx_model_scratch(struct hpx_scratch *s, size_t n);
 uint32_t hpx_model_show_pseudo(struct hpx_model *m, const char *name);
 uint32_t hpx_model_class_name(struct hpx_model *m, struct hpx_text signature); /* number of the string, 0 without memory */
 
+/* Makes `past` as long as `len`. false: what is wanted is a journal, for which there is no memory; else the journal is given up instead. */
+bool hpx_model_reach_past(struct hpx_model *m, struct hpx_vec *past, uint32_t len, enum hpx_take take);
+
 /* model_calls.c */
 bool hpx_model_calls_init(struct hpx_model *m); /* false without memory */
 void hpx_model_calls_fini(struct hpx_model *m);
 /* From ev, an event of calls, on. Returns the first that is none. */
 const struct hpx_ev_head *hpx_model_calls_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev,
                                                  const struct hpx_ev_head *end);
+/* Makes sure that a node has a shown trace; false without memory. */
+bool hpx_model_show_node(struct hpx_model *m, struct hpx_raw *raw);
 void hpx_model_calls_pass_end(struct hpx_model *m);
 void hpx_model_calls_gone(struct hpx_model *m, struct hpx_thread *t);
 void hpx_model_methods(struct hpx_model *m, struct hpx_msg_methods *msg); /* owns msg */
@@ -84,8 +109,8 @@ void hpx_model_swept(struct hpx_model *m, struct hpx_msg_sweep *s); /* owns s */
 /* model_names.c */
 void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg); /* owns msg */
 void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg);
-/* A class began or ended, with cfg.class_event. */
-void hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded);
+/* A class began or ended, with cfg.class_event. false: the word got lost. */
+bool hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded);
 /* The number of the sampled record of a jmethodID (0: none); a request goes out for a new one. HPX_INTERN_NONE without memory. */
 uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id);
 /* Counts once what is missing of this sampled record. */

@@ -118,7 +118,7 @@ static void announce_sampled(struct hpx_model *m, uint32_t sampled, uint32_t kla
     ask(m, sampled);
 }
 
-void hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded)
+bool hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded)
 {
     struct hpx_class *c = hpx_methods_class(&m->methods, klass);
     struct hpx_class_rec rec = {.serial = c->serial, .sampled = unloaded && c->nsampled > 0};
@@ -127,11 +127,11 @@ void hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded)
         struct hpx_text signature = hpx_model_next_text(&at, at + c->said->text_len);
         char *name = c->said->named ? hpx_model_scratch(&m->name, HPX_JAVA_NAME_MAX((size_t)signature.len)) : NULL;
         if (!name) {
-            return; /* the writer tells of it when a frame names it */
+            return true; /* the writer tells of it when a frame names it */
         }
         rec.name = (struct hpx_text){name, (uint32_t)hpx_java_name(name, signature.bytes, signature.len)};
     }
-    (void)m->cfg.class_event(m->cfg.ctx, &rec, unloaded);
+    return m->cfg.class_event(m->cfg.ctx, &rec, unloaded);
 }
 
 void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg)
@@ -140,7 +140,7 @@ void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg)
     bool complete = klass || !msg->nmethods;
     if (klass && m->cfg.class_event) {
         hpx_methods_class(&m->methods, klass)->serial = HPX_SERIAL_CLASS + ++m->class_serials;
-        hpx_model_tell_class(m, klass, false);
+        (void)hpx_model_tell_class(m, klass, false);
     }
     for (uint32_t i = 0; klass && i < msg->nmethods; i++) {
         if (msg->ids[i] == 0) {

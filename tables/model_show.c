@@ -75,12 +75,47 @@ static bool show_trace(struct hpx_model *m, struct hpx_raw *raw)
     return true;
 }
 
+bool hpx_model_reach_past(struct hpx_model *m, struct hpx_vec *past, uint32_t len, enum hpx_take take)
+{
+    while (m->journal && past->len < len) {
+        if (!hpx_vec_push(past)) {
+            m->journal = take >= HPX_TAKE_NEW;
+            break;
+        }
+    }
+    return take < HPX_TAKE_NEW || (m->journal && past->len >= len);
+}
+
+static uint64_t count_of(const struct hpx_model *m, uint32_t i, enum hpx_take take)
+{
+    uint64_t count = *hpx_traces_count(&m->traces, i);
+    if (take < HPX_TAKE_NEW) {
+        return count;
+    }
+    const struct hpx_past *p = hpx_vec_at(&m->past, i);
+    return count + p->dumped - (take == HPX_TAKE_NEW ? p->told : 0);
+}
+
+static void taken(struct hpx_model *m, uint32_t i, enum hpx_take take)
+{
+    uint64_t *count = hpx_traces_count(&m->traces, i);
+    struct hpx_past *p = m->journal ? hpx_vec_at(&m->past, i) : NULL;
+    if (take == HPX_TAKE_RESET) {
+        if (p) {
+            p->dumped += *count;
+        }
+        *count = 0;
+    } else if (take >= HPX_TAKE_NEW) {
+        p->told = p->dumped + *count;
+    }
+}
+
 /* Adds the counts up in the shown traces; returns how many have any. */
-static uint32_t sum_up(struct hpx_model *m)
+static uint32_t sum_up(struct hpx_model *m, enum hpx_take take)
 {
     uint32_t rows = 0;
     for (uint32_t i = 0; i < m->traces.len; i++) {
-        uint64_t count = *hpx_traces_count(&m->traces, i);
+        uint64_t count = count_of(m, i, take);
         if (count > 0) {
             struct hpx_shown_trace *t = hpx_shown_trace_at(&m->shown, hpx_traces_at(&m->traces, i)->shown);
             rows += t->sum == 0;
@@ -90,12 +125,11 @@ static uint32_t sum_up(struct hpx_model *m)
     return rows;
 }
 
-/* Moves the sums into rows and clears the counts; without `s` only clears the sums. */
-static void take_sums(struct hpx_model *m, struct hpx_snapshot *s)
+/* Moves the sums into rows; without `s` only clears the sums. */
+static void take_sums(struct hpx_model *m, struct hpx_snapshot *s, enum hpx_take take)
 {
     for (uint32_t i = 0; i < m->traces.len; i++) {
-        uint64_t *count = hpx_traces_count(&m->traces, i);
-        if (*count == 0) {
+        if (count_of(m, i, take) == 0) {
             continue;
         }
         struct hpx_shown_trace *t = hpx_shown_trace_at(&m->shown, hpx_traces_at(&m->traces, i)->shown);
@@ -104,22 +138,85 @@ static void take_sums(struct hpx_model *m, struct hpx_snapshot *s)
             s->total += t->sum;
         }
         t->sum = 0;
-        *count = s ? 0 : *count;
+        if (s) {
+            taken(m, i, take);
+        }
     }
 }
 
-struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m)
+static struct hpx_snapshot *snapshot(struct hpx_model *m, enum hpx_take take)
 {
+    if (!hpx_model_reach_past(m, &m->past, m->traces.len, take)) {
+        return NULL;
+    }
     for (uint32_t i = 0; i < m->traces.len; i++) {
-        if (*hpx_traces_count(&m->traces, i) > 0 && !show_trace(m, hpx_traces_at(&m->traces, i))) {
+        if (count_of(m, i, take) > 0 && !show_trace(m, hpx_traces_at(&m->traces, i))) {
             return NULL;
         }
     }
-    uint32_t rows = sum_up(m);
+    uint32_t rows = sum_up(m, take);
     struct hpx_snapshot *s = malloc(sizeof(*s) + rows * sizeof(s->rows[0]));
     if (s) {
         *s = (struct hpx_snapshot){.rows = (struct hpx_row *)(void *)(s + 1)};
     }
-    take_sums(m, s);
+    take_sums(m, s, take);
     return s;
+}
+
+struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m)
+{
+    return snapshot(m, HPX_TAKE_RESET);
+}
+
+struct hpx_snapshot *hpx_model_snapshot_kept(struct hpx_model *m)
+{
+    return snapshot(m, HPX_TAKE_KEEP);
+}
+
+void hpx_model_keep_journal(struct hpx_model *m)
+{
+    m->journal = true;
+}
+
+struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole)
+{
+    return snapshot(m, whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
+}
+
+static bool list_each(struct hpx_model *m, const struct hpx_traces *from, bool (*show)(struct hpx_model *, struct hpx_raw *),
+                      struct hpx_snapshot *s)
+{
+    for (uint32_t i = 0; i < from->len; i++) {
+        struct hpx_raw *raw = hpx_traces_at(from, i);
+        if (!show(m, raw)) {
+            return false;
+        }
+        s->rows[s->nrows++] = (struct hpx_row){hpx_shown_trace_at(&m->shown, raw->shown)->rec, 0};
+    }
+    return true;
+}
+
+struct hpx_snapshot *hpx_model_traces(struct hpx_model *m)
+{
+    size_t all = (size_t)m->traces.len + (m->cfg.calls ? hpx_calltab_nodes(&m->calls) : 0);
+    struct hpx_snapshot *s = malloc(sizeof(*s) + all * sizeof(s->rows[0]));
+    if (!s) {
+        return NULL;
+    }
+    *s = (struct hpx_snapshot){.rows = (struct hpx_row *)(void *)(s + 1)};
+    if (!list_each(m, &m->traces, show_trace, s) || (m->cfg.calls && !list_each(m, &m->calls.traces, hpx_model_show_node, s))) {
+        hpx_snapshot_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+void hpx_model_clear(struct hpx_model *m)
+{
+    for (uint32_t i = 0; i < m->traces.len; i++) {
+        *hpx_traces_count(&m->traces, i) = 0;
+    }
+    if (m->cfg.calls) {
+        hpx_calltab_reset(&m->calls);
+    }
 }

@@ -67,7 +67,7 @@ static void forget(struct hpx_model *m)
     m->sweep.back = NULL;
     for (uint32_t i = 0; i < s->n; i++) {
         if (m->cfg.class_event) {
-            hpx_model_tell_class(m, s->of[i].klass, true);
+            (void)hpx_model_tell_class(m, s->of[i].klass, true);
         }
         hpx_methods_forget(&m->methods, s->of[i].klass);
     }

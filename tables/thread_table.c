@@ -2,7 +2,8 @@
 /* thread_table.c: see thread_table.h. */
 #include "thread_table.h"
 #include "id_map.h"
-#include "snapshot.h"
+#include "model.h"
+#include <stdlib.h>
 
 #define WORDS 2
 
@@ -38,6 +39,9 @@ int hpx_threads_init(struct hpx_threads *t)
 
 void hpx_threads_fini(struct hpx_threads *t)
 {
+    for (uint32_t i = 0; i < t->all.len; i++) {
+        free(entry(t, i)->said);
+    }
     hpx_slots_fini(&t->index, WORDS);
     hpx_vec_fini(&t->all);
 }
@@ -70,7 +74,36 @@ uint32_t hpx_threads_remove(struct hpx_threads *t, uint64_t key)
     uint32_t number = *slot - 1;
     struct hpx_thread_entry *e = entry(t, number);
     hpx_slots_remove(&t->index, slot);
+    t->said_bytes -= e->said ? e->said->m.size : 0;
+    free(e->said);
+    e->said = NULL;
     e->next_free = t->free;
     t->free = number + 1;
     return e->serial;
+}
+
+void hpx_threads_keep(struct hpx_threads *t, uint64_t key, struct hpx_msg_thread_start *said)
+{
+    entry(t, *find(t, key) - 1)->said = said;
+    t->said_bytes += said->m.size;
+}
+
+static int by_serial(const void *a, const void *b)
+{
+    uint32_t x = (*(const struct hpx_thread_entry *const *)a)->serial, y = (*(const struct hpx_thread_entry *const *)b)->serial;
+    return (x > y) - (x < y);
+}
+
+uint32_t hpx_threads_list(const struct hpx_threads *t, const struct hpx_thread_entry **to)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->all.len; i++) {
+        if (entry(t, i)->said) {
+            to[n++] = entry(t, i);
+        }
+    }
+    if (n > 1) {
+        qsort(to, n, sizeof(to[0]), by_serial);
+    }
+    return n;
 }

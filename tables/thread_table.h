@@ -11,8 +11,11 @@
 
 #define HPX_OBJECT_FIRST 0x50000001u
 
+struct hpx_msg_thread_start; /* model.h */
+
 struct hpx_thread_entry {
     uint64_t key;
+    struct hpx_msg_thread_start *said; /* NULL: of a free entry, or not kept */
     uint32_t serial;
     uint32_t next_free; /* of a free entry: number + 1 of the next one, 0: none */
 };
@@ -22,6 +25,7 @@ struct hpx_threads {
     struct hpx_vec all;     /* struct hpx_thread_entry */
     uint32_t free;          /* number + 1 of a free entry, 0: none */
     uint32_t begun;
+    size_t said_bytes;
 };
 
 int hpx_threads_init(struct hpx_threads *t); /* 0, -HPX_E_NOMEM */
@@ -30,11 +34,15 @@ void hpx_threads_fini(struct hpx_threads *t);
 uint32_t hpx_threads_living(const struct hpx_threads *t, uint64_t key);
 /* A thread of this key, which none that lives has, begins: its serial; 0 without memory (nothing changed). */
 uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key);
+/* The message of the beginning of this living thread is the table's from now on, until it ends. */
+void hpx_threads_keep(struct hpx_threads *t, uint64_t key, struct hpx_msg_thread_start *said);
+/* Puts the entries with a message at `to`, in the order of the beginnings, at most t->all.len; returns how many. */
+uint32_t hpx_threads_list(const struct hpx_threads *t, const struct hpx_thread_entry **to);
 /* It ends: its serial, which means it for ever; 0: no such thread. */
 uint32_t hpx_threads_remove(struct hpx_threads *t, uint64_t key);
 static inline size_t hpx_threads_bytes(const struct hpx_threads *t)
 {
-    return t->index.bytes + t->all.bytes;
+    return t->index.bytes + t->all.bytes + t->said_bytes;
 }
 
 #endif

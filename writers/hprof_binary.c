@@ -59,6 +59,7 @@ void hpx_binary_restart(struct hpx_binary *w)
     memset(w->recent, 0, sizeof(w->recent));
     w->nstrings = w->spare_frames = 0;
     w->time_us = w->unplaced = 0;
+    atomic_store_explicit(&w->shown_us, 0, memory_order_relaxed);
 }
 
 /* ---- records ---- */
@@ -67,6 +68,7 @@ void hpx_binary_at(struct hpx_binary *w, uint64_t mono_ns)
 {
     uint64_t us = mono_ns > w->zero_ns ? (mono_ns - w->zero_ns) / 1000 : 0;
     w->time_us = us > w->time_us ? us : w->time_us;
+    atomic_store_explicit(&w->shown_us, (uint32_t)w->time_us, memory_order_relaxed);
 }
 
 uint8_t *hpx_binary_head(const struct hpx_binary *w, uint8_t *to, uint8_t tag, uint32_t length)

@@ -19,6 +19,7 @@
 #include "seen.h"
 #include "snapshot.h"
 #include "vec.h"
+#include <stdatomic.h>
 #include <time.h>
 
 #define HPX_BINARY_RECENT 256u
@@ -27,6 +28,7 @@
 struct hpx_binary {
     struct hpx_out *out;
     uint32_t id_size;                               /* 4 or 8 */
+    _Atomic uint32_t shown_us;                      /* relaxed: TIME of the newest record, for the records of another thread */
     uint64_t zero_ns, time_us;                      /* hpx_clock_mono() of the header's time; TIME of the records, not yet cut to 4 bytes */
     struct hpx_seen traces, frames, classes, begun; /* in the file: serials from their HPX_SERIAL_ on, numbers of frames */
     struct hpx_intern strings;                      /* names of methods, signatures, sources: numbers */

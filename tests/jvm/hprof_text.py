@@ -56,7 +56,8 @@ class Profile:
         self.traces, self.rows, self.report = {}, [], collections.OrderedDict()
         self.sums = (0, 0.0)  # of the rows so far: counts, shares
         self.total, self.sections = None, []  # total and rows: of the last section
-        self.tables = {}  # (total, rows) of each
+        self.tables = {}  # (total, rows) of each, the last of its kind
+        self.every = []  # (section, total, rows) of all, in the order of the file
         self.old = []  # of cpu=old: ('callee caller', calls, ms)
         self.created, self.dumped = None, []  # datetimes: of the first line, of each section
 
@@ -210,6 +211,7 @@ def _record(p, state, ln):
         p.dumped.append(_date(m.group(3)))
         p.rows, p.sums = [], (0, 0.0)
         p.tables[m.group(1)] = (p.total, p.rows)
+        p.every.append((m.group(1), p.total, p.rows))
         p.sections.append(m.group(1))
         return 'table head', None
     raise Malformed('not a line of the format: %r' % ln[:200])

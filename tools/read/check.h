@@ -61,6 +61,7 @@ struct hpx_check {
 
     int rank; /* of the last section */
     uint64_t dumps;
+    uint64_t counted; /* samples, and calls of rows, of all tables */
 
     struct hpx_rd_table table; /* the open one */
     uint32_t tables;

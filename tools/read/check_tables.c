@@ -128,6 +128,7 @@ static int counted(struct hpx_check *c, struct hpx_reader *r, const struct hpx_r
     if (ev->row.count == 0) {
         return hpx_reader_break(r, ev->at, ev->line, "row %" PRIu64 " has the count 0", c->rows);
     }
+    c->counted += c->table.tag == HPX_TAG_TIMES || c->table.tag == HPX_TAG_OLD ? ev->row.count : 0;
     if (c->table.tag == HPX_TAG_SAMPLES && (__builtin_add_overflow(c->sum, ev->row.count, &c->sum) || c->sum > c->table.total)) {
         return hpx_reader_break(r, ev->at, ev->line, "the rows add up to more than the total of %" PRIu64, c->table.total);
     }
@@ -158,6 +159,7 @@ int hpx_check_table(struct hpx_check *c, struct hpx_reader *r, const struct hpx_
 {
     switch (ev->kind) {
     case HPX_RD_TABLE:
+        c->counted += ev->table.tag == HPX_TAG_SAMPLES ? ev->table.total : 0;
         return begin(c, r, ev);
     case HPX_RD_ROW:
         return row(c, r, ev);

@@ -12,15 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX ".part"
+#define SUFFIX  ".part"
+#define JOURNAL ".journal.part"
+#define FRESH   ".journal.new.part" /* a journal on its way: never the only one, or nothing had been counted */
 
-/* One of the two files. */
+/* One of the files of a run. */
 struct half {
     char path[PATH_MAX];
     int fd; /* -1: not there */
     struct stat st;
     int result;
-    uint64_t at, line, whole, dumps;
+    uint64_t at, line, whole, dumps, counted;
     char why[512];
     char head[64]; /* its first bytes: the header with the time of the run */
     size_t head_len;
@@ -66,6 +68,7 @@ static int examine(struct half *h, struct hpx_err *said)
     h->line = r.line;
     h->whole = r.result == HPX_RD_SOUND ? r.end : r.whole;
     h->dumps = c.dumps;
+    h->counted = c.counted;
     memcpy(h->why, r.why, sizeof(h->why));
     hpx_check_fini(&c);
     hpx_source_fini(&s);
@@ -93,6 +96,23 @@ static const struct half *choose(const struct half *name, const struct half *par
         return name->dumps > part->dumps ? name : part;
     }
     return name->whole > part->whole ? name : part;
+}
+
+/* The journal has all that was counted until shortly before the end, a dump less: so it stands in for what is missing in the others. Of two
+ * runs the later one. */
+static const struct half *choose_all(const struct half *name, const struct half *part, const struct half *journal)
+{
+    const struct half *best = choose(name, part);
+    if (journal->fd < 0 || journal->whole == 0 || journal->result == HPX_RD_BROKEN) {
+        return best;
+    }
+    if (best->fd < 0 || best->whole == 0) {
+        return journal;
+    }
+    if (!one_run(best, journal)) {
+        return journal->st.st_mtime >= best->st.st_mtime ? journal : best;
+    }
+    return journal->counted > best->counted ? journal : best;
 }
 
 static int copy(int from, int to, uint64_t n)
@@ -158,16 +178,22 @@ static int promote(const struct half *part, const struct half *name, struct hpx_
     return done ? 0 : refuse(said, part, same ? strerror(error) : "changed while it was read");
 }
 
-static int apply(const struct half *chosen, const struct half *name, const struct half *part, struct hpx_err *said)
+static int drop(const struct half *h, const struct half *chosen, struct hpx_err *said)
 {
-    int rc = 0;
-    if (chosen == part) {
-        rc = promote(part, name, said);
-    } else {
-        if (part->fd >= 0 && unlink(part->path) != 0) {
-            return refuse(said, part, strerror(errno));
-        }
-        rc = name->result == HPX_RD_CUT ? replace(name, part->path, said) : 0;
+    return h == chosen || h->fd < 0 || unlink(h->path) == 0 || errno == ENOENT ? 0 : refuse(said, h, strerror(errno));
+}
+
+enum { NAME, PART, LOG, NEW, HALVES };
+
+static int apply(const struct half *chosen, const struct half h[static HALVES], struct hpx_err *said)
+{
+    const struct half *name = &h[NAME];
+    int rc = chosen != name ? promote(chosen, name, said) : drop(&h[PART], chosen, said);
+    if (rc == 0 && chosen == name && name->result == HPX_RD_CUT) {
+        rc = replace(name, h[PART].path, said);
+    }
+    for (int i = PART; i < HALVES && rc == 0; i++) {
+        rc = drop(&h[i], chosen, said);
     }
     if (rc != 0) {
         return rc;
@@ -176,7 +202,7 @@ static int apply(const struct half *chosen, const struct half *name, const struc
         snprintf(said->msg, sizeof(said->msg), "%.2000s: recovered: %" PRIu64 " bytes, %" PRIu64 " cut off (%s)", name->path, chosen->whole,
                  (uint64_t)chosen->st.st_size - chosen->whole, chosen->why);
     } else {
-        snprintf(said->msg, sizeof(said->msg), "%.2000s: %s", name->path, chosen == part ? "recovered: it was whole" : "sound");
+        snprintf(said->msg, sizeof(said->msg), "%.2000s: %s", name->path, chosen != name ? "recovered: it was whole" : "sound");
     }
     return 0;
 }
@@ -200,45 +226,59 @@ static int judge(const struct half *chosen, struct hpx_err *said)
     return chosen->st.st_nlink == 1 ? 0 : refuse(said, chosen, "has more than one link");
 }
 
-int hpx_recover(const char *given, struct hpx_err *said)
+/* The length of NAME in `given`, which may have a suffix. */
+static size_t base_length(const char *given)
 {
-    struct half name = {.fd = -1};
-    struct half part = {.fd = -1};
+    static const char *const suffixes[] = {FRESH, JOURNAL, SUFFIX};
     size_t n = strlen(given);
-    size_t suffix = sizeof(SUFFIX) - 1;
-    if (n > suffix && strcmp(given + n - suffix, SUFFIX) == 0) {
-        n -= suffix;
-    }
-    if (n == 0 || n + suffix >= sizeof(part.path)) {
-        return hpx_err_set(said, HPX_E_IO, "%.2000s: not a name", given);
-    }
-    memcpy(name.path, given, n);
-    name.path[n] = '\0';
-    memcpy(part.path, given, n);
-    memcpy(part.path + n, SUFFIX, suffix + 1);
-    int rc = open_half(&part, true, said);
-    if (rc == 0) {
-        rc = open_half(&name, false, said);
-    }
-    if (rc == 0) {
-        rc = examine(&part, said);
-    }
-    if (rc == 0) {
-        rc = examine(&name, said);
-    }
-    if (rc == 0) {
-        const struct half *chosen = choose(&name, &part);
-        bool untouched = chosen == &name && name.fd >= 0 && name.result == HPX_RD_SOUND && part.fd < 0;
-        rc = untouched ? 0 : judge(chosen, said);
-        if (rc == 0) {
-            rc = apply(chosen, &name, &part, said);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(suffixes); i++) {
+        size_t k = strlen(suffixes[i]);
+        if (n > k && strcmp(given + n - k, suffixes[i]) == 0) {
+            return n - k;
         }
     }
-    if (name.fd >= 0) {
-        close(name.fd);
+    return n;
+}
+
+static int open_all(struct half h[static HALVES], const char *given, struct hpx_err *said)
+{
+    static const char *const suffixes[HALVES] = {[NAME] = "", [PART] = SUFFIX, [LOG] = JOURNAL, [NEW] = FRESH};
+    size_t n = base_length(given);
+    int rc = 0;
+    if (n == 0 || n + sizeof(FRESH) > sizeof(h->path)) {
+        return hpx_err_set(said, HPX_E_IO, "%.2000s: not a name", given);
     }
-    if (part.fd >= 0) {
-        close(part.fd);
+    for (int i = HALVES - 1; i >= 0 && rc == 0; i--) {
+        snprintf(h[i].path, sizeof(h[i].path), "%.*s%s", (int)n, given, suffixes[i]);
+        rc = open_half(&h[i], i != NAME, said);
+    }
+    for (int i = LOG; i >= 0 && rc == 0; i--) {
+        rc = examine(&h[i], said);
+    }
+    return rc;
+}
+
+int hpx_recover(const char *given, struct hpx_err *said)
+{
+    static struct half h[HALVES];
+    memset(h, 0, sizeof(h));
+    for (int i = 0; i < HALVES; i++) {
+        h[i].fd = -1;
+    }
+    int rc = open_all(h, given, said);
+    if (rc == 0) {
+        const struct half *chosen = choose_all(&h[NAME], &h[PART], &h[LOG]);
+        bool alone = h[PART].fd < 0 && h[LOG].fd < 0 && h[NEW].fd < 0;
+        bool untouched = chosen == &h[NAME] && chosen->fd >= 0 && chosen->result == HPX_RD_SOUND && alone;
+        rc = untouched ? 0 : judge(chosen, said);
+        if (rc == 0) {
+            rc = apply(chosen, h, said);
+        }
+    }
+    for (int i = 0; i < HALVES; i++) {
+        if (h[i].fd >= 0) {
+            close(h[i].fd);
+        }
     }
     return rc;
 }

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""SIGKILL at any moment: what is left is sound, hprofx-read --recover makes NAME of it, and at most a second is missing."""
+import random
+import re
+import signal
+import subprocess
+import time
+
+import hprof_binary
+import hprof_text
+from runner import test
+
+MODES = {'times': ('cpu=times,cutoff=0,include=Progress', 'java.hprof.txt'), 'samples': ('cpu=samples,interval=1', 'java.hprof.txt'), 'binary': ('cpu=samples,interval=1,format=b', 'java.hprof')}
+LOST = 1.0
+
+
+def _reader(t, *args):
+    r = subprocess.run([str(t.env.agent.resolve().parents[1] / 'hprofx-read')] + [str(a) for a in args], capture_output=True, text=True)
+    t.equal(r.returncode, 0, 'hprofx-read %s: %s' % (' '.join(str(a) for a in args), (r.stdout + r.stderr)[-500:]))
+
+
+def _counted(path, mode):
+    if mode == 'binary':
+        return sum(total for total, _ in hprof_binary.read(path).tables)
+    p = hprof_text.parse(path.read_text('utf-8'))
+    if mode == 'times':
+        return sum(r.count for _, _, rows in p.every for r in rows if r.method == 'Progress.step')
+    return sum(total for _, total, _ in p.every)
+
+
+def _progress(run, until):
+    """(calls, CPU ms) that the program had told of by then."""
+    told = [tuple(int(x) for x in m) for m in re.findall(r'^(\d+) (\d+) (\d+)$', run.out, re.M)]
+    return max([(0, 0)] + [(calls, ms) for calls, ms, at in told if at / 1000 <= until])
+
+
+def _kill_one(t, mode, seed):
+    rnd = random.Random(seed)
+    opts, name = MODES[mode]
+    requests, end = rnd.choice((0, 0, 1, 3)), rnd.random() < 0.25
+    run = t.start('Progress', 1500 if end else 60000, opts=opts + rnd.choice(('', ',split=y')))
+    while not re.search(r'^\d+ \d+ \d+$', run.out, re.M):
+        t.within_time(run)
+        time.sleep(0.005)
+    if end:  # around the last dump
+        run.wait_line('end')
+    for _ in range(0 if end else requests):
+        time.sleep(rnd.uniform(0, 0.7))
+        run.signal(signal.SIGQUIT)
+    time.sleep(rnd.uniform(0, 0.3) if end else rnd.choice((0, rnd.uniform(0, 0.05), rnd.uniform(0, 2.5))))
+    at = time.monotonic()
+    run.kill()
+    for path in t.work.iterdir():
+        if not path.name.endswith('.new.part'):
+            _reader(t, '--check', path)
+    _reader(t, '--recover', t.work / name)
+    split = sorted(p for p in t.work.iterdir() if re.fullmatch(re.escape(name) + r'\.\d+(\.part)?', p.name))
+    t.equal([n for n in t.files() if n.startswith(name) and n != name and not re.search(r'\.\d+(\.part)?$', n)], [], 'files beside NAME')
+    _reader(t, '--check', t.work / name)
+    calls, ms = _progress(run, at - LOST)
+    got = _counted(t.work / name, mode)
+    if end and split:  # the last dump has what is in no file of its own
+        got += sum(_counted(p, mode) for p in split if not p.name.endswith('.part'))
+    want = calls if mode == 'times' else 0.8 * ms
+    t.check(got >= want, 'seed %d: %d counted, %d done a second before the end; requests %d, at the end %s' % (seed, got, want, requests, end))
+    for path in t.work.iterdir():
+        path.unlink()
+
+
+@test(level='quick', params=sorted(MODES), alone=True, timeout=120)
+def at_any_moment(t, mode):
+    for seed in range(34 if t.level == 'long' else 3):
+        _kill_one(t, mode, seed * 3 + sorted(MODES).index(mode))
+        t.deadline += 20

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Dumps on request: SIGQUIT once and often, under load, at the end; dump=; split=y. Sections add up to what the program did."""
+import collections
+import re
+import signal
+import subprocess
+import time
+
+import build
+import hprof_binary
+import hprof_text
+from harness import DONE, DUMPING
+from runner import test
+from test_golden import facts
+from test_times import EXACT, _expected
+
+SAMPLES = 'cpu=samples,interval=1,cutoff=0'
+TIMES = 'Dumping%s done.' % DUMPING['times']
+NAME = 'java.hprof.txt'
+
+
+def _wait(t, run, condition):
+    while not condition():
+        t.within_time(run)
+        time.sleep(0.01)
+
+
+def _dumps(run, done=DONE):
+    return run.err.splitlines().count(done)
+
+
+def _ask(t, run, done=DONE):
+    """One request, and its dump; False: the program has ended."""
+    before = _dumps(run, done)
+    try:
+        run.signal(signal.SIGQUIT)
+    except ProcessLookupError:
+        return False
+    _wait(t, run, lambda: _dumps(run, done) > before or run.process.poll() is not None)
+    return run.process.poll() is None
+
+
+def _thread_dumps(t, run):
+    """How many the JVM printed, each whole and without a line of ours in it."""
+    begun, ended = run.out.count('Full thread dump'), len(re.findall(r'^JNI global ref', run.out, re.M))
+    t.equal(ended, begun, 'ends of the thread dumps')
+    t.check(not re.search(r'^(HPROF|hprofx:|Dumping )', run.out, re.M), 'a line of ours in stdout')
+    return begun
+
+
+def _read(t, path):
+    """hprofx-read --check, beside our own reader."""
+    reader = t.env.agent.resolve().parents[1] / 'hprofx-read'
+    if reader.exists():
+        r = subprocess.run([str(reader), '--check', str(path)], capture_output=True, text=True)
+        t.equal(r.returncode, 0, 'hprofx-read --check %s: %s' % (path.name, (r.stdout + r.stderr)[-500:]))
+
+
+def _text(t, path=None):
+    path = path or t.work / NAME
+    _read(t, path)
+    return hprof_text.parse(path.read_text('utf-8'))
+
+
+@test(level='quick', collectors='any', params=('request-samples', 'request-old', 'request-doe-n'))
+def golden(t, name):
+    recorded = build.GOLDEN / name
+    options = (recorded / 'cmd.txt').read_text().split('-agentlib:hprof=')[1].split()[0]
+    done = next(ln for ln in (recorded / 'stderr.txt').read_text().splitlines())
+    run = t.start('Steps', opts=options)
+    run.wait_line('ready')
+    for step in (1, 2, 3):
+        (t.work / ('step%d' % step)).touch()
+        _wait(t, run, (t.work / ('ack%d' % step)).exists)
+        if step < 3:
+            t.check(_ask(t, run, done), 'the program has ended')
+    (t.work / 'stop').touch()
+    run.finish()
+    lines = run.out.splitlines()
+    t.equal((run.code, lines[0], lines[-1], _thread_dumps(t, run)), (0, 'ready', 'done 300', 2), 'exit code, first and last line, thread dumps')
+    want = (recorded / 'stderr.txt').read_text().splitlines()
+    t.equal([ln for ln in run.err.splitlines() if ln.startswith('Dumping')], want, 'stderr')
+    _text(t)
+    got = facts(t.work / NAME, 'Steps')
+    if name == 'request-old':
+        t.equal(got, (recorded / 'facts.txt').read_text().splitlines(), 'facts')
+    else:
+        t.equal([ln for ln in got if ln.startswith('SECTIONS')], [ln for ln in (recorded / 'facts.txt').read_text().splitlines() if ln.startswith('SECTIONS')], 'sections')
+        shares = [float(x) for x in re.findall(r'^SAMPLE +([0-9.]+)% Steps\.work$', '\n'.join(got), re.M)]
+        t.check(sum(shares) > 90, 'shares of Steps.work: %s' % shares)
+
+
+def _sum_of_calls(profiles):
+    c = collections.Counter()
+    for p in profiles:
+        for section, _, rows in p.every:
+            for r in rows if section == 'CPU TIME (ms)' else ():
+                c[re.sub(r'(\.lambda\$\w+)\$\d+$', r'\1', r.method)] += r.count
+    return c
+
+
+def _exact(t, run, profiles):
+    got, want = _sum_of_calls(profiles), _expected(run)
+    t.check(want, 'the program expects nothing')
+    t.check(all(got[m] == n for m, n in want.items()), 'calls counted and made: %s' % {m: (got[m], n) for m, n in want.items() if got[m] != n})
+
+
+@test(level='quick', params=('one', 'drainers', 'sampled', 'both'))
+def calls_add_up_under_load(t, how):
+    """Every call is in one section, whatever is asked for while it is made."""
+    env = {'LD_PRELOAD': '%s/libbusy.so' % t.env.native_dir(t.jdk)} if how == 'drainers' else None
+    opts = EXACT + {'sampled': ',times=sampled', 'both': ',cpu=samples,interval=1'}.get(how, '')
+    done = 'Dumping%s%s done.' % (DUMPING['samples'] if how == 'both' else '', DUMPING['times'])
+    run = t.start('CountMany', 8, 150, opts=opts, env=env)
+    asked = 0
+    _wait(t, run, lambda: 'hprofx' in run.err or (t.work / (NAME + '.part')).exists())
+    while asked < 20 and _ask(t, run, done):
+        asked += 1
+    run.finish()
+    t.equal(run.code, 0, 'exit code')
+    p = _text(t)
+    _thread_dumps(t, run)
+    sections = p.sections.count('CPU TIME (ms)')
+    t.check(sections == _dumps(run, done) and sections > 2, '%d sections, %d lines, %d requests' % (sections, _dumps(run, done), asked))
+    _exact(t, run, [p])
+    t.equal([p.report[k] for k in ('exits not seen', 'exits without an entry', 'lost')], ['0', '0', '0'], 'exits not seen, exits without an entry, lost')
+
+
+@test(level='quick', params=('a', 'b'))
+def samples_add_up(t, form):
+    run = t.start('Burn', 800, 800, 800, opts=SAMPLES + ',format=' + form)
+    _wait(t, run, lambda: any(t.work.glob('*.part')))
+    asked = 0
+    while asked < 5 and _ask(t, run):
+        asked += 1
+    run.finish()
+    t.equal(run.code, 0, 'exit code')
+    if form == 'a':
+        p = _text(t)
+        totals = [total for _, total, _ in p.every]
+    else:
+        _read(t, t.work / 'java.hprof')
+        p = hprof_binary.read(t.work / 'java.hprof')
+        totals = [total for total, _ in p.tables]
+    t.equal(len(totals), _dumps(run), 'sections')
+    t.check(len(totals) > 2, 'only %d sections' % len(totals))
+    t.equal('%d ' % sum(totals), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+
+
+@test(level='quick')
+def a_storm_of_requests(t):
+    """Each request that reached the VM has a section of its own, also one that came during a dump."""
+    run = t.start('Burn', 1500, 1500, opts=SAMPLES)
+    _wait(t, run, lambda: (t.work / (NAME + '.part')).exists())
+    t.check(_ask(t, run), 'the program has ended')
+    for _ in range(20):
+        if run.process.poll() is None:
+            run.signal(signal.SIGQUIT)
+    run.finish()
+    t.equal(run.code, 0, 'exit code')
+    p = _text(t)
+    t.equal(len(p.sections), _dumps(run), 'sections')
+    t.check(len(p.sections) - 1 <= _thread_dumps(t, run), 'thread dumps')
+    t.equal('%d ' % sum(total for _, total, _ in p.every), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+
+
+@test(params=('return', 'exit', 'halt'), timeout=120)
+def at_the_end(t, how):
+    """A request while the VM goes down has its section or not, but the file is whole."""
+    for i in range(6):
+        run = t.start('BusyExit', 4, how, opts=SAMPLES)
+        run.wait_line('end')
+        for _ in range(i + 1):
+            try:
+                run.signal(signal.SIGQUIT)
+            except ProcessLookupError:
+                pass
+        run.finish()
+        t.equal(run.code, 0 if how == 'return' else 3, 'exit code')
+        p = _text(t)
+        t.check(1 <= len(p.sections) == _dumps(run), '%d sections' % len(p.sections))
+        t.equal('%d ' % sum(total for _, total, _ in p.every), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+        t.equal(t.files(), [NAME], 'files')
+
+
+@test(level='quick')
+def periodic_dumps(t):
+    run = t.java('CountMany', 4, 200, opts=EXACT + ',dump=100ms')
+    t.equal(run.code, 0, 'exit code')
+    p = _text(t)
+    t.check(len(p.sections) >= 3, 'only %d sections' % len(p.sections))
+    _exact(t, run, [p])
+
+
+@test(level='quick', params=('a', 'b'))
+def split_gives_each_request_a_file(t, form):
+    mode = 'cpu=times,cutoff=0' if form == 'a' else SAMPLES + ',format=b,thread=y'
+    base = NAME if form == 'a' else 'java.hprof'
+    done = TIMES if form == 'a' else DONE
+    run = t.start(*(('CountMany', 8, 150) if form == 'a' else ('Burn', 600, 600)), opts=mode + ',split=y')
+    _wait(t, run, lambda: any(t.work.glob('*.part')))
+    asked = 0
+    while asked < 3 and _ask(t, run, done):
+        asked += 1
+    run.finish()
+    t.equal((run.code, asked), (0, 3), 'exit code, dumps while the program ran')
+    names = [base] + ['%s.%d' % (base, i + 1) for i in range(asked)]
+    t.equal(t.files(), names, 'files')
+    if form == 'a':
+        profiles = [_text(t, t.work / n) for n in names]
+        t.equal([p.sections for p in profiles], [['CPU TIME (ms)']] * 4, 'sections')
+        _exact(t, run, profiles)
+        t.check(all('main' in p.names.values() for p in profiles), 'a file without the START of main')
+    else:
+        for n in names:
+            _read(t, t.work / n)
+        files = [hprof_binary.read(t.work / n) for n in names]
+        t.equal([len(f.tables) for f in files], [1] * 4, 'tables')
+        t.equal('%d ' % sum(f.tables[0][0] for f in files), files[0].report['samples'].partition('(')[0], 'samples of all files, and of the report')
+        t.check(all('main' in [x[0] for x in f.threads.values()] for f in files), 'a file without the START of main')
+
+
+@test()
+def split_where_there_is_no_file(t):
+    run = t.start('Burn', 300, opts=SAMPLES + ',split=y,file=/dev/null')
+    _wait(t, run, lambda: 'split=y' in run.err)
+    t.check(_ask(t, run), 'the program has ended')
+    run.finish()
+    t.equal((run.code, t.files()), (0, []), 'exit code, files')
+
+
+@test()
+def two_programs_in_one_directory(t):
+    runs = [t.start('Burn', 600, opts=SAMPLES + ',split=y,file=' + name) for name in ('a.txt', 'b.txt')]
+    for run, name in zip(runs, ('a.txt', 'b.txt')):
+        _wait(t, run, (t.work / (name + '.part')).exists)
+        t.check(_ask(t, run), 'the program has ended')
+    for run in runs:
+        run.finish()
+    t.equal(t.files(), ['a.txt', 'a.txt.1', 'b.txt', 'b.txt.1'], 'files')
+    for name in ('a.txt', 'b.txt'):
+        profiles = [_text(t, t.work / n) for n in (name, name + '.1')]
+        t.equal('%d ' % sum(p.total for p in profiles), profiles[0].report['samples'].partition('(')[0], 'samples of both files, and of the report')

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_model_journal.c: snapshots without a reset, those of a journal, and what lives told again. */
+#include "model_fixture.h"
+
+static const struct hpx_model_config no_lines = {.lines = false}, calls = {.calls = true, .call_depth = 2};
+
+static void assert_samples(struct hpx_snapshot *s, uint64_t total, uint32_t rows)
+{
+    uint64_t sum = 0;
+    assert_non_null(s);
+    assert_int_equal(s->nrows, rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        sum += s->rows[i].count;
+    }
+    assert_int_equal(sum, total);
+    assert_int_equal(s->total, total);
+    hpx_snapshot_destroy(s);
+}
+
+static void assert_calls(struct hpx_call_snapshot *s, uint64_t n, uint64_t ns)
+{
+    assert_non_null(s);
+    assert_int_equal(s->calls, n);
+    assert_int_equal(s->self_ns, ns);
+    hpx_call_snapshot_destroy(s);
+}
+
+static void samples_of_a_journal_add_up_whatever_is_reset(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    fx_begin(&f, &no_lines);
+    hpx_model_keep_journal(f.m);
+    fx_class(&f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
+    fx_define(&f, &t, 0, 5, FX_STACK({8, 1}));
+    assert_samples(hpx_model_snapshot_kept(f.m), 5, 1);
+    assert_samples(hpx_model_snapshot_kept(f.m), 5, 1);
+    assert_samples(hpx_model_journal(f.m, true), 5, 1);
+    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 2);
+    assert_samples(hpx_model_snapshot(f.m), 7, 1);
+    fx_define(&f, &t, 1, 10, FX_STACK({16, 1}));
+    assert_samples(hpx_model_journal(f.m, false), 12, 2);
+    assert_samples(hpx_model_journal(f.m, false), 0, 0);
+    assert_samples(hpx_model_snapshot(f.m), 10, 1);
+    assert_samples(hpx_model_journal(f.m, false), 0, 0);
+    fx_event(&f, &t, HPX_EV_SAMPLE, 1, 1);
+    assert_samples(hpx_model_journal(f.m, true), 18, 2);
+    assert_samples(hpx_model_journal(f.m, false), 0, 0);
+    assert_samples(hpx_model_snapshot(f.m), 1, 1);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void calls_of_a_journal_add_up_whatever_is_reset(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    fx_begin(&f, &calls);
+    hpx_model_keep_journal(f.m);
+    fx_event(&f, &t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
+    assert_calls(hpx_model_call_snapshot_kept(f.m), 2, 5);
+    assert_calls(hpx_model_call_journal(f.m, false), 2, 5);
+    assert_calls(hpx_model_call_snapshot(f.m), 2, 5);
+    fx_event(&f, &t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(3, 6));
+    fx_event(&f, &t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(1, 1));
+    assert_calls(hpx_model_call_journal(f.m, false), 4, 7);
+    assert_calls(hpx_model_call_journal(f.m, true), 6, 12);
+    assert_calls(hpx_model_call_journal(f.m, false), 0, 0);
+    assert_calls(hpx_model_call_snapshot(f.m), 4, 7);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+static void without_one_there_is_none(void **state)
+{
+    struct fx f;
+    (void)state;
+    fx_begin(&f, &no_lines);
+    assert_null(hpx_model_journal(f.m, true));
+    assert_samples(hpx_model_snapshot(f.m), 0, 0);
+    fx_end(&f);
+}
+
+static void the_living_are_told_of_again_in_their_order(void **state)
+{
+    struct fx f;
+    (void)state;
+    fx_begin(&f, &no_lines);
+    for (uint64_t key = 1; key <= 5; key++) {
+        fx_thread_start(&f, key, NULL, FX_TEXT("t\0g\0s"));
+    }
+    fx_thread_end(&f, 2);
+    fx_thread_end(&f, 4);
+    fx_thread_start(&f, 6, NULL, FX_TEXT("u\0g\0s")); /* in the place of one that ended */
+    f.nstarted = 0;
+    assert_true(hpx_model_retell(f.m));
+    assert_int_equal(f.nstarted, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(f.started[i], (uint32_t[]){200001, 200003, 200005, 200006}[i]);
+    }
+    f.deaf = true;
+    assert_false(hpx_model_retell(f.m));
+    f.deaf = false;
+    fx_thread_end(&f, 1);
+    assert_int_equal(f.ended[f.nended - 1], 200001);
+    fx_end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_of_a_journal_add_up_whatever_is_reset),
+        cmocka_unit_test(calls_of_a_journal_add_up_whatever_is_reset),
+        cmocka_unit_test(without_one_there_is_none),
+        cmocka_unit_test(the_living_are_told_of_again_in_their_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
