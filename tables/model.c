@@ -393,5 +393,6 @@ size_t hpx_model_trace_bytes(const struct hpx_model *m)
 size_t hpx_model_bytes(const struct hpx_model *m)
 {
     return sizeof(*m) + hpx_model_trace_bytes(m) + hpx_methods_announced_bytes(&m->methods) + hpx_threads_bytes(&m->threads) +
-           m->stack.size + m->name.size + m->slots_bytes + m->past.bytes + m->past_costs.bytes + (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
+           m->stack.size + m->name.size + m->slots_bytes + m->past.bytes + m->past_costs.bytes +
+           (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
 }

@@ -48,7 +48,7 @@ struct hpx_model {
     struct hpx_arena lines; /* struct hpx_line */
     struct hpx_counters counters;
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT];
-    bool journal; /* hpx_model_keep_journal(), and memory was enough */
+    bool journal;        /* hpx_model_keep_journal(), and memory was enough */
     struct hpx_vec past; /* struct hpx_past, of the first raw traces */
     uint32_t unresolved;
     bool new_off; /* samples of threads that come are not counted */

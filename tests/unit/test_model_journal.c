@@ -94,11 +94,12 @@ static void the_living_are_told_of_again_in_their_order(void **state)
     fx_thread_end(&f, 2);
     fx_thread_end(&f, 4);
     fx_thread_start(&f, 6, NULL, FX_TEXT("u\0g\0s")); /* in the place of one that ended */
+    const uint32_t living[] = {200001, 200003, 200005, 200006};
     f.nstarted = 0;
     assert_true(hpx_model_retell(f.m));
     assert_int_equal(f.nstarted, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(f.started[i], (uint32_t[]){200001, 200003, 200005, 200006}[i]);
+        assert_int_equal(f.started[i], living[i]);
     }
     f.deaf = true;
     assert_false(hpx_model_retell(f.m));
