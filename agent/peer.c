@@ -19,6 +19,7 @@ struct msg_command {
 static struct {
     struct hpx_msg *first, *last; /* the aggregator's: not yet begun */
     atomic_bool busy;             /* release: done(); acquire: hpx_peer_pass_end(): what a command began still runs */
+    atomic_bool collection_waits; /* relaxed: a FORCE GC that has not begun */
     bool leaving;                 /* the aggregator's: EXIT THE VM was carried out */
 } peer;
 
@@ -32,6 +33,11 @@ void hpx_peer_command(void *ctx, const struct hpx_command *c)
     struct msg_command *m;
     (void)ctx;
     if (hpx_net_ends()) {
+        return;
+    }
+    if (c->tag == HPX_COMMAND_FORCE_GC && atomic_exchange_explicit(&peer.collection_waits, true, memory_order_relaxed)) {
+        hpx_net_begun(c->tag);
+        leave_out(c, "one waits already");
         return;
     }
     m = hpx_msg_new(MSG_COMMAND, sizeof *m);
@@ -75,6 +81,7 @@ static void dump(const struct hpx_command *c)
 
 static void collect(const struct hpx_command *c)
 {
+    atomic_store_explicit(&peer.collection_waits, false, memory_order_relaxed);
     atomic_store_explicit(&peer.busy, true, memory_order_relaxed);
     if (!hpx_service_collect(done)) {
         atomic_store_explicit(&peer.busy, false, memory_order_relaxed);

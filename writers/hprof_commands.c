@@ -24,9 +24,9 @@ static float get_float(const uint8_t *p)
 static const struct {
     const char *name;
     uint8_t least; /* bytes of the body without which it means nothing */
-    bool is_long;
+    bool dumps;
 } known[] = {
-    [HPX_COMMAND_FORCE_GC] = {"FORCE GC", 0, true},      [HPX_COMMAND_DUMP_HEAP] = {"DUMP HEAP", 0, true},
+    [HPX_COMMAND_FORCE_GC] = {"FORCE GC", 0, false},      [HPX_COMMAND_DUMP_HEAP] = {"DUMP HEAP", 0, true},
     [HPX_COMMAND_ALLOC_SITES] = {"ALLOC SITES", 6, true}, [HPX_COMMAND_HEAP_SUMMARY] = {"HEAP SUMMARY", 0, true},
     [HPX_COMMAND_EXIT] = {"EXIT THE VM", 0, false},       [HPX_COMMAND_DUMP_TRACES] = {"DUMP TRACES", 0, true},
     [HPX_COMMAND_CPU_SAMPLES] = {"CPU SAMPLES", 6, true}, [HPX_COMMAND_CONTROL] = {"CONTROL", 2, false},
@@ -60,9 +60,9 @@ const char *hpx_command_fault_text(enum hpx_command_fault f)
     return "";
 }
 
-bool hpx_command_is_long(uint8_t tag)
+bool hpx_command_dumps(uint8_t tag)
 {
-    return is_known(tag) && known[tag].is_long;
+    return is_known(tag) && known[tag].dumps;
 }
 
 void hpx_commands_init(struct hpx_commands *p, uint8_t id_size)

@@ -83,7 +83,7 @@ const char *hpx_command_name(uint8_t tag);
 /* For messages: "there is no such command"; "" for GOOD. Constant. */
 const char *hpx_command_fault_text(enum hpx_command_fault f);
 
-/* Commands that take time: of each tag one may wait while such a one runs. */
-bool hpx_command_is_long(uint8_t tag);
+/* Commands whose answer is a dump: of each tag one may wait while a dump runs. */
+bool hpx_command_dumps(uint8_t tag);
 
 #endif

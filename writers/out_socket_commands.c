@@ -46,7 +46,7 @@ bool hpx_socket_wants_input(struct hpx_out_socket *s, uint64_t now, uint64_t *ag
 
 static void hand_over(struct hpx_out_socket *s, const struct hpx_command *c)
 {
-    bool dumps = hpx_command_is_long(c->tag);
+    bool dumps = hpx_command_dumps(c->tag);
     hpx_socket_lock(s);
     bool refused = dumps && s->waiting[c->tag];
     if (refused) {

@@ -153,7 +153,7 @@ static void command(void *ctx, const struct hpx_command *c)
     require(c->fault == HPX_COMMAND_GOOD && c->tag >= 1 && c->tag <= 8, "a command that is none");
     require(w.nwaiting < 64, "more commands than places");
     for (unsigned i = 0; i < w.nwaiting; i++) {
-        require(w.waiting[i] != c->tag || !hpx_command_is_long(c->tag), "two dumps of a tag wait");
+        require(w.waiting[i] != c->tag || !hpx_command_dumps(c->tag), "two dumps of a tag wait");
     }
     w.waiting[w.nwaiting++] = c->tag;
 }
