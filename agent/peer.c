@@ -42,6 +42,7 @@ void hpx_peer_command(void *ctx, const struct hpx_command *c)
     }
     m = hpx_msg_new(MSG_COMMAND, sizeof *m);
     if (m == NULL) {
+        atomic_store_explicit(&peer.collection_waits, false, memory_order_relaxed);
         hpx_net_begun(c->tag);
         leave_out(c, "no memory");
         return;
