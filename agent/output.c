@@ -96,7 +96,7 @@ int hpx_output_init(struct hpx_err *err)
     output.now = &output.main;
     if (hpx_agent.opt.net != NULL) {
         if (hpx_agent.opt.split) {
-            hpx_warn("split=y: net= is no regular file: all dumps go there");
+            hpx_warn("split=y: %s is no regular file: all dumps go there", hpx_agent.opt.net);
             hpx_agent.opt.split = false;
         }
         return hpx_net_open(&output.main, &output.lane.wake, err);

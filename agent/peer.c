@@ -92,6 +92,11 @@ static void collect(const struct hpx_command *c)
 
 /* ---- EXIT THE VM ---- */
 
+static void say_not_ended(const char *why)
+{
+    hpx_net_complain("EXIT THE VM: %s: the program goes on", why);
+}
+
 /* A thread of its own: the service thread has names to find for the last dump. The program's shutdown hooks run. */
 static void *end_program(void *unused)
 {
@@ -101,7 +106,7 @@ static void *end_program(void *unused)
     (void)hpx_spawn_enter("hprofx-exit");
     hpx_self = &hpx_ours;
     if ((*hpx_agent.vm)->AttachCurrentThreadAsDaemon(hpx_agent.vm, (void **)&env, &args) != JNI_OK) {
-        hpx_net_complain("EXIT THE VM: the VM lets no thread of ours in: the program goes on");
+        say_not_ended("the VM lets no thread of ours in");
         return NULL;
     }
     jclass system = (*env)->FindClass(env, "java/lang/System");
@@ -110,7 +115,7 @@ static void *end_program(void *unused)
         (*env)->CallStaticVoidMethod(env, system, leave, (jint)0); /* comes back with an exception alone */
     }
     (*env)->ExceptionClear(env);
-    hpx_net_complain("EXIT THE VM: the program does not let itself be ended (System.exit threw an exception): it goes on");
+    say_not_ended("System.exit threw an exception");
     (*hpx_agent.vm)->DetachCurrentThread(hpx_agent.vm);
     return NULL;
 }

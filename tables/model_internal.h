@@ -51,7 +51,7 @@ struct hpx_model {
     bool journal;        /* hpx_model_keep_journal(), and memory was enough */
     struct hpx_vec past; /* struct hpx_past, of the first raw traces */
     uint32_t unresolved;
-    bool new_off; /* samples of threads that come are not counted */
+    bool new_off;           /* samples of threads that come are not counted */
     uint32_t class_serials; /* given so far, with cfg.class_event */
     struct hpx_model_sweep sweep;
     uint32_t shown_unnamed, shown_unloaded; /* shown methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
