@@ -18,6 +18,7 @@ static struct {
     char name[PATH_MAX], fresh[PATH_MAX];
     struct hpx_stream stream;
     bool open;
+    bool gone;        /* its bytes were given up */
     bool dead;        /* nothing more is written to it */
     uint64_t whole;   /* bytes of header and first table */
     _Atomic int fd;   /* relaxed: hpx_journal_forget() reads a copy. -1: none */
@@ -185,6 +186,16 @@ void hpx_journal_table(struct hpx_snapshot *samples, struct hpx_call_snapshot *c
     }
 }
 
+bool hpx_journal_give_up(void)
+{
+    if (!journal.open || journal.gone) {
+        return false;
+    }
+    journal.gone = journal.dead = true;
+    atomic_store_explicit(&journal.on, false, memory_order_relaxed);
+    return ftruncate(get_fd(), 0) == 0;
+}
+
 void hpx_journal_end(void)
 {
     atomic_store_explicit(&journal.on, false, memory_order_relaxed);
@@ -195,9 +206,15 @@ void hpx_journal_end(void)
         if (!journal.stream.out.published) {
             (void)unlink(journal.fresh);
         }
-        journal.stream.out.published = true; /* closing gives it no name again */
+        journal.stream.out.published = true;  /* closing gives it no name again */
+        journal.stream.out.error = ECANCELED; /* and writes nothing */
     }
     close_stream();
+}
+
+uint64_t hpx_journal_progress(void)
+{
+    return atomic_load_explicit(&journal.stream.out.progress, memory_order_relaxed);
 }
 
 void hpx_journal_forget(void)

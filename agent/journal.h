@@ -26,8 +26,12 @@ struct hpx_stream *hpx_journal_begin(struct timespec wall, uint64_t mono_ns);
 struct hpx_stream *hpx_journal_stream(void);
 /* A table; the first one of a journal gives it its name. */
 void hpx_journal_table(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls);
+/* The output finds no room: removes the file, and there is none from now on. false: there was none. */
+bool hpx_journal_give_up(void);
 /* The output is complete: removes the file. */
 void hpx_journal_end(void);
+/* Any thread: bytes written so far, to see whether they move. */
+uint64_t hpx_journal_progress(void);
 /* In the child of a fork; async-signal-safe. */
 void hpx_journal_forget(void);
 

@@ -107,6 +107,7 @@ int hpx_output_init(struct hpx_err *err)
         hpx_agent.opt.split = false;
     }
     if (rc == 0 && output.main.out.ops->publish != NULL) {
+        output.main.out.make_room = hpx_journal_give_up;
         hpx_model_keep_journal(hpx_agent.model);
         hpx_journal_init(hpx_out_file_name(&output.main.out));
     }
@@ -475,7 +476,7 @@ bool hpx_output_wait(uint64_t stall_ns)
         }
         uint64_t now = atomic_load_explicit(&output.steps, memory_order_relaxed) +
                        atomic_load_explicit(&output.main.out.progress, memory_order_relaxed) +
-                       atomic_load_explicit(&output.split.out.progress, memory_order_relaxed);
+                       atomic_load_explicit(&output.split.out.progress, memory_order_relaxed) + hpx_journal_progress();
         if (now != before) {
             before = now;
             moved = hpx_clock_mono();

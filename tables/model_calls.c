@@ -193,40 +193,67 @@ static struct hpx_call_cost cost_of(const struct hpx_model *m, uint32_t node, en
     return c;
 }
 
-static bool counted(const struct hpx_model *m, uint32_t node, enum hpx_take take)
+/* The nodes that a snapshot is about: of a large table few have changed since the last one. */
+struct nodes {
+    uint32_t *at, n;
+};
+
+/* false without memory. */
+static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nodes *l)
 {
-    return cost_of(m, node, take).calls > 0;
+    uint32_t all = hpx_calltab_nodes(&m->calls);
+    l->n = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        l->n += cost_of(m, i, take).calls > 0;
+    }
+    l->at = malloc((l->n + 1u) * sizeof(l->at[0]));
+    l->n = 0;
+    for (uint32_t i = 0; l->at && i < all; i++) {
+        if (cost_of(m, i, take).calls > 0) {
+            l->at[l->n++] = i;
+        }
+    }
+    return l->at != NULL;
+}
+
+static bool show_nodes(struct hpx_model *m, const struct nodes *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (!hpx_model_show_node(m, hpx_traces_at(&m->calls.traces, l->at[i]))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Before the reset. */
-static void costs_taken(struct hpx_model *m, enum hpx_take take)
+static void costs_taken(struct hpx_model *m, const struct nodes *l, enum hpx_take take)
 {
-    for (uint32_t i = 0; m->journal && i < hpx_calltab_nodes(&m->calls); i++) {
-        struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, i);
-        const struct hpx_call_cost *c = hpx_calltab_cost(&m->calls, i);
+    for (uint32_t i = 0; m->journal && i < l->n; i++) {
+        struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, l->at[i]);
+        const struct hpx_call_cost *c = hpx_calltab_cost(&m->calls, l->at[i]);
         struct hpx_call_cost all = {c->calls + p->dumped.calls, c->self + p->dumped.self, c->total + p->dumped.total};
         *(take == HPX_TAKE_RESET ? &p->dumped : &p->told) = all;
     }
 }
 
-/* Numbers the shown traces of what was counted, from 1, in `sum`; returns how many. */
-static uint32_t number_rows(struct hpx_model *m, enum hpx_take take)
+/* Numbers their shown traces, from 1, in `sum`; returns how many. */
+static uint32_t number_rows(struct hpx_model *m, const struct nodes *l)
 {
     uint32_t rows = 0;
-    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        if (counted(m, i, take) && shown_of(m, i)->sum == 0) {
-            shown_of(m, i)->sum = ++rows;
+    for (uint32_t i = 0; i < l->n; i++) {
+        struct hpx_shown_trace *t = shown_of(m, l->at[i]);
+        if (t->sum == 0) {
+            t->sum = ++rows;
         }
     }
     return rows;
 }
 
-static void clear_numbers(struct hpx_model *m, enum hpx_take take)
+static void clear_numbers(struct hpx_model *m, const struct nodes *l)
 {
-    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        if (counted(m, i, take)) {
-            shown_of(m, i)->sum = 0;
-        }
+    for (uint32_t i = 0; i < l->n; i++) {
+        shown_of(m, l->at[i])->sum = 0;
     }
 }
 
@@ -235,18 +262,16 @@ static uint64_t at_least_0(uint64_t sum)
     return (int64_t)sum < 0 ? 0 : sum;
 }
 
-static void fill_rows(struct hpx_model *m, struct hpx_call_snapshot *s, enum hpx_take take)
+static void fill_rows(struct hpx_model *m, const struct nodes *l, struct hpx_call_snapshot *s, enum hpx_take take)
 {
-    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        const struct hpx_call_cost cost = cost_of(m, i, take);
-        if (cost.calls > 0) {
-            struct hpx_shown_trace *t = shown_of(m, i);
-            struct hpx_call_row *r = &s->rows[t->sum - 1];
-            r->trace = t->rec;
-            r->calls += cost.calls;
-            r->self_ns += (uint64_t)cost.self;
-            r->total_ns += (uint64_t)cost.total;
-        }
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct hpx_call_cost cost = cost_of(m, l->at[i], take);
+        struct hpx_shown_trace *t = shown_of(m, l->at[i]);
+        struct hpx_call_row *r = &s->rows[t->sum - 1];
+        r->trace = t->rec;
+        r->calls += cost.calls;
+        r->self_ns += (uint64_t)cost.self;
+        r->total_ns += (uint64_t)cost.total;
     }
     for (uint32_t i = 0; i < s->nrows; i++) {
         struct hpx_call_row *r = &s->rows[i];
@@ -274,31 +299,34 @@ static void fill_figures(const struct hpx_model *m, struct hpx_call_snapshot *s)
     s->stray = t->stray;
 }
 
-static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take take)
+static struct hpx_call_snapshot *snapshot_of(struct hpx_model *m, const struct nodes *l, enum hpx_take take)
 {
-    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take)) {
-        return NULL;
-    }
-    for (uint32_t i = 0; i < hpx_calltab_nodes(&m->calls); i++) {
-        if (counted(m, i, take) && !hpx_model_show_node(m, hpx_traces_at(&m->calls.traces, i))) {
-            return NULL;
-        }
-    }
-    uint32_t rows = number_rows(m, take);
+    uint32_t rows = number_rows(m, l);
     struct hpx_call_snapshot *s = calloc(1, sizeof(*s) + rows * sizeof(s->rows[0]));
     if (s) {
         s->rows = (struct hpx_call_row *)(void *)(s + 1);
         s->nrows = rows;
-        fill_rows(m, s, take);
+        fill_rows(m, l, s, take);
         fill_figures(m, s);
     }
-    clear_numbers(m, take);
+    clear_numbers(m, l);
+    return s;
+}
+
+static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take take)
+{
+    struct nodes l;
+    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take) || !list_nodes(m, take, &l)) {
+        return NULL;
+    }
+    struct hpx_call_snapshot *s = show_nodes(m, &l) ? snapshot_of(m, &l, take) : NULL;
     if (s && take != HPX_TAKE_KEEP) {
-        costs_taken(m, take);
+        costs_taken(m, &l, take);
     }
     if (s && take == HPX_TAKE_RESET) {
         hpx_calltab_reset(&m->calls);
     }
+    free(l.at);
     return s;
 }
 

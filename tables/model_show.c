@@ -105,7 +105,7 @@ static void taken(struct hpx_model *m, uint32_t i, enum hpx_take take)
             p->dumped += *count;
         }
         *count = 0;
-    } else if (take >= HPX_TAKE_NEW) {
+    } else if (p && take >= HPX_TAKE_NEW) {
         p->told = p->dumped + *count;
     }
 }

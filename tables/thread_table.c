@@ -103,7 +103,7 @@ uint32_t hpx_threads_list(const struct hpx_threads *t, const struct hpx_thread_e
         }
     }
     if (n > 1) {
-        qsort(to, n, sizeof(to[0]), by_serial);
+        qsort(to, n, sizeof(struct hpx_thread_entry *), by_serial);
     }
     return n;
 }

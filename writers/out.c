@@ -85,6 +85,9 @@ static int empty_buffer(struct hpx_out *o)
             continue;
         }
         int error = n < 0 ? errno : EIO;
+        if ((error == ENOSPC || error == EDQUOT) && o->make_room != NULL && o->make_room()) {
+            continue;
+        }
         o->used -= done; /* what is left is lost */
         fail(o, error);
         return -HPX_E_IO;

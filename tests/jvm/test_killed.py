@@ -37,7 +37,8 @@ def _progress(run, until):
 def _kill_one(t, mode, seed):
     rnd = random.Random(seed)
     opts, name = MODES[mode]
-    requests, end = rnd.choice((0, 0, 1, 3)), rnd.random() < 0.25
+    late = seed % 9 < 3  # no dump, and time enough for the journal to be missed
+    requests, end = 0 if late else rnd.choice((0, 0, 1, 3)), not late and rnd.random() < 0.25
     run = t.start('Progress', 1500 if end else 60000, opts=opts + rnd.choice(('', ',split=y')))
     while not re.search(r'^\d+ \d+ \d+$', run.out, re.M):
         t.within_time(run)
@@ -47,7 +48,7 @@ def _kill_one(t, mode, seed):
     for _ in range(0 if end else requests):
         time.sleep(rnd.uniform(0, 0.7))
         run.signal(signal.SIGQUIT)
-    time.sleep(rnd.uniform(0, 0.3) if end else rnd.choice((0, rnd.uniform(0, 0.05), rnd.uniform(0, 2.5))))
+    time.sleep(rnd.uniform(0, 0.3) if end else rnd.uniform(2.5, 3) if late else rnd.choice((0, rnd.uniform(0, 0.05), rnd.uniform(0, 2.5))))
     at = time.monotonic()
     run.kill()
     for path in t.work.iterdir():

@@ -98,7 +98,7 @@ def a_full_tmpfs_leaves_a_valid_prefix(t, size):
     _needs_mounts(t)
     run, kept = _on_tmpfs(t, size, t.command('Alive', 1500, opts='cpu=samples,cutoff=0'))
     t.equal((run.code, run.out), (0, 'alive 1500\n'), 'exit code and stdout (%s)' % run.err[-300:])
-    t.equal(len(_said(run, 'file=', 'space')), 1, 'lines about the full file system: %s' % run.err)
+    t.equal(len([x for x in _said(run, 'file=', 'space') if '.journal.part' not in x]), 1, 'lines about the full file system: %s' % run.err)
     t.equal(run.err.count('done.'), 0, '"done." though the dump is not complete')
     t.equal(len(_said(run, 'output bytes lost')), 1, 'lines about lost bytes: %s' % run.err)
     files = sorted(f.name for f in kept.iterdir())

@@ -300,7 +300,7 @@ class RecoverTests(Folder):
         again = data[data.index(b'CPU TIME (ms) BEGIN'):]
         journal, fresh = self.folder / 'out.journal.part', self.folder / 'out.journal.new.part'
         for name, part, log, want in ((None, data[:threads], data, data), (None, None, data + b'THREAD', data), (data, None, data, data), (data, None, data + again + b'TRACE', data + again),
-                                      (data + again, None, data, data + again), (None, data, data[:threads], data), (data[:-3], None, data, data)):
+                                      (data + again, None, data, data + again), (None, data, data[:threads], data), (data[:-3], None, data, data[:data.index(b'hprofx:')])):
             for path, content in ((self.name, name), (self.part, part), (journal, log), (fresh, data[:threads])):
                 path.unlink(missing_ok=True)
                 if content is not None:
