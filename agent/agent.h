@@ -22,6 +22,7 @@ struct hpx_agent {
     JavaVM *vm;
     jvmtiEnv *jvmti;
     struct hpx_options opt;
+    _Atomic uint32_t depth; /* relaxed: frames of the stacks that are sampled from now on: opt.depth, until a peer says otherwise */
     struct hpx_gate gate;
     struct hpx_aggregator aggregator;
     struct hpx_shard shard;       /* the aggregator's: drainers beside it; cpu=times, cpu=old */

@@ -12,6 +12,7 @@
 #include "instrument.h"
 #include "log.h"
 #include "names.h"
+#include "net.h"
 #include "output.h"
 #include "sampler.h"
 #include "service.h"
@@ -271,6 +272,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
         }
         return;
     }
+    hpx_net_end();
     hpx_handshake_stop(SAMPLER_WAIT_NS);
     hpx_gate_shut(&hpx_agent.gate);
     live_events(JVMTI_DISABLE);

@@ -6,6 +6,7 @@
 #include "journal.h"
 #include "log.h"
 #include "output.h"
+#include "peer.h"
 #include "report.h"
 #include "sampler.h"
 #include "service.h"
@@ -117,6 +118,9 @@ static void message(void *ctx, struct hpx_msg *m)
 {
     (void)ctx;
     if (hpx_model_message(hpx_agent.model, m)) {
+        return;
+    }
+    if (hpx_peer_message(m)) {
         return;
     }
     if (m->kind == MSG_WISH && dump.state != ENDED) {
@@ -236,7 +240,9 @@ static bool serve_wish(void)
         }
         return true;
     }
-    if (!take_snapshots(m->wish.keep) && hpx_clock_mono() <= dump.naming_until) {
+    if (m->wish.traces) {
+        dump.samples = hpx_model_traces(hpx_agent.model); /* NULL: said when it is handed over */
+    } else if (!take_snapshots(m->wish.keep) && hpx_clock_mono() <= dump.naming_until) {
         return false; /* the counts stand: a later pass may find memory */
     }
     struct hpx_report r;
@@ -248,6 +254,7 @@ static bool serve_wish(void)
 
 static void finish(void)
 {
+    hpx_peer_drop();
     hpx_model_give_up(hpx_agent.model);
     hpx_service_quit();
     bool wanted = hpx_agent.opt.doe;
@@ -310,6 +317,7 @@ static bool go_on(bool again)
         return serve(again);
     }
     note_period();
+    hpx_peer_pass_end();
     note_journal();
     if (dump.state == IDLE && dump.wishes != NULL) {
         bool journal = dump.wishes == &journal_wish.m;

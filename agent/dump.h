@@ -17,6 +17,8 @@ int hpx_dump_init(struct hpx_sink *sink);
 
 struct hpx_dump_wish {
     bool keep;                  /* the counts go on: what the next dump says is not less for this one */
+    bool answer;                /* to a peer: not told of on stderr */
+    bool traces;                /* all traces so far, and no table */
     double cutoff;              /* smallest share that is listed */
     void (*done)(uint64_t arg); /* when it was written, or could not be: once. The writer's thread, or the aggregator. NULL: nobody asks */
     uint64_t arg;

@@ -145,10 +145,11 @@ void hpx_handshake_ask_sig(struct hpx_agent_thread *t, uintptr_t pc, uint64_t we
 
 /* Leaf first. Where the pc's own method is not on the stack the thread has run on since: the sample is the pc's, and nobody knows who
  * called it. n < 0: no stack was taken, -enum hpx_unknown. */
-static int join(struct hpx_agent_thread *t, uintptr_t pc, const jvmtiFrameInfo *taken, jint n, struct hpx_ev_frame *out, uint64_t weight)
+static int join(struct hpx_agent_thread *t, uintptr_t pc, const jvmtiFrameInfo *taken, jint n, struct hpx_ev_frame *out, int depth,
+                uint64_t weight)
 {
     struct hpx_ev_frame chain[HPX_INLINES_DEPTH];
-    int depth = (int)hpx_agent.opt.depth, len = 0, c = (int)hpx_inlines_find(pc, chain);
+    int len = 0, c = (int)hpx_inlines_find(pc, chain);
     jint from = 0;
     if (c == 0 && n < 0) {
         return n;
@@ -177,9 +178,10 @@ static int join(struct hpx_agent_thread *t, uintptr_t pc, const jvmtiFrameInfo *
 
 static void push_one(struct hpx_agent_thread *t, struct hpx_ask a, const jvmtiFrameInfo *taken, jint n)
 {
-    struct hpx_ev_frame *out = a.weight ? hpx_stacks_reserve(t, hpx_agent.opt.depth, a.weight) : NULL;
+    uint32_t depth = hpx_stacks_depth(t);
+    struct hpx_ev_frame *out = a.weight && depth ? hpx_stacks_reserve(t, depth, a.weight) : NULL;
     if (out != NULL) {
-        hpx_stacks_commit(t, out, join(t, a.pc, taken, n, out, a.weight), a.weight);
+        hpx_stacks_commit(t, out, join(t, a.pc, taken, n, out, (int)depth, a.weight), a.weight);
     }
 }
 
@@ -247,7 +249,8 @@ static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *take
 
 static jint most_frames(void)
 {
-    return (jint)hpx_agent.opt.depth + HPX_INLINES_DEPTH; /* a chain may stand for more frames than it has */
+    return (jint)atomic_load_explicit(&hpx_agent.depth, memory_order_relaxed) +
+           HPX_INLINES_DEPTH; /* a chain may stand for more frames than it has */
 }
 
 static bool late(void)
@@ -448,7 +451,7 @@ static void *run(void *unused)
     hpx_self = &hpx_ours;
     (*hpx_agent.jvmti)->GetVersionNumber(hpx_agent.jvmti, &version);
     list.single = ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= HANDSHAKES;
-    list.frames = malloc((size_t)most_frames() * sizeof *list.frames);
+    list.frames = malloc((HPX_OPT_MAX_DEPTH + HPX_INLINES_DEPTH) * sizeof *list.frames);
     if (list.frames == NULL || (*hpx_agent.vm)->AttachCurrentThreadAsDaemon(hpx_agent.vm, (void **)&env, &args) != JNI_OK) {
         hpx_warn("cpu=samples: the VM lets no thread of ours in: the samples have no stacks");
     } else {

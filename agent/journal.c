@@ -169,11 +169,12 @@ struct hpx_stream *hpx_journal_stream(void)
 
 void hpx_journal_table(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls)
 {
+    static const struct hpx_dump_wish everything = {.cutoff = 0};
     struct hpx_out *o = &journal.stream.out;
     if (hpx_journal_stream() == NULL) {
         return;
     }
-    hpx_stream_dump(&journal.stream, samples, calls, 0, "");
+    hpx_stream_dump(&journal.stream, samples, calls, &everything, "");
     if (hpx_out_section(o, true) != 0) { /* said */
         atomic_store_explicit(&journal.on, false, memory_order_relaxed);
         journal.dead = true;

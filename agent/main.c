@@ -166,6 +166,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if (hpx_options_supported(&hpx_agent.opt, &err) != 0) {
         refuse(&err);
     }
+    atomic_store_explicit(&hpx_agent.depth, hpx_agent.opt.depth, memory_order_relaxed);
     if (prepare(&err) != 0) {
         stay_out(&err);
         return JNI_OK;

@@ -537,8 +537,7 @@ int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err)
     for (size_t i = 0; i < HPX_MODE_COUNT; i++) {
         if (asked[i] && !hpx_modes[i].ready) {
             const struct hpx_opt_parse p = {.given = o->given, .err = err};
-            return hpx_opt_refuse(&p, NULL,
-                                  "%s%s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are, into a file",
+            return hpx_opt_refuse(&p, NULL, "%s%s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are",
                                   hpx_modes[i].text, o->heap_by_default ? ", the default," : "");
         }
     }

@@ -125,5 +125,5 @@ const struct hpx_mode_info hpx_modes[HPX_MODE_COUNT] = {
     [HPX_MODE_HEAP_SITES] = {"heap=sites", false},
     [HPX_MODE_MONITOR] = {"monitor=y", false},
     [HPX_MODE_FORMAT_B] = {"format=b", true},
-    [HPX_MODE_NET] = {"net=", false},
+    [HPX_MODE_NET] = {"net=", true},
 };

@@ -4,12 +4,14 @@
 #include "clock.h"
 #include "journal.h"
 #include "log.h"
+#include "net.h"
 #include "out_file.h"
 #include "spawn.h"
 #include "stream.h"
 #include <errno.h>
 #include <limits.h>
 #include <semaphore.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +82,7 @@ static struct {
 int hpx_output_init(struct hpx_err *err)
 {
     static char name[PATH_MAX];
-    if (hpx_name_expand(name, sizeof name, hpx_agent.opt.file, hpx_agent.start) != 0) {
+    if (hpx_agent.opt.net == NULL && hpx_name_expand(name, sizeof name, hpx_agent.opt.file, hpx_agent.start) != 0) {
         return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_agent.opt.file);
     }
     struct hpx_out_file_opts opts = {.name = name, .force = hpx_agent.opt.force, .text = !hpx_agent.opt.binary};
@@ -92,6 +94,13 @@ int hpx_output_init(struct hpx_err *err)
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     output.now = &output.main;
+    if (hpx_agent.opt.net != NULL) {
+        if (hpx_agent.opt.split) {
+            hpx_warn("split=y: %s is no regular file: all dumps go there", hpx_agent.opt.net);
+            hpx_agent.opt.split = false;
+        }
+        return hpx_net_open(&output.main, &output.lane.wake, err);
+    }
     int rc = hpx_out_file_open(&output.main.out, &opts, err);
     if (rc == 0 && hpx_agent.opt.split && output.main.out.ops->publish == NULL) {
         hpx_warn("split=y: %s is no regular file: all dumps go there", hpx_agent.opt.file);
@@ -120,8 +129,8 @@ static void write_dump(struct msg_dump *d)
         return;
     }
     hpx_report_text(output.text, &d->report);
-    hpx_stream_dump(output.now, d->snapshot, d->calls, d->wish.cutoff, output.text);
-    if (hpx_out_section(&output.now->out, true) == 0 && hpx_agent.opt.verbose) {
+    hpx_stream_dump(output.now, d->snapshot, d->calls, &d->wish, output.text);
+    if (hpx_out_section(&output.now->out, true) == 0 && hpx_agent.opt.verbose && !d->wish.answer) {
         hpx_say("Dumping%s%s done.", d->snapshot != NULL ? " CPU usage by sampling running threads ..." : "",
                 d->calls == NULL ? ""
                 : old            ? " CPU usage in old prof format ..."
@@ -134,7 +143,15 @@ static void write_dump(struct msg_dump *d)
 static void dump(struct msg_dump *d)
 {
     output.now = output.now != NULL ? output.now : &output.main;
-    write_dump(d);
+    if (hpx_net_is()) {
+        hpx_net_before_dump();
+    }
+    if (d->wish.traces && d->snapshot != NULL) {
+        hpx_stream_traces(output.now, d->snapshot);
+        hpx_snapshot_destroy(d->snapshot);
+    } else {
+        write_dump(d);
+    }
     if (output.now == &output.split) {
         hpx_stream_end(&output.split);
         output.now = &output.main;
@@ -166,6 +183,7 @@ static void end(struct msg_end *e)
 {
     hpx_stream_end(&output.main);
     hpx_journal_end();
+    hpx_net_said(&e->report.total);
     if (output.main.out.lost > 0) {
         hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)output.main.out.lost);
     }
@@ -190,10 +208,42 @@ static void write_journal(const struct msg_journal *j)
     hpx_call_snapshot_destroy(j->calls);
 }
 
+/* true: t was kept. */
+static bool net_thread(const struct msg_thread *t)
+{
+    const struct hpx_thread_rec *start;
+    if (t->m.kind == MSG_THREAD_START) {
+        return hpx_net_thread_begin(t->at, &t->rec);
+    }
+    hpx_net_thread_end(t->at, &t->rec, &start);
+    if (start != NULL) {
+        free((void *)((uintptr_t)start - offsetof(struct msg_thread, rec)));
+    }
+    return false;
+}
+
+/* Threads and classes with net=; true: m was kept. */
+static bool to_net(const struct hpx_msg *m)
+{
+    const struct msg_class *c = (const struct msg_class *)(const void *)m;
+    if (m->kind == MSG_THREAD_START || m->kind == MSG_THREAD_END) {
+        return net_thread((const struct msg_thread *)(const void *)m);
+    }
+    hpx_net_class(c->at, &c->rec, m->kind == MSG_CLASS_UNLOAD);
+    return false;
+}
+
 /* false: that was the end. */
 static bool carry_out(struct hpx_msg *m)
 {
     bool more = true;
+    if (hpx_net_is() && m->kind <= MSG_CLASS_UNLOAD) {
+        if (!to_net(m)) {
+            free(m);
+        }
+        atomic_fetch_add_explicit(&output.steps, 1, memory_order_relaxed);
+        return true;
+    }
     switch (m->kind) {
     case MSG_THREAD_START:
     case MSG_THREAD_END:
@@ -242,6 +292,10 @@ static bool carry_out(struct hpx_msg *m)
 
 static void begin(void)
 {
+    if (hpx_net_is()) {
+        hpx_net_begin();
+        return;
+    }
     output.wall = (struct timespec){.tv_sec = hpx_agent.start};
     output.mono = hpx_clock_mono();
     if (hpx_agent.opt.binary) {
@@ -259,6 +313,9 @@ static void *run(void *unused)
     for (bool more = true; more;) {
         uint32_t seen = hpx_wake_value(&output.lane.wake);
         struct hpx_msg *m = hpx_lane_splice(&output.lane);
+        if (hpx_net_is()) {
+            (void)hpx_net_turn();
+        }
         if (m == NULL) {
             hpx_wake_wait(&output.lane.wake, seen, UINT64_C(1000000000));
             continue;
@@ -277,7 +334,8 @@ static void *run(void *unused)
 
 int hpx_output_start(struct hpx_err *err)
 {
-    int rc = hpx_spawn(run, "hprofx-out", err);
+    int rc = hpx_net_is() ? hpx_net_start(err) : 0;
+    rc = rc != 0 ? rc : hpx_spawn(run, "hprofx-out", err);
     if (rc != 0) {
         begin(); /* the file says at least when it was made, and gets its name */
         hpx_stream_end(&output.main);
@@ -424,8 +482,8 @@ bool hpx_output_wait(uint64_t stall_ns)
             moved = hpx_clock_mono();
         } else if (hpx_clock_mono() - moved > stall_ns) {
             hpx_warn(
-                "file=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)",
-                hpx_agent.opt.file);
+                "%s=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)",
+                hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_agent.opt.net : hpx_agent.opt.file);
             return false;
         }
     }
@@ -433,6 +491,10 @@ bool hpx_output_wait(uint64_t stall_ns)
 
 void hpx_output_forget(void)
 {
+    if (hpx_net_is()) {
+        hpx_net_forget();
+        return;
+    }
     hpx_out_file_forget(&output.main.out);
     hpx_journal_forget();
 }

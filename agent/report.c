@@ -9,6 +9,7 @@
 #include "hprofx_bci.h"
 #include "inlines.h"
 #include "instrument.h"
+#include "net.h"
 #include "output.h"
 #include "sampler.h"
 #include "service.h"
@@ -30,6 +31,7 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *ca
     hpx_aggregator_each(&hpx_agent.aggregator, add_thread, &r->total);
     hpx_count(&r->total, HPX_C_SIGNAL_TAKEN, hpx_company_unsampled_ms());
     hpx_count(&r->total, HPX_C_THREADS_UNSAMPLED, hpx_agent.aggregator.untaken);
+    hpx_net_count(&r->total);
     if (calls != NULL) {
         const struct hpx_calltab *table = hpx_model_calltab(hpx_agent.model);
         r->calls = (struct hpx_call_figures){.calls = calls->all_calls,
@@ -55,7 +57,7 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_call_snapshot *ca
     uint64_t measured = hpx_counter_get(&r->total, HPX_C_HANDLER_MEASURED);
     r->signal_ns = measured ? hpx_counter_get(&r->total, HPX_C_HANDLER_NS) / measured : 0;
     r->own_cpu_ns = r->signal_ns * hpx_counter_get(&r->total, HPX_C_SIGNALS) + hpx_clock_tid_cpu(hpx_agent.aggregator.tid) +
-                    hpx_agent.shard.cpu_ns + hpx_output_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
+                    hpx_agent.shard.cpu_ns + hpx_output_cpu() + hpx_net_cpu() + hpx_service_cpu() + hpx_handshake_cpu();
     uint64_t all = hpx_clock_process_cpu() - hpx_agent.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_agent.model);

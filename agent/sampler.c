@@ -89,8 +89,8 @@ static struct hpx_agent_thread *adopt_sig(void)
 
 static void sample_async(struct hpx_agent_thread *t, void *context, uint64_t weight)
 {
-    uint32_t depth = hpx_agent.opt.depth;
-    struct hpx_ev_frame *frames = hpx_stacks_reserve(t, depth + 1, weight);
+    uint32_t depth = hpx_stacks_depth(t);
+    struct hpx_ev_frame *frames = depth > 0 ? hpx_stacks_reserve(t, depth + 1, weight) : NULL;
     if (frames == NULL) {
         return;
     }
@@ -313,7 +313,7 @@ bool hpx_sampler_quiesce(struct hpx_agent_thread *t, uint64_t until_ns)
 
 uint32_t hpx_sampler_ring_size(void)
 {
-    size_t one = HPX_EV_SAMPLE_BYTES(hpx_agent.opt.depth + 1);
+    size_t one = HPX_EV_SAMPLE_BYTES(atomic_load_explicit(&hpx_agent.depth, memory_order_relaxed) + 1);
     size_t want = one * (size_t)(RING_HOLDS_NS / hpx_agent.opt.interval_ns), least = 4 * one, size = RING_LEAST;
     want = want < RING_MOST ? want : RING_MOST;
     while (size < want || size < least) {

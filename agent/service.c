@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MSG_QUIT = HPX_MSG_OTHER };
+enum { MSG_QUIT = HPX_MSG_OTHER, MSG_COLLECT };
+
+struct msg_collect {
+    struct hpx_msg m;
+    void (*done)(uint64_t unused);
+};
 
 #define RECHECK_NS UINT64_C(10000000000)
 
@@ -36,6 +41,27 @@ void hpx_service_post(struct hpx_msg *r)
     hpx_lane_post(&service.lane, r, true);
 }
 
+bool hpx_service_collect(void (*done)(uint64_t unused))
+{
+    struct msg_collect *m = hpx_msg_new(MSG_COLLECT, sizeof *m);
+    if (m == NULL) {
+        return false;
+    }
+    m->done = done;
+    hpx_lane_post(&service.lane, &m->m, true);
+    return true;
+}
+
+static void collect(const JNIEnv *env, struct msg_collect *m)
+{
+    jvmtiError e = env != NULL ? (*hpx_agent.jvmti)->ForceGarbageCollection(hpx_agent.jvmti) : JVMTI_ERROR_UNATTACHED_THREAD;
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("no garbage was collected: %s", hpx_jvmti_error(e));
+    }
+    m->done(0);
+    free(m);
+}
+
 /* env NULL: the JVM let us not in. */
 static void serve_one(JNIEnv *env, struct hpx_msg *m)
 {
@@ -45,6 +71,9 @@ static void serve_one(JNIEnv *env, struct hpx_msg *m)
         break;
     case HPX_MSG_DROP:
         hpx_names_drop(env, (struct hpx_msg_sweep *)(void *)m);
+        break;
+    case MSG_COLLECT:
+        collect(env, (struct msg_collect *)(void *)m);
         break;
     default:
         if (env != NULL) {

@@ -16,6 +16,8 @@ int hpx_service_init(void);
 int hpx_service_start(struct hpx_err *err);
 /* A request of the model (HPX_MSG_RESOLVE, _SWEEP, _DROP); requests of one thread are served in order. Any thread. */
 void hpx_service_post(struct hpx_msg *r);
+/* Collects garbage, then calls `done`, on that thread. false: no memory. Any thread. When it has left the JVM nothing is done. */
+bool hpx_service_collect(void (*done)(uint64_t unused));
 /* Asks it to leave the JVM; any thread, the first call counts. */
 void hpx_service_quit(void);
 /* Asks and waits until it has left, at most `ns`. VMDeath. */

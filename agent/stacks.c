@@ -3,6 +3,14 @@
 #include "stacks.h"
 #include "hash.h"
 
+uint32_t hpx_stacks_depth(const struct hpx_agent_thread *t)
+{
+    /* A ring has its size from the depth at its thread's start: one stack is at most half of it. */
+    uint32_t most = (uint32_t)(((t->base.ring.mask + 1) / 2 - HPX_EV_SAMPLE_BYTES(1)) / sizeof(struct hpx_ev_frame));
+    uint32_t depth = atomic_load_explicit(&hpx_agent.depth, memory_order_relaxed);
+    return depth < most ? depth : most;
+}
+
 struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_agent_thread *t, uint32_t frames, uint64_t weight)
 {
     struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_agent.aggregator, &t->base, HPX_EV_SAMPLE_BYTES(frames), weight);

@@ -8,6 +8,8 @@
 
 #include "agent.h"
 
+/* Frames that a stack of t may have now; 0: none is taken. Async-signal-safe. */
+uint32_t hpx_stacks_depth(const struct hpx_agent_thread *t);
 /* Room for so many frames, inside the ring; NULL: full, `weight` counted as lost. To be followed by commit. */
 struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_agent_thread *t, uint32_t frames, uint64_t weight);
 /* n > 0: that many frames at `frames`, leaf first, `pad` 0. n <= 0: -enum hpx_unknown, no stack. */

@@ -3,15 +3,39 @@
 #include "stream.h"
 #include "clock.h"
 
-void hpx_stream_begin(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
+void hpx_stream_init(struct hpx_stream *s)
 {
     if (hpx_agent.opt.binary) {
         hpx_binary_init(&s->binary, &s->out, hpx_agent.opt.idsize);
-        hpx_binary_header(&s->binary, wall, mono_ns, HPX_BINARY_CPU, hpx_agent.opt.depth);
     } else {
         hpx_ascii_init(&s->ascii, &s->out);
+    }
+}
+
+static void header(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
+{
+    if (hpx_agent.opt.binary) {
+        uint32_t depth = atomic_load_explicit(&hpx_agent.depth, memory_order_relaxed);
+        hpx_binary_header(&s->binary, wall, mono_ns, HPX_BINARY_CPU, depth);
+    } else {
         hpx_ascii_header(&s->ascii, wall.tv_sec);
     }
+}
+
+void hpx_stream_restart(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
+{
+    if (hpx_agent.opt.binary) {
+        hpx_binary_restart(&s->binary);
+    } else {
+        hpx_ascii_fini(&s->ascii);
+    }
+    header(s, wall, mono_ns);
+}
+
+void hpx_stream_begin(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
+{
+    hpx_stream_init(s);
+    header(s, wall, mono_ns);
     hpx_out_section(&s->out, false); /* a reader of NAME.part finds a whole header */
 }
 
@@ -31,27 +55,39 @@ void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_
     (unloaded ? hpx_binary_class_unload : hpx_binary_class_load)(&s->binary, rec);
 }
 
-static void dump_ascii(struct hpx_stream *s, struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, double cutoff)
+static void dump_ascii(struct hpx_stream *s, struct hpx_snapshot *samples, struct hpx_call_snapshot *calls,
+                       const struct hpx_dump_wish *wish)
 {
     if (samples != NULL) {
-        hpx_ascii_cpu_samples(&s->ascii, samples, cutoff, time(NULL));
+        hpx_ascii_cpu_samples(&s->ascii, samples, wish->cutoff, time(NULL));
     }
-    if (calls != NULL && (hpx_agent.opt.cpu & HPX_CPU_OLD)) {
+    if (calls != NULL && (hpx_agent.opt.cpu & HPX_CPU_OLD) && !wish->answer) { /* a peer gets CPU TIME, as from the original */
         hpx_ascii_cpu_old(&s->ascii, calls);
     } else if (calls != NULL) {
-        hpx_ascii_cpu_times(&s->ascii, calls, cutoff, time(NULL));
+        hpx_ascii_cpu_times(&s->ascii, calls, wish->cutoff, time(NULL));
     }
 }
 
-void hpx_stream_dump(struct hpx_stream *s, struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, double cutoff, const char *report)
+void hpx_stream_dump(struct hpx_stream *s, struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, const struct hpx_dump_wish *wish,
+                     const char *report)
 {
     if (hpx_agent.opt.binary) {
         hpx_binary_at(&s->binary, hpx_clock_mono());
-        hpx_binary_cpu_samples(&s->binary, samples, cutoff);
+        hpx_binary_cpu_samples(&s->binary, samples, wish->cutoff);
         hpx_binary_dump_end(&s->binary, report);
     } else {
-        dump_ascii(s, samples, calls, cutoff);
+        dump_ascii(s, samples, calls, wish);
         hpx_ascii_report(&s->ascii, report);
+    }
+}
+
+void hpx_stream_traces(struct hpx_stream *s, struct hpx_snapshot *traces)
+{
+    if (hpx_agent.opt.binary) {
+        hpx_binary_at(&s->binary, hpx_clock_mono());
+        hpx_binary_traces(&s->binary, traces);
+    } else {
+        hpx_ascii_traces(&s->ascii, traces);
     }
 }
 

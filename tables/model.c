@@ -108,6 +108,7 @@ static struct hpx_thread_slots *give_slots(struct hpx_model *m, struct hpx_threa
             return NULL;
         }
         t->model = s;
+        s->off = m->new_off;
         m->slots_bytes += sizeof(*s);
     }
     s->serial = serial;
@@ -286,23 +287,47 @@ static void add_sample(struct hpx_model *m, uint32_t raw, uint64_t weight)
     m->samples += weight;
 }
 
+bool hpx_model_sample_thread(struct hpx_model *m, struct hpx_thread *t, uint32_t serial, bool on)
+{
+    struct hpx_thread_slots *slots = t->model;
+    (void)m;
+    if (!slots || (serial && slots->serial != serial)) {
+        return false;
+    }
+    slots->off = !on;
+    return true;
+}
+
+void hpx_model_sample_new_threads(struct hpx_model *m, bool on)
+{
+    m->new_off = !on;
+}
+
 static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const struct hpx_ev_head *ev)
 {
     uint32_t thread = m->cfg.thread_in_traces ? (slots ? slots->serial : HPX_SERIAL_THREAD) : 0;
     uint32_t *slot = slots && ev->id < HPX_SLOTS ? &slots->raw[ev->id] : NULL;
     uint32_t raw;
+    bool off = slots && slots->off;
     switch (ev->kind) {
     case HPX_EV_SAMPLE:
-        add_sample(m, slot && *slot ? *slot - 1 : HPX_INTERN_NONE, ev->stamp);
+        if (!off) {
+            add_sample(m, slot && *slot ? *slot - 1 : HPX_INTERN_NONE, ev->stamp);
+        }
         break;
     case HPX_EV_SAMPLE_DEF:
         raw = ev->units >= 2 ? intern_stack(m, ev, thread) : HPX_INTERN_NONE;
         if (slot) {
             *slot = raw + 1; /* 0, not defined, when there was no memory: the slot's old stack must not be counted instead */
         }
-        add_sample(m, raw, ev->stamp);
+        if (!off) {
+            add_sample(m, raw, ev->stamp);
+        }
         break;
     case HPX_EV_SAMPLE_UNKNOWN: {
+        if (off) {
+            break;
+        }
         enum hpx_unknown why = ev->id < HPX_UNKNOWN_COUNT ? (enum hpx_unknown)ev->id : HPX_UNKNOWN_OTHER;
         raw = intern_unknown(m, why, thread);
         add_sample(m, raw, ev->stamp);

@@ -183,6 +183,15 @@ void hpx_model_keep_journal(struct hpx_model *m);
  * one whole and all that follow add up to what the program did. NULL without memory: the next has it. */
 struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole);
 
+/* All traces so far, those of exact calls too: rows with a count of 0, a trace maybe in more than one. NULL without memory. */
+struct hpx_snapshot *hpx_model_traces(struct hpx_model *m);
+/* Counts and costs are 0 afterwards, as behind a snapshot. */
+void hpx_model_clear(struct hpx_model *m);
+/* Whether the samples of t count from now on, if it is the thread of this serial (0: any). false: it is not. */
+bool hpx_model_sample_thread(struct hpx_model *m, struct hpx_thread *t, uint32_t serial, bool on);
+/* And those of threads that have no sample yet. */
+void hpx_model_sample_new_threads(struct hpx_model *m, bool on);
+
 /* ---- exact calls (model_calls.c); with cfg.calls ---- */
 
 /* What a pair of probes costs (call_table.h): as cfg.call_inner_ns and call_outer_ns, where it is known later. Before the first event; any

@@ -153,7 +153,7 @@ static uint32_t show_number(struct hpx_model *m, uint32_t number)
     return shown;
 }
 
-static bool show_node(struct hpx_model *m, struct hpx_raw *raw)
+bool hpx_model_show_node(struct hpx_model *m, struct hpx_raw *raw)
 {
     if (raw->settled) {
         return true;
@@ -219,7 +219,7 @@ static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nod
 static bool show_nodes(struct hpx_model *m, const struct nodes *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        if (!show_node(m, hpx_traces_at(&m->calls.traces, l->at[i]))) {
+        if (!hpx_model_show_node(m, hpx_traces_at(&m->calls.traces, l->at[i]))) {
             return false;
         }
     }

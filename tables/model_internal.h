@@ -20,6 +20,7 @@
 /* hpx_thread.model */
 struct hpx_thread_slots {
     uint32_t serial;         /* HPX_SERIAL_THREAD: no THREAD_START was seen */
+    bool off;                /* its samples are not counted */
     uint32_t raw[HPX_SLOTS]; /* number of the raw trace + 1; 0: not defined */
 };
 
@@ -50,6 +51,7 @@ struct hpx_model {
     bool journal;        /* hpx_model_keep_journal(), and memory was enough */
     struct hpx_vec past; /* struct hpx_past, of the first raw traces */
     uint32_t unresolved;
+    bool new_off;           /* samples of threads that come are not counted */
     uint32_t class_serials; /* given so far, with cfg.class_event */
     struct hpx_model_sweep sweep;
     uint32_t shown_unnamed, shown_unloaded; /* shown methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
@@ -93,6 +95,8 @@ void hpx_model_calls_fini(struct hpx_model *m);
 /* From ev, an event of calls, on. Returns the first that is none. */
 const struct hpx_ev_head *hpx_model_calls_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev,
                                                  const struct hpx_ev_head *end);
+/* Makes sure that a node has a shown trace; false without memory. */
+bool hpx_model_show_node(struct hpx_model *m, struct hpx_raw *raw);
 void hpx_model_calls_pass_end(struct hpx_model *m);
 void hpx_model_calls_gone(struct hpx_model *m, struct hpx_thread *t);
 void hpx_model_methods(struct hpx_model *m, struct hpx_msg_methods *msg); /* owns msg */

@@ -182,3 +182,41 @@ struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole)
 {
     return snapshot(m, whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
 }
+
+static bool list_each(struct hpx_model *m, const struct hpx_traces *from, bool (*show)(struct hpx_model *, struct hpx_raw *),
+                      struct hpx_snapshot *s)
+{
+    for (uint32_t i = 0; i < from->len; i++) {
+        struct hpx_raw *raw = hpx_traces_at(from, i);
+        if (!show(m, raw)) {
+            return false;
+        }
+        s->rows[s->nrows++] = (struct hpx_row){hpx_shown_trace_at(&m->shown, raw->shown)->rec, 0};
+    }
+    return true;
+}
+
+struct hpx_snapshot *hpx_model_traces(struct hpx_model *m)
+{
+    size_t all = (size_t)m->traces.len + (m->cfg.calls ? hpx_calltab_nodes(&m->calls) : 0);
+    struct hpx_snapshot *s = malloc(sizeof(*s) + all * sizeof(s->rows[0]));
+    if (!s) {
+        return NULL;
+    }
+    *s = (struct hpx_snapshot){.rows = (struct hpx_row *)(void *)(s + 1)};
+    if (!list_each(m, &m->traces, show_trace, s) || (m->cfg.calls && !list_each(m, &m->calls.traces, hpx_model_show_node, s))) {
+        hpx_snapshot_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+void hpx_model_clear(struct hpx_model *m)
+{
+    for (uint32_t i = 0; i < m->traces.len; i++) {
+        *hpx_traces_count(&m->traces, i) = 0;
+    }
+    if (m->cfg.calls) {
+        hpx_calltab_reset(&m->calls);
+    }
+}

@@ -3,6 +3,7 @@
 #include "hprof_ascii.h"
 #include "rows.h"
 #include "text.h"
+#include "thread_table.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o)
 void hpx_ascii_fini(struct hpx_ascii *w)
 {
     hpx_seen_fini(&w->written);
+    hpx_seen_fini(&w->begun);
 }
 
 /* As ctime(), which would share a buffer with the program. */
@@ -74,6 +76,7 @@ void hpx_ascii_header(struct hpx_ascii *w, time_t created)
     hpx_out_char(w->out, '\n');
     hpx_out_str(w->out, explanation);
     hpx_out_str(w->out, "--------\n\n");
+    (void)hpx_out_record(w->out);
 }
 
 void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
@@ -83,22 +86,31 @@ void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
     hpx_out_str(w->out, "\", group=\"");
     hpx_text_put(w->out, t->group, true);
     hpx_out_str(w->out, "\")\n");
+    if (hpx_out_record(w->out) && w->out->record != NULL) {
+        (void)hpx_seen_add(&w->begun, t->serial - HPX_SERIAL_THREAD);
+    }
 }
 
 void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t)
 {
+    if (w->out->record != NULL && !hpx_seen_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
+        return; /* its start is not in the stream */
+    }
     hpx_out_printf(w->out, "THREAD END (id = %" PRIu32 ")\n", t->serial);
+    (void)hpx_out_record(w->out);
 }
 
-/* Was this trace in the file before? From now on it is. Without memory it is written again: a second definition of the same serial says the
- * same. */
-static bool seen_before(struct hpx_ascii *w, uint32_t serial)
+/* The thread's line is in the output afterwards. */
+static bool begin_thread(struct hpx_ascii *w, uint32_t serial)
 {
-    bool before = serial >= HPX_SERIAL_TRACE && hpx_seen_has(&w->written, serial - HPX_SERIAL_TRACE);
-    if (!before && serial >= HPX_SERIAL_TRACE) {
-        (void)hpx_seen_add(&w->written, serial - HPX_SERIAL_TRACE);
+    static const struct hpx_text name = {"<unknown thread>", 16};
+    if (w->out->record == NULL || serial <= HPX_SERIAL_THREAD || hpx_seen_has(&w->begun, serial - HPX_SERIAL_THREAD)) {
+        return true;
     }
-    return before;
+    const struct hpx_thread_rec gone = {.serial = serial, .object = HPX_OBJECT_FIRST - 1 + (serial - HPX_SERIAL_THREAD), .name = name};
+    const struct hpx_thread_rec *known = w->living != NULL ? w->living(serial) : NULL;
+    hpx_ascii_thread_start(w, known != NULL ? known : &gone);
+    return hpx_seen_has(&w->begun, serial - HPX_SERIAL_THREAD);
 }
 
 static void put_method(struct hpx_out *o, const struct hpx_method_rec *m)
@@ -241,11 +253,29 @@ static bool below(uint64_t part, uint64_t total, double cutoff)
     return (double)part / (double)total < cutoff;
 }
 
-static void put_new_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
+#define TRACE_ROOM   ((size_t)64 << 10) /* asked for before each TRACE */
+#define ROW_ROOM     160u               /* of a row, mostly */
+#define SECTION_ROOM ((size_t)20 << 10) /* of the rest of a section, and its report */
+
+/* The trace is in the output afterwards. Without memory for the bit it is written again: a second definition of the same serial says the
+ * same. */
+static bool put_new_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 {
-    if (!seen_before(w, t->serial)) {
-        put_trace(w->out, t);
+    if (t->serial >= HPX_SERIAL_TRACE && hpx_seen_has(&w->written, t->serial - HPX_SERIAL_TRACE)) {
+        return true;
     }
+    hpx_out_room(w->out, TRACE_ROOM);
+    if (!begin_thread(w, t->thread)) {
+        return false;
+    }
+    put_trace(w->out, t);
+    if (!hpx_out_record(w->out)) {
+        return false;
+    }
+    if (t->serial >= HPX_SERIAL_TRACE) {
+        (void)hpx_seen_add(&w->written, t->serial - HPX_SERIAL_TRACE);
+    }
+    return true;
 }
 
 static void begin_table(struct hpx_out *o, const char *title, uint64_t total, time_t now, bool any)
@@ -307,11 +337,14 @@ static void put_row(struct hpx_out *o, uint32_t rank, uint64_t self, uint64_t su
 
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
 {
-    uint32_t shown = hpx_rows_rank(s, cutoff);
+    uint32_t ranked = hpx_rows_rank(s, cutoff), shown = 0;
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < shown; i++) {
-        put_new_trace(w, s->rows[i].trace);
+    for (uint32_t i = 0; i < ranked; i++) {
+        if (put_new_trace(w, s->rows[i].trace)) {
+            s->rows[shown++] = s->rows[i];
+        }
     }
+    hpx_out_room(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
     begin_table(w->out, "CPU SAMPLES", s->total, now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_row *r = &s->rows[i];
@@ -330,12 +363,16 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
 {
     uint32_t shown = 0;
     uint64_t sum = 0;
+    (void)hpx_out_record(w->out); /* a section before it */
     if (s->nrows > 1) {
         qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_self);
     }
-    for (; shown < s->nrows && !below(s->rows[shown].self_ns, s->self_ns, cutoff); shown++) {
-        put_new_trace(w, s->rows[shown].trace);
+    for (uint32_t i = 0; i < s->nrows && !below(s->rows[i].self_ns, s->self_ns, cutoff); i++) {
+        if (put_new_trace(w, s->rows[i].trace)) {
+            s->rows[shown++] = s->rows[i];
+        }
     }
+    hpx_out_room(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
     begin_table(w->out, "CPU TIME (ms)", whole_ms(s->self_ns), now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_call_row *r = &s->rows[i];
@@ -358,9 +395,11 @@ static void put_callable(struct hpx_out *o, const struct hpx_trace_rec *t, uint3
 void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
 {
     struct hpx_out *o = w->out;
+    (void)hpx_out_record(o); /* a section before it */
     if (s->nrows > 1) {
         qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_calls);
     }
+    hpx_out_room(o, SECTION_ROOM + (size_t)s->nrows * 2 * ROW_ROOM);
     hpx_out_str(o, "count callee caller time\n");
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_call_row *r = &s->rows[i];
@@ -380,5 +419,14 @@ void hpx_ascii_report(struct hpx_ascii *w, const char *text)
         hpx_out_char(w->out, '\n');
         text += n;
         text += *text == '\n';
+    }
+    (void)hpx_out_record(w->out);
+}
+
+void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s)
+{
+    (void)hpx_rows_rank(s, 0); /* equal counts: by serial */
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        (void)put_new_trace(w, s->rows[i].trace);
     }
 }

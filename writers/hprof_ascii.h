@@ -2,7 +2,10 @@
 /* hprof_ascii.h: the text format of HPROF (format=a), laid out as the original does: readers cut it by column and word.
  *
  * Source of the format: measured output of the original (README, "hprof option -> hprofx"; docs/hprof-ascii.md). The writer's thread only.
- * A TRACE is written once a file, before the first section that ranks it. */
+ * A TRACE is written once a file, before the first section that ranks it.
+ *
+ * Where records can be refused (out.h) a thread line, a TRACE, and the sections of a dump with their report are one each. A TRACE that was
+ * refused is tried again before the next section that ranks it, and its row is left out. */
 #ifndef HPX_HPROF_ASCII_H
 #define HPX_HPROF_ASCII_H
 
@@ -13,7 +16,9 @@
 
 struct hpx_ascii {
     struct hpx_out *out;
-    struct hpx_seen written; /* trace serials from HPX_SERIAL_TRACE on */
+    struct hpx_seen written;                                 /* trace serials from HPX_SERIAL_TRACE on */
+    struct hpx_seen begun;                                   /* where records can be refused: thread serials from HPX_SERIAL_THREAD on */
+    const struct hpx_thread_rec *(*living)(uint32_t serial); /* the owner's: a thread whose line may be missing; NULL: none */
 };
 
 void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o);
@@ -32,6 +37,8 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
 /* The table of cpu=old: callee and caller of each row with their signatures, total time in whole ms; sorted by calls. No TRACE, no end
  * line, and no header before it in the file. The traces have a depth of 2. */
 void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s);
+/* The TRACEs that are not yet written; s->rows in the order of their serials afterwards. */
+void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s);
 /* Report lines behind the last END line of a dump: text is whole lines, "hprofx: key: value\n" each. */
 void hpx_ascii_report(struct hpx_ascii *w, const char *text);
 

@@ -25,6 +25,7 @@ enum tag {
 #define FIRST_SPARE_FRAME  0x60000000u
 #define FIRST_FRAME        0x70000000u /* + the number, from 1 */
 #define FIRST_STRING       0xA0000000u
+#define TRACE_ROOM         ((size_t)64 << 10) /* asked for before each trace and its definitions */
 #define LAST_STRING        (UINT32_MAX - FIRST_STRING)
 
 void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
@@ -36,14 +37,29 @@ void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
     hpx_vec_init(&w->held, sizeof(uint32_t));
 }
 
-void hpx_binary_fini(struct hpx_binary *w)
+static void forget(struct hpx_binary *w)
 {
     hpx_seen_fini(&w->traces);
     hpx_seen_fini(&w->frames);
     hpx_seen_fini(&w->classes);
     hpx_seen_fini(&w->begun);
     hpx_intern_fini(&w->strings);
+}
+
+void hpx_binary_fini(struct hpx_binary *w)
+{
+    forget(w);
     hpx_vec_fini(&w->held);
+}
+
+void hpx_binary_restart(struct hpx_binary *w)
+{
+    forget(w);
+    w->strings_ready = hpx_intern_init(&w->strings, 0) == 0;
+    memset(w->recent, 0, sizeof(w->recent));
+    w->nstrings = w->spare_frames = 0;
+    w->time_us = w->unplaced = 0;
+    atomic_store_explicit(&w->shown_us, 0, memory_order_relaxed);
 }
 
 /* ---- records ---- */
@@ -52,6 +68,7 @@ void hpx_binary_at(struct hpx_binary *w, uint64_t mono_ns)
 {
     uint64_t us = mono_ns > w->zero_ns ? (mono_ns - w->zero_ns) / 1000 : 0;
     w->time_us = us > w->time_us ? us : w->time_us;
+    atomic_store_explicit(&w->shown_us, (uint32_t)w->time_us, memory_order_relaxed);
 }
 
 uint8_t *hpx_binary_head(const struct hpx_binary *w, uint8_t *to, uint8_t tag, uint32_t length)
@@ -67,15 +84,30 @@ uint32_t hpx_binary_fit(uint32_t n, uint32_t fixed, uint32_t each)
     return n < most ? n : most;
 }
 
-static void put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
+/* Part of a record. */
+static void put_part(struct hpx_binary *w, const uint8_t *part, const uint8_t *end)
 {
-    hpx_out_bytes(w->out, record, (size_t)(end - record));
+    hpx_out_bytes(w->out, part, (size_t)(end - part));
+}
+
+/* false: refused. After an error of another output nothing is: what is given to it no longer matters. */
+static bool end_record(struct hpx_binary *w)
+{
+    bool taken = w->out->record == NULL || hpx_out_record(w->out);
+    w->refused = w->refused || !taken;
+    return taken;
+}
+
+static bool put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
+{
+    put_part(w, record, end);
+    return end_record(w);
 }
 
 static void put_serial(struct hpx_binary *w, uint8_t tag, uint32_t serial)
 {
     uint8_t record[HPX_BINARY_SMALL];
-    put(w, record, hpx_be4(hpx_binary_head(w, record, tag, 4), serial));
+    (void)put(w, record, hpx_be4(hpx_binary_head(w, record, tag, 4), serial));
 }
 
 void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono_ns, uint32_t settings, uint32_t depth)
@@ -91,23 +123,24 @@ void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono
     at = hpx_binary_head(w, at, TAG_CONTROL_SETTINGS, 6);
     at = hpx_be2(hpx_be4(at, settings), (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX));
     at = hpx_binary_head(w, at, TAG_TRACE, 12);
-    put(w, record, hpx_be4(hpx_be4(hpx_be4(at, HPX_SERIAL_TRACE), 0), 0));
+    (void)put(w, record, hpx_be4(hpx_be4(hpx_be4(at, HPX_SERIAL_TRACE), 0), 0));
 }
 
 /* ---- strings ---- */
 
-static void put_string(struct hpx_binary *w, uint32_t number, struct hpx_text s)
+static bool put_string(struct hpx_binary *w, uint32_t number, struct hpx_text s)
 {
     uint8_t record[HPX_BINARY_SMALL];
     if (s.len > (UINT32_MAX - 8) / 6) { /* 6: what a byte can become */
         s.len = (UINT32_MAX - 8) / 6;
     }
     uint8_t *at = hpx_binary_head(w, record, TAG_UTF8, (uint32_t)(w->id_size + hpx_text_utf8(NULL, s)));
-    put(w, record, hpx_binary_id(w, at, (uint64_t)FIRST_STRING + number));
+    put_part(w, record, hpx_binary_id(w, at, (uint64_t)FIRST_STRING + number));
     (void)hpx_text_utf8(w->out, s);
+    return end_record(w);
 }
 
-/* A string under a new number, 0 when there are no more. */
+/* A string under a new number, 0 when there are no more or it was refused. */
 static uint32_t new_string(struct hpx_binary *w, struct hpx_text s)
 {
     if (w->nstrings == LAST_STRING) {
@@ -117,8 +150,7 @@ static uint32_t new_string(struct hpx_binary *w, struct hpx_text s)
         w->exhausted_said = true;
         return 0;
     }
-    put_string(w, ++w->nstrings, s);
-    return w->nstrings;
+    return put_string(w, ++w->nstrings, s) ? w->nstrings : 0;
 }
 
 static uint64_t string_id(uint32_t number)
@@ -159,11 +191,15 @@ void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *
     if (!hpx_seen_add(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
         return; /* then it has no end either, and its traces are the empty one */
     }
+    w->refused = false;
     uint64_t name = passing(w, t->name), group = passing(w, t->group), parent = t->parent_group.len > 0 ? passing(w, t->parent_group) : 0;
     uint8_t *at = hpx_binary_head(w, record, TAG_START_THREAD, 8 + 4 * w->id_size);
     at = hpx_binary_id(w, hpx_be4(at, t->serial), t->object);
     at = hpx_be4(at, HPX_SERIAL_TRACE);
-    put(w, record, hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), group), parent));
+    at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), group), parent);
+    if (w->refused || !put(w, record, at)) {
+        hpx_seen_remove(&w->begun, t->serial - HPX_SERIAL_THREAD);
+    }
 }
 
 void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
@@ -178,17 +214,21 @@ uint64_t hpx_binary_class_object(uint32_t serial)
     return FIRST_CLASS_OBJECT + (uint64_t)(serial - HPX_SERIAL_CLASS);
 }
 
-/* false without memory. */
+/* false without memory, or refused. */
 static bool load_class(struct hpx_binary *w, uint32_t serial, struct hpx_text class_name)
 {
     uint8_t record[HPX_BINARY_SMALL];
     if (!hpx_seen_add(&w->classes, serial - HPX_SERIAL_CLASS)) {
         return false;
     }
+    w->refused = false;
     uint64_t name = passing(w, class_name);
     uint8_t *at = hpx_be4(hpx_binary_head(w, record, TAG_LOAD_CLASS, 8 + 2 * w->id_size), serial);
     at = hpx_be4(hpx_binary_id(w, at, hpx_binary_class_object(serial)), HPX_SERIAL_TRACE);
-    put(w, record, hpx_binary_id(w, at, name));
+    if (w->refused || !put(w, record, hpx_binary_id(w, at, name))) {
+        hpx_seen_remove(&w->classes, serial - HPX_SERIAL_CLASS);
+        return false;
+    }
     return true;
 }
 
@@ -232,20 +272,21 @@ static uint32_t class_of(const struct hpx_method_rec *m)
     return m->klass ? m->klass : HPX_SERIAL_CLASS;
 }
 
-/* Its class is in the file. */
-static void put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_rec *f)
+/* Its class is in the file. false: refused. */
+static bool put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_rec *f)
 {
     static const struct hpx_text nameless = {"<Unknown Method>", 16};
     const struct hpx_method_rec *m = f->method;
     uint8_t record[HPX_BINARY_SMALL];
+    w->refused = false;
     uint64_t name = hpx_binary_string(w, m->name.len > 0 ? m->name : nameless), signature = hpx_binary_string(w, m->signature);
     uint64_t source = m->source.len > 0 ? hpx_binary_string(w, m->source) : 0;
     uint8_t *at = hpx_binary_id(w, hpx_binary_head(w, record, TAG_FRAME, 8 + 4 * w->id_size), id);
     at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), signature), source);
-    put(w, record, hpx_be4(hpx_be4(at, class_of(m)), (uint32_t)f->line));
+    return !w->refused && put(w, record, hpx_be4(hpx_be4(at, class_of(m)), (uint32_t)f->line));
 }
 
-/* 0 without memory. */
+/* 0 without memory, or refused. */
 static uint64_t frame_id(struct hpx_binary *w, const struct hpx_frame_rec *f)
 {
     static const struct hpx_text pseudo = {"hprofx.unknown", 14};
@@ -257,19 +298,26 @@ static uint64_t frame_id(struct hpx_binary *w, const struct hpx_frame_rec *f)
     if (!is_loaded(w, class_of(m)) && !load_class(w, class_of(m), m->klass ? m->class_name : pseudo)) {
         return 0; /* before the frame is marked */
     }
-    if (f->number == 0 || !hpx_seen_add(&w->frames, f->number)) {
+    bool numbered = f->number != 0 && hpx_seen_add(&w->frames, f->number);
+    if (!numbered) {
         id = (uint64_t)FIRST_SPARE_FRAME + w->spare_frames++;
     }
-    put_frame(w, id, f);
+    if (!put_frame(w, id, f)) {
+        if (numbered) {
+            hpx_seen_remove(&w->frames, f->number);
+        }
+        return 0;
+    }
     return id;
 }
 
-/* false without memory. */
-static bool begin_unknown_thread(struct hpx_binary *w, uint32_t serial)
+/* false without memory, or refused. */
+static bool begin_thread(struct hpx_binary *w, uint32_t serial)
 {
     static const struct hpx_text name = {"<unknown thread>", 16};
     struct hpx_thread_rec t = {.serial = serial, .object = HPX_OBJECT_FIRST - 1 + (serial - HPX_SERIAL_THREAD), .name = name};
-    hpx_binary_thread_start(w, &t);
+    const struct hpx_thread_rec *known = w->living != NULL ? w->living(serial) : NULL;
+    hpx_binary_thread_start(w, known != NULL ? known : &t);
     return hpx_seen_has(&w->begun, serial - HPX_SERIAL_THREAD);
 }
 
@@ -279,9 +327,10 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
     if (hpx_seen_has(&w->traces, bit) || t->serial == HPX_SERIAL_TRACE) {
         return true;
     }
-    if (t->thread != 0 && !hpx_seen_has(&w->begun, t->thread - HPX_SERIAL_THREAD) && !begin_unknown_thread(w, t->thread)) {
+    if (t->thread != 0 && !hpx_seen_has(&w->begun, t->thread - HPX_SERIAL_THREAD) && !begin_thread(w, t->thread)) {
         return false;
     }
+    hpx_out_room(w->out, TRACE_ROOM);
     uint8_t *at = hpx_binary_head(w, w->record, TAG_TRACE, 12 + n * w->id_size);
     at = hpx_be4(hpx_be4(hpx_be4(at, t->serial), t->thread), n);
     for (uint32_t i = 0; i < n; i++) { /* the definitions go out while the trace is put together */
@@ -294,11 +343,31 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
     if (!hpx_seen_add(&w->traces, bit)) {
         return false;
     }
-    put(w, w->record, at);
+    if (!put(w, w->record, at)) {
+        hpx_seen_remove(&w->traces, bit);
+        return false;
+    }
     return true;
 }
 
 /* ---- dumps ---- */
+
+static bool placed(const struct hpx_binary *w, const struct hpx_row *r)
+{
+    return r->trace->serial == HPX_SERIAL_TRACE || hpx_seen_has(&w->traces, r->trace->serial - HPX_SERIAL_TRACE);
+}
+
+/* Those whose trace is in the stream, in their order; how many. */
+static uint32_t leave_out(const struct hpx_binary *w, struct hpx_row *rows, uint32_t n)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (placed(w, &rows[i])) {
+            rows[left++] = rows[i];
+        }
+    }
+    return left;
+}
 
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff)
 {
@@ -308,21 +377,32 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
             __builtin_prefetch((const char *)s->rows[i + 6].trace + (size_t)64 * ahead);
         }
         if (!hpx_binary_trace(w, s->rows[i].trace)) {
-            w->unplaced += s->rows[i].count;
+            w->unplaced += w->out->record == NULL ? s->rows[i].count : 0;
         }
     }
+    if (w->out->record != NULL) {
+        n = leave_out(w, s->rows, n);
+    }
+    hpx_out_room(w->out, 32 + (size_t)8 * n);
     uint8_t *at = hpx_binary_head(w, w->record, TAG_CPU_SAMPLES, 8 + 8 * n);
     at = hpx_be4(hpx_be4(at, hpx_fit4(s->total)), n);
     for (uint32_t i = 0; i < n; i++) {
         const struct hpx_row *r = &s->rows[i];
-        bool there = hpx_seen_has(&w->traces, r->trace->serial - HPX_SERIAL_TRACE);
-        at = hpx_be4(hpx_be4(at, hpx_fit4(r->count)), there ? r->trace->serial : HPX_SERIAL_TRACE);
+        at = hpx_be4(hpx_be4(at, hpx_fit4(r->count)), placed(w, r) ? r->trace->serial : HPX_SERIAL_TRACE);
         if (at > w->record + sizeof(w->record) - 8) {
-            put(w, w->record, at);
+            put_part(w, w->record, at);
             at = w->record;
         }
     }
-    put(w, w->record, at);
+    (void)put(w, w->record, at);
+}
+
+void hpx_binary_traces(struct hpx_binary *w, struct hpx_snapshot *s)
+{
+    (void)hpx_rows_rank(s, 0); /* equal counts: by serial */
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        (void)hpx_binary_trace(w, s->rows[i].trace);
+    }
 }
 
 void hpx_binary_dump_end(struct hpx_binary *w, const char *report)
@@ -331,6 +411,7 @@ void hpx_binary_dump_end(struct hpx_binary *w, const char *report)
         hpx_warn("format=b: %" PRIu64 " samples of this dump are in the file without their stacks: no memory", w->unplaced);
         w->unplaced = 0;
     }
+    hpx_out_room(w->out, strlen(report) + HPX_BINARY_SMALL);
     (void)new_string(w, (struct hpx_text){report, (uint32_t)strlen(report)});
     hpx_binary_release(w);
 }

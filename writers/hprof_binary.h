@@ -5,6 +5,9 @@
  * once, TIME does not go back. What a definition has no memory for is left out or stands for less (a trace for the empty one), counted in
  * `unplaced` and said.
  *
+ * Where records can be refused (out.h) each is one of its own; what was refused is not defined, and is tried again before its next user. A
+ * user whose definition was refused is not written, a row of a table left out.
+ *
  * hpx_binary_header() first; threads and classes as they begin and end; for each dump its sections, then hpx_binary_dump_end(); at the end
  * of the file hpx_binary_release(). */
 #ifndef HPX_HPROF_BINARY_H
@@ -16,6 +19,7 @@
 #include "seen.h"
 #include "snapshot.h"
 #include "vec.h"
+#include <stdatomic.h>
 #include <time.h>
 
 #define HPX_BINARY_RECENT 256u
@@ -24,6 +28,7 @@
 struct hpx_binary {
     struct hpx_out *out;
     uint32_t id_size;                               /* 4 or 8 */
+    _Atomic uint32_t shown_us;                      /* relaxed: TIME of the newest record, for the records of another thread */
     uint64_t zero_ns, time_us;                      /* hpx_clock_mono() of the header's time; TIME of the records, not yet cut to 4 bytes */
     struct hpx_seen traces, frames, classes, begun; /* in the file: serials from their HPX_SERIAL_ on, numbers of frames */
     struct hpx_intern strings;                      /* names of methods, signatures, sources: numbers */
@@ -37,12 +42,16 @@ struct hpx_binary {
     struct hpx_vec held; /* uint32_t: serials of unloaded classes that the next dump may still name */
     uint64_t unplaced;   /* samples of this dump whose trace could not be written */
     bool exhausted_said;
+    bool refused;                                            /* a definition of what is being put together was refused */
+    const struct hpx_thread_rec *(*living)(uint32_t serial); /* the owner's: a thread whose start may be missing; NULL: none */
     uint8_t record[9 + 12 + 8 * HPX_BINARY_FRAMES];
 };
 
 /* id_size: 4 or 8. Without memory each string is a new one. */
 void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size);
 void hpx_binary_fini(struct hpx_binary *w);
+/* A stream begins anew: nothing is defined, but what waits for the next dump waits still. The header comes next. */
+void hpx_binary_restart(struct hpx_binary *w);
 
 /* The records from now on are of this time (hpx_clock_mono()), or of the latest one told. */
 void hpx_binary_at(struct hpx_binary *w, uint64_t mono_ns);
@@ -60,6 +69,8 @@ void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c
 
 /* The strings, classes, frames and traces that the rows need, then CPU SAMPLES. Rows as in hpx_ascii_cpu_samples(). */
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff);
+/* The traces alone. */
+void hpx_binary_traces(struct hpx_binary *w, struct hpx_snapshot *s);
 /* Behind the last section of a dump: the report as a string that nobody names, then what waited for the dump. */
 void hpx_binary_dump_end(struct hpx_binary *w, const char *report);
 /* What still waits for a dump. */
@@ -77,9 +88,9 @@ static inline uint8_t *hpx_binary_id(const struct hpx_binary *w, uint8_t *to, ui
 {
     return w->id_size == 8 ? hpx_be8(to, id) : hpx_be4(to, (uint32_t)id);
 }
-/* The id of a string, which is in the file afterwards; 0 when there are no more (said). */
+/* The id of a string, which is in the file afterwards; 0 when there are no more (said), or it was refused (w->refused). */
 uint64_t hpx_binary_string(struct hpx_binary *w, struct hpx_text s);
-/* The trace is in the file afterwards; false without memory: name HPX_SERIAL_TRACE instead. */
+/* The trace is in the file afterwards; false without memory or when it was refused: name HPX_SERIAL_TRACE instead. */
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t);
 /* How many elements of `each` bytes a record can have behind `fixed` bytes. */
 uint32_t hpx_binary_fit(uint32_t n, uint32_t fixed, uint32_t each);

@@ -32,6 +32,7 @@ struct hpx_out {
     bool published;            /* has its final name */
     bool unpublished_said;     /* a failed publish was said */
     bool (*record)(void *ctx); /* the opener's: a record ends here; NULL: the output is bytes, not records */
+    void (*room)(size_t n);    /* the owner's: waits, bounded, until a record of n bytes would be taken; NULL: nothing is dropped */
     bool (*make_room)(void);   /* the opener's: the disk is full; true: there is more room now, try again. NULL: nothing can be given up */
     locale_t c_locale;         /* the program may have set another: a comma in 12.34 would break every reader. (locale_t)0: not to be had */
     char name[4096];           /* where the bytes are now, for messages; the opener may change it in ops->publish */
@@ -51,6 +52,13 @@ void hpx_out_printf(struct hpx_out *o, const char *fmt, ...) HPX_PRINTF(2, 3);
  * record of the binary format are one each. true: it is in the output; false: it is dropped, what it defines is not defined: try it again
  * before its next user, or leave that out. Nothing but a socket drops; after an error false. */
 bool hpx_out_record(struct hpx_out *o);
+/* Before a record of about n bytes. */
+static inline void hpx_out_room(const struct hpx_out *o, size_t n)
+{
+    if (o->room != NULL) {
+        o->room(n);
+    }
+}
 /* What is buffered goes out. 0 or -HPX_E_IO. */
 int hpx_out_flush(struct hpx_out *o);
 /* A section is complete: flush, remember the place; the first time, publish (rename to the final name) if `publish`. 0, or -HPX_E_IO:

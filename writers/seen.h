@@ -16,6 +16,13 @@ static inline bool hpx_seen_has(const struct hpx_seen *s, uint32_t n)
 }
 /* false without memory: nothing changed. */
 bool hpx_seen_add(struct hpx_seen *s, uint32_t n);
+/* Not seen any more: what was to say so was refused. */
+static inline void hpx_seen_remove(struct hpx_seen *s, uint32_t n)
+{
+    if (n / 8 < s->bytes) {
+        s->bits[n / 8] &= (uint8_t) ~(1u << n % 8);
+    }
+}
 void hpx_seen_fini(struct hpx_seen *s); /* none seen afterwards */
 
 #endif

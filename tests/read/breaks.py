@@ -204,6 +204,7 @@ def text_breaks():
         ('sum', line(good(), 'row 2', '   2 50.00% 110.00%       5 300002 B.x\n'), 'row 2', 'more than the total'),
         ('end of a section', line(good(), 'samples end', 'CPU TIME (ms) END\n'), 'samples end', 'no line of the section'),
         ('report without value', line(good(), 'report', 'hprofx: engine\n'), 'report', 'no record'),
+        ('another report before a dump', good().before('start 1', 'new', b'hprofx: lost, sockets: 1\n'), 'new', 'before the end of a dump'),
         ('report before a dump', good().move('report', before='start 1'), 'report', 'before the end of a dump'),
         ('time order', line(line(h.times(), 'row 1', '   1 40.00% 40.00%       6 300001 A.main\n'), 'row 2', '   2 60.00% 100.00%   17002 300002 B.x\n'), 'row 2', 'descending'),
         ('time accum', line(h.times(), 'row 2', '   2 40.00% 90.00%   17002 300002 B.x\n'), 'row 2', 'accum'),

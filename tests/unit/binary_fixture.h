@@ -63,7 +63,7 @@ static void end(void)
 }
 
 /* What was written since the last call is `hex`: digits, where blanks do not count and "..." in quotes are the bytes themselves. */
-static void assert_written(const char *hex)
+static inline void assert_written(const char *hex)
 {
     uint8_t want[1024];
     size_t n = 0;

@@ -304,8 +304,18 @@ static int record(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd
     return ev->record.tag == HPX_TAG_MONITOR_DUMP ? hpx_check_section(c, r, ev, 1) : HPX_RD_SOUND;
 }
 
+/* What a socket lost is told where it is missing, not only behind a dump. */
+static bool is_note(const struct hpx_rd_text *key)
+{
+    static const char note[] = "lost, socket";
+    return key->n == sizeof(note) - 1 && memcmp(key->p, note, sizeof(note) - 1) == 0;
+}
+
 static int report(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
+    if (is_note(&ev->report.key)) {
+        return HPX_RD_SOUND;
+    }
     c->report = true;
     return c->dumps > 0 ? HPX_RD_SOUND : hpx_reader_break(r, ev->at, ev->line, "a report before the end of a dump");
 }

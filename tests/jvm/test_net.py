@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""net=: what a peer gets and what it may do. Each stream must pass hprofx-read --check; no peer blocks or ends the program."""
+import random
+import re
+import socket
+import struct
+import subprocess
+import time
+
+import build
+import peer as p
+from harness import DONE
+from peer import Peer
+from runner import test
+
+BOTH = ('a', 'b')
+OPTIONS = 'cpu=samples,interval=1,cutoff=0,net=127.0.0.1:%d'
+END = {'a': b'CPU SAMPLES END\n', 'b': b'hprofx: version'}  # behind each table
+
+
+def _reader(t):
+    for folder in (t.env.agent.parent, *t.env.agent.parents):
+        if (folder / 'hprofx-read').is_file():
+            return str(folder / 'hprofx-read')
+    t.skip('this build has no hprofx-read')
+    return None
+
+
+def _check(t, stream, form, name='stream', part=True):
+    """The notes that --check has. part: a stream that may end early is sound up to there."""
+    path = t.work / ('%s.%s' % (name, {'a': 'txt', 'b': 'hprof'}[form]))
+    path.write_bytes(bytes(stream))
+    r = subprocess.run([_reader(t), '--check', *(['--part'] if part else []), str(path)], capture_output=True, text=True)
+    t.equal(r.returncode, 0, 'hprofx-read --check of %s: %s' % (path, (r.stdout + r.stderr)[-400:]))
+    return r.stdout
+
+
+def _check_all(t, peer, form):
+    for i, s in enumerate(peer.streams):
+        if (b'\n--------\n\n' if form == 'a' else b'\0') in s:  # the header is whole
+            _check(t, s, form, 'stream%d' % i)
+
+
+class Steps:
+    """The program that works in steps, under a peer."""
+
+    def __init__(self, t, form='a', more='', **kw):
+        self.t, self.form, self.n = t, form, 0
+        self.peer = kw.pop('peer', None) or Peer(t)
+        self.run = t.start('Steps', opts=OPTIONS % self.peer.port + ',format=' + form + more, **kw)
+        self.run.wait_line('ready')
+
+    def step(self):
+        self.n += 1
+        (self.t.work / ('step%d' % self.n)).touch()
+        ack = self.t.work / ('ack%d' % self.n)
+        while not ack.exists():
+            if self.run.process.poll() is not None:
+                self.t.check(False, 'the program ended in a step')
+            self.t.within_time(self.run)
+            time.sleep(0.01)
+
+    def stop(self, code=0):
+        (self.t.work / 'stop').touch()
+        self.run.finish()
+        self.t.equal((self.run.code, self.run.out.splitlines()), (code, ['ready', 'done %d' % (100 * self.n)]), 'exit code, stdout')
+        self.peer.wait_end()
+        _check_all(self.t, self.peer, self.form)
+        return self.peer.streams
+
+
+def _totals(stream):
+    return [int(x) for x in re.findall(rb'CPU SAMPLES BEGIN \(total = (\d+)\)', stream)]
+
+
+@test(level='quick', params=BOTH)
+def a_stream_is_a_file(t, form):
+    """All that the file would have, over the socket."""
+    peer = Peer(t)
+    run = t.java('HotSplit', 150, opts=OPTIONS % peer.port + ',format=' + form)
+    t.complete(run, stdout='done true\n')
+    peer.wait_end()
+    t.equal((len(peer.streams), t.files()), (1, []), 'streams, files')
+    notes = _check(t, peer.streams[0], form, part=False)
+    t.check('note' not in notes, 'notes: %s' % notes)
+    if form == 'a':
+        path = t.work / 'stream.txt'
+        path.chmod(0o600)
+        t.check(t.parse(path).share('HotSplit.hotA') > 0.4, 'share of hotA')
+
+
+@test(level='quick', params=BOTH)
+def every_command(t, form):
+    s = Steps(t, form, more=',allow-exit=n')
+    s.step()
+    s.peer.send(p.samples(serial=1))
+    s.peer.wait_for(END[form], 1)
+    s.peer.send(p.samples(serial=2))  # costs are not reset
+    s.peer.wait_for(END[form], 2)
+    s.peer.send(p.command(p.TRACES) + p.command(p.GC) + p.samples(serial=3))
+    s.peer.wait_for(END[form], 3)
+    # what this version or mode lacks: one line each
+    s.peer.send(p.command(p.HEAP, serial=11) + p.command(p.SITES, struct.pack('>Hf', 0, 0), serial=12) + p.command(p.SUMMARY, serial=13) +
+                p.command(p.EXIT, serial=14) + p.control(1, serial=15) + p.control(2, serial=16) + p.control(6, serial=17))
+    s.peer.send(p.control(5) + p.samples(serial=4))
+    s.peer.wait_for(END[form], 4)
+    s.peer.send(p.control(4, struct.pack('>I', 0)) + p.control(5))  # nothing is sampled
+    s.peer.send(p.samples(serial=5))
+    s.peer.wait_for(END[form], 5)
+    s.step()
+    s.peer.send(p.samples(serial=6))
+    s.peer.wait_for(END[form], 6)
+    s.peer.send(p.control(3, struct.pack('>I', 0)) + p.control(6, struct.pack('>H', 3)) + p.control(3, struct.pack('>I', 0x5fffffff), serial=18) + p.samples(serial=7))
+    s.peer.wait_for(END[form], 7)
+    s.step()
+    stream, = s.stop()
+    t.equal(s.run.err.splitlines().count(DONE), 1, 'lines of a dump')
+    for serial in range(11, 19):
+        t.equal(len(re.findall(r'^hprofx: net=.*serial %d:' % serial, s.run.err, re.M)), 1, 'lines about command %d: %s' % (serial, s.run.err))
+    if form == 'a':
+        one, two, three, cleared, off, still, on, end = _totals(stream)
+        t.check(0 < one <= two <= three and cleared < one / 2 and off <= 2 and still <= off + 2 and end > on, 'totals %s' % _totals(stream))
+        text = stream.decode()
+        depths = [len(x.split('\n')) - 1 for x in re.findall(r'TRACE \d+:\n((?:\t.*\n)+)', text[text.rindex('CPU SAMPLES END'):])]
+        t.check(not depths or max(depths) <= 3, 'depth of traces behind CONTROL 6: %s' % depths)
+
+
+@test(level='quick', params=BOTH)
+def exit_the_vm(t, form):
+    s = Steps(t, form, more=',allow-exit=y')
+    s.step()
+    s.peer.send(p.command(p.EXIT))
+    s.run.finish()
+    t.equal((s.run.code, s.run.out), (0, 'ready\n'), 'exit code, stdout')
+    s.peer.wait_end()
+    _check_all(t, s.peer, form)
+    t.check('HPROF: received exit event, exiting ...' in s.run.err.splitlines() and DONE in s.run.err.splitlines(), 'stderr %r' % s.run.err)
+    t.check(END[form] in s.peer.streams[0], 'the last dump')
+
+
+@test(level='quick', params=BOTH)
+def malformed_commands(t, form):
+    """Each is skipped whole; the next good one is carried out."""
+    s = Steps(t, form)
+    s.step()
+    s.peer.send(p.command(0x55, b'x' * 40) + p.command(0) + p.command(p.SAMPLES, b'\0') + p.control(99) + p.command(p.CONTROL) + p.control(7, b'\1') +
+                p.command(p.TRACES, p.command(p.EXIT)) + p.control(7, struct.pack('>H', 60000)) + p.control(7, struct.pack('>H', 50000)))
+    for byte in p.samples():  # in pieces
+        s.peer.send(bytes([byte]))
+    s.peer.wait_for(END[form], 1)
+    s.peer.send(p.command(p.EOF)[:1] + p.samples())
+    s.step()
+    s.stop()
+    t.equal(s.run.err.count('left out:'), 6, 'lines: %s' % s.run.err)
+    t.equal(s.run.err.count('a depth above 2048 is 2048'), 1, 'lines about the depth')
+    t.equal(bytes(s.peer.streams[0]).count(END[form]), 2, 'dumps: what is behind EOF is not read')
+
+
+@test(params=BOTH)
+def garbage_and_reconnects(t, form):
+    """A broken stream is closed and made anew, each with a header of its own."""
+    rounds = 40 if t.level == 'long' else 6
+    s = Steps(t, form)
+    dice = random.Random(6)
+    s.step()
+    for i in range(rounds):
+        s.peer.wait_streams(i + 1)
+        s.peer.wait_for(b'JAVA PROFILE', 1)
+        s.peer.send(p.command(p.SAMPLES, length=65537) if i % 2 else b'\x07' + b'\xff' * 8 + dice.randbytes(300))
+    s.peer.wait_streams(rounds + 1)
+    s.peer.wait_for(b'JAVA PROFILE', 1)
+    s.peer.send(p.samples())
+    s.peer.wait_for(END[form], 1)
+    s.stop()
+    t.check(s.run.err.count('no command stream') >= 1, s.run.err)
+
+
+@test(params=[(f, n) for f in BOTH for n in ('close', 'reset')], timeout=120)
+def a_peer_that_comes_and_goes(t, param):
+    form, how = param
+    total = 1000 if t.level == 'long' else 12
+    dice = random.Random(total)
+
+    def rude(peer, c, n):
+        left = dice.randrange(1, 30000) if n < total else 1 << 60
+        while left > 0:
+            data = c.recv(min(left, 65536))
+            if not data:
+                break
+            peer.add(n, data)
+            left -= len(data)
+            if n < total and left > 0 and n % 3 == 0:
+                c.sendall(p.samples() + p.command(p.TRACES)[:dice.randrange(9)])
+        if how == 'reset' and n < total:
+            c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        c.close()
+    t.deadline = time.monotonic() + (600 if t.level == 'long' else 100)
+    s = Steps(t, form, more=',thread=y', peer=Peer(t, rude))
+    s.step()
+    k = 0
+    while len(s.peer.streams) <= total:
+        k += 1
+        try:
+            s.peer.send(p.samples())
+        except OSError:
+            time.sleep(0.01)
+        t.within_time(s.run)
+        t.check(s.run.process.poll() is None, 'the program ended')
+    s.peer.wait(lambda: b'JAVA PROFILE' in s.peer.streams[-1], 'header')
+    s.step()
+    s.peer.send(p.samples())
+    s.peer.wait_for(END[form], 1)
+    s.stop()
+    t.equal(s.run.err.count('the connection is lost'), 1, 'lines about it')
+
+
+@test(params=BOTH, timeout=60)
+def a_peer_that_stalls(t, form):
+    """It sends and never reads: the program goes on and ends in time; what was dropped is said."""
+    def stall(peer, c, n):
+        peer.add(n, c.recv(100))
+        with peer.changed:
+            peer.changed.wait_for(lambda: peer.test.over, 50)
+        while True:
+            data = c.recv(1 << 20)
+            if not data:
+                return
+            peer.add(n, data)
+    t.over = False
+    peer = Peer(t, stall, buffer=4096)
+    run = t.start('ShortThreads', 60000, 0, opts=OPTIONS % peer.port + ',format=' + form)
+    peer.wait_streams(1)
+    for _ in range(200):
+        peer.send(p.samples() + p.command(p.TRACES))
+        if run.process.poll() is not None:
+            break
+    run.finish()
+    with peer.changed:
+        t.over = True
+        peer.changed.notify_all()
+    t.equal((run.code, run.out.startswith('cpu ')), (0, True), 'exit code, stdout')
+    peer.wait_end()
+    _check_all(t, peer, form)
+    t.check('were not yet sent' in run.err or 'were dropped' in run.err, run.err)
+
+
+@test(timeout=60, params=BOTH)
+def a_slow_peer(t, form):
+    """1 KB at a time."""
+    def slow(peer, c, n):
+        while True:
+            data = c.recv(1024)
+            if not data:
+                return
+            peer.add(n, data)
+            time.sleep(0.02)
+    s = Steps(t, form, peer=Peer(t, slow, buffer=2048))
+    for i in range(3):
+        s.step()
+        s.peer.send(p.samples())
+    s.stop()
+
+
+@test(level='quick')
+def nobody_listens(t):
+    free = socket.socket()
+    free.bind(('127.0.0.1', 0))
+    port = free.getsockname()[1]
+    run = t.java('Hello', opts=OPTIONS % port)
+    t.equal((run.code, run.out, run.err.splitlines()[-1]), (1, '', "HPROF ERROR: can't connect to 127.0.0.1:%d" % port), 'end')
+    run = t.start('Steps', opts=OPTIONS % port + ',net-wait=y')
+    run.wait_line('ready')
+    free.close()
+    peer = Peer(t, port=port)
+    peer.wait_for(b'JAVA PROFILE')
+    (t.work / 'stop').touch()
+    run.finish()
+    t.equal((run.code, run.out), (0, 'ready\ndone 0\n'), 'end')
+    peer.wait_end()
+    _check_all(t, peer, 'a')
+    t.equal(run.err.count('nobody is there yet'), 1, 'lines')
+
+
+@test(level='quick')
+def nobody_ever_listens(t):
+    free = socket.socket()
+    free.bind(('127.0.0.1', 0))
+    run = t.java('HotSplit', 20, opts=OPTIONS % free.getsockname()[1] + ',net-wait=y')
+    t.equal((run.code, run.out), (0, 'done true\n'), 'end')
+    t.check('came while there was no connection' in run.err, run.err)
+
+
+@test(level='quick', params=('::1', 'localhost'))
+def addresses(t, host):
+    family = socket.AF_INET6 if ':' in host else socket.AF_INET
+    try:
+        peer = Peer(t, family=family)
+    except OSError:
+        t.skip('no IPv6 here')
+    run = t.java('Hello', opts='cpu=samples,net=%s:%d' % ('[::1]' if ':' in host else host, peer.port))
+    t.equal(run.code, 0, 'exit code: %s' % run.err)
+    peer.wait_end()
+    _check_all(t, peer, 'a')
+
+
+@test(level='quick', params=('times', 'old'))
+def exact_calls(t, mode):
+    """07 over exact calls: CPU TIME, not reset."""
+    peer = Peer(t)
+    run = t.start('Steps', opts='cpu=%s,cutoff=0,net=127.0.0.1:%d' % (mode, peer.port))
+    run.wait_line('ready')
+    for n in (1, 2):
+        (t.work / ('step%d' % n)).touch()
+        while not (t.work / ('ack%d' % n)).exists():
+            t.within_time(run)
+            time.sleep(0.01)
+        peer.send(p.samples())
+        peer.wait_for(b'hprofx: version', n)
+    (t.work / 'stop').touch()
+    run.finish()
+    t.equal(run.code, 0, 'exit code')
+    peer.wait_end()
+    text = bytes(peer.streams[0]).decode()
+    if mode == 'times':
+        _check_all(t, peer, 'a')
+        counts = [int(x) for x in re.findall(r'^ *\d+ +\S+% +\S+% +(\d+) +\d+ Steps\.step$', text, re.M)]
+        t.equal(counts, [1, 2, 2], 'calls of Steps.step by table')
+
+
+@test(level='quick')
+def a_child_of_fork_keeps_nothing(t):
+    """Nor does it write into the stream."""
+    peer = Peer(t)
+    run = t.java('Forks', 5, 0, opts=OPTIONS % peer.port, native=True)
+    t.equal((run.code, run.out), (0, 'forked 5\n'), 'end')
+    t.check('socket:' not in (t.work / 'child.txt').read_text(), 'the child holds a socket')
+    peer.wait_end()
+    _check_all(t, peer, 'a')
+
+
+# case: what is sent, lines that ours has on stderr, tables in all
+GOLDEN = {
+    'net-eof': ([p.samples(0.5), b'\xff' + p.samples(0.5)], [], 2),
+    'net-exit': ([p.command(p.EXIT)], ['allow-exit=y is not given'], 1),
+    'net-unknown': ([p.command(0x55)], ['there is no such command'], 1),
+    'net-surplus': ([p.command(p.TRACES, p.command(p.GC)) + p.samples(0.5)], [], 2),
+    'net-manual-depth': ([p.control(6, struct.pack('>H', 3)) + p.samples(0.5)], [], 2),
+}
+
+
+@test(level='quick', params=sorted(GOLDEN))
+def golden(t, name):
+    """What the original did, or should have done: the recorded lines of stderr but for its errors, the sections in order, exit code 0."""
+    sent, lines, tables = GOLDEN[name]
+    transcript = (build.GOLDEN / name / 'transcript.txt').read_text()
+    peer = Peer(t)
+    run = t.start('Steps', opts='cpu=samples,net=127.0.0.1:%d' % peer.port)
+    run.wait_line('ready')
+    (t.work / 'step1').touch()
+    while not (t.work / 'ack1').exists():
+        t.within_time(run)
+        time.sleep(0.01)
+    for data in sent:
+        peer.send(data)
+        if data is sent[0] and tables == 2:
+            peer.wait_for(END['a'], 1)
+    t.equal([len(re.findall(x, transcript)) > 0 for x in ('send ', 'exit code')], [True, True], 'the recorded transcript')
+    for line in lines:
+        while line not in run.err:
+            t.within_time(run)
+            time.sleep(0.01)
+    (t.work / 'stop').touch()
+    run.finish()
+    t.equal((run.code, run.out), (0, 'ready\ndone 100\n'), 'exit code, stdout')
+    t.equal(run.err.splitlines().count(DONE), 1, 'dumps that are told of')
+    peer.wait_end()
+    _check_all(t, peer, 'a')
+    text = bytes(peer.streams[0]).decode()
+    found = [m.group(1) for m in re.finditer(r'^ +1 +\S+% +\S+% +\d+ +\d+ (\S+)$', text, re.M)]
+    t.equal(found, ['Steps.work'] * tables, 'first rows')
+    totals = _totals(text.encode())
+    t.check(totals == sorted(totals), 'totals %s: a command does not reset' % totals)
