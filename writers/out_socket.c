@@ -299,7 +299,10 @@ void hpx_out_socket_forget(struct hpx_out_socket *s)
     if (fd >= 0) {
         close(fd);
     }
-    close(s->wake_fd);
+    if (s->wake_fd >= 0) {
+        close(s->wake_fd);
+        s->wake_fd = -1; /* a child of the child forgets once more, and the number may be another's then */
+    }
 }
 
 /* ---- the end ---- */
@@ -453,7 +456,6 @@ int hpx_out_socket_open(struct hpx_out *o, struct hpx_out_socket **made, const s
     }
     if (hpx_out_init(o, &record_ops, s, cfg->peer) != 0) {
         hpx_out_socket_forget(s);
-        s->wake_fd = -1;
         hpx_out_socket_destroy(s);
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }

@@ -40,7 +40,7 @@ struct hpx_out_socket {
     size_t size;                          /* [c] */
     uint64_t end_ns;                      /* [c] */
     uint8_t id_size;                      /* [c] */
-    int wake_fd;                          /* [c] eventfd: the net thread looks again */
+    int wake_fd;                          /* [c] eventfd: the net thread looks again; -1 in the child of a fork */
     locale_t c_locale;                    /* [c] for reasons */
 
     pthread_mutex_t lock;
