@@ -53,9 +53,9 @@ struct hpx_out_socket_owner {
     void (*wake)(void *ctx);
     /* Writer's thread, inside turn(): forget what was defined; write the header as one record, then what the stream must begin with. */
     void (*restart)(void *ctx);
-    /* Either thread: one record of the format that tells of losses, at most `room` bytes; returns its length, 0: none. Pure, called under
-     * our lock. NULL: the line of hpx_out_socket_note_text(). It comes before the first record behind a loss, at the end, and when the peer
-     * sends no more. */
+    /* Either thread: one record of the format that tells of losses, at most `room` bytes; returns its length, 0: none. Pure; may be called
+     * under our lock. NULL: the line of hpx_out_socket_note_text(). It comes before the first record behind a loss, at the end, and when
+     * the peer sends no more. */
     size_t (*note)(void *ctx, char *to, size_t room, const struct hpx_out_socket_counts *c);
     /* Net thread: a good command, in order. The owner queues it for who carries it out and says hpx_out_socket_begun() then. */
     void (*command)(void *ctx, const struct hpx_command *c);

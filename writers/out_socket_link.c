@@ -230,13 +230,13 @@ static void probe(struct hpx_out_socket *s, const struct view *v)
     if (!s->in.end_seen || s->extra_len > 0 || v->queued > 0 || v->header_end == 0 || s->probed) {
         return;
     }
-    s->probed = true;
-    struct hpx_out_socket_counts c;
-    hpx_out_socket_count(s, &c);
-    s->extra_len = (uint32_t)hpx_socket_note(s, s->extra, &c);
-    s->extra_at = 0;
     hpx_socket_lock(s);
-    s->count.note_bytes += s->extra_len;
+    if (s->tail == s->head) { /* still: the note goes out before what is queued, and must not be of a later time */
+        s->probed = true;
+        s->extra_len = (uint32_t)hpx_socket_note(s, s->extra, &s->count);
+        s->extra_at = 0;
+        s->count.note_bytes += s->extra_len;
+    }
     hpx_socket_unlock(s);
 }
 
