@@ -20,7 +20,7 @@ static struct {
     struct hpx_msg *first, *last; /* the aggregator's: not yet begun */
     atomic_bool busy;             /* release: done(); acquire: hpx_peer_pass_end(): what a command began still runs */
     atomic_bool collection_waits; /* relaxed: a FORCE GC that has not begun */
-    bool leaving;                 /* the aggregator's: EXIT THE VM was carried out */
+    atomic_bool leaving;          /* relaxed: EXIT THE VM is being carried out */
 } peer;
 
 static void leave_out(const struct hpx_command *c, const char *why)
@@ -42,7 +42,9 @@ void hpx_peer_command(void *ctx, const struct hpx_command *c)
     }
     m = hpx_msg_new(MSG_COMMAND, sizeof *m);
     if (m == NULL) {
-        atomic_store_explicit(&peer.collection_waits, false, memory_order_relaxed);
+        if (c->tag == HPX_COMMAND_FORCE_GC) {
+            atomic_store_explicit(&peer.collection_waits, false, memory_order_relaxed);
+        }
         hpx_net_begun(c->tag);
         leave_out(c, "no memory");
         return;
@@ -94,6 +96,7 @@ static void collect(const struct hpx_command *c)
 
 static void say_not_ended(const char *why)
 {
+    atomic_store_explicit(&peer.leaving, false, memory_order_relaxed); /* it may be asked for again */
     hpx_net_complain("EXIT THE VM: %s: the program goes on", why);
 }
 
@@ -125,11 +128,10 @@ static void leave_vm(const struct hpx_command *c)
     static struct hpx_err err;
     if (!hpx_agent.opt.allow_exit) {
         leave_out(c, "allow-exit=y is not given");
-    } else if (!peer.leaving) {
-        peer.leaving = true;
+    } else if (!atomic_exchange_explicit(&peer.leaving, true, memory_order_relaxed)) {
         hpx_say("HPROF: received exit event, exiting ...");
         if (hpx_spawn(end_program, "hprofx-exit", &err) != 0) {
-            peer.leaving = false;
+            atomic_store_explicit(&peer.leaving, false, memory_order_relaxed);
             leave_out(c, err.msg);
         }
     }
