@@ -21,6 +21,7 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_WISH };
 #define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
 #define PEEK_TRIES      100u
 
+static atomic_bool period_runs;   /* relaxed: a hint: the last dump of dump= is not yet written */
 static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
 
 struct msg_wish {
@@ -286,21 +287,32 @@ static bool named(void)
 
 static void note_journal(void)
 {
-    if (hpx_journal_on() && hpx_clock_mono() >= dump.journal) {
+    if (hpx_journal_on() && hpx_clock_mono() >= dump.journal && !hpx_output_journal_waits()) {
         add_wish(&journal_wish.m);
         dump.journal = UINT64_MAX;
     }
 }
 
+/* The writer's thread, or the aggregator. */
+static void period_done(uint64_t unused)
+{
+    (void)unused;
+    atomic_store_explicit(&period_runs, false, memory_order_relaxed);
+}
+
+/* An output that does not move would have them pile up in memory: the next one has the counts. */
 static void note_period(void)
 {
-    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff};
+    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff, .done = period_done};
     uint64_t now = hpx_clock_mono();
-    if (dump.periodic == 0 || now < dump.periodic || dump.wishes != NULL) {
+    if (dump.periodic == 0 || now < dump.periodic || dump.wishes != NULL || atomic_load_explicit(&period_runs, memory_order_relaxed)) {
         return;
     }
     dump.periodic = now - dump.periodic < hpx_agent.opt.dump_ns ? dump.periodic + hpx_agent.opt.dump_ns : now + hpx_agent.opt.dump_ns;
-    (void)hpx_dump_request(&all);
+    atomic_store_explicit(&period_runs, true, memory_order_relaxed);
+    if (!hpx_dump_request(&all)) {
+        period_done(0);
+    }
 }
 
 static bool serve(bool again)

@@ -75,6 +75,7 @@ static struct {
     struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
     sem_t done;                 /* posted after MSG_END was carried out */
+    atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
     _Atomic uint64_t steps;     /* relaxed: messages carried out, for who waits for the end */
     _Atomic pid_t tid;          /* relaxed: for the CPU clock only */
 } output;
@@ -204,6 +205,7 @@ static void end(struct msg_end *e)
 static void write_journal(const struct msg_journal *j)
 {
     hpx_journal_table(j->samples, j->calls);
+    atomic_store_explicit(&output.journal_waits, false, memory_order_relaxed);
     hpx_snapshot_destroy(j->samples);
     hpx_call_snapshot_destroy(j->calls);
 }
@@ -446,7 +448,13 @@ void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *
     }
     m->samples = samples;
     m->calls = calls;
+    atomic_store_explicit(&output.journal_waits, true, memory_order_relaxed);
     hpx_lane_post(&output.lane, &m->m, true);
+}
+
+bool hpx_output_journal_waits(void)
+{
+    return atomic_load_explicit(&output.journal_waits, memory_order_relaxed);
 }
 
 void hpx_output_end(const struct hpx_report *r)

@@ -22,6 +22,8 @@ void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, co
 /* Aggregator: a table for the journal, of everything (`whole`) or of what was counted since the last one; empty: nothing happens. Takes
  * over the snapshots. */
 void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole);
+/* Aggregator: the last table is not yet written. */
+bool hpx_output_journal_waits(void);
 /* Nothing more comes; the summary of the report (NULL: none) is said on stderr when all is written. Aggregator, or VMInit if there is none.
  */
 void hpx_output_end(const struct hpx_report *r);

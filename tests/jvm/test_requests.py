@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Dumps on request: SIGQUIT once and often, under load, at the end; dump=; split=y. Sections add up to what the program did."""
 import collections
+import os
 import re
 import signal
 import subprocess
@@ -207,6 +208,22 @@ def periodic_dumps(t):
     p = _text(t)
     t.check(len(p.sections) >= 3, 'only %d sections' % len(p.sections))
     _exact(t, run, [p])
+
+
+@test()
+def periodic_dumps_do_not_pile_up_behind_an_output_that_stands(t):
+    """Three seconds of CPU time hold 300 periods; what is not yet written has the counts of all of them."""
+    os.mkfifo(t.work / 'fifo')
+    run = t.start('Pause', 3000, opts=SAMPLES + ',dump=10ms,file=fifo')
+    run.wait_line('ready')
+    run.signal(signal.SIGTERM)
+    reader = t.start_command(['cat', 'fifo'])
+    run.finish()
+    reader.finish()
+    p = hprof_text.parse(reader.out)
+    t.equal(run.code, 143, 'exit code')
+    t.check(1 <= len(p.sections) <= 40, '%d sections' % len(p.sections))
+    t.equal('%d ' % sum(total for _, total, _ in p.every), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
 
 
 @test(level='quick', params=('a', 'b'))
