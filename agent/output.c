@@ -71,6 +71,7 @@ static struct {
     uint64_t mono;
     struct hpx_stream *now;     /* the thread's: which of the two what comes is for */
     uint32_t nsplit;            /* the thread's: files of their own so far */
+    uint64_t split_lost;        /* the thread's: bytes that those have not */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
     struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
@@ -155,6 +156,7 @@ static void dump(struct msg_dump *d)
     }
     if (output.now == &output.split) {
         hpx_stream_end(&output.split);
+        output.split_lost += output.split.out.lost;
         output.now = &output.main;
     }
     if (d->wish.done != NULL) {
@@ -177,6 +179,7 @@ static void begin_split(const struct msg_split *m)
         output.now = NULL;
         return;
     }
+    output.split.out.make_room = output.main.out.make_room;
     hpx_stream_begin(&output.split, m->wall, m->mono);
 }
 
@@ -185,8 +188,9 @@ static void end(struct msg_end *e)
     hpx_stream_end(&output.main);
     hpx_journal_end();
     hpx_net_said(&e->report.total);
-    if (output.main.out.lost > 0) {
-        hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)output.main.out.lost);
+    uint64_t lost = output.main.out.lost + output.split_lost;
+    if (lost > 0) {
+        hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)lost);
     }
     if (!e->reported) {
         return;
@@ -504,6 +508,7 @@ void hpx_output_forget(void)
         return;
     }
     hpx_out_file_forget(&output.main.out);
+    hpx_out_file_forget(&output.split.out);
     hpx_journal_forget();
 }
 

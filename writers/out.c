@@ -183,12 +183,13 @@ int hpx_out_section(struct hpx_out *o, bool publish_it)
 int hpx_out_close(struct hpx_out *o)
 {
     int rc = hpx_out_section(o, true);
-    if (o->ops->close(o->ctx) != 0 && errno != EINTR && rc == 0) {
+    void *ctx = o->ctx;
+    o->ctx = NULL; /* first: the child of a fork that comes now must not look into what is freed */
+    if (o->ops->close(ctx) != 0 && errno != EINTR && rc == 0) {
         o->error = errno;
         hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o->error));
         rc = -HPX_E_IO;
     }
-    o->ctx = NULL;
     free(o->buf);
     o->buf = NULL;
     if (o->c_locale != (locale_t)0) {
