@@ -277,9 +277,10 @@ void hpx_clocks_go_on_sig(struct hpx_agent_thread *t)
 
 void hpx_clocks_forget(void)
 {
-    for (unsigned i = 0; i < PERF_FDS; i++) {
-        if (atomic_load_explicit(&clocks.perf_fds[i / 64], memory_order_relaxed) >> (i % 64) & 1) {
-            close((int)i);
+    for (unsigned i = 0; i < PERF_FDS / 64; i++) {
+        uint64_t bits = atomic_exchange_explicit(&clocks.perf_fds[i], 0, memory_order_relaxed); /* a child of the child closes none again */
+        for (; bits != 0; bits &= bits - 1) {
+            close((int)(i * 64) + __builtin_ctzll(bits));
         }
     }
 }
