@@ -24,6 +24,8 @@ struct fake {
     unsigned truncated, published, closed;
 };
 
+static struct hpx_out out;
+
 static ssize_t fake_write(void *ctx, const void *p, size_t n)
 {
     struct fake *f = ctx;
@@ -71,6 +73,7 @@ static int fake_publish(void *ctx)
 static int fake_close(void *ctx)
 {
     struct fake *f = ctx;
+    assert_null(out.ctx); /* the child of a fork looks into what it names */
     f->closed++;
     errno = EDQUOT;
     return f->close_fails ? -1 : 0;
@@ -80,7 +83,6 @@ static const struct hpx_out_ops fake_ops = {fake_write, fake_truncate, fake_publ
 static const struct hpx_out_ops plain_ops = {fake_write, NULL, NULL, fake_close};
 
 static struct fake fake;
-static struct hpx_out out;
 static int said_fd;
 
 static int setup(void **state)
