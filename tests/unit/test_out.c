@@ -244,6 +244,43 @@ static void a_failed_publish_is_said_once_and_tried_again(void **state)
     assert_int_equal(fake.len, 14);
 }
 
+static unsigned asked_for_room;
+static bool room_was_made;
+
+static bool make_room(void)
+{
+    asked_for_room++;
+    fake.fail_at = room_was_made ? 0 : fake.fail_at;
+    return room_was_made && asked_for_room == 1;
+}
+
+static void a_full_disk_is_asked_for_room_first(void **state)
+{
+    static const struct {
+        int error;
+        bool made;
+        unsigned asked;
+        size_t len;
+    } cases[] = {{ENOSPC, true, 1, 2}, {EDQUOT, true, 1, 2}, {ENOSPC, false, 1, 0}, {EIO, true, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        (void)hpx_out_close(&out);
+        memset(&fake, 0, sizeof(fake));
+        assert_int_equal(hpx_out_init(&out, &fake_ops, &fake, "x.txt.part"), 0);
+        out.make_room = make_room;
+        asked_for_room = 0;
+        room_was_made = cases[i].made;
+        fake.fail_at = 1;
+        fake.error = cases[i].error;
+        hpx_out_str(&out, "x\n");
+        assert_int_equal(hpx_out_section(&out, true), cases[i].len > 0 ? 0 : -HPX_E_IO);
+        assert_int_equal(asked_for_room, cases[i].asked);
+        assert_int_equal(fake.len, cases[i].len);
+        assert_int_equal(out.lost, 2 - cases[i].len);
+    }
+    (void)hpx_out_close(&out);
+}
+
 static void an_error_of_close_is_said(void **state)
 {
     (void)state;
@@ -336,6 +373,7 @@ int main(void)
         TEST(an_output_that_cannot_be_cut_back_says_so),
         TEST(a_write_that_takes_nothing_is_an_error_and_no_endless_loop),
         TEST(a_failed_publish_is_said_once_and_tried_again),
+        TEST(a_full_disk_is_asked_for_room_first),
         TEST(an_error_of_close_is_said),
         TEST(an_output_without_publish_and_truncate_works),
         TEST(an_output_without_truncate_keeps_what_it_took),
