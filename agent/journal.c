@@ -54,7 +54,8 @@ void hpx_journal_init(const char *name)
     int n = snprintf(journal.name, sizeof journal.name, "%s.journal.part", name);
     int m = snprintf(journal.fresh, sizeof journal.fresh, "%s.journal.new.part", name);
     if (n <= 0 || m <= 0 || (size_t)m >= sizeof journal.fresh) {
-        hpx_warn("file=%.1500s: the name is too long for a journal; should the program be killed, nothing is kept but what was dumped", name);
+        hpx_warn("file=%.1500s: the name is too long for a journal; should the program be killed, nothing is kept but what was dumped",
+                 name);
         return; /* and a name that was cut may be another file's */
     }
     remove_stale(journal.name);
