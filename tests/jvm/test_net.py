@@ -18,19 +18,13 @@ OPTIONS = 'cpu=samples,interval=1,cutoff=0,net=127.0.0.1:%d'
 END = {'a': b'CPU SAMPLES END\n', 'b': b'hprofx: version'}  # behind each table
 
 
-def _reader(t):
-    for folder in (t.env.agent.parent, *t.env.agent.parents):
-        if (folder / 'hprofx-read').is_file():
-            return str(folder / 'hprofx-read')
-    t.skip('this build has no hprofx-read')
-    return None
-
-
 def _check(t, stream, form, name='stream', part=True):
     """The notes that --check has. part: a stream that may end early is sound up to there."""
     path = t.work / ('%s.%s' % (name, {'a': 'txt', 'b': 'hprof'}[form]))
     path.write_bytes(bytes(stream))
-    r = subprocess.run([_reader(t), '--check', *(['--part'] if part else []), str(path)], capture_output=True, text=True)
+    if not t.reader():
+        t.skip('this build has no hprofx-read')
+    r = subprocess.run([t.reader(), '--check', *(['--part'] if part else []), str(path)], capture_output=True, text=True)
     t.equal(r.returncode, 0, 'hprofx-read --check of %s: %s' % (path, (r.stdout + r.stderr)[-400:]))
     return r.stdout
 
