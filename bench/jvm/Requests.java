@@ -47,11 +47,10 @@ public final class Requests {
         return TIMES[TIMES.length / 2];
     }
 
-    /** Until the next byte or the end of the input: the longest stop, and how long all were that took more than 10 us. */
+    /** Until the next byte or the end of the input. */
     private static void window(int mine, long piece) {
         int x = 1;
         long longest = 0;
-        long stopped = 0;
         long begin = System.nanoTime();
         long before = begin;
         while (asked == mine && !over) {
@@ -59,11 +58,10 @@ public final class Requests {
             long now = System.nanoTime();
             long gap = now - before - piece;
             longest = Math.max(longest, gap);
-            stopped += gap > 10_000 ? gap : 0;
             before = now;
         }
         sink = x;
-        System.out.println("window " + mine + " ns " + (before - begin) + " longest " + longest + " stopped " + stopped);
+        System.out.println("window " + mine + " ns " + (before - begin) + " longest " + longest);
     }
 
     /** Not counted itself, so that a path has one trace a level. */

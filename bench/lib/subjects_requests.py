@@ -44,12 +44,18 @@ class Program:
 
     def window(self):
         """Begins a new window of the program."""
-        self.child.stdin.write(b"\n")
-        self.child.stdin.flush()
+        try:
+            self.child.stdin.write(b"\n")
+            self.child.stdin.flush()
+        except OSError as e:
+            raise DidNotRun("the program has ended: %s\n%s" % (e, self.text()[-1000:])) from e
 
     def memory(self, key):
         with open("/proc/%d/status" % self.child.pid, encoding="ascii", errors="replace") as f:
-            return int(re.search(r"^%s:\s+(\d+) kB" % key, f.read(), re.M).group(1)) / 1024
+            found = re.search(r"^%s:\s+(\d+) kB" % key, f.read(), re.M)
+        if not found:
+            raise DidNotRun("the program has ended\n%s" % self.text()[-1000:])
+        return int(found.group(1)) / 1024
 
     def forget_peak(self):
         """From now on VmHWM is the peak since now."""
@@ -64,7 +70,7 @@ class Program:
         text = self.text()
         if self.child.returncode != 0:
             raise DidNotRun("status %d\n%s" % (self.child.returncode, text[-1000:]))
-        found = re.findall(r"^window (\d+) ns (\d+) longest (\d+) ", text, re.M)
+        found = re.findall(r"^window (\d+) ns (\d+) longest (\d+)$", text, re.M)
         return {int(n): (int(ns) / 1e9, int(longest) / 1e3) for n, ns, longest in found}
 
     def close(self):
