@@ -181,6 +181,7 @@ static void begin_split(const struct msg_split *m)
     }
     output.split.out.make_room = output.main.out.make_room;
     hpx_stream_begin(&output.split, m->wall, m->mono);
+    hpx_out_flush(&output.split.out); /* a kill from here on leaves a header, without which a reader refuses the file */
 }
 
 static void end(struct msg_end *e)

@@ -12,6 +12,7 @@ import tempfile
 import time
 
 import build
+import hprof_binary
 import hprof_text as prof
 
 DUMPING = {'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
@@ -173,6 +174,26 @@ class Test:
             p = prof.read(path, dumps)
         except prof.Malformed as e:
             raise Failure('%s: %s' % (path, e)) from e
+        self.sound(path, p.sections)
+        return p
+
+    def reader(self):
+        """hprofx-read of the build that the agent is of; None: the build has none."""
+        agent = self.env.agent.resolve()
+        return next((str(f / 'hprofx-read') for f in agent.parents if (f / 'hprofx-read').is_file()), None)
+
+    def sound(self, path, sections):
+        """hprofx-read --check; without a note where the file is one dump, which has no section twice."""
+        reader = self.reader()
+        if reader:
+            strict = ['--strict'] if sections and len(set(sections)) == len(sections) else []
+            r = subprocess.run([reader, '--check'] + strict + [str(path)], capture_output=True, text=True)
+            self.equal(r.returncode, 0, 'hprofx-read --check %s: %s' % (' '.join(strict + [str(path)]), (r.stdout + r.stderr)[-500:]))
+
+    def binary(self, path):
+        """The binary file, read and held to the format by both readers."""
+        p = hprof_binary.read(path)
+        self.sound(path, ['CPU SAMPLES'] * len(p.tables))
         return p
 
     # --- checks

@@ -17,7 +17,7 @@ def _profile(t, program, *args, opts=FAST, stdout=None, **kw):
     path = t.work / 'java.hprof'
     t.check(path.exists() and not (t.work / 'java.hprof.part').exists() and not (t.work / 'java.hprof.txt').exists(), 'files: %s' % sorted(x.name for x in t.work.iterdir()))
     t.equal(oct(path.stat().st_mode & 0o777), '0o600', 'mode of the output')
-    return hprof_binary.read(path)
+    return t.binary(path)
 
 
 @test(level='quick', params=(4, 8))
@@ -42,7 +42,7 @@ def a_profile(t, id_size):
 def doe_n_has_no_table(t):
     run = t.java('HotSplit', 20, opts='cpu=samples,format=b,doe=n,thread=y')
     t.equal((run.code, DONE in run.err), (0, False), 'exit code, dump')
-    p = hprof_binary.read(t.work / 'java.hprof')
+    p = t.binary(t.work / 'java.hprof')
     t.equal((p.tables, [p.threads[s][0] for s in p.ended][:1]), ([], ['main']), 'tables, the first thread that ended')
 
 

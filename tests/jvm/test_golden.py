@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import build
-import hprof_binary
 from runner import test
 
 # case: prefixes, proportions by fact, program arguments where the recorded run has too few samples for a share
@@ -93,7 +92,7 @@ def case(t, name):
     if name == 'force-n':
         t.equal((t.work / out).read_text(), 'old', 'the old file')
         out = 'java.hprof.%d.txt' % run.pid
-    total = hprof_binary.read(t.work / out).tables[0][0] if binary else t.output(out).total
+    total = t.binary(t.work / out).tables[0][0] if binary else t.output(out).total
     got, want = facts(t.work / out, prefix), (recorded / 'facts.txt').read_text().splitlines()
     t.equal(_kind(got, 'THREAD'), _kind(want, 'THREAD'), 'THREAD facts')
     t.equal(_kind(got, 'SECTIONS'), _kind(want, 'SECTIONS'), 'SECTIONS facts')

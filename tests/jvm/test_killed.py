@@ -58,6 +58,10 @@ def _kill_one(t, mode, seed):
     split = sorted(p for p in t.work.iterdir() if re.fullmatch(re.escape(name) + r'\.\d+(\.part)?', p.name))
     t.equal([n for n in t.files() if n.startswith(name) and n != name and not re.search(r'\.\d+(\.part)?$', n)], [], 'files beside NAME')
     _reader(t, '--check', t.work / name)
+    for path in split:
+        if path.suffix == '.part':
+            _reader(t, '--recover', path.with_suffix(''))
+            t.check(path.with_suffix('').exists() and not path.exists(), 'no %s, or still %s' % (path.with_suffix('').name, path.name))
     calls, ms = _progress(run, at - LOST)
     got = _counted(t.work / name, mode)
     if end and split:  # the last dump has what is in no file of its own

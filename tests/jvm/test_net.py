@@ -2,12 +2,14 @@
 """net=: what a peer gets and what it may do. Each stream must pass hprofx-read --check; no peer blocks or ends the program."""
 import random
 import re
+import signal
 import socket
 import struct
 import subprocess
 import time
 
 import build
+import hprof_binary
 import peer as p
 from harness import DONE
 from peer import Peer
@@ -18,19 +20,13 @@ OPTIONS = 'cpu=samples,interval=1,cutoff=0,net=127.0.0.1:%d'
 END = {'a': b'CPU SAMPLES END\n', 'b': b'hprofx: version'}  # behind each table
 
 
-def _reader(t):
-    for folder in (t.env.agent.parent, *t.env.agent.parents):
-        if (folder / 'hprofx-read').is_file():
-            return str(folder / 'hprofx-read')
-    t.skip('this build has no hprofx-read')
-    return None
-
-
 def _check(t, stream, form, name='stream', part=True):
     """The notes that --check has. part: a stream that may end early is sound up to there."""
     path = t.work / ('%s.%s' % (name, {'a': 'txt', 'b': 'hprof'}[form]))
     path.write_bytes(bytes(stream))
-    r = subprocess.run([_reader(t), '--check', *(['--part'] if part else []), str(path)], capture_output=True, text=True)
+    if not t.reader():
+        t.skip('this build has no hprofx-read')
+    r = subprocess.run([t.reader(), '--check', *(['--part'] if part else []), str(path)], capture_output=True, text=True)
     t.equal(r.returncode, 0, 'hprofx-read --check of %s: %s' % (path, (r.stdout + r.stderr)[-400:]))
     return r.stdout
 
@@ -123,6 +119,50 @@ def every_command(t, form):
         text = stream.decode()
         depths = [len(x.split('\n')) - 1 for x in re.findall(r'TRACE \d+:\n((?:\t.*\n)+)', text[text.rindex('CPU SAMPLES END'):])]
         t.check(not depths or max(depths) <= 3, 'depth of traces behind CONTROL 6: %s' % depths)
+
+
+def _every_total(t, stream, form):
+    """Behind _check_all()."""
+    return _totals(stream) if form == 'a' else [total for total, _ in hprof_binary.read(t.work / 'stream0.hprof').tables]
+
+
+@test(level='quick', params=BOTH)
+def one_thread_by_its_identifier(t, form):
+    """CONTROL 4 and 3 with the big-endian number of main, in each size."""
+    s = Steps(t, form)
+    s.peer.wait_for(b'main')
+    main = struct.pack('>I' if form == 'a' else '>Q', 0x50000001)
+    s.step()
+    s.peer.send(p.samples())
+    s.peer.wait_for(END[form], 1)
+    for n, sub in ((2, 4), (3, 3)):
+        s.peer.send(p.control(sub, main) + p.control(5) + p.samples())
+        s.peer.wait_for(END[form], 2 * n - 2)
+        s.step()
+        s.peer.send(p.samples())
+        s.peer.wait_for(END[form], 2 * n - 1)
+    stream, = s.stop()
+    on, _, off, _, again, _ = _every_total(t, stream, form)
+    t.check(on > 20 and off < on / 4 and again > 20, 'samples of a step: %d, %d without main, %d again' % (on, off, again))
+
+
+@test(level='quick', params=BOTH)
+def sigquit_goes_to_the_peer(t, form):
+    """As to a file: told of, and the counts begin at 0 again."""
+    s = Steps(t, form)
+    s.step()
+    s.run.signal(signal.SIGQUIT)
+    s.peer.wait_for(END[form], 1)
+    s.peer.send(p.samples())
+    s.peer.wait_for(END[form], 2)
+    (t.work / 'stop').touch()
+    s.run.finish()
+    t.equal((s.run.code, s.run.out.splitlines()[-1], s.run.out.count('Full thread dump')), (0, 'done 100', 1), 'exit code, last line, thread dumps of the VM')
+    s.peer.wait_end()
+    _check_all(t, s.peer, form)
+    asked, behind, _ = _every_total(t, s.peer.streams[0], form)
+    t.check(asked > 20 and behind < asked / 4, 'samples: %d at the request, %d behind it' % (asked, behind))
+    t.equal(s.run.err.splitlines().count(DONE), 2, 'lines of a dump')
 
 
 @test(level='quick', params=BOTH)

@@ -4,11 +4,9 @@ import collections
 import os
 import re
 import signal
-import subprocess
 import time
 
 import build
-import hprof_binary
 import hprof_text
 from harness import DONE, DUMPING
 from runner import test
@@ -54,18 +52,11 @@ def _thread_dumps(t, run, to_the_end=False):
     return begun
 
 
-def _read(t, path):
-    """hprofx-read --check, beside our own reader."""
-    reader = t.env.agent.resolve().parents[1] / 'hprofx-read'
-    if reader.exists():
-        r = subprocess.run([str(reader), '--check', str(path)], capture_output=True, text=True)
-        t.equal(r.returncode, 0, 'hprofx-read --check %s: %s' % (path.name, (r.stdout + r.stderr)[-500:]))
-
-
 def _text(t, path=None):
     path = path or t.work / NAME
-    _read(t, path)
-    return hprof_text.parse(path.read_text('utf-8'))
+    p = hprof_text.parse(path.read_text('utf-8'))
+    t.sound(path, p.sections)
+    return p
 
 
 @test(level='quick', collectors='any', params=('request-samples', 'request-old', 'request-doe-n'))
@@ -157,8 +148,7 @@ def samples_add_up(t, form):
         p = _text(t)
         totals = [total for _, total, _ in p.every]
     else:
-        _read(t, t.work / 'java.hprof')
-        p = hprof_binary.read(t.work / 'java.hprof')
+        p = t.binary(t.work / 'java.hprof')
         totals = [total for total, _ in p.tables]
     t.equal(len(totals), _dumps(run), 'sections')
     t.check(len(totals) > 2, 'only %d sections' % len(totals))
@@ -246,9 +236,7 @@ def split_gives_each_request_a_file(t, form):
         _exact(t, run, profiles)
         t.check(all('main' in p.names.values() for p in profiles), 'a file without the START of main')
     else:
-        for n in names:
-            _read(t, t.work / n)
-        files = [hprof_binary.read(t.work / n) for n in names]
+        files = [t.binary(t.work / n) for n in names]
         t.equal([len(f.tables) for f in files], [1] * 4, 'tables')
         t.equal('%d ' % sum(f.tables[0][0] for f in files), files[0].report['samples'].partition('(')[0], 'samples of all files, and of the report')
         t.check(all('main' in [x[0] for x in f.threads.values()] for f in files), 'a file without the START of main')

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Dumps on request: from SIGQUIT, or a peer's command, to the last byte; how long a busy thread is stopped meanwhile; memory."""
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+from measure import DidNotRun, interleave, quartiles
+from report import row
+
+PATIENCE = 600.0
+WINDOW = 2.0  # seconds without a request, and of a request without agent
+ASK = struct.pack(">BII", 7, 0, 6) + struct.pack(">Hf", 0, 0.0)  # the table, all rows
+
+
+class Program:
+    """bench/jvm/Requests.java: its lines as they come. A child that says nothing for long is ended: DidNotRun."""
+
+    def __init__(self, ctx, jdk, levels, vm):
+        self.work = ctx.work
+        self.said = open(os.path.join(ctx.work, "said.txt"), "w+b")
+        java = os.path.join(ctx.jdks[jdk], "bin", "java")
+        try:
+            self.child = subprocess.Popen([java, "-cp", ctx.classes] + list(vm) + ["Requests", str(levels)], stdin=subprocess.PIPE,
+                                          stdout=self.said, stderr=subprocess.STDOUT)
+        except OSError as e:
+            raise DidNotRun(str(e)) from e
+        self.watchdog = threading.Timer(PATIENCE, self.child.kill)
+        self.watchdog.start()
+
+    def text(self):
+        with open(self.said.name, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def until(self, condition, what):
+        while not condition():
+            if self.child.poll() is not None:
+                raise DidNotRun("no %s: status %d\n%s" % (what, self.child.returncode, self.text()[-1000:]))
+            time.sleep(0.002)
+
+    def window(self):
+        """Begins a new window of the program."""
+        try:
+            self.child.stdin.write(b"\n")
+            self.child.stdin.flush()
+        except OSError as e:
+            raise DidNotRun("the program has ended: %s\n%s" % (e, self.text()[-1000:])) from e
+
+    def memory(self, key):
+        with open("/proc/%d/status" % self.child.pid, encoding="ascii", errors="replace") as f:
+            found = re.search(r"^%s:\s+(\d+) kB" % key, f.read(), re.M)
+        if not found:
+            raise DidNotRun("the program has ended\n%s" % self.text()[-1000:])
+        return int(found.group(1)) / 1024
+
+    def forget_peak(self):
+        """From now on VmHWM is the peak since now."""
+        with open("/proc/%d/clear_refs" % self.child.pid, "w", encoding="ascii") as f:
+            f.write("5")
+
+    def end(self):
+        """{window: (seconds, longest stop in us)}."""
+        self.child.stdin.close()
+        self.child.wait()
+        self.watchdog.cancel()
+        text = self.text()
+        if self.child.returncode != 0:
+            raise DidNotRun("status %d\n%s" % (self.child.returncode, text[-1000:]))
+        found = re.findall(r"^window (\d+) ns (\d+) longest (\d+)$", text, re.M)
+        return {int(n): (int(ns) / 1e9, int(longest) / 1e3) for n, ns, longest in found}
+
+    def close(self):
+        self.watchdog.cancel()
+        if self.child.poll() is None:
+            self.child.kill()
+            self.child.wait()
+        self.said.close()
+
+
+def clean(ctx):
+    for name in os.listdir(ctx.work):
+        if name.startswith("output.txt") or name == "said.txt":
+            os.unlink(os.path.join(ctx.work, name))
+
+
+def traces_of(path):
+    with open(path, "rb") as f:
+        return sum(line.startswith(b"TRACE ") for line in f)
+
+
+def one(ctx, jdk, levels, configuration):
+    """One program, one request. Window 0: none; window 1: the request until its file is complete."""
+    clean(ctx)
+    vm = [] if configuration == "none" else ["-agentpath:%s=cpu=times,include=RequestTree,depth=8,cutoff=0,split=y,verbose=n,file=%s" % (ctx.agent, ctx.output)]
+    program = Program(ctx, jdk, levels, vm)
+    try:
+        program.until(lambda: "ready\n" in program.text(), "start")
+        time.sleep(WINDOW)
+        got = {"before": program.memory("VmRSS")}
+        program.forget_peak()
+        program.window()
+        begin = time.monotonic()
+        program.child.send_signal(signal.SIGQUIT)
+        if vm:
+            program.until(lambda: os.path.exists(ctx.output + ".1"), "file")
+            got["seconds"] = time.monotonic() - begin
+            got["megabytes"] = os.path.getsize(ctx.output + ".1") / 1e6
+        else:
+            time.sleep(WINDOW)
+        got["peak"] = program.memory("VmHWM")
+        program.window()  # what is measured from here on is not looked at
+        windows = program.end()
+        got["longest without"], got["longest"] = windows[0][1], windows[1][1]
+        if vm:
+            got["traces"] = traces_of(ctx.output + ".1")
+        return got
+    finally:
+        program.close()
+        clean(ctx)
+
+
+def requests(ctx):
+    """SIGQUIT to the complete file, at 10^5 and 10^6 traces; the same signal without agent beside it (the VM prints its threads then)."""
+    ctx.need_agent()
+    rows, raw = [], []
+    for jdk in ctx.jdks:
+        for levels in ctx.size((5, 6), (3,)):
+            runs = interleave(["none", "hprofx"], ctx.times(2), lambda c, j=jdk, n=levels: one(ctx, j, n, c))
+            ours = runs["hprofx"]
+            title = "%d traces" % ours[0]["traces"]
+
+            def add(what, values, unit, limit=None, note="", of=title, j=jdk):
+                q = quartiles(values)
+                rows.append(row("%s: %s" % (of, what), j, q[1], unit, limit, (q[0], q[2]), note))
+            add("from SIGQUIT to the complete file", [r["seconds"] for r in ours], "s", note="%.0f MB, n=%d" % (ours[0]["megabytes"], len(ours)))
+            add("longest stop meanwhile", [r["longest"] for r in ours], "us", 1000.0)
+            add("longest stop, no request", [r["longest without"] for r in ours], "us", note="%g s and the start of the window" % WINDOW)
+            add("longest stop, SIGQUIT without agent", [r["longest"] for r in runs["none"]], "us")
+            add("memory before it, over a run without agent", [a["before"] - b["before"] for a, b in zip(ours, runs["none"])], "MiB")
+            add("memory added by it at its peak", [r["peak"] - r["before"] for r in ours], "MiB")
+            raw += [dict(r, jdk=jdk, levels=levels, configuration=c) for c in runs for r in runs[c]]
+    return rows, raw
+
+
+def ask_over_socket(ctx, jdk, levels):
+    """Seconds from the command to the end of its table, bytes of it, and the longest stop meanwhile."""
+    clean(ctx)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        agent = "-agentpath:%s=cpu=times,include=RequestTree,depth=8,cutoff=0,verbose=n,net=127.0.0.1:%d" % (ctx.agent, listener.getsockname()[1])
+        program = Program(ctx, jdk, levels, [agent])
+        try:
+            listener.settimeout(PATIENCE)
+            try:
+                peer, _ = listener.accept()
+            except OSError as e:
+                raise DidNotRun("no connection: %s\n%s" % (e, program.text()[-1000:])) from e
+            with peer:
+                peer.settimeout(PATIENCE)
+                program.until(lambda: "ready\n" in program.text(), "start")
+                time.sleep(WINDOW)
+                program.window()
+                begin = time.monotonic()
+                peer.sendall(ASK)
+                got = receive(peer, b"CPU TIME (ms) END\n")
+                seconds = time.monotonic() - begin
+                program.window()
+                program.child.stdin.close()
+                receive(peer, None)
+                return {"seconds": seconds, "megabytes": len(got) / 1e6, "traces": got.count(b"\nTRACE "), "longest": program.end()[1][1]}
+        finally:
+            program.close()
+            clean(ctx)
+
+
+def receive(peer, end):
+    """Until the bytes of the end came, or the end of the stream."""
+    got = bytearray()
+    try:
+        while end is None or got.find(end, max(0, len(got) - (1 << 21))) < 0:
+            data = peer.recv(1 << 20)
+            if not data:
+                break
+            got += data
+    except OSError as e:
+        raise DidNotRun("the stream: %s" % e) from e
+    if end is not None and end not in got:
+        raise DidNotRun("the stream ended before the table did")
+    return got
+
+
+def net_requests(ctx):
+    """CPU SAMPLES over the socket to a peer that reads, at 10^3 and 10^4 traces: a table of 10^5 rows is larger than the queue."""
+    ctx.need_agent()
+    rows, raw = [], []
+    for jdk in ctx.jdks:
+        for levels in ctx.size((3, 4), (3,)):
+            runs = [ask_over_socket(ctx, jdk, levels) for _ in range(ctx.times(4))]
+            title = "%d traces" % runs[0]["traces"]
+            for what, key, factor, unit, limit in (("from the command to the end of its table", "seconds", 1e3, "ms", None), ("longest stop meanwhile", "longest", 1, "us", 1000.0)):
+                q = quartiles([r[key] * factor for r in runs])
+                rows.append(row("%s: %s" % (title, what), jdk, q[1], unit, limit, (q[0], q[2]), "%.1f MB, n=%d" % (runs[0]["megabytes"], len(runs))))
+            raw += [dict(r, jdk=jdk, levels=levels) for r in runs]
+    return rows, raw
