@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cpu=times: nanoseconds added a call beside the least that probes can cost, and whole programs."""
+import os
 import statistics
 
+from machine import command
 from measure import interleave, quartiles, ratios
 from report import row
 from subjects_sampling import say, workloads
+
+
+H2 = "/usr/share/java/h2.jar"
+
+
+def h2(ctx):
+    """{name: arguments of java}: the H2 database filled and asked by the program of its test, if Debian's libh2-java is there."""
+    if not os.path.exists(H2):
+        say("times: no %s (libh2-java)" % H2)
+        return {}
+    javac = os.path.join(ctx.jdks[min(ctx.jdks, key=int)], "bin", "javac")
+    command([javac, "-cp", H2, "-d", ctx.classes, os.path.join(ctx.root, "tests", "jvm", "h2", "Database.java")], ctx.root)
+    return {"h2": ["-cp", "%s:%s" % (ctx.classes, H2), "Database", str(ctx.size(4000, 400))]}
 
 
 def times(ctx):
@@ -41,7 +56,7 @@ def times(ctx):
             rows.append(row("fib: %s, added a call" % c, jdk, q[1], "ns", limit, (q[0], q[2]), note))
         raw += [dict(jdk=jdk, work="fib", configuration=c, figures=r.figures, report=r.report) for c in modes for r in runs[c]]
         configurations = {"none": [], "cpu=times": ctx.product("cpu=times"), "times=sampled": ctx.product("cpu=times,times=sampled")}
-        for name, arguments in workloads(ctx).items():
+        for name, arguments in {**workloads(ctx), **h2(ctx)}.items():
             say("times, JDK %s: %s" % (jdk, name))
             runs = interleave(list(configurations), ctx.times(2), lambda c, j=jdk, a=arguments: ctx.java(j, a, configurations[c]))
             for c in list(configurations)[1:]:
