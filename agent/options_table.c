@@ -55,7 +55,7 @@ const struct hpx_opt hpx_opts[] = {
      .what = "a profile each so often: 60s, 5m, 1h",
      .more = "As if it were asked for by SIGQUIT, each time; without a unit the number is seconds. Each profile holds what happened since the one before."},
     {.name = "split", .kind = HPX_OPT_FLAG, .offset = AT(split), .values = YN, .must = YN, .def = "n",
-     .what = "a file for each profile that is asked for",
+     .what = "a file for each requested profile",
      .more = "y: the profiles asked for by SIGQUIT or dump= go to NAME.1, NAME.2 and so on, each a whole file; the one at exit is NAME. n: all of them stand one "
              "behind the other in NAME, as in the original; many readers take only the first."},
     {.name = "force", .kind = HPX_OPT_FLAG, .offset = AT(force), .values = YN, .must = YN, .def = "y",
