@@ -161,11 +161,19 @@ static void thread_came(void *ctx, struct hpx_thread *t)
     hpx_shard_came(&hpx_agent.shard, t);
 }
 
+/* times=sampled: no handler of t runs any more; its last ticks found no room. */
+static void lose_owed(struct hpx_agent_thread *t)
+{
+    hpx_count(&hpx_agent.counters, HPX_C_LOST_RING_FULL, t->owed / hpx_agent.opt.interval_ns);
+    t->owed = 0;
+}
+
 static void thread_gone(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
     hpx_model_thread_gone(hpx_agent.model, t);
     struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
+    lose_owed(at);
     hpx_ring_fini(&t->ring);
     if (!at->adopted) {
         free(at);
@@ -182,6 +190,7 @@ static void take_pending(void *ctx, struct hpx_thread *t)
         hpx_model_calls_pending(hpx_agent.model, t, &p);
     }
     hpx_model_calls_time(hpx_agent.model, t, hpx_clock_tid_cpu(at->tid));
+    lose_owed(at);
 }
 
 /* In the pass that tail() was for. */
