@@ -185,6 +185,10 @@ static void set_depth(const struct hpx_command *c)
         leave_out(c, "the program was started with depth=0: nothing is sampled");
     } else if (hpx_agent_samples()) {
         atomic_store_explicit(&hpx_agent.depth, c->depth, memory_order_relaxed);
+        if (c->depth == 0) {
+            hpx_net_complain("command %s, serial %u: a depth of 0: nothing is sampled until it is set again", hpx_command_name(c->tag),
+                             c->serial);
+        }
     }
 }
 
