@@ -331,6 +331,7 @@ def a_slow_peer(t, form):
     peer.wait_end()
     _check_all(t, peer, form)
     t.check('were not yet sent' in run.err or 'were dropped' in run.err, run.err)
+    t.check('the output does not move' not in run.err, 'the end was given up: %s' % run.err)
 
 
 @test(params=('samples', 'exit'), timeout=120)

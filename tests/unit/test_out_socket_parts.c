@@ -185,6 +185,27 @@ static void a_link_that_is_lost_loses_the_rest_and_the_next_stream_is_whole(void
     assert_string_equal(expect_table(at, 20), "");
 }
 
+static void a_new_stream_forgets_a_record_that_did_not_end(void **state)
+{
+    (void)state;
+    open_parts();
+    hpx_out_str(&out, "BEGIN\n");
+    for (unsigned i = 0; i < 20; i++) {
+        hpx_out_printf(&out, "row %5u\n", i);
+        hpx_out_part(&out, false);
+        fake.gone = i == 0;
+        steps(1);
+    }
+    while (wakes < 2) {
+        steps(1);
+    }
+    assert_true(hpx_out_socket_turn(sock));
+    assert_true(record("after\n"));
+    end();
+    assert_memory_equal(fake.got, HEADER "hprofx: lost", strlen(HEADER) + 12);
+    assert_non_null(strstr(fake.got, "\nafter\n"));
+}
+
 static void what_was_left_out_is_counted_where_it_belongs(void **state)
 {
     (void)state;
@@ -216,6 +237,7 @@ int main(void)
         TEST(parts_behind_one_that_was_refused_are_refused_though_there_is_room),
         TEST(without_its_first_part_nothing_of_a_record_is_sent),
         TEST(a_link_that_is_lost_loses_the_rest_and_the_next_stream_is_whole),
+        TEST(a_new_stream_forgets_a_record_that_did_not_end),
         TEST(what_was_left_out_is_counted_where_it_belongs),
     };
     return cmocka_run_group_tests_name("out_socket_parts", tests, NULL, NULL);
