@@ -43,7 +43,8 @@ class Steps:
     def __init__(self, t, form='a', more='', **kw):
         self.t, self.form, self.n = t, form, 0
         self.peer = kw.pop('peer', None) or Peer(t)
-        self.run = t.start('Steps', opts=OPTIONS % self.peer.port + ',format=' + form + more, **kw)
+        program = kw.pop('program', ('Steps',))
+        self.run = t.start(*program, opts=OPTIONS % self.peer.port + ',format=' + form + more, **kw)
         self.run.wait_line('ready')
 
     def step(self):
@@ -251,15 +252,15 @@ def a_peer_that_comes_and_goes(t, param):
             c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
         c.close()
     t.deadline = time.monotonic() + (600 if t.level == 'long' else 100)
-    s = Steps(t, form, more=',thread=y', peer=Peer(t, rude))
+    s = Steps(t, form, more=',thread=y', peer=Peer(t, rude), program=('LongSteps', 600))
     s.step()
-    k = 0
     while len(s.peer.streams) <= total:
-        k += 1
         try:
             s.peer.send(p.samples())
         except OSError:
-            time.sleep(0.01)
+            pass
+        with s.peer.changed:
+            s.peer.changed.wait(0.01)
         t.within_time(s.run)
         t.check(s.run.process.poll() is None, 'the program ended')
     s.peer.wait(lambda: b'JAVA PROFILE' in s.peer.streams[-1], 'header')
