@@ -15,7 +15,8 @@
 
 #define QUEUE     ((size_t)8 << 20)
 #define PART      ((size_t)256 << 10)
-#define ROW       ((size_t)64 << 10) /* a part may be larger by */
+#define ROW       ((size_t)64 << 10)                /* a part may be larger by */
+#define NOTES     ((size_t)2 * HPX_OUT_SOCKET_NOTE) /* one before a record, and the last one's room */
 #define END_NS    UINT64_C(5000000000)
 #define GRACE_NS  UINT64_C(200000000) /* between the net thread's own deadline and giving up on it */
 #define LINES     20u
@@ -501,7 +502,7 @@ int hpx_out_socket_open(struct hpx_out *o, struct hpx_out_socket **made, const s
     o->piece = cfg->piece != 0 ? cfg->piece : PART;
     o->piece_room = o->piece + ROW + s->end;
     o->leave_out = socket_leave_out;
-    o->most = s->size > 2 * HPX_OUT_SOCKET_NOTE ? s->size - 2 * HPX_OUT_SOCKET_NOTE : 1; /* a note before it, and the last one's room */
+    o->most = s->size > NOTES ? s->size - NOTES : 1;
     *made = s;
     return 0;
 }
