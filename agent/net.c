@@ -102,6 +102,7 @@ static bool may_wait_on(uint64_t waited)
 
 static void room(size_t n)
 {
+    n = n < QUEUE - HPX_OUT_SOCKET_NOTE ? n : QUEUE - HPX_OUT_SOCKET_NOTE;
     while (!net.hurry && hpx_out_socket_room(net.socket, n, 0) == 0) {
         uint64_t ns = slice(), began = hpx_clock_mono();
         if (ns > 0) {
