@@ -3,6 +3,7 @@
 #include "output.h"
 #include "clock.h"
 #include "journal.h"
+#include "living.h"
 #include "log.h"
 #include "net.h"
 #include "out_file.h"
@@ -184,10 +185,16 @@ static void begin_split(const struct msg_split *m)
     hpx_out_flush(&output.split.out); /* a kill from here on leaves a header, without which a reader refuses the file */
 }
 
+static void free_start(void *rec)
+{
+    free((char *)rec - offsetof(struct msg_thread, rec));
+}
+
 static void end(struct msg_end *e)
 {
     hpx_stream_end(&output.main);
     hpx_journal_end();
+    hpx_living_end(free_start);
     hpx_net_said(&e->report.total);
     uint64_t lost = output.main.out.lost + output.split_lost;
     if (lost > 0) {
@@ -224,7 +231,7 @@ static bool net_thread(const struct msg_thread *t)
     }
     hpx_net_thread_end(t->at, &t->rec, &start);
     if (start != NULL) {
-        free((void *)((uintptr_t)start - offsetof(struct msg_thread, rec)));
+        free_start((void *)(uintptr_t)start);
     }
     return false;
 }
