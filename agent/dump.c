@@ -45,6 +45,7 @@ static struct {
     struct hpx_msg *wishes, **wishes_end; /* requests that have no dump yet */
     uint64_t naming_until;
     uint64_t journal;             /* when the next table of the journal is due; UINT64_MAX: it waits among the wishes */
+    uint64_t journal_lost;        /* of the model, as it was last looked at */
     uint64_t periodic;            /* when the next dump of dump= is due; 0: none */
     struct hpx_snapshot *samples; /* of the dump that is being made */
     struct hpx_call_snapshot *calls;
@@ -213,6 +214,10 @@ static bool take_snapshots(bool keep)
     if (hpx_agent_calls() && dump.calls == NULL) {
         dump.calls = (keep ? hpx_model_call_snapshot_kept : hpx_model_call_snapshot)(hpx_agent.model);
     }
+    if (hpx_model_journal_lost(hpx_agent.model) > dump.journal_lost) {
+        dump.journal_lost = hpx_model_journal_lost(hpx_agent.model);
+        hpx_journal_no_memory();
+    }
     return (!hpx_agent_samples() || dump.samples != NULL) && (!hpx_agent_calls() || dump.calls != NULL);
 }
 
@@ -230,7 +235,7 @@ static void serve_journal(void)
     struct hpx_snapshot *samples = hpx_agent_samples() ? hpx_model_journal(hpx_agent.model, whole) : NULL;
     struct hpx_call_snapshot *calls = hpx_agent_calls() ? hpx_model_call_journal(hpx_agent.model, whole) : NULL;
     if ((hpx_agent_samples() && samples == NULL) || (hpx_agent_calls() && calls == NULL)) {
-        hpx_journal_want_anew(); /* no memory: what one of them may have taken is in the next table of everything */
+        hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
         hpx_snapshot_destroy(samples);
         hpx_call_snapshot_destroy(calls);
     } else {

@@ -177,11 +177,14 @@ uint32_t hpx_model_classes(const struct hpx_model *m);
 struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
 /* The same without the reset. */
 struct hpx_snapshot *hpx_model_snapshot_kept(struct hpx_model *m);
-/* Before the first snapshot: from now on hpx_model_journal() and its like can be asked: 16 bytes a trace, 48 bytes one of calls. */
+/* Before the first snapshot: from now on hpx_model_journal() and its like can be asked: 16 bytes a trace, 48 bytes one of calls.
+ * A snapshot that resets and has no memory for that leaves the journal without those counts: HPX_C_JOURNAL_LACKS. */
 void hpx_model_keep_journal(struct hpx_model *m);
 /* What was counted since the last call of this function (`whole`: since the start), whatever snapshots reset in between:
  * one whole and all that follow add up to what the program did. NULL without memory: the next has it. */
 struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole);
+/* Counts that the journal lacks. */
+uint64_t hpx_model_journal_lost(const struct hpx_model *m);
 
 /* All traces so far, those of exact calls too: rows with a count of 0, a trace maybe in more than one. NULL without memory. */
 struct hpx_snapshot *hpx_model_traces(struct hpx_model *m);

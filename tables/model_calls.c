@@ -230,8 +230,12 @@ static bool show_nodes(struct hpx_model *m, const struct nodes *l)
 static void costs_taken(struct hpx_model *m, const struct nodes *l, enum hpx_take take)
 {
     for (uint32_t i = 0; m->journal && i < l->n; i++) {
-        struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, l->at[i]);
         const struct hpx_call_cost *c = hpx_calltab_cost(&m->calls, l->at[i]);
+        if (l->at[i] >= m->past_costs.len) { /* a reset: there was no memory */
+            hpx_count(&m->counters, HPX_C_JOURNAL_LACKS, c->calls);
+            continue;
+        }
+        struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, l->at[i]);
         struct hpx_call_cost all = {c->calls + p->dumped.calls, c->self + p->dumped.self, c->total + p->dumped.total};
         *(take == HPX_TAKE_RESET ? &p->dumped : &p->told) = all;
     }
