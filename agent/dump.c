@@ -205,6 +205,15 @@ static void take_kept(void *ctx, struct hpx_thread *t)
     }
 }
 
+/* The same of a thread that a drainer has. */
+static void take_kept_apart(struct hpx_calltab *table, struct hpx_thread *t)
+{
+    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
+    if (at->counting == at) {
+        hpx_calltab_pending(table, t->calls, &at->kept);
+    }
+}
+
 /* Each resets its counts: one that was taken is kept until the other one has memory. */
 static bool take_snapshots(bool keep)
 {
@@ -340,6 +349,9 @@ static bool go_on(bool again)
 {
     if (dump.state == TAKEN) {
         hpx_aggregator_each(&hpx_agent.aggregator, take_kept, NULL);
+        if (dump.wishes == &journal_wish.m) {
+            hpx_shard_collect(&hpx_agent.shard, tail, take_kept_apart);
+        }
         return serve(again);
     }
     note_period();
@@ -352,7 +364,9 @@ static bool go_on(bool again)
     }
     if (dump.state == ASKED && named()) {
         if (hpx_agent_calls()) {
-            hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+            if (dump.wishes != &journal_wish.m) {
+                hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+            }
             dump.state = TAKEN;
             return true;
         }

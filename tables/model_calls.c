@@ -198,17 +198,29 @@ struct nodes {
     uint32_t *at, n;
 };
 
+/* *node: of those to look at the one behind it: of all, or of those that changed since the last journal. */
+static bool next_node(const struct hpx_model *m, enum hpx_take take, uint32_t *node, bool first)
+{
+    if (take != HPX_TAKE_NEW) {
+        *node = first ? 0 : *node + 1;
+        return *node < hpx_calltab_nodes(&m->calls);
+    }
+    uint32_t next = first ? m->calls.changed : hpx_calltab_entry(&m->calls, *node)->next;
+    *node = next - 1;
+    return next != HPX_CALL_FIRST;
+}
+
 /* false without memory. */
 static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nodes *l)
 {
-    uint32_t all = hpx_calltab_nodes(&m->calls);
+    uint32_t i = 0;
     l->n = 0;
-    for (uint32_t i = 0; i < all; i++) {
+    for (bool more = next_node(m, take, &i, true); more; more = next_node(m, take, &i, false)) {
         l->n += cost_of(m, i, take).calls > 0;
     }
     l->at = malloc((l->n + 1u) * sizeof(l->at[0]));
     l->n = 0;
-    for (uint32_t i = 0; l->at && i < all; i++) {
+    for (bool more = l->at && next_node(m, take, &i, true); more; more = next_node(m, take, &i, false)) {
         if (cost_of(m, i, take).calls > 0) {
             l->at[l->n++] = i;
         }
@@ -329,6 +341,9 @@ static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take tak
     }
     if (s && take == HPX_TAKE_RESET) {
         hpx_calltab_reset(&m->calls);
+    }
+    if (s && take >= HPX_TAKE_NEW) {
+        hpx_calltab_settle(&m->calls);
     }
     free(l.at);
     return s;
