@@ -19,6 +19,7 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_WISH };
 #define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for handlers that are inside at the end: a thread may have lost its CPU there */
 #define JOURNAL_NS      (600ull * 1000 * 1000) /* with the wait for names and a pass: a table each second */
 #define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
+#define JOURNAL_RESTS   3u
 #define PEEK_TRIES      100u
 
 static atomic_bool period_runs;   /* relaxed: a hint: the last dump of dump= is not yet written */
@@ -45,6 +46,8 @@ static struct {
     struct hpx_msg *wishes, **wishes_end; /* requests that have no dump yet */
     uint64_t naming_until;
     uint64_t journal;             /* when the next table of the journal is due; UINT64_MAX: it waits among the wishes */
+    uint64_t journal_since;       /* when the work for the table that is being made began */
+    bool journal_more;            /* drainers have more for it */
     uint64_t journal_lost;        /* of the model, as it was last looked at */
     uint64_t periodic;            /* when the next dump of dump= is due; 0: none */
     struct hpx_snapshot *samples; /* of the dump that is being made */
@@ -238,19 +241,28 @@ static void hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wi
     dump.calls = NULL;
 }
 
-static void serve_journal(void)
+/* A table costs the aggregator at most a quarter of its time: what it has cost three times over passes before the next one. */
+static void set_journal_due(uint64_t since, bool more)
+{
+    uint64_t now = hpx_clock_mono(), rest = JOURNAL_RESTS * (now - since);
+    dump.journal = now + (more || rest > JOURNAL_NS ? rest : JOURNAL_NS);
+}
+
+static void serve_journal(uint64_t since)
 {
     bool whole = hpx_journal_take_anew();
     struct hpx_snapshot *samples = hpx_agent_samples() ? hpx_model_journal(hpx_agent.model, whole) : NULL;
     struct hpx_call_snapshot *calls = hpx_agent_calls() ? hpx_model_call_journal(hpx_agent.model, whole) : NULL;
+    bool more = dump.journal_more || (hpx_agent_calls() && hpx_model_call_journal_more(hpx_agent.model));
     if ((hpx_agent_samples() && samples == NULL) || (hpx_agent_calls() && calls == NULL)) {
         hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
         hpx_snapshot_destroy(samples);
         hpx_call_snapshot_destroy(calls);
+        more = false;
     } else {
         hpx_output_journal(samples, calls, whole);
     }
-    dump.journal = hpx_clock_mono() + JOURNAL_NS;
+    set_journal_due(since, more);
 }
 
 /* The first request's dump; false: no memory for it now, and there is time left. */
@@ -260,7 +272,7 @@ static bool serve_wish(void)
     if (m->journal) {
         (void)drop_wish();
         if (dump.state != NAMING) { /* at the end the last dump comes at once */
-            serve_journal();
+            serve_journal(dump.journal_since);
         }
         return true;
     }
@@ -340,6 +352,7 @@ static void note_period(void)
 
 static bool serve(bool again)
 {
+    dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_mono();
     dump.state = serve_wish() ? IDLE : ASKED;
     return again || (dump.state == IDLE && dump.wishes != NULL);
 }
@@ -350,7 +363,8 @@ static bool go_on(bool again)
     if (dump.state == TAKEN) {
         hpx_aggregator_each(&hpx_agent.aggregator, take_kept, NULL);
         if (dump.wishes == &journal_wish.m) {
-            hpx_shard_collect(&hpx_agent.shard, tail, take_kept_apart);
+            dump.journal_since = hpx_clock_mono();
+            dump.journal_more = hpx_shard_collect(&hpx_agent.shard, HPX_JOURNAL_SLICE, tail, take_kept_apart);
         }
         return serve(again);
     }

@@ -213,14 +213,14 @@ static struct hpx_aggregator *all_home(void *ctx, struct hpx_thread *t)
     return d->main;
 }
 
-static void merge(struct hpx_shard *s, struct hpx_drainer *d)
+static void merge(struct hpx_shard *s, struct hpx_drainer *d, uint32_t limit)
 {
-    if (!hpx_calltab_merge(s->table, &d->table)) {
+    if (!hpx_calltab_merge(s->table, &d->table, limit)) {
         for (uint32_t i = 0; i < hpx_calltab_nodes(&d->table); i++) {
             s->table->no_memory += hpx_calltab_cost(&d->table, i)->calls;
         }
         hpx_calltab_reset(&d->table);
-        (void)hpx_calltab_merge(s->table, &d->table); /* the figures that need no memory */
+        (void)hpx_calltab_merge(s->table, &d->table, UINT32_MAX); /* the figures that need no memory */
     }
 }
 
@@ -233,7 +233,7 @@ void hpx_shard_gather(struct hpx_shard *s)
         struct hpx_drainer *d = s->drainers[i];
         hpx_aggregator_stop(&d->a);
         hpx_aggregator_part(&d->a, all_home, d);
-        merge(s, d);
+        merge(s, d, UINT32_MAX);
         hpx_calltab_fini(&d->table);
         s->cpu_ns += d->cpu_ns;
     }
@@ -267,18 +267,21 @@ static void look(struct hpx_drainer *d, uint64_t (*tail)(void *ctx, struct hpx_t
     d->cpu_ns = 0;
 }
 
-void hpx_shard_collect(struct hpx_shard *s, uint64_t (*tail)(void *ctx, struct hpx_thread *t),
+bool hpx_shard_collect(struct hpx_shard *s, uint32_t limit, uint64_t (*tail)(void *ctx, struct hpx_thread *t),
                        void (*kept)(struct hpx_calltab *t, struct hpx_thread *th))
 {
+    bool more = false;
     for (unsigned i = 0; i < s->running; i++) {
         struct hpx_drainer *d = s->drainers[i];
         hpx_aggregator_stop(&d->a);
         s->cpu_ns += d->cpu_ns;
         look(d, tail, kept);
-        merge(s, d);
+        merge(s, d, limit);
+        more |= d->table.changed != HPX_CALL_LAST;
         if (hpx_aggregator_start(&d->a, NULL) != 0) {
             s->limit = i;
             hpx_shard_gather(s);
         }
     }
+    return more;
 }

@@ -12,7 +12,7 @@
 
 int hpx_calltab_init(struct hpx_calltab *t, const struct hpx_calltab_config *cfg)
 {
-    *t = (struct hpx_calltab){.cfg = *cfg, .changed = HPX_CALL_FIRST};
+    *t = (struct hpx_calltab){.cfg = *cfg, .changed = HPX_CALL_LAST, .last_changed = HPX_CALL_LAST};
     hpx_vec_init(&t->costs, sizeof(struct hpx_call_entry));
     hpx_vec_init(&t->stacks, sizeof(struct hpx_call_stack));
     t->scratch = malloc((cfg->depth ? cfg->depth : 1u) * sizeof(*t->scratch));
@@ -125,8 +125,9 @@ static inline void add(struct hpx_calltab *t, uint32_t node, uint64_t calls, int
     e->cost.self += self;
     e->cost.total += total;
     if (hpx_unlikely(e->next == 0)) {
-        e->next = t->changed;
-        t->changed = node + 1;
+        e->next = HPX_CALL_LAST;
+        *(t->changed == HPX_CALL_LAST ? &t->changed : &hpx_calltab_entry(t, t->last_changed - 1)->next) = node + 1;
+        t->last_changed = node + 1;
     }
 }
 
@@ -464,9 +465,9 @@ void hpx_calltab_reset(struct hpx_calltab *t)
     }
 }
 
-void hpx_calltab_settle(struct hpx_calltab *t)
+void hpx_calltab_settle(struct hpx_calltab *t, uint32_t n)
 {
-    while (t->changed != HPX_CALL_FIRST) {
+    for (; n > 0 && t->changed != HPX_CALL_LAST; n--) {
         struct hpx_call_entry *e = hpx_calltab_entry(t, t->changed - 1);
         t->changed = e->next;
         e->next = 0;
@@ -485,13 +486,13 @@ static uint32_t twin_of(struct hpx_calltab *to, const struct hpx_calltab *from, 
     return e->twin == 0 ? HPX_INTERN_NONE : e->twin - 1;
 }
 
-bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from)
+bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_t limit)
 {
     uint64_t *a[] = {&to->calls,     &to->stray,  &to->resynced, &to->lost_calls, &to->lost_events,
                      &to->no_memory, &to->forced, &to->ticks,    &to->ticks_ns,   &to->outside_ns};
     uint64_t *b[] = {&from->calls,     &from->stray,  &from->resynced, &from->lost_calls, &from->lost_events,
                      &from->no_memory, &from->forced, &from->ticks,    &from->ticks_ns,   &from->outside_ns};
-    while (from->changed != HPX_CALL_FIRST) {
+    for (; limit > 0 && from->changed != HPX_CALL_LAST; limit--) {
         uint32_t node = from->changed - 1;
         struct hpx_call_entry *e = hpx_calltab_entry(from, node);
         if (e->cost.calls != 0 || e->cost.self != 0 || e->cost.total != 0) {
@@ -502,10 +503,9 @@ bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from)
             add(to, twin, e->cost.calls, e->cost.self, e->cost.total);
             e->cost = (struct hpx_call_cost){0};
         }
-        from->changed = e->next;
-        e->next = 0;
+        hpx_calltab_settle(from, 1);
     }
-    for (size_t i = 0; i < HPX_ARRAY_LEN(a); i++) {
+    for (size_t i = 0; i < HPX_ARRAY_LEN(a) && from->changed == HPX_CALL_LAST; i++) {
         *a[i] += *b[i];
         *b[i] = 0;
     }

@@ -211,6 +211,11 @@ struct hpx_calltab *hpx_model_calltab(struct hpx_model *m);
 /* As hpx_model_snapshot(): costs are 0 afterwards. */
 struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m);
 struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m);
+/* As hpx_model_journal(), but unless `whole` of the first HPX_JOURNAL_SLICE traces that changed: a step of the aggregator that is short
+ * whatever the table's size. The others wait in their order. */
+#define HPX_JOURNAL_SLICE 8192u
 struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole);
+/* Some wait. */
+bool hpx_model_call_journal_more(const struct hpx_model *m);
 
 #endif

@@ -198,29 +198,36 @@ struct nodes {
     uint32_t *at, n;
 };
 
-/* *node: of those to look at the one behind it: of all, or of those that changed since the last journal. */
-static bool next_node(const struct hpx_model *m, enum hpx_take take, uint32_t *node, bool first)
+/* The first ones that changed since the last journal; *looked: how many of them were looked at. */
+static bool list_changed(const struct hpx_model *m, struct nodes *l, uint32_t *looked)
 {
-    if (take != HPX_TAKE_NEW) {
-        *node = first ? 0 : *node + 1;
-        return *node < hpx_calltab_nodes(&m->calls);
+    uint32_t next = m->calls.changed;
+    l->at = malloc(HPX_JOURNAL_SLICE * sizeof(l->at[0]));
+    l->n = 0;
+    for (*looked = 0; l->at && *looked < HPX_JOURNAL_SLICE && next != HPX_CALL_LAST; ++*looked) {
+        if (cost_of(m, next - 1, HPX_TAKE_NEW).calls > 0) {
+            l->at[l->n++] = next - 1;
+        }
+        next = hpx_calltab_entry(&m->calls, next - 1)->next;
     }
-    uint32_t next = first ? m->calls.changed : hpx_calltab_entry(&m->calls, *node)->next;
-    *node = next - 1;
-    return next != HPX_CALL_FIRST;
+    return l->at != NULL;
 }
 
 /* false without memory. */
-static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nodes *l)
+static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nodes *l, uint32_t *looked)
 {
-    uint32_t i = 0;
+    uint32_t all = hpx_calltab_nodes(&m->calls);
+    if (take == HPX_TAKE_NEW) {
+        return list_changed(m, l, looked);
+    }
+    *looked = all;
     l->n = 0;
-    for (bool more = next_node(m, take, &i, true); more; more = next_node(m, take, &i, false)) {
+    for (uint32_t i = 0; i < all; i++) {
         l->n += cost_of(m, i, take).calls > 0;
     }
     l->at = malloc((l->n + 1u) * sizeof(l->at[0]));
     l->n = 0;
-    for (bool more = l->at && next_node(m, take, &i, true); more; more = next_node(m, take, &i, false)) {
+    for (uint32_t i = 0; l->at && i < all; i++) {
         if (cost_of(m, i, take).calls > 0) {
             l->at[l->n++] = i;
         }
@@ -332,7 +339,8 @@ static struct hpx_call_snapshot *snapshot_of(struct hpx_model *m, const struct n
 static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take take)
 {
     struct nodes l;
-    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take) || !list_nodes(m, take, &l)) {
+    uint32_t looked;
+    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take) || !list_nodes(m, take, &l, &looked)) {
         return NULL;
     }
     struct hpx_call_snapshot *s = show_nodes(m, &l) ? snapshot_of(m, &l, take) : NULL;
@@ -343,7 +351,7 @@ static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take tak
         hpx_calltab_reset(&m->calls);
     }
     if (s && take >= HPX_TAKE_NEW) {
-        hpx_calltab_settle(&m->calls);
+        hpx_calltab_settle(&m->calls, looked);
     }
     free(l.at);
     return s;
@@ -357,6 +365,11 @@ struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m)
 struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m)
 {
     return snapshot(m, HPX_TAKE_KEEP);
+}
+
+bool hpx_model_call_journal_more(const struct hpx_model *m)
+{
+    return m->calls.changed != HPX_CALL_LAST;
 }
 
 struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole)

@@ -87,14 +87,14 @@ static void what_drainers_have_counted_is_collected_and_they_go_on(void **state)
                 flush(i); /* else it is kept back */
             }
         }
-        hpx_shard_collect(&w.s, peek_tail, take_peeked);
+        (void)hpx_shard_collect(&w.s, UINT32_MAX, peek_tail, take_peeked);
         assert_int_equal(w.s.running, 1);
         assert_true(in_drainer(0) && in_drainer(1));
         assert_cost(0, TRACE(2, 1), round, round);
         assert_cost(1, TRACE(2, 1), round, round);
     }
     refuse_thread = true;
-    hpx_shard_collect(&w.s, peek_tail, take_peeked);
+    (void)hpx_shard_collect(&w.s, UINT32_MAX, peek_tail, take_peeked);
     refuse_thread = false;
     assert_int_equal(w.s.running, 0);
     hpx_aggregator_pass(&w.a);

@@ -87,14 +87,14 @@ static void a_journal_of_calls_goes_by_what_changed(void **state)
     }
     assert_calls(hpx_model_call_journal(f.m, true), 1000, 1000);
     const struct hpx_calltab *tab = hpx_model_calltab(f.m);
-    assert_int_equal(tab->changed, HPX_CALL_FIRST);
+    assert_int_equal(tab->changed, HPX_CALL_LAST);
     for (uint32_t i = 0; i < 3; i++) {
         fx_event(&f, &t, HPX_EV_LEAF, 700, HPX_EV_LEAF_STAMP(1, 2));
         fx_event(&f, &t, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 3));
         fx_event(&f, &t, HPX_EV_LEAF, 1001, HPX_EV_LEAF_STAMP(1, 1));
     }
     uint32_t changed = 0;
-    for (uint32_t at = tab->changed; at != HPX_CALL_FIRST; at = hpx_calltab_entry(tab, at - 1)->next) {
+    for (uint32_t at = tab->changed; at != HPX_CALL_LAST; at = hpx_calltab_entry(tab, at - 1)->next) {
         changed++;
     }
     assert_int_equal(changed, 3);
@@ -103,6 +103,32 @@ static void a_journal_of_calls_goes_by_what_changed(void **state)
     assert_calls(hpx_model_call_journal(f.m, false), 0, 0);
     fx_event(&f, &t, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
     assert_calls(hpx_model_call_journal(f.m, false), 1, 1);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+/* Each table has the first ones that wait; none waits for ever, whatever changes meanwhile. */
+static void a_journal_of_many_calls_comes_in_slices(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    const uint32_t all = 2 * HPX_JOURNAL_SLICE + 10;
+    (void)state;
+    fx_begin(&f, &calls);
+    hpx_model_keep_journal(f.m);
+    for (uint32_t i = 1; i <= all; i++) {
+        fx_event(&f, &t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1));
+    }
+    assert_calls(hpx_model_call_journal(f.m, false), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_true(hpx_model_call_journal_more(f.m));
+    for (uint32_t i = 1; i <= 5; i++) {
+        fx_event(&f, &t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1)); /* behind those that wait */
+    }
+    assert_calls(hpx_model_call_journal(f.m, false), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_calls(hpx_model_call_journal(f.m, false), 15, 15);
+    assert_false(hpx_model_call_journal_more(f.m));
+    assert_calls(hpx_model_call_journal(f.m, true), all + 5, all + 5);
+    assert_calls(hpx_model_call_journal(f.m, false), 0, 0);
     hpx_model_thread_gone(f.m, &t);
     fx_end(&f);
 }
@@ -146,8 +172,11 @@ static void the_living_are_told_of_again_in_their_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_of_a_journal_add_up_whatever_is_reset), cmocka_unit_test(calls_of_a_journal_add_up_whatever_is_reset),
-        cmocka_unit_test(a_journal_of_calls_goes_by_what_changed),       cmocka_unit_test(without_one_there_is_none),
+        cmocka_unit_test(samples_of_a_journal_add_up_whatever_is_reset),
+        cmocka_unit_test(calls_of_a_journal_add_up_whatever_is_reset),
+        cmocka_unit_test(a_journal_of_calls_goes_by_what_changed),
+        cmocka_unit_test(a_journal_of_many_calls_comes_in_slices),
+        cmocka_unit_test(without_one_there_is_none),
         cmocka_unit_test(the_living_are_told_of_again_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
