@@ -20,6 +20,7 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_WISH };
 #define JOURNAL_NS      (600ull * 1000 * 1000) /* with the wait for names and a pass: a table each second */
 #define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
 #define JOURNAL_RESTS   3u
+#define COLLECT_TRACES  65536u /* of a drainer at a time */
 #define PEEK_TRIES      100u
 
 static atomic_bool period_runs;   /* relaxed: a hint: the last dump of dump= is not yet written */
@@ -46,8 +47,8 @@ static struct {
     struct hpx_msg *wishes, **wishes_end; /* requests that have no dump yet */
     uint64_t naming_until;
     uint64_t journal;             /* when the next table of the journal is due; UINT64_MAX: it waits among the wishes */
-    uint64_t journal_since;       /* when the work for the table that is being made began */
-    bool journal_more;            /* drainers have more for it */
+    uint64_t journal_since;       /* CPU time when the work for the table that is being made began */
+    uint64_t collect;             /* when drainers are next asked for what they have counted */
     uint64_t journal_lost;        /* of the model, as it was last looked at */
     uint64_t periodic;            /* when the next dump of dump= is due; 0: none */
     struct hpx_snapshot *samples; /* of the dump that is being made */
@@ -241,10 +242,11 @@ static void hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wi
     dump.calls = NULL;
 }
 
-/* A table costs the aggregator at most a quarter of its time: what it has cost three times over passes before the next one. */
+/* At most a quarter of a core: what a table has cost the aggregator passes three times over before the next one. By CPU time, as waiting
+ * for a core or for a drainer's end is no cost. */
 static void set_journal_due(uint64_t since, bool more)
 {
-    uint64_t now = hpx_clock_mono(), rest = JOURNAL_RESTS * (now - since);
+    uint64_t now = hpx_clock_mono(), rest = JOURNAL_RESTS * (hpx_clock_thread_cpu() - since);
     dump.journal = now + (more || rest > JOURNAL_NS ? rest : JOURNAL_NS);
 }
 
@@ -253,7 +255,7 @@ static void serve_journal(uint64_t since)
     bool whole = hpx_journal_take_anew();
     struct hpx_snapshot *samples = hpx_agent_samples() ? hpx_model_journal(hpx_agent.model, whole) : NULL;
     struct hpx_call_snapshot *calls = hpx_agent_calls() ? hpx_model_call_journal(hpx_agent.model, whole) : NULL;
-    bool more = dump.journal_more || (hpx_agent_calls() && hpx_model_call_journal_more(hpx_agent.model));
+    bool more = hpx_agent_calls() && hpx_model_call_journal_more(hpx_agent.model);
     if ((hpx_agent_samples() && samples == NULL) || (hpx_agent_calls() && calls == NULL)) {
         hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
         hpx_snapshot_destroy(samples);
@@ -350,9 +352,19 @@ static void note_period(void)
     }
 }
 
+/* Stops the drainers: not for each slice of what they have counted. */
+static void collect(void)
+{
+    uint64_t now = hpx_clock_mono();
+    if (now >= dump.collect) {
+        (void)hpx_shard_collect(&hpx_agent.shard, COLLECT_TRACES, tail, take_kept_apart);
+        dump.collect = now + JOURNAL_NS;
+    }
+}
+
 static bool serve(bool again)
 {
-    dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_mono();
+    dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_thread_cpu();
     dump.state = serve_wish() ? IDLE : ASKED;
     return again || (dump.state == IDLE && dump.wishes != NULL);
 }
@@ -363,8 +375,8 @@ static bool go_on(bool again)
     if (dump.state == TAKEN) {
         hpx_aggregator_each(&hpx_agent.aggregator, take_kept, NULL);
         if (dump.wishes == &journal_wish.m) {
-            dump.journal_since = hpx_clock_mono();
-            dump.journal_more = hpx_shard_collect(&hpx_agent.shard, HPX_JOURNAL_SLICE, tail, take_kept_apart);
+            dump.journal_since = hpx_clock_thread_cpu();
+            collect();
         }
         return serve(again);
     }
