@@ -77,6 +77,7 @@ static struct {
     struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
     sem_t done;                 /* posted after MSG_END was carried out */
+    atomic_bool lacks;          /* relaxed: told by the thread to itself, or before the message of the end: an output lacks something */
     atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
     _Atomic uint64_t steps;     /* relaxed: messages carried out, for who waits for the end */
     _Atomic pid_t tid;          /* relaxed: for the CPU clock only */
@@ -111,6 +112,7 @@ int hpx_output_init(struct hpx_err *err)
     }
     if (rc == 0 && output.main.out.ops->publish != NULL) {
         output.main.out.make_room = hpx_journal_give_up;
+        output.main.out.remedy = hpx_journal_remedy;
         hpx_model_keep_journal(hpx_agent.model);
         hpx_journal_init(hpx_out_file_name(&output.main.out));
     }
@@ -119,7 +121,15 @@ int hpx_output_init(struct hpx_err *err)
 
 static void say_left_out(void)
 {
+    atomic_store_explicit(&output.lacks, true, memory_order_relaxed);
     hpx_warn("%s: no memory for a dump: it is left out; raise the limit of the process's memory, or lower depth=", hpx_agent_mode());
+}
+
+static void note_error(const struct hpx_out *o)
+{
+    if (o->error != 0) {
+        atomic_store_explicit(&output.lacks, true, memory_order_relaxed);
+    }
 }
 
 static void write_dump(struct msg_dump *d)
@@ -158,6 +168,7 @@ static void dump(struct msg_dump *d)
     if (output.now == &output.split) {
         hpx_stream_end(&output.split);
         output.split_lost += output.split.out.lost;
+        note_error(&output.split.out);
         output.now = &output.main;
     }
     if (d->wish.done != NULL) {
@@ -181,6 +192,7 @@ static void begin_split(const struct msg_split *m)
         return;
     }
     output.split.out.make_room = output.main.out.make_room;
+    output.split.out.remedy = output.main.out.remedy;
     hpx_stream_begin(&output.split, m->wall, m->mono);
     hpx_out_flush(&output.split.out); /* a kill from here on leaves a header, without which a reader refuses the file */
 }
@@ -193,7 +205,8 @@ static void free_start(void *rec)
 static void end(struct msg_end *e)
 {
     hpx_stream_end(&output.main);
-    hpx_journal_end();
+    note_error(&output.main.out);
+    hpx_journal_end(atomic_load_explicit(&output.lacks, memory_order_relaxed));
     hpx_living_end(free_start);
     hpx_net_said(&e->report.total);
     uint64_t lost = output.main.out.lost + output.split_lost;
@@ -446,7 +459,9 @@ void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *
     struct msg_journal *m = any ? hpx_msg_new(MSG_JOURNAL, sizeof *m) : NULL;
     struct hpx_msg *begin = m != NULL && whole ? hpx_msg_new(MSG_JOURNAL_BEGIN, sizeof *begin) : NULL;
     if (m == NULL || (whole && begin == NULL)) {
-        if (any || whole) {
+        if (any) {
+            hpx_journal_no_memory();
+        } else if (whole) {
             hpx_journal_want_anew();
         }
         hpx_snapshot_destroy(samples);
@@ -502,8 +517,9 @@ bool hpx_output_wait(uint64_t stall_ns)
             moved = hpx_clock_mono();
         } else if (hpx_clock_mono() - moved > stall_ns) {
             hpx_warn(
-                "%s=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)",
-                hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_agent.opt.net : hpx_agent.opt.file);
+                "%s=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)%s",
+                hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_agent.opt.net : hpx_agent.opt.file,
+                hpx_journal_on() ? "; hprofx-read --recover makes it of the journal" : "");
             return false;
         }
     }

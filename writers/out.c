@@ -37,8 +37,12 @@ static const char *reason(const struct hpx_out *o, int error)
     return o->c_locale != (locale_t)0 ? strerror_l(error, o->c_locale) : "input/output error";
 }
 
-static const char *advice(int error)
+static const char *advice(const struct hpx_out *o, int error)
 {
+    const char *remedy = o->remedy != NULL ? o->remedy() : NULL;
+    if (remedy != NULL) {
+        return remedy;
+    }
     switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -67,7 +71,7 @@ static void fail(struct hpx_out *o, int error)
     } else if (o->mark == 0) {
         state = "nothing of the output is complete";
     }
-    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(error));
+    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(o, error));
 }
 
 static int empty_buffer(struct hpx_out *o)
@@ -187,7 +191,7 @@ int hpx_out_close(struct hpx_out *o)
     o->ctx = NULL; /* first: the child of a fork that comes now must not look into what is freed */
     if (o->ops->close(ctx) != 0 && errno != EINTR && rc == 0) {
         o->error = errno;
-        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o->error));
+        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o, o->error));
         rc = -HPX_E_IO;
     }
     free(o->buf);

@@ -34,6 +34,7 @@ struct hpx_out {
     bool (*record)(void *ctx); /* the opener's: a record ends here; NULL: the output is bytes, not records */
     void (*room)(size_t n);    /* the owner's: waits, bounded, until a record of n bytes would be taken; NULL: nothing is dropped */
     bool (*make_room)(void);   /* the opener's: the disk is full; true: there is more room now, try again. NULL: nothing can be given up */
+    const char *(*remedy)(void); /* the opener's: where what is lost is to be had, in place of advice; it, or its result, NULL: nowhere */
     locale_t c_locale;         /* the program may have set another: a comma in 12.34 would break every reader. (locale_t)0: not to be had */
     char name[4096];           /* where the bytes are now, for messages; the opener may change it in ops->publish */
     _Atomic uint64_t progress; /* relaxed: bytes taken by ops->write so far, for who waits for the end and sees whether it moves */
