@@ -22,7 +22,9 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_WISH };
 #define JOURNAL_RESTS   3u
 #define COLLECT_TRACES  65536u /* of a drainer at a time */
 #define PEEK_TRIES      100u
+#define MOST_ASKED      64u /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
 
+static _Atomic uint32_t asked;    /* relaxed: of MOST_ASKED */
 static atomic_bool period_runs;   /* relaxed: a hint: the last dump of dump= is not yet written */
 static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
 
@@ -480,6 +482,27 @@ bool hpx_dump_request(const struct hpx_dump_wish *wish)
     m->wish = *wish;
     hpx_lane_post(&hpx_agent.aggregator.control, &m->m, true);
     return true;
+}
+
+/* The writer's thread, or the aggregator. */
+static void signal_done(uint64_t unused)
+{
+    (void)unused;
+    atomic_fetch_sub_explicit(&asked, 1, memory_order_relaxed);
+}
+
+void hpx_dump_request_signal(void)
+{
+    static atomic_bool said;
+    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff, .done = signal_done};
+    if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= MOST_ASKED) {
+        signal_done(0);
+        hpx_count(&hpx_agent.counters, HPX_C_DUMPS_UNTOLD, 1);
+        hpx_warn_once(&said, "%s: %u dumps on request wait for the output: further ones are left out; what was counted is in the next one",
+                      hpx_agent_mode(), MOST_ASKED);
+    } else if (!hpx_dump_request(&all)) {
+        signal_done(0);
+    }
 }
 
 void hpx_dump_request_final(void)

@@ -79,7 +79,8 @@ static struct {
     sem_t done;                 /* posted after MSG_END was carried out */
     atomic_bool lacks;          /* relaxed: told by the thread to itself, or before the message of the end: an output lacks something */
     atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
-    _Atomic uint64_t steps;     /* relaxed: messages carried out, for who waits for the end */
+    _Atomic uint64_t posted;    /* relaxed: messages */
+    _Atomic uint64_t steps;     /* relaxed: of these, carried out */
     _Atomic pid_t tid;          /* relaxed: for the CPU clock only */
 } output;
 
@@ -119,6 +120,19 @@ int hpx_output_init(struct hpx_err *err)
     return rc;
 }
 
+static void post(struct hpx_msg *m, bool wake)
+{
+    atomic_fetch_add_explicit(&output.posted, 1, memory_order_relaxed);
+    hpx_lane_post(&output.lane, m, wake);
+}
+
+uint64_t hpx_output_behind(void)
+{
+    uint64_t done = atomic_load_explicit(&output.steps, memory_order_relaxed);
+    uint64_t posted = atomic_load_explicit(&output.posted, memory_order_relaxed);
+    return posted > done ? posted - done : 0;
+}
+
 static void say_left_out(void)
 {
     atomic_store_explicit(&output.lacks, true, memory_order_relaxed);
@@ -132,22 +146,34 @@ static void note_error(const struct hpx_out *o)
     }
 }
 
+/* refused: records of this dump that are not in the output, which net= alone does. */
+static void say_done(const struct msg_dump *d, uint64_t refused)
+{
+    char what[128];
+    snprintf(what, sizeof what, "%s%s", d->snapshot != NULL ? " CPU usage by sampling running threads ..." : "",
+             d->calls == NULL                  ? ""
+             : hpx_agent.opt.cpu & HPX_CPU_OLD ? " CPU usage in old prof format ..."
+                                               : " CPU usage by timing methods ...");
+    if (refused == 0) {
+        hpx_say("Dumping%s done.", what);
+    } else {
+        hpx_say("Dumping%s incomplete: net=%s: %llu of its records were not sent.", what, hpx_agent.opt.net, (unsigned long long)refused);
+    }
+}
+
 static void write_dump(struct msg_dump *d)
 {
-    bool old = hpx_agent.opt.cpu & HPX_CPU_OLD;
     if ((d->snapshot == NULL && hpx_agent_samples()) || (d->calls == NULL && hpx_agent_calls())) {
         say_left_out();
     }
     if (d->snapshot == NULL && d->calls == NULL) {
         return;
     }
+    uint64_t refused = output.now->out.refused;
     hpx_report_text(output.text, &d->report);
     hpx_stream_dump(output.now, d->snapshot, d->calls, &d->wish, output.text);
     if (hpx_out_section(&output.now->out, true) == 0 && hpx_agent.opt.verbose && !d->wish.answer) {
-        hpx_say("Dumping%s%s done.", d->snapshot != NULL ? " CPU usage by sampling running threads ..." : "",
-                d->calls == NULL ? ""
-                : old            ? " CPU usage in old prof format ..."
-                                 : " CPU usage by timing methods ...");
+        say_done(d, output.now->out.refused - refused);
     }
     hpx_snapshot_destroy(d->snapshot);
     hpx_call_snapshot_destroy(d->calls);
@@ -394,7 +420,7 @@ bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
     m->rec.name = keep(&at, rec->name);
     m->rec.group = keep(&at, rec->group);
     m->rec.parent_group = keep(&at, rec->parent_group);
-    hpx_lane_post(&output.lane, &m->m, false);
+    post(&m->m, false);
     return true;
 }
 
@@ -409,7 +435,7 @@ bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded)
     m->at = hpx_clock_mono();
     m->rec = *rec;
     m->rec.name = keep(&at, rec->name);
-    hpx_lane_post(&output.lane, &m->m, false);
+    post(&m->m, false);
     return true;
 }
 
@@ -423,7 +449,7 @@ static void post_split(void)
     }
     clock_gettime(CLOCK_REALTIME, &m->wall);
     m->mono = hpx_clock_mono();
-    hpx_lane_post(&output.lane, &m->m, false);
+    post(&m->m, false);
     (void)hpx_model_retell(hpx_agent.model);
 }
 
@@ -450,7 +476,7 @@ void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, co
     if (wish != NULL && hpx_agent.opt.split) {
         post_split();
     }
-    hpx_lane_post(&output.lane, &m->m, true);
+    post(&m->m, true);
 }
 
 void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole)
@@ -470,13 +496,13 @@ void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *
         return;
     }
     if (whole) {
-        hpx_lane_post(&output.lane, begin, false);
+        post(begin, false);
         (void)hpx_model_retell(hpx_agent.model);
     }
     m->samples = samples;
     m->calls = calls;
     atomic_store_explicit(&output.journal_waits, true, memory_order_relaxed);
-    hpx_lane_post(&output.lane, &m->m, true);
+    post(&m->m, true);
 }
 
 bool hpx_output_journal_waits(void)
@@ -497,7 +523,7 @@ void hpx_output_end(const struct hpx_report *r)
     if (r != NULL) {
         m->report = *r;
     }
-    hpx_lane_post(&output.lane, &m->m, true);
+    post(&m->m, true);
 }
 
 bool hpx_output_wait(uint64_t stall_ns)

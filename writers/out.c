@@ -151,12 +151,35 @@ int hpx_out_flush(struct hpx_out *o)
     return empty_buffer(o);
 }
 
+static bool end_record(struct hpx_out *o, bool (*end)(void *ctx))
+{
+    bool in = hpx_out_flush(o) == 0 && end(o->ctx);
+    o->refused += !in;
+    o->piece_at = o->written;
+    return in;
+}
+
 bool hpx_out_record(struct hpx_out *o)
 {
-    if (o->record == NULL) {
-        return o->error == 0;
+    o->parted = false;
+    return o->record == NULL ? o->error == 0 : end_record(o, o->record);
+}
+
+void hpx_out_part(struct hpx_out *o, bool last)
+{
+    if (o->part == NULL || (last ? !o->parted : o->written + o->used - o->piece_at < o->piece)) {
+        return;
     }
-    return hpx_out_flush(o) == 0 && o->record(o->ctx);
+    o->parted = true;
+    if (end_record(o, o->part)) {
+        hpx_out_room(o, o->piece_room);
+    }
+}
+
+void hpx_out_leave_out(struct hpx_out *o, uint64_t bytes)
+{
+    o->refused++;
+    o->leave_out(o->ctx, bytes);
 }
 
 static void publish(struct hpx_out *o)
