@@ -2,7 +2,8 @@
 /* out.h: where a writer's bytes go: one interface over file, FIFO, device, descriptor (later socket, gzip).
  *
  * One thread at a time: the writer's, with all signals blocked: a pipe whose reader has gone sends SIGPIPE, a size limit SIGXFSZ, to the
- * thread that writes; blocked, they stay pending there and the program sees nothing. Buffered (64 KiB, allocated at init). The first error
+ * thread that writes; blocked, they stay pending there and the program sees nothing. Buffered (allocated at init; written in pieces of
+ * 64 KiB: whole pages of the file, while nothing is flushed between). The first error
  * is kept and said once; the output is cut back to its last complete section, and what comes after is counted as lost and not written: what
  * is in the file stays a valid prefix. Never ends the process; EINTR and short writes are repeated. */
 #ifndef HPX_OUT_H
@@ -20,11 +21,14 @@ struct hpx_out_ops {
     int (*close)(void *ctx);
 };
 
+#define HPX_OUT_BUFFER ((size_t)64 * 1024)
+#define HPX_OUT_PIECE  ((size_t)17 * 1024) /* of hpx_out_piece() */
+
 struct hpx_out {
     const struct hpx_out_ops *ops;
     void *ctx;
-    char *buf;
-    size_t used;
+    char *buf;                 /* HPX_OUT_BUFFER and a piece */
+    size_t used;               /* below HPX_OUT_BUFFER where a piece begins */
     uint64_t written;          /* bytes in the output: taken by ops->write and not cut back */
     uint64_t mark;             /* offset behind the last complete section */
     uint64_t lost;             /* bytes given to us that are not in the output; 0 without an error */
@@ -43,6 +47,25 @@ struct hpx_out {
 int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name);
 
 void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
+/* Instead of a buffer of the caller's: a place for up to HPX_OUT_PIECE bytes, good until the next call. What lies there up to `end` is part
+ * of the output after hpx_out_filled(); without that call nothing is. */
+void hpx_out_pour(struct hpx_out *o);
+static inline char *hpx_out_piece(struct hpx_out *o)
+{
+    if (hpx_unlikely(o->used >= HPX_OUT_BUFFER)) {
+        hpx_out_pour(o);
+    }
+    return o->buf + o->used;
+}
+static inline void hpx_out_filled(struct hpx_out *o, const void *end)
+{
+    size_t n = (size_t)((const char *)end - (o->buf + o->used));
+    if (hpx_likely(o->error == 0)) {
+        o->used += n;
+    } else {
+        o->lost += n;
+    }
+}
 void hpx_out_str(struct hpx_out *o, const char *s);
 void hpx_out_char(struct hpx_out *o, char c);
 /* At most 512 bytes of output a call, in the C locale; for fixed layouts, never for names of the program. */
@@ -51,7 +74,11 @@ void hpx_out_printf(struct hpx_out *o, const char *fmt, ...) HPX_PRINTF(2, 3);
 /* A record ends here: what cannot be cut by an output that drops (a socket). Whole sections of the text format, a TRACE, a thread line, a
  * record of the binary format are one each. true: it is in the output; false: it is dropped, what it defines is not defined: try it again
  * before its next user, or leave that out. Nothing but a socket drops; after an error false. */
-bool hpx_out_record(struct hpx_out *o);
+bool hpx_out_end_record(struct hpx_out *o); /* where records can be refused */
+static inline bool hpx_out_record(struct hpx_out *o)
+{
+    return hpx_likely(o->record == NULL) ? o->error == 0 : hpx_out_end_record(o);
+}
 /* Before a record of about n bytes. */
 static inline void hpx_out_room(const struct hpx_out *o, size_t n)
 {

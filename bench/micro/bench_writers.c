@@ -75,6 +75,7 @@ static bool make_methods(struct subject *s)
     for (unsigned i = 0; s->methods && i < METHODS; i++) {
         s->methods[i].rec.signature = (struct hpx_text){"(Ljava/lang/String;I)V", 22};
         s->methods[i].rec.klass = HPX_SERIAL_CLASS + 1 + i / 10;
+        s->methods[i].rec.number = i + 1;
     }
     return s->methods != NULL;
 }
