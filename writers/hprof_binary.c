@@ -119,7 +119,7 @@ static uint8_t *piece(struct hpx_binary *w)
 static bool put_piece(struct hpx_binary *w, const uint8_t *end)
 {
     hpx_out_filled(w->out, end);
-    return hpx_binary_end_record(w);
+    return hpx_likely(w->out->record == NULL) || hpx_binary_end_record(w);
 }
 
 static void put_serial(struct hpx_binary *w, uint8_t tag, uint32_t serial)
@@ -374,31 +374,23 @@ static uint8_t *trace_head(const struct hpx_binary *w, uint8_t *to, const struct
     return hpx_be4(hpx_be4(hpx_be4(to, t->serial), t->thread), n);
 }
 
-/* The ids of frames that are all in the file; NULL: one is not. A loop for each size of an id: it is most of the writer's time. */
-static inline uint8_t *put_ids(const struct hpx_seen seen, uint8_t *at, const struct hpx_frame_rec *f, uint32_t n, bool wide)
+/* The ids of the first frames, as far as they are in the file; returns how many. A loop for each size of an id: it is most of the writer's
+ * time. */
+static inline uint32_t put_ids(const struct hpx_seen seen, uint8_t *at, const struct hpx_frame_rec *f, uint32_t n, bool wide)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t number = f[i].number;
-        if (hpx_unlikely(!hpx_seen_has(&seen, number))) { /* 0 never is */
-            return NULL;
-        }
-        at = wide ? hpx_be8(at, (uint64_t)FIRST_FRAME + number) : hpx_be4(at, FIRST_FRAME + number);
+    uint32_t i = 0;
+    for (; i < n && hpx_likely(hpx_seen_has(&seen, f[i].number)); i++) { /* 0 never is */
+        at = wide ? hpx_be8(at, (uint64_t)FIRST_FRAME + f[i].number) : hpx_be4(at, FIRST_FRAME + f[i].number);
     }
-    return at;
+    return i;
 }
 
-/* The record at the output's next piece; NULL: a frame of it is not in the file. */
-static uint8_t *known_trace(struct hpx_binary *w, const struct hpx_trace_rec *t, uint32_t n)
+/* The record behind its first `done` frames, at w->record: the definitions go out while it is put together. NULL without memory, or
+ * refused. */
+static uint8_t *new_trace(struct hpx_binary *w, const struct hpx_trace_rec *t, uint32_t n, uint32_t done)
 {
-    uint8_t *at = trace_head(w, piece(w), t, n);
-    return w->id_size == 8 ? put_ids(w->frames, at, t->frames, n, true) : put_ids(w->frames, at, t->frames, n, false);
-}
-
-/* The record at w->record: the definitions go out while it is put together. NULL without memory, or refused. */
-static uint8_t *new_trace(struct hpx_binary *w, const struct hpx_trace_rec *t, uint32_t n)
-{
-    uint8_t *at = trace_head(w, w->record, t, n);
-    for (uint32_t i = 0; i < n; i++) {
+    uint8_t *at = w->record + HEAD + 12 + (size_t)done * w->id_size;
+    for (uint32_t i = done; i < n; i++) {
         uint64_t id = frame_id(w, &t->frames[i]);
         if (id == 0) {
             return NULL;
@@ -418,11 +410,17 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
         return false;
     }
     hpx_out_room(w->out, TRACE_ROOM);
-    uint8_t *known = known_trace(w, t, n), *end = known != NULL ? known : new_trace(w, t, n);
+    uint8_t *start = piece(w), *ids = trace_head(w, start, t, n);
+    uint32_t known = w->id_size == 8 ? put_ids(w->frames, ids, t->frames, n, true) : put_ids(w->frames, ids, t->frames, n, false);
+    uint8_t *end = ids + (size_t)known * w->id_size;
+    if (known < n) { /* definitions come first */
+        memcpy(w->record, start, (size_t)(end - start));
+        end = new_trace(w, t, n, known);
+    }
     if (end == NULL || !hpx_seen_add(&w->traces, bit)) {
         return false;
     }
-    if (!(known != NULL ? put_piece(w, end) : put(w, w->record, end))) {
+    if (!(known == n ? put_piece(w, end) : put(w, w->record, end))) {
         hpx_seen_remove(&w->traces, bit);
         return false;
     }
