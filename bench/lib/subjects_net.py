@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """net=: how a busy thread is stopped, and how long the end takes, beside a peer that reads and one that asks and never reads."""
 import contextlib
-import os
 import socket
 import struct
 import threading
+import time
 
-from measure import interleave, quartiles, run
+from measure import interleave, quartiles
 from report import row
+from subjects_requests import Program, clean
 
 ASK = struct.pack(">BII", 7, 0, 6) + struct.pack(">Hf", 0, 0.0)  # CPU SAMPLES, all rows
 
@@ -39,30 +40,37 @@ def peer(reads):
         listener.close()
 
 
+def one(ctx, jdk, configuration, levels, seconds):
+    """A busy thread with its calls counted; a window of these seconds while the peer asks."""
+    java_words = "cpu=times,include=RequestTree,depth=8,cutoff=0,verbose=n,"
+    with peer(configuration == "a peer that reads") as port:
+        where = {"none": None, "file": "file=" + ctx.output}.get(configuration, "net=127.0.0.1:%d" % port)
+        program = Program(ctx, jdk, levels, [] if where is None else ["-agentpath:%s=%s%s" % (ctx.agent, java_words, where)])
+        try:
+            program.until(lambda: "ready\n" in program.text(), "start")
+            program.window()
+            time.sleep(seconds)
+            program.window()
+            begin = time.monotonic()
+            longest = program.end()[1][1]
+            return {"longest": longest, "end": time.monotonic() - begin}
+        finally:
+            program.close()
+            clean(ctx)
+
+
 def net_pauses(ctx):
     ctx.need_agent()
     rows, raw = [], []
-    threads, seconds = ctx.size(1000, 50), ctx.size(10, 1)
-    agent = "-agentpath:%s=cpu=samples,interval=1,depth=64,thread=y,cutoff=0,verbose=n," % ctx.agent
-    program = ["-cp", ctx.classes]
-
-    def once(configuration, jdk):
-        java = os.path.join(ctx.jdks[jdk], "bin", "java")
-        words = ["Pauses", str(threads), str(seconds)]
-        if configuration == "none":
-            return run([java] + program + words)
-        if configuration == "file":
-            return run([java, agent + "file=" + ctx.output] + program + words)
-        with peer(configuration == "a peer that reads") as port:
-            return run([java, agent + "net=127.0.0.1:%d" % port] + program + words)
+    levels, seconds = ctx.size(4, 3), ctx.size(5, 1)
+    configurations = ("none", "file", "a peer that reads", "a peer that stalls")
     for jdk in ctx.jdks:
-        configurations = ("none", "file", "a peer that reads", "a peer that stalls")
-        runs = interleave(list(configurations), ctx.times(3), lambda c, j=jdk: once(c, j))
+        runs = interleave(list(configurations), ctx.times(6), lambda c, j=jdk: one(ctx, j, c, levels, seconds))
         for c in configurations:
-            for key, what, unit, by in (("stops", "stops over 10 us", "/s", seconds), ("p99_ns", "99 % of stops within", "us", 1e3), ("longest_ns", "longest stop", "us", 1e3)):
-                q = quartiles([r.figures[key] / by for r in runs[c]])
-                rows.append(row("%s: %s" % (c, what), jdk, q[1], unit, None, (q[0], q[2]), "n=%d" % len(runs[c])))
-            q = quartiles([r.wall for r in runs[c]])
-            rows.append(row("%s: whole run" % c, jdk, q[1], "s", None, (q[0], q[2]), "n=%d" % len(runs[c])))
-        raw += [dict(jdk=jdk, configuration=c, wall=r.wall, figures=r.figures) for c in configurations for r in runs[c]]
+            limit = 1000.0 if c.startswith("a peer") else None
+            q = quartiles([r["longest"] for r in runs[c]])
+            rows.append(row("%s: longest stop in %g s" % (c, seconds), jdk, q[1], "us", limit, (q[0], q[2]), "n=%d" % len(runs[c])))
+            q = quartiles([r["end"] for r in runs[c]])
+            rows.append(row("%s: from the program's end to the VM's" % c, jdk, q[1], "s", 5.0 if limit else None, (q[0], q[2])))
+        raw += [dict(r, jdk=jdk, configuration=c) for c in configurations for r in runs[c]]
     return rows, raw

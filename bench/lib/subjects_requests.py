@@ -22,6 +22,7 @@ class Program:
 
     def __init__(self, ctx, jdk, levels, vm):
         self.work = ctx.work
+        self.windows = 0
         self.said = open(os.path.join(ctx.work, "said.txt"), "w+b")
         java = os.path.join(ctx.jdks[jdk], "bin", "java")
         try:
@@ -43,12 +44,14 @@ class Program:
             time.sleep(0.002)
 
     def window(self):
-        """Begins a new window of the program."""
+        """Begins a new window of the program: it has ended the one before when this returns."""
+        self.windows += 1
         try:
             self.child.stdin.write(b"\n")
             self.child.stdin.flush()
         except OSError as e:
             raise DidNotRun("the program has ended: %s\n%s" % (e, self.text()[-1000:])) from e
+        self.until(lambda: self.text().count("\nwindow ") >= self.windows, "window")
 
     def memory(self, key):
         with open("/proc/%d/status" % self.child.pid, encoding="ascii", errors="replace") as f:
