@@ -60,6 +60,7 @@ static inline char *hpx_out_piece(struct hpx_out *o)
 static inline void hpx_out_filled(struct hpx_out *o, const void *end)
 {
     size_t n = (size_t)((const char *)end - (o->buf + o->used));
+    assert(n <= HPX_OUT_PIECE);
     if (hpx_likely(o->error == 0)) {
         o->used += n;
     } else {
