@@ -12,6 +12,7 @@
  * - warm: each side the second of two turns in a row, pieces of 64 KiB; once more beside pieces of 4 KiB, stdio's.
  * - caches emptied: one turn, behind writes to 64 MiB of other memory; for a dump after a minute of the program's own work.
  * - on the disk: as warm, with fdatasync(), in wall time. */
+#include "arena.h"
 #include "clock.h"
 #include "hprof_ascii.h"
 #include "hprof_binary.h"
@@ -32,17 +33,16 @@
 #define BUFFER_BYTES ((size_t)64 * 1024)
 #define NOW          1795250000
 
-struct method {
-    struct hpx_method_rec rec; /* first: a frame's method is one of these */
-    char bytes[3][NAME_BYTES]; /* class, name, source */
-    char ready[3][ESCAPED];    /* the same with escapes */
+struct names {
+    char ready[3][ESCAPED]; /* class, name, source, with escapes */
 };
 
 struct subject {
     const char *const formats[3];
     uint32_t depth;
-    struct method *methods;
-    struct hpx_trace_rec *traces[TRACES];
+    struct hpx_method_rec *methods; /* one behind the other, as the model has them; names and traces are in an arena */
+    struct names *names;
+    struct hpx_arena arena;
     struct hpx_snapshot snapshot;
     struct hpx_row *given, *rows; /* as the model gives them, in no order; what is sorted */
     char *text;                   /* of a whole dump */
@@ -62,26 +62,35 @@ static struct subject subjects[] = {{PLAIN, .depth = 4}, {PLAIN, .depth = 30}, {
 static char *copied; /* where the limit copies to */
 
 /* ---- subjects ---- */
+/* A %u for the number alone: the formats are ours. */
+static struct hpx_text make_name(struct subject *s, const char *format, unsigned number)
+{
+    char name[NAME_BYTES];
+    const char *at = strstr(format, "%u");
+    int n = snprintf(name, sizeof(name), "%.*s%u%s", (int)(at - format), format, number, at + 2);
+    return (struct hpx_text){hpx_arena_copy(&s->arena, name, (size_t)n), (uint32_t)n};
+}
+
 static bool make_methods(struct subject *s)
 {
+    hpx_arena_init(&s->arena);
     s->methods = calloc(METHODS, sizeof(*s->methods));
-    for (unsigned i = 0; s->methods && i < METHODS; i++) {
-        struct method *m = &s->methods[i];
-        struct hpx_text *const names[3] = {&m->rec.class_name, &m->rec.name, &m->rec.source};
+    s->names = calloc(METHODS, sizeof(*s->names));
+    for (unsigned i = 0; s->methods && s->names && i < METHODS; i++) {
+        struct hpx_method_rec *m = &s->methods[i];
+        struct hpx_text *const names[3] = {&m->class_name, &m->name, &m->source};
         for (unsigned k = 0; k < 3; k++) {
-            /* A %u for the number alone: the formats are ours. */
-            const char *at = strstr(s->formats[k], "%u");
-            int n = snprintf(m->bytes[k], NAME_BYTES, "%.*s%u%s", (int)(at - s->formats[k]), s->formats[k], i, at + 2);
-            *names[k] = (struct hpx_text){m->bytes[k], (uint32_t)n};
-            m->ready[k][hpx_text_escape(m->ready[k], *names[k], false)] = '\0';
+            *names[k] = make_name(s, s->formats[k], i);
+            if (!names[k]->bytes) {
+                return false;
+            }
+            s->names[i].ready[k][hpx_text_escape(s->names[i].ready[k], *names[k], false)] = '\0';
         }
+        m->signature = (struct hpx_text){"(Ljava/lang/String;I)V", 22};
+        m->klass = HPX_SERIAL_CLASS + 1 + i / 10;
+        m->number = i + 1;
     }
-    for (unsigned i = 0; s->methods && i < METHODS; i++) {
-        s->methods[i].rec.signature = (struct hpx_text){"(Ljava/lang/String;I)V", 22};
-        s->methods[i].rec.klass = HPX_SERIAL_CLASS + 1 + i / 10;
-        s->methods[i].rec.number = i + 1;
-    }
-    return s->methods != NULL;
+    return s->methods && s->names;
 }
 
 static bool make_traces(struct subject *s)
@@ -93,19 +102,19 @@ static bool make_traces(struct subject *s)
         return false;
     }
     for (uint32_t i = 0; i < TRACES; i++) {
-        struct hpx_trace_rec *t = calloc(1, sizeof(*t) + s->depth * sizeof(t->frames[0]));
+        struct hpx_trace_rec *t = hpx_arena_alloc(&s->arena, sizeof(*t) + s->depth * sizeof(t->frames[0]), _Alignof(struct hpx_trace_rec));
         if (!t) {
             return false;
         }
+        t->thread = 0;
         t->serial = HPX_SERIAL_TRACE + 1 + i;
         t->nframes = s->depth;
         for (uint32_t k = 0; k < s->depth; k++) {
             seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             uint32_t m = (uint32_t)(seed >> 33) % METHODS, line = (uint32_t)(seed >> 60) % (LINES + 1);
             int32_t shown = line ? (int32_t)(m % 1000 + line) : -1;
-            t->frames[k] = (struct hpx_frame_rec){&s->methods[m].rec, shown, m * (LINES + 1) + line + 1};
+            t->frames[k] = (struct hpx_frame_rec){&s->methods[m], shown, m * (LINES + 1) + line + 1};
         }
-        s->traces[i] = t;
         s->given[i] = (struct hpx_row){t, 1 + (seed >> 35) % 1000};
         s->snapshot.total += s->given[i].count;
     }
@@ -121,12 +130,11 @@ static void restore_order(struct subject *s)
 
 static void drop(struct subject *s)
 {
-    for (uint32_t i = 0; i < TRACES; i++) {
-        free(s->traces[i]);
-    }
+    hpx_arena_fini(&s->arena);
     free(s->given);
     free(s->rows);
     free(s->methods);
+    free(s->names);
     free(s->text);
 }
 
@@ -140,18 +148,19 @@ static int by_count(const void *a, const void *b)
     return (x->trace->serial > y->trace->serial) - (x->trace->serial < y->trace->serial);
 }
 
-static const struct method *method_of(const struct hpx_frame_rec *f)
+static const struct names *names_of(const struct subject *s, const struct hpx_frame_rec *f)
 {
-    return (const struct method *)(const void *)f->method;
+    return &s->names[f->method - s->methods];
 }
 
-static void print_traces(FILE *f, const struct hpx_snapshot *s)
+static void print_traces(FILE *f, const struct subject *of)
 {
+    const struct hpx_snapshot *s = &of->snapshot;
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_trace_rec *t = s->rows[i].trace;
         (void)fprintf(f, "TRACE %" PRIu32 ":\n", t->serial);
         for (uint32_t k = 0; k < t->nframes; k++) {
-            const struct method *m = method_of(&t->frames[k]);
+            const struct names *m = names_of(of, &t->frames[k]);
             if (t->frames[k].line > 0) {
                 (void)fprintf(f, "\t%s.%s(%s:%" PRId32 ")\n", m->ready[0], m->ready[1], m->ready[2], t->frames[k].line);
             } else {
@@ -161,21 +170,22 @@ static void print_traces(FILE *f, const struct hpx_snapshot *s)
     }
 }
 
-static void print_dump(FILE *f, struct hpx_snapshot *s, bool with_traces)
+static void print_dump(FILE *f, struct subject *of, bool with_traces)
 {
+    struct hpx_snapshot *s = &of->snapshot;
     char date[64];
     struct tm tm;
     time_t now = NOW;
     uint64_t sum = 0;
     qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_count);
     if (with_traces) {
-        print_traces(f, s);
+        print_traces(f, of);
     }
     (void)fprintf(f, "CPU SAMPLES BEGIN (total = %" PRIu64 ") %s", s->total, asctime_r(localtime_r(&now, &tm), date));
     (void)fprintf(f, "rank   self  accum   count trace method\n");
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_row *r = &s->rows[i];
-        const struct method *m = method_of(&r->trace->frames[0]);
+        const struct names *m = names_of(of, &r->trace->frames[0]);
         sum += r->count;
         (void)fprintf(f, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " %s.%s\n", i + 1,
                       (double)r->count * 100.0 / (double)s->total, (double)sum * 100.0 / (double)s->total, r->count, r->trace->serial,
@@ -236,7 +246,7 @@ static bool same_text(struct subject *s)
     bool ok = a && b && write_dumps(s, a, &whole, &rows);
     if (ok) {
         restore_order(s);
-        print_dump(b, &s->snapshot, true);
+        print_dump(b, s, true);
     }
     ok = (!a || fclose(a) == 0) && ok;
     ok = (!b || fclose(b) == 0) && ok;
@@ -282,11 +292,11 @@ static bool measure_fprintf(const struct hpx_bench_row *row, double *figures)
     }
     restore_order(s);
     uint64_t from = hpx_clock_mono();
-    print_dump(f, &s->snapshot, true);
+    print_dump(f, s, true);
     uint64_t whole = hpx_clock_mono() - from;
     restore_order(s);
     from = hpx_clock_mono();
-    print_dump(f, &s->snapshot, false);
+    print_dump(f, s, false);
     uint64_t rows = hpx_clock_mono() - from;
     (void)fclose(f);
     set_figures(figures, s, whole, rows);
