@@ -236,12 +236,18 @@ static bool take_snapshots(bool keep)
     return (!hpx_agent_samples() || dump.samples != NULL) && (!hpx_agent_calls() || dump.calls != NULL);
 }
 
-/* wish NULL: the last one. */
-static void hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wish)
+/* wish NULL: the last one. false: no memory to pass it on, and there is time left. */
+static bool hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wish)
 {
-    hpx_output_dump(dump.samples, dump.calls, r, wish);
+    if (!hpx_output_dump(dump.samples, dump.calls, r, wish)) {
+        if (hpx_clock_mono() <= dump.naming_until) {
+            return false;
+        }
+        hpx_output_leave_out(dump.samples, dump.calls, wish);
+    }
     dump.samples = NULL;
     dump.calls = NULL;
+    return true;
 }
 
 /* At most a quarter of a core: what a table has cost the aggregator passes three times over before the next one. By CPU time, as waiting
@@ -280,14 +286,16 @@ static bool serve_wish(void)
         }
         return true;
     }
-    if (m->wish.traces) {
+    if (m->wish.traces && dump.samples == NULL) {
         dump.samples = hpx_model_traces(hpx_agent.model); /* NULL: said when it is handed over */
-    } else if (!take_snapshots(m->wish.keep) && hpx_clock_mono() <= dump.naming_until) {
+    } else if (!m->wish.traces && !take_snapshots(m->wish.keep) && hpx_clock_mono() <= dump.naming_until) {
         return false; /* the counts stand: a later pass may find memory */
     }
     struct hpx_report r;
     hpx_report_collect(&r, dump.calls);
-    hand_over(&r, &m->wish);
+    if (!hand_over(&r, &m->wish)) {
+        return false;
+    }
     free(drop_wish());
     return true;
 }
@@ -311,8 +319,8 @@ static void finish(void)
     }
     struct hpx_report r;
     hpx_report_collect(&r, dump.calls); /* after the snapshots, which count what they cannot name */
-    if (wanted) {
-        hand_over(&r, NULL);
+    if (wanted && !hand_over(&r, NULL)) {
+        return;
     }
     hpx_output_end(&r);
     dump.state = ENDED;

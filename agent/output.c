@@ -74,7 +74,7 @@ static struct {
     uint32_t nsplit;            /* the thread's: files of their own so far */
     uint64_t split_lost;        /* the thread's: bytes that those have not */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
-    struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
+    struct msg_dump *spare;     /* the aggregator's: the last dump's, when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
     sem_t done;                 /* posted after MSG_END was carried out */
     atomic_bool lacks;          /* relaxed: told by the thread to itself, or before the message of the end: an output lacks something */
@@ -453,21 +453,15 @@ static void post_split(void)
     (void)hpx_model_retell(hpx_agent.model);
 }
 
-void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish)
+bool hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish)
 {
     struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
-    if (m == NULL) {
+    if (m == NULL && wish == NULL) {
         m = output.spare;
         output.spare = NULL;
     }
     if (m == NULL) {
-        say_left_out();
-        hpx_snapshot_destroy(s);
-        hpx_call_snapshot_destroy(calls);
-        if (wish != NULL && wish->done != NULL) {
-            wish->done(wish->arg);
-        }
-        return;
+        return false;
     }
     m->snapshot = s;
     m->calls = calls;
@@ -477,6 +471,17 @@ void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, co
         post_split();
     }
     post(&m->m, true);
+    return true;
+}
+
+void hpx_output_leave_out(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_dump_wish *wish)
+{
+    say_left_out();
+    hpx_snapshot_destroy(s);
+    hpx_call_snapshot_destroy(calls);
+    if (wish != NULL && wish->done != NULL) {
+        wish->done(wish->arg);
+    }
 }
 
 void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole)
