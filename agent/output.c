@@ -3,6 +3,7 @@
 #include "output.h"
 #include "clock.h"
 #include "journal.h"
+#include "living.h"
 #include "log.h"
 #include "net.h"
 #include "out_file.h"
@@ -73,9 +74,10 @@ static struct {
     uint32_t nsplit;            /* the thread's: files of their own so far */
     uint64_t split_lost;        /* the thread's: bytes that those have not */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
-    struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
+    struct msg_dump *spare;     /* the aggregator's: the last dump's, when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
     sem_t done;                 /* posted after MSG_END was carried out */
+    atomic_bool lacks;          /* relaxed: told by the thread to itself, or before the message of the end: an output lacks something */
     atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
     _Atomic uint64_t posted;    /* relaxed: messages */
     _Atomic uint64_t steps;     /* relaxed: of these, carried out */
@@ -111,6 +113,7 @@ int hpx_output_init(struct hpx_err *err)
     }
     if (rc == 0 && output.main.out.ops->publish != NULL) {
         output.main.out.make_room = hpx_journal_give_up;
+        output.main.out.remedy = hpx_journal_remedy;
         hpx_model_keep_journal(hpx_agent.model);
         hpx_journal_init(hpx_out_file_name(&output.main.out));
     }
@@ -132,7 +135,15 @@ uint64_t hpx_output_behind(void)
 
 static void say_left_out(void)
 {
+    atomic_store_explicit(&output.lacks, true, memory_order_relaxed);
     hpx_warn("%s: no memory for a dump: it is left out; raise the limit of the process's memory, or lower depth=", hpx_agent_mode());
+}
+
+static void note_error(const struct hpx_out *o)
+{
+    if (o->error != 0) {
+        atomic_store_explicit(&output.lacks, true, memory_order_relaxed);
+    }
 }
 
 /* refused: records of this dump that are not in the output, which net= alone does. */
@@ -183,6 +194,7 @@ static void dump(struct msg_dump *d)
     if (output.now == &output.split) {
         hpx_stream_end(&output.split);
         output.split_lost += output.split.out.lost;
+        note_error(&output.split.out);
         output.now = &output.main;
     }
     if (d->wish.done != NULL) {
@@ -206,14 +218,22 @@ static void begin_split(const struct msg_split *m)
         return;
     }
     output.split.out.make_room = output.main.out.make_room;
+    output.split.out.remedy = output.main.out.remedy;
     hpx_stream_begin(&output.split, m->wall, m->mono);
     hpx_out_flush(&output.split.out); /* a kill from here on leaves a header, without which a reader refuses the file */
+}
+
+static void free_start(void *rec)
+{
+    free((char *)rec - offsetof(struct msg_thread, rec));
 }
 
 static void end(struct msg_end *e)
 {
     hpx_stream_end(&output.main);
-    hpx_journal_end();
+    note_error(&output.main.out);
+    hpx_journal_end(atomic_load_explicit(&output.lacks, memory_order_relaxed));
+    hpx_living_end(free_start);
     hpx_net_said(&e->report.total);
     uint64_t lost = output.main.out.lost + output.split_lost;
     if (lost > 0) {
@@ -250,7 +270,7 @@ static bool net_thread(const struct msg_thread *t)
     }
     hpx_net_thread_end(t->at, &t->rec, &start);
     if (start != NULL) {
-        free((void *)((uintptr_t)start - offsetof(struct msg_thread, rec)));
+        free_start((void *)(uintptr_t)start);
     }
     return false;
 }
@@ -433,21 +453,15 @@ static void post_split(void)
     (void)hpx_model_retell(hpx_agent.model);
 }
 
-void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish)
+bool hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish)
 {
     struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
-    if (m == NULL) {
+    if (m == NULL && wish == NULL) {
         m = output.spare;
         output.spare = NULL;
     }
     if (m == NULL) {
-        say_left_out();
-        hpx_snapshot_destroy(s);
-        hpx_call_snapshot_destroy(calls);
-        if (wish != NULL && wish->done != NULL) {
-            wish->done(wish->arg);
-        }
-        return;
+        return false;
     }
     m->snapshot = s;
     m->calls = calls;
@@ -457,6 +471,17 @@ void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, co
         post_split();
     }
     post(&m->m, true);
+    return true;
+}
+
+void hpx_output_leave_out(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_dump_wish *wish)
+{
+    say_left_out();
+    hpx_snapshot_destroy(s);
+    hpx_call_snapshot_destroy(calls);
+    if (wish != NULL && wish->done != NULL) {
+        wish->done(wish->arg);
+    }
 }
 
 void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole)
@@ -465,7 +490,9 @@ void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *
     struct msg_journal *m = any ? hpx_msg_new(MSG_JOURNAL, sizeof *m) : NULL;
     struct hpx_msg *begin = m != NULL && whole ? hpx_msg_new(MSG_JOURNAL_BEGIN, sizeof *begin) : NULL;
     if (m == NULL || (whole && begin == NULL)) {
-        if (any || whole) {
+        if (any) {
+            hpx_journal_no_memory();
+        } else if (whole) {
             hpx_journal_want_anew();
         }
         hpx_snapshot_destroy(samples);
@@ -521,8 +548,9 @@ bool hpx_output_wait(uint64_t stall_ns)
             moved = hpx_clock_mono();
         } else if (hpx_clock_mono() - moved > stall_ns) {
             hpx_warn(
-                "%s=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)",
-                hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_agent.opt.net : hpx_agent.opt.file);
+                "%s=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)%s",
+                hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_agent.opt.net : hpx_agent.opt.file,
+                hpx_journal_on() ? "; hprofx-read --recover makes it of the journal" : "");
             return false;
         }
     }

@@ -10,6 +10,7 @@
 #ifndef HPX_HPROF_ASCII_H
 #define HPX_HPROF_ASCII_H
 
+#include "method_text.h"
 #include "out.h"
 #include "seen.h"
 #include "snapshot.h"
@@ -17,6 +18,7 @@
 
 struct hpx_ascii {
     struct hpx_out *out;
+    struct hpx_method_texts methods;
     struct hpx_seen written;                                 /* trace serials from HPX_SERIAL_TRACE on */
     struct hpx_seen begun;                                   /* where records can be refused: thread serials from HPX_SERIAL_THREAD on */
     const struct hpx_thread_rec *(*living)(uint32_t serial); /* the owner's: a thread whose line may be missing; NULL: none */

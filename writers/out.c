@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER_SIZE ((size_t)64 * 1024)
-#define SHOWN_NAME  2048 /* a line on stderr holds 4 KiB: the end of a longer name leaves room for the reason */
+#define SHOWN_NAME 2048 /* a line on stderr holds 4 KiB: the end of a longer name leaves room for the reason */
 
 int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name)
 {
     memset(o, 0, sizeof(*o));
-    o->buf = malloc(BUFFER_SIZE);
+    o->buf = malloc(HPX_OUT_BUFFER + HPX_OUT_PIECE);
     if (o->buf == NULL) {
         return -HPX_E_NOMEM;
     }
@@ -37,8 +36,12 @@ static const char *reason(const struct hpx_out *o, int error)
     return o->c_locale != (locale_t)0 ? strerror_l(error, o->c_locale) : "input/output error";
 }
 
-static const char *advice(int error)
+static const char *advice(const struct hpx_out *o, int error)
 {
+    const char *remedy = o->remedy != NULL ? o->remedy() : NULL;
+    if (remedy != NULL) {
+        return remedy;
+    }
     switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -67,14 +70,15 @@ static void fail(struct hpx_out *o, int error)
     } else if (o->mark == 0) {
         state = "nothing of the output is complete";
     }
-    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(error));
+    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(o, error));
 }
 
-static int empty_buffer(struct hpx_out *o)
+/* The first n bytes of the buffer; what lies behind them becomes its beginning. */
+static int write_out(struct hpx_out *o, size_t bytes)
 {
     size_t done = 0;
-    while (done < o->used) {
-        ssize_t n = o->ops->write(o->ctx, o->buf + done, o->used - done);
+    while (done < bytes) {
+        ssize_t n = o->ops->write(o->ctx, o->buf + done, bytes - done);
         if (n > 0) {
             done += (size_t)n;
             o->written += (uint64_t)n;
@@ -92,19 +96,28 @@ static int empty_buffer(struct hpx_out *o)
         fail(o, error);
         return -HPX_E_IO;
     }
-    o->used = 0;
+    o->used -= bytes;
+    memmove(o->buf, o->buf + bytes, o->used);
     return 0;
+}
+
+void hpx_out_pour(struct hpx_out *o)
+{
+    (void)write_out(o, HPX_OUT_BUFFER); /* a failure is kept in o->error */
 }
 
 void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n)
 {
     const char *from = p;
     while (n > 0) {
-        if (o->error != 0 || (o->used == BUFFER_SIZE && empty_buffer(o) != 0)) {
+        if (o->used >= HPX_OUT_BUFFER) {
+            hpx_out_pour(o);
+        }
+        if (o->error != 0) {
             o->lost += n;
             return;
         }
-        size_t room = BUFFER_SIZE - o->used;
+        size_t room = HPX_OUT_BUFFER - o->used;
         size_t k = n < room ? n : room;
         memcpy(o->buf + o->used, from, k);
         o->used += k;
@@ -144,7 +157,7 @@ int hpx_out_flush(struct hpx_out *o)
     if (o->error != 0) {
         return -HPX_E_IO;
     }
-    return empty_buffer(o);
+    return write_out(o, o->used);
 }
 
 static bool end_record(struct hpx_out *o, bool (*end)(void *ctx))
@@ -155,15 +168,15 @@ static bool end_record(struct hpx_out *o, bool (*end)(void *ctx))
     return in;
 }
 
-bool hpx_out_record(struct hpx_out *o)
+bool hpx_out_end_record(struct hpx_out *o)
 {
     o->parted = false;
-    return o->record == NULL ? o->error == 0 : end_record(o, o->record);
+    return end_record(o, o->record);
 }
 
-void hpx_out_part(struct hpx_out *o, bool last)
+void hpx_out_end_part(struct hpx_out *o, bool last)
 {
-    if (o->part == NULL || (last ? !o->parted : o->written + o->used - o->piece_at < o->piece)) {
+    if (last ? !o->parted : o->written + o->used - o->piece_at < o->piece) {
         return;
     }
     o->parted = true;
@@ -210,7 +223,7 @@ int hpx_out_close(struct hpx_out *o)
     o->ctx = NULL; /* first: the child of a fork that comes now must not look into what is freed */
     if (o->ops->close(ctx) != 0 && errno != EINTR && rc == 0) {
         o->error = errno;
-        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o->error));
+        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o, o->error));
         rc = -HPX_E_IO;
     }
     free(o->buf);
