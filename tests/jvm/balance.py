@@ -22,7 +22,8 @@ class Balance:
     def __init__(self, path, library):
         self.groups, self.notes, self.complete = {'before': [], 'after': []}, {}, False
         raw = []
-        for line in path.read_text().splitlines():
+        text = path.read_text()
+        for line in text.splitlines() if text.endswith('end\n') else ():  # else a limit on the size of files cut it
             word = line.split()
             if line == 'end':
                 self.complete = True
