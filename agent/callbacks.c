@@ -130,10 +130,9 @@ static void give_up(const struct hpx_err *err)
 /* SIGQUIT: on a thread of the VM's, before it prints its own dump of the threads, or after it. */
 static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
 {
-    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff};
     (void)jvmti;
     if (hpx_gate_enter(&hpx_agent.gate)) {
-        (void)hpx_dump_request(&all);
+        hpx_dump_request_signal();
         hpx_gate_leave(&hpx_agent.gate);
     }
 }

@@ -19,8 +19,12 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_WISH };
 #define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for handlers that are inside at the end: a thread may have lost its CPU there */
 #define JOURNAL_NS      (600ull * 1000 * 1000) /* with the wait for names and a pass: a table each second */
 #define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
+#define JOURNAL_RESTS   3u
+#define COLLECT_TRACES  65536u /* of a drainer at a time */
 #define PEEK_TRIES      100u
+#define MOST_ASKED      64u /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
 
+static _Atomic uint32_t asked;    /* relaxed: of MOST_ASKED */
 static atomic_bool period_runs;   /* relaxed: a hint: the last dump of dump= is not yet written */
 static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
 
@@ -45,6 +49,9 @@ static struct {
     struct hpx_msg *wishes, **wishes_end; /* requests that have no dump yet */
     uint64_t naming_until;
     uint64_t journal;             /* when the next table of the journal is due; UINT64_MAX: it waits among the wishes */
+    uint64_t journal_since;       /* CPU time when the work for the table that is being made began */
+    uint64_t collect;             /* when drainers are next asked for what they have counted */
+    uint64_t journal_lost;        /* of the model, as it was last looked at */
     uint64_t periodic;            /* when the next dump of dump= is due; 0: none */
     struct hpx_snapshot *samples; /* of the dump that is being made */
     struct hpx_call_snapshot *calls;
@@ -204,6 +211,15 @@ static void take_kept(void *ctx, struct hpx_thread *t)
     }
 }
 
+/* The same of a thread that a drainer has. */
+static void take_kept_apart(struct hpx_calltab *table, struct hpx_thread *t)
+{
+    struct hpx_agent_thread *at = HPX_CONTAINER_OF(t, struct hpx_agent_thread, base);
+    if (at->counting == at) {
+        hpx_calltab_pending(table, t->calls, &at->kept);
+    }
+}
+
 /* Each resets its counts: one that was taken is kept until the other one has memory. */
 static bool take_snapshots(bool keep)
 {
@@ -212,6 +228,10 @@ static bool take_snapshots(bool keep)
     }
     if (hpx_agent_calls() && dump.calls == NULL) {
         dump.calls = (keep ? hpx_model_call_snapshot_kept : hpx_model_call_snapshot)(hpx_agent.model);
+    }
+    if (hpx_model_journal_lost(hpx_agent.model) > dump.journal_lost) {
+        dump.journal_lost = hpx_model_journal_lost(hpx_agent.model);
+        hpx_journal_no_memory();
     }
     return (!hpx_agent_samples() || dump.samples != NULL) && (!hpx_agent_calls() || dump.calls != NULL);
 }
@@ -230,19 +250,29 @@ static bool hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wi
     return true;
 }
 
-static void serve_journal(void)
+/* At most a quarter of a core: what a table has cost the aggregator passes three times over before the next one. By CPU time, as waiting
+ * for a core or for a drainer's end is no cost. */
+static void set_journal_due(uint64_t since, bool more)
+{
+    uint64_t now = hpx_clock_mono(), rest = JOURNAL_RESTS * (hpx_clock_thread_cpu() - since);
+    dump.journal = now + (more || rest > JOURNAL_NS ? rest : JOURNAL_NS);
+}
+
+static void serve_journal(uint64_t since)
 {
     bool whole = hpx_journal_take_anew();
     struct hpx_snapshot *samples = hpx_agent_samples() ? hpx_model_journal(hpx_agent.model, whole) : NULL;
     struct hpx_call_snapshot *calls = hpx_agent_calls() ? hpx_model_call_journal(hpx_agent.model, whole) : NULL;
+    bool more = hpx_agent_calls() && hpx_model_call_journal_more(hpx_agent.model);
     if ((hpx_agent_samples() && samples == NULL) || (hpx_agent_calls() && calls == NULL)) {
-        hpx_journal_want_anew(); /* no memory: what one of them may have taken is in the next table of everything */
+        hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
         hpx_snapshot_destroy(samples);
         hpx_call_snapshot_destroy(calls);
+        more = false;
     } else {
         hpx_output_journal(samples, calls, whole);
     }
-    dump.journal = hpx_clock_mono() + JOURNAL_NS;
+    set_journal_due(since, more);
 }
 
 /* The first request's dump; false: no memory for it now, and there is time left. */
@@ -252,7 +282,7 @@ static bool serve_wish(void)
     if (m->journal) {
         (void)drop_wish();
         if (dump.state != NAMING) { /* at the end the last dump comes at once */
-            serve_journal();
+            serve_journal(dump.journal_since);
         }
         return true;
     }
@@ -332,8 +362,19 @@ static void note_period(void)
     }
 }
 
+/* Stops the drainers: not for each slice of what they have counted. */
+static void collect(void)
+{
+    uint64_t now = hpx_clock_mono();
+    if (now >= dump.collect) {
+        (void)hpx_shard_collect(&hpx_agent.shard, COLLECT_TRACES, tail, take_kept_apart);
+        dump.collect = now + JOURNAL_NS;
+    }
+}
+
 static bool serve(bool again)
 {
+    dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_thread_cpu();
     dump.state = serve_wish() ? IDLE : ASKED;
     return again || (dump.state == IDLE && dump.wishes != NULL);
 }
@@ -343,6 +384,10 @@ static bool go_on(bool again)
 {
     if (dump.state == TAKEN) {
         hpx_aggregator_each(&hpx_agent.aggregator, take_kept, NULL);
+        if (dump.wishes == &journal_wish.m) {
+            dump.journal_since = hpx_clock_thread_cpu();
+            collect();
+        }
         return serve(again);
     }
     note_period();
@@ -355,7 +400,9 @@ static bool go_on(bool again)
     }
     if (dump.state == ASKED && named()) {
         if (hpx_agent_calls()) {
-            hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+            if (dump.wishes != &journal_wish.m) {
+                hpx_shard_gather(&hpx_agent.shard); /* the next pass finds their threads as new ones */
+            }
             dump.state = TAKEN;
             return true;
         }
@@ -443,6 +490,27 @@ bool hpx_dump_request(const struct hpx_dump_wish *wish)
     m->wish = *wish;
     hpx_lane_post(&hpx_agent.aggregator.control, &m->m, true);
     return true;
+}
+
+/* The writer's thread, or the aggregator. */
+static void signal_done(uint64_t unused)
+{
+    (void)unused;
+    atomic_fetch_sub_explicit(&asked, 1, memory_order_relaxed);
+}
+
+void hpx_dump_request_signal(void)
+{
+    static atomic_bool said;
+    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff, .done = signal_done};
+    if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= MOST_ASKED) {
+        signal_done(0);
+        hpx_count(&hpx_agent.counters, HPX_C_DUMPS_UNTOLD, 1);
+        hpx_warn_once(&said, "%s: %u dumps on request wait for the output: further ones are left out; what was counted is in the next one",
+                      hpx_agent_mode(), MOST_ASKED);
+    } else if (!hpx_dump_request(&all)) {
+        signal_done(0);
+    }
 }
 
 void hpx_dump_request_final(void)

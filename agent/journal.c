@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* journal.c: the file of journal.h, and when it is begun anew. */
 #include "journal.h"
+#include "leftover.h"
 #include "log.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,54 +14,50 @@
 #include <unistd.h>
 
 #define LONG_BYTES (UINT64_C(16) << 20) /* shorter ones are not begun anew */
-#define LONG_TIMES 4u                   /* nor those that are not so many times as long as a table of everything */
+#define LONGEST    ".killed.journal.new.part"
+#define LONG_TIMES 4u /* nor those that are not so many times as long as a table of everything */
 
 static struct {
-    char name[PATH_MAX], fresh[PATH_MAX];
+    char of[PATH_MAX], name[PATH_MAX], fresh[PATH_MAX]; /* of: the output's name */
     struct hpx_stream stream;
     bool open;
     bool gone;        /* its bytes were given up */
     bool dead;        /* nothing more is written to it */
+    bool named;       /* a line has said that it may be recovered */
     uint64_t whole;   /* bytes of header and first table */
     _Atomic int fd;   /* relaxed: hpx_journal_forget() reads a copy. -1: none */
     atomic_bool on;   /* relaxed: a hint; what comes all the same is not written */
     atomic_bool anew; /* relaxed: the table itself comes by the lane */
 } journal = {.fd = -1};
 
-/* Whether the file of this name may be replaced: not there, or ours, or of this user and held by no living run. */
-static bool replaceable(const char *path, int ours)
+/* 0: nothing has this name, or what has it is ours; else why it cannot be taken: EEXIST: it is another run's, or of another kind. */
+static int taken(const char *path, int ours)
 {
     struct stat st, own;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) {
-        return errno == ENOENT;
+    if (lstat(path, &st) != 0) {
+        return errno == ENOENT ? 0 : errno;
     }
-    bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1;
-    bool is_ours = good && ours >= 0 && fstat(ours, &own) == 0 && own.st_dev == st.st_dev && own.st_ino == st.st_ino;
-    good = good && (is_ours || (ours < 0 && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)));
-    close(fd);
-    return good;
+    return ours >= 0 && fstat(ours, &own) == 0 && own.st_dev == st.st_dev && own.st_ino == st.st_ino ? 0 : EEXIST;
 }
 
-/* Of a run that died: as NAME.part it goes when another run takes the name. */
-static void remove_stale(const char *path)
+/* Also those of a kept one have to fit. */
+static bool names_fit(const char *name)
 {
-    if (replaceable(path, -1)) {
-        (void)unlink(path);
-    }
+    const char *slash = strrchr(name, '/');
+    size_t base = strlen(slash != NULL ? slash + 1 : name);
+    return base + strlen(LONGEST) <= NAME_MAX && strlen(name) + strlen(LONGEST) < PATH_MAX;
 }
 
 void hpx_journal_init(const char *name)
 {
-    int n = snprintf(journal.name, sizeof journal.name, "%s.journal.part", name);
-    int m = snprintf(journal.fresh, sizeof journal.fresh, "%s.journal.new.part", name);
-    if (n <= 0 || m <= 0 || (size_t)m >= sizeof journal.fresh) {
+    if (!names_fit(name)) {
         hpx_warn("file=%.1500s: the name is too long for a journal; should the program be killed, nothing is kept but what was dumped",
                  name);
         return; /* and a name that was cut may be another file's */
     }
-    remove_stale(journal.name);
-    remove_stale(journal.fresh);
+    snprintf(journal.of, sizeof journal.of, "%s", name);
+    snprintf(journal.name, sizeof journal.name, "%.*s.journal.part", (int)strlen(name), name);
+    snprintf(journal.fresh, sizeof journal.fresh, "%.*s.journal.new.part", (int)strlen(name), name);
     atomic_store_explicit(&journal.anew, true, memory_order_relaxed);
     atomic_store_explicit(&journal.on, true, memory_order_relaxed);
 }
@@ -77,6 +75,18 @@ bool hpx_journal_take_anew(void)
 void hpx_journal_want_anew(void)
 {
     atomic_store_explicit(&journal.anew, true, memory_order_relaxed);
+}
+
+void hpx_journal_no_memory(void)
+{
+    static atomic_bool said;
+    if (!hpx_journal_on()) {
+        return;
+    }
+    hpx_journal_want_anew();
+    hpx_warn_once(&said,
+                  "no memory for a table of the journal: what was counted is in a later one, or is missing should the program be killed; "
+                  "raise the limit of the process's memory, or lower depth=");
 }
 
 static int get_fd(void)
@@ -114,11 +124,14 @@ static const struct hpx_out_ops journal_ops = {journal_write, journal_truncate, 
 
 static int create(void)
 {
-    if (!replaceable(journal.name, get_fd()) || !replaceable(journal.fresh, -1)) {
-        errno = EEXIST;
+    if (taken(journal.name, get_fd()) != 0 || taken(journal.fresh, -1) != 0) {
+        hpx_leftover_keep(journal.of); /* a run that had it at our start has died since */
+    }
+    int why = taken(journal.name, get_fd());
+    if (why != 0) {
+        errno = why;
         return -1;
     }
-    (void)unlink(journal.fresh); /* of a run that died */
     int fd = open(journal.fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd >= 0) {
         (void)flock(fd, LOCK_EX | LOCK_NB); /* where there are no locks: without */
@@ -148,7 +161,9 @@ struct hpx_stream *hpx_journal_begin(struct timespec wall, uint64_t mono_ns)
     if (fd < 0) {
         if (hpx_journal_on()) {
             snprintf(text, sizeof text, "cannot be made (error %d)", errno);
-            stop(errno == EEXIST ? "another run writes it, or it cannot be replaced" : text);
+            stop(errno == EEXIST         ? "another run writes it, or it cannot be replaced"
+                 : errno == ENAMETOOLONG ? "the name is too long for this file system"
+                                         : text);
         }
         return NULL;
     }
@@ -201,11 +216,26 @@ bool hpx_journal_give_up(void)
     return ftruncate(get_fd(), 0) == 0;
 }
 
-void hpx_journal_end(void)
+const char *hpx_journal_remedy(void)
+{
+    static char text[1600];
+    if (!journal.open || journal.gone || !journal.stream.out.published) {
+        return NULL;
+    }
+    journal.named = true;
+    snprintf(text, sizeof text, "hprofx-read --recover %.1500s, when the program has ended, makes it of the journal", journal.of);
+    return text;
+}
+
+void hpx_journal_end(bool keep)
 {
     atomic_store_explicit(&journal.on, false, memory_order_relaxed);
     if (get_fd() >= 0) {
-        if (replaceable(journal.name, get_fd())) {
+        keep = keep && !journal.gone && journal.stream.out.published;
+        if (keep && !journal.named) {
+            hpx_warn("file=%.1500s: it lacks what could not be written; hprofx-read --recover %.1500s makes it of the journal", journal.of,
+                     journal.of);
+        } else if (!keep && taken(journal.name, get_fd()) == 0) {
             (void)unlink(journal.name);
         }
         if (!journal.stream.out.published) {

@@ -27,6 +27,8 @@ void hpx_output_leave_out(struct hpx_snapshot *s, struct hpx_call_snapshot *call
 void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole);
 /* Aggregator: the last table is not yet written. */
 bool hpx_output_journal_waits(void);
+/* Messages that wait for the writer's thread, about. Any thread. */
+uint64_t hpx_output_behind(void);
 /* Nothing more comes; the summary of the report (NULL: none) is said on stderr when all is written. Aggregator, or VMInit if there is none.
  */
 void hpx_output_end(const struct hpx_report *r);

@@ -213,16 +213,15 @@ static struct hpx_aggregator *all_home(void *ctx, struct hpx_thread *t)
     return d->main;
 }
 
-static void merge(struct hpx_shard *s, struct hpx_drainer *d)
+static void merge(struct hpx_shard *s, struct hpx_drainer *d, uint32_t limit)
 {
-    if (!hpx_calltab_merge(s->table, &d->table)) {
+    if (!hpx_calltab_merge(s->table, &d->table, limit)) {
         for (uint32_t i = 0; i < hpx_calltab_nodes(&d->table); i++) {
             s->table->no_memory += hpx_calltab_cost(&d->table, i)->calls;
         }
         hpx_calltab_reset(&d->table);
-        (void)hpx_calltab_merge(s->table, &d->table); /* the figures that need no memory */
+        (void)hpx_calltab_merge(s->table, &d->table, UINT32_MAX); /* the figures that need no memory */
     }
-    hpx_calltab_fini(&d->table);
 }
 
 void hpx_shard_gather(struct hpx_shard *s)
@@ -234,10 +233,55 @@ void hpx_shard_gather(struct hpx_shard *s)
         struct hpx_drainer *d = s->drainers[i];
         hpx_aggregator_stop(&d->a);
         hpx_aggregator_part(&d->a, all_home, d);
-        merge(s, d);
+        merge(s, d, UINT32_MAX);
+        hpx_calltab_fini(&d->table);
         s->cpu_ns += d->cpu_ns;
     }
     s->running = 0;
     s->table->hold = false;
     s->busy_windows = s->calm_windows = 0;
+}
+
+struct looking {
+    struct hpx_drainer *d;
+    void (*kept)(struct hpx_calltab *t, struct hpx_thread *th);
+};
+
+static void take_kept(void *ctx, struct hpx_thread *t)
+{
+    const struct looking *l = ctx;
+    l->kept(&l->d->table, t);
+}
+
+/* The drainer's thread has ended: a pass of it by this one. */
+static void look(struct hpx_drainer *d, uint64_t (*tail)(void *ctx, struct hpx_thread *t),
+                 void (*kept)(struct hpx_calltab *t, struct hpx_thread *th))
+{
+    struct looking l = {d, kept};
+    d->meter = (struct hpx_meter){0}; /* of another thread's CPU clock */
+    d->a.sink.tail = tail;
+    (void)hpx_aggregator_pass(&d->a);
+    d->a.sink.tail = NULL;
+    hpx_aggregator_each(&d->a, take_kept, &l);
+    d->meter = (struct hpx_meter){0};
+    d->cpu_ns = 0;
+}
+
+bool hpx_shard_collect(struct hpx_shard *s, uint32_t limit, uint64_t (*tail)(void *ctx, struct hpx_thread *t),
+                       void (*kept)(struct hpx_calltab *t, struct hpx_thread *th))
+{
+    bool more = false;
+    for (unsigned i = 0; i < s->running; i++) {
+        struct hpx_drainer *d = s->drainers[i];
+        hpx_aggregator_stop(&d->a);
+        s->cpu_ns += d->cpu_ns;
+        look(d, tail, kept);
+        merge(s, d, limit);
+        more |= d->table.changed != HPX_CALL_LAST;
+        if (hpx_aggregator_start(&d->a, NULL) != 0) {
+            s->limit = i;
+            hpx_shard_gather(s);
+        }
+    }
+    return more;
 }

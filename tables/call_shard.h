@@ -73,6 +73,12 @@ void hpx_shard_balance(struct hpx_shard *s);
  * pass of each. */
 void hpx_shard_gather(struct hpx_shard *s);
 
+/* From the main one's pass_end: what the drainers have counted is added to the main table, and they go on with their threads and tables.
+ * Each is stopped for a pass (by this thread, with `tail` as hpx_sink.tail; behind it `kept` for each of its threads) and for the merge of
+ * `limit` traces that changed. One that cannot be started anew: all are gathered. true: more have changed. */
+bool hpx_shard_collect(struct hpx_shard *s, uint32_t limit, uint64_t (*tail)(void *ctx, struct hpx_thread *t),
+                       void (*kept)(struct hpx_calltab *t, struct hpx_thread *th));
+
 /* ---- what the balance is made of (tests call them, too) ---- */
 
 /* One more drainer; false: the limit, no memory, no thread. */

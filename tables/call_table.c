@@ -12,8 +12,8 @@
 
 int hpx_calltab_init(struct hpx_calltab *t, const struct hpx_calltab_config *cfg)
 {
-    *t = (struct hpx_calltab){.cfg = *cfg};
-    hpx_vec_init(&t->costs, sizeof(struct hpx_call_cost));
+    *t = (struct hpx_calltab){.cfg = *cfg, .changed = HPX_CALL_LAST, .last_changed = HPX_CALL_LAST};
+    hpx_vec_init(&t->costs, sizeof(struct hpx_call_entry));
     hpx_vec_init(&t->stacks, sizeof(struct hpx_call_stack));
     t->scratch = malloc((cfg->depth ? cfg->depth : 1u) * sizeof(*t->scratch));
     if (!t->scratch || hpx_traces_init(&t->traces) != 0 || hpx_slots_init(&t->edges, WORDS, 0) != 0 ||
@@ -120,10 +120,15 @@ static inline void add(struct hpx_calltab *t, uint32_t node, uint64_t calls, int
         t->no_memory += calls;
         return;
     }
-    struct hpx_call_cost *cost = hpx_calltab_cost(t, node);
-    cost->calls += calls;
-    cost->self += self;
-    cost->total += total;
+    struct hpx_call_entry *e = hpx_calltab_entry(t, node);
+    e->cost.calls += calls;
+    e->cost.self += self;
+    e->cost.total += total;
+    if (hpx_unlikely(e->next == 0)) {
+        e->next = HPX_CALL_LAST;
+        *(t->changed == HPX_CALL_LAST ? &t->changed : &hpx_calltab_entry(t, t->last_changed - 1)->next) = node + 1;
+        t->last_changed = node + 1;
+    }
 }
 
 static inline void enter(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t now)
@@ -460,26 +465,47 @@ void hpx_calltab_reset(struct hpx_calltab *t)
     }
 }
 
-bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from)
+void hpx_calltab_settle(struct hpx_calltab *t, uint32_t n)
+{
+    for (; n > 0 && t->changed != HPX_CALL_LAST; n--) {
+        struct hpx_call_entry *e = hpx_calltab_entry(t, t->changed - 1);
+        t->changed = e->next;
+        e->next = 0;
+    }
+}
+
+/* The same trace's node in `to`; HPX_INTERN_NONE without memory. */
+static uint32_t twin_of(struct hpx_calltab *to, const struct hpx_calltab *from, uint32_t node)
+{
+    struct hpx_call_entry *e = hpx_calltab_entry(from, node);
+    if (e->twin == 0) {
+        const struct hpx_raw *raw = hpx_traces_at(&from->traces, node);
+        uint32_t twin = node_of(to, raw->frames, raw->nframes, raw->thread);
+        e->twin = twin == HPX_INTERN_NONE ? 0 : twin + 1;
+    }
+    return e->twin == 0 ? HPX_INTERN_NONE : e->twin - 1;
+}
+
+bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_t limit)
 {
     uint64_t *a[] = {&to->calls,     &to->stray,  &to->resynced, &to->lost_calls, &to->lost_events,
                      &to->no_memory, &to->forced, &to->ticks,    &to->ticks_ns,   &to->outside_ns};
     uint64_t *b[] = {&from->calls,     &from->stray,  &from->resynced, &from->lost_calls, &from->lost_events,
                      &from->no_memory, &from->forced, &from->ticks,    &from->ticks_ns,   &from->outside_ns};
-    for (uint32_t i = 0; i < from->traces.len; i++) {
-        struct hpx_call_cost *cost = hpx_calltab_cost(from, i);
-        const struct hpx_raw *raw = hpx_traces_at(&from->traces, i);
-        if (cost->calls == 0 && cost->self == 0 && cost->total == 0) {
-            continue;
+    for (; limit > 0 && from->changed != HPX_CALL_LAST; limit--) {
+        uint32_t node = from->changed - 1;
+        struct hpx_call_entry *e = hpx_calltab_entry(from, node);
+        if (e->cost.calls != 0 || e->cost.self != 0 || e->cost.total != 0) {
+            uint32_t twin = twin_of(to, from, node);
+            if (twin == HPX_INTERN_NONE) {
+                return false;
+            }
+            add(to, twin, e->cost.calls, e->cost.self, e->cost.total);
+            e->cost = (struct hpx_call_cost){0};
         }
-        uint32_t node = node_of(to, raw->frames, raw->nframes, raw->thread);
-        if (node == HPX_INTERN_NONE) {
-            return false;
-        }
-        add(to, node, cost->calls, cost->self, cost->total);
-        *cost = (struct hpx_call_cost){0};
+        hpx_calltab_settle(from, 1);
     }
-    for (size_t i = 0; i < HPX_ARRAY_LEN(a); i++) {
+    for (size_t i = 0; i < HPX_ARRAY_LEN(a) && from->changed == HPX_CALL_LAST; i++) {
         *a[i] += *b[i];
         *b[i] = 0;
     }

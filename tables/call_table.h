@@ -39,6 +39,14 @@ struct hpx_call_cost {
     int64_t self, total; /* total: with the calls inside, each recursion again */
 };
 
+/* Of one node; the changed ones are a queue. */
+struct hpx_call_entry {
+    struct hpx_call_cost cost;
+    uint32_t next; /* number + 1 of the one that changed behind it; HPX_CALL_LAST: none did; 0: it has not changed */
+    uint32_t twin; /* number + 1 in the table that this one is merged into; 0: not yet known */
+};
+#define HPX_CALL_LAST UINT32_MAX
+
 struct hpx_call_frame {
     uint32_t method, node; /* node HPX_INTERN_NONE: there was no memory */
     uint64_t entered;      /* by the stack's own clock */
@@ -85,7 +93,9 @@ struct hpx_call_thread {
 struct hpx_calltab {
     struct hpx_calltab_config cfg;
     struct hpx_traces traces;
-    struct hpx_vec costs;   /* struct hpx_call_cost, a node's */
+    struct hpx_vec costs;   /* struct hpx_call_entry, a node's */
+    uint32_t changed;       /* number + 1 of the first node that changed, HPX_CALL_LAST: none did */
+    uint32_t last_changed;  /* of the last one */
     struct hpx_slots edges; /* {node + 1, hash, caller's node, method} */
     struct hpx_raw_frame *scratch;
     struct hpx_call_thread *threads;
@@ -153,15 +163,23 @@ static inline uint32_t hpx_calltab_nodes(const struct hpx_calltab *t)
 {
     return t->traces.len;
 }
-static inline struct hpx_call_cost *hpx_calltab_cost(const struct hpx_calltab *t, uint32_t node)
+static inline struct hpx_call_entry *hpx_calltab_entry(const struct hpx_calltab *t, uint32_t node)
 {
     return hpx_vec_at(&t->costs, node);
 }
+static inline struct hpx_call_cost *hpx_calltab_cost(const struct hpx_calltab *t, uint32_t node)
+{
+    return &hpx_calltab_entry(t, node)->cost;
+}
+/* Nodes with calls since they were last settled, also those whose costs were reset since, wait in a queue, each once: the first is
+ * t->changed - 1, the next entry->next - 1, until HPX_CALL_LAST. Settles the first n of them. */
+void hpx_calltab_settle(struct hpx_calltab *t, uint32_t n);
 /* All costs are 0 (after a dump). Open calls keep what they have. */
 void hpx_calltab_reset(struct hpx_calltab *t);
-/* Adds the costs of `from` to those of `to`, and the figures since the start; those of `from` are 0 then. The two have one depth. false:
- * no memory; what was not moved is still in `from`. */
-bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from);
+/* Adds the costs of the first `limit` nodes in the queue of `from` to those of `to`, and, when the queue is empty, the figures since the
+ * start; what was added is 0 in `from` then. The two have one depth, and `from` is never merged into another table. false: no memory; what
+ * was not moved is still in `from`. */
+bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_t limit);
 size_t hpx_calltab_bytes(const struct hpx_calltab *t);
 
 #endif

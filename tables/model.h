@@ -177,11 +177,14 @@ uint32_t hpx_model_classes(const struct hpx_model *m);
 struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
 /* The same without the reset. */
 struct hpx_snapshot *hpx_model_snapshot_kept(struct hpx_model *m);
-/* Before the first snapshot: from now on hpx_model_journal() and its like can be asked: 16 bytes a trace, 48 bytes one of calls. */
+/* Before the first snapshot: from now on hpx_model_journal() and its like can be asked: 16 bytes a trace, 48 bytes one of calls.
+ * A snapshot that resets and has no memory for that leaves the journal without those counts: HPX_C_JOURNAL_LACKS. */
 void hpx_model_keep_journal(struct hpx_model *m);
 /* What was counted since the last call of this function (`whole`: since the start), whatever snapshots reset in between:
  * one whole and all that follow add up to what the program did. NULL without memory: the next has it. */
 struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole);
+/* Counts that the journal lacks. */
+uint64_t hpx_model_journal_lost(const struct hpx_model *m);
 
 /* All traces so far, those of exact calls too: rows with a count of 0, a trace maybe in more than one. NULL without memory. */
 struct hpx_snapshot *hpx_model_traces(struct hpx_model *m);
@@ -208,6 +211,11 @@ struct hpx_calltab *hpx_model_calltab(struct hpx_model *m);
 /* As hpx_model_snapshot(): costs are 0 afterwards. */
 struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m);
 struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m);
+/* As hpx_model_journal(), but unless `whole` of the first HPX_JOURNAL_SLICE traces that changed: a step of the aggregator that is short
+ * whatever the table's size. The others wait in their order. */
+#define HPX_JOURNAL_SLICE 8192u
 struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole);
+/* Some wait. */
+bool hpx_model_call_journal_more(const struct hpx_model *m);
 
 #endif

@@ -198,10 +198,29 @@ struct nodes {
     uint32_t *at, n;
 };
 
+/* The first ones that changed since the last journal; *looked: how many of them were looked at. */
+static bool list_changed(const struct hpx_model *m, struct nodes *l, uint32_t *looked)
+{
+    uint32_t next = m->calls.changed;
+    l->at = malloc(HPX_JOURNAL_SLICE * sizeof(l->at[0]));
+    l->n = 0;
+    for (*looked = 0; l->at && *looked < HPX_JOURNAL_SLICE && next != HPX_CALL_LAST; ++*looked) {
+        if (cost_of(m, next - 1, HPX_TAKE_NEW).calls > 0) {
+            l->at[l->n++] = next - 1;
+        }
+        next = hpx_calltab_entry(&m->calls, next - 1)->next;
+    }
+    return l->at != NULL;
+}
+
 /* false without memory. */
-static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nodes *l)
+static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nodes *l, uint32_t *looked)
 {
     uint32_t all = hpx_calltab_nodes(&m->calls);
+    if (take == HPX_TAKE_NEW) {
+        return list_changed(m, l, looked);
+    }
+    *looked = all;
     l->n = 0;
     for (uint32_t i = 0; i < all; i++) {
         l->n += cost_of(m, i, take).calls > 0;
@@ -230,8 +249,12 @@ static bool show_nodes(struct hpx_model *m, const struct nodes *l)
 static void costs_taken(struct hpx_model *m, const struct nodes *l, enum hpx_take take)
 {
     for (uint32_t i = 0; m->journal && i < l->n; i++) {
-        struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, l->at[i]);
         const struct hpx_call_cost *c = hpx_calltab_cost(&m->calls, l->at[i]);
+        if (l->at[i] >= m->past_costs.len) { /* a reset: there was no memory */
+            hpx_count(&m->counters, HPX_C_JOURNAL_LACKS, c->calls);
+            continue;
+        }
+        struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, l->at[i]);
         struct hpx_call_cost all = {c->calls + p->dumped.calls, c->self + p->dumped.self, c->total + p->dumped.total};
         *(take == HPX_TAKE_RESET ? &p->dumped : &p->told) = all;
     }
@@ -316,7 +339,8 @@ static struct hpx_call_snapshot *snapshot_of(struct hpx_model *m, const struct n
 static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take take)
 {
     struct nodes l;
-    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take) || !list_nodes(m, take, &l)) {
+    uint32_t looked;
+    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take) || !list_nodes(m, take, &l, &looked)) {
         return NULL;
     }
     struct hpx_call_snapshot *s = show_nodes(m, &l) ? snapshot_of(m, &l, take) : NULL;
@@ -325,6 +349,9 @@ static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take tak
     }
     if (s && take == HPX_TAKE_RESET) {
         hpx_calltab_reset(&m->calls);
+    }
+    if (s && take >= HPX_TAKE_NEW) {
+        hpx_calltab_settle(&m->calls, looked);
     }
     free(l.at);
     return s;
@@ -338,6 +365,11 @@ struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m)
 struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m)
 {
     return snapshot(m, HPX_TAKE_KEEP);
+}
+
+bool hpx_model_call_journal_more(const struct hpx_model *m)
+{
+    return m->calls.changed != HPX_CALL_LAST;
 }
 
 struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole)

@@ -48,7 +48,7 @@ struct hpx_model {
     struct hpx_arena lines; /* struct hpx_line */
     struct hpx_counters counters;
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT];
-    bool journal;        /* hpx_model_keep_journal(), and memory was enough */
+    bool journal;        /* hpx_model_keep_journal() */
     struct hpx_vec past; /* struct hpx_past, of the first raw traces */
     uint32_t unresolved;
     bool new_off;           /* samples of threads that come are not counted */
@@ -86,7 +86,8 @@ void *hpx_model_scratch(struct hpx_scratch *s, size_t n);
 uint32_t hpx_model_show_pseudo(struct hpx_model *m, const char *name);
 uint32_t hpx_model_class_name(struct hpx_model *m, struct hpx_text signature); /* number of the string, 0 without memory */
 
-/* Makes `past` as long as `len`. false: what is wanted is a journal, for which there is no memory; else the journal is given up instead. */
+/* Makes `past` as long as `len`. false: what is wanted is a journal, for which there is no memory; else the journal lacks what is behind
+ * the end of `past` (counted). */
 bool hpx_model_reach_past(struct hpx_model *m, struct hpx_vec *past, uint32_t len, enum hpx_take take);
 
 /* model_calls.c */

@@ -77,11 +77,7 @@ static bool show_trace(struct hpx_model *m, struct hpx_raw *raw)
 
 bool hpx_model_reach_past(struct hpx_model *m, struct hpx_vec *past, uint32_t len, enum hpx_take take)
 {
-    while (m->journal && past->len < len) {
-        if (!hpx_vec_push(past)) {
-            m->journal = take >= HPX_TAKE_NEW;
-            break;
-        }
+    while (m->journal && past->len < len && hpx_vec_push(past)) {
     }
     return take < HPX_TAKE_NEW || (m->journal && past->len >= len);
 }
@@ -99,10 +95,12 @@ static uint64_t count_of(const struct hpx_model *m, uint32_t i, enum hpx_take ta
 static void taken(struct hpx_model *m, uint32_t i, enum hpx_take take)
 {
     uint64_t *count = hpx_traces_count(&m->traces, i);
-    struct hpx_past *p = m->journal ? hpx_vec_at(&m->past, i) : NULL;
+    struct hpx_past *p = i < m->past.len ? hpx_vec_at(&m->past, i) : NULL;
     if (take == HPX_TAKE_RESET) {
         if (p) {
             p->dumped += *count;
+        } else if (m->journal) {
+            hpx_count(&m->counters, HPX_C_JOURNAL_LACKS, *count);
         }
         *count = 0;
     } else if (p && take >= HPX_TAKE_NEW) {
@@ -176,6 +174,11 @@ struct hpx_snapshot *hpx_model_snapshot_kept(struct hpx_model *m)
 void hpx_model_keep_journal(struct hpx_model *m)
 {
     m->journal = true;
+}
+
+uint64_t hpx_model_journal_lost(const struct hpx_model *m)
+{
+    return hpx_counter_get(&m->counters, HPX_C_JOURNAL_LACKS);
 }
 
 struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole)

@@ -244,6 +244,7 @@ static bool below(uint64_t part, uint64_t total, double cutoff)
 }
 
 #define TRACE_ROOM   ((size_t)64 << 10) /* asked for before each TRACE */
+#define FRAME_ROOM   512u               /* for each of its frames, mostly much less */
 #define ROW_ROOM     160u               /* of a row, mostly */
 #define SECTION_ROOM ((size_t)20 << 10) /* of the rest of a section, and its report */
 
@@ -254,7 +255,7 @@ static bool put_new_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
     if (t->serial >= HPX_SERIAL_TRACE && hpx_seen_has(&w->written, t->serial - HPX_SERIAL_TRACE)) {
         return true;
     }
-    hpx_out_room(w->out, TRACE_ROOM);
+    hpx_out_room(w->out, TRACE_ROOM + (size_t)t->nframes * FRAME_ROOM);
     if (!begin_thread(w, t->thread)) {
         return false;
     }
@@ -358,13 +359,14 @@ void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double c
             s->rows[shown++] = s->rows[i];
         }
     }
-    hpx_out_room(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
+    hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
     begin_table(w->out, "CPU SAMPLES", s->total, now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_row *r = &s->rows[i];
         hpx_rows_ahead(s->rows, shown, i, HPX_ROWS_FLAT);
         sum += r->count;
         put_row(w, i + 1, r->count, sum, s->total, r->count, r->trace);
+        hpx_out_part(w->out, i + 1 == shown);
     }
     hpx_out_str(w->out, "CPU SAMPLES END\n");
 }
@@ -387,12 +389,13 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
             s->rows[shown++] = s->rows[i];
         }
     }
-    hpx_out_room(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
+    hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
     begin_table(w->out, "CPU TIME (ms)", whole_ms(s->self_ns), now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_call_row *r = &s->rows[i];
         sum += r->self_ns;
         put_row(w, i + 1, r->self_ns, sum, s->self_ns, r->calls, r->trace);
+        hpx_out_part(w->out, i + 1 == shown);
     }
     hpx_out_str(w->out, "CPU TIME (ms) END\n");
 }
@@ -414,7 +417,7 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
     if (s->nrows > 1) {
         qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_calls);
     }
-    hpx_out_room(o, SECTION_ROOM + (size_t)s->nrows * 2 * ROW_ROOM);
+    hpx_out_room_parts(o, SECTION_ROOM + (size_t)s->nrows * 2 * ROW_ROOM);
     hpx_out_str(o, "count callee caller time\n");
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_call_row *r = &s->rows[i];
@@ -423,6 +426,7 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
         hpx_out_char(o, ' ');
         put_callable(o, r->trace, 1, "<unknown caller>");
         hpx_out_printf(o, " %" PRIu64 "\n", whole_ms(r->total_ns));
+        hpx_out_part(w->out, i + 1 == s->nrows);
     }
 }
 

@@ -4,8 +4,9 @@
  * Source of the format: measured output of the original (README, "hprof option -> hprofx"; docs/hprof-ascii.md). The writer's thread only.
  * A TRACE is written once a file, before the first section that ranks it.
  *
- * Where records can be refused (out.h) a thread line, a TRACE, and the sections of a dump with their report are one each. A TRACE that was
- * refused is tried again before the next section that ranks it, and its row is left out. */
+ * Where records can be refused (out.h) a thread line, a TRACE, and each section of a dump, the last one with its report, are one each. A
+ * TRACE that was refused is tried again before the next section that ranks it, and its row is left out. A large table is a record in parts:
+ * it may end before its last rows. */
 #ifndef HPX_HPROF_ASCII_H
 #define HPX_HPROF_ASCII_H
 

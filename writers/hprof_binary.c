@@ -26,6 +26,7 @@ enum tag {
 #define FIRST_FRAME        0x70000000u /* + the number, from 1 */
 #define FIRST_STRING       0xA0000000u
 #define TRACE_ROOM         ((size_t)64 << 10) /* asked for before each trace and its definitions */
+#define FRAME_ROOM         512u               /* for each of its frames */
 #define LAST_STRING        (UINT32_MAX - FIRST_STRING)
 #define HEAD               9u    /* bytes of a record before its body */
 #define SHORT_STRING       2048u /* put into a piece whole, as its length is known afterwards */
@@ -409,7 +410,7 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
     if (t->thread != 0 && !hpx_seen_has(&w->begun, t->thread - HPX_SERIAL_THREAD) && !begin_thread(w, t->thread)) {
         return false;
     }
-    hpx_out_room(w->out, TRACE_ROOM);
+    hpx_out_room(w->out, TRACE_ROOM + (size_t)n * FRAME_ROOM);
     uint8_t *start = piece(w), *ids = trace_head(w, start, t, n);
     uint32_t known = w->id_size == 8 ? put_ids(w->frames, ids, t->frames, n, true) : put_ids(w->frames, ids, t->frames, n, false);
     uint8_t *end = ids + (size_t)known * w->id_size;
@@ -446,6 +447,18 @@ static uint32_t leave_out(const struct hpx_binary *w, struct hpx_row *rows, uint
     return left;
 }
 
+/* Of n rows of a table, those that the output takes in one record: the first, which have the largest shares. */
+static uint32_t cut_rows(const struct hpx_binary *w, uint32_t n)
+{
+    size_t most = w->out->most, fixed = 9 + 8;
+    if (most == 0 || fixed + (size_t)8 * n <= most) {
+        return n;
+    }
+    uint32_t fit = most > fixed ? (uint32_t)((most - fixed) / 8) : 0;
+    hpx_out_leave_out(w->out, (uint64_t)8 * (n - fit));
+    return fit;
+}
+
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff)
 {
     uint32_t shown = hpx_rows_rank(s, cutoff), n = hpx_binary_fit(shown, 8, 8);
@@ -456,7 +469,7 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
         }
     }
     if (w->out->record != NULL) {
-        n = leave_out(w, s->rows, n);
+        n = cut_rows(w, leave_out(w, s->rows, n));
     }
     hpx_out_room(w->out, 32 + (size_t)8 * n);
     uint8_t *at = hpx_binary_head(w, piece(w), TAG_CPU_SAMPLES, 8 + 8 * n);

@@ -36,8 +36,12 @@ static const char *reason(const struct hpx_out *o, int error)
     return o->c_locale != (locale_t)0 ? strerror_l(error, o->c_locale) : "input/output error";
 }
 
-static const char *advice(int error)
+static const char *advice(const struct hpx_out *o, int error)
 {
+    const char *remedy = o->remedy != NULL ? o->remedy() : NULL;
+    if (remedy != NULL) {
+        return remedy;
+    }
     switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -66,7 +70,7 @@ static void fail(struct hpx_out *o, int error)
     } else if (o->mark == 0) {
         state = "nothing of the output is complete";
     }
-    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(error));
+    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(o, error));
 }
 
 /* The first n bytes of the buffer; what lies behind them becomes its beginning. */
@@ -156,9 +160,35 @@ int hpx_out_flush(struct hpx_out *o)
     return write_out(o, o->used);
 }
 
+static bool end_record(struct hpx_out *o, bool (*end)(void *ctx))
+{
+    bool in = hpx_out_flush(o) == 0 && end(o->ctx);
+    o->refused += !in;
+    o->piece_at = o->written;
+    return in;
+}
+
 bool hpx_out_end_record(struct hpx_out *o)
 {
-    return hpx_out_flush(o) == 0 && o->record(o->ctx);
+    o->parted = false;
+    return end_record(o, o->record);
+}
+
+void hpx_out_end_part(struct hpx_out *o, bool last)
+{
+    if (last ? !o->parted : o->written + o->used - o->piece_at < o->piece) {
+        return;
+    }
+    o->parted = true;
+    if (end_record(o, o->part)) {
+        hpx_out_room(o, o->piece_room);
+    }
+}
+
+void hpx_out_leave_out(struct hpx_out *o, uint64_t bytes)
+{
+    o->refused++;
+    o->leave_out(o->ctx, bytes);
 }
 
 static void publish(struct hpx_out *o)
@@ -193,7 +223,7 @@ int hpx_out_close(struct hpx_out *o)
     o->ctx = NULL; /* first: the child of a fork that comes now must not look into what is freed */
     if (o->ops->close(ctx) != 0 && errno != EINTR && rc == 0) {
         o->error = errno;
-        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o->error));
+        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o, o->error));
         rc = -HPX_E_IO;
     }
     free(o->buf);

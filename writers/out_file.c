@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* out_file.c: outputs under a name: regular files by way of NAME.part, FIFOs, devices, descriptors 1 and 2. */
 #include "out_file.h"
+#include "leftover.h"
 #include "log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define CANDIDATES 10
+#define PART       ".part"
 
 struct out_file {
     _Atomic int fd; /* relaxed; -1: a FIFO not yet opened, or closed. hpx_out_file_forget() in a forked child reads its own copy */
@@ -110,23 +112,6 @@ static const struct hpx_out_ops file_ops = {file_write, file_truncate, file_publ
 /* Not cut back: descriptor 1 may be a file with the program's own lines in it. */
 static const struct hpx_out_ops in_place_ops = {file_write, NULL, NULL, file_close};
 
-/* A .part that no living run holds, and that can only be ours: removed. `path` may change under us: what is judged is what was opened. */
-static bool remove_stale(const char *path)
-{
-    struct stat before, opened, after;
-    if (lstat(path, &before) != 0 || !S_ISREG(before.st_mode)) {
-        return false;
-    }
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) {
-        return false;
-    }
-    bool removed = fstat(fd, &opened) == 0 && same_file(&before, &opened) && opened.st_uid == geteuid() && opened.st_nlink == 1 &&
-                   flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &after) == 0 && same_file(&opened, &after) && unlink(path) == 0;
-    close(fd);
-    return removed;
-}
-
 static int create(const char *path)
 {
     int fd;
@@ -139,26 +124,26 @@ static int create(const char *path)
 /* A new file, locked: 1; 0: the name is taken; -1: nothing can be made here (errno). */
 static int create_part(struct out_file *f, const char *path)
 {
-    for (int attempt = 0; attempt < 2; attempt++) {
-        int fd = create(path);
-        if (fd >= 0) {
-            struct stat st;
-            /* between open and flock another run may take it for a stale one. A file system without locks: go on without */
-            if ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(fd, &st) != 0 || st.st_nlink != 1) {
-                close(fd);
-                return 0;
-            }
-            set_fd(f, fd);
-            return 1;
-        }
-        if (errno != EEXIST) {
-            return -1;
-        }
-        if (!remove_stale(path)) {
-            return 0;
-        }
+    int fd = create(path);
+    if (fd < 0) {
+        return errno == EEXIST ? 0 : -1;
     }
-    return 0;
+    struct stat st;
+    /* between open and flock another run may take it for a dead one's. A file system without locks: go on without */
+    if ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(fd, &st) != 0 || st.st_nlink != 1) {
+        close(fd);
+        return 0;
+    }
+    set_fd(f, fd);
+    return 1;
+}
+
+/* What a dead run has left beside the place of `part` goes aside. */
+static void make_way(const char *part)
+{
+    char base[PATH_MAX];
+    snprintf(base, sizeof(base), "%.*s", (int)(strlen(part) - strlen(PART)), part);
+    hpx_leftover_keep(base);
 }
 
 /* `final` and a suffix; a last component that would be too long with it gives up its end. */
@@ -175,15 +160,16 @@ static bool part_name(char part[static PATH_MAX], const char *final, const char 
 static bool open_regular(struct out_file *f)
 {
     for (int i = 0; i < CANDIDATES; i++) {
-        char suffix[64] = ".part";
+        char suffix[64] = PART;
         if (i == 1) {
-            snprintf(suffix, sizeof(suffix), ".%ld.part", (long)getpid());
+            snprintf(suffix, sizeof(suffix), ".%ld" PART, (long)getpid());
         } else if (i > 1) {
-            snprintf(suffix, sizeof(suffix), ".%ld.%d.part", (long)getpid(), i);
+            snprintf(suffix, sizeof(suffix), ".%ld.%d" PART, (long)getpid(), i);
         }
         if (!part_name(f->part, f->final, suffix)) {
             return false;
         }
+        make_way(f->part);
         int made = create_part(f, f->part);
         if (made < 0) {
             return false;

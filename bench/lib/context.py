@@ -49,11 +49,11 @@ class Context:
         """The product's output file."""
         return os.path.join(self.work, "output.txt")
 
-    def java(self, jdk, arguments, vm=()) -> Run:
+    def java(self, jdk, arguments, vm=(), report=True) -> Run:
         """Runs java with the bench programs on the class path; the report of the product is read if it was loaded."""
         if os.path.exists(self.output):
             os.unlink(self.output)
         done = run([os.path.join(self.jdks[jdk], "bin", "java"), "-cp", self.classes] + list(vm) + list(arguments))
-        if any(a.startswith("-agentpath:" + self.agent) for a in vm):
+        if report and any(a.startswith("-agentpath:" + self.agent) for a in vm):
             done.report = read_report(self.output)
         return done

@@ -351,6 +351,27 @@ class RecoverTests(Folder):
     def test_nothing_there(self):
         self.assertEqual(self.run_it('--recover', self.name).returncode, 2)
 
+    def test_further_unfinished_files_are_named_and_not_touched(self):
+        data = h.text().data()
+        self.name.write_bytes(data)
+        others = ['out.2.part', 'out.10.part', 'out.killed.part', 'out.killed.journal.part']
+        for name in others + ['out.1', 'out.x.part', 'out.02.part', 'out.part.part', 'outer.3.part', 'out..part', 'other.4.part', 'out.12345678901.part']:
+            (self.folder / name).write_bytes(data[:-3])
+        before = sorted(os.listdir(self.folder))
+        lines = ['%s.2.part: a dump that was not complete: hprofx-read --recover %s.2', '%s.10.part: a dump that was not complete: hprofx-read --recover %s.10',
+                 '%s.killed: of a run that was killed before: hprofx-read --recover %s.killed']
+        for given in (self.name, self.folder / 'out.journal.part'):
+            done = self.run_it('--recover', given)
+            self.assertEqual((done.returncode, done.stdout.decode().splitlines()[1:]), (0, [x % (self.name, self.name) for x in lines]))
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.name.unlink()
+        done = subprocess.run([PROGRAM, '--recover', 'out'], cwd=self.folder, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout.decode().splitlines()), (2, [x % ('out', 'out') for x in lines]))
+        for name in others:
+            self.assertEqual(self.run_it('--recover', self.folder / name).returncode, 0)
+        self.assertEqual([n for n in others if (self.folder / n).exists()], [])
+        self.assertTrue((self.folder / 'out.killed').exists() and (self.folder / 'out.10').exists())
+
 
 class UsageTests(Folder):
     def test_exit_codes(self):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stress_shard.c: random call trees on several threads, some of them carriers of stacks that wander, while the main aggregator gives
- * threads to drainers, takes them back, gathers all, starts anew and dumps, at random: calls and times of each method are those that the
- * threads made, whoever drained them. */
+ * threads to drainers, takes them back, collects what they counted, gathers all, starts anew and dumps, at random: calls and times of each
+ * method are those that the threads made, whoever drained them. */
 #include "call_shard.h"
 #include "stress.h"
 
@@ -35,6 +35,7 @@ struct worker {
     struct sums made;
     uint64_t seed, now;
     bool carrier;
+    struct hpx_calls_pending kept; /* the main aggregator's */
 };
 
 static struct {
@@ -46,7 +47,7 @@ static struct {
     struct stack stacks[STACKS];
     pthread_mutex_t lock; /* taken */
     bool taken[STACKS];
-    uint64_t steps, seed, dumps, gathers;
+    uint64_t steps, seed, dumps, gathers, collects;
     struct sums seen; /* the main aggregator's */
     unsigned gone, carriers;
     bool by_load;
@@ -191,6 +192,23 @@ static uint32_t to_any(void *ctx, struct hpx_thread *t)
     return (uint32_t)(stress_random(&w.seed) % (2 * (uint64_t)w.s.running)); /* half of them stay */
 }
 
+static uint64_t tail(void *ctx, struct hpx_thread *t)
+{
+    struct worker *x = HPX_CONTAINER_OF(t, struct worker, t);
+    uint64_t to = hpx_ring_peek(&t->ring);
+    (void)ctx;
+    if (hpx_calls_peek(&x->calls, 100, &x->kept)) {
+        return x->kept.at;
+    }
+    x->kept = (struct hpx_calls_pending){0}; /* its owner is in a push */
+    return to;
+}
+
+static void take_kept(struct hpx_calltab *t, struct hpx_thread *th)
+{
+    hpx_calltab_pending(t, th->calls, &HPX_CONTAINER_OF(th, struct worker, t)->kept);
+}
+
 static bool on_pass_end(void *ctx)
 {
     uint64_t dice = stress_random(&w.seed);
@@ -204,6 +222,10 @@ static bool on_pass_end(void *ctx)
     }
     if (dice % 4 == 1 && w.s.running > 0) {
         atomic_store_explicit(&w.s.drainers[dice >> 12 & 1 ? w.s.running - 1 : 0]->wanted, true, memory_order_relaxed);
+    }
+    if (dice % 16 == 3) {
+        w.collects += w.s.running > 0;
+        (void)hpx_shard_collect(&w.s, (uint32_t)(dice >> 16 & 7), tail, take_kept);
     }
     if (dice % 64 == 2) {
         w.gathers += w.s.running > 0;
@@ -275,8 +297,8 @@ static void finish(void)
         assert_int_equal(w.seen.calls[m], made.calls[m]);
         assert_int_equal(w.seen.ns[m], made.ns[m]);
     }
-    print_message("%llu threads given, %llu times all gathered, %llu dumps\n", (unsigned long long)w.s.given, (unsigned long long)w.gathers,
-                  (unsigned long long)w.dumps);
+    print_message("%llu threads given, %llu times collected, %llu times all gathered, %llu dumps\n", (unsigned long long)w.s.given,
+                  (unsigned long long)w.collects, (unsigned long long)w.gathers, (unsigned long long)w.dumps);
     assert_true(w.s.given > 0);
     hpx_shard_fini(&w.s);
     hpx_aggregator_fini(&w.a);

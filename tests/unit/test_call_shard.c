@@ -53,6 +53,56 @@ static void threads_go_with_their_open_calls_and_come_back(void **state)
     end();
 }
 
+static struct hpx_calls_pending kept[THREADS];
+
+static uint64_t peek_tail(void *ctx, struct hpx_thread *t)
+{
+    struct one *o = HPX_CONTAINER_OF(t, struct one, t);
+    (void)ctx;
+    assert_true(hpx_calls_peek(&o->calls, 1, &kept[o - w.threads]));
+    return kept[o - w.threads].at;
+}
+
+static void take_peeked(struct hpx_calltab *t, struct hpx_thread *th)
+{
+    hpx_calltab_pending(t, th->calls, &kept[HPX_CONTAINER_OF(th, struct one, t) - w.threads]);
+}
+
+static void what_drainers_have_counted_is_collected_and_they_go_on(void **state)
+{
+    (void)state;
+    begin(2);
+    for (unsigned i = 0; i < 2; i++) {
+        enter(i, 1);
+        flush(i);
+    }
+    hpx_aggregator_pass(&w.a);
+    assert_true(hpx_shard_start(&w.s));
+    hpx_shard_give(&w.s, to_first, NULL);
+    for (unsigned round = 1; round <= 5; round++) {
+        for (unsigned i = 0; i < 2; i++) {
+            enter(i, 2);
+            leave(i, 2);
+            if (round % 2) {
+                flush(i); /* else it is kept back */
+            }
+        }
+        (void)hpx_shard_collect(&w.s, UINT32_MAX, peek_tail, take_peeked);
+        assert_int_equal(w.s.running, 1);
+        assert_true(in_drainer(0) && in_drainer(1));
+        assert_cost(0, TRACE(2, 1), round, round);
+        assert_cost(1, TRACE(2, 1), round, round);
+    }
+    refuse_thread = true;
+    (void)hpx_shard_collect(&w.s, UINT32_MAX, peek_tail, take_peeked);
+    refuse_thread = false;
+    assert_int_equal(w.s.running, 0);
+    hpx_aggregator_pass(&w.a);
+    assert_open(2);
+    assert_int_equal(w.tab.calls, 10);
+    end();
+}
+
 static void drainers_gathered_for_a_dump_come_again(void **state)
 {
     (void)state;
@@ -272,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_go_with_their_open_calls_and_come_back),
+        cmocka_unit_test(what_drainers_have_counted_is_collected_and_they_go_on),
         cmocka_unit_test(drainers_gathered_for_a_dump_come_again),
         cmocka_unit_test(threads_that_end_are_the_main_ones_at_last),
         cmocka_unit_test(carriers_come_back_at_their_first_switch_and_stay),

@@ -357,7 +357,7 @@ static void merged_tables_are_one_and_the_second_is_empty(void **state)
                                      {HPX_EV_ENTER, 1, 5, 5},  {HPX_EV_LEAF, 1, 2, HPX_EV_LEAF_STAMP(1, 2)}, {HPX_EV_EXIT, 1, 5, 10},
                                      {HPX_EV_ENTER, 1, 1, 10}, {HPX_EV_LEAF, 1, 2, HPX_EV_LEAF_STAMP(1, 2)}, {HPX_EV_EXIT, 1, 1, 20}};
     (void)hpx_calltab_apply(&other, x, ev, ev + HPX_ARRAY_LEN(ev));
-    assert_true(hpx_calltab_merge(&tab, &other));
+    assert_true(hpx_calltab_merge(&tab, &other, UINT32_MAX));
     assert_cost(TRACE(1), 2, 6 + 8, 20);
     assert_cost(TRACE(2, 1), 4, 6, 6);
     assert_cost(TRACE(2, 5), 1, 2, 2);
@@ -365,7 +365,7 @@ static void merged_tables_are_one_and_the_second_is_empty(void **state)
     assert_int_equal(tab.stray, 1);
     assert_int_equal(cost_of(&other, TRACE(2, 5)).calls, 0);
     assert_int_equal(other.calls + other.stray, 0);
-    assert_true(hpx_calltab_merge(&tab, &other));
+    assert_true(hpx_calltab_merge(&tab, &other, UINT32_MAX));
     assert_cost(TRACE(2, 5), 1, 2, 2);
     hpx_calltab_fini(&other);
     end();

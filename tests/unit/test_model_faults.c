@@ -17,6 +17,7 @@ void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
 
 static uint64_t calls, first_failing, last_failing; /* calls [first, last] fail; from 1 */
 static uint32_t failing_maps;                       /* as many mappings fail beside */
+static bool lacked;                                 /* a journal of any scenario lacks something */
 static uint64_t lost;                               /* of the last scenario */
 
 static bool fails(void)
@@ -105,6 +106,15 @@ static uint64_t take(struct fx *f)
     return total;
 }
 
+/* The next table of the journal, if there is memory for it. */
+static uint64_t note(struct fx *f)
+{
+    struct hpx_snapshot *s = hpx_model_journal(f->m, false);
+    uint64_t total = s ? s->total : 0;
+    hpx_snapshot_destroy(s);
+    return total;
+}
+
 /* All that a model does, with a failure from call `first` to `last`. */
 static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thread)
 {
@@ -118,14 +128,18 @@ static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thr
     if (!f.m) {
         return;
     }
-    uint64_t shown = 0;
+    uint64_t shown = 0, noted = 0;
+    hpx_model_keep_journal(f.m);
     fx_thread_start(&f, 1, &t, FX_TEXT("one\0group\0system"));
     fx_thread_start(&f, 2, &u, FX_TEXT("two\0group\0system"));
     announce_classes(&f);
     sample(&f, &t, stacks);
     sample(&f, &u, 3);
     answer_all(&f, 0);
+    noted += note(&f);
+    sample(&f, &u, 7);
     shown += take(&f);
+    noted += note(&f);
     uint32_t answered = f.nasked;
     announce_classes(&f);
     fx_class(&f, 999, 10000, 3, FX_TEXT("Lr/Rebound;\0\0a\0()V\0b\0()V\0c\0()V"));
@@ -144,7 +158,10 @@ static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thr
     first_failing = UINT64_MAX; /* memory is back: what was kept is shown */
     last_failing = 0;
     shown += take(&f);
+    noted += note(&f);
     assert_int_equal(shown, hpx_model_samples(f.m));
+    assert_int_equal(noted + hpx_model_journal_lost(f.m), shown);
+    lacked |= hpx_model_journal_lost(f.m) > 0;
     lost = fx_counter(&f, HPX_C_LOST_NO_MEMORY);
     assert_int_equal(shown + lost, f.sent);
     assert_int_equal(hpx_model_unresolved(f.m), 0);
@@ -175,6 +192,7 @@ static void each_allocation_that_fails_alone_loses_only_what_it_was_for(void **s
             scenario(k, k, 300, by_thread != 0);
         }
     }
+    assert_true(lacked);
 }
 
 static void allocations_that_all_fail_from_one_on_lose_only_what_comes_behind(void **state)

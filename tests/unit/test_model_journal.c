@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_model_journal.c: snapshots without a reset, those of a journal, and what lives told again. */
+#include "call_table.h"
 #include "model_fixture.h"
 
 static const struct hpx_model_config no_lines = {.lines = false}, calls = {.calls = true, .call_depth = 2};
@@ -73,6 +74,66 @@ static void calls_of_a_journal_add_up_whatever_is_reset(void **state)
     fx_end(&f);
 }
 
+/* Of many traces the journal lists those that were called since. */
+static void a_journal_of_calls_goes_by_what_changed(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    fx_begin(&f, &calls);
+    hpx_model_keep_journal(f.m);
+    for (uint32_t i = 1; i <= 1000; i++) {
+        fx_event(&f, &t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1));
+    }
+    assert_calls(hpx_model_call_journal(f.m, true), 1000, 1000);
+    const struct hpx_calltab *tab = hpx_model_calltab(f.m);
+    assert_int_equal(tab->changed, HPX_CALL_LAST);
+    for (uint32_t i = 0; i < 3; i++) {
+        fx_event(&f, &t, HPX_EV_LEAF, 700, HPX_EV_LEAF_STAMP(1, 2));
+        fx_event(&f, &t, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 3));
+        fx_event(&f, &t, HPX_EV_LEAF, 1001, HPX_EV_LEAF_STAMP(1, 1));
+    }
+    uint32_t changed = 0;
+    for (uint32_t at = tab->changed; at != HPX_CALL_LAST; at = hpx_calltab_entry(tab, at - 1)->next) {
+        changed++;
+    }
+    assert_int_equal(changed, 3);
+    assert_calls(hpx_model_call_snapshot(f.m), 1012, 1018);
+    assert_calls(hpx_model_call_journal(f.m, false), 12, 18);
+    assert_calls(hpx_model_call_journal(f.m, false), 0, 0);
+    fx_event(&f, &t, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
+    assert_calls(hpx_model_call_journal(f.m, false), 1, 1);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
+/* Each table has the first ones that wait; none waits for ever, whatever changes meanwhile. */
+static void a_journal_of_many_calls_comes_in_slices(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    const uint32_t all = 2 * HPX_JOURNAL_SLICE + 10;
+    (void)state;
+    fx_begin(&f, &calls);
+    hpx_model_keep_journal(f.m);
+    for (uint32_t i = 1; i <= all; i++) {
+        fx_event(&f, &t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1));
+    }
+    assert_calls(hpx_model_call_journal(f.m, false), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_true(hpx_model_call_journal_more(f.m));
+    for (uint32_t i = 1; i <= HPX_JOURNAL_SLICE; i++) {
+        fx_event(&f, &t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 3)); /* behind those that wait */
+    }
+    assert_calls(hpx_model_call_journal(f.m, false), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_calls(hpx_model_call_journal(f.m, false), HPX_JOURNAL_SLICE, 10 + 3 * (HPX_JOURNAL_SLICE - 10));
+    assert_calls(hpx_model_call_journal(f.m, false), 10, 30);
+    assert_false(hpx_model_call_journal_more(f.m));
+    assert_calls(hpx_model_call_journal(f.m, true), all + HPX_JOURNAL_SLICE, all + 3 * HPX_JOURNAL_SLICE);
+    assert_calls(hpx_model_call_journal(f.m, false), 0, 0);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
 static void without_one_there_is_none(void **state)
 {
     struct fx f;
@@ -114,6 +175,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_of_a_journal_add_up_whatever_is_reset),
         cmocka_unit_test(calls_of_a_journal_add_up_whatever_is_reset),
+        cmocka_unit_test(a_journal_of_calls_goes_by_what_changed),
+        cmocka_unit_test(a_journal_of_many_calls_comes_in_slices),
         cmocka_unit_test(without_one_there_is_none),
         cmocka_unit_test(the_living_are_told_of_again_in_their_order),
     };

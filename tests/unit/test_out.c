@@ -341,6 +341,33 @@ static void a_full_disk_is_asked_for_room_first(void **state)
     (void)hpx_out_close(&out);
 }
 
+static const char *nowhere(void)
+{
+    return NULL;
+}
+
+static const char *elsewhere(void)
+{
+    return "it is elsewhere";
+}
+
+static void a_remedy_stands_in_the_place_of_advice(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        (void)hpx_out_close(&out);
+        memset(&fake, 0, sizeof(fake));
+        assert_int_equal(hpx_out_init(&out, &fake_ops, &fake, "x.txt.part"), 0);
+        out.remedy = i == 0 ? nowhere : elsewhere;
+        fake.fail_at = 1;
+        fake.error = EIO;
+        hpx_out_str(&out, "x\n");
+        assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
+        assert_non_null(strstr(said(), i == 0 ? "nothing of the output is complete; choose another file=" : "complete; it is elsewhere\n"));
+    }
+    (void)hpx_out_close(&out);
+}
+
 static void an_error_of_close_is_said(void **state)
 {
     (void)state;
@@ -436,6 +463,7 @@ int main(void)
         TEST(pieces_come_out_among_other_bytes),
         TEST(full_pieces_are_written_in_whole_buffers),
         TEST(a_full_disk_is_asked_for_room_first),
+        TEST(a_remedy_stands_in_the_place_of_advice),
         TEST(an_error_of_close_is_said),
         TEST(an_output_without_publish_and_truncate_works),
         TEST(an_output_without_truncate_keeps_what_it_took),

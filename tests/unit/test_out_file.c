@@ -188,15 +188,27 @@ static void names_near_the_limits_work_or_are_refused(void **state)
     }
 }
 
-static void a_part_of_a_dead_run_is_replaced(void **state)
+static void a_part_of_a_dead_run_goes_aside(void **state)
 {
     (void)state;
     make("x.txt.part", "half of an old run, longer than ours");
     open_ok("x.txt");
     assert_int_equal(hpx_out_section(&out, false), 0);
     assert_string_equal(content("x.txt.part"), "hello\n");
+    assert_string_equal(content("x.txt.killed.part"), "half of an old run, longer than ours");
     assert_int_equal(hpx_out_close(&out), 0);
-    assert_string_equal(content("said"), "");
+    assert_non_null(strstr(content("said"), "file=x.txt: a killed run left what it had counted: hprofx-read --recover x.txt.killed"));
+}
+
+static void a_part_that_cannot_go_aside_stays(void **state)
+{
+    (void)state;
+    make("x.txt.part", "half of an old run");
+    assert_int_equal(mkdir("x.txt.killed.part", 0700), 0);
+    open_ok("x.txt");
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x.txt"), "hello\n");
+    assert_string_equal(content("x.txt.part"), "half of an old run");
 }
 
 static void a_part_of_a_living_run_is_left_to_it(void **state)
@@ -559,7 +571,8 @@ int main(void)
         TEST(close_publishes_a_run_without_a_dump),
         TEST(links_directories_and_odd_places_are_refused),
         TEST(names_near_the_limits_work_or_are_refused),
-        TEST(a_part_of_a_dead_run_is_replaced),
+        TEST(a_part_of_a_dead_run_goes_aside),
+        TEST(a_part_that_cannot_go_aside_stays),
         TEST(a_part_of_a_living_run_is_left_to_it),
         TEST(a_part_that_is_something_else_is_left_alone),
         TEST(a_directory_that_appears_under_the_name_is_said),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c: hprofx-read, the reader of HPROF files: docs/reader.md, hprofx-read(1). */
+#include "beside.h"
 #include "recover.h"
 #include "show.h"
 #include <errno.h>
@@ -78,11 +79,11 @@ static int recover(const char *name)
 {
     struct hpx_err said;
     int rc = hpx_recover(name, &said);
+    fprintf(rc == 0 ? stdout : stderr, "%s%s\n", rc == 0 ? "" : "hprofx-read: ", said.msg);
+    hpx_beside_say(name, hpx_recover_base(name), stdout);
     if (rc == 0) {
-        puts(said.msg);
         return SOUND;
     }
-    fprintf(stderr, "hprofx-read: %s\n", said.msg);
     return rc == -HPX_E_RANGE ? BROKEN : UNUSABLE;
 }
 

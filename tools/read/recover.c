@@ -226,8 +226,7 @@ static int judge(const struct half *chosen, struct hpx_err *said)
     return chosen->st.st_nlink == 1 ? 0 : refuse(said, chosen, "has more than one link");
 }
 
-/* The length of NAME in `given`, which may have a suffix. */
-static size_t base_length(const char *given)
+size_t hpx_recover_base(const char *given)
 {
     static const char *const suffixes[] = {FRESH, JOURNAL, SUFFIX};
     size_t n = strlen(given);
@@ -243,7 +242,7 @@ static size_t base_length(const char *given)
 static int open_all(struct half h[static HALVES], const char *given, struct hpx_err *said)
 {
     static const char *const suffixes[HALVES] = {[NAME] = "", [PART] = SUFFIX, [LOG] = JOURNAL, [NEW] = FRESH};
-    size_t n = base_length(given);
+    size_t n = hpx_recover_base(given);
     int rc = 0;
     if (n == 0 || n + sizeof(FRESH) > sizeof(h->path)) {
         return hpx_err_set(said, HPX_E_IO, "%.2000s: not a name", given);

@@ -4,6 +4,7 @@
 #define HPX_READ_RECOVER_H
 
 #include "err.h"
+#include <stddef.h>
 
 /* NAME, NAME.part or NAME.journal.part, as `name` or with its suffix: cut behind the last whole record, and left under NAME alone. A sound
  * NAME without the others is not touched. The journal stands in where it counts more than the other two: it has the whole run in tables
@@ -13,5 +14,7 @@
  * link, and a NAME.part that a living run holds are refused. 0: said = what was done. -HPX_E_RANGE: it is broken, not cut: nothing changed.
  * -HPX_E_IO: cannot be read or written, or nothing in it is whole. -HPX_E_NOMEM. */
 int hpx_recover(const char *name, struct hpx_err *said);
+/* The length of NAME in `given`, which may have a suffix. */
+size_t hpx_recover_base(const char *given);
 
 #endif

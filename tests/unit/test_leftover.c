@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_leftover.c: what a run that died has left goes aside, is removed, or is left alone. */
+#include "cmocka_all.h"
+#include "leftover.h"
+#include "log.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT    "JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n"
+#define THREAD  "THREAD START (obj=1, id = 200001, name=\"CPU \", group=\"g\")\n"
+#define TABLE   "CPU SAMPLES BEGIN (total = 1) Thu Jan  1 00:00:00 1970\n"
+#define BINARY  "JAVA PROFILE 1.0.2\0\0\0\0\010\0\0\0\0\0\0\0"
+#define NAMED   "\001\0\0\0\0\0\0\0\010" /* UTF8 of 8 bytes */
+#define SAMPLES "\015\0\0\0\0\0\0\0\010"
+#define EIGHT   "CPU SAMP"
+
+static char folder[] = "/tmp/hpx_leftover_XXXXXX";
+static int said_fd = -1;
+
+static int setup(void **state)
+{
+    (void)state;
+    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
+        return -1;
+    }
+    said_fd = open("said", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    hpx_log_set_fd(said_fd);
+    return said_fd < 0 ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_log_set_fd(2);
+    close(said_fd);
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    return chdir("/") != 0 || system(command) != 0;
+}
+
+static void make_bytes(const char *name, const char *bytes, size_t n)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), n);
+    close(fd);
+}
+
+static void make(const char *name, const char *text)
+{
+    make_bytes(name, text, strlen(text));
+}
+
+/* NULL: not there. */
+static const char *content(const char *name)
+{
+    static char text[2][4096];
+    static unsigned which;
+    char *t = text[which++ % 2];
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return NULL;
+    }
+    ssize_t n = read(fd, t, sizeof(text[0]) - 1);
+    t[n < 0 ? 0 : n] = '\0';
+    close(fd);
+    return t;
+}
+
+static bool there(const char *name)
+{
+    struct stat st;
+    return lstat(name, &st) == 0;
+}
+
+static void nothing_said(void)
+{
+    assert_string_equal(content("said"), "");
+}
+
+static void what_was_counted_goes_aside_with_one_line(void **state)
+{
+    (void)state;
+    make("x.part", TEXT THREAD TABLE);
+    make("x.journal.part", TEXT TABLE "later\n");
+    make("x.journal.new.part", TEXT);
+    hpx_leftover_keep("x");
+    assert_string_equal(content("x.killed.part"), TEXT THREAD TABLE);
+    assert_string_equal(content("x.killed.journal.part"), TEXT TABLE "later\n");
+    assert_false(there("x.part") || there("x.journal.part") || there("x.journal.new.part") || there("x.killed.journal.new.part"));
+    assert_string_equal(content("said"),
+                        "hprofx: file=x: a killed run left what it had counted: hprofx-read --recover x.killed (kept until "
+                        "another one leaves something)\n");
+}
+
+static void an_older_generation_is_replaced_whole(void **state)
+{
+    (void)state;
+    make("x.killed.part", "old");
+    make("x.killed.journal.part", "old");
+    make("x.part", TEXT THREAD);
+    make("x.journal.part", TEXT TABLE);
+    hpx_leftover_keep("x");
+    assert_false(there("x.part") || there("x.killed.part"));
+    assert_string_equal(content("x.killed.journal.part"), TEXT TABLE);
+}
+
+static void what_counted_nothing_is_removed_and_replaces_nothing(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } cases[] = {
+        {"", 0},
+        {TEXT, sizeof(TEXT) - 1},
+        {TEXT THREAD, sizeof(TEXT THREAD) - 1},
+        {TEXT THREAD "TRACE 300001:\n\ta.b(C.java:1)\nCPU SAMP", sizeof(TEXT THREAD "TRACE 300001:\n\ta.b(C.java:1)\nCPU SAMP") - 1},
+        {"JAVA PROFILE 1.0.1, created", 27},
+        {BINARY, sizeof(BINARY)},
+        {BINARY "\0" NAMED EIGHT, sizeof(BINARY NAMED EIGHT)},
+        {BINARY "\0" NAMED EIGHT SAMPLES "1234567", sizeof(BINARY NAMED EIGHT SAMPLES "1234567")}};
+    (void)state;
+    make("x.killed.part", "old");
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        make_bytes("x.part", cases[i].bytes, cases[i].n);
+        make_bytes("x.journal.part", cases[i].bytes, cases[i].n);
+        hpx_leftover_keep("x");
+        assert_false(there("x.part") || there("x.journal.part") || there("x.killed.journal.part"));
+        assert_string_equal(content("x.killed.part"), "old");
+        nothing_said();
+    }
+}
+
+static void what_counted_anything_is_kept(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } cases[] = {{TEXT TABLE, sizeof(TEXT TABLE) - 1},
+                 {TEXT "count callee\n", sizeof(TEXT "count callee\n") - 1},
+                 {"somebody else's", 15},
+                 {BINARY "\0" SAMPLES EIGHT, sizeof(BINARY SAMPLES EIGHT)},
+                 {BINARY "\0" NAMED EIGHT SAMPLES EIGHT NAMED, sizeof(BINARY NAMED EIGHT SAMPLES EIGHT NAMED)}};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        make_bytes("x.part", cases[i].bytes, cases[i].n);
+        hpx_leftover_keep("x");
+        assert_true(there("x.killed.part") && !there("x.part"));
+        assert_int_equal(unlink("x.killed.part"), 0);
+    }
+}
+
+static size_t put(char *to, const char *s)
+{
+    memcpy(to, s, strlen(s));
+    return strlen(s);
+}
+
+/* Beyond one piece of reading: a table behind many threads; a record longer than the piece. */
+static void long_files_are_looked_through(void **state)
+{
+    static char text[300000];
+    (void)state;
+    size_t n = put(text, TEXT);
+    while (n < 200000) {
+        n += put(text + n, THREAD);
+    }
+    make_bytes("x.part", text, n);
+    hpx_leftover_keep("x");
+    assert_false(there("x.part") || there("x.killed.part"));
+    n += put(text + n, TABLE);
+    make_bytes("x.part", text, n);
+    hpx_leftover_keep("x");
+    assert_true(there("x.killed.part"));
+    memset(text, 0, sizeof(text));
+    memcpy(text, BINARY, sizeof(BINARY));
+    text[31] = 1;
+    text[31 + 6] = 2; /* 131072 bytes */
+    size_t behind = 31 + 9 + 131072;
+    make_bytes("y.part", text, behind);
+    hpx_leftover_keep("y");
+    assert_false(there("y.part") || there("y.killed.part"));
+    text[behind] = 0x0d;
+    make_bytes("y.part", text, behind + 9);
+    hpx_leftover_keep("y");
+    assert_true(there("y.killed.part"));
+}
+
+static void a_living_run_keeps_its_files(void **state)
+{
+    (void)state;
+    make("x.part", TEXT TABLE);
+    make("x.journal.part", TEXT TABLE);
+    int fd = open("x.part", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    hpx_leftover_keep("x");
+    assert_true(there("x.part") && there("x.killed.journal.part"));
+    assert_false(there("x.journal.part"));
+    close(fd);
+}
+
+static void links_and_other_kinds_are_left_alone(void **state)
+{
+    (void)state;
+    make("mine", TEXT TABLE);
+    assert_int_equal(link("mine", "a.part"), 0);
+    assert_int_equal(symlink("mine", "b.part"), 0);
+    assert_int_equal(symlink("mine", "c.journal.part"), 0);
+    assert_int_equal(mkdir("d.part", 0700), 0);
+    assert_int_equal(mkfifo("e.part", 0600), 0);
+    static const char *const bases[] = {"a", "b", "c", "d", "e", "none", ""};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bases); i++) {
+        hpx_leftover_keep(bases[i]);
+    }
+    assert_true(there("a.part") && there("b.part") && there("c.journal.part") && there("d.part") && there("e.part"));
+    assert_string_equal(content("mine"), TEXT TABLE);
+    nothing_said();
+}
+
+/* Nothing is moved when the kept generation's place is not ours, or is being read. */
+static void what_cannot_be_kept_stays_with_a_line(void **state)
+{
+    (void)state;
+    make("mine", "precious");
+    assert_int_equal(symlink("mine", "a.killed.part"), 0);
+    assert_int_equal(mkdir("b.killed.journal.part", 0700), 0);
+    make("c.killed.part", "read now");
+    int fd = open("c.killed.part", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    static const char *const files[] = {"a.part", "b.part", "c.part"};
+    for (size_t i = 0; i < 3; i++) {
+        make(files[i], TEXT TABLE);
+        hpx_leftover_keep((const char[2]){files[i][0], '\0'});
+        assert_string_equal(content(files[i]), TEXT TABLE);
+    }
+    assert_string_equal(content("mine"), "precious");
+    assert_string_equal(content("c.killed.part"), "read now");
+    assert_non_null(strstr(content("said"), "hprofx: file=b: what a killed run left cannot be kept as b.killed.part: it stays; hprofx-read "
+                                            "--recover b\n"));
+    close(fd);
+}
+
+static void names_that_are_too_long_are_left_alone(void **state)
+{
+    char name[PATH_MAX + 16], part[NAME_MAX + 8];
+    (void)state;
+    memset(name, 'n', sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    hpx_leftover_keep(name);
+    nothing_said();
+    name[NAME_MAX - 5] = '\0'; /* NAME.part fits, NAME.killed.part does not */
+    snprintf(part, sizeof(part), "%.*s.part", NAME_MAX - 5, name);
+    make(part, TEXT TABLE);
+    hpx_leftover_keep(name);
+    assert_true(there(part));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_was_counted_goes_aside_with_one_line),
+        TEST(an_older_generation_is_replaced_whole),
+        TEST(what_counted_nothing_is_removed_and_replaces_nothing),
+        TEST(what_counted_anything_is_kept),
+        TEST(long_files_are_looked_through),
+        TEST(a_living_run_keeps_its_files),
+        TEST(links_and_other_kinds_are_left_alone),
+        TEST(what_cannot_be_kept_stays_with_a_line),
+        TEST(names_that_are_too_long_are_left_alone),
+    };
+    return cmocka_run_group_tests_name("leftover", tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* leftover.c: files of a run that died: which they are, whether anything was counted in them, and their way aside. */
+#include "leftover.h"
+#include "compiler.h"
+#include "log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOK_BYTES ((uint64_t)16 << 20) /* a file whose beginning is longer without a table is kept unread */
+#define PIECE      ((size_t)64 << 10)
+#define MAGIC      "JAVA PROFILE "
+#define MAGIC_AT   18u /* of the byte behind the version: 0 in a binary file */
+#define HEADER     31u /* bytes of the binary one */
+#define RECORD     9u  /* tag, time, length */
+
+enum { PART, JOURNAL, FRESH, FILES };
+static const char *const suffixes[FILES] = {".part", ".journal.part", ".journal.new.part"};
+
+struct left {
+    char at[PATH_MAX], to[PATH_MAX];
+    int fd; /* -1: not there, or not a dead run's */
+    bool counted;
+};
+
+/* What one call needs. */
+struct leftovers {
+    struct left file[FILES];
+    char piece[PIECE];
+};
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && (a->st_mode & S_IFMT) == (b->st_mode & S_IFMT);
+}
+
+/* The locked file, if a run that died has left it. -1: errno ENOENT: nothing is there; else it is to be left alone. */
+static int open_dead(const char *path)
+{
+    struct stat before, opened, after;
+    if (lstat(path, &before) != 0) {
+        return -1;
+    }
+    int fd = S_ISREG(before.st_mode) ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1;
+    if (fd >= 0 && fstat(fd, &opened) == 0 && same_file(&before, &opened) && opened.st_uid == geteuid() && opened.st_nlink == 1 &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &after) == 0 && same_file(&opened, &after)) {
+        return fd;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = EBUSY;
+    return -1;
+}
+
+/* ---- whether anything was counted ---- */
+
+/* A whole line of the text format behind its header. */
+static bool line_counts(const char *line, size_t n)
+{
+    static const char *const others[] = {"THREAD ", "TRACE ", "\t"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
+        size_t k = strlen(others[i]);
+        if (n >= k && memcmp(line, others[i], k) == 0) {
+            return false;
+        }
+    }
+    return n > 0;
+}
+
+static bool text_counts(int fd, char *piece)
+{
+    char head[8]; /* the beginning of the line */
+    size_t n = 0;
+    bool body = false;
+    ssize_t got = 0;
+    for (uint64_t at = 0; at < LOOK_BYTES && (got = pread(fd, piece, PIECE, (off_t)at)) > 0; at += (uint64_t)got) {
+        for (const char *p = piece, *end = piece + got, *next; p < end; p = next) {
+            const char *newline = memchr(p, '\n', (size_t)(end - p));
+            size_t k = (size_t)((newline != NULL ? newline : end) - p);
+            size_t room = sizeof(head) - n;
+            memcpy(head + n, p, k < room ? k : room);
+            n += k < room ? k : room;
+            next = newline != NULL ? newline + 1 : end;
+            if (newline == NULL) {
+                continue;
+            }
+            if (body && line_counts(head, n)) {
+                return true;
+            }
+            body = body || (n == sizeof(head) && memcmp(head, "--------", n) == 0);
+            n = 0;
+        }
+    }
+    return got != 0; /* longer, or not to be read: then kept */
+}
+
+static uint32_t u4(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* A whole record of another kind than names, classes, frames, traces, threads and settings. */
+static bool binary_counts(int fd, char *piece, uint64_t size)
+{
+    static const uint32_t others = 1u << 0x01 | 1u << 0x02 | 1u << 0x03 | 1u << 0x04 | 1u << 0x05 | 1u << 0x0a | 1u << 0x0b | 1u << 0x0e;
+    uint64_t from = 0, have = 0;
+    for (uint64_t at = HEADER; at + RECORD <= size;) {
+        if (at >= LOOK_BYTES) {
+            return true;
+        }
+        if (at < from || at + RECORD > from + have) {
+            ssize_t got = pread(fd, piece, PIECE, (off_t)at);
+            if (got < (ssize_t)RECORD) {
+                return true;
+            }
+            from = at;
+            have = (uint64_t)got;
+        }
+        const unsigned char *record = (const unsigned char *)piece + (at - from);
+        at += RECORD + u4(record + 5);
+        if (at <= size && (record[0] >= 32 || !(others >> record[0] & 1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool counts(int fd, char *piece)
+{
+    struct stat st;
+    ssize_t n = fstat(fd, &st) == 0 ? pread(fd, piece, HEADER, 0) : -1;
+    size_t known = n < (ssize_t)strlen(MAGIC) ? (size_t)(n > 0 ? n : 0) : strlen(MAGIC);
+    if (n == 0) {
+        return false;
+    }
+    if (n < 0 || memcmp(piece, MAGIC, known) != 0) {
+        return true; /* somebody else's */
+    }
+    return (size_t)n > MAGIC_AT && piece[MAGIC_AT] == '\0' ? binary_counts(fd, piece, (uint64_t)st.st_size) : text_counts(fd, piece);
+}
+
+/* ---- aside ---- */
+
+/* The place in the kept generation is free; a file of it that nobody reads is removed. */
+static bool free_place(const char *path)
+{
+    int fd = open_dead(path);
+    if (fd < 0) {
+        return errno == ENOENT;
+    }
+    bool removed = unlink(path) == 0;
+    close(fd);
+    return removed;
+}
+
+static void keep(struct leftovers *l, const char *name)
+{
+    const struct left *part = &l->file[PART], *journal = &l->file[JOURNAL];
+    bool moved = free_place(part->to) && free_place(journal->to) && (!part->counted || rename(part->at, part->to) == 0) &&
+                 (!journal->counted || rename(journal->at, journal->to) == 0);
+    if (moved) {
+        hpx_warn("file=%.1200s: a killed run left what it had counted: hprofx-read --recover %.1200s.killed (kept until another one leaves "
+                 "something)",
+                 name, name);
+    } else {
+        hpx_warn("file=%.1200s: what a killed run left cannot be kept as %.1200s.killed.part: it stays; hprofx-read --recover %.1200s",
+                 name, name, name);
+    }
+}
+
+static bool names(struct leftovers *l, const char *name)
+{
+    for (int i = 0; i < FILES; i++) {
+        struct left *f = &l->file[i];
+        int n = snprintf(f->at, sizeof(f->at), "%s%s", name, suffixes[i]);
+        int m = snprintf(f->to, sizeof(f->to), "%s.killed%s", name, suffixes[i]);
+        if (n <= 0 || m <= 0 || (size_t)m >= sizeof(f->to)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void hpx_leftover_keep(const char *name)
+{
+    struct leftovers *l = malloc(sizeof(*l));
+    if (l == NULL || !names(l, name)) {
+        free(l);
+        return;
+    }
+    bool any = false;
+    for (int i = 0; i < FILES; i++) {
+        struct left *f = &l->file[i];
+        f->fd = open_dead(f->at);
+        f->counted = f->fd >= 0 && i != FRESH && counts(f->fd, l->piece);
+        any |= f->counted;
+    }
+    for (int i = 0; i < FILES; i++) {
+        if (l->file[i].fd >= 0 && !l->file[i].counted) {
+            (void)unlink(l->file[i].at);
+        }
+    }
+    if (any) {
+        keep(l, name);
+    }
+    for (int i = 0; i < FILES; i++) {
+        if (l->file[i].fd >= 0) {
+            close(l->file[i].fd);
+        }
+    }
+    free(l);
+}
