@@ -91,7 +91,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 {
     (void)thread;
     if (hpx_gate_enter(&hpx_agent.gate)) {
-        hpx_names_class(jvmti, env, klass, true);
+        hpx_names_class(jvmti, env, klass, HPX_NAMES_ALL);
         hpx_gate_leave(&hpx_agent.gate);
     }
 }
@@ -130,10 +130,9 @@ static void give_up(const struct hpx_err *err)
 /* SIGQUIT: on a thread of the VM's, before it prints its own dump of the threads, or after it. */
 static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
 {
-    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff};
     (void)jvmti;
     if (hpx_gate_enter(&hpx_agent.gate)) {
-        (void)hpx_dump_request(&all);
+        hpx_dump_request_signal();
         hpx_gate_leave(&hpx_agent.gate);
     }
 }
@@ -200,7 +199,7 @@ static void record_loaded_classes(jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->ExceptionClear(env);
     }
     for (jint i = 0; i < n; i++) {
-        hpx_names_class(jvmti, env, all[i], hpx_agent.opt.binary);
+        hpx_names_class(jvmti, env, all[i], hpx_agent.opt.binary ? HPX_NAMES_CLASS : HPX_NAMES_NONE);
         (*env)->DeleteLocalRef(env, all[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);

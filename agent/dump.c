@@ -22,7 +22,9 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_WISH };
 #define JOURNAL_RESTS   3u
 #define COLLECT_TRACES  65536u /* of a drainer at a time */
 #define PEEK_TRIES      100u
+#define MOST_ASKED      64u /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
 
+static _Atomic uint32_t asked;    /* relaxed: of MOST_ASKED */
 static atomic_bool period_runs;   /* relaxed: a hint: the last dump of dump= is not yet written */
 static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
 
@@ -236,12 +238,18 @@ static bool take_snapshots(bool keep)
     return (!hpx_agent_samples() || dump.samples != NULL) && (!hpx_agent_calls() || dump.calls != NULL);
 }
 
-/* wish NULL: the last one. */
-static void hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wish)
+/* wish NULL: the last one. false: no memory to pass it on, and there is time left. */
+static bool hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wish)
 {
-    hpx_output_dump(dump.samples, dump.calls, r, wish);
+    if (!hpx_output_dump(dump.samples, dump.calls, r, wish)) {
+        if (hpx_clock_mono() <= dump.naming_until) {
+            return false;
+        }
+        hpx_output_leave_out(dump.samples, dump.calls, wish);
+    }
     dump.samples = NULL;
     dump.calls = NULL;
+    return true;
 }
 
 /* What waits when a round begins is written in tables of one slice each: each trace at most once in JOURNAL_NS. At most a quarter of a
@@ -286,14 +294,16 @@ static bool serve_wish(void)
         }
         return true;
     }
-    if (m->wish.traces) {
+    if (m->wish.traces && dump.samples == NULL) {
         dump.samples = hpx_model_traces(hpx_agent.model); /* NULL: said when it is handed over */
-    } else if (!take_snapshots(m->wish.keep) && hpx_clock_mono() <= dump.naming_until) {
+    } else if (!m->wish.traces && !take_snapshots(m->wish.keep) && hpx_clock_mono() <= dump.naming_until) {
         return false; /* the counts stand: a later pass may find memory */
     }
     struct hpx_report r;
     hpx_report_collect(&r, dump.calls);
-    hand_over(&r, &m->wish);
+    if (!hand_over(&r, &m->wish)) {
+        return false;
+    }
     free(drop_wish());
     return true;
 }
@@ -317,8 +327,8 @@ static void finish(void)
     }
     struct hpx_report r;
     hpx_report_collect(&r, dump.calls); /* after the snapshots, which count what they cannot name */
-    if (wanted) {
-        hand_over(&r, NULL);
+    if (wanted && !hand_over(&r, NULL)) {
+        return;
     }
     hpx_output_end(&r);
     dump.state = ENDED;
@@ -488,6 +498,27 @@ bool hpx_dump_request(const struct hpx_dump_wish *wish)
     m->wish = *wish;
     hpx_lane_post(&hpx_agent.aggregator.control, &m->m, true);
     return true;
+}
+
+/* The writer's thread, or the aggregator. */
+static void signal_done(uint64_t unused)
+{
+    (void)unused;
+    atomic_fetch_sub_explicit(&asked, 1, memory_order_relaxed);
+}
+
+void hpx_dump_request_signal(void)
+{
+    static atomic_bool said;
+    const struct hpx_dump_wish all = {.cutoff = hpx_agent.opt.cutoff, .done = signal_done};
+    if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= MOST_ASKED) {
+        signal_done(0);
+        hpx_count(&hpx_agent.counters, HPX_C_DUMPS_UNTOLD, 1);
+        hpx_warn_once(&said, "%s: %u dumps on request wait for the output: further ones are left out; what was counted is in the next one",
+                      hpx_agent_mode(), MOST_ASKED);
+    } else if (!hpx_dump_request(&all)) {
+        signal_done(0);
+    }
 }
 
 void hpx_dump_request_final(void)

@@ -28,6 +28,10 @@ struct hpx_dump_wish {
  * false: no memory, counted and said; `done` is not called. A request that comes behind the last dump is never served. */
 bool hpx_dump_request(const struct hpx_dump_wish *wish);
 
+/* SIGQUIT: a dump now. Any thread inside the gate. Where 64 of them are not yet written (an output that stands) it is left out, counted and
+ * said once. */
+void hpx_dump_request_signal(void);
+
 /* VMDeath, after the gate was shut: the last dump (if doe=y), then the end of the output. Once. */
 void hpx_dump_request_final(void);
 

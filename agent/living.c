@@ -48,3 +48,9 @@ void hpx_living_each(void (*fn)(const struct hpx_thread_rec *rec))
     each = fn;
     twalk(root, visit);
 }
+
+void hpx_living_end(void (*fn)(void *rec))
+{
+    tdestroy(root, fn);
+    root = NULL;
+}

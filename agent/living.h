@@ -15,5 +15,7 @@ const struct hpx_thread_rec *hpx_living_find(uint32_t serial);
 const struct hpx_thread_rec *hpx_living_remove(uint32_t serial);
 /* In the order of their serials. */
 void hpx_living_each(void (*fn)(const struct hpx_thread_rec *rec));
+/* Takes all of them out; fn(rec) for each, in no order. */
+void hpx_living_end(void (*fn)(void *rec));
 
 #endif

@@ -86,7 +86,7 @@ static void class_text_put(const struct class_text *t, char *to)
     }
 }
 
-void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named)
+void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_said said)
 {
     jint n = 0;
     jmethodID *ids = NULL;
@@ -100,7 +100,8 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named)
     }
     struct class_text text = {.n = 0};
     struct hpx_msg_class *m = NULL;
-    bool have_text = e == JVMTI_ERROR_NONE && named && class_text_init(jvmti, klass, ids, n, &text);
+    bool have_text =
+        e == JVMTI_ERROR_NONE && said != HPX_NAMES_NONE && class_text_init(jvmti, klass, ids, said == HPX_NAMES_ALL ? n : 0, &text);
     if (e == JVMTI_ERROR_NONE) {
         m = hpx_msg_class_new((uint32_t)n, have_text ? text.bytes : 0);
     }

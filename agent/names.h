@@ -8,9 +8,14 @@
 
 #include "agent.h"
 
-/* Tells the model of a class: its jmethodIDs (which must exist before AsyncGetCallTrace can name a method) and a weak reference; with
- * `named` also its own name and its methods'. A class that cannot be listed is counted. ClassPrepare and VMInit. */
-void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, bool named);
+/* Tells the model of a class: its jmethodIDs (which must exist before AsyncGetCallTrace can name a method) and a weak reference; what
+ * else is said. A class that cannot be listed is counted. ClassPrepare and VMInit. */
+enum hpx_names_said {
+    HPX_NAMES_NONE,  /* asked for when sampled */
+    HPX_NAMES_CLASS, /* its own name; its methods' are asked for when sampled */
+    HPX_NAMES_ALL
+};
+void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_said said);
 
 /* Answers a request on the control lane and frees it. The service thread. */
 void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r);

@@ -4,6 +4,8 @@
 #include "clock.h"
 #include "living.h"
 #include "out_socket.h"
+#include "output.h"
+#include "pace.h"
 #include "peer.h"
 #include "spawn.h"
 #include <stdarg.h>
@@ -12,8 +14,9 @@
 
 #define MS         UINT64_C(1000000)
 #define END_NS     (4500 * MS)
-#define LAST_NS    (300 * MS)  /* of these, for what is queued when the last dump was written */
-#define DUMP_NS    (1000 * MS) /* that a dump may wait for room while the program runs */
+#define LAST_NS    (300 * MS) /* of these, for what is queued when the last dump was written */
+#define SLICE_NS   (100 * MS) /* between two looks at whether a dump may wait on */
+#define BEHIND     65536u     /* messages that wait for the writer's thread meanwhile: then it waits no more */
 #define AWAIT_NS   (1000 * MS)
 #define QUEUE      ((size_t)8 << 20)
 #define LAST_NOTE  0x0fffffffu /* ids of notes: below those of all other strings */
@@ -23,12 +26,13 @@ static struct {
     struct hpx_out_socket *socket; /* NULL: the output is a file. Constant once open */
     struct hpx_stream *stream;
     struct hpx_wake *wake;
-    uint64_t room_ns;       /* the writer's: that this dump may still wait */
-    uint64_t end_at;        /* VMDeath's, before `ends` */
-    atomic_bool ends;       /* release: hpx_net_end(); acquire: before_dump(). Covers end_at */
-    _Atomic uint32_t notes; /* relaxed: so far, for their ids */
-    _Atomic pid_t tid;      /* relaxed: for the CPU clock only */
-    atomic_bool awaited;    /* relaxed: the writer's: a connection was waited for at the end */
+    struct hpx_patience patience; /* the writer's: this dump's */
+    bool hurry;                   /* the writer's: it waits no more */
+    uint64_t end_at;              /* VMDeath's, before `ends` */
+    atomic_bool ends;             /* release: hpx_net_end(); acquire: hpx_net_ends(). Covers end_at */
+    _Atomic uint32_t notes;       /* relaxed: so far, for their ids */
+    _Atomic pid_t tid;            /* relaxed: for the CPU clock only */
+    atomic_bool awaited;          /* relaxed: the writer's: a connection was waited for at the end */
 } net;
 
 static void wake(void *ctx)
@@ -75,15 +79,37 @@ static size_t note(void *ctx, char *to, size_t most, const struct hpx_out_socket
     return 9 + id_size + n;
 }
 
+/* What this dump may wait at once; 0: nothing. At the end the time that is left bounds it, before that what the peer takes meanwhile. */
+static uint64_t slice(void)
+{
+    if (!hpx_net_ends()) {
+        return SLICE_NS;
+    }
+    uint64_t now = hpx_clock_mono();
+    uint64_t left = now + LAST_NS < net.end_at ? net.end_at - LAST_NS - now : 0;
+    return left < SLICE_NS ? left : SLICE_NS;
+}
+
+static bool may_wait_on(uint64_t waited)
+{
+    struct hpx_out_socket_counts c;
+    if (hpx_net_ends()) {
+        return true;
+    }
+    hpx_out_socket_count(net.socket, &c);
+    return hpx_patience_lasts(&net.patience, waited, c.sent_bytes) && hpx_output_behind() < BEHIND;
+}
+
 static void room(size_t n)
 {
-    if (net.room_ns == 0) {
-        return;
+    n = n < QUEUE - HPX_OUT_SOCKET_NOTE ? n : QUEUE - HPX_OUT_SOCKET_NOTE;
+    while (!net.hurry && hpx_out_socket_room(net.socket, n, 0) == 0) {
+        uint64_t ns = slice(), began = hpx_clock_mono();
+        if (ns > 0) {
+            (void)hpx_out_socket_room(net.socket, n, ns);
+        }
+        net.hurry = ns == 0 || !may_wait_on(hpx_clock_mono() - began);
     }
-    uint64_t began = hpx_clock_mono();
-    (void)hpx_out_socket_room(net.socket, n < QUEUE - HPX_OUT_SOCKET_NOTE ? n : QUEUE - HPX_OUT_SOCKET_NOTE, net.room_ns);
-    uint64_t took = hpx_clock_mono() - began;
-    net.room_ns -= took < net.room_ns ? took : net.room_ns;
 }
 
 int hpx_net_open(struct hpx_stream *s, struct hpx_wake *w, struct hpx_err *err)
@@ -129,15 +155,14 @@ bool hpx_net_turn(void)
 
 void hpx_net_before_dump(void)
 {
-    net.room_ns = DUMP_NS;
-    if (atomic_load_explicit(&net.ends, memory_order_acquire)) { /* partner: hpx_net_end() */
-        if (!atomic_exchange_explicit(&net.awaited, true, memory_order_relaxed)) {
-            (void)hpx_out_socket_await(net.socket, AWAIT_NS);
-        }
-        uint64_t now = hpx_clock_mono();
-        net.room_ns = now + LAST_NS < net.end_at ? net.end_at - LAST_NS - now : 0;
+    struct hpx_out_socket_counts c;
+    if (hpx_net_ends() && !atomic_exchange_explicit(&net.awaited, true, memory_order_relaxed)) {
+        (void)hpx_out_socket_await(net.socket, AWAIT_NS);
     }
     (void)hpx_net_turn();
+    hpx_out_socket_count(net.socket, &c);
+    net.patience = (struct hpx_patience){.taken = c.sent_bytes};
+    net.hurry = false;
 }
 
 void hpx_net_begin(void)
@@ -181,7 +206,7 @@ void hpx_net_end(void)
         return;
     }
     net.end_at = hpx_clock_mono() + END_NS;
-    atomic_store_explicit(&net.ends, true, memory_order_release); /* partner: hpx_net_before_dump(), hpx_net_ends() */
+    atomic_store_explicit(&net.ends, true, memory_order_release); /* partner: hpx_net_ends() */
     hpx_out_socket_deadline(net.socket, net.end_at);
 }
 

@@ -25,8 +25,8 @@ bool hpx_net_turn(void);
 bool hpx_net_thread_begin(uint64_t at, const struct hpx_thread_rec *rec);
 void hpx_net_thread_end(uint64_t at, const struct hpx_thread_rec *rec, const struct hpx_thread_rec **start);
 void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
-/* Before a dump: as turn(), and how long it may wait for room from now on: 1 s, at the end what is left of its time. At the end a
- * connection is waited for, 1 s. */
+/* Before a dump: as turn(). The dump may wait for room while the peer takes some (pace.h) and not too much waits behind the dump; at the
+ * end of the program while there is time. At the end a connection is waited for, 1 s. */
 void hpx_net_before_dump(void);
 
 /* VMDeath, first: all must be sent within 4.5 s, and no command is carried out from now on. */

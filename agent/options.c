@@ -87,9 +87,9 @@ static enum value_is take_period(uint64_t *ns, const char *value)
     size_t n = strspn(value, "0123456789");
     unsigned long count = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
     for (size_t i = 0; i < HPX_ARRAY_LEN(units); i++) {
-        if (n > 0 && count > 0 && !strcmp(value + n, units[i].name)) {
+        if (n > 0 && !strcmp(value + n, units[i].name)) {
             *ns = count < HPX_OPT_MAX_PERIOD_NS / units[i].ns ? count * units[i].ns : HPX_OPT_MAX_PERIOD_NS;
-            return VALUE_GOOD;
+            return *ns >= HPX_OPT_MIN_PERIOD_NS ? VALUE_GOOD : VALUE_WRONG;
         }
     }
     return VALUE_WRONG;

@@ -30,7 +30,7 @@ struct hpx_options {
     bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
-    uint64_t dump_ns;     /* a dump each; 0: none, else at most HPX_OPT_MAX_PERIOD_NS */
+    uint64_t dump_ns;     /* a dump each; 0: none, else HPX_OPT_MIN_PERIOD_NS to HPX_OPT_MAX_PERIOD_NS */
     enum hpx_engine sampler;
     int signal;    /* number of the signal of cpu=samples and times=sampled */
     double cutoff; /* >= 0, inf or nan */
@@ -51,6 +51,8 @@ struct hpx_options {
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
 
+/* A dump takes a look at all that was ever sampled, and stays in the file: more of them leave a program that serves them. */
+#define HPX_OPT_MIN_PERIOD_NS UINT64_C(100000000)
 #define HPX_OPT_MAX_PERIOD_NS (1000u * HPX_OPT_MAX_INTERVAL_NS)
 
 /* Sources are taken in this order, the later wins: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS (both read by the caller, NULL: not set), command

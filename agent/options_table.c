@@ -51,9 +51,9 @@ const struct hpx_opt hpx_opts[] = {
      .what = "the thread in traces", .more = "y: each thread has traces of its own. Some readers of HPROF text, gprof2dot among them, take only files made with thread=n."},
     {.name = "doe", .kind = HPX_OPT_FLAG, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
      .what = "write a profile at exit", .more = "n: the file has the threads alone. Profiles that are asked for while the program runs are written all the same."},
-    {.name = "dump", .kind = HPX_OPT_PERIOD, .values = "TIME", .must = "a time above 0: 500ms, 60s, 5m, 1h", .def = "off",
+    {.name = "dump", .kind = HPX_OPT_PERIOD, .values = "TIME", .must = "a time from 100ms on: 500ms, 60s, 5m, 1h", .def = "off",
      .what = "a profile each so often: 60s, 5m, 1h",
-     .more = "As if it were asked for by SIGQUIT, each time; without a unit the number is seconds. Each profile holds what happened since the one before."},
+     .more = "As if it were asked for by SIGQUIT, each time; without a unit the number is seconds, and 100ms is the least. Each profile holds what happened since the one before."},
     {.name = "split", .kind = HPX_OPT_FLAG, .offset = AT(split), .values = YN, .must = YN, .def = "n",
      .what = "a file for each requested profile",
      .more = "y: the profiles asked for by SIGQUIT or dump= go to NAME.1, NAME.2 and so on, each a whole file; the one at exit is NAME. n: all of them stand one "

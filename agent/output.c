@@ -3,6 +3,7 @@
 #include "output.h"
 #include "clock.h"
 #include "journal.h"
+#include "living.h"
 #include "log.h"
 #include "net.h"
 #include "out_file.h"
@@ -73,12 +74,13 @@ static struct {
     uint32_t nsplit;            /* the thread's: files of their own so far */
     uint64_t split_lost;        /* the thread's: bytes that those have not */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
-    struct msg_dump *spare;     /* the aggregator's: for a dump when there is no memory for a message */
+    struct msg_dump *spare;     /* the aggregator's: the last dump's, when there is no memory for a message */
     char text[HPX_REPORT_TEXT]; /* the thread's */
     sem_t done;                 /* posted after MSG_END was carried out */
     atomic_bool lacks;          /* relaxed: told by the thread to itself, or before the message of the end: an output lacks something */
     atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
-    _Atomic uint64_t steps;     /* relaxed: messages carried out, for who waits for the end */
+    _Atomic uint64_t posted;    /* relaxed: messages */
+    _Atomic uint64_t steps;     /* relaxed: of these, carried out */
     _Atomic pid_t tid;          /* relaxed: for the CPU clock only */
 } output;
 
@@ -118,6 +120,19 @@ int hpx_output_init(struct hpx_err *err)
     return rc;
 }
 
+static void post(struct hpx_msg *m, bool wake)
+{
+    atomic_fetch_add_explicit(&output.posted, 1, memory_order_relaxed);
+    hpx_lane_post(&output.lane, m, wake);
+}
+
+uint64_t hpx_output_behind(void)
+{
+    uint64_t done = atomic_load_explicit(&output.steps, memory_order_relaxed);
+    uint64_t posted = atomic_load_explicit(&output.posted, memory_order_relaxed);
+    return posted > done ? posted - done : 0;
+}
+
 static void say_left_out(void)
 {
     atomic_store_explicit(&output.lacks, true, memory_order_relaxed);
@@ -131,22 +146,34 @@ static void note_error(const struct hpx_out *o)
     }
 }
 
+/* refused: records of this dump that are not in the output, which net= alone does. */
+static void say_done(const struct msg_dump *d, uint64_t refused)
+{
+    char what[128];
+    snprintf(what, sizeof what, "%s%s", d->snapshot != NULL ? " CPU usage by sampling running threads ..." : "",
+             d->calls == NULL                  ? ""
+             : hpx_agent.opt.cpu & HPX_CPU_OLD ? " CPU usage in old prof format ..."
+                                               : " CPU usage by timing methods ...");
+    if (refused == 0) {
+        hpx_say("Dumping%s done.", what);
+    } else {
+        hpx_say("Dumping%s incomplete: net=%s: %llu of its records were not sent.", what, hpx_agent.opt.net, (unsigned long long)refused);
+    }
+}
+
 static void write_dump(struct msg_dump *d)
 {
-    bool old = hpx_agent.opt.cpu & HPX_CPU_OLD;
     if ((d->snapshot == NULL && hpx_agent_samples()) || (d->calls == NULL && hpx_agent_calls())) {
         say_left_out();
     }
     if (d->snapshot == NULL && d->calls == NULL) {
         return;
     }
+    uint64_t refused = output.now->out.refused;
     hpx_report_text(output.text, &d->report);
     hpx_stream_dump(output.now, d->snapshot, d->calls, &d->wish, output.text);
     if (hpx_out_section(&output.now->out, true) == 0 && hpx_agent.opt.verbose && !d->wish.answer) {
-        hpx_say("Dumping%s%s done.", d->snapshot != NULL ? " CPU usage by sampling running threads ..." : "",
-                d->calls == NULL ? ""
-                : old            ? " CPU usage in old prof format ..."
-                                 : " CPU usage by timing methods ...");
+        say_done(d, output.now->out.refused - refused);
     }
     hpx_snapshot_destroy(d->snapshot);
     hpx_call_snapshot_destroy(d->calls);
@@ -196,11 +223,17 @@ static void begin_split(const struct msg_split *m)
     hpx_out_flush(&output.split.out); /* a kill from here on leaves a header, without which a reader refuses the file */
 }
 
+static void free_start(void *rec)
+{
+    free((char *)rec - offsetof(struct msg_thread, rec));
+}
+
 static void end(struct msg_end *e)
 {
     hpx_stream_end(&output.main);
     note_error(&output.main.out);
     hpx_journal_end(atomic_load_explicit(&output.lacks, memory_order_relaxed));
+    hpx_living_end(free_start);
     hpx_net_said(&e->report.total);
     uint64_t lost = output.main.out.lost + output.split_lost;
     if (lost > 0) {
@@ -237,7 +270,7 @@ static bool net_thread(const struct msg_thread *t)
     }
     hpx_net_thread_end(t->at, &t->rec, &start);
     if (start != NULL) {
-        free((void *)((uintptr_t)start - offsetof(struct msg_thread, rec)));
+        free_start((void *)(uintptr_t)start);
     }
     return false;
 }
@@ -387,7 +420,7 @@ bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
     m->rec.name = keep(&at, rec->name);
     m->rec.group = keep(&at, rec->group);
     m->rec.parent_group = keep(&at, rec->parent_group);
-    hpx_lane_post(&output.lane, &m->m, false);
+    post(&m->m, false);
     return true;
 }
 
@@ -402,7 +435,7 @@ bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded)
     m->at = hpx_clock_mono();
     m->rec = *rec;
     m->rec.name = keep(&at, rec->name);
-    hpx_lane_post(&output.lane, &m->m, false);
+    post(&m->m, false);
     return true;
 }
 
@@ -416,25 +449,19 @@ static void post_split(void)
     }
     clock_gettime(CLOCK_REALTIME, &m->wall);
     m->mono = hpx_clock_mono();
-    hpx_lane_post(&output.lane, &m->m, false);
+    post(&m->m, false);
     (void)hpx_model_retell(hpx_agent.model);
 }
 
-void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish)
+bool hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_report *r, const struct hpx_dump_wish *wish)
 {
     struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
-    if (m == NULL) {
+    if (m == NULL && wish == NULL) {
         m = output.spare;
         output.spare = NULL;
     }
     if (m == NULL) {
-        say_left_out();
-        hpx_snapshot_destroy(s);
-        hpx_call_snapshot_destroy(calls);
-        if (wish != NULL && wish->done != NULL) {
-            wish->done(wish->arg);
-        }
-        return;
+        return false;
     }
     m->snapshot = s;
     m->calls = calls;
@@ -443,7 +470,18 @@ void hpx_output_dump(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, co
     if (wish != NULL && hpx_agent.opt.split) {
         post_split();
     }
-    hpx_lane_post(&output.lane, &m->m, true);
+    post(&m->m, true);
+    return true;
+}
+
+void hpx_output_leave_out(struct hpx_snapshot *s, struct hpx_call_snapshot *calls, const struct hpx_dump_wish *wish)
+{
+    say_left_out();
+    hpx_snapshot_destroy(s);
+    hpx_call_snapshot_destroy(calls);
+    if (wish != NULL && wish->done != NULL) {
+        wish->done(wish->arg);
+    }
 }
 
 void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls, bool whole)
@@ -463,13 +501,13 @@ void hpx_output_journal(struct hpx_snapshot *samples, struct hpx_call_snapshot *
         return;
     }
     if (whole) {
-        hpx_lane_post(&output.lane, begin, false);
+        post(begin, false);
         (void)hpx_model_retell(hpx_agent.model);
     }
     m->samples = samples;
     m->calls = calls;
     atomic_store_explicit(&output.journal_waits, true, memory_order_relaxed);
-    hpx_lane_post(&output.lane, &m->m, true);
+    post(&m->m, true);
 }
 
 bool hpx_output_journal_waits(void)
@@ -490,7 +528,7 @@ void hpx_output_end(const struct hpx_report *r)
     if (r != NULL) {
         m->report = *r;
     }
-    hpx_lane_post(&output.lane, &m->m, true);
+    post(&m->m, true);
 }
 
 bool hpx_output_wait(uint64_t stall_ns)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* peer.c: the commands of peer.h. */
 #include "peer.h"
+#include "clock.h"
 #include "dump.h"
 #include "log.h"
 #include "net.h"
+#include "pace.h"
 #include "service.h"
 #include "spawn.h"
 #include "thread_table.h"
@@ -18,6 +20,7 @@ struct msg_command {
 
 static struct {
     struct hpx_msg *first, *last; /* the aggregator's: not yet begun */
+    struct hpx_pace pace;         /* the aggregator's */
     atomic_bool busy;             /* release: done(); acquire: hpx_peer_pass_end(): what a command began still runs */
     atomic_bool collection_waits; /* relaxed: a FORCE GC that has not begun */
     atomic_bool leaving;          /* relaxed: EXIT THE VM is being carried out */
@@ -182,6 +185,10 @@ static void set_depth(const struct hpx_command *c)
         leave_out(c, "the program was started with depth=0: nothing is sampled");
     } else if (hpx_agent_samples()) {
         atomic_store_explicit(&hpx_agent.depth, c->depth, memory_order_relaxed);
+        if (c->depth == 0) {
+            hpx_net_complain("command %s, serial %u: a depth of 0: nothing is sampled until it is set again", hpx_command_name(c->tag),
+                             c->serial);
+        }
     }
 }
 
@@ -235,13 +242,31 @@ static void carry_out(const struct hpx_command *c)
     }
 }
 
+static bool is_busy(void)
+{
+    return atomic_load_explicit(&peer.busy, memory_order_acquire); /* partner: done() */
+}
+
+/* What may not begin yet is looked at again in the next pass. */
 void hpx_peer_pass_end(void)
 {
-    while (peer.first != NULL && !atomic_load_explicit(&peer.busy, memory_order_acquire)) { /* partner: done() */
+    if ((peer.first == NULL && !peer.pace.turn) || is_busy()) {
+        return;
+    }
+    hpx_pace_end(&peer.pace, hpx_clock_mono());
+    while (peer.first != NULL && !is_busy()) {
         struct msg_command *m = (struct msg_command *)(void *)peer.first;
+        uint64_t now = hpx_clock_mono();
+        if (!hpx_pace_may(&peer.pace, &m->c, now)) {
+            break;
+        }
+        hpx_pace_begin(&peer.pace, &m->c, now);
         peer.first = m->m.next;
         carry_out(&m->c);
         free(m);
+    }
+    if (!is_busy()) {
+        hpx_pace_end(&peer.pace, hpx_clock_mono());
     }
 }
 

@@ -2,8 +2,8 @@
 /* peer.h: what the peer of net= asks for, carried out in its order.
  *
  * The aggregator carries out, one command at a time, at the end of a pass: a dump or a collection that a command began has to be done
- * before the next one begins. What a mode or this version lacks is answered by a line on stderr. Nothing that a peer sends ends the
- * program, but for EXIT THE VM with allow-exit=y. */
+ * before the next one begins, and what costs has pauses behind it (pace.h). What a mode or this version lacks is answered by a line on
+ * stderr. Nothing that a peer sends ends the program, but for EXIT THE VM with allow-exit=y. */
 #ifndef HPX_PEER_H
 #define HPX_PEER_H
 

@@ -5,8 +5,9 @@
 
 uint32_t hpx_stacks_depth(const struct hpx_agent_thread *t)
 {
-    /* A ring has its size from the depth at its thread's start: one stack is at most half of it. */
-    uint32_t most = (uint32_t)(((t->base.ring.mask + 1) / 2 - HPX_EV_SAMPLE_BYTES(1)) / sizeof(struct hpx_ev_frame));
+    /* A ring has its size from the depth at its thread's start, and takes a quarter of it as one record: here with one frame more, which
+     * the walk may need. */
+    uint32_t most = (uint32_t)(((t->base.ring.mask + 1) / 4 - HPX_EV_SAMPLE_BYTES(1)) / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_agent.depth, memory_order_relaxed);
     return depth < most ? depth : most;
 }

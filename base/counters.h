@@ -36,7 +36,7 @@
     X(METHODS_UNNAMED, LOSS, "methods not named", "sampled methods whose class was gone before it was named")                              \
     X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was gone before its lines were read")                   \
     X(INLINES_MISSED, LOSS, "compilations not recorded", "compiled methods whose inlined methods could not be recorded")                   \
-    X(DUMPS_UNTOLD, LOSS, "dumps not made", "dumps on request for which there was no memory")                                              \
+    X(DUMPS_UNTOLD, LOSS, "dumps not made", "dumps on request that were left out: no memory, or too many waited")                          \
     X(JOURNAL_LACKS, LOSS, "counts not in the journal",                                                                                    \
       "samples or calls that a dump on request took and for which the journal had no memory")                                              \
     X(NET_DROPPED, LOSS, "records not sent, slow peer", "records that found no room: the peer of net= did not keep up")                    \

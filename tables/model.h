@@ -37,7 +37,7 @@ enum hpx_model_msg {
 };
 
 /* A class and its methods. `text`: when named: signature 0, source file 0 (empty: none), then for each method name 0 and signature 0 (empty
- * when not asked for). All modified UTF-8, as JVMTI gives it. */
+ * when not asked for); methods behind its end are asked for when they are sampled. All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
     uint64_t ref; /* a weak reference, this message's own: given back by HPX_MSG_DROP when the class is gone; 0: none */

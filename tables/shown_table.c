@@ -59,7 +59,8 @@ uint32_t hpx_shown_method(struct hpx_shown *s, uint32_t klass, uint32_t class_na
     if (!r) {
         return HPX_INTERN_NONE;
     }
-    *r = (struct hpx_method_rec){text_of(s, class_name), text_of(s, name), text_of(s, signature), text_of(s, source), klass};
+    *r =
+        (struct hpx_method_rec){text_of(s, class_name), text_of(s, name), text_of(s, signature), text_of(s, source), klass, s->methods.len};
     hpx_intern_put(&s->method_index, h, s->methods.len - 1);
     return s->methods.len - 1;
 }

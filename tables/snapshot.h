@@ -29,6 +29,7 @@ struct hpx_class_rec {
 struct hpx_method_rec {
     struct hpx_text class_name, name, signature, source; /* source, signature: len 0 = none */
     uint32_t klass;                                      /* class serial; HPX_SERIAL_CLASS: hprofx.unknown; 0: classes are not told of */
+    uint32_t number;                                     /* from 1, dense, this record's alone; 0: it has none */
 };
 
 #define HPX_LINE_UNKNOWN (-1)

@@ -48,12 +48,14 @@ void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o)
 {
     memset(w, 0, sizeof(*w));
     w->out = o;
+    hpx_method_texts_init(&w->methods);
 }
 
 void hpx_ascii_fini(struct hpx_ascii *w)
 {
     hpx_seen_fini(&w->written);
     hpx_seen_fini(&w->begun);
+    hpx_method_texts_fini(&w->methods);
 }
 
 /* As ctime(), which would share a buffer with the program. */
@@ -120,65 +122,41 @@ static void put_method(struct hpx_out *o, const struct hpx_method_rec *m)
     if (m->name.len > 0) {
         hpx_text_put(o, m->name, false);
     } else {
-        hpx_out_str(o, "<Unknown Method>");
+        hpx_out_str(o, HPX_UNKNOWN_METHOD);
     }
 }
 
-#define NUMBER 20u /* digits of the largest figure */
+static unsigned digits_of(uint64_t v)
+{
+    unsigned n = 1;
+    for (; v >= 10000; v /= 10000) {
+        n += 4;
+    }
+    return n + (v >= 10) + (v >= 100) + (v >= 1000);
+}
 
 /* Decimal digits, at least `width` characters with blanks before them. Returns the place behind: printf takes most of a table's time. */
 static char *put_number(char *to, uint64_t v, unsigned width)
 {
-    char digits[NUMBER];
-    unsigned n = 0;
-    do {
-        digits[n++] = (char)('0' + v % 10);
-        v /= 10;
-    } while (v > 0);
+    static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+                                "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    unsigned n = digits_of(v);
     for (; width > n; width--) {
         *to++ = ' ';
     }
-    while (n > 0) {
-        *to++ = digits[--n];
+    char *at = to + n;
+    for (; v >= 10; v /= 100) {
+        memcpy(at -= 2, pairs + v % 100 * 2, 2);
     }
-    return to;
+    if (at > to) {
+        *to = (char)('0' + v);
+    }
+    return to + n;
 }
 
 static char *put_literal(char *to, const char *s)
 {
     return stpcpy(to, s);
-}
-
-#define FRAME_TEXT 1000u /* of names that are put together on the stack */
-
-/* A frame whose names are short and need no escape, in one piece; false: another. */
-static bool put_plain_frame(struct hpx_out *o, const struct hpx_frame_rec *f)
-{
-    static const struct hpx_text unknown_source = {"<Unknown Source>", 16};
-    char line[FRAME_TEXT + 64], *to = line;
-    const struct hpx_method_rec *m = f->method;
-    const struct hpx_text source = m->source.len > 0 ? m->source : unknown_source;
-    if (m->name.len == 0 || (uint64_t)m->class_name.len + m->name.len + source.len > FRAME_TEXT) {
-        return false;
-    }
-    *to++ = '\t';
-    to = hpx_text_copy_plain(to, m->class_name);
-    if (to != NULL) {
-        *to++ = '.';
-        to = hpx_text_copy_plain(to, m->name);
-    }
-    if (to != NULL) {
-        *to++ = '(';
-        to = hpx_text_copy_plain(to, source);
-    }
-    if (to == NULL) {
-        return false;
-    }
-    *to++ = ':';
-    to = f->line > 0 ? put_number(to, (uint32_t)f->line, 0) : put_literal(to, "Unknown line");
-    to = put_literal(to, ")\n");
-    hpx_out_bytes(o, line, (size_t)(to - line));
-    return true;
 }
 
 static void put_frame(struct hpx_out *o, const struct hpx_frame_rec *f)
@@ -189,7 +167,7 @@ static void put_frame(struct hpx_out *o, const struct hpx_frame_rec *f)
     if (f->method->source.len > 0) {
         hpx_text_put(o, f->method->source, false);
     } else {
-        hpx_out_str(o, "<Unknown Source>");
+        hpx_out_str(o, HPX_UNKNOWN_SOURCE);
     }
     if (f->line > 0) {
         hpx_out_printf(o, ":%" PRId32 ")\n", f->line);
@@ -198,22 +176,34 @@ static void put_frame(struct hpx_out *o, const struct hpx_frame_rec *f)
     }
 }
 
-static void put_trace(struct hpx_out *o, const struct hpx_trace_rec *t)
+static void put_frames(struct hpx_ascii *w, const struct hpx_frame_rec *f, uint32_t n)
 {
-    char line[64], *to = put_number(put_literal(line, "TRACE "), t->serial, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hpx_method_text *m = hpx_method_text(&w->methods, f[i].method);
+        if (m == NULL) {
+            put_frame(w->out, &f[i]);
+            continue;
+        }
+        char *to = hpx_out_piece(w->out);
+        *to++ = '\t';
+        to = hpx_method_text_copy(to, m->bytes, m->len);
+        to = f[i].line > 0 ? put_number(to, (uint32_t)f[i].line, 0) : put_literal(to, "Unknown line");
+        hpx_out_filled(w->out, put_literal(to, ")\n"));
+    }
+}
+
+static void put_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
+{
+    char *to = put_number(put_literal(hpx_out_piece(w->out), "TRACE "), t->serial, 0);
     *to++ = ':';
     if (t->thread != 0) {
         to = put_literal(put_number(put_literal(to, " (thread="), t->thread, 0), ")");
     }
     *to++ = '\n';
-    hpx_out_bytes(o, line, (size_t)(to - line));
-    for (uint32_t i = 0; i < t->nframes; i++) {
-        if (!put_plain_frame(o, &t->frames[i])) {
-            put_frame(o, &t->frames[i]);
-        }
-    }
+    hpx_out_filled(w->out, to);
+    put_frames(w, t->frames, t->nframes);
     if (t->nframes == 0) {
-        hpx_out_str(o, "\t<empty>\n");
+        hpx_out_str(w->out, "\t<empty>\n");
     }
 }
 
@@ -254,6 +244,7 @@ static bool below(uint64_t part, uint64_t total, double cutoff)
 }
 
 #define TRACE_ROOM   ((size_t)64 << 10) /* asked for before each TRACE */
+#define FRAME_ROOM   512u               /* for each of its frames, mostly much less */
 #define ROW_ROOM     160u               /* of a row, mostly */
 #define SECTION_ROOM ((size_t)20 << 10) /* of the rest of a section, and its report */
 
@@ -264,11 +255,11 @@ static bool put_new_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
     if (t->serial >= HPX_SERIAL_TRACE && hpx_seen_has(&w->written, t->serial - HPX_SERIAL_TRACE)) {
         return true;
     }
-    hpx_out_room(w->out, TRACE_ROOM);
+    hpx_out_room(w->out, TRACE_ROOM + (size_t)t->nframes * FRAME_ROOM);
     if (!begin_thread(w, t->thread)) {
         return false;
     }
-    put_trace(w->out, t);
+    put_trace(w, t);
     if (!hpx_out_record(w->out)) {
         return false;
     }
@@ -305,34 +296,57 @@ static char *put_percent(char *to, uint64_t part, uint64_t total)
     return to;
 }
 
-/* sum: of this row and those above: accum does not come from rounded shares, so it ends at 100.00 when nothing is cut off. */
-static void put_row(struct hpx_out *o, uint32_t rank, uint64_t self, uint64_t sum, uint64_t total, uint64_t count,
-                    const struct hpx_trace_rec *t)
+/* Of the row whose trace is t what stands before the method. NULL: as put_percent(). */
+static char *put_figures(char *to, uint32_t rank, uint64_t self, uint64_t sum, uint64_t total, uint64_t count, uint32_t serial)
 {
-    char line[128], *to = put_number(line, rank, 4);
+    to = put_number(to, rank, 4);
     *to++ = ' ';
     to = put_percent(to, self, total);
-    if (to != NULL) {
-        *to++ = ' ';
-        to = put_percent(to, sum, total);
+    if (to == NULL) {
+        return NULL;
     }
-    if (to != NULL) {
-        *to++ = ' ';
-        to = put_number(to, count, 7);
-        *to++ = ' ';
-        to = put_number(to, t->serial, 5);
-        *to++ = ' ';
-        hpx_out_bytes(o, line, (size_t)(to - line));
-    } else {
-        hpx_out_printf(o, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, percent(self, total), percent(sum, total), count,
-                       t->serial);
+    *to++ = ' ';
+    to = put_percent(to, sum, total);
+    if (to == NULL) {
+        return NULL;
+    }
+    *to++ = ' ';
+    to = put_number(to, count, 7);
+    *to++ = ' ';
+    to = put_number(to, serial, 5);
+    *to++ = ' ';
+    return to;
+}
+
+static void put_row_method(struct hpx_ascii *w, const struct hpx_trace_rec *t)
+{
+    const struct hpx_method_text *m = t->nframes > 0 ? hpx_method_text(&w->methods, t->frames[0].method) : NULL;
+    if (m != NULL) {
+        char *to = hpx_method_text_copy(hpx_out_piece(w->out), m->bytes, m->callable);
+        *to++ = '\n';
+        hpx_out_filled(w->out, to);
+        return;
     }
     if (t->nframes > 0) {
-        put_method(o, t->frames[0].method);
+        put_method(w->out, t->frames[0].method);
     } else {
-        hpx_out_str(o, "<empty trace>");
+        hpx_out_str(w->out, "<empty trace>");
     }
-    hpx_out_char(o, '\n');
+    hpx_out_char(w->out, '\n');
+}
+
+/* sum: of this row and those above: accum does not come from rounded shares, so it ends at 100.00 when nothing is cut off. */
+static void put_row(struct hpx_ascii *w, uint32_t rank, uint64_t self, uint64_t sum, uint64_t total, uint64_t count,
+                    const struct hpx_trace_rec *t)
+{
+    char *to = put_figures(hpx_out_piece(w->out), rank, self, sum, total, count, t->serial);
+    if (to != NULL) {
+        hpx_out_filled(w->out, to);
+    } else {
+        hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, percent(self, total), percent(sum, total),
+                       count, t->serial);
+    }
+    put_row_method(w, t);
 }
 
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
@@ -340,16 +354,19 @@ void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double c
     uint32_t ranked = hpx_rows_rank(s, cutoff), shown = 0;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < ranked; i++) {
+        hpx_rows_ahead(s->rows, ranked, i, HPX_ROWS_DEEP);
         if (put_new_trace(w, s->rows[i].trace)) {
             s->rows[shown++] = s->rows[i];
         }
     }
-    hpx_out_room(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
+    hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
     begin_table(w->out, "CPU SAMPLES", s->total, now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_row *r = &s->rows[i];
+        hpx_rows_ahead(s->rows, shown, i, HPX_ROWS_FLAT);
         sum += r->count;
-        put_row(w->out, i + 1, r->count, sum, s->total, r->count, r->trace);
+        put_row(w, i + 1, r->count, sum, s->total, r->count, r->trace);
+        hpx_out_part(w->out, i + 1 == shown);
     }
     hpx_out_str(w->out, "CPU SAMPLES END\n");
 }
@@ -372,12 +389,13 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
             s->rows[shown++] = s->rows[i];
         }
     }
-    hpx_out_room(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
+    hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
     begin_table(w->out, "CPU TIME (ms)", whole_ms(s->self_ns), now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_call_row *r = &s->rows[i];
         sum += r->self_ns;
-        put_row(w->out, i + 1, r->self_ns, sum, s->self_ns, r->calls, r->trace);
+        put_row(w, i + 1, r->self_ns, sum, s->self_ns, r->calls, r->trace);
+        hpx_out_part(w->out, i + 1 == shown);
     }
     hpx_out_str(w->out, "CPU TIME (ms) END\n");
 }
@@ -399,7 +417,7 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
     if (s->nrows > 1) {
         qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_calls);
     }
-    hpx_out_room(o, SECTION_ROOM + (size_t)s->nrows * 2 * ROW_ROOM);
+    hpx_out_room_parts(o, SECTION_ROOM + (size_t)s->nrows * 2 * ROW_ROOM);
     hpx_out_str(o, "count callee caller time\n");
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_call_row *r = &s->rows[i];
@@ -408,6 +426,7 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
         hpx_out_char(o, ' ');
         put_callable(o, r->trace, 1, "<unknown caller>");
         hpx_out_printf(o, " %" PRIu64 "\n", whole_ms(r->total_ns));
+        hpx_out_part(w->out, i + 1 == s->nrows);
     }
 }
 

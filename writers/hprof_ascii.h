@@ -4,11 +4,13 @@
  * Source of the format: measured output of the original (README, "hprof option -> hprofx"; docs/hprof-ascii.md). The writer's thread only.
  * A TRACE is written once a file, before the first section that ranks it.
  *
- * Where records can be refused (out.h) a thread line, a TRACE, and the sections of a dump with their report are one each. A TRACE that was
- * refused is tried again before the next section that ranks it, and its row is left out. */
+ * Where records can be refused (out.h) a thread line, a TRACE, and each section of a dump, the last one with its report, are one each. A
+ * TRACE that was refused is tried again before the next section that ranks it, and its row is left out. A large table is a record in parts:
+ * it may end before its last rows. */
 #ifndef HPX_HPROF_ASCII_H
 #define HPX_HPROF_ASCII_H
 
+#include "method_text.h"
 #include "out.h"
 #include "seen.h"
 #include "snapshot.h"
@@ -16,6 +18,7 @@
 
 struct hpx_ascii {
     struct hpx_out *out;
+    struct hpx_method_texts methods;
     struct hpx_seen written;                                 /* trace serials from HPX_SERIAL_TRACE on */
     struct hpx_seen begun;                                   /* where records can be refused: thread serials from HPX_SERIAL_THREAD on */
     const struct hpx_thread_rec *(*living)(uint32_t serial); /* the owner's: a thread whose line may be missing; NULL: none */

@@ -26,7 +26,13 @@ enum tag {
 #define FIRST_FRAME        0x70000000u /* + the number, from 1 */
 #define FIRST_STRING       0xA0000000u
 #define TRACE_ROOM         ((size_t)64 << 10) /* asked for before each trace and its definitions */
+#define FRAME_ROOM         512u               /* for each of its frames */
 #define LAST_STRING        (UINT32_MAX - FIRST_STRING)
+#define HEAD               9u    /* bytes of a record before its body */
+#define SHORT_STRING       2048u /* put into a piece whole, as its length is known afterwards */
+
+static_assert(HEAD + 8 + 6 * SHORT_STRING <= HPX_OUT_PIECE, "the longest short string");
+static_assert(HEAD + 12 + 8 * HPX_BINARY_FRAMES <= HPX_OUT_PIECE, "the deepest trace");
 
 void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
 {
@@ -44,6 +50,7 @@ static void forget(struct hpx_binary *w)
     hpx_seen_fini(&w->classes);
     hpx_seen_fini(&w->begun);
     hpx_intern_fini(&w->strings);
+    hpx_numbered_fini(&w->methods);
 }
 
 void hpx_binary_fini(struct hpx_binary *w)
@@ -90,8 +97,8 @@ static void put_part(struct hpx_binary *w, const uint8_t *part, const uint8_t *e
     hpx_out_bytes(w->out, part, (size_t)(end - part));
 }
 
-/* false: refused. After an error of another output nothing is: what is given to it no longer matters. */
-static bool end_record(struct hpx_binary *w)
+/* After an error of another output nothing is refused: what is given to it no longer matters. */
+bool hpx_binary_end_record(struct hpx_binary *w)
 {
     bool taken = w->out->record == NULL || hpx_out_record(w->out);
     w->refused = w->refused || !taken;
@@ -101,7 +108,19 @@ static bool end_record(struct hpx_binary *w)
 static bool put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
 {
     put_part(w, record, end);
-    return end_record(w);
+    return hpx_binary_end_record(w);
+}
+
+/* Where the next record may be put together, up to HPX_OUT_PIECE bytes. */
+static uint8_t *piece(struct hpx_binary *w)
+{
+    return (uint8_t *)hpx_out_piece(w->out);
+}
+
+static bool put_piece(struct hpx_binary *w, const uint8_t *end)
+{
+    hpx_out_filled(w->out, end);
+    return hpx_likely(w->out->record == NULL) || hpx_binary_end_record(w);
 }
 
 static void put_serial(struct hpx_binary *w, uint8_t tag, uint32_t serial)
@@ -131,13 +150,19 @@ void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono
 static bool put_string(struct hpx_binary *w, uint32_t number, struct hpx_text s)
 {
     uint8_t record[HPX_BINARY_SMALL];
+    if (s.len <= SHORT_STRING) {
+        uint8_t *at = piece(w), *body = at + HEAD;
+        size_t n = hpx_text_to_utf8((char *)hpx_binary_id(w, body, (uint64_t)FIRST_STRING + number), s) + w->id_size;
+        (void)hpx_binary_head(w, at, TAG_UTF8, (uint32_t)n);
+        return put_piece(w, body + n);
+    }
     if (s.len > (UINT32_MAX - 8) / 6) { /* 6: what a byte can become */
         s.len = (UINT32_MAX - 8) / 6;
     }
     uint8_t *at = hpx_binary_head(w, record, TAG_UTF8, (uint32_t)(w->id_size + hpx_text_utf8(NULL, s)));
     put_part(w, record, hpx_binary_id(w, at, (uint64_t)FIRST_STRING + number));
     (void)hpx_text_utf8(w->out, s);
-    return end_record(w);
+    return hpx_binary_end_record(w);
 }
 
 /* A string under a new number, 0 when there are no more or it was refused. */
@@ -272,18 +297,40 @@ static uint32_t class_of(const struct hpx_method_rec *m)
     return m->klass ? m->klass : HPX_SERIAL_CLASS;
 }
 
+struct method_strings {
+    uint32_t name, signature, source; /* ids: they all fit */
+};
+
+/* What the frames of m name, in the file afterwards. false: refused. */
+static bool find_strings(struct hpx_binary *w, const struct hpx_method_rec *m, struct method_strings *to)
+{
+    static const struct hpx_text nameless = {"<Unknown Method>", 16};
+    struct method_strings *known = hpx_numbered_at(&w->methods, m->number, sizeof(*known));
+    if (known != NULL && known->name != 0) {
+        *to = *known;
+        return true;
+    }
+    w->refused = false;
+    to->name = (uint32_t)hpx_binary_string(w, m->name.len > 0 ? m->name : nameless);
+    to->signature = (uint32_t)hpx_binary_string(w, m->signature);
+    to->source = m->source.len > 0 ? (uint32_t)hpx_binary_string(w, m->source) : 0;
+    known = m->number != 0 && !w->refused ? hpx_numbered_reach(&w->methods, m->number, sizeof(*known)) : NULL;
+    if (known != NULL) {
+        *known = *to;
+    }
+    return !w->refused;
+}
+
 /* Its class is in the file. false: refused. */
 static bool put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_rec *f)
 {
-    static const struct hpx_text nameless = {"<Unknown Method>", 16};
-    const struct hpx_method_rec *m = f->method;
-    uint8_t record[HPX_BINARY_SMALL];
-    w->refused = false;
-    uint64_t name = hpx_binary_string(w, m->name.len > 0 ? m->name : nameless), signature = hpx_binary_string(w, m->signature);
-    uint64_t source = m->source.len > 0 ? hpx_binary_string(w, m->source) : 0;
-    uint8_t *at = hpx_binary_id(w, hpx_binary_head(w, record, TAG_FRAME, 8 + 4 * w->id_size), id);
-    at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), signature), source);
-    return !w->refused && put(w, record, hpx_be4(hpx_be4(at, class_of(m)), (uint32_t)f->line));
+    struct method_strings s;
+    if (!find_strings(w, f->method, &s)) {
+        return false;
+    }
+    uint8_t *at = hpx_binary_head(w, piece(w), TAG_FRAME, 8 + 4 * w->id_size);
+    at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, id), s.name), s.signature), s.source);
+    return put_piece(w, hpx_be4(hpx_be4(at, class_of(f->method)), (uint32_t)f->line));
 }
 
 /* 0 without memory, or refused. */
@@ -321,6 +368,39 @@ static bool begin_thread(struct hpx_binary *w, uint32_t serial)
     return hpx_seen_has(&w->begun, serial - HPX_SERIAL_THREAD);
 }
 
+/* Where the ids of the frames go. */
+static uint8_t *trace_head(const struct hpx_binary *w, uint8_t *to, const struct hpx_trace_rec *t, uint32_t n)
+{
+    to = hpx_binary_head(w, to, TAG_TRACE, 12 + n * w->id_size);
+    return hpx_be4(hpx_be4(hpx_be4(to, t->serial), t->thread), n);
+}
+
+/* The ids of the first frames, as far as they are in the file; returns how many. A loop for each size of an id: it is most of the writer's
+ * time. */
+static inline uint32_t put_ids(const struct hpx_seen seen, uint8_t *at, const struct hpx_frame_rec *f, uint32_t n, bool wide)
+{
+    uint32_t i = 0;
+    for (; i < n && hpx_likely(hpx_seen_has(&seen, f[i].number)); i++) { /* 0 never is */
+        at = wide ? hpx_be8(at, (uint64_t)FIRST_FRAME + f[i].number) : hpx_be4(at, FIRST_FRAME + f[i].number);
+    }
+    return i;
+}
+
+/* The record behind its first `done` frames, at w->record: the definitions go out while it is put together. NULL without memory, or
+ * refused. */
+static uint8_t *new_trace(struct hpx_binary *w, const struct hpx_trace_rec *t, uint32_t n, uint32_t done)
+{
+    uint8_t *at = w->record + HEAD + 12 + (size_t)done * w->id_size;
+    for (uint32_t i = done; i < n; i++) {
+        uint64_t id = frame_id(w, &t->frames[i]);
+        if (id == 0) {
+            return NULL;
+        }
+        at = hpx_binary_id(w, at, id);
+    }
+    return at;
+}
+
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
 {
     uint32_t bit = t->serial - HPX_SERIAL_TRACE, n = t->nframes < HPX_BINARY_FRAMES ? t->nframes : HPX_BINARY_FRAMES;
@@ -330,20 +410,18 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
     if (t->thread != 0 && !hpx_seen_has(&w->begun, t->thread - HPX_SERIAL_THREAD) && !begin_thread(w, t->thread)) {
         return false;
     }
-    hpx_out_room(w->out, TRACE_ROOM);
-    uint8_t *at = hpx_binary_head(w, w->record, TAG_TRACE, 12 + n * w->id_size);
-    at = hpx_be4(hpx_be4(hpx_be4(at, t->serial), t->thread), n);
-    for (uint32_t i = 0; i < n; i++) { /* the definitions go out while the trace is put together */
-        uint64_t id = frame_id(w, &t->frames[i]);
-        if (id == 0) {
-            return false;
-        }
-        at = hpx_binary_id(w, at, id);
+    hpx_out_room(w->out, TRACE_ROOM + (size_t)n * FRAME_ROOM);
+    uint8_t *start = piece(w), *ids = trace_head(w, start, t, n);
+    uint32_t known = w->id_size == 8 ? put_ids(w->frames, ids, t->frames, n, true) : put_ids(w->frames, ids, t->frames, n, false);
+    uint8_t *end = ids + (size_t)known * w->id_size;
+    if (known < n) { /* definitions come first */
+        memcpy(w->record, start, (size_t)(end - start));
+        end = new_trace(w, t, n, known);
     }
-    if (!hpx_seen_add(&w->traces, bit)) {
+    if (end == NULL || !hpx_seen_add(&w->traces, bit)) {
         return false;
     }
-    if (!put(w, w->record, at)) {
+    if (!(known == n ? put_piece(w, end) : put(w, w->record, end))) {
         hpx_seen_remove(&w->traces, bit);
         return false;
     }
@@ -369,32 +447,40 @@ static uint32_t leave_out(const struct hpx_binary *w, struct hpx_row *rows, uint
     return left;
 }
 
+/* Of n rows of a table, those that the output takes in one record: the first, which have the largest shares. */
+static uint32_t cut_rows(const struct hpx_binary *w, uint32_t n)
+{
+    size_t most = w->out->most, fixed = 9 + 8;
+    if (most == 0 || fixed + (size_t)8 * n <= most) {
+        return n;
+    }
+    uint32_t fit = most > fixed ? (uint32_t)((most - fixed) / 8) : 0;
+    hpx_out_leave_out(w->out, (uint64_t)8 * (n - fit));
+    return fit;
+}
+
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff)
 {
     uint32_t shown = hpx_rows_rank(s, cutoff), n = hpx_binary_fit(shown, 8, 8);
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t ahead = 0; i + 6 < n && ahead < 8; ahead++) { /* the traces lie anywhere */
-            __builtin_prefetch((const char *)s->rows[i + 6].trace + (size_t)64 * ahead);
-        }
+        hpx_rows_ahead(s->rows, n, i, HPX_ROWS_DEEP);
         if (!hpx_binary_trace(w, s->rows[i].trace)) {
             w->unplaced += w->out->record == NULL ? s->rows[i].count : 0;
         }
     }
     if (w->out->record != NULL) {
-        n = leave_out(w, s->rows, n);
+        n = cut_rows(w, leave_out(w, s->rows, n));
     }
     hpx_out_room(w->out, 32 + (size_t)8 * n);
-    uint8_t *at = hpx_binary_head(w, w->record, TAG_CPU_SAMPLES, 8 + 8 * n);
-    at = hpx_be4(hpx_be4(at, hpx_fit4(s->total)), n);
+    uint8_t *at = hpx_binary_head(w, piece(w), TAG_CPU_SAMPLES, 8 + 8 * n);
+    hpx_out_filled(w->out, hpx_be4(hpx_be4(at, hpx_fit4(s->total)), n));
     for (uint32_t i = 0; i < n; i++) {
         const struct hpx_row *r = &s->rows[i];
-        at = hpx_be4(hpx_be4(at, hpx_fit4(r->count)), placed(w, r) ? r->trace->serial : HPX_SERIAL_TRACE);
-        if (at > w->record + sizeof(w->record) - 8) {
-            put_part(w, w->record, at);
-            at = w->record;
-        }
+        hpx_rows_ahead(s->rows, n, i, HPX_ROWS_FLAT);
+        at = hpx_be4(piece(w), hpx_fit4(r->count));
+        hpx_out_filled(w->out, hpx_be4(at, placed(w, r) ? r->trace->serial : HPX_SERIAL_TRACE));
     }
-    (void)put(w, w->record, at);
+    (void)hpx_binary_end_record(w);
 }
 
 void hpx_binary_traces(struct hpx_binary *w, struct hpx_snapshot *s)

@@ -15,6 +15,7 @@
 
 #include "big_endian.h"
 #include "intern.h"
+#include "numbered.h"
 #include "out.h"
 #include "seen.h"
 #include "snapshot.h"
@@ -33,6 +34,7 @@ struct hpx_binary {
     struct hpx_seen traces, frames, classes, begun; /* in the file: serials from their HPX_SERIAL_ on, numbers of frames */
     struct hpx_intern strings;                      /* names of methods, signatures, sources: numbers */
     bool strings_ready;
+    struct hpx_numbered methods;     /* strings of methods that have a number, so that each is looked up once, not for each of its lines */
     uint32_t nstrings, spare_frames; /* strings so far; frames that have no number */
     /* Names of threads, groups, classes: the last ones, so that a run of many short threads needs no table of their names. */
     struct hpx_recent {
@@ -88,6 +90,8 @@ static inline uint8_t *hpx_binary_id(const struct hpx_binary *w, uint8_t *to, ui
 {
     return w->id_size == 8 ? hpx_be8(to, id) : hpx_be4(to, (uint32_t)id);
 }
+/* What was put since the last record ended was one. false: refused. */
+bool hpx_binary_end_record(struct hpx_binary *w);
 /* The id of a string, which is in the file afterwards; 0 when there are no more (said), or it was refused (w->refused). */
 uint64_t hpx_binary_string(struct hpx_binary *w, struct hpx_text s);
 /* The trace is in the file afterwards; false without memory or when it was refused: name HPX_SERIAL_TRACE instead. */

@@ -17,7 +17,7 @@ static uint8_t *put_totals(uint8_t *at, const struct hpx_heap_figures *f)
     return hpx_be8(hpx_be8(at, f->bytes), f->objects);
 }
 
-void hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff, const struct hpx_heap_figures *all, uint32_t n,
+bool hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff, const struct hpx_heap_figures *all, uint32_t n,
                             const struct hpx_heap_site *sites)
 {
     uint8_t record[HPX_BINARY_SMALL];
@@ -25,6 +25,7 @@ void hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff,
     uint32_t bits;
     memcpy(&bits, &ratio, sizeof(bits));
     n = hpx_binary_fit(n, 34, 25);
+    hpx_out_room(w->out, HPX_BINARY_SMALL + (size_t)25 * n);
     uint8_t *at = hpx_binary_head(w, record, TAG_ALLOC_SITES, 34 + 25 * n);
     at = put_totals(hpx_be4(hpx_be2(at, flags), bits), all);
     put(w, record, hpx_be4(at, n));
@@ -34,12 +35,15 @@ void hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff,
         at = hpx_be4(hpx_be4(at, hpx_fit4(f->live_bytes)), hpx_fit4(f->live_objects));
         put(w, record, hpx_be4(hpx_be4(at, hpx_fit4(f->bytes)), hpx_fit4(f->objects)));
     }
+    return hpx_binary_end_record(w);
 }
 
-void hpx_binary_heap_summary(struct hpx_binary *w, const struct hpx_heap_figures *all)
+bool hpx_binary_heap_summary(struct hpx_binary *w, const struct hpx_heap_figures *all)
 {
     uint8_t record[HPX_BINARY_SMALL];
+    hpx_out_room(w->out, sizeof(record));
     put(w, record, put_totals(hpx_binary_head(w, record, TAG_HEAP_SUMMARY, 24), all));
+    return hpx_binary_end_record(w);
 }
 
 /* ---- segments ---- */
@@ -47,7 +51,13 @@ void hpx_binary_heap_summary(struct hpx_binary *w, const struct hpx_heap_figures
 static void put_head(struct hpx_heap *h, uint8_t tag, uint32_t length)
 {
     uint8_t record[HPX_BINARY_SMALL];
+    hpx_out_room(h->w->out, (size_t)9 + length);
     put(h->w, record, hpx_binary_head(h->w, record, tag, length));
+}
+
+static void end_segment(struct hpx_heap *h)
+{
+    h->refused += !hpx_binary_end_record(h->w);
 }
 
 static void put_segment(struct hpx_heap *h)
@@ -56,6 +66,7 @@ static void put_segment(struct hpx_heap *h)
         put_head(h, TAG_SEGMENT, (uint32_t)h->used);
         hpx_out_bytes(h->w->out, h->buffer, h->used);
         h->used = 0;
+        end_segment(h);
     }
 }
 
@@ -65,16 +76,20 @@ static void begin_sub(struct hpx_heap *h, uint32_t n)
     if (n > HPX_HEAP_SEGMENT - h->used) {
         put_segment(h);
     }
-    h->direct = n > HPX_HEAP_SEGMENT;
-    if (h->direct) {
+    if (n > HPX_HEAP_SEGMENT) {
+        h->direct = n;
         put_head(h, TAG_SEGMENT, n);
     }
 }
 
 static void add(struct hpx_heap *h, const void *p, size_t n)
 {
-    if (h->direct) {
+    if (h->direct > 0) {
         hpx_out_bytes(h->w->out, p, n);
+        h->direct -= (uint32_t)n;
+        if (h->direct == 0) {
+            end_segment(h);
+        }
     } else if (n > 0) {
         memcpy(h->buffer + h->used, p, n);
         h->used += n;
@@ -96,6 +111,7 @@ void hpx_heap_end(struct hpx_heap *h)
 {
     put_segment(h);
     put_head(h, TAG_DUMP_END, 0);
+    (void)hpx_binary_end_record(h->w);
     free(h->buffer);
     h->buffer = NULL;
 }

@@ -2,7 +2,10 @@
 /* hprof_heap.h: the records of the binary format that are about the heap: ALLOC SITES, HEAP SUMMARY, HEAP DUMP SEGMENT, HEAP DUMP END.
  *
  * The writer's thread only. What a record names (classes, traces, strings) must be in the file: hpx_binary_class_load(),
- * hpx_binary_trace(), hpx_binary_string(). Figures that do not fit their field are the largest that do. */
+ * hpx_binary_trace(), hpx_binary_string(). Figures that do not fit their field are the largest that do.
+ *
+ * Where records can be refused (out.h) each is one of its own, a segment of a heap dump too: the sub-records of one that was refused are
+ * not in the file. */
 #ifndef HPX_HPROF_HEAP_H
 #define HPX_HPROF_HEAP_H
 
@@ -32,10 +35,10 @@ struct hpx_heap_site {
 
 #define HPX_SITES_INCREMENTAL  1u
 #define HPX_SITES_BY_ALLOCATED 2u
-/* Rows as they are, of which the caller has cut those below the cutoff; all: of those too. */
-void hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff, const struct hpx_heap_figures *all, uint32_t n,
+/* Rows as they are, of which the caller has cut those below the cutoff; all: of those too. false: refused. */
+bool hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff, const struct hpx_heap_figures *all, uint32_t n,
                             const struct hpx_heap_site *sites);
-void hpx_binary_heap_summary(struct hpx_binary *w, const struct hpx_heap_figures *all);
+bool hpx_binary_heap_summary(struct hpx_binary *w, const struct hpx_heap_figures *all); /* false: refused */
 
 /* ---- a heap dump: begin, sub-records, end ---- */
 
@@ -45,7 +48,8 @@ struct hpx_heap {
     struct hpx_binary *w;
     uint8_t *buffer;
     size_t used;
-    bool direct; /* a sub-record of its own segment is being put */
+    uint32_t direct;  /* bytes to come of a sub-record that is a segment by itself; 0: none is being put */
+    uint64_t refused; /* segments that are not in the file */
 };
 
 enum hpx_heap_root {

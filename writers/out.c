@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER_SIZE ((size_t)64 * 1024)
-#define SHOWN_NAME  2048 /* a line on stderr holds 4 KiB: the end of a longer name leaves room for the reason */
+#define SHOWN_NAME 2048 /* a line on stderr holds 4 KiB: the end of a longer name leaves room for the reason */
 
 int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name)
 {
     memset(o, 0, sizeof(*o));
-    o->buf = malloc(BUFFER_SIZE);
+    o->buf = malloc(HPX_OUT_BUFFER + HPX_OUT_PIECE);
     if (o->buf == NULL) {
         return -HPX_E_NOMEM;
     }
@@ -74,11 +73,12 @@ static void fail(struct hpx_out *o, int error)
     hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(o, error));
 }
 
-static int empty_buffer(struct hpx_out *o)
+/* The first n bytes of the buffer; what lies behind them becomes its beginning. */
+static int write_out(struct hpx_out *o, size_t bytes)
 {
     size_t done = 0;
-    while (done < o->used) {
-        ssize_t n = o->ops->write(o->ctx, o->buf + done, o->used - done);
+    while (done < bytes) {
+        ssize_t n = o->ops->write(o->ctx, o->buf + done, bytes - done);
         if (n > 0) {
             done += (size_t)n;
             o->written += (uint64_t)n;
@@ -96,19 +96,28 @@ static int empty_buffer(struct hpx_out *o)
         fail(o, error);
         return -HPX_E_IO;
     }
-    o->used = 0;
+    o->used -= bytes;
+    memmove(o->buf, o->buf + bytes, o->used);
     return 0;
+}
+
+void hpx_out_pour(struct hpx_out *o)
+{
+    (void)write_out(o, HPX_OUT_BUFFER); /* a failure is kept in o->error */
 }
 
 void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n)
 {
     const char *from = p;
     while (n > 0) {
-        if (o->error != 0 || (o->used == BUFFER_SIZE && empty_buffer(o) != 0)) {
+        if (o->used >= HPX_OUT_BUFFER) {
+            hpx_out_pour(o);
+        }
+        if (o->error != 0) {
             o->lost += n;
             return;
         }
-        size_t room = BUFFER_SIZE - o->used;
+        size_t room = HPX_OUT_BUFFER - o->used;
         size_t k = n < room ? n : room;
         memcpy(o->buf + o->used, from, k);
         o->used += k;
@@ -148,15 +157,38 @@ int hpx_out_flush(struct hpx_out *o)
     if (o->error != 0) {
         return -HPX_E_IO;
     }
-    return empty_buffer(o);
+    return write_out(o, o->used);
 }
 
-bool hpx_out_record(struct hpx_out *o)
+static bool end_record(struct hpx_out *o, bool (*end)(void *ctx))
 {
-    if (o->record == NULL) {
-        return o->error == 0;
+    bool in = hpx_out_flush(o) == 0 && end(o->ctx);
+    o->refused += !in;
+    o->piece_at = o->written;
+    return in;
+}
+
+bool hpx_out_end_record(struct hpx_out *o)
+{
+    o->parted = false;
+    return end_record(o, o->record);
+}
+
+void hpx_out_end_part(struct hpx_out *o, bool last)
+{
+    if (last ? !o->parted : o->written + o->used - o->piece_at < o->piece) {
+        return;
     }
-    return hpx_out_flush(o) == 0 && o->record(o->ctx);
+    o->parted = true;
+    if (end_record(o, o->part)) {
+        hpx_out_room(o, o->piece_room);
+    }
+}
+
+void hpx_out_leave_out(struct hpx_out *o, uint64_t bytes)
+{
+    o->refused++;
+    o->leave_out(o->ctx, bytes);
 }
 
 static void publish(struct hpx_out *o)

@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #define QUEUE     ((size_t)8 << 20)
+#define PART      ((size_t)256 << 10)
+#define ROW       ((size_t)64 << 10)                /* a part may be larger by */
+#define NOTES     ((size_t)2 * HPX_OUT_SOCKET_NOTE) /* one before a record, and the last one's room */
 #define END_NS    UINT64_C(5000000000)
 #define GRACE_NS  UINT64_C(200000000) /* between the net thread's own deadline and giving up on it */
 #define LINES     20u
@@ -85,6 +88,7 @@ static bool fits(struct hpx_out_socket *s, size_t n)
     return n <= s->size - HPX_OUT_SOCKET_NOTE && used <= s->size - HPX_OUT_SOCKET_NOTE - n;
 }
 
+/* Or a part of one. */
 static void begin_record(struct hpx_out_socket *s)
 {
     struct hpx_out_socket_counts count;
@@ -96,11 +100,11 @@ static void begin_record(struct hpx_out_socket *s)
     count = s->count;
     hpx_socket_unlock(s);
     s->open = true;
-    s->skip = s->absent;
+    s->skip = s->absent || s->parts == HPX_PARTS_LOST;
     s->fill = s->tail;
     s->record_bytes = s->record_note = 0;
     s->record_losses = s->noted;
-    if (!s->skip && !s->first && hpx_socket_losses(&count) != s->noted) {
+    if (!s->skip && !s->first && s->parts == HPX_PARTS_NONE && hpx_socket_losses(&count) != s->noted) {
         char note[HPX_OUT_SOCKET_NOTE];
         size_t n = hpx_socket_note(s, note, &count);
         s->skip = !fits(s, n);
@@ -149,11 +153,11 @@ static bool commit(struct hpx_out_socket *s)
     return true;
 }
 
-static bool socket_record(void *ctx)
+/* Of a record, or of a part of one. */
+static bool end_piece(struct hpx_out_socket *s)
 {
-    struct hpx_out_socket *s = ctx;
     if (!s->open) {
-        return true;
+        return s->parts != HPX_PARTS_LOST;
     }
     hpx_socket_lock(s);
     bool in = commit(s), full = !in && !s->absent && s->skip && s->link == HPX_LINK_LIVE, wake = in && s->asleep;
@@ -177,6 +181,38 @@ static bool socket_record(void *ctx)
     return in;
 }
 
+static bool socket_record(void *ctx)
+{
+    struct hpx_out_socket *s = ctx;
+    bool in = end_piece(s);
+    s->parts = HPX_PARTS_NONE;
+    return in;
+}
+
+/* Behind a part there is room for the end, and for a note. */
+static bool socket_part(void *ctx)
+{
+    struct hpx_out_socket *s = ctx;
+    if (s->open && !s->skip) {
+        s->skip = s->parts == HPX_PARTS_CUT || !fits(s, s->end);
+    }
+    bool in = end_piece(s), begun = s->parts == HPX_PARTS_TAKEN || s->parts == HPX_PARTS_CUT;
+    s->parts = in ? HPX_PARTS_TAKEN : begun ? HPX_PARTS_CUT : HPX_PARTS_LOST;
+    return in;
+}
+
+static void socket_leave_out(void *ctx, uint64_t bytes)
+{
+    struct hpx_out_socket *s = ctx;
+    hpx_socket_lock(s);
+    bool live = s->link == HPX_LINK_LIVE;
+    s->count.given_records++;
+    s->count.given_bytes += bytes;
+    *(live ? &s->count.dropped_records : &s->count.absent_records) += 1;
+    *(live ? &s->count.dropped_bytes : &s->count.absent_bytes) += bytes;
+    hpx_socket_unlock(s);
+}
+
 bool hpx_out_socket_turn(struct hpx_out_socket *s)
 {
     hpx_socket_lock(s);
@@ -190,6 +226,7 @@ bool hpx_out_socket_turn(struct hpx_out_socket *s)
         s->noted = 0; /* the new stream is told of what its forerunners lost */
         s->first = true;
         s->open = false;
+        s->parts = HPX_PARTS_NONE;
         s->owner.restart(s->owner.ctx);
     }
     return live;
@@ -200,7 +237,7 @@ static struct timespec timespec_of(uint64_t ns)
     return (struct timespec){(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
 }
 
-bool hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns)
+int hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns)
 {
     struct timespec until = timespec_of(hpx_clock_mono() + ns);
     size_t most = s->size - HPX_OUT_SOCKET_NOTE;
@@ -209,9 +246,9 @@ bool hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns)
     while (n <= most && s->link == HPX_LINK_LIVE && s->tail - s->head > most - n && rc == 0) {
         rc = pthread_cond_timedwait(&s->moved, &s->lock, &until);
     }
-    bool room = n <= most && s->link == HPX_LINK_LIVE && s->tail - s->head <= most - n;
+    bool never = n > most || s->link != HPX_LINK_LIVE, room = !never && s->tail - s->head <= most - n;
     hpx_socket_unlock(s);
-    return room;
+    return never ? -1 : room;
 }
 
 bool hpx_out_socket_await(struct hpx_out_socket *s, uint64_t ns)
@@ -414,6 +451,7 @@ static struct hpx_out_socket *make(const struct hpx_out_socket_config *cfg)
     s->owner = cfg->owner;
     s->id_size = cfg->id_size;
     s->size = cfg->queue != 0 ? cfg->queue : QUEUE;
+    s->end = cfg->end != 0 ? cfg->end : HPX_OUT_END;
     s->end_ns = cfg->end_ns != 0 ? cfg->end_ns : END_NS;
     s->tokens = LINES;
     s->token_at = s->ops->now(s->sys);
@@ -460,6 +498,11 @@ int hpx_out_socket_open(struct hpx_out *o, struct hpx_out_socket **made, const s
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     o->record = socket_record;
+    o->part = socket_part;
+    o->piece = cfg->piece != 0 ? cfg->piece : PART;
+    o->piece_room = o->piece + ROW + s->end;
+    o->leave_out = socket_leave_out;
+    o->most = s->size > NOTES ? s->size - NOTES : 1;
     *made = s;
     return 0;
 }

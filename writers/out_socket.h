@@ -2,8 +2,9 @@
 /* out_socket.h: an output over a connection that we make (net=HOST:PORT), and the commands that come back over it.
  *
  * Two threads of ours and no others. The writer's thread puts whole records into a bounded queue and never waits for the peer: a record
- * that does not fit is dropped whole and counted. The net thread (hpx_out_socket_run) connects, sends, reads commands, connects again. They
- * share the queue's figures and the state of the link, under one lock that is never held over a system call.
+ * that does not fit is dropped whole and counted; one in parts (hpx_out_part()) may be cut behind a part. The net thread
+ * (hpx_out_socket_run) connects, sends, reads commands, connects again. They share the queue's figures and the state of the link, under one
+ * lock that is never held over a system call.
  *
  * A stream is one connection from its header on, and stands for itself: what a stream defines is gone with it. A connection that is lost
  * loses what was queued for it; the records until the next stream begins are dropped too.
@@ -64,6 +65,7 @@ struct hpx_out_socket_owner {
 struct hpx_out_socket_config {
     const char *peer;                     /* HOST:PORT, ADDR in brackets if it has colons; checked by the option parser */
     size_t queue;                         /* bytes; 0: 8 MiB. Touched only as far as it is used */
+    size_t piece, end;                    /* bytes of a part of a record at least, of its end at most; 0: 256 KiB, HPX_OUT_END */
     uint64_t end_ns;                      /* what close() may take when nobody set a deadline; 0: 5 s */
     bool wait;                            /* net-wait=y: nobody needs to listen at start */
     uint8_t id_size;                      /* of thread ids in CONTROL */
@@ -86,9 +88,9 @@ bool hpx_out_socket_step(struct hpx_out_socket *s);
 
 /* Writer's thread, between two messages: if a new connection waits, begins its stream (owner.restart). true: a stream is live. */
 bool hpx_out_socket_turn(struct hpx_out_socket *s);
-/* Writer's thread, before a large section: waits until `n` bytes are free, the link is lost, or `ns` have passed; true: they are free. What
- * is not free then is dropped by hpx_out_record() as ever. The caller bounds how long its lane may wait. */
-bool hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns);
+/* Writer's thread, before a large record: waits until `n` bytes are free (1), or `ns` have passed (0); -1: there is no stream, or the queue
+ * is smaller. What is not free then is dropped by hpx_out_record() as ever. The caller bounds how long its lane may wait. */
+int hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns);
 
 /* Writer's thread, before the last dump: waits for a connection, at most `ns`; true: there is one, turn() begins or has its stream. */
 bool hpx_out_socket_await(struct hpx_out_socket *s, uint64_t ns);

@@ -18,6 +18,9 @@ enum hpx_link { HPX_LINK_DOWN, HPX_LINK_FRESH, HPX_LINK_LIVE };
 /* What the net thread does. AWAY: waits to try again. LEAVING: all is sent, the peer's end is awaited. */
 enum hpx_phase { HPX_PHASE_AWAY, HPX_PHASE_CONNECTING, HPX_PHASE_UP, HPX_PHASE_LEAVING, HPX_PHASE_ENDED };
 
+/* A record in parts: none so far. The last one was taken. One was, a later one was refused. The first was refused. */
+enum hpx_parts { HPX_PARTS_NONE, HPX_PARTS_TAKEN, HPX_PARTS_CUT, HPX_PARTS_LOST };
+
 #define HPX_SOCKET_RX 4096u
 
 struct hpx_socket_reader { /* [n] */
@@ -37,7 +40,7 @@ struct hpx_out_socket {
     bool literal;                         /* [c] host is an address */
     const char *peer;                     /* [c] for messages: host and port as given */
     char *ring;                           /* [c] */
-    size_t size;                          /* [c] */
+    size_t size, end;                     /* [c] of the ring; of a record in parts behind its last one */
     uint64_t end_ns;                      /* [c] */
     uint8_t id_size;                      /* [c] */
     int wake_fd;                          /* [c] eventfd: the net thread looks again; -1 in the child of a fork */
@@ -62,7 +65,8 @@ struct hpx_out_socket {
 
     uint64_t fill;                  /* [w] */
     bool open, skip, absent, first; /* [w] a record was begun; it is dropped; for want of a stream; it is the stream's header */
-    uint64_t record_bytes;          /* [w] given for it so far */
+    enum hpx_parts parts;           /* [w] of the record that is being given */
+    uint64_t record_bytes;          /* [w] given for it, or for its part, so far */
     uint64_t record_note;           /* [w] bytes of a note before it */
     uint64_t record_losses, noted;  /* [w] losses that the note tells of; those that the stream was told of */
 

@@ -4,23 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool hpx_seen_add(struct hpx_seen *s, uint32_t n)
+/* false without memory. */
+bool hpx_seen_reach(struct hpx_seen *s, uint32_t byte)
 {
-    uint32_t byte = n / 8;
-    if (byte >= s->bytes) {
-        uint32_t bytes = s->bytes == 0 ? 1024 : s->bytes;
-        while (bytes <= byte) {
-            bytes *= 2; /* byte < 2^29 */
-        }
-        uint8_t *grown = realloc(s->bits, bytes);
-        if (grown == NULL) {
-            return false;
-        }
-        memset(grown + s->bytes, 0, bytes - s->bytes);
-        s->bits = grown;
-        s->bytes = bytes;
+    uint32_t bytes = s->bytes == 0 ? 1024 : s->bytes;
+    while (bytes <= byte) {
+        bytes *= 2; /* byte < 2^29 */
     }
-    s->bits[byte] |= (uint8_t)(1u << n % 8);
+    uint8_t *grown = realloc(s->bits, bytes);
+    if (grown == NULL) {
+        return false;
+    }
+    memset(grown + s->bytes, 0, bytes - s->bytes);
+    s->bits = grown;
+    s->bytes = bytes;
     return true;
 }
 

@@ -14,8 +14,16 @@ static inline bool hpx_seen_has(const struct hpx_seen *s, uint32_t n)
 {
     return n / 8 < s->bytes && (s->bits[n / 8] >> n % 8 & 1);
 }
+bool hpx_seen_reach(struct hpx_seen *s, uint32_t byte);
 /* false without memory: nothing changed. */
-bool hpx_seen_add(struct hpx_seen *s, uint32_t n);
+static inline bool hpx_seen_add(struct hpx_seen *s, uint32_t n)
+{
+    if (hpx_unlikely(n / 8 >= s->bytes) && !hpx_seen_reach(s, n / 8)) {
+        return false;
+    }
+    s->bits[n / 8] |= (uint8_t)(1u << n % 8);
+    return true;
+}
 /* Not seen any more: what was to say so was refused. */
 static inline void hpx_seen_remove(struct hpx_seen *s, uint32_t n)
 {

@@ -156,19 +156,42 @@ static size_t step(char *to, const unsigned char *p, size_t n, enum style style,
     return put_u(to, p[0]);
 }
 
-size_t hpx_text_escape(char *to, struct hpx_text s, bool quoted)
+/* How many bytes at p go through as they are, whatever the style's other rules. */
+static size_t plain_run(const unsigned char *p, size_t n, enum style style)
 {
-    enum style style = quoted ? QUOTED : FIELD;
+    size_t i = style == QUOTED ? 0 : plain_words(p, n);
+    while (i < n && plain(p[i], style)) {
+        i++;
+    }
+    return i;
+}
+
+static size_t convert(char *to, struct hpx_text s, enum style style)
+{
     const unsigned char *p = (const unsigned char *)s.bytes;
-    size_t n = s.len;
-    size_t put = 0;
+    size_t n = s.len, put = 0;
     while (n > 0) {
-        size_t len = 0;
-        put += step(to + put, p, n, style, &len);
+        size_t len = plain_run(p, n, style), bytes = len;
+        if (len > 0) {
+            memcpy(to + put, p, len);
+        } else {
+            bytes = step(to + put, p, n, style, &len);
+        }
+        put += bytes;
         p += len;
         n -= len;
     }
     return put;
+}
+
+size_t hpx_text_escape(char *to, struct hpx_text s, bool quoted)
+{
+    return convert(to, s, quoted ? QUOTED : FIELD);
+}
+
+size_t hpx_text_to_utf8(char *to, struct hpx_text s)
+{
+    return convert(to, s, RAW);
 }
 
 /* Returns the bytes of the output; o NULL: they are only counted. */
@@ -179,11 +202,7 @@ static size_t put_text(struct hpx_out *o, struct hpx_text s, enum style style)
     while (n > 0) {
         char c[8];
         const void *from = p;
-        size_t len = style == FIELD ? plain_words(p, n) : 0, bytes;
-        while (len < n && plain(p[len], style)) {
-            len++;
-        }
-        bytes = len;
+        size_t len = plain_run(p, n, style), bytes = len;
         if (len == 0) {
             bytes = step(c, p, n, style, &len);
             from = c;
@@ -206,20 +225,4 @@ void hpx_text_put(struct hpx_out *o, struct hpx_text s, bool quoted)
 size_t hpx_text_utf8(struct hpx_out *o, struct hpx_text s)
 {
     return put_text(o, s, RAW);
-}
-
-char *hpx_text_copy_plain(char *to, struct hpx_text s)
-{
-    const unsigned char *p = (const unsigned char *)s.bytes;
-    size_t i = plain_words(p, s.len);
-    while (i < s.len && plain(p[i], FIELD)) {
-        i++;
-    }
-    if (i < s.len) {
-        return NULL;
-    }
-    if (i > 0) {
-        memcpy(to, p, i);
-    }
-    return to + i;
 }

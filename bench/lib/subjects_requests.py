@@ -196,11 +196,11 @@ def receive(peer, end):
 
 
 def net_requests(ctx):
-    """CPU SAMPLES over the socket to a peer that reads, at 10^3 and 10^4 traces: a table of 10^5 rows is larger than the queue."""
+    """CPU SAMPLES over the socket to a peer that reads, at 10^3 to 10^5 traces."""
     ctx.need_agent()
     rows, raw = [], []
     for jdk in ctx.jdks:
-        for levels in ctx.size((3, 4), (3,)):
+        for levels in ctx.size((3, 4, 5), (3,)):
             runs = [ask_over_socket(ctx, jdk, levels) for _ in range(ctx.times(4))]
             title = "%d traces" % runs[0]["traces"]
             for what, key, factor, unit, limit in (("from the command to the end of its table", "seconds", 1e3, "ms", None), ("longest stop meanwhile", "longest", 1, "us", 1000.0)):

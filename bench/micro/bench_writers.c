@@ -7,7 +7,12 @@
  * same; that both write the same bytes is checked before anything is measured.
  *
  * Into a file: an unlinked one of the working directory, cut to nothing before each turn; CPU time of the thread, in which the copy into
- * the page cache is, and which other programs on the machine change less. */
+ * the page cache is, and which other programs on the machine change less. The writer has nothing defined at the beginning of a turn. Beside
+ * it write(2) of the bytes that it wrote, under the same conditions:
+ * - warm: each side the second of two turns in a row, pieces of 64 KiB; once more beside pieces of 4 KiB, stdio's.
+ * - caches emptied: one turn, behind writes to 64 MiB of other memory; for a dump after a minute of the program's own work.
+ * - on the disk: as warm, with fdatasync(), in wall time. */
+#include "arena.h"
 #include "clock.h"
 #include "hprof_ascii.h"
 #include "hprof_binary.h"
@@ -28,17 +33,16 @@
 #define BUFFER_BYTES ((size_t)64 * 1024)
 #define NOW          1795250000
 
-struct method {
-    struct hpx_method_rec rec; /* first: a frame's method is one of these */
-    char bytes[3][NAME_BYTES]; /* class, name, source */
-    char ready[3][ESCAPED];    /* the same with escapes */
+struct names {
+    char ready[3][ESCAPED]; /* class, name, source, with escapes */
 };
 
 struct subject {
     const char *const formats[3];
     uint32_t depth;
-    struct method *methods;
-    struct hpx_trace_rec *traces[TRACES];
+    struct hpx_method_rec *methods; /* one behind the other, as the model has them; names and traces are in an arena */
+    struct names *names;
+    struct hpx_arena arena;
     struct hpx_snapshot snapshot;
     struct hpx_row *given, *rows; /* as the model gives them, in no order; what is sorted */
     char *text;                   /* of a whole dump */
@@ -58,25 +62,35 @@ static struct subject subjects[] = {{PLAIN, .depth = 4}, {PLAIN, .depth = 30}, {
 static char *copied; /* where the limit copies to */
 
 /* ---- subjects ---- */
+/* A %u for the number alone: the formats are ours. */
+static struct hpx_text make_name(struct subject *s, const char *format, unsigned number)
+{
+    char name[NAME_BYTES];
+    const char *at = strstr(format, "%u");
+    int n = snprintf(name, sizeof(name), "%.*s%u%s", (int)(at - format), format, number, at + 2);
+    return (struct hpx_text){hpx_arena_copy(&s->arena, name, (size_t)n), (uint32_t)n};
+}
+
 static bool make_methods(struct subject *s)
 {
+    hpx_arena_init(&s->arena);
     s->methods = calloc(METHODS, sizeof(*s->methods));
-    for (unsigned i = 0; s->methods && i < METHODS; i++) {
-        struct method *m = &s->methods[i];
-        struct hpx_text *const names[3] = {&m->rec.class_name, &m->rec.name, &m->rec.source};
+    s->names = calloc(METHODS, sizeof(*s->names));
+    for (unsigned i = 0; s->methods && s->names && i < METHODS; i++) {
+        struct hpx_method_rec *m = &s->methods[i];
+        struct hpx_text *const names[3] = {&m->class_name, &m->name, &m->source};
         for (unsigned k = 0; k < 3; k++) {
-            /* A %u for the number alone: the formats are ours. */
-            const char *at = strstr(s->formats[k], "%u");
-            int n = snprintf(m->bytes[k], NAME_BYTES, "%.*s%u%s", (int)(at - s->formats[k]), s->formats[k], i, at + 2);
-            *names[k] = (struct hpx_text){m->bytes[k], (uint32_t)n};
-            m->ready[k][hpx_text_escape(m->ready[k], *names[k], false)] = '\0';
+            *names[k] = make_name(s, s->formats[k], i);
+            if (!names[k]->bytes) {
+                return false;
+            }
+            s->names[i].ready[k][hpx_text_escape(s->names[i].ready[k], *names[k], false)] = '\0';
         }
+        m->signature = (struct hpx_text){"(Ljava/lang/String;I)V", 22};
+        m->klass = HPX_SERIAL_CLASS + 1 + i / 10;
+        m->number = i + 1;
     }
-    for (unsigned i = 0; s->methods && i < METHODS; i++) {
-        s->methods[i].rec.signature = (struct hpx_text){"(Ljava/lang/String;I)V", 22};
-        s->methods[i].rec.klass = HPX_SERIAL_CLASS + 1 + i / 10;
-    }
-    return s->methods != NULL;
+    return s->methods && s->names;
 }
 
 static bool make_traces(struct subject *s)
@@ -88,19 +102,19 @@ static bool make_traces(struct subject *s)
         return false;
     }
     for (uint32_t i = 0; i < TRACES; i++) {
-        struct hpx_trace_rec *t = calloc(1, sizeof(*t) + s->depth * sizeof(t->frames[0]));
+        struct hpx_trace_rec *t = hpx_arena_alloc(&s->arena, sizeof(*t) + s->depth * sizeof(t->frames[0]), _Alignof(struct hpx_trace_rec));
         if (!t) {
             return false;
         }
+        t->thread = 0;
         t->serial = HPX_SERIAL_TRACE + 1 + i;
         t->nframes = s->depth;
         for (uint32_t k = 0; k < s->depth; k++) {
             seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             uint32_t m = (uint32_t)(seed >> 33) % METHODS, line = (uint32_t)(seed >> 60) % (LINES + 1);
             int32_t shown = line ? (int32_t)(m % 1000 + line) : -1;
-            t->frames[k] = (struct hpx_frame_rec){&s->methods[m].rec, shown, m * (LINES + 1) + line + 1};
+            t->frames[k] = (struct hpx_frame_rec){&s->methods[m], shown, m * (LINES + 1) + line + 1};
         }
-        s->traces[i] = t;
         s->given[i] = (struct hpx_row){t, 1 + (seed >> 35) % 1000};
         s->snapshot.total += s->given[i].count;
     }
@@ -116,12 +130,11 @@ static void restore_order(struct subject *s)
 
 static void drop(struct subject *s)
 {
-    for (uint32_t i = 0; i < TRACES; i++) {
-        free(s->traces[i]);
-    }
+    hpx_arena_fini(&s->arena);
     free(s->given);
     free(s->rows);
     free(s->methods);
+    free(s->names);
     free(s->text);
 }
 
@@ -135,18 +148,19 @@ static int by_count(const void *a, const void *b)
     return (x->trace->serial > y->trace->serial) - (x->trace->serial < y->trace->serial);
 }
 
-static const struct method *method_of(const struct hpx_frame_rec *f)
+static const struct names *names_of(const struct subject *s, const struct hpx_frame_rec *f)
 {
-    return (const struct method *)(const void *)f->method;
+    return &s->names[f->method - s->methods];
 }
 
-static void print_traces(FILE *f, const struct hpx_snapshot *s)
+static void print_traces(FILE *f, const struct subject *of)
 {
+    const struct hpx_snapshot *s = &of->snapshot;
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_trace_rec *t = s->rows[i].trace;
         (void)fprintf(f, "TRACE %" PRIu32 ":\n", t->serial);
         for (uint32_t k = 0; k < t->nframes; k++) {
-            const struct method *m = method_of(&t->frames[k]);
+            const struct names *m = names_of(of, &t->frames[k]);
             if (t->frames[k].line > 0) {
                 (void)fprintf(f, "\t%s.%s(%s:%" PRId32 ")\n", m->ready[0], m->ready[1], m->ready[2], t->frames[k].line);
             } else {
@@ -156,21 +170,22 @@ static void print_traces(FILE *f, const struct hpx_snapshot *s)
     }
 }
 
-static void print_dump(FILE *f, struct hpx_snapshot *s, bool with_traces)
+static void print_dump(FILE *f, struct subject *of, bool with_traces)
 {
+    struct hpx_snapshot *s = &of->snapshot;
     char date[64];
     struct tm tm;
     time_t now = NOW;
     uint64_t sum = 0;
     qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_count);
     if (with_traces) {
-        print_traces(f, s);
+        print_traces(f, of);
     }
     (void)fprintf(f, "CPU SAMPLES BEGIN (total = %" PRIu64 ") %s", s->total, asctime_r(localtime_r(&now, &tm), date));
     (void)fprintf(f, "rank   self  accum   count trace method\n");
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct hpx_row *r = &s->rows[i];
-        const struct method *m = method_of(&r->trace->frames[0]);
+        const struct names *m = names_of(of, &r->trace->frames[0]);
         sum += r->count;
         (void)fprintf(f, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " %s.%s\n", i + 1,
                       (double)r->count * 100.0 / (double)s->total, (double)sum * 100.0 / (double)s->total, r->count, r->trace->serial,
@@ -231,7 +246,7 @@ static bool same_text(struct subject *s)
     bool ok = a && b && write_dumps(s, a, &whole, &rows);
     if (ok) {
         restore_order(s);
-        print_dump(b, &s->snapshot, true);
+        print_dump(b, s, true);
     }
     ok = (!a || fclose(a) == 0) && ok;
     ok = (!b || fclose(b) == 0) && ok;
@@ -277,11 +292,11 @@ static bool measure_fprintf(const struct hpx_bench_row *row, double *figures)
     }
     restore_order(s);
     uint64_t from = hpx_clock_mono();
-    print_dump(f, &s->snapshot, true);
+    print_dump(f, s, true);
     uint64_t whole = hpx_clock_mono() - from;
     restore_order(s);
     from = hpx_clock_mono();
-    print_dump(f, &s->snapshot, false);
+    print_dump(f, s, false);
     uint64_t rows = hpx_clock_mono() - from;
     (void)fclose(f);
     set_figures(figures, s, whole, rows);
@@ -318,27 +333,60 @@ static ssize_t file_write(void *ctx, const void *p, size_t n)
 
 static const struct hpx_out_ops file_ops = {.write = file_write, .close = null_close};
 
-static bool empty_target(void)
+static const struct file_way {
+    const char *title, *key;
+    size_t piece; /* of write(2) */
+    bool cold, disk;
+} ways[] = {{"both formats into a file, warm", "file", BUFFER_BYTES, false, false},
+            {"beside write(2) in pieces of 4 KiB", "file_4k", 4096, false, false},
+            {"caches emptied before", "file_cold", BUFFER_BYTES, true, false},
+            {"with fdatasync(), wall time", "file_disk", BUFFER_BYTES, false, true}};
+
+struct file_how {
+    unsigned subject;
+    bool binary;
+    const struct file_way *way;
+};
+
+#define OTHER_MEMORY ((size_t)64 << 20)
+static char *other; /* what empties the caches */
+
+static bool begin_turn(const struct file_how *how, uint64_t *from)
 {
-    bool ok = ftruncate(target, 0) == 0 && lseek(target, 0, SEEK_SET) == 0;
-    if (!ok) {
+    if (ftruncate(target, 0) != 0 || lseek(target, 0, SEEK_SET) != 0) {
         perror("bench_writers: the file");
+        return false;
     }
-    return ok;
+    if (how->way->cold) {
+        memset(other, ++other[0], OTHER_MEMORY);
+    }
+    *from = how->way->disk ? hpx_clock_mono() : hpx_clock_thread_cpu();
+    return true;
+}
+
+static bool end_turn(const struct file_how *how, uint64_t from, uint64_t *ns)
+{
+    if (how->way->disk && fdatasync(target) != 0) {
+        perror("bench_writers: the file");
+        return false;
+    }
+    *ns = (how->way->disk ? hpx_clock_mono() : hpx_clock_thread_cpu()) - from;
+    return true;
 }
 
 /* A whole dump, with its definitions. Bytes written; 0: did not run. */
-static uint64_t dump_into_file(struct subject *s, bool binary, uint64_t *ns)
+static uint64_t dump_into_file(const struct file_how *how, uint64_t *ns)
 {
     static struct hpx_binary b;
+    struct subject *s = &subjects[how->subject];
     struct hpx_ascii a;
     struct hpx_out out;
-    if (!empty_target() || hpx_out_init(&out, &file_ops, NULL, "file") != 0) {
+    uint64_t from;
+    restore_order(s);
+    if (hpx_out_init(&out, &file_ops, NULL, "file") != 0 || !begin_turn(how, &from)) {
         return 0;
     }
-    restore_order(s);
-    uint64_t from = hpx_clock_thread_cpu();
-    if (binary) {
+    if (how->binary) {
         hpx_binary_init(&b, &out, 8);
         hpx_binary_cpu_samples(&b, &s->snapshot, 0);
     } else {
@@ -346,40 +394,46 @@ static uint64_t dump_into_file(struct subject *s, bool binary, uint64_t *ns)
         hpx_ascii_cpu_samples(&a, &s->snapshot, 0, NOW);
     }
     (void)hpx_out_flush(&out);
-    *ns = hpx_clock_thread_cpu() - from;
-    if (binary) {
+    bool ok = end_turn(how, from, ns);
+    if (how->binary) {
         hpx_binary_fini(&b);
     } else {
         hpx_ascii_fini(&a);
     }
     uint64_t bytes = out.written;
-    return hpx_out_close(&out) == 0 ? bytes : 0;
+    return hpx_out_close(&out) == 0 && ok ? bytes : 0;
 }
 
-static bool raw_into_file(const char *from, size_t n, uint64_t *ns)
+static bool raw_into_file(const struct file_how *how, const char *bytes, size_t n, uint64_t *ns)
 {
-    if (!empty_target()) {
+    uint64_t from;
+    if (!begin_turn(how, &from)) {
         return false;
     }
-    uint64_t begin = hpx_clock_thread_cpu();
-    for (size_t at = 0; at < n; at += BUFFER_BYTES) {
-        size_t k = n - at < BUFFER_BYTES ? n - at : BUFFER_BYTES;
-        if (write(target, from + at, k) != (ssize_t)k) {
+    for (size_t at = 0; at < n; at += how->way->piece) {
+        size_t k = n - at < how->way->piece ? n - at : how->way->piece;
+        if (write(target, bytes + at, k) != (ssize_t)k) {
             perror("bench_writers: the file");
             return false;
         }
     }
-    *ns = hpx_clock_thread_cpu() - begin;
-    return true;
+    return end_turn(how, from, ns);
 }
 
 /* The writer, then write(2) of what it wrote, which is read back. */
 static bool measure_file(const struct hpx_bench_row *row, double *figures)
 {
-    unsigned how = *(const unsigned *)row->how;
-    uint64_t own, raw, bytes = dump_into_file(&subjects[how / 2], how % 2, &own);
+    const struct file_how *how = row->how;
+    unsigned turns = how->way->cold ? 1 : 2;
+    uint64_t own = 0, raw = 0, bytes = 0;
+    for (unsigned i = 0; i < turns; i++) {
+        bytes = dump_into_file(how, &own);
+    }
     char *copy_of = bytes ? malloc(bytes) : NULL;
-    bool ok = copy_of && pread(target, copy_of, bytes, 0) == (ssize_t)bytes && raw_into_file(copy_of, bytes, &raw);
+    bool ok = copy_of && pread(target, copy_of, bytes, 0) == (ssize_t)bytes;
+    for (unsigned i = 0; i < turns; i++) {
+        ok = ok && raw_into_file(how, copy_of, bytes, &raw);
+    }
     free(copy_of);
     if (ok) {
         figures[0] = (double)bytes * 1e3 / (double)own;
@@ -401,12 +455,16 @@ static const unsigned number[] = {0, 1, 2, 3};
 #define WAYS 3
 static struct hpx_bench_row rows[][WAYS] = {ROWS(0), ROWS(1), ROWS(2), ROWS(3)};
 
-static struct hpx_bench_row file_rows[] = {
-    {.name = "text, 4 frames", .once = measure_file, .how = &number[0]},
-    {.name = "text, 30 frames", .once = measure_file, .how = &number[2]},
-    {.name = "binary, 4 frames", .once = measure_file, .how = &number[1]},
-    {.name = "binary, 30 frames", .once = measure_file, .how = &number[3]},
-};
+#define FILE_ROWS 4
+#define FILE_HOWS(W)                                                                                                                       \
+    {                                                                                                                                      \
+        {0, false, &ways[W]}, {1, false, &ways[W]}, {0, true, &ways[W]},                                                                   \
+        {                                                                                                                                  \
+            1, true, &ways[W]                                                                                                              \
+        }                                                                                                                                  \
+    }
+static const struct file_how file_hows[HPX_ARRAY_LEN(ways)][FILE_ROWS] = {FILE_HOWS(0), FILE_HOWS(1), FILE_HOWS(2), FILE_HOWS(3)};
+static struct hpx_bench_row file_rows[HPX_ARRAY_LEN(ways)][FILE_ROWS]; /* set in main() */
 
 #define TABLE(I, TITLE, KEY)                                                                                                               \
     {                                                                                                                                      \
@@ -417,16 +475,30 @@ static struct hpx_bench_section tables[] = {
     TABLE(1, "30 frames, plain names", "plain_30"),
     TABLE(2, "4 frames, names with escapes", "escapes_4"),
     TABLE(3, "30 frames, names with escapes", "escapes_30"),
-    {"both formats into a file",
-     "file",
-     {{"MB/s", "mb_s"}, {"write(2) MB/s", "write_mb_s"}, {"ratio", "ratio"}},
-     file_rows,
-     HPX_ARRAY_LEN(file_rows)},
+    {.key = NULL},
+    {.key = NULL},
+    {.key = NULL},
+    {.key = NULL}, /* set in main() */
 };
+
+static void set_file_tables(void)
+{
+    static const char *const names[FILE_ROWS] = {"text, 4 frames", "text, 30 frames", "binary, 4 frames", "binary, 30 frames"};
+    struct hpx_bench_section *table = &tables[HPX_ARRAY_LEN(rows)];
+    for (size_t i = 0; i < HPX_ARRAY_LEN(ways); i++) {
+        for (size_t k = 0; k < FILE_ROWS; k++) {
+            file_rows[i][k] = (struct hpx_bench_row){.name = names[k], .once = measure_file, .how = &file_hows[i][k]};
+        }
+        table[i] = (struct hpx_bench_section){
+            ways[i].title, ways[i].key, {{"MB/s", "mb_s"}, {"write(2) MB/s", "write_mb_s"}, {"ratio", "ratio"}}, file_rows[i], FILE_ROWS};
+    }
+}
 
 static bool prepare(void)
 {
-    bool ok = (copied = malloc(BUFFER_BYTES)) != NULL && (target = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) >= 0;
+    set_file_tables();
+    bool ok = (copied = malloc(BUFFER_BYTES)) != NULL && (other = calloc(1, OTHER_MEMORY)) != NULL &&
+              (target = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) >= 0;
     for (size_t i = 0; ok && i < HPX_ARRAY_LEN(subjects); i++) {
         ok = make_methods(&subjects[i]) && make_traces(&subjects[i]) && same_text(&subjects[i]);
     }
@@ -449,10 +521,10 @@ int main(int argc, char **argv)
         hpx_bench_print(tables, HPX_ARRAY_LEN(tables));
         (void)snprintf(head, sizeof(head), "\"rounds\": %u, \"traces\": %u, \"pinned\": %s", rounds, TRACES, pinned ? "true" : "false");
         const struct hpx_bench_goal goals[] = {
-            {.what = "text beside write(2), 4 frames", .value = file_rows[0].figures[2], .limit = 0.5, .at_least = true},
-            {.what = "text beside write(2), 30 frames", .value = file_rows[1].figures[2], .limit = 0.5, .at_least = true},
-            {.what = "binary beside write(2), 4 frames", .value = file_rows[2].figures[2], .limit = 0.8, .at_least = true},
-            {.what = "binary beside write(2), 30 frames", .value = file_rows[3].figures[2], .limit = 0.8, .at_least = true}};
+            {.what = "text beside write(2), warm, 4 frames", .value = file_rows[0][0].figures[2], .limit = 0.5, .at_least = true},
+            {.what = "text beside write(2), warm, 30 frames", .value = file_rows[0][1].figures[2], .limit = 0.5, .at_least = true},
+            {.what = "binary beside write(2), warm, 4 frames", .value = file_rows[0][2].figures[2], .limit = 0.8, .at_least = true},
+            {.what = "binary beside write(2), warm, 30 frames", .value = file_rows[0][3].figures[2], .limit = 0.8, .at_least = true}};
         hpx_bench_print_goals(goals, HPX_ARRAY_LEN(goals));
         const struct hpx_bench_report report = {"writers", head, tables, HPX_ARRAY_LEN(tables), goals, HPX_ARRAY_LEN(goals)};
         ok = !args.json || hpx_bench_write_json(&report, args.json);
@@ -463,5 +535,6 @@ int main(int argc, char **argv)
         drop(&subjects[i]);
     }
     free(copied);
+    free(other);
     return !ok;
 }

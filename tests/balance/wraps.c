@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wraps.c: the allocating functions of libc as the agent's code calls them, by the linker's --wrap: each call is counted and passed on. */
 #include "balance.h"
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,8 @@ char *__real_strndup(const char *s, size_t n);
 int __real_posix_memalign(void **to, size_t alignment, size_t n);
 void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 int __real_munmap(void *at, size_t n);
+int __real_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **to);
+void __real_freeaddrinfo(struct addrinfo *list);
 
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t count, size_t n);
@@ -27,6 +30,8 @@ int __wrap_posix_memalign(void **to, size_t alignment, size_t n);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset) __attribute__((alias("__wrap_mmap")));
 int __wrap_munmap(void *at, size_t n);
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **to);
+void __wrap_freeaddrinfo(struct addrinfo *list);
 
 void *__wrap_malloc(size_t n)
 {
@@ -94,4 +99,19 @@ int __wrap_munmap(void *at, size_t n)
 {
     hpx_balance_remove(HPX_BALANCE_MAPPING, at);
     return __real_munmap(at, n);
+}
+
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **to)
+{
+    int rc = __real_getaddrinfo(node, service, hints, to);
+    if (rc == 0) {
+        hpx_balance_add(HPX_BALANCE_HEAP, *to, sizeof **to, HERE);
+    }
+    return rc;
+}
+
+void __wrap_freeaddrinfo(struct addrinfo *list)
+{
+    hpx_balance_remove(HPX_BALANCE_HEAP, list);
+    __real_freeaddrinfo(list);
 }

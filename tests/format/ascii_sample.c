@@ -16,20 +16,20 @@
 #define MANY 20000u
 
 static const struct hpx_method_rec plain[] = {
-    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java"), 0},
-    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java"), 0},
-    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT(""), 0},
-    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0},
-    {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT(""), 0},
+    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java"), 0, 1},
+    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java"), 0, 2},
+    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT(""), 0, 3},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0, 4},
+    {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT(""), 0, 5},
 };
 static const struct hpx_method_rec hostile[] = {
     {TEXT("p.gr\xC3\xB6\xC3\x9F"
           "e"),
-     TEXT("a\nCPU\tSAMPLES\rEND"), TEXT(""), TEXT("S\x1B[2J.java"), 0},
-    {TEXT("p.\xED\xA0\xBD\xED\xB8\x80"), TEXT("\xED\xA0\xBD"), TEXT(""), TEXT("\xFF\xC0\x80\"\\.java"), 0},
-    {TEXT("p.\xC2\x85"), TEXT("\x7F"), TEXT(""), TEXT("\xE2\x80\xA8"), 0},
-    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0},
-    {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT(""), 0},
+     TEXT("a\nCPU\tSAMPLES\rEND"), TEXT(""), TEXT("S\x1B[2J.java"), 0, 6},
+    {TEXT("p.\xED\xA0\xBD\xED\xB8\x80"), TEXT("\xED\xA0\xBD"), TEXT(""), TEXT("\xFF\xC0\x80\"\\.java"), 0, 7},
+    {TEXT("p.\xC2\x85"), TEXT("\x7F"), TEXT(""), TEXT("\xE2\x80\xA8"), 0, 8},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0, 9},
+    {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT(""), 0, 10},
 };
 
 static bool asked(int argc, char **argv, const char *mode)

@@ -177,6 +177,23 @@ static void settle(size_t bytes)
     }
 }
 
+/* A record in parts; some rounds of the net thread between its rows. */
+static void put_table(uint8_t rows)
+{
+    hpx_out_str(&w.out, "BEGIN");
+    for (unsigned i = 0; i < rows; i++) {
+        hpx_out_str(&w.out, "a row of sixteen");
+        hpx_out_part(&w.out, i + 1 == rows);
+        if (i % 16 == 15) {
+            hpx_out_socket_step(w.sock);
+        }
+    }
+    hpx_out_str(&w.out, "END");
+    uint64_t before = w.out.refused;
+    bool in = hpx_out_record(&w.out);
+    require(w.out.refused - before == !in, "an end that is not counted");
+}
+
 static void happen(uint8_t what, uint8_t much, const uint8_t **at, const uint8_t *end)
 {
     static const char text[256];
@@ -197,8 +214,12 @@ static void happen(uint8_t what, uint8_t much, const uint8_t **at, const uint8_t
         break;
     case 4:
         hpx_out_socket_turn(w.sock);
-        hpx_out_bytes(&w.out, text, much);
-        hpx_out_record(&w.out);
+        if (what / 8 % 2 != 0) {
+            put_table(much);
+        } else {
+            hpx_out_bytes(&w.out, text, much);
+            hpx_out_record(&w.out);
+        }
         break;
     case 5:
         begin_one();
@@ -234,7 +255,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.window = SIZE_MAX;
     w.now = 1000000000;
     struct hpx_out_socket_config cfg = {
-        .peer = "h:1", .queue = 1024, .id_size = 8, .ops = &ops, .owner = {NULL, wake, restart, NULL, command}};
+        .peer = "h:1", .queue = 1024, .piece = 64, .end = 32, .id_size = 8, .ops = &ops, .owner = {NULL, wake, restart, NULL, command}};
     struct hpx_err err;
     require(hpx_out_socket_open(&w.out, &w.sock, &cfg, &err) == 0, "no memory");
     const uint8_t *at = data, *end = data + size;

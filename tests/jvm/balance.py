@@ -10,6 +10,8 @@ KEPT = {
     ('heap', '@inlines.c'): 1 << 16,     # records of compiled code (sampler=walk); the VM tells of code that goes, not of what lives at the end
     ('heap', 'run@handshake.c'): 1,      # the stack that is being taken; its thread ends with the process
     ('jvmti', 'hand_over@instrument.c'): 1 << 20,  # class files that the VM was given, which frees them
+    ('heap', 'make@out_socket.c'): 2,    # the connection, its queue and its peer's name: its thread may be in the resolver, which nobody can interrupt
+    ('mapping', 'make@out_socket.c'): 1,
     ('heap', 'make@threads.c'): 16,  # states of threads that were there before the agent: handlers of others may look at them
 }
 

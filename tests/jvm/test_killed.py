@@ -16,7 +16,9 @@ LOST = 1.0
 
 
 def _reader(t, *args):
-    r = subprocess.run([str(t.env.agent.resolve().parents[1] / 'hprofx-read')] + [str(a) for a in args], capture_output=True, text=True)
+    if not t.reader():
+        t.skip('this build has no hprofx-read')
+    r = subprocess.run([t.reader()] + [str(a) for a in args], capture_output=True, text=True)
     t.equal(r.returncode, 0, 'hprofx-read %s: %s' % (' '.join(str(a) for a in args), (r.stdout + r.stderr)[-500:]))
 
 

@@ -43,7 +43,8 @@ class Steps:
     def __init__(self, t, form='a', more='', **kw):
         self.t, self.form, self.n = t, form, 0
         self.peer = kw.pop('peer', None) or Peer(t)
-        self.run = t.start('Steps', opts=OPTIONS % self.peer.port + ',format=' + form + more, **kw)
+        program = kw.pop('program', ('Steps',))
+        self.run = t.start(*program, opts=OPTIONS % self.peer.port + ',format=' + form + more, **kw)
         self.run.wait_line('ready')
 
     def step(self):
@@ -193,7 +194,23 @@ def malformed_commands(t, form):
     s.stop()
     t.equal(s.run.err.count('left out:'), 6, 'lines: %s' % s.run.err)
     t.equal(s.run.err.count('a depth above 2048 is 2048'), 1, 'lines about the depth')
+    t.equal(s.run.err.count('a depth of 0: nothing is sampled'), 0, 'lines about a depth of 0')
     t.equal(bytes(s.peer.streams[0]).count(END[form]), 2, 'dumps: what is behind EOF is not read')
+
+
+@test(level='quick')
+def a_depth_of_0_ends_sampling_until_it_is_set(t):
+    s = Steps(t)
+    s.peer.send(p.control(7, struct.pack('>H', 0), serial=21) + p.control(5) + p.samples())
+    s.peer.wait_for(END['a'], 1)
+    s.step()
+    s.peer.send(p.samples() + p.control(6, struct.pack('>H', 5)))
+    s.peer.wait_for(END['a'], 2)
+    s.step()
+    stream, = s.stop()
+    begun, none, some = _totals(stream)
+    t.check(none <= begun + 2 and some > 20, 'samples: %s' % _totals(stream))
+    t.equal(s.run.err.count('serial 21: a depth of 0: nothing is sampled until it is set again'), 1, 'lines: %s' % s.run.err)
 
 
 @test(params=BOTH)
@@ -235,15 +252,15 @@ def a_peer_that_comes_and_goes(t, param):
             c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
         c.close()
     t.deadline = time.monotonic() + (600 if t.level == 'long' else 100)
-    s = Steps(t, form, more=',thread=y', peer=Peer(t, rude))
+    s = Steps(t, form, more=',thread=y', peer=Peer(t, rude), program=('LongSteps', 600))
     s.step()
-    k = 0
     while len(s.peer.streams) <= total:
-        k += 1
         try:
             s.peer.send(p.samples())
         except OSError:
-            time.sleep(0.01)
+            pass
+        with s.peer.changed:
+            s.peer.changed.wait(0.01)
         t.within_time(s.run)
         t.check(s.run.process.poll() is None, 'the program ended')
     s.peer.wait(lambda: b'JAVA PROFILE' in s.peer.streams[-1], 'header')
@@ -286,19 +303,90 @@ def a_peer_that_stalls(t, form):
 
 @test(timeout=60, params=BOTH)
 def a_slow_peer(t, form):
-    """1 KB at a time."""
+    """1 KB a second while the program runs: it goes on, and ends in time; what the peer got is sound up to there."""
+    t.over = False
+
     def slow(peer, c, n):
         while True:
-            data = c.recv(1024)
+            data = c.recv(65536 if t.over else 1024)
             if not data:
                 return
             peer.add(n, data)
-            time.sleep(0.02)
-    s = Steps(t, form, peer=Peer(t, slow, buffer=2048))
-    for i in range(3):
-        s.step()
-        s.peer.send(p.samples())
+            with peer.changed:
+                peer.changed.wait_for(lambda: t.over, 1)
+    peer = Peer(t, slow, buffer=2048)
+    run = t.start('ShortThreads', 20000, 0, opts=OPTIONS % peer.port + ',thread=y,format=' + form)
+    peer.wait_streams(1)
+    while run.process.poll() is None:
+        try:
+            peer.send(p.samples() + p.command(p.TRACES))
+        except OSError:  # it has just ended
+            pass
+        t.within_time(run)
+        time.sleep(0.2)
+    t.over = True
+    with peer.changed:
+        peer.changed.notify_all()
+    run.finish()
+    t.equal((run.code, run.out.startswith('cpu ')), (0, True), 'exit code, stdout')
+    peer.wait_end()
+    _check_all(t, peer, form)
+    t.check('were not yet sent' in run.err or 'were dropped' in run.err, run.err)
+    t.check('the output does not move' not in run.err, 'the end was given up: %s' % run.err)
+
+
+@test(params=('samples', 'exit'), timeout=120)
+def a_table_larger_than_the_queue(t, how):
+    """100,000 rows to a peer that reads: all of them, by a command and at the end."""
+    peer = Peer(t)
+    opts = 'cpu=times,include=TreeNode*,depth=8,cutoff=0,doe=%s,net=127.0.0.1:%d' % ('y' if how == 'exit' else 'n', peer.port)
+    run = t.start('Tree', 5, opts=opts)
+    run.wait_line('ready')
+    if how == 'samples':
+        peer.send(p.samples())
+        peer.wait_for(b'hprofx: version', 1)
+    (t.work / 'stop').touch()
+    run.finish()
+    peer.wait_end()
+    t.equal((run.code, run.out), (0, 'leaves 100000\nready\n'), 'exit code, stdout')
+    stream = bytes(peer.streams[0])
+    notes = _check(t, stream, 'a', part=False)
+    table = stream[stream.index(b'CPU TIME (ms) BEGIN'):]
+    t.equal((stream.count(b'\nTRACE '), len(re.findall(rb'^ *\d+ +\S+% +\S+% +\d+ +\d+ TreeNode\w+\.[a-j]$', table, re.M)), 'note' in notes), (111110, 111110, False),
+            'traces, rows, notes: %s' % notes)
+    t.check(len(table) > 8 << 20, 'the table has only %d bytes' % len(table))
+    done = 'Dumping CPU usage by timing methods ... done.'
+    t.equal((run.err.splitlines().count(done), 'dropped' in run.err), (how == 'exit', False), 'lines of a dump, and of losses: %s' % run.err)
+
+
+@test(params=('thread=n', 'thread=y'))
+def a_second_stream_tells_its_classes(t, more):
+    """What its traces use was defined in the first stream, and is again."""
+    s = Steps(t, 'b', more=',doe=n,' + more)
+    s.step()
+    s.peer.send(p.samples())
+    s.peer.wait_for(END['b'], 1)
+    s.peer.connections[0].shutdown(socket.SHUT_RDWR)
+    s.peer.wait_streams(2)
+    s.peer.send(p.samples())
+    s.peer.wait_for(END['b'], 1, stream=1)
     s.stop()
+    first, second = (t.binary(t.work / ('stream%d.hprof' % n)) for n in (0, 1))  # with --strict
+    t.equal([len(x.tables) for x in (first, second)], [1, 1], 'tables')
+    t.equal(second.tables[0][1][0], first.tables[0][1][0], 'the first row')
+    t.equal([[f.method for f in x.traces[x.tables[0][1][0][1]][1][:2]] for x in (first, second)], [['Steps.work', 'Steps.step']] * 2, 'its stack')
+
+
+@test(since=11)
+def costly_commands_wait_for_each_other(t):
+    """Each collection and each table is there, however fast they are asked for; none is lost."""
+    s = Steps(t, jvm=['-Xlog:gc:file=gc.log'])
+    for n in (1, 2, 3):
+        s.peer.send(p.command(p.GC, serial=100 + n) + p.control(5) * 3 + p.samples(serial=n))
+        s.peer.wait_for(END['a'], n)
+    s.stop()
+    t.check('left out' not in s.run.err, s.run.err)
+    t.equal((t.work / 'gc.log').read_text().count('ForceGarbageCollection'), 3, 'collections')
 
 
 @test(level='quick')
@@ -328,6 +416,8 @@ def nobody_ever_listens(t):
     run = t.java('HotSplit', 20, opts=OPTIONS % free.getsockname()[1] + ',net-wait=y')
     t.equal((run.code, run.out), (0, 'done true\n'), 'end')
     t.check('came while there was no connection' in run.err, run.err)
+    told = re.findall(r'^Dumping CPU usage by sampling running threads \.\.\. (.*)$', run.err, re.M)
+    t.check(len(told) == 1 and re.fullmatch(r'incomplete: net=127\.0\.0\.1:\d+: [1-9]\d* of its records were not sent\.', told[0]), 'lines of a dump: %s' % told)
 
 
 @test(level='quick', params=('::1', 'localhost'))

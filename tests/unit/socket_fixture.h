@@ -74,7 +74,7 @@ static void open_with(const struct hpx_out_socket_config *cfg)
     assert_int_equal(hpx_out_socket_open(&out, &sock, cfg, &err), 0);
 }
 
-static void open_live(void)
+static inline void open_live(void)
 {
     struct hpx_out_socket_config cfg = config();
     open_with(&cfg);
@@ -88,7 +88,7 @@ static void steps(unsigned n)
     }
 }
 
-static void assert_got(const char *text)
+static inline void assert_got(const char *text)
 {
     if (fake.len != strlen(text) || memcmp(fake.got, text, fake.len) != 0) {
         fail_msg("got %.*s instead of %s", (int)fake.len, fake.got, text);

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const struct hpx_method_rec hot_a = {{"p.Hot", 5}, {"a", 1}, {"()V", 3}, {"Hot.java", 8}, 100007};
-static const struct hpx_method_rec hot_b = {{"p.Hot", 5}, {"b", 1}, {"()V", 3}, {"Hot.java", 8}, 100007};
-static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, HPX_SERIAL_CLASS};
+static const struct hpx_method_rec hot_a = {{"p.Hot", 5}, {"a", 1}, {"()V", 3}, {"Hot.java", 8}, 100007, 1};
+static const struct hpx_method_rec hot_b = {{"p.Hot", 5}, {"b", 1}, {"()V", 3}, {"Hot.java", 8}, 100007, 2};
+static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, HPX_SERIAL_CLASS, 4};
 
 static struct hpx_trace_rec *trace(uint32_t serial, uint32_t thread, uint32_t n, const struct hpx_frame_rec *frames)
 {
@@ -332,8 +332,8 @@ static void make_methods(void)
         (void)snprintf(method_names[i][0], 24, "p.C%u", i / 5);
         (void)snprintf(method_names[i][1], 24, "m%u", i);
         (void)snprintf(method_names[i][2], 24, "C%u.java", i / 5);
-        methods[i] = (struct hpx_method_rec){text(method_names[i][0]), text(method_names[i][1]), text("()V"), text(method_names[i][2]),
-                                             100001 + i / 5};
+        methods[i] = (struct hpx_method_rec){text(method_names[i][0]), text(method_names[i][1]), text("()V"),
+                                             text(method_names[i][2]), 100001 + i / 5,           i % 7 ? 10 + i : 0};
     }
 }
 
@@ -351,7 +351,7 @@ static struct hpx_trace_rec *random_trace(uint32_t serial, uint32_t thread, unsi
 /* A frame whose class could not be marked is not in the file, and must not be taken for one that is. */
 static void a_frame_without_its_class_is_written_when_there_is_memory(void **state)
 {
-    static const struct hpx_method_rec far = {{"p.Far", 5}, {"a", 1}, {"()V", 3}, {"", 0}, HPX_SERIAL_CLASS + 9000};
+    static const struct hpx_method_rec far = {{"p.Far", 5}, {"a", 1}, {"()V", 3}, {"", 0}, HPX_SERIAL_CLASS + 9000, 5};
     struct hpx_frame_rec near = {&hot_a, 5, 1}, frame = {&far, 5, 2};
     struct hpx_row first = {trace(300001, 0, 1, &near), 2}, row = {trace(300002, 0, 1, &frame), 1};
     struct bin_figures f;
@@ -372,6 +372,39 @@ static void a_frame_without_its_class_is_written_when_there_is_memory(void **sta
     drop(1, &first);
     drop(1, &row);
     end();
+}
+
+/* What is looked up once a method is what is looked up for each frame. */
+static void a_file_is_the_same_without_numbers_of_methods(void **state)
+{
+    static struct hpx_row rows[TRACES], copy[TRACES];
+    unsigned short seed[3] = {1, 2, 3};
+    uint8_t *first = NULL;
+    size_t length = 0;
+    (void)state;
+    make_methods();
+    for (uint32_t i = 0; i < TRACES; i++) {
+        rows[i] = (struct hpx_row){random_trace(300001 + i, 0, seed), 1 + (uint64_t)nrand48(seed) % 60};
+    }
+    for (unsigned numbered = 0; numbered < 2; numbered++) {
+        for (uint32_t i = 0; i < METHODS; i++) {
+            methods[i].number = numbered ? 1 + i : 0;
+        }
+        begin(8);
+        memcpy(copy, rows, sizeof(rows));
+        samples(TRACES, copy, 0);
+        assert_int_equal(hpx_out_flush(&out), 0);
+        if (numbered == 0) {
+            first = malloc(length = sunk);
+            assert_non_null(first);
+            memcpy(first, sink, length);
+        }
+        assert_int_equal(sunk, length);
+        assert_memory_equal(sink, first, length);
+        end();
+    }
+    free(first);
+    drop(TRACES, rows);
 }
 
 static void both_formats_have_the_same_numbers(void **state)
@@ -514,6 +547,7 @@ int main(void)
         cmocka_unit_test(strings_end_where_their_numbers_do),
         cmocka_unit_test(without_memory_rows_stand_for_the_empty_trace),
         cmocka_unit_test(a_frame_without_its_class_is_written_when_there_is_memory),
+        cmocka_unit_test(a_file_is_the_same_without_numbers_of_methods),
         cmocka_unit_test(both_formats_have_the_same_numbers),
         cmocka_unit_test(any_sequence_is_a_sound_file),
     };

@@ -201,6 +201,75 @@ static void a_class_may_be_larger_than_a_segment(void **state)
     end();
 }
 
+static size_t taken; /* of the sink: whole records */
+static unsigned asked, refuse_from, refuse_to;
+
+/* What came since the last call is one whole record. */
+static bool refuse(void *ctx)
+{
+    const uint8_t *r = sink + taken;
+    (void)ctx;
+    assert_true(sunk >= taken + 9);
+    assert_int_equal(sunk - taken, 9 + ((size_t)r[5] << 24 | (size_t)r[6] << 16 | (size_t)r[7] << 8 | r[8]));
+    bool refused = asked >= refuse_from && asked < refuse_to;
+    asked++;
+    if (refused) {
+        sunk = taken;
+    }
+    taken = sunk;
+    return !refused;
+}
+
+static size_t room_asked;
+static void room(size_t n)
+{
+    room_asked = n;
+}
+
+static void begin_refusing(unsigned from, unsigned to)
+{
+    begin(8);
+    out.record = refuse;
+    out.room = room;
+    asked = 0;
+    taken = 0;
+    refuse_from = from;
+    refuse_to = to;
+}
+
+static void each_record_can_be_refused_by_itself(void **state)
+{
+    enum { BIG = HPX_HEAP_SEGMENT };
+    static uint8_t data[2 * BIG];
+    static const struct hpx_heap_figures all = {1, 2, 3, 4};
+    static const struct hpx_heap_site sites[2] = {{0, 100002, 300000, {1, 1, 1, 1}}, {0, 100003, 300000, {1, 1, 1, 1}}};
+    uint8_t tags[8];
+    uint32_t lengths[8];
+    struct hpx_heap h;
+    (void)state;
+    for (unsigned refused = 0; refused < 7; refused++) { /* 6: none */
+        begin_refusing(refused, refused + 1);
+        assert_int_equal(hpx_binary_alloc_sites(&w, 0, 0, &all, 2, sites), refused != 0);
+        assert_true(room_asked >= 9 + 34 + 50);
+        assert_int_equal(hpx_binary_heap_summary(&w, &all), refused != 1);
+        assert_int_equal(hpx_heap_begin(&h, &w), 0);
+        hpx_heap_primitives(&h, 1, 300000, HPX_HEAP_BYTE, data, 10);
+        hpx_heap_primitives(&h, 2, 300000, HPX_HEAP_BYTE, data, 2 * BIG); /* the third record is what came before, the fourth this one */
+        assert_int_equal(room_asked, 9 + 2 * BIG + 18);
+        hpx_heap_primitives(&h, 3, 300000, HPX_HEAP_BYTE, data, 0);
+        hpx_heap_end(&h);
+        assert_int_equal(asked, 6);
+        assert_int_equal(h.refused, refused >= 2 && refused <= 4);
+        size_t n = records(tags, lengths, 8);
+        assert_int_equal(n, refused == 6 ? 6 : 5);
+        for (size_t i = 0; i < n; i++) {
+            static const uint8_t whole[] = {0x06, 0x07, 0x1C, 0x1C, 0x1C, 0x2C};
+            assert_int_equal(tags[i], whole[i + (i >= refused)]);
+        }
+        end();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +280,7 @@ int main(void)
         cmocka_unit_test(objects_and_arrays_have_exact_lengths),
         cmocka_unit_test(a_class_may_be_larger_than_a_segment),
         cmocka_unit_test(segments_end_between_sub_records_and_none_is_empty),
+        cmocka_unit_test(each_record_can_be_refused_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,28 @@ static void a_class_whose_name_did_not_come_is_told_of_by_its_frames(void **stat
     fx_end(&f);
 }
 
+/* One that was loaded before the start: told of with its name, its methods' names come when they are sampled. */
+static void a_class_may_come_without_the_names_of_its_methods(void **state)
+{
+    struct fx f;
+    struct hpx_thread t = {0};
+    (void)state;
+    begin(&f, false);
+    fx_class(&f, 1, ID(1), 2, FX_TEXT("Lp/Old;\0Old.java\0"));
+    assert_told(0, 100001, "p.Old", false, false);
+    fx_define(&f, &t, 0, 1, FX_STACK({ID(1) + 8, 3}));
+    assert_int_equal(f.nasked, 1);
+    assert_true(f.asked[0]->want_name);
+    fx_answer(&f, 0, NULL, 0, FX_TEXT("Lp/Old;\0Old.java\0m\0()V\0"));
+    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    const struct hpx_method_rec *m = s->rows[0].trace->frames[0].method;
+    assert_int_equal(m->klass, 100001);
+    assert_true(fx_text_is(m->class_name, "p.Old") && fx_text_is(m->name, "m") && fx_text_is(m->source, "Old.java"));
+    hpx_snapshot_destroy(s);
+    hpx_model_thread_gone(f.m, &t);
+    fx_end(&f);
+}
+
 static void classes_of_one_name_are_different_ones(void **state)
 {
     struct fx f;
@@ -209,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_told_of_as_they_come),
         cmocka_unit_test(a_class_whose_name_did_not_come_is_told_of_by_its_frames),
+        cmocka_unit_test(a_class_may_come_without_the_names_of_its_methods),
         cmocka_unit_test(classes_of_one_name_are_different_ones),
         cmocka_unit_test(equal_frames_have_one_number),
         cmocka_unit_test(native_methods_are_told_apart_where_classes_are),

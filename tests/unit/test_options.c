@@ -503,9 +503,14 @@ static void options_of_cpu_times(void **state)
     takes("cpu=samples,dump=99999999999999999999s");
     assert_int_equal(o.dump_ns, HPX_OPT_MAX_PERIOD_NS);
     hpx_options_fini(&o);
-    refuses("dump=0", "hprof option error: dump option value must be a time above 0: 500ms, 60s, 5m, 1h (dump=0)");
-    refuses("dump=5d", "hprof option error: dump option value must be a time above 0: 500ms, 60s, 5m, 1h (dump=5d)");
-    refuses("dump=s", "hprof option error: dump option value must be a time above 0: 500ms, 60s, 5m, 1h (dump=s)");
+    takes("cpu=samples,dump=100ms");
+    assert_int_equal(o.dump_ns, HPX_OPT_MIN_PERIOD_NS);
+    hpx_options_fini(&o);
+    refuses("dump=99ms", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=99ms)");
+    refuses("dump=0ms", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=0ms)");
+    refuses("dump=0", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=0)");
+    refuses("dump=5d", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=5d)");
+    refuses("dump=s", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=s)");
     refuses("idsize=2", "hprof option error: idsize option value must be 4|8 (idsize=2)");
     refuses("idsize=", "hprof option error: idsize option value must be 4|8 (idsize=)");
     refuses("min=65536", "hprof option error: min option value must be decimal and 0..65535 (min=65536)");

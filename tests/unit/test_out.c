@@ -244,6 +244,66 @@ static void a_failed_publish_is_said_once_and_tried_again(void **state)
     assert_int_equal(fake.len, 14);
 }
 
+/* Pieces of all sizes among other bytes; with an error at write k (0: none), from which on all is lost. */
+static void put_pieces(unsigned k)
+{
+    unsigned short seed[3] = {1, 2, 3};
+    uint64_t given = 0;
+    fake.fail_at = k;
+    fake.error = EIO;
+    fake.short_every = k == 0 ? 3 : 0;
+    for (int i = 0; i < 200; i++) {
+        size_t n = i % 5 == 4 ? HPX_OUT_PIECE : (size_t)nrand48(seed) % 4000;
+        char *to = hpx_out_piece(&out);
+        for (size_t at = 0; at < n; at++) {
+            to[at] = (char)((given + at) % 251);
+        }
+        if (i % 3 == 0) {
+            (void)hpx_out_piece(&out); /* given up: it is not part of the output */
+        }
+        hpx_out_filled(&out, to + n);
+        given += n;
+        char byte = (char)(given % 251);
+        hpx_out_bytes(&out, &byte, 1);
+        given++;
+    }
+    assert_int_equal(hpx_out_flush(&out), k == 0 ? 0 : -HPX_E_IO);
+    assert_int_equal(out.written + out.lost, given);
+    assert_int_equal(k == 0 ? given : 0, fake.len);
+    for (size_t at = 0; at < fake.len; at++) {
+        assert_int_equal(fake.data[at], (char)(at % 251));
+    }
+}
+
+static void pieces_come_out_among_other_bytes(void **state)
+{
+    put_pieces(0);
+    assert_true(fake.len > 10 * HPX_OUT_BUFFER);
+    assert_int_equal(hpx_out_close(&out), 0);
+    for (unsigned k = 1; k <= 8; k++) {
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        put_pieces(k);
+        assert_int_equal(fake.calls, k);
+        assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+    }
+}
+
+static void full_pieces_are_written_in_whole_buffers(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        char *to = hpx_out_piece(&out);
+        memset(to, 'x', HPX_OUT_PIECE - 7);
+        hpx_out_filled(&out, to + HPX_OUT_PIECE - 7);
+        assert_int_equal(fake.len % HPX_OUT_BUFFER, 0);
+    }
+    assert_int_equal(fake.calls, fake.len / HPX_OUT_BUFFER);
+    assert_true(fake.calls > 3);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(fake.len, 20 * (HPX_OUT_PIECE - 7));
+}
+
 static unsigned asked_for_room;
 static bool room_was_made;
 
@@ -400,6 +460,8 @@ int main(void)
         TEST(an_output_that_cannot_be_cut_back_says_so),
         TEST(a_write_that_takes_nothing_is_an_error_and_no_endless_loop),
         TEST(a_failed_publish_is_said_once_and_tried_again),
+        TEST(pieces_come_out_among_other_bytes),
+        TEST(full_pieces_are_written_in_whole_buffers),
         TEST(a_full_disk_is_asked_for_room_first),
         TEST(a_remedy_stands_in_the_place_of_advice),
         TEST(an_error_of_close_is_said),

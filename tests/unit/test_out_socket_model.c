@@ -10,7 +10,7 @@ static struct hpx_out out;
 static struct hpx_out_socket *sock;
 static bool defined[DEFS]; /* what the writer believes of its stream */
 static unsigned restarts;
-static uint64_t seed, refused, users, left_out;
+static uint64_t seed, refused, users, left_out, tables;
 
 static unsigned pick(unsigned n)
 {
@@ -83,10 +83,30 @@ static void use(void)
     users += hpx_out_record(&out);
 }
 
+/* A record in parts: it may be cut before its end. */
+static void table(void)
+{
+    unsigned n = pick(60);
+    hpx_out_str(&out, "T\n");
+    for (unsigned i = 0; i < n; i++) {
+        hpx_out_printf(&out, "R %u\n", i);
+        hpx_out_part(&out, i + 1 == n);
+        if (pick(20) == 0) {
+            step();
+        }
+    }
+    hpx_out_str(&out, "E\n");
+    uint64_t before = out.refused;
+    bool in = hpx_out_record(&out);
+    assert_int_equal(out.refused - before, !in);
+    tables += in;
+}
+
 /* One stream as the peer got it; `whole`: it ended well. */
 static void check_stream(const char *text, size_t len, bool whole)
 {
     bool seen[DEFS] = {false}, begun = false;
+    int row = -1; /* of the table that is open */
     for (const char *at = text, *stop; len > 0 && at < text + len; at = stop + 1) {
         stop = memchr(at, '\n', (size_t)(text + len - at));
         if (stop == NULL) {
@@ -97,6 +117,11 @@ static void check_stream(const char *text, size_t len, bool whole)
         if (!begun) {
             assert_memory_equal(at, "H\n", 2);
             begun = true;
+        } else if (row >= 0) {
+            row = *at == 'E' ? -1 : row + 1;
+            assert_true(row < 0 || (*at == 'R' && atoi(at + 2) == row - 1));
+        } else if (*at == 'T') {
+            row = 0;
         } else if (*at == 'D') {
             assert_int_equal(sscanf(at, "D %u %u ", &id, &needs), 2);
             assert_true(id < DEFS && !seen[id] && (id == 0 || seen[needs]));
@@ -113,7 +138,7 @@ static void check_stream(const char *text, size_t len, bool whole)
             assert_memory_equal(at, "hprofx: lost, socket: ", 22);
         }
     }
-    assert_true(!whole || begun);
+    assert_true(!whole || (begun && row < 0));
 }
 
 static uint64_t last_told; /* of the last note in the stream that ended well */
@@ -181,6 +206,8 @@ static void round_of(uint64_t number)
     seed = number * 0x9E3779B97F4A7C15u + 1;
     struct hpx_out_socket_config cfg = {.peer = "h:1",
                                         .queue = 400 + pick(800),
+                                        .piece = 1 + pick(60),
+                                        .end = 2,
                                         .wait = true,
                                         .id_size = 8,
                                         .ops = &fake_ops,
@@ -190,7 +217,11 @@ static void round_of(uint64_t number)
     for (unsigned i = 0; i < MESSAGES; i++) {
         hpx_out_socket_turn(sock);
         for (unsigned n = pick(5); n > 0; n--) {
-            use();
+            if (pick(3)) {
+                use();
+            } else {
+                table();
+            }
             if (pick(2)) {
                 step(); /* the link may go and come in the middle of a message */
             }
@@ -227,7 +258,7 @@ static void definitions_come_before_their_users_whatever_the_peer_does(void **st
     said_end();
     print_message("%u streams, %llu users, %llu definitions refused, %llu uses left out\n", restarts, (unsigned long long)users,
                   (unsigned long long)refused, (unsigned long long)left_out);
-    assert_true(restarts > ROUNDS && users > 1000 && refused > 1000 && left_out > 1000);
+    assert_true(restarts > ROUNDS && users > 1000 && tables > 1000 && refused > 1000 && left_out > 1000);
 }
 
 int main(void)

@@ -36,6 +36,33 @@ static bool refuse(void *ctx)
     return true;
 }
 
+/* As a socket does: behind a part that was refused the rest but the end is. */
+static enum { WHOLE, BEGUN, CUT, LOST } parts;
+static unsigned cuts;
+
+static bool refuse_part(void *ctx)
+{
+    bool in = (parts == WHOLE || parts == BEGUN) && refuse(ctx);
+    if (!in) {
+        sunk = taken;
+    }
+    cuts += !in && parts == BEGUN;
+    parts = in ? BEGUN : parts == BEGUN || parts == CUT ? CUT : LOST;
+    return in;
+}
+
+static bool end_parts(void *ctx)
+{
+    bool begun = parts == BEGUN || parts == CUT, lost = parts == LOST;
+    parts = WHOLE;
+    if (begun) {
+        taken = sunk;
+    } else if (lost) {
+        sunk = taken;
+    }
+    return begun || (!lost && refuse(ctx));
+}
+
 static const struct hpx_thread_rec *living(uint32_t serial)
 {
     static struct hpx_thread_rec t;
@@ -48,7 +75,7 @@ static void make_traces(void)
 {
     for (uint32_t i = 0; i < TRACES; i++) {
         snprintf(names[i], sizeof names[i], "m%u", i);
-        methods[i] = (struct hpx_method_rec){text("p.Hot"), text(names[i]), text("()V"), text("Hot.java"), 100001 + i / 4};
+        methods[i] = (struct hpx_method_rec){text("p.Hot"), text(names[i]), text("()V"), text("Hot.java"), 100001 + i / 4, i % 7 ? i : 0};
         traces[i] = __real_calloc(1, sizeof(*traces[i]) + 2 * sizeof(struct hpx_frame_rec));
         traces[i]->serial = HPX_SERIAL_TRACE + 1 + i;
         traces[i]->thread = HPX_SERIAL_THREAD + 1 + i % THREADS;
@@ -143,6 +170,7 @@ static void check_text(unsigned round)
 {
     bool trace[TRACES + 1] = {false}, thread[THREADS + 1] = {false};
     unsigned serial, of;
+    bool table = false; /* one is open */
     sink[taken] = 0;
     for (char *line = (char *)sink, *stop; *line; line = stop + 1) {
         stop = strchr(line, '\n');
@@ -158,8 +186,14 @@ static void check_text(unsigned round)
         } else if (sscanf(line, "THREAD END (id = %u", &serial) == 1) {
             assert_true(thread[serial - 200000]);
         } else if (sscanf(line, "%*u %*f%% %*f%% %*u %u p.", &serial) == 1) {
-            assert_true(trace[serial - 300000]);
+            assert_true(trace[serial - 300000] && table);
+            continue;
+        } else if (strncmp(line, "CPU SAMPLES ", 12) == 0) {
+            assert_int_equal(table, line[12] == 'E');
+            table = !table;
+            continue;
         }
+        assert_true(!table || strncmp(line, "rank ", 5) == 0);
     }
 }
 
@@ -171,7 +205,10 @@ static void each_text_stream_is_sound(void **state)
     for (unsigned round = 0; round < 60; round++) {
         begin(4);
         hpx_ascii_init(&a, &out);
-        out.record = refuse;
+        out.record = end_parts;
+        out.part = refuse_part;
+        out.piece = round % 2 ? 100 : 1u << 20;
+        parts = WHOLE;
         a.living = round % 3 ? living : NULL;
         dice = round + 1;
         sunk = taken = 0;
@@ -196,7 +233,46 @@ static void each_text_stream_is_sound(void **state)
         hpx_ascii_fini(&a);
         end();
     }
-    assert_true(refusals > 100);
+    assert_true(refusals > 100 && cuts > 10);
+    for (uint32_t i = 0; i < TRACES; i++) {
+        free(traces[i]);
+    }
+}
+
+static uint64_t left_out;
+static void leave_out(void *ctx, uint64_t bytes)
+{
+    (void)ctx;
+    left_out += bytes;
+}
+
+/* A table is one record: of one that the output cannot take, the largest rows are. */
+static void a_binary_table_has_the_rows_that_fit(void **state)
+{
+    (void)state;
+    make_traces();
+    for (uint32_t fit = 0; fit <= TRACES; fit += 10) {
+        struct bin_figures f;
+        struct hpx_row rows[TRACES];
+        struct hpx_snapshot s = {.rows = rows, .nrows = TRACES};
+        for (uint32_t i = 0; i < TRACES; i++) {
+            rows[i] = (struct hpx_row){traces[i], 100 - i};
+            s.total += 100 - i;
+        }
+        begin(8);
+        out.record = refuse;
+        out.leave_out = leave_out;
+        out.most = 9 + 8 + 8 * fit + 7;
+        sunk = taken = left_out = chance = 0;
+        hpx_binary_header(&w, (struct timespec){1795250000, 0}, 0, HPX_BINARY_CPU, 4);
+        hpx_binary_cpu_samples(&w, &s, 0);
+        (void)hpx_out_flush(&out);
+        assert_null(bin_check(sink, taken, &f));
+        assert_int_equal(f.rows, fit);
+        assert_int_equal(left_out, (TRACES - fit) * 8);
+        assert_int_equal(out.refused, fit < TRACES);
+        end();
+    }
     for (uint32_t i = 0; i < TRACES; i++) {
         free(traces[i]);
     }
@@ -207,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_binary_stream_is_sound),
         cmocka_unit_test(each_text_stream_is_sound),
+        cmocka_unit_test(a_binary_table_has_the_rows_that_fit),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     free(sink);

@@ -169,6 +169,7 @@ static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
                  {"\xC2\x85\xC2\xA0", 4, "\xC2\x85\xC2\xA0", 4},   {"\xED\xA0\xBD\xED\xB8\x80", 6, "\xF0\x9F\x98\x80", 4},
                  {"\xED\xB8\x80\xFF", 4, "\\uDE00\\u00FF", 12},    {"", 0, "", 0}};
     struct hpx_out o;
+    char direct[6 * 64];
     unsigned short seed[3] = {1, 1, 1};
     (void)state;
     assert_int_equal(hpx_out_init(&o, &ops, NULL, "memory"), 0);
@@ -180,6 +181,8 @@ static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
         assert_int_equal(hpx_out_flush(&o), 0);
         assert_int_equal(raw_len, cases[i].len);
         assert_memory_equal(raw, cases[i].want, raw_len);
+        assert_int_equal(hpx_text_to_utf8(direct, t), raw_len);
+        assert_memory_equal(raw, direct, raw_len);
     }
     for (int i = 0; i < 20000; i++) {
         char in[64];
@@ -192,6 +195,8 @@ static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
         assert_int_equal(hpx_out_flush(&o), 0);
         assert_int_equal(n, raw_len);
         assert_int_equal(hpx_text_utf8(NULL, t), n);
+        assert_int_equal(hpx_text_to_utf8(direct, t), n);
+        assert_memory_equal(raw, direct, n);
         const char *fault = text_fault(raw, raw_len, false);
         assert_true(fault == NULL || strcmp(fault, "a control") == 0);
     }

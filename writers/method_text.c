@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* method_text.c: see method_text.h. */
+#include "method_text.h"
+#include "text.h"
+
+#define NAMES 1000u             /* bytes of the three: what a text is made of, a byte being up to 6 */
+#define LIMIT ((size_t)8 << 20) /* bytes of texts: then those that come are put together each time */
+
+static_assert(6 * NAMES + 64 <= HPX_METHOD_TEXT_MAX, "the longest text");
+
+void hpx_method_texts_init(struct hpx_method_texts *t)
+{
+    memset(t, 0, sizeof(*t));
+    hpx_arena_init(&t->arena);
+}
+
+void hpx_method_texts_fini(struct hpx_method_texts *t)
+{
+    hpx_numbered_fini(&t->of);
+    hpx_arena_fini(&t->arena);
+    hpx_method_texts_init(t);
+}
+
+static char *put(char *to, struct hpx_text name, const char *missing)
+{
+    return name.len > 0 ? to + hpx_text_escape(to, name, false) : stpcpy(to, missing);
+}
+
+const struct hpx_method_text *hpx_method_text_make(struct hpx_method_texts *t, const struct hpx_method_rec *m)
+{
+    char text[HPX_METHOD_TEXT_MAX], *to = text, *callable;
+    if (m->number == 0 || (uint64_t)m->class_name.len + m->name.len + m->source.len > NAMES || t->arena.bytes > LIMIT) {
+        return NULL;
+    }
+    to = put(to, m->class_name, "");
+    *to++ = '.';
+    callable = to = put(to, m->name, HPX_UNKNOWN_METHOD);
+    *to++ = '(';
+    to = put(to, m->source, HPX_UNKNOWN_SOURCE);
+    *to++ = ':';
+    size_t n = (size_t)(to - text), whole = (n + HPX_METHOD_BLOCK - 1) / HPX_METHOD_BLOCK * HPX_METHOD_BLOCK;
+    struct hpx_method_text *of = hpx_numbered_reach(&t->of, m->number, sizeof(*of));
+    char *bytes = of != NULL ? hpx_arena_alloc(&t->arena, whole, 1) : NULL;
+    if (bytes == NULL) {
+        return NULL;
+    }
+    memset(to, 0, whole - n); /* whole <= HPX_METHOD_TEXT_MAX, a multiple of the block */
+    memcpy(bytes, text, whole);
+    *of = (struct hpx_method_text){bytes, (uint32_t)n, (uint32_t)(callable - text)};
+    return of;
+}
