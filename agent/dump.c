@@ -50,6 +50,8 @@ static struct {
     uint64_t naming_until;
     uint64_t journal;             /* when the next table of the journal is due; UINT64_MAX: it waits among the wishes */
     uint64_t journal_since;       /* CPU time when the work for the table that is being made began */
+    uint64_t round;               /* when the last round of the journal began */
+    uint32_t left;                /* traces of it that wait still */
     uint64_t collect;             /* when drainers are next asked for what they have counted */
     uint64_t journal_lost;        /* of the model, as it was last looked at */
     uint64_t periodic;            /* when the next dump of dump= is due; 0: none */
@@ -250,29 +252,35 @@ static bool hand_over(const struct hpx_report *r, const struct hpx_dump_wish *wi
     return true;
 }
 
-/* At most a quarter of a core: what a table has cost the aggregator passes three times over before the next one. By CPU time, as waiting
- * for a core or for a drainer's end is no cost. */
-static void set_journal_due(uint64_t since, bool more)
+/* What waits when a round begins is written in tables of one slice each: each trace at most once in JOURNAL_NS. At most a quarter of a
+ * core: what a table has cost the aggregator passes three times over before the next one. By CPU time, as waiting for a core or for a
+ * drainer's end is no cost. */
+static void set_journal_due(void)
 {
-    uint64_t now = hpx_clock_mono(), rest = JOURNAL_RESTS * (hpx_clock_thread_cpu() - since);
-    dump.journal = now + (more || rest > JOURNAL_NS ? rest : JOURNAL_NS);
+    uint64_t rest = hpx_clock_mono() + JOURNAL_RESTS * (hpx_clock_thread_cpu() - dump.journal_since), next = dump.round + JOURNAL_NS;
+    dump.left -= dump.left < HPX_JOURNAL_SLICE ? dump.left : HPX_JOURNAL_SLICE;
+    dump.journal = dump.left > 0 || rest > next ? rest : next;
 }
 
-static void serve_journal(uint64_t since)
+static void serve_journal(void)
 {
     bool whole = hpx_journal_take_anew();
+    if (dump.left == 0) {
+        dump.round = hpx_clock_mono();
+        dump.left = hpx_agent_calls() ? hpx_model_call_journal_waiting(hpx_agent.model) : 0;
+    }
     struct hpx_snapshot *samples = hpx_agent_samples() ? hpx_model_journal(hpx_agent.model, whole) : NULL;
     struct hpx_call_snapshot *calls = hpx_agent_calls() ? hpx_model_call_journal(hpx_agent.model, whole) : NULL;
-    bool more = hpx_agent_calls() && hpx_model_call_journal_more(hpx_agent.model);
     if ((hpx_agent_samples() && samples == NULL) || (hpx_agent_calls() && calls == NULL)) {
         hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
         hpx_snapshot_destroy(samples);
         hpx_call_snapshot_destroy(calls);
-        more = false;
+        dump.left = 0;
     } else {
         hpx_output_journal(samples, calls, whole);
+        dump.left = whole ? 0 : dump.left;
     }
-    set_journal_due(since, more);
+    set_journal_due();
 }
 
 /* The first request's dump; false: no memory for it now, and there is time left. */
@@ -282,7 +290,7 @@ static bool serve_wish(void)
     if (m->journal) {
         (void)drop_wish();
         if (dump.state != NAMING) { /* at the end the last dump comes at once */
-            serve_journal(dump.journal_since);
+            serve_journal();
         }
         return true;
     }

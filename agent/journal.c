@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define LONG_BYTES (UINT64_C(16) << 20) /* shorter ones are not begun anew */
-#define LONGEST    ".killed.journal.new.part"
+#define LONGEST    ".killed.journal.part"
 #define LONG_TIMES 4u /* nor those that are not so many times as long as a table of everything */
 
 static struct {

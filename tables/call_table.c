@@ -128,6 +128,7 @@ static inline void add(struct hpx_calltab *t, uint32_t node, uint64_t calls, int
         e->next = HPX_CALL_LAST;
         *(t->changed == HPX_CALL_LAST ? &t->changed : &hpx_calltab_entry(t, t->last_changed - 1)->next) = node + 1;
         t->last_changed = node + 1;
+        t->nchanged++;
     }
 }
 
@@ -470,6 +471,7 @@ void hpx_calltab_settle(struct hpx_calltab *t, uint32_t n)
     for (; n > 0 && t->changed != HPX_CALL_LAST; n--) {
         struct hpx_call_entry *e = hpx_calltab_entry(t, t->changed - 1);
         t->changed = e->next;
+        t->nchanged--;
         e->next = 0;
     }
 }

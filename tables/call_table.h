@@ -96,6 +96,7 @@ struct hpx_calltab {
     struct hpx_vec costs;   /* struct hpx_call_entry, a node's */
     uint32_t changed;       /* number + 1 of the first node that changed, HPX_CALL_LAST: none did */
     uint32_t last_changed;  /* of the last one */
+    uint32_t nchanged;      /* how many wait there */
     struct hpx_slots edges; /* {node + 1, hash, caller's node, method} */
     struct hpx_raw_frame *scratch;
     struct hpx_call_thread *threads;

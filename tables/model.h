@@ -215,7 +215,7 @@ struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m);
  * whatever the table's size. The others wait in their order. */
 #define HPX_JOURNAL_SLICE 8192u
 struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole);
-/* Some wait. */
-bool hpx_model_call_journal_more(const struct hpx_model *m);
+/* How many wait. */
+uint32_t hpx_model_call_journal_waiting(const struct hpx_model *m);
 
 #endif

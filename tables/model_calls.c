@@ -367,9 +367,9 @@ struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m)
     return snapshot(m, HPX_TAKE_KEEP);
 }
 
-bool hpx_model_call_journal_more(const struct hpx_model *m)
+uint32_t hpx_model_call_journal_waiting(const struct hpx_model *m)
 {
-    return m->calls.changed != HPX_CALL_LAST;
+    return m->calls.nchanged;
 }
 
 struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole)

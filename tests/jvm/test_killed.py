@@ -140,3 +140,16 @@ def an_output_that_could_not_be_written_leaves_its_journal(t):
     _reader(t, '--recover', t.work / 'java.hprof.txt')
     t.check(_counted(t.work / 'java.hprof.txt', 'samples') > 100, 'samples')
     t.equal(t.files(), ['java.hprof.txt'], 'files after the recovery')
+
+
+@test(collectors='any', level='quick')
+def a_name_too_long_for_a_journal_is_told_as_such(t):
+    name = 'n' * 236
+    run = t.start('Pause', 1500, opts='cpu=samples,interval=1,file=' + name)
+    run.wait_line('ready')
+    t.equal(t.files(), [name + '.part'], 'files while it runs')
+    run.signal(signal.SIGTERM)
+    run.finish()
+    t.complete(run, 143, 'ready\n')
+    t.equal([ln for ln in run.err.splitlines() if name in ln], ['hprofx: file=%s: the name is too long for a journal; should the program be killed, nothing is kept but what was dumped' % name], 'lines about the name')
+    t.equal(t.files(), [name], 'files')
