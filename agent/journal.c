@@ -25,10 +25,12 @@ static struct {
     bool dead;        /* nothing more is written to it */
     bool named;       /* a line has said that it may be recovered */
     uint64_t whole;   /* bytes of header and first table */
-    _Atomic int fd;   /* relaxed: hpx_journal_forget() reads a copy. -1: none */
     atomic_bool on;   /* relaxed: a hint; what comes all the same is not written */
     atomic_bool anew; /* relaxed: the table itself comes by the lane */
-} journal = {.fd = -1};
+} journal;
+
+static _Atomic int journal_fd =
+    -1; /* relaxed: hpx_journal_forget() reads a copy. -1: none. Apart: the names need no bytes in the library */
 
 /* 0: nothing has this name, or what has it is ours; else why it cannot be taken: EEXIST: it is another run's, or of another kind. */
 static int taken(const char *path, int ours)
@@ -91,7 +93,7 @@ void hpx_journal_no_memory(void)
 
 static int get_fd(void)
 {
-    return atomic_load_explicit(&journal.fd, memory_order_relaxed);
+    return atomic_load_explicit(&journal_fd, memory_order_relaxed);
 }
 
 static ssize_t journal_write(void *ctx, const void *p, size_t n)
@@ -116,7 +118,7 @@ static int journal_close(void *ctx)
 {
     int fd = get_fd();
     (void)ctx;
-    atomic_store_explicit(&journal.fd, -1, memory_order_relaxed);
+    atomic_store_explicit(&journal_fd, -1, memory_order_relaxed);
     return close(fd);
 }
 
@@ -168,7 +170,7 @@ struct hpx_stream *hpx_journal_begin(struct timespec wall, uint64_t mono_ns)
         return NULL;
     }
     close_stream();
-    atomic_store_explicit(&journal.fd, fd, memory_order_relaxed);
+    atomic_store_explicit(&journal_fd, fd, memory_order_relaxed);
     if (hpx_out_init(&journal.stream.out, &journal_ops, NULL, journal.name) != 0) {
         journal_close(NULL);
         unlink(journal.fresh);
@@ -255,7 +257,7 @@ uint64_t hpx_journal_progress(void)
 void hpx_journal_forget(void)
 {
     int fd = get_fd();
-    atomic_store_explicit(&journal.fd, -1, memory_order_relaxed);
+    atomic_store_explicit(&journal_fd, -1, memory_order_relaxed);
     if (fd >= 0) {
         close(fd);
     }
