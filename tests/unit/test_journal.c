@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_journal.c: the journal's names while two runs want them. */
+/* test_journal.c: the journal's names while two runs want them, and its end for the output's sake. The tests go in this order: after the
+ * second one the journal is dead. */
 #include "cmocka_all.h"
 #include "journal.h"
 #include "leftover.h"
@@ -98,6 +99,23 @@ static void one_that_is_begun_anew_is_nobody_elses_in_between(void **state)
     assert_string_equal(said(), "");
 }
 
+static void what_gives_up_its_room_says_so(void **state)
+{
+    struct stat st;
+    (void)state;
+    hpx_journal_init("x");
+    assert_non_null(begin());
+    table();
+    assert_true(hpx_journal_give_up());
+    assert_false(hpx_journal_give_up() || hpx_journal_on());
+    assert_int_equal(stat("x.journal.part", &st), 0);
+    assert_int_equal(st.st_size, 0);
+    assert_string_equal(said(), "hprofx: file=x.journal.part: its room is given to the output, which found none; should the program be "
+                                "killed, nothing is kept of it but what was dumped\n");
+    hpx_journal_end(true);
+    assert_false(there("x.journal.part"));
+}
+
 static void one_that_another_run_removed_as_a_dead_ones_is_not_written(void **state)
 {
     (void)state;
@@ -114,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_that_is_begun_anew_is_nobody_elses_in_between, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_gives_up_its_room_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_another_run_removed_as_a_dead_ones_is_not_written, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
