@@ -309,6 +309,16 @@ class RecoverTests(Folder):
                 self.assertEqual(self.run_it('--recover', given).returncode, 0)
                 self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], want))
 
+    def test_a_table_that_is_cut_counts_for_nothing_beside_the_journal(self):
+        samples = h.binary(heap=([], []))
+        for pieces, table in ((h.times(), 'times end'), (h.text(), 'samples end'), (samples, 'summary')):
+            data, journal = pieces.data(), self.folder / 'out.journal.part'
+            self.name.unlink(missing_ok=True)
+            self.part.write_bytes(data[:pieces.offset(table) - 4])
+            journal.write_bytes(data)
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], data))
+
     def test_a_journal_of_another_run_counts_if_it_is_the_later_one(self):
         data, journal = h.times().data(), self.folder / 'out.journal.part'
         other = data.replace(b':23 ', b':24 ', 1)

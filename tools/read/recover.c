@@ -92,6 +92,9 @@ static const struct half *choose(const struct half *name, const struct half *par
     if (name->fd < 0 || name->whole == 0 || !one_run(name, part)) {
         return part;
     }
+    if (name->counted != part->counted) {
+        return name->counted > part->counted ? name : part;
+    }
     if (name->dumps != part->dumps) {
         return name->dumps > part->dumps ? name : part;
     }
