@@ -151,7 +151,7 @@ class RuleTests(Folder):
                 self.assertRegex(said['break']['reason'], '^strict: ')
                 symbols.add(symbol)
         source = (HERE / '../../tools/read/reader.h').read_text()
-        self.assertEqual(symbols | {'CUT_END'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
+        self.assertEqual(symbols | {'CUT_END', 'EMPTY'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
 
     def test_time_wraps_after_71_minutes(self):
         f = h.Format(8)
@@ -220,6 +220,18 @@ class CutTests(Folder):
                 self.assertEqual(self.check(data[:n], '--part', '--strict')[0] == 1, cut == 1 or bool(said['notes']))
         self.assertEqual(self.check(h.binary().data()[:30], name='file.part')[0], 1)
         self.assertEqual(self.check(h.text().data()[:40], name='file.part')[0], 1)
+
+    def test_an_unfinished_file_in_which_nothing_is_yet(self):
+        for options, name in (((), 'file.part'), (('--part',), 'file')):
+            status, said = self.check(b'', *options, name=name)
+            self.assertEqual((status, [n['note'] for n in said['notes']]), (0, ['EMPTY']))
+            self.assertEqual(self.check(b'', '--strict', *options, name=name)[0], 1)
+            self.assertEqual(said['format'], 'unknown')
+            self.assertNotIn(b'format', self.run_it(*options, self.folder / name).stdout)
+        self.assertEqual(self.check(b'')[0], 1)
+        done = self.run_it('--recover', self.folder / 'file.part')
+        self.assertEqual((done.returncode, os.listdir(self.folder).count('file.part')), (1, 1))
+        self.assertIn(b'nothing in it is whole: the file is empty', done.stderr)
 
     def recovered(self, pieces, header, step=1):
         data = pieces.data()
@@ -461,6 +473,11 @@ class UsageTests(Folder):
             done = self.run_it(*arguments)
             self.assertEqual(done.returncode, 1)
             self.assertIn(b'broken in line 1 (offset 0): strict: the file has no header', done.stdout)
+        strict = dict(os.environ, POSIXLY_CORRECT='1')
+        self.assertEqual(self.run_it(path, '--strict', env=strict).returncode, 1)
+        self.assertEqual(self.run_it('--check', '--', path).returncode, 0)
+        for arguments in ((path, path), (path, '--', path), ('--recover=%s' % path, path), ('--',)):
+            self.assertEqual(self.run_it(*arguments).returncode, 2, arguments)
         self.assertEqual(self.run_it(path, '--recover').returncode, 0)
         self.assertEqual(self.run_it('--recover=%s' % path).returncode, 0)
 
