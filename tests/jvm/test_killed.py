@@ -114,6 +114,32 @@ def a_restart_keeps_what_the_killed_run_left(t, mode):
     t.check(_counted(t.work / name, mode) > 0, 'nothing in the last run')
 
 
+@test(level='quick')
+def two_killed_programs_in_one_directory(t):
+    """Each name gets what its own program did: dumps on request and what is in its journal."""
+    runs = {name: t.start(*program, opts='cpu=samples,interval=1,split=y,file=' + name) for name, program in (('a.txt', ('Progress', 60000)), ('b.txt', ('Burn', 60000)))}
+    for name, run in runs.items():
+        _wait_for(t, run, name + '.journal.part')
+        run.signal(signal.SIGQUIT)
+    for name, run in runs.items():
+        _wait_for(t, run, name + '.1')
+        length = (t.work / (name + '.journal.part')).stat().st_size
+        while (t.work / (name + '.journal.part')).stat().st_size == length:
+            t.within_time(run)
+            time.sleep(0.01)
+    for run in runs.values():
+        run.kill()
+    for name in runs:
+        _reader(t, '--recover', t.work / name)
+    t.equal(t.files(), ['a.txt', 'a.txt.1', 'b.txt', 'b.txt.1'], 'files')
+    for name, own, other in (('a.txt', 'Progress.', 'Burn.'), ('b.txt', 'Burn.', 'Progress.')):
+        for path in (t.work / name, t.work / (name + '.1')):
+            _reader(t, '--check', '--strict', path)
+            methods = hprof_text.parse(path.read_text('utf-8')).methods()
+            t.check(any(m.startswith(own) for m in methods) and not any(m.startswith(other) for m in methods), '%s: %s' % (path.name, sorted(methods)[:20]))
+        t.check(_counted(t.work / name, 'samples') >= _counted(t.work / (name + '.1'), 'samples') > 0, '%s has less than its dump on request' % name)
+
+
 def _progress_for(t, run, ms):
     """Until the program has told of its progress for so long."""
     def told():
