@@ -25,7 +25,8 @@ static const char *const suffixes[FILES] = {".part", ".journal.part", ".journal.
 
 struct left {
     char at[PATH_MAX], to[PATH_MAX];
-    int fd; /* -1: not there, or not a dead run's */
+    struct stat older; /* what had `to` at the beginning; st_nlink 0: nothing */
+    int fd;            /* -1: not there, or not a dead run's */
     bool counted;
 };
 
@@ -148,9 +149,15 @@ static bool counts(int fd, char *piece)
 
 /* ---- aside ---- */
 
-/* The place in the kept generation is free; a file of it that nobody reads is removed. */
-static bool free_place(const char *path)
+/* The place in the kept generation is free; a file of it that nobody reads is removed. Not one that came while this call runs: another
+ * process keeps there what it got of the same run. */
+static bool free_place(const struct left *f)
 {
+    const char *path = f->to;
+    struct stat st;
+    if (lstat(path, &st) == 0 && (f->older.st_nlink == 0 || !same_file(&st, &f->older))) {
+        return !f->counted;
+    }
     int fd = open_dead(path);
     if (fd < 0) {
         return errno == ENOENT;
@@ -160,10 +167,10 @@ static bool free_place(const char *path)
     return removed;
 }
 
-static void keep(struct leftovers *l, const char *name)
+static void keep(const struct leftovers *l, const char *name)
 {
     const struct left *part = &l->file[PART], *journal = &l->file[JOURNAL];
-    bool moved = free_place(part->to) && free_place(journal->to) && (!part->counted || rename(part->at, part->to) == 0) &&
+    bool moved = free_place(part) && free_place(journal) && (!part->counted || rename(part->at, part->to) == 0) &&
                  (!journal->counted || rename(journal->at, journal->to) == 0);
     if (moved) {
         hpx_warn("file=%.1200s: a killed run left what it had counted: hprofx-read --recover %.1200s.killed (kept until another one leaves "
@@ -196,7 +203,14 @@ void hpx_leftover_keep(const char *name)
         return;
     }
     bool any = false;
-    /* All before the first is read, which may take long: two processes that have some of them each replace what the other one keeps. */
+    /* Two processes may get some of the files each. What the other one keeps is not taken for an older generation, which is looked at
+     * before the first lock; and as reading may take long all are locked before. */
+    for (int i = 0; i < FILES; i++) {
+        struct left *f = &l->file[i];
+        if (lstat(f->to, &f->older) != 0) {
+            f->older.st_nlink = 0;
+        }
+    }
     for (int i = 0; i < FILES; i++) {
         l->file[i].fd = open_dead(l->file[i].at);
     }

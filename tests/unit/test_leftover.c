@@ -23,7 +23,8 @@
 static char folder[] = "/tmp/hpx_leftover_XXXXXX";
 static int said_fd = -1;
 
-static const char *locked; /* looked at while another one is read; then NULL */
+static const char *locked;    /* looked at while another one is read; then NULL */
+static const char *meanwhile; /* another process makes it while one is read; then NULL */
 
 ssize_t __real_pread64(int fd, void *to, size_t n, off_t at);
 ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at);
@@ -33,6 +34,12 @@ ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at)
         int other = open(locked, O_RDONLY | O_CLOEXEC);
         locked = NULL;
         assert_true(other >= 0 && flock(other, LOCK_EX | LOCK_NB) != 0);
+        close(other);
+    }
+    if (meanwhile != NULL) {
+        int other = open(meanwhile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        meanwhile = NULL;
+        assert_true(other >= 0);
         close(other);
     }
     return __real_pread64(fd, to, n, at);
@@ -236,6 +243,22 @@ static void all_are_locked_before_one_is_read(void **state)
     assert_true(there("x.killed.part") && there("x.killed.journal.part"));
 }
 
+/* Of one run one process has got NAME.part, and this one the journal. */
+static void what_another_process_keeps_meanwhile_stays(void **state)
+{
+    (void)state;
+    make("x.journal.part", TEXT TABLE);
+    meanwhile = "x.killed.part";
+    hpx_leftover_keep("x");
+    assert_null(meanwhile);
+    assert_true(there("x.killed.part") && there("x.killed.journal.part"));
+    make("x.part", TEXT TABLE);
+    assert_int_equal(unlink("x.killed.part"), 0);
+    meanwhile = "x.killed.part";
+    hpx_leftover_keep("x");
+    assert_true(there("x.killed.part") && there("x.part"));
+}
+
 static void links_and_other_kinds_are_left_alone(void **state)
 {
     (void)state;
@@ -303,6 +326,7 @@ int main(void)
         TEST(long_files_are_looked_through),
         TEST(a_living_run_keeps_its_files),
         TEST(all_are_locked_before_one_is_read),
+        TEST(what_another_process_keeps_meanwhile_stays),
         TEST(links_and_other_kinds_are_left_alone),
         TEST(what_cannot_be_kept_stays_with_a_line),
         TEST(names_that_are_too_long_are_left_alone),
