@@ -295,6 +295,25 @@ class RecoverTests(Folder):
         self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
         self.assertEqual((self.name.read_bytes(), self.part.exists()), (later, False))
 
+    def test_two_binary_runs_are_two_whatever_bytes_their_times_have(self):
+        data = h.binary().data()
+        for byte in (0x0a, 0x0b):  # a newline, which ends the first line of text
+            first, second = (data[:23] + bytes((0, 0, 1, 0xa0, byte, 0x10, 0x20, last)) + data[31:] for last in (0x30, 0x40))
+            self.name.write_bytes(first)
+            self.part.write_bytes(second[:-13])
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual((self.name.read_bytes(), self.part.exists()), (second[:-13], False))
+
+    def test_a_file_of_one_run_has_any_bytes_behind_its_binary_header(self):
+        data = h.binary().data()
+        depth, end = 44, data.rindex(b'\x0b', 0, -12)
+        whole = data[:depth] + b'\x00\x0a' + data[depth + 2:]
+        other = whole[:32] + b'\x00\x00\x00\x01' + whole[36:]  # TIME of the first record
+        self.name.write_bytes(whole)
+        self.part.write_bytes(other[:end])
+        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual((self.name.read_bytes(), self.part.exists()), (whole, False))
+
     def test_a_journal_stands_in_for_what_is_missing(self):
         data, threads = h.times().data(), h.times().offset('trace 1')
         again = data[data.index(b'CPU TIME (ms) BEGIN'):]

@@ -16,6 +16,9 @@
 #define JOURNAL ".journal.part"
 #define FRESH   ".journal.new.part" /* a journal on its way: never the only one, or nothing had been counted */
 
+#define MAGIC  18u /* bytes of a binary file before the first 0 */
+#define HEADER 31u /* of its header */
+
 /* One of the files of a run. */
 struct half {
     char path[PATH_MAX];
@@ -75,12 +78,13 @@ static int examine(struct half *h, struct hpx_err *said)
     return h->result == HPX_RD_FAILED ? refuse(said, h, h->why) : 0;
 }
 
-/* The same first line, or the same binary header. */
+/* The same first line, or the same binary header, whose time may have any bytes. */
 static bool one_run(const struct half *a, const struct half *b)
 {
     size_t n = a->head_len < b->head_len ? a->head_len : b->head_len;
-    const char *newline = memchr(a->head, '\n', n);
-    size_t header = newline != NULL ? (size_t)(newline - a->head) : 31;
+    bool binary = n > MAGIC && a->head[MAGIC] == '\0';
+    const char *newline = binary ? NULL : memchr(a->head, '\n', n);
+    size_t header = newline != NULL ? (size_t)(newline - a->head) : HEADER;
     return n >= header && memcmp(a->head, b->head, header) == 0;
 }
 
