@@ -376,6 +376,19 @@ class RecoverTests(Folder):
         self.assertEqual((done.returncode, self.part.exists(), self.name.exists()), (2, True, False))
         self.assertIn(b'running program', done.stderr)
 
+    def test_a_name_that_a_living_run_writes_is_left_to_it(self):
+        data = h.text().data()
+        for name, part, want in ((data[:-3], None, 2), (data, data, 2), (data, None, 0)):
+            self.part.unlink(missing_ok=True)
+            self.name.write_bytes(name)
+            if part is not None:
+                self.part.write_bytes(part)
+            with open(self.name, 'rb') as f:
+                fcntl.flock(f, fcntl.LOCK_EX)
+                done = self.run_it('--recover', self.name)
+                self.assertEqual((done.returncode, b'running program' in done.stderr), (want, want == 2))
+                self.assertEqual((os.fstat(f.fileno()).st_ino, self.name.read_bytes()), (self.name.stat().st_ino, name))
+
     def test_nothing_there(self):
         self.assertEqual(self.run_it('--recover', self.name).returncode, 2)
 
