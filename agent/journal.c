@@ -29,8 +29,9 @@ static struct {
     atomic_bool anew; /* relaxed: the table itself comes by the lane */
 } journal;
 
-static _Atomic int journal_fd =
-    -1; /* relaxed: hpx_journal_forget() reads a copy. -1: none. Apart: the names need no bytes in the library */
+/* Relaxed: hpx_journal_forget() reads copies. -1: none. held: of the one that has the name still while the next one is begun: another run
+ * would take a file without a lock for a dead run's. Apart from the names, which then need no bytes in the library. */
+static _Atomic int journal_fd = -1, held_fd = -1;
 
 /* 0: nothing has this name, or what has it is ours; else why it cannot be taken: EEXIST: it is another run's, or of another kind. */
 static int taken(const char *path, int ours)
@@ -110,7 +111,12 @@ static int journal_truncate(void *ctx, off_t length)
 
 static int journal_publish(void *ctx)
 {
+    int why = taken(journal.fresh, get_fd());
     (void)ctx;
+    if (why != 0) {
+        errno = why;
+        return -1;
+    }
     return rename(journal.fresh, journal.name);
 }
 
@@ -135,10 +141,27 @@ static int create(void)
         return -1;
     }
     int fd = open(journal.fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
-    if (fd >= 0) {
-        (void)flock(fd, LOCK_EX | LOCK_NB); /* where there are no locks: without */
+    struct stat st;
+    /* between open and flock another run may take it for a dead one's. Where there are no locks: without */
+    if (fd >= 0 && ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(fd, &st) != 0 || st.st_nlink != 1)) {
+        close(fd);
+        errno = EEXIST;
+        return -1;
     }
     return fd;
+}
+
+static int held(void)
+{
+    return atomic_load_explicit(&held_fd, memory_order_relaxed);
+}
+
+static void let_go(void)
+{
+    int fd = atomic_exchange_explicit(&held_fd, -1, memory_order_relaxed);
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 static void close_stream(void)
@@ -169,12 +192,17 @@ struct hpx_stream *hpx_journal_begin(struct timespec wall, uint64_t mono_ns)
         }
         return NULL;
     }
+    let_go();
+    if (journal.open) {
+        atomic_store_explicit(&held_fd, fcntl(get_fd(), F_DUPFD_CLOEXEC, 3), memory_order_relaxed); /* shares its lock */
+    }
     close_stream();
     atomic_store_explicit(&journal_fd, fd, memory_order_relaxed);
     if (hpx_out_init(&journal.stream.out, &journal_ops, NULL, journal.name) != 0) {
         journal_close(NULL);
         unlink(journal.fresh);
         unlink(journal.name); /* it would end here, and nobody would remove it */
+        let_go();
         stop("no memory for it");
         return NULL;
     }
@@ -202,6 +230,9 @@ void hpx_journal_table(struct hpx_snapshot *samples, struct hpx_call_snapshot *c
         journal.dead = true;
         return;
     }
+    if (o->published) {
+        let_go();
+    }
     journal.whole = journal.whole > 0 ? journal.whole : o->written;
     if (o->written > LONG_BYTES && o->written > LONG_TIMES * journal.whole) {
         hpx_journal_want_anew();
@@ -213,8 +244,10 @@ bool hpx_journal_give_up(void)
     if (!journal.open || journal.gone) {
         return false;
     }
-    journal.gone = journal.dead = true;
-    atomic_store_explicit(&journal.on, false, memory_order_relaxed);
+    if (!journal.dead) {
+        stop("its room is given to the output, which found none");
+    }
+    journal.gone = true;
     return ftruncate(get_fd(), 0) == 0;
 }
 
@@ -237,16 +270,17 @@ void hpx_journal_end(bool keep)
         if (keep && !journal.named) {
             hpx_warn("file=%.1500s: it lacks what could not be written; hprofx-read --recover %.1500s makes it of the journal", journal.of,
                      journal.of);
-        } else if (!keep && taken(journal.name, get_fd()) == 0) {
+        } else if (!keep && (taken(journal.name, get_fd()) == 0 || taken(journal.name, held()) == 0)) {
             (void)unlink(journal.name);
         }
-        if (!journal.stream.out.published) {
+        if (!journal.stream.out.published && taken(journal.fresh, get_fd()) == 0) {
             (void)unlink(journal.fresh);
         }
         journal.stream.out.published = true;  /* closing gives it no name again */
         journal.stream.out.error = ECANCELED; /* and writes nothing */
     }
     close_stream();
+    let_go();
 }
 
 uint64_t hpx_journal_progress(void)
@@ -256,9 +290,9 @@ uint64_t hpx_journal_progress(void)
 
 void hpx_journal_forget(void)
 {
-    int fd = get_fd();
-    atomic_store_explicit(&journal_fd, -1, memory_order_relaxed);
+    int fd = atomic_exchange_explicit(&journal_fd, -1, memory_order_relaxed);
     if (fd >= 0) {
         close(fd);
     }
+    let_go();
 }

@@ -114,8 +114,10 @@ int hpx_output_init(struct hpx_err *err)
     if (rc == 0 && output.main.out.ops->publish != NULL) {
         output.main.out.make_room = hpx_journal_give_up;
         output.main.out.remedy = hpx_journal_remedy;
-        hpx_model_keep_journal(hpx_agent.model);
         hpx_journal_init(hpx_out_file_name(&output.main.out));
+        if (hpx_journal_on()) {
+            hpx_model_keep_journal(hpx_agent.model);
+        }
     }
     return rc;
 }

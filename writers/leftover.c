@@ -196,9 +196,12 @@ void hpx_leftover_keep(const char *name)
         return;
     }
     bool any = false;
+    /* All before the first is read, which may take long: two processes that have some of them each replace what the other one keeps. */
+    for (int i = 0; i < FILES; i++) {
+        l->file[i].fd = open_dead(l->file[i].at);
+    }
     for (int i = 0; i < FILES; i++) {
         struct left *f = &l->file[i];
-        f->fd = open_dead(f->at);
         f->counted = f->fd >= 0 && i != FRESH && counts(f->fd, l->piece);
         any |= f->counted;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ascii_sample.c: a whole text file from the writer, without a JVM, for test_check_ascii.py to check.
  * ascii_sample FILE MODE...: words of threads (thread=y), depth1, two (dumps), empty (no samples), cut (cutoff 0.2), hostile (names), many,
- * times (CPU TIME behind each CPU SAMPLES).
+ * times (CPU TIME behind each CPU SAMPLES), binary (FILE.b as well: the same threads and snapshots in the binary format).
  */
 #include "hprof_ascii.h"
+#include "hprof_binary.h"
 #include "out_file.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@
 #define MANY 20000u
 
 static const struct hpx_method_rec plain[] = {
-    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java"), 0, 1},
-    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java"), 0, 2},
-    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT(""), 0, 3},
+    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java"), HPX_SERIAL_CLASS + 1, 1},
+    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java"), HPX_SERIAL_CLASS + 1, 2},
+    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT(""), HPX_SERIAL_CLASS + 2, 3},
     {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0, 4},
     {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT(""), 0, 5},
 };
@@ -31,6 +32,9 @@ static const struct hpx_method_rec hostile[] = {
     {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0, 9},
     {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT(""), 0, 10},
 };
+
+static struct hpx_out binary_out;
+static struct hpx_binary *binary; /* NULL: not asked for */
 
 static bool asked(int argc, char **argv, const char *mode)
 {
@@ -72,6 +76,10 @@ static void dump(struct hpx_ascii *w, struct hpx_trace_rec **traces, uint32_t n,
     }
     hpx_ascii_cpu_samples(w, &s, cutoff, now);
     hpx_ascii_report(w, "hprofx: effective interval: 4 ms\nhprofx: samples: 1234\n");
+    if (binary != NULL) {
+        hpx_binary_cpu_samples(binary, &s, cutoff);
+        hpx_binary_dump_end(binary, "hprofx: effective interval: 4 ms\nhprofx: samples: 1234\n");
+    }
     free(s.rows);
 }
 
@@ -116,7 +124,32 @@ static void threads_begin(struct hpx_ascii *w, bool hostile_names, bool end)
         } else {
             hpx_ascii_thread_start(w, &t[i]);
         }
+        if (binary != NULL) {
+            (end ? hpx_binary_thread_end : hpx_binary_thread_start)(binary, &t[i]);
+        }
     }
+}
+
+static bool begin_binary(const char *text_name)
+{
+    static struct hpx_binary w;
+    char name[4096];
+    struct hpx_err err;
+    snprintf(name, sizeof(name), "%s.b", text_name);
+    if (hpx_out_file_open(&binary_out, &(struct hpx_out_file_opts){name, true, false}, &err) != 0) {
+        return false;
+    }
+    binary = &w;
+    hpx_binary_init(binary, &binary_out, 8);
+    hpx_binary_header(binary, (struct timespec){1795250000, 0}, 0, HPX_BINARY_CPU, 3);
+    return true;
+}
+
+static int end_binary(void)
+{
+    hpx_binary_release(binary);
+    hpx_binary_fini(binary);
+    return hpx_out_close(&binary_out);
 }
 
 int main(int argc, char **argv)
@@ -125,6 +158,9 @@ int main(int argc, char **argv)
     struct hpx_ascii w;
     struct hpx_err err;
     if (argc < 2 || hpx_out_file_open(&out, &(struct hpx_out_file_opts){argv[1], true, true}, &err) != 0) {
+        return 2;
+    }
+    if (asked(argc, argv, "binary") && !begin_binary(argv[1])) {
         return 2;
     }
     bool bad_names = asked(argc, argv, "hostile");
@@ -151,6 +187,7 @@ int main(int argc, char **argv)
     threads_begin(&w, bad_names, true);
     hpx_ascii_fini(&w);
     rc |= hpx_out_close(&out);
+    rc |= binary != NULL ? end_binary() : 0;
     for (uint32_t i = 0; i < n; i++) {
         free(traces[i]);
     }

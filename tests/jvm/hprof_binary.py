@@ -17,7 +17,7 @@ class Frame:
 
 
 class Binary:
-    """records: (tag, microseconds). classes: {serial: name}; unloaded: serials, in order; threads: {serial: (name, group, parent)}; ended: serials;
+    """records: (tag, microseconds). classes: {serial: name}; unloaded: serials, in order; order: (LOAD or UNLOAD, serial); threads: {serial: (name, group, parent)}; ended: serials;
     traces: {serial: (thread, [Frame])}; tables: [(total, [(count, trace)])]; report: the last text of ours."""
 
     def __init__(self, data):
@@ -26,6 +26,7 @@ class Binary:
             raise Malformed('head %r' % head)
         self.id_size, self.created_ms = struct.unpack('>IQ', rest[:12])
         self.strings, self.classes, self.unloaded, self.threads, self.ended = {}, {}, [], {}, []
+        self.order, self.objects = [], {}
         self.frames, self.traces, self.tables, self.records, self.settings, self.report = {}, {}, [], [], None, {}
         at, self.time = len(head) + 13, 0
         while at < len(data):
@@ -63,14 +64,17 @@ class Binary:
             if text.startswith('hprofx: '):
                 self.report = dict(ln[8:].split(': ', 1) for ln in text.splitlines())
         elif tag == LOAD:
-            serial, _, trace, name = self._take(body, 'IXIX')
+            serial, thing, trace, name = self._take(body, 'IXIX')
             self._new(self.classes, serial, self.strings[name])
+            self._new(self.objects, thing, serial)
+            self.order.append((tag, serial))
             _ = self.traces[trace]
         elif tag == UNLOAD:
             serial, = self._take(body, 'I')
             if self.classes[serial] is None or serial in self.unloaded:
                 raise Malformed('class %d is unloaded twice' % serial)
             self.unloaded.append(serial)
+            self.order.append((tag, serial))
         elif tag == START:
             serial, _, trace, name, group, parent = self._take(body, 'IXIXXX')
             self._new(self.threads, serial, (self.strings[name], self.strings[group], self._name(parent)))

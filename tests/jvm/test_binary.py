@@ -91,6 +91,24 @@ def many_classes_that_were_unloaded(t):
     t.check(any(tag == hprof_binary.UNLOAD for tag, _ in p.records[:last]), 'none is told of while the program runs')
 
 
+@test(timeout=90)
+def a_class_that_comes_again_is_loaded_again(t):
+    """Each class of a name has a serial and an object of its own, and its frames are of it."""
+    p = _profile(t, 'UnloadMany', 3000, 200, 500, opts=FAST + ',depth=12', stdout='unloaded MANY\n')
+    serials, gone, again = {}, set(), 0
+    for tag, serial in p.order:
+        name = p.classes[serial]
+        if name.startswith('gen.C') and tag == hprof_binary.UNLOAD:
+            gone.add(name)
+        elif name.startswith('gen.C'):
+            serials.setdefault(name, []).append(serial)
+            again += name in gone
+    t.check(len(serials) == 500 and all(len(s) == 6 for s in serials.values()), 'classes: %s' % {n: len(s) for n, s in serials.items() if len(s) != 6})
+    t.check(again >= 500, '%d classes were loaded after one of their name was unloaded' % again)
+    runs = {f.method: f.klass for f in p.frames.values() if f.method.startswith('gen.C')}
+    t.check(len(runs) > 100 and len(set(runs.values())) == len(runs), '%d methods of %d classes' % (len(runs), len(set(runs.values()))))
+
+
 @test(level='quick')
 def names_are_utf8(t):
     p = _profile(t, 'Strange', 60, opts=FAST + ',depth=20')

@@ -60,7 +60,7 @@ def _kill_one(t, mode, seed):
     _reader(t, '--recover', t.work / name)
     split = sorted(p for p in t.work.iterdir() if re.fullmatch(re.escape(name) + r'\.\d+(\.part)?', p.name))
     t.equal([n for n in t.files() if n.startswith(name) and n != name and not re.search(r'\.\d+(\.part)?$', n)], [], 'files beside NAME')
-    _reader(t, '--check', t.work / name)
+    _reader(t, '--check', *(['--strict'] if late else []), t.work / name)  # strict: one dump, not a table a second
     for path in split:
         if path.suffix == '.part':
             _reader(t, '--recover', path.with_suffix(''))
@@ -112,6 +112,32 @@ def a_restart_keeps_what_the_killed_run_left(t, mode):
     got, (calls, ms) = _counted(t.work / (name + '.killed'), mode), wants[1]
     t.check(got >= (calls if mode == 'times' else 0.8 * ms), '%d counted, of %d calls and %d ms' % (got, calls, ms))
     t.check(_counted(t.work / name, mode) > 0, 'nothing in the last run')
+
+
+@test(level='quick')
+def two_killed_programs_in_one_directory(t):
+    """Each name gets what its own program did: dumps on request and what is in its journal."""
+    runs = {name: t.start(*program, opts='cpu=samples,interval=1,split=y,file=' + name) for name, program in (('a.txt', ('Progress', 60000)), ('b.txt', ('Burn', 60000)))}
+    for name, run in runs.items():
+        _wait_for(t, run, name + '.journal.part')
+        run.signal(signal.SIGQUIT)
+    for name, run in runs.items():
+        _wait_for(t, run, name + '.1')
+        length = (t.work / (name + '.journal.part')).stat().st_size
+        while (t.work / (name + '.journal.part')).stat().st_size == length:
+            t.within_time(run)
+            time.sleep(0.01)
+    for run in runs.values():
+        run.kill()
+    for name in runs:
+        _reader(t, '--recover', t.work / name)
+    t.equal(t.files(), ['a.txt', 'a.txt.1', 'b.txt', 'b.txt.1'], 'files')
+    for name, own, other in (('a.txt', 'Progress.', 'Burn.'), ('b.txt', 'Burn.', 'Progress.')):
+        for path in (t.work / name, t.work / (name + '.1')):
+            _reader(t, '--check', '--strict', path)
+            methods = hprof_text.parse(path.read_text('utf-8')).methods()
+            t.check(any(m.startswith(own) for m in methods) and not any(m.startswith(other) for m in methods), '%s: %s' % (path.name, sorted(methods)[:20]))
+        t.check(_counted(t.work / name, 'samples') >= _counted(t.work / (name + '.1'), 'samples') > 0, '%s has less than its dump on request' % name)
 
 
 def _progress_for(t, run, ms):

@@ -336,6 +336,21 @@ def a_slow_peer(t, form):
     t.check('the output does not move' not in run.err, 'the end was given up: %s' % run.err)
 
 
+@test(level='quick')
+def two_programs_and_two_peers(t):
+    """In one directory: each peer gets its own program's, and nothing is written there."""
+    peers = [Peer(t), Peer(t)]
+    programs = (('Burn', 300), ('HotSplit', 150))
+    runs = [t.start(*program, opts=OPTIONS % peer.port + ',split=y') for program, peer in zip(programs, peers)]
+    for run, peer, own, other in zip(runs, peers, (b'\tBurn.', b'\tHotSplit.'), (b'\tHotSplit.', b'\tBurn.')):
+        run.finish()
+        peer.wait_end()
+        t.equal((run.code, len(peer.streams), own in peer.streams[0], other in peer.streams[0]), (0, 1, True, False), 'exit code, streams, methods of this and the other program')
+    t.equal(t.files(), [], 'files')
+    for peer in peers:
+        _check_all(t, peer, 'a')
+
+
 @test(params=('samples', 'exit'), timeout=120)
 def a_table_larger_than_the_queue(t, how):
     """100,000 rows to a peer that reads: all of them, by a command and at the end."""

@@ -291,3 +291,23 @@ def two_programs_in_one_directory(t):
     for name in ('a.txt', 'b.txt'):
         profiles = [_text(t, t.work / n) for n in (name, name + '.1')]
         t.equal('%d ' % sum(p.total for p in profiles), profiles[0].report['samples'].partition('(')[0], 'samples of both files, and of the report')
+
+
+@test()
+def two_programs_on_one_name(t):
+    """Each file is whole and of one of the two, whichever came last."""
+    runs = [t.start(*program, opts=SAMPLES + ',split=y,file=x.txt') for program in (('Progress', 60000), ('Burn', 60000))]
+    _wait(t, runs[1], lambda: len([n for n in t.files() if re.fullmatch(r'x\.txt(\.\d+)?\.part', n)]) == 2)
+    for path in (p for p in t.work.iterdir() if '.journal.' not in p.name):
+        _wait(t, runs[0], lambda path=path: b'name="main"' in path.read_bytes())
+    for run in runs:
+        t.check(_ask(t, run), 'the program has ended')
+    for run in runs:
+        run.signal(signal.SIGTERM)
+        run.finish()
+        t.equal(run.code, 143, 'exit code')
+    t.equal(t.files(), ['x.txt', 'x.txt.1'], 'files')
+    for name in t.files():
+        methods = _text(t, t.work / name).methods()
+        whose = [any(m.startswith(c) for m in methods) for c in ('Progress.', 'Burn.')]
+        t.equal(sum(whose), 1, 'programs in %s: %s' % (name, sorted(methods)[:20]))

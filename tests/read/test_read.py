@@ -151,7 +151,7 @@ class RuleTests(Folder):
                 self.assertRegex(said['break']['reason'], '^strict: ')
                 symbols.add(symbol)
         source = (HERE / '../../tools/read/reader.h').read_text()
-        self.assertEqual(symbols | {'CUT_END'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
+        self.assertEqual(symbols | {'CUT_END', 'EMPTY'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
 
     def test_time_wraps_after_71_minutes(self):
         f = h.Format(8)
@@ -229,6 +229,18 @@ class CutTests(Folder):
         self.assertEqual(self.check(data[:-3], '--strict', name='out')[0], 1)
         self.assertEqual(self.check(data[:-3], name='other')[0], 1)
         self.assertEqual(self.check(h.text().before('wait', 'new', b'NOTHING\n').data(), name='out')[0], 1)
+
+    def test_an_unfinished_file_in_which_nothing_is_yet(self):
+        for options, name in (((), 'file.part'), (('--part',), 'file')):
+            status, said = self.check(b'', *options, name=name)
+            self.assertEqual((status, [n['note'] for n in said['notes']]), (0, ['EMPTY']))
+            self.assertEqual(self.check(b'', '--strict', *options, name=name)[0], 1)
+            self.assertEqual(said['format'], 'unknown')
+            self.assertNotIn(b'format', self.run_it(*options, self.folder / name).stdout)
+        self.assertEqual(self.check(b'')[0], 1)
+        done = self.run_it('--recover', self.folder / 'file.part')
+        self.assertEqual((done.returncode, os.listdir(self.folder).count('file.part')), (1, 1))
+        self.assertIn(b'nothing in it is whole: the file is empty', done.stderr)
 
     def recovered(self, pieces, header, step=1):
         data = pieces.data()
@@ -337,6 +349,78 @@ class RecoverTests(Folder):
                 self.assertEqual(self.run_it('--recover', given).returncode, 0)
                 self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], want))
 
+    def test_a_table_that_is_cut_counts_for_nothing_beside_the_journal(self):
+        samples = h.binary(heap=([], []))
+        for pieces, table in ((h.times(), 'times end'), (h.text(), 'samples end'), (samples, 'summary')):
+            data, journal = pieces.data(), self.folder / 'out.journal.part'
+            self.name.unlink(missing_ok=True)
+            self.part.write_bytes(data[:pieces.offset(table) - 4])
+            journal.write_bytes(data)
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], data))
+
+    def journal(self, data, tail):
+        """What --recover makes of a journal."""
+        journal = self.folder / 'out.journal.part'
+        for cut in (b'', tail):
+            self.name.unlink(missing_ok=True)
+            journal.write_bytes(data + cut)
+            (self.folder / 'out.journal.new.part').write_bytes(b'begun')
+            done = self.run_it('--recover', self.name)
+            self.assertEqual((done.returncode, os.listdir(self.folder)), (0, ['out']), done.stderr)
+            self.assertIn(b'the tables of its journal as one dump', done.stdout)
+            self.assertEqual(stat.S_IMODE(self.name.stat().st_mode), 0o600)
+            self.assertEqual(self.run_it('--check', '--strict', self.name).returncode, 0)
+        return self.name.read_bytes()
+
+    def test_the_tables_of_a_journal_become_one_dump(self):
+        def table(title, total, *rows):
+            lines = ['%4d %5.2f%% %5.2f%% %7d %5d %s\n' % row for row in rows]
+            return ''.join(['%s BEGIN (total = %d) %s\nrank   self  accum   count trace method\n' % (title, total, h.DATE)] + lines + [title + ' END\n']).encode()
+        head = h.times().get('header')
+        one, two, start, three = (h.times().get('trace 1'), h.times().get('trace 2'), h.text().get('start 1'), b'TRACE 300003: (thread=200001)\n\t\xc3\xa4.x(<Unknown Source>:Unknown line)\n')
+        samples, times = 'CPU SAMPLES', 'CPU TIME (ms)'
+        first = table(samples, 10, (1, 60, 60, 6, 300001, 'A.main'), (2, 40, 100, 4, 300002, 'B.x')) + table(times, 100, (1, 60, 60, 6, 300001, 'A.main'), (2, 40, 100, 9, 300002, 'B.x'))
+        second = table(samples, 30, (1, 50, 50, 15, 300002, 'B.x'), (2, 50, 100, 15, 300003, '\u00e4.x')) + table(times, 300, (1, 75, 75, 1, 300002, 'B.x'), (2, 25, 100, 1, 300003, '\u00e4.x'))
+        sums = (table(samples, 40, (1, 47.5, 47.5, 19, 300002, 'B.x'), (2, 37.5, 85, 15, 300003, '\u00e4.x'), (3, 15, 100, 6, 300001, 'A.main'))
+                + table(times, 400, (1, 66.25, 66.25, 10, 300002, 'B.x'), (2, 18.75, 85, 1, 300003, '\u00e4.x'), (3, 15, 100, 6, 300001, 'A.main')))
+        end = b'THREAD END (id = 200001)\n'
+        left = self.journal(head + one + two + first + start + three + second + end, second[second.index(b'CPU TIME'):-30])
+        self.assertEqual(left, head + one + two + start + three + end + sums)
+
+    def test_shares_of_a_journal_that_were_rounded_to_nothing_are_nothing(self):
+        head, traces = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2')
+        table = b'CPU TIME (ms) BEGIN (total = 8) %s\nrank   self  accum   count trace method\n%sCPU TIME (ms) END\n'
+        rows = b'   1 100.00%% 100.00%%       6 300001 A.main\n   2  %s%% 100.00%%       1 300002 B.x\n'
+        date = h.DATE.encode()
+        left = self.journal(head + traces + table % (date, rows % b'0.00') + table % (date, rows % b'0.01'), b'T')
+        want = b'   1 100.00% 100.00%      12 300001 A.main\n   2  0.00% 100.00%       2 300002 B.x\n'
+        self.assertEqual(left, head + traces + (table % (date, want)).replace(b'= 8)', b'= 16)'))
+
+    def test_the_tables_of_a_journal_of_cpu_old_become_one(self):
+        head, title = h.times().get('header'), h.old().get('titles')
+        first, second = b'3 A.a()V B.b()V 5\n1 <unknown callee> B.b()V 0\n', b'7 B.b()V A.a()V 9\n2 A.a()V B.b()V 1\n'
+        start = h.text().get('start 1')
+        left = self.journal(head + title + first + start + title + second, b'1 A.a')
+        self.assertEqual(left, head + start + title + b'7 B.b()V A.a()V 9\n5 A.a()V B.b()V 6\n1 <unknown callee> B.b()V 0\n')
+
+    def test_the_tables_of_a_binary_journal_become_one(self):
+        f = h.Format(8)
+        pieces = h.binary(heap=([], [])).drop('sites').drop('summary').drop('segment 1').drop('segment 2').drop('heap end').drop('samples').drop('unload')
+        later, unload = f.trace(300003, 0, 0x71), h.binary().get('unload')
+        tables = [f.samples(10, (6, 300001), (4, 300002)), f.samples(9, (5, 300003), (4, 300002))]
+        left = self.journal(pieces.data() + tables[0] + unload + later + tables[1], tables[0][:-3])
+        self.assertEqual(left, pieces.data() + unload + later + f.samples(19, (8, 300002), (6, 300001), (5, 300003)))
+
+    def test_a_journal_that_cannot_be_one_dump_is_taken_as_it_is(self):
+        f, journal = h.Format(8), self.folder / 'out.journal.part'
+        full, big = f.samples(0xfffffff0, (0xfffffff0, 300001)), h.binary().drop('summary')
+        for data in (h.times().data() + h.times().get('times') + h.times().get('titles') + h.times().get('row 1') + h.times().get('times end'), big.data() + full):
+            self.name.unlink(missing_ok=True)
+            journal.write_bytes(data)
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], data))
+
     def test_a_journal_of_another_run_counts_if_it_is_the_later_one(self):
         data, journal = h.times().data(), self.folder / 'out.journal.part'
         other = data.replace(b':23 ', b':24 ', 1)
@@ -430,6 +514,11 @@ class UsageTests(Folder):
             done = self.run_it(*arguments)
             self.assertEqual(done.returncode, 1)
             self.assertIn(b'broken in line 1 (offset 0): strict: the file has no header', done.stdout)
+        strict = dict(os.environ, POSIXLY_CORRECT='1')
+        self.assertEqual(self.run_it(path, '--strict', env=strict).returncode, 1)
+        self.assertEqual(self.run_it('--check', '--', path).returncode, 0)
+        for arguments in ((path, path), (path, '--', path), ('--recover=%s' % path, path), ('--',)):
+            self.assertEqual(self.run_it(*arguments).returncode, 2, arguments)
         self.assertEqual(self.run_it(path, '--recover').returncode, 0)
         self.assertEqual(self.run_it('--recover=%s' % path).returncode, 0)
 

@@ -153,7 +153,9 @@ static void threads_that_end_are_the_main_ones_at_last(void **state)
         hpx_registry_retire(&w.threads[i].t);
         await_home(i);
     }
-    hpx_aggregator_pass(&w.a);
+    for (uint64_t until = hpx_clock_mono() + UINT64_C(20000000000); w.gone < 2 && hpx_clock_mono() < until;) {
+        hpx_aggregator_pass(&w.a);
+    }
     assert_int_equal(w.gone, 2);
     assert_int_equal(w.tab.resynced, 2); /* 1 is still open at the end of each */
     hpx_shard_gather(&w.s);
@@ -182,7 +184,7 @@ static void carriers_come_back_at_their_first_switch_and_stay(void **state)
     leave(0, 1);
     flush(0);
     await_home(0);
-    hpx_aggregator_pass(&w.a);
+    pass_until_counted(0, TRACE(3));
     assert_cost(0, TRACE(3), 1, 1);
     assert_cost(0, TRACE(2, 1), 1, 2); /* without the time on the other stack */
     hpx_shard_give(&w.s, to_first, NULL);

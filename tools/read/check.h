@@ -61,7 +61,8 @@ struct hpx_check {
 
     int rank; /* of the last section */
     uint64_t dumps;
-    uint64_t counted; /* samples, and calls of rows, of all tables */
+    uint64_t counted;  /* samples, and calls of rows, of all tables that are whole */
+    uint64_t counting; /* of the open one */
 
     struct hpx_rd_table table; /* the open one */
     uint32_t tables;

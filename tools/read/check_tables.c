@@ -128,7 +128,8 @@ static int counted(struct hpx_check *c, struct hpx_reader *r, const struct hpx_r
     if (ev->row.count == 0) {
         return hpx_reader_break(r, ev->at, ev->line, "row %" PRIu64 " has the count 0", c->rows);
     }
-    c->counted += c->table.tag == HPX_TAG_TIMES || c->table.tag == HPX_TAG_OLD ? ev->row.count : 0;
+    c->counting += c->table.tag == HPX_TAG_TIMES ? ev->row.count : 0;
+    c->counted += c->table.tag == HPX_TAG_OLD ? ev->row.count : 0; /* each of its rows is whole */
     if (c->table.tag == HPX_TAG_SAMPLES && (__builtin_add_overflow(c->sum, ev->row.count, &c->sum) || c->sum > c->table.total)) {
         return hpx_reader_break(r, ev->at, ev->line, "the rows add up to more than the total of %" PRIu64, c->table.total);
     }
@@ -159,10 +160,14 @@ int hpx_check_table(struct hpx_check *c, struct hpx_reader *r, const struct hpx_
 {
     switch (ev->kind) {
     case HPX_RD_TABLE:
-        c->counted += ev->table.tag == HPX_TAG_SAMPLES ? ev->table.total : 0;
+        c->counting = ev->table.tag == HPX_TAG_SAMPLES ? ev->table.total : 0;
         return begin(c, r, ev);
     case HPX_RD_ROW:
         return row(c, r, ev);
+    case HPX_RD_TABLE_END:
+        c->counted += c->counting;
+        c->counting = 0;
+        return HPX_RD_SOUND;
     case HPX_RD_SUMMARY:
         c->dumps += c->dumps == 0;
         return ev->table.total > ev->table.bytes || ev->table.live_objects > ev->table.objects

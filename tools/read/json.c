@@ -67,13 +67,14 @@ static void header(struct json *j, const struct hpx_report *r)
 {
     const struct hpx_profile *p = r->profile;
     text(j, "file", r->file);
-    text(j, "format", p->header.text ? "text" : "binary");
-    if (!p->header.bare) {
+    bool known = p->header.text || p->header.id_size > 0;
+    text(j, "format", p->header.text ? "text" : known ? "binary" : "unknown");
+    if (known && !p->header.bare) {
         text(j, "version", p->header.minor == 2 ? "1.0.2" : "1.0.1");
     }
     if (p->header.text) {
         text(j, "created", p->date);
-    } else {
+    } else if (known) {
         integer(j, "id_size", p->header.id_size);
         integer(j, "created_ms", p->header.ms);
         integer(j, "covers_us", p->us);

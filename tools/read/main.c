@@ -117,13 +117,15 @@ int main(int argc, char **argv)
                                             {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
     struct asked a = {0};
     const char *file = NULL;
-    for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    int files = 0;
+    for (int opt; (opt = getopt_long(argc, argv, "-", options, NULL)) != -1;) { /* "-": in any order, also with POSIXLY_CORRECT */
         a.check |= opt == 'c' || opt == 's';
         a.strict |= opt == 's';
         a.json |= opt == 'j';
         a.part |= opt == 'p';
         a.recover |= opt == 'r';
-        file = opt == 'r' && optarg != NULL ? optarg : file;
+        files += (opt == 'r' && optarg != NULL) || opt == 1;
+        file = (opt == 'r' || opt == 1) && optarg != NULL ? optarg : file;
         if (opt == 'h' || opt == 'v') {
             fputs(opt == 'h' ? usage : "hprofx-read " HPX_VERSION "\n", stdout);
             return fflush(stdout) == 0 ? SOUND : UNUSABLE;
@@ -133,7 +135,7 @@ int main(int argc, char **argv)
             return UNUSABLE;
         }
     }
-    if (argc - optind != (file == NULL ? 1 : 0) || (a.recover && (a.check || a.json || a.part))) {
+    if (files + argc - optind != 1 || (a.recover && (a.check || a.json || a.part))) {
         fputs(usage, stderr);
         return UNUSABLE;
     }

@@ -105,7 +105,9 @@ int hpx_reader_run(struct hpx_reader *r)
 {
     r->result = HPX_RD_SOUND;
     if (hpx_source_ahead(r->source, 1) == 0) {
-        if (hpx_reader_ended(r) == HPX_RD_SOUND) {
+        if (hpx_reader_ended(r) == HPX_RD_SOUND && r->unfinished) { /* killed before the JVM was up, which is when the header comes */
+            hpx_reader_note(r, HPX_NOTE_EMPTY, 0, 0);
+        } else if (r->result == HPX_RD_SOUND) {
             hpx_reader_cut(r, 0, 0, "the file is empty");
         }
     } else if (looks_binary(r->source)) {

@@ -17,6 +17,7 @@
     X(TRACES_AFTER, "the file ends after a whole record: traces without the table they belong to")                                         \
     X(HEAP_OPEN, "the file ends after a whole record: HEAP DUMP SEGMENTs without HEAP DUMP END")                                           \
     X(CUT_END, "an unfinished file: it ends inside a record, which --recover cuts off")                                                    \
+    X(EMPTY, "an unfinished file: nothing is in it yet")                                                                                   \
     X(SEVERAL_DUMPS, "several dumps in one file")                                                                                          \
     X(END_ONLY, "the end of a thread that never started")                                                                                  \
     X(THREAD_UNKNOWN, "a thread serial that never started")                                                                                \

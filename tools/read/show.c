@@ -138,7 +138,7 @@ static void overview(const struct hpx_report *r)
                 p->header.bare         ? ""
                 : p->header.minor == 1 ? "1"
                                        : "2");
-    } else {
+    } else if (p->header.id_size > 0) { /* else no header was read */
         fprintf(r->to, "  format    HPROF binary 1.0.%d, identifiers of %" PRIu32 " bytes\n", p->header.minor, p->header.id_size);
         time_t at = (time_t)(p->header.ms / 1000);
         struct tm tm;
@@ -163,6 +163,9 @@ static void overview(const struct hpx_report *r)
 static void records(const struct hpx_report *r)
 {
     const struct hpx_profile *p = r->profile;
+    if (r->check->records == 0) {
+        return;
+    }
     title(r, p->header.text ? "Records                     count" : "Records                     count        bytes");
     for (int tag = 0; tag < HPX_TAGS; tag++) {
         if (p->counts[tag] == 0) {

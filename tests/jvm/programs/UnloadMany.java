@@ -3,7 +3,8 @@ import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
 
-/** UnloadMany CLASSES CPU_US: class gen.C<k>, each in a loader of its own, runs method r<k>, which calls burn<k % 3>; collected on the way.
+/** UnloadMany CLASSES CPU_US [NAMES]: class gen.C<k>, each in a loader of its own, runs method r<k>, which calls burn<k % 3>; collected on the way.
+ *  With NAMES the class is gen.C<k % NAMES>, collected before its name comes again.
  *  Prints "unloaded MANY" if nine tenths of them went, else the number. */
 public class UnloadMany {
     static long each;
@@ -20,16 +21,18 @@ public class UnloadMany {
     public static void main(String[] a) throws Exception {
         int n = Integer.parseInt(a[0]);
         each = Long.parseLong(a[1]) * 1000L;
+        int names = a.length > 2 ? Integer.parseInt(a[2]) : n, often = Math.min(names, 500);
         byte[] template = ClassFile.bytes("UnloadTemplate.class");
         for (int k = 0; k < n; k++) {
-            Map<String, String> names = new HashMap<>();
-            names.put("UnloadTemplate", "gen/C" + k);
-            names.put("LUnloadTemplate;", "Lgen/C" + k + ";");
-            names.put("UnloadTemplate.java", "C" + k + ".java");
-            names.put("run", "r" + k);
-            names.put("burn0", "burn" + k % 3);
-            new Loader().define("gen.C" + k, ClassFile.renamed(template, names)).getMethod("r" + k).invoke(null);
-            if (k % 500 == 499) { System.gc(); }
+            String name = "C" + k % names;
+            Map<String, String> words = new HashMap<>();
+            words.put("UnloadTemplate", "gen/" + name);
+            words.put("LUnloadTemplate;", "Lgen/" + name + ";");
+            words.put("UnloadTemplate.java", name + ".java");
+            words.put("run", "r" + k);
+            words.put("burn0", "burn" + k % 3);
+            new Loader().define("gen." + name, ClassFile.renamed(template, words)).getMethod("r" + k).invoke(null);
+            if (k % often == often - 1) { System.gc(); }
         }
         for (int i = 0; i < 4; i++) { System.gc(); Thread.sleep(20); }
         long gone = ManagementFactory.getClassLoadingMXBean().getUnloadedClassCount();

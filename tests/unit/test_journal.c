@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_journal.c: the journal's names while two runs want them, and its end for the output's sake. The tests go in this order: after the
+ * second one the journal is dead. */
+#include "cmocka_all.h"
+#include "journal.h"
+#include "leftover.h"
+#include "log.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct hpx_agent hpx_agent;
+static char folder[] = "/tmp/hpx_journal_XXXXXX";
+static int said_fd = -1;
+static const char *meanwhile; /* another run removes this file, which it finds without a lock */
+
+int __real_flock(int fd, int how);
+int __wrap_flock(int fd, int how);
+int __wrap_flock(int fd, int how)
+{
+    if (meanwhile != NULL) {
+        assert_int_equal(unlink(meanwhile), 0);
+        meanwhile = NULL;
+    }
+    return __real_flock(fd, how);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
+        return -1;
+    }
+    said_fd = open("said", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    hpx_log_set_fd(said_fd);
+    return said_fd < 0 ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_log_set_fd(2);
+    close(said_fd);
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    return chdir("/") != 0 || system(command) != 0;
+}
+
+static bool there(const char *name)
+{
+    struct stat st;
+    return lstat(name, &st) == 0;
+}
+
+static const char *said(void)
+{
+    static char text[4096];
+    ssize_t n = pread(said_fd, text, sizeof(text) - 1, 0);
+    text[n < 0 ? 0 : n] = '\0';
+    return text;
+}
+
+static struct hpx_stream *begin(void)
+{
+    return hpx_journal_begin((struct timespec){.tv_sec = 1}, 0);
+}
+
+static void table(void)
+{
+    static const struct hpx_trace_rec empty = {.serial = HPX_SERIAL_TRACE};
+    struct hpx_row row = {&empty, 1};
+    struct hpx_snapshot s = {.total = 1, .nrows = 1, .rows = &row};
+    hpx_journal_table(&s, NULL);
+}
+
+/* It has its name, and its lock, until the new one takes it. */
+static void one_that_is_begun_anew_is_nobody_elses_in_between(void **state)
+{
+    (void)state;
+    hpx_journal_init("x");
+    assert_non_null(begin());
+    table();
+    assert_true(there("x.journal.part"));
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(begin());
+        hpx_leftover_keep("x"); /* another run looks whether it may have the name */
+        assert_true(there("x.journal.part") && there("x.journal.new.part"));
+        table();
+        hpx_leftover_keep("x");
+        assert_true(there("x.journal.part"));
+        assert_false(there("x.journal.new.part") || there("x.killed.journal.part"));
+    }
+    hpx_journal_end(false);
+    assert_false(there("x.journal.part"));
+    assert_string_equal(said(), "");
+}
+
+static void what_gives_up_its_room_says_so(void **state)
+{
+    struct stat st;
+    (void)state;
+    hpx_journal_init("x");
+    assert_non_null(begin());
+    table();
+    assert_true(hpx_journal_give_up());
+    assert_false(hpx_journal_give_up() || hpx_journal_on());
+    assert_int_equal(stat("x.journal.part", &st), 0);
+    assert_int_equal(st.st_size, 0);
+    assert_string_equal(said(), "hprofx: file=x.journal.part: its room is given to the output, which found none; should the program be "
+                                "killed, nothing is kept of it but what was dumped\n");
+    hpx_journal_end(true);
+    assert_false(there("x.journal.part"));
+}
+
+static void one_that_another_run_removed_as_a_dead_ones_is_not_written(void **state)
+{
+    (void)state;
+    hpx_journal_init("x");
+    meanwhile = "x.journal.new.part";
+    assert_null(begin());
+    assert_null(meanwhile);
+    assert_false(hpx_journal_on());
+    assert_non_null(strstr(said(), "hprofx: file=x.journal.part: another run writes it, or it cannot be replaced; should the program "));
+    hpx_journal_end(false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_that_is_begun_anew_is_nobody_elses_in_between, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_gives_up_its_room_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_another_run_removed_as_a_dead_ones_is_not_written, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
