@@ -221,15 +221,6 @@ class CutTests(Folder):
         self.assertEqual(self.check(h.binary().data()[:30], name='file.part')[0], 1)
         self.assertEqual(self.check(h.text().data()[:40], name='file.part')[0], 1)
 
-    def test_beside_its_journal_a_file_is_unfinished(self):
-        data = h.text().data()
-        self.write(data, 'out.journal.part')
-        status, said = self.check(data[:-3], name='out')
-        self.assertEqual((status, [x['note'] for x in said['notes']]), (0, ['CUT_END']))
-        self.assertEqual(self.check(data[:-3], '--strict', name='out')[0], 1)
-        self.assertEqual(self.check(data[:-3], name='other')[0], 1)
-        self.assertEqual(self.check(h.text().before('wait', 'new', b'NOTHING\n').data(), name='out')[0], 1)
-
     def test_an_unfinished_file_in_which_nothing_is_yet(self):
         for options, name in (((), 'file.part'), (('--part',), 'file')):
             status, said = self.check(b'', *options, name=name)
@@ -241,6 +232,15 @@ class CutTests(Folder):
         done = self.run_it('--recover', self.folder / 'file.part')
         self.assertEqual((done.returncode, os.listdir(self.folder).count('file.part')), (1, 1))
         self.assertIn(b'nothing in it is whole: the file is empty', done.stderr)
+
+    def test_beside_its_journal_a_file_is_unfinished(self):
+        data = h.text().data()
+        self.write(data, 'out.journal.part')
+        status, said = self.check(data[:-3], name='out')
+        self.assertEqual((status, [x['note'] for x in said['notes']]), (0, ['CUT_END']))
+        self.assertEqual(self.check(data[:-3], '--strict', name='out')[0], 1)
+        self.assertEqual(self.check(data[:-3], name='other')[0], 1)
+        self.assertEqual(self.check(h.text().before('wait', 'new', b'NOTHING\n').data(), name='out')[0], 1)
 
     def recovered(self, pieces, header, step=1):
         data = pieces.data()
