@@ -241,14 +241,14 @@ void hpx_journal_table(struct hpx_snapshot *samples, struct hpx_call_snapshot *c
 
 bool hpx_journal_give_up(void)
 {
-    if (!journal.open || journal.gone) {
+    if (journal.gone || !(journal.open || hpx_journal_on())) {
         return false;
     }
     if (!journal.dead) {
         stop("its room is given to the output, which found none");
     }
-    journal.gone = true;
-    return ftruncate(get_fd(), 0) == 0;
+    journal.gone = true; /* one that is not begun yet never is: it would fill what the output's cut frees */
+    return journal.open && ftruncate(get_fd(), 0) == 0;
 }
 
 const char *hpx_journal_remedy(void)

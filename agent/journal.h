@@ -29,7 +29,7 @@ struct hpx_stream *hpx_journal_begin(struct timespec wall, uint64_t mono_ns);
 struct hpx_stream *hpx_journal_stream(void);
 /* A table; the first one of a journal gives it its name. */
 void hpx_journal_table(struct hpx_snapshot *samples, struct hpx_call_snapshot *calls);
-/* The output finds no room: empties the file (said), and there is none from now on. false: there was none. */
+/* The output finds no room: empties the file (said), and there is none from now on. false: there is no more room. */
 bool hpx_journal_give_up(void);
 /* What to do about an output that lacks something, for the line that says so; NULL: nothing of it is in the journal. */
 const char *hpx_journal_remedy(void);

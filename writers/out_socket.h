@@ -79,7 +79,7 @@ struct hpx_out_socket;
 #define HPX_OUT_SOCKET_NOTE 256u /* bytes of a note at most */
 
 /* At load. Connects unless `wait` (10 s at most, beside the resolver's own time) and makes *o an output over it. -HPX_E_IO: nobody there,
- * err->msg is the original's sentence; -HPX_E_NOMEM, -HPX_E_SYS. *made lives until destroy. */
+ * err->msg is the original's sentence; -HPX_E_NOMEM. *made lives until destroy. */
 int hpx_out_socket_open(struct hpx_out *o, struct hpx_out_socket **made, const struct hpx_out_socket_config *cfg, struct hpx_err *err);
 /* The body of the net thread: returns after the end. Who comes second returns at once. */
 void hpx_out_socket_run(struct hpx_out_socket *s);
@@ -108,7 +108,7 @@ void hpx_out_socket_forget(struct hpx_out_socket *s);
 /* After hpx_out_close(), and after run() returned. */
 void hpx_out_socket_destroy(struct hpx_out_socket *s);
 
-/* "hprofx: records dropped: ..." */
+/* "hprofx: lost, socket: ..." */
 size_t hpx_out_socket_note_text(char *to, size_t room, const struct hpx_out_socket_counts *c);
 
 #endif

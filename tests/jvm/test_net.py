@@ -496,7 +496,7 @@ GOLDEN = {
 
 @test(level='quick', params=sorted(GOLDEN))
 def golden(t, name):
-    """What the original did, or should have done: the recorded lines of stderr but for its errors, the sections in order, exit code 0."""
+    """What the original was sent, and ours: one dump told of, the lines above, exit code 0, a table for each command that asks for one."""
     sent, lines, tables = GOLDEN[name]
     transcript = (build.GOLDEN / name / 'transcript.txt').read_text()
     peer = Peer(t)

@@ -233,6 +233,15 @@ class CutTests(Folder):
         self.assertEqual((done.returncode, os.listdir(self.folder).count('file.part')), (1, 1))
         self.assertIn(b'nothing in it is whole: the file is empty', done.stderr)
 
+    def test_beside_its_journal_a_file_is_unfinished(self):
+        data = h.text().data()
+        self.write(data, 'out.journal.part')
+        status, said = self.check(data[:-3], name='out')
+        self.assertEqual((status, [x['note'] for x in said['notes']]), (0, ['CUT_END']))
+        self.assertEqual(self.check(data[:-3], '--strict', name='out')[0], 1)
+        self.assertEqual(self.check(data[:-3], name='other')[0], 1)
+        self.assertEqual(self.check(h.text().before('wait', 'new', b'NOTHING\n').data(), name='out')[0], 1)
+
     def recovered(self, pieces, header, step=1):
         data = pieces.data()
 
@@ -306,6 +315,25 @@ class RecoverTests(Folder):
         self.part.write_bytes(later + b'TRACE')
         self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
         self.assertEqual((self.name.read_bytes(), self.part.exists()), (later, False))
+
+    def test_two_binary_runs_are_two_whatever_bytes_their_times_have(self):
+        data = h.binary().data()
+        for byte in (0x0a, 0x0b):  # a newline, which ends the first line of text
+            first, second = (data[:23] + bytes((0, 0, 1, 0xa0, byte, 0x10, 0x20, last)) + data[31:] for last in (0x30, 0x40))
+            self.name.write_bytes(first)
+            self.part.write_bytes(second[:-13])
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual((self.name.read_bytes(), self.part.exists()), (second[:-13], False))
+
+    def test_a_file_of_one_run_has_any_bytes_behind_its_binary_header(self):
+        data = h.binary().data()
+        depth, end = 44, data.rindex(b'\x0b', 0, -12)
+        whole = data[:depth] + b'\x00\x0a' + data[depth + 2:]
+        other = whole[:32] + b'\x00\x00\x00\x01' + whole[36:]  # TIME of the first record
+        self.name.write_bytes(whole)
+        self.part.write_bytes(other[:end])
+        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual((self.name.read_bytes(), self.part.exists()), (whole, False))
 
     def test_a_journal_stands_in_for_what_is_missing(self):
         data, threads = h.times().data(), h.times().offset('trace 1')
@@ -431,6 +459,19 @@ class RecoverTests(Folder):
             done = self.run_it('--recover', self.name)
         self.assertEqual((done.returncode, self.part.exists(), self.name.exists()), (2, True, False))
         self.assertIn(b'running program', done.stderr)
+
+    def test_a_name_that_a_living_run_writes_is_left_to_it(self):
+        data = h.text().data()
+        for name, part, want in ((data[:-3], None, 2), (data, data, 2), (data, None, 0)):
+            self.part.unlink(missing_ok=True)
+            self.name.write_bytes(name)
+            if part is not None:
+                self.part.write_bytes(part)
+            with open(self.name, 'rb') as f:
+                fcntl.flock(f, fcntl.LOCK_EX)
+                done = self.run_it('--recover', self.name)
+                self.assertEqual((done.returncode, b'running program' in done.stderr), (want, want == 2))
+                self.assertEqual((os.fstat(f.fileno()).st_ino, self.name.read_bytes()), (self.name.stat().st_ino, name))
 
     def test_nothing_there(self):
         self.assertEqual(self.run_it('--recover', self.name).returncode, 2)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_journal.c: the journal's names while two runs want them, and its end for the output's sake. The tests go in this order: after the
  * second one the journal is dead. */
-#include "cmocka_all.h"
+#include "folder_fixture.h"
 #include "journal.h"
 #include "leftover.h"
-#include "log.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@
 #include <unistd.h>
 
 struct hpx_agent hpx_agent;
-static char folder[] = "/tmp/hpx_journal_XXXXXX";
-static int said_fd = -1;
 static const char *meanwhile; /* another run removes this file, which it finds without a lock */
 
 int __real_flock(int fd, int how);
@@ -28,28 +25,6 @@ int __wrap_flock(int fd, int how)
     return __real_flock(fd, how);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
-        return -1;
-    }
-    said_fd = open("said", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    hpx_log_set_fd(said_fd);
-    return said_fd < 0 ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    hpx_log_set_fd(2);
-    close(said_fd);
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    return chdir("/") != 0 || system(command) != 0;
-}
-
 static bool there(const char *name)
 {
     struct stat st;
@@ -58,10 +33,7 @@ static bool there(const char *name)
 
 static const char *said(void)
 {
-    static char text[4096];
-    ssize_t n = pread(said_fd, text, sizeof(text) - 1, 0);
-    text[n < 0 ? 0 : n] = '\0';
-    return text;
+    return content("said");
 }
 
 static struct hpx_stream *begin(void)

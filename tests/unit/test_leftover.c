@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_leftover.c: what a run that died has left goes aside, is removed, or is left alone. */
-#include "cmocka_all.h"
+#include "folder_fixture.h"
 #include "leftover.h"
-#include "log.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,9 +18,6 @@
 #define NAMED   "\001\0\0\0\0\0\0\0\010" /* UTF8 of 8 bytes */
 #define SAMPLES "\015\0\0\0\0\0\0\0\010"
 #define EIGHT   "CPU SAMP"
-
-static char folder[] = "/tmp/hpx_leftover_XXXXXX";
-static int said_fd = -1;
 
 static const char *locked;    /* looked at while another one is read; then NULL */
 static const char *meanwhile; /* another process makes it while one is read; then NULL */
@@ -45,28 +41,6 @@ ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at)
     return __real_pread64(fd, to, n, at);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
-        return -1;
-    }
-    said_fd = open("said", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    hpx_log_set_fd(said_fd);
-    return said_fd < 0 ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    hpx_log_set_fd(2);
-    close(said_fd);
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    return chdir("/") != 0 || system(command) != 0;
-}
-
 static void make_bytes(const char *name, const char *bytes, size_t n)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -78,22 +52,6 @@ static void make_bytes(const char *name, const char *bytes, size_t n)
 static void make(const char *name, const char *text)
 {
     make_bytes(name, text, strlen(text));
-}
-
-/* NULL: not there. */
-static const char *content(const char *name)
-{
-    static char text[2][4096];
-    static unsigned which;
-    char *t = text[which++ % 2];
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return NULL;
-    }
-    ssize_t n = read(fd, t, sizeof(text[0]) - 1);
-    t[n < 0 ? 0 : n] = '\0';
-    close(fd);
-    return t;
 }
 
 static bool there(const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_options.c: the option parser beyond the recorded cases (test_options_cases.py): sources, option files, hints, limits, help. */
+/* test_options.c: the option parser beyond the recorded cases (test_options_cases.py): sources, option files, hints, limits. */
 #include "options_table.h"
 
 #include <fcntl.h>
@@ -474,7 +474,6 @@ static void options_of_cpu_times(void **state)
     assert_null(o.include);
     assert_null(o.exclude);
     assert_int_equal(o.min, 0);
-    assert_int_equal(o.idsize, 8);
     assert_int_equal(o.times, HPX_TIMES_CPU);
     hpx_options_fini(&o);
     takes("cpu=times,include=a.b:*c*,exclude=d,min=65535,times=wall");
@@ -483,36 +482,10 @@ static void options_of_cpu_times(void **state)
     assert_int_equal(o.min, 65535);
     assert_int_equal(o.times, HPX_TIMES_WALL);
     hpx_options_fini(&o);
-    takes("cpu=samples,format=b,idsize=4");
-    assert_int_equal(o.idsize, 4);
-    hpx_options_fini(&o);
     takes("cpu=times,include=a,include=b,times=wall,times=cpu,times=sampled");
     assert_string_equal(o.include, "b");
     assert_int_equal(o.times, HPX_TIMES_SAMPLED);
     hpx_options_fini(&o);
-    takes("cpu=samples,dump=90,split=y");
-    assert_int_equal(o.dump_ns, UINT64_C(90000000000));
-    assert_true(o.split);
-    hpx_options_fini(&o);
-    takes("cpu=samples,dump=250ms");
-    assert_int_equal(o.dump_ns, UINT64_C(250000000));
-    hpx_options_fini(&o);
-    takes("cpu=samples,dump=2h,dump=1m");
-    assert_int_equal(o.dump_ns, UINT64_C(60000000000));
-    hpx_options_fini(&o);
-    takes("cpu=samples,dump=99999999999999999999s");
-    assert_int_equal(o.dump_ns, HPX_OPT_MAX_PERIOD_NS);
-    hpx_options_fini(&o);
-    takes("cpu=samples,dump=100ms");
-    assert_int_equal(o.dump_ns, HPX_OPT_MIN_PERIOD_NS);
-    hpx_options_fini(&o);
-    refuses("dump=99ms", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=99ms)");
-    refuses("dump=0ms", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=0ms)");
-    refuses("dump=0", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=0)");
-    refuses("dump=5d", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=5d)");
-    refuses("dump=s", "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (dump=s)");
-    refuses("idsize=2", "hprof option error: idsize option value must be 4|8 (idsize=2)");
-    refuses("idsize=", "hprof option error: idsize option value must be 4|8 (idsize=)");
     refuses("min=65536", "hprof option error: min option value must be decimal and 0..65535 (min=65536)");
     refuses("min=", "hprof option error: min option value must be decimal and 0..65535 (min=)");
     refuses("min=-1", "hprof option error: min option value must be decimal and 0..65535 (min=-1)");
@@ -521,44 +494,40 @@ static void options_of_cpu_times(void **state)
     refuses("exclude=a/b", "hprof option error: exclude option value must be class or package names with ':' between (exclude=a/b)");
 }
 
-struct help {
-    char text[16384];
-    size_t n;
-};
-
-static void put(void *ctx, const char *s)
+static void options_of_the_binary_format(void **state)
 {
-    struct help *h = ctx;
-    size_t n = strlen(s);
-    assert_true(h->n + n < sizeof(h->text));
-    memcpy(h->text + h->n, s, n + 1);
-    h->n += n;
+    (void)state;
+    takes("cpu=samples,format=b");
+    assert_int_equal(o.idsize, 8);
+    hpx_options_fini(&o);
+    takes("cpu=samples,format=b,idsize=4");
+    assert_int_equal(o.idsize, 4);
+    hpx_options_fini(&o);
+    refuses("idsize=2", "hprof option error: idsize option value must be 4|8 (idsize=2)");
+    refuses("idsize=", "hprof option error: idsize option value must be 4|8 (idsize=)");
 }
 
-static void options_help_names_every_option_in_its_columns_of_80(void **state)
+static void options_of_dumps_on_request(void **state)
 {
-    static struct help h;
+    static const struct {
+        const char *given;
+        uint64_t ms;
+    } good[] = {
+        {"90", 90000}, {"250ms", 250}, {"2h,dump=1m", 60000}, {"99999999999999999999s", HPX_OPT_MAX_PERIOD_NS / 1000000}, {"100ms", 100}};
+    static const char *const wrong[] = {"99ms", "0ms", "0", "5d", "s"};
+    char given[64], said[160];
     (void)state;
-    hpx_options_help(put, &h);
-    for (size_t i = 0; i < hpx_opts_len; i++) {
-        if (hpx_opts[i].kind != HPX_OPT_REMOVED) {
-            assert_non_null(strstr(h.text, hpx_opts[i].name));
-        }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        snprintf(given, sizeof(given), "cpu=samples,split=y,dump=%s", good[i].given);
+        takes(given);
+        assert_int_equal(o.dump_ns, good[i].ms * 1000000);
+        assert_true(o.split);
+        hpx_options_fini(&o);
     }
-    for (const char *line = h.text; *line;) {
-        size_t n = strcspn(line, "\n");
-        if (n > 80 || (n && line[n - 1] == ' ')) {
-            fail_msg("too long or with a blank at its end: %.*s", (int)n, line);
-        }
-        line += n + 1;
-    }
-    const char *line = strstr(h.text, "  option ");
-    assert_non_null(line);
-    size_t meaning = (size_t)(strstr(line, "meaning") - line), at = (size_t)(strstr(line, "default") - line);
-    for (; *line != '\n'; line += strcspn(line, "\n") + 1) {
-        if (line[meaning] == ' ' || line[meaning - 1] != ' ' || line[at] == ' ' || line[at - 1] != ' ') {
-            fail_msg("not in its columns: %.*s", (int)strcspn(line, "\n"), line);
-        }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(wrong); i++) {
+        snprintf(given, sizeof(given), "dump=%s", wrong[i]);
+        snprintf(said, sizeof(said), "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (%s)", given);
+        refuses(given, said);
     }
 }
 
@@ -588,8 +557,9 @@ int main(void)
         cmocka_unit_test(options_file_error_names_the_line),
         cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
         cmocka_unit_test(options_of_cpu_times),
+        cmocka_unit_test(options_of_the_binary_format),
+        cmocka_unit_test(options_of_dumps_on_request),
         cmocka_unit_test(options_only_cpu_is_supported),
-        cmocka_unit_test(options_help_names_every_option_in_its_columns_of_80),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

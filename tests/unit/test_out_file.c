@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_out_file.c: files, FIFOs, devices and descriptors as they are opened, published, refused and left alone. */
-#include "cmocka_all.h"
-#include "log.h"
+#include "folder_fixture.h"
 #include "out_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,47 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/hpx_out_file_XXXXXX";
 static struct hpx_out out;
 static struct hpx_err err;
-static int said_fd = -1;
-
-static int setup(void **state)
-{
-    (void)state;
-    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
-        return -1;
-    }
-    said_fd = open("said", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    hpx_log_set_fd(said_fd);
-    return said_fd < 0 ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    hpx_log_set_fd(2);
-    close(said_fd);
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    return chdir("/") != 0 || system(command) != 0;
-}
-
-static const char *content(const char *name)
-{
-    static char text[4][8192];
-    static unsigned which;
-    char *t = text[which++ % 4];
-    int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) {
-        return NULL;
-    }
-    ssize_t n = read(fd, t, sizeof(text[0]) - 1);
-    t[n < 0 ? 0 : n] = '\0';
-    close(fd);
-    return t;
-}
 
 static void make(const char *name, const char *text)
 {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,14 +23,18 @@ static const char usage[] = "usage: hprofx-read [--check] [--strict] [--json] [-
                             "  --check    only hold the file to the rules of the format: one line, and notes\n"
                             "  --strict   a note is a break\n"
                             "  --json     one JSON object\n"
-                            "  --part     an unfinished file: its end inside a record is a note (so if FILE ends in .part)\n"
+                            "  --part     an unfinished file: its end inside a record is a note (so if FILE ends in .part,\n"
+                            "             or FILE.journal.part is there)\n"
                             "  --recover  NAME or NAME.part, left by a run that was killed: cut behind its last whole record\n"
                             "Status: 0 sound, 1 broken, 2 usage or a file that cannot be read.\n";
 
+/* Or its journal is there, which the run removes at its end: so the run lives, or was killed while it appended a dump. */
 static bool unfinished(const char *file)
 {
+    char journal[PATH_MAX];
     size_t n = strlen(file);
-    return n > 5 && strcmp(file + n - 5, ".part") == 0;
+    int k = snprintf(journal, sizeof(journal), "%s.journal.part", file);
+    return (n > 5 && strcmp(file + n - 5, ".part") == 0) || (k > 0 && (size_t)k < sizeof(journal) && access(journal, F_OK) == 0);
 }
 
 static void show(const struct asked *a, const struct hpx_report *r)
@@ -58,7 +63,7 @@ static int read_file(const struct asked *a, const char *file, int fd)
                            .sinks = {hpx_check_event, summary ? hpx_profile_event : NULL},
                            .ctx = {&c, &p},
                            .strict = a->strict,
-                           .unfinished = a->part || unfinished(file)};
+                           .unfinished = a->part};
     int result = hpx_reader_run(&r);
     if (result == HPX_RD_FAILED) {
         fprintf(stderr, "hprofx-read: %s: %s\n", file, r.why);
@@ -97,7 +102,9 @@ static int open_and_read(const struct asked *a, const char *file)
         fprintf(stderr, "hprofx-read: %s: %s\n", file, strerror(errno));
         return UNUSABLE;
     }
-    int status = read_file(a, file, fd);
+    struct asked with = *a;
+    with.part |= unfinished(file);
+    int status = read_file(&with, file, fd);
     close(fd);
     return status;
 }

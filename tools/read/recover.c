@@ -17,6 +17,9 @@
 #define JOURNAL ".journal.part"
 #define FRESH   ".journal.new.part" /* a journal on its way: never the only one, or nothing had been counted */
 
+#define MAGIC  18u /* bytes of a binary file before the first 0 */
+#define HEADER 31u /* of its header */
+
 /* One of the files of a run. */
 struct half {
     char path[PATH_MAX];
@@ -29,9 +32,23 @@ struct half {
     size_t head_len;
 };
 
+static const char a_program[] = "a running program writes it";
+
 static int refuse(struct hpx_err *said, const struct half *h, const char *why)
 {
     return hpx_err_set(said, HPX_E_IO, "%s: %s", h->path, why);
+}
+
+/* A run that starts puts aside, or removes, what it finds unlocked, and makes its own. */
+static bool has_name(const char *path, int fd)
+{
+    struct stat own, now;
+    return fstat(fd, &own) == 0 && lstat(path, &now) == 0 && own.st_dev == now.st_dev && own.st_ino == now.st_ino;
+}
+
+static bool is_written(const struct half *h)
+{
+    return flock(h->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 /* 0; *h without descriptor: not there. */
@@ -44,8 +61,11 @@ static int open_half(struct half *h, bool held, struct hpx_err *said)
     if (fstat(h->fd, &h->st) != 0 || !S_ISREG(h->st.st_mode)) {
         return refuse(said, h, "not a regular file");
     }
-    if (held && flock(h->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        return refuse(said, h, "a running program writes it");
+    if (held && is_written(h)) {
+        return refuse(said, h, a_program);
+    }
+    if (!has_name(h->path, h->fd)) {
+        return refuse(said, h, "changed while it was read");
     }
     ssize_t n = pread(h->fd, h->head, sizeof(h->head), 0);
     h->head_len = n > 0 ? (size_t)n : 0;
@@ -76,12 +96,13 @@ static int examine(struct half *h, struct hpx_err *said)
     return h->result == HPX_RD_FAILED ? refuse(said, h, h->why) : 0;
 }
 
-/* The same first line, or the same binary header. */
+/* The same first line, or the same binary header, whose time may have any bytes. */
 static bool one_run(const struct half *a, const struct half *b)
 {
     size_t n = a->head_len < b->head_len ? a->head_len : b->head_len;
-    const char *newline = memchr(a->head, '\n', n);
-    size_t header = newline != NULL ? (size_t)(newline - a->head) : 31;
+    bool binary = n > MAGIC && a->head[MAGIC] == '\0';
+    const char *newline = binary ? NULL : memchr(a->head, '\n', n);
+    size_t header = newline != NULL ? (size_t)(newline - a->head) : HEADER;
     return n >= header && memcmp(a->head, b->head, header) == 0;
 }
 
@@ -145,25 +166,27 @@ static int copy(int from, int to, uint64_t n)
     return fsync(to);
 }
 
-/* The whole records of NAME into a new NAME.part, which then takes its place. */
+/* The whole records of NAME into a new NAME.part, which then takes its place. Locked: a run that starts meanwhile would take it for a dead
+ * one's, and have its own under the name. */
 static int replace(const struct half *name, const char *part, struct hpx_err *said)
 {
     int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0) {
         return hpx_err_set(said, HPX_E_IO, "%s: %s", part, strerror(errno));
     }
+    (void)flock(fd, LOCK_EX | LOCK_NB); /* where there are no locks: without */
     int rc = copy(name->fd, fd, name->whole);
     int error = errno;
-    if (close(fd) != 0 && rc == 0) {
-        rc = -1;
+    bool ours = has_name(part, fd);
+    if (rc == 0 && ours) {
+        rc = rename(part, name->path);
         error = errno;
     }
-    if (rc == 0 && rename(part, name->path) == 0) {
-        return 0;
+    if (rc != 0 && ours) {
+        unlink(part);
     }
-    error = rc != 0 ? error : errno;
-    unlink(part);
-    return hpx_err_set(said, HPX_E_IO, "%s: %s", part, strerror(error));
+    close(fd); /* copy() has written all of it to the disk */
+    return rc == 0 && ours ? 0 : hpx_err_set(said, HPX_E_IO, "%s: %s", part, ours ? strerror(error) : "changed while it was written");
 }
 
 /* NAME.part loses its tail and takes the name. */
@@ -201,13 +224,15 @@ static bool sum_up(const struct half h[static HALVES])
     if (made.fd < 0) {
         return false;
     }
+    (void)flock(made.fd, LOCK_EX | LOCK_NB); /* as in replace() */
     bool done = hpx_merge(h[LOG].fd, h[LOG].whole, made.fd) > 0 && lseek(made.fd, 0, SEEK_SET) == 0 && examine(&made, &ignored) == 0 &&
-                made.result == HPX_RD_SOUND && made.counted == h[LOG].counted && fsync(made.fd) == 0 &&
-                rename(made.path, h[NAME].path) == 0;
-    close(made.fd);
-    if (!done) {
+                made.result == HPX_RD_SOUND && made.counted == h[LOG].counted && fsync(made.fd) == 0;
+    bool ours = has_name(made.path, made.fd);
+    done = done && ours && rename(made.path, h[NAME].path) == 0;
+    if (!done && ours) {
         (void)unlink(made.path);
     }
+    close(made.fd);
     return done;
 }
 
@@ -239,7 +264,7 @@ static int apply(const struct half *chosen, const struct half h[static HALVES], 
     return 0;
 }
 
-static int judge(const struct half *chosen, struct hpx_err *said)
+static int judge(const struct half *chosen, const struct half *name, struct hpx_err *said)
 {
     if (chosen->fd < 0) {
         return refuse(said, chosen, strerror(ENOENT));
@@ -254,6 +279,9 @@ static int judge(const struct half *chosen, struct hpx_err *said)
     }
     if (chosen->st.st_uid != geteuid()) {
         return refuse(said, chosen, "belongs to another user");
+    }
+    if (name->fd >= 0 && is_written(name)) {
+        return refuse(said, name, a_program);
     }
     return chosen->st.st_nlink == 1 ? 0 : refuse(said, chosen, "has more than one link");
 }
@@ -301,7 +329,7 @@ int hpx_recover(const char *given, struct hpx_err *said)
         const struct half *chosen = choose_all(&h[NAME], &h[PART], &h[LOG]);
         bool alone = h[PART].fd < 0 && h[LOG].fd < 0 && h[NEW].fd < 0;
         bool untouched = chosen == &h[NAME] && chosen->fd >= 0 && chosen->result == HPX_RD_SOUND && alone;
-        rc = untouched ? 0 : judge(chosen, said);
+        rc = untouched ? 0 : judge(chosen, &h[NAME], said);
         if (rc == 0) {
             rc = apply(chosen, h, said);
         }

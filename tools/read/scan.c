@@ -103,10 +103,10 @@ struct hpx_rd_text hpx_scan_before_last(struct hpx_scan *s, const char *word)
     if (over(s)) {
         return (struct hpx_rd_text){s->p, 0};
     }
-    for (const char *at = s->end - n; at >= s->p && left(s) >= n; at--) {
-        if (memcmp(at, word, n) == 0) {
-            struct hpx_rd_text found = {s->p, (size_t)(at - s->p)};
-            s->p = at + n;
+    for (size_t i = left(s) + 1; i-- > n;) {
+        if (memcmp(s->p + i - n, word, n) == 0) {
+            struct hpx_rd_text found = {s->p, i - n};
+            s->p += i;
             return found;
         }
     }
