@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_both_formats ascii_sample: the text and the binary file of the same snapshots say the same: threads, tables row by row, and the frames of each trace."""
+"""both_formats ascii_sample: the text and the binary file of the same snapshots say the same: threads, tables row by row, and the frames of each trace."""
 import os
 import pathlib
 import subprocess
