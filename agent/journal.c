@@ -87,9 +87,11 @@ void hpx_journal_no_memory(void)
         return;
     }
     hpx_journal_want_anew();
-    hpx_warn_once(&said,
-                  "no memory for a table of the journal: what was counted is in a later one, or is missing should the program be killed; "
-                  "raise the limit of the process's memory, or lower depth=");
+    hpx_warn_once(
+        &said,
+        "%s: no memory for a table of the journal: what was counted is in a later one, or is missing should the program be killed; "
+        "raise the limit of the process's memory, or lower depth=",
+        hpx_agent_mode());
 }
 
 static int get_fd(void)
@@ -244,10 +246,12 @@ bool hpx_journal_give_up(void)
     if (journal.gone || !(journal.open || hpx_journal_on())) {
         return false;
     }
-    if (!journal.dead) {
+    if (journal.open && !journal.dead) {
         stop("its room is given to the output, which found none");
     }
-    journal.gone = true; /* one that is not begun yet never is: it would fill what the output's cut frees */
+    /* One that is not begun yet never is: it would fill what the output's cut frees. The output's own line says what is lacking. */
+    atomic_store_explicit(&journal.on, false, memory_order_relaxed);
+    journal.gone = journal.dead = true;
     return journal.open && ftruncate(get_fd(), 0) == 0;
 }
 
