@@ -489,10 +489,14 @@ int hpx_dump_init(struct hpx_sink *sink)
 
 bool hpx_dump_request(const struct hpx_dump_wish *wish)
 {
+    static atomic_bool said;
     struct msg_wish *m = hpx_msg_new(MSG_WISH, sizeof *m);
     if (m == NULL) {
         hpx_count(&hpx_agent.counters, HPX_C_DUMPS_UNTOLD, 1);
-        hpx_warn("%s: no memory for a dump on request: it is left out", hpx_agent_mode());
+        hpx_warn_once(&said,
+                      "%s: no memory for a dump on request: it is left out, what was counted is in the next one; raise the limit of the "
+                      "process's memory",
+                      hpx_agent_mode());
         return false;
     }
     m->wish = *wish;

@@ -61,6 +61,7 @@ void hpx_journal_init(const char *name)
     snprintf(journal.of, sizeof journal.of, "%s", name);
     snprintf(journal.name, sizeof journal.name, "%.*s.journal.part", (int)strlen(name), name);
     snprintf(journal.fresh, sizeof journal.fresh, "%.*s.journal.new.part", (int)strlen(name), name);
+    journal.gone = journal.dead = journal.named = false;
     atomic_store_explicit(&journal.anew, true, memory_order_relaxed);
     atomic_store_explicit(&journal.on, true, memory_order_relaxed);
 }
@@ -174,11 +175,17 @@ static void close_stream(void)
     }
 }
 
+/* What an older journal has until now stays: it is whole up to there. */
 static void stop(const char *why)
 {
+    bool older = journal.open && !journal.gone && journal.stream.out.published;
     atomic_store_explicit(&journal.on, false, memory_order_relaxed);
     journal.dead = true;
-    hpx_warn("file=%.1500s: %s; should the program be killed, nothing is kept of it but what was dumped", journal.name, why);
+    if (older) {
+        hpx_warn("file=%.1500s: %s; should the program be killed, it has what was counted until now", journal.name, why);
+    } else {
+        hpx_warn("file=%.1500s: %s; should the program be killed, nothing is kept of it but what was dumped", journal.name, why);
+    }
 }
 
 struct hpx_stream *hpx_journal_begin(struct timespec wall, uint64_t mono_ns)
@@ -246,12 +253,14 @@ bool hpx_journal_give_up(void)
     if (journal.gone || !(journal.open || hpx_journal_on())) {
         return false;
     }
-    if (journal.open && !journal.dead) {
+    bool said = !journal.open || journal.dead;
+    journal.gone = true;
+    if (!said) {
         stop("its room is given to the output, which found none");
     }
     /* One that is not begun yet never is: it would fill what the output's cut frees. The output's own line says what is lacking. */
     atomic_store_explicit(&journal.on, false, memory_order_relaxed);
-    journal.gone = journal.dead = true;
+    journal.dead = true;
     return journal.open && ftruncate(get_fd(), 0) == 0;
 }
 

@@ -552,7 +552,7 @@ bool hpx_output_wait(uint64_t stall_ns)
             hpx_warn(
                 "%s=%s: the output does not move: the program ends without the rest of it (is there a reader, is the file system alive?)%s",
                 hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_agent.opt.net : hpx_agent.opt.file,
-                hpx_journal_on() ? "; hprofx-read --recover makes it of the journal" : "");
+                hpx_journal_on() && hpx_journal_progress() > 0 ? "; hprofx-read --recover makes it of the journal" : "");
             return false;
         }
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_journal.c: the journal's names while two runs want them, and its end for the output's sake. The tests go in this order: after the
- * second one the journal is dead. */
+/* test_journal.c: the journal's names while two runs want them, and its end for the output's sake. */
 #include "folder_fixture.h"
 #include "journal.h"
 #include "leftover.h"
@@ -94,6 +93,26 @@ static void what_gives_up_its_room_says_so(void **state)
     assert_false(there("x.journal.part"));
 }
 
+static void one_that_cannot_be_made_anew_keeps_what_it_has(void **state)
+{
+    struct stat before, after;
+    (void)state;
+    hpx_journal_init("x");
+    assert_non_null(begin());
+    table();
+    assert_int_equal(stat("x.journal.part", &before), 0);
+    assert_int_equal(mkdir("x.journal.new.part", 0700), 0);
+    assert_null(begin());
+    assert_false(hpx_journal_on());
+    assert_string_equal(said(),
+                        "hprofx: file=x.journal.part: another run writes it, or it cannot be replaced; should the program be killed, "
+                        "it has what was counted until now\n");
+    assert_int_equal(stat("x.journal.part", &after), 0);
+    assert_true(before.st_ino == after.st_ino && after.st_size > 0);
+    hpx_journal_end(false);
+    assert_false(there("x.journal.part"));
+}
+
 static void one_that_another_run_removed_as_a_dead_ones_is_not_written(void **state)
 {
     (void)state;
@@ -111,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_that_is_begun_anew_is_nobody_elses_in_between, setup, teardown),
         cmocka_unit_test_setup_teardown(what_gives_up_its_room_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_cannot_be_made_anew_keeps_what_it_has, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_another_run_removed_as_a_dead_ones_is_not_written, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
