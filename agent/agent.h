@@ -13,6 +13,7 @@
 #include "deep.h"
 #include "model.h"
 #include "options.h"
+#include "phase.h"
 #include <jvmti.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -72,13 +73,12 @@ struct hpx_agent_thread {
     /* release: the start; seq_cst: hpx_clocks_cease(), whose exchange tells which of two that stop it stops it. Covers timer, perf_fd */
     _Atomic int clock;
     bool first_done;
-    bool settle;        /* perf: what is due at the end is counted then */
-    uint64_t origin_ns; /* perf, polled: CPU time of the first expiry */
-    uint64_t accounted; /* perf, polled: expiries that samples stand for */
+    bool settle;            /* perf: what is due at the end is counted then */
+    struct hpx_phase phase; /* perf, polled; a timer uses the origin only, which holds the drawn phase */
     /* handshake.c */
     int32_t slot;           /* in its list; -1: not listed. Constant once listed */
     bool handed_over;       /* its lock's: the handler is out of the ring for good */
-    atomic_bool polled;     /* release: hpx_handshake_poll(); acquire: poll_due(), hpx_handshake_rest(). Covers origin_ns */
+    atomic_bool polled;     /* release: hpx_handshake_poll(); acquire: poll_due(), hpx_handshake_rest(). Covers phase */
     _Atomic uint32_t asked; /* release: the handler; acquire: whoever may write the ring. Signals noted in `asks` so far */
     _Atomic uint32_t taken; /* release: whoever may write the ring; acquire: the handler. Those of them that are samples */
     struct hpx_ask {

@@ -3,6 +3,7 @@
 #include "clocks.h"
 #include "clock.h"
 #include "hash.h"
+#include "phase.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -14,8 +15,6 @@
 
 #define PERF_FDS      65536u   /* descriptors that can be remembered; events above are not used */
 #define TICK_GUESS_NS 4000000u /* HZ=250 */
-
-#define JUST_BEGUN_NS (2ull * 1000 * 1000) /* a thread that has used less at ThreadStart was started by the VM just now */
 
 static struct {
     uint64_t tick_ns;
@@ -37,11 +36,7 @@ bool hpx_clocks_own_sig(const siginfo_t *si)
 /* Intervals of CPU time that went by without a sample. */
 static uint64_t take_due(struct hpx_agent_thread *t)
 {
-    uint64_t now = hpx_clock_thread_cpu();
-    uint64_t due = now >= t->origin_ns ? (now - t->origin_ns) / hpx_agent.opt.interval_ns + 1 : 0;
-    uint64_t weight = due > t->accounted ? due - t->accounted : 0;
-    t->accounted += weight;
-    return weight;
+    return hpx_phase_take(&t->phase, hpx_clock_thread_cpu(), hpx_agent.opt.interval_ns);
 }
 
 uint64_t hpx_clocks_weight_sig(struct hpx_agent_thread *t, const siginfo_t *si)
@@ -54,7 +49,7 @@ uint64_t hpx_clocks_weight_sig(struct hpx_agent_thread *t, const siginfo_t *si)
     if (clock == HPX_CLOCK_PERF) {
         if (!t->first_done) {
             t->first_done = true;
-            ioctl(t->perf_fd, PERF_EVENT_IOC_PERIOD, &interval); /* the first one was drawn */
+            ioctl(t->perf_fd, PERF_EVENT_IOC_PERIOD, &interval); /* the first one has its own: hpx_phase_period() */
         }
         /* the event stops between its overflow and our re-arming, and in the kernel: the clock tells how many intervals went by */
         return take_due(t);
@@ -66,7 +61,7 @@ uint64_t hpx_clocks_weight_sig(struct hpx_agent_thread *t, const siginfo_t *si)
          * one. */
         uint64_t now = hpx_clock_thread_cpu();
         if (interval < clocks.tick_ns && now < clocks.tick_ns) {
-            weight += (clocks.tick_ns - now + t->origin_ns) / interval;
+            weight += (clocks.tick_ns - now + t->phase.origin) / interval;
         }
     }
     hpx_count(&t->base.counters, HPX_C_OVERRUNS, weight - 1);
@@ -82,17 +77,6 @@ static uint64_t draw(const struct hpx_agent_thread *t, uint64_t n)
         uint32_t zero;
     } seed = {(uint64_t)(uintptr_t)t, hpx_clock_mono(), t->tid, 0};
     return hpx_hash128(&seed, sizeof seed).hi % n;
-}
-
-/* CPU time from now to the expiry at `phase` of the thread's life; > 0. A thread that has just begun is counted from its first nanosecond,
- * another one from now. */
-static uint64_t delay_until(const struct hpx_agent_thread *t, uint64_t phase, uint64_t *expiry)
-{
-    uint64_t now = hpx_clock_tid_cpu(t->tid), at = (now < JUST_BEGUN_NS ? 0 : now) + phase;
-    if (expiry != NULL) {
-        *expiry = at;
-    }
-    return at > now ? at - now : 1;
 }
 
 static void describe(struct sigevent *ev, pid_t tid)
@@ -116,8 +100,9 @@ static bool arm_timer(struct hpx_agent_thread *t)
      * threads shorter than an interval are counted right on the whole. Below a tick the first signal's weight makes up for it
      * (hpx_clocks_weight_sig).
      */
-    uint64_t first = delay_until(t, interval < clocks.tick_ns ? phase : phase / clocks.tick_ns * clocks.tick_ns, NULL);
-    t->origin_ns = phase;
+    uint64_t now = hpx_clock_tid_cpu(t->tid), drawn = interval < clocks.tick_ns ? phase : phase / clocks.tick_ns * clocks.tick_ns;
+    uint64_t at = hpx_phase_begin(now, drawn).origin, first = at > now ? at - now : 1;
+    t->phase.origin = phase;
     struct itimerspec spec = {{(time_t)(interval / 1000000000u), (long)(interval % 1000000000u)},
                               {(time_t)(first / 1000000000u), (long)(first % 1000000000u)}};
     atomic_store_explicit(&t->clock, HPX_CLOCK_TIMER, memory_order_release); /* before the first signal; partner: hpx_clocks_cease() */
@@ -175,8 +160,9 @@ static bool arm_perf(struct hpx_agent_thread *t)
     if (atomic_load_explicit(&clocks.perf_open, memory_order_relaxed) >= atomic_load_explicit(&clocks.perf_most, memory_order_relaxed)) {
         return false; /* the program's descriptors are its own */
     }
-    uint64_t origin, first = delay_until(t, 1 + draw(t, hpx_agent.opt.interval_ns), &origin);
-    int fd = open_perf(t->tid, first);
+    uint64_t interval = hpx_agent.opt.interval_ns, now = hpx_clock_tid_cpu(t->tid);
+    struct hpx_phase phase = hpx_phase_begin(now, 1 + draw(t, interval));
+    int fd = open_perf(t->tid, hpx_phase_period(&phase, now, interval));
     if (fd < 0) {
         if (errno != EMFILE && errno != ENFILE && errno != ESRCH && errno != ENOMEM) {
             atomic_store_explicit(&clocks.perf, false, memory_order_relaxed); /* not permitted here: ask no more */
@@ -191,7 +177,7 @@ static bool arm_perf(struct hpx_agent_thread *t)
     remember_fd(fd, true);
     atomic_store_explicit(&clocks.perf_used, true, memory_order_relaxed);
     t->perf_fd = fd;
-    t->origin_ns = origin;
+    t->phase = phase;
     t->settle = true;
     atomic_store_explicit(&t->clock, HPX_CLOCK_PERF, memory_order_release); /* before the first signal; partner: hpx_clocks_cease() */
     if (fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || fcntl(fd, F_SETSIG, hpx_agent.opt.signal) != 0 ||
@@ -251,21 +237,17 @@ uint64_t hpx_clocks_due(struct hpx_agent_thread *t)
 
 void hpx_clocks_poll(struct hpx_agent_thread *t)
 {
-    delay_until(t, 1 + draw(t, hpx_agent.opt.interval_ns), &t->origin_ns);
+    t->phase = hpx_phase_begin(hpx_clock_tid_cpu(t->tid), 1 + draw(t, hpx_agent.opt.interval_ns));
 }
 
 uint64_t hpx_clocks_poll_left(const struct hpx_agent_thread *t)
 {
-    uint64_t now = hpx_clock_tid_cpu(t->tid), at = t->origin_ns + t->accounted * hpx_agent.opt.interval_ns;
-    return at > now ? at - now : 0;
+    return hpx_phase_left(&t->phase, hpx_clock_tid_cpu(t->tid), hpx_agent.opt.interval_ns);
 }
 
 uint64_t hpx_clocks_poll_take(struct hpx_agent_thread *t)
 {
-    uint64_t now = hpx_clock_tid_cpu(t->tid), at = t->origin_ns + t->accounted * hpx_agent.opt.interval_ns;
-    uint64_t weight = now >= at ? (now - at) / hpx_agent.opt.interval_ns + 1 : 0;
-    t->accounted += weight;
-    return weight;
+    return hpx_phase_take(&t->phase, hpx_clock_tid_cpu(t->tid), hpx_agent.opt.interval_ns);
 }
 
 void hpx_clocks_go_on_sig(struct hpx_agent_thread *t)

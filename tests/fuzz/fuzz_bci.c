@@ -2,20 +2,9 @@
 /* fuzz_bci.c: any bytes as a class file: what is rewritten compares as the input plus calls, within the bounds of steps and size; the first
  * byte chooses the options. */
 #include "../unit/bci_compare.h"
+#include "fuzz.h"
 #include "hprofx_bci.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool ok, const char *what)
-{
-    if (!ok) {
-        fprintf(stderr, "fuzz_bci: %s\n", what);
-        abort();
-    }
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

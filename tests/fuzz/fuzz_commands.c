@@ -2,18 +2,7 @@
 /* fuzz_commands.c: any bytes as a command stream, in pieces of any size: the same commands as when the whole is looked at in memory. First
  * byte: bit 0 the size of ids, the rest the seed of the pieces. */
 #include "../unit/command_check.h"
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool ok, const char *what)
-{
-    if (!ok) {
-        fprintf(stderr, "fuzz_commands: %s\n", what);
-        abort();
-    }
-}
+#include "fuzz.h"
 
 /* What is behind the last whole command must be why there is no other. */
 static void check_end(const struct hpx_commands *p, const uint8_t *rest, size_t n, bool ended)

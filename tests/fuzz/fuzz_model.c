@@ -2,16 +2,14 @@
 /* fuzz_model.c: what the JVM may tell of classes, methods, lines and threads, with any bytes as their names, broken messages too, and
  * samples between; then the text file. No sample is lost or counted twice, and no name makes a line of the file that the writer did not
  * mean. */
+#include "../unit/sink.h"
 #include "../unit/text_check.h"
+#include "fuzz.h"
 #include "hash.h"
 #include "hprof_ascii.h"
 #include "model.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { THREADS = 4, WAITING = 64, FRAMES = 8, SERIALS = 1 << 16 };
 
@@ -23,19 +21,10 @@ struct run {
     uint32_t nwaiting;
     struct hpx_out out;
     struct hpx_ascii ascii;
-    char *text; /* what was written */
-    size_t len, cap;
+    struct sink text; /* what was written */
     uint64_t sent, shown, traces, starts, ends;
     bool written[SERIALS];
 };
-
-static void require(bool ok, const char *what)
-{
-    if (!ok) {
-        fprintf(stderr, "fuzz_model: %s\n", what);
-        abort();
-    }
-}
 
 static uint32_t byte(struct run *r)
 {
@@ -74,25 +63,6 @@ static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
         r->starts++;
     }
     return true;
-}
-
-static ssize_t to_memory(void *ctx, const void *p, size_t n)
-{
-    struct run *r = ctx;
-    if (r->len + n > r->cap) {
-        r->cap = (r->len + n) * 2;
-        r->text = realloc(r->text, r->cap);
-        require(r->text != NULL, "no memory");
-    }
-    memcpy(r->text + r->len, p, n);
-    r->len += n;
-    return (ssize_t)n;
-}
-
-static int no_close(void *ctx)
-{
-    (void)ctx;
-    return 0;
 }
 
 /* ---- what may come ---- */
@@ -235,7 +205,7 @@ static void dumped(struct run *r)
 static void check_text(const struct run *r)
 {
     uint64_t traces = 0, starts = 0, ends = 0;
-    for (const char *at = r->text, *end = r->text + r->len, *stop; at < end; at = stop + 1) {
+    for (const char *at = (const char *)r->text.bytes, *end = at + r->text.len, *stop; at < end; at = stop + 1) {
         stop = memchr(at, '\n', (size_t)(end - at));
         require(stop != NULL, "the last line has no end");
         size_t n = (size_t)(stop - at), tab = n > 0 && *at == '\t';
@@ -251,7 +221,6 @@ static void check_text(const struct run *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct hpx_out_ops ops = {to_memory, NULL, NULL, no_close};
     static void (*const steps[])(struct run *) = {class_prepared, thread_started, thread_ended, sampled, sampled, answered, dumped};
     static struct run run; /* libFuzzer calls from one thread */
     struct run *r = &run;
@@ -266,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .request = request,
                                    .thread_event = thread_event};
     r->model = hpx_model_create(&cfg);
-    require(r->model != NULL && hpx_out_init(&r->out, &ops, r, "memory") == 0, "no memory");
+    require(r->model != NULL && sink_open(&r->out, &r->text) == 0, "no memory");
     hpx_ascii_init(&r->ascii, &r->out);
     while (r->at < r->end) {
         uint32_t step = byte(r);
@@ -288,6 +257,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(r->waiting[i]);
     }
     hpx_model_destroy(r->model);
-    free(r->text);
+    free(r->text.bytes);
     return 0;
 }

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_names.c: any bytes as a class's signature, any text as the name of an output: each stays within its bound. */
+#include "fuzz.h"
 #include "java_name.h"
 #include "out_file.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool ok, const char *what)
-{
-    if (!ok) {
-        fprintf(stderr, "fuzz_names: %s\n", what);
-        abort();
-    }
-}
 
 static void signature(const char *s, size_t n)
 {

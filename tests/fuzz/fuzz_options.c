@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_options.c: libFuzzer over the option parser. Lines of the input: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS, the command line; the rest is
  * the text of an option file, which the command line may name by its descriptor: @/proc/self/fd/200 (the seeds do). */
+#include "fuzz.h"
 #include "options.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define OPTION_FILE_FD 200
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_read.c: any bytes as an HPROF file: the reader ends, keeps its bounds, finds the same in pieces as at once, and takes what it says
  * is whole; its tables are summed up as those of a journal. */
+#include "fuzz.h"
 #include "merge.h"
 #include "show.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool ok, const char *what)
-{
-    if (!ok) {
-        fprintf(stderr, "fuzz_read: %s\n", what);
-        abort();
-    }
-}
 
 struct pieces {
     const uint8_t *p;

@@ -2,17 +2,13 @@
 /* fuzz_socket.c: any bytes from the peer, in any pieces, with resets, half-closes, a slow or deaf peer, commands that begin late. Nothing
  * spins or waits for ever, dumps wait one a tag, no more than 64 commands wait, every byte is accounted for.
  * Input: pairs (what happens, how much), with the peer's bytes behind those that send. */
+#include "fuzz.h"
 #include "log.h"
 #include "out_socket.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct world {
     const uint8_t *in; /* what the peer sent and we have not read */
@@ -26,14 +22,6 @@ struct world {
 };
 
 static struct world w; /* libFuzzer calls from one thread */
-
-static void require(bool ok, const char *what)
-{
-    if (!ok) {
-        fprintf(stderr, "fuzz_socket: %s\n", what);
-        abort();
-    }
-}
 
 static int fake_lookup(void *ctx, const char *host, const char *port, bool literal, struct addrinfo **found)
 {

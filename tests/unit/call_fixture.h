@@ -45,6 +45,19 @@ static inline void gap(uint32_t lost, uint32_t returned, uint32_t entered, uint6
     (void)hpx_calltab_apply(&tab, th, &ev.head, &ev.head + 2);
 }
 
+/* Applies what the ring has before position `to`. */
+static inline void drain_ring(struct hpx_ring *r, uint64_t to)
+{
+    uint64_t at = hpx_ring_position(r);
+    while ((int64_t)(to - at) > 0) {
+        size_t n;
+        const struct hpx_ev_head *ev = hpx_ring_span(r, at, to, &n), *stop = ev + n / HPX_EV_UNIT;
+        assert_ptr_equal(hpx_calltab_apply(&tab, th, ev, stop), stop);
+        at += n;
+        hpx_ring_release(r, at);
+    }
+}
+
 /* The cost of the trace of these methods, leaf first; 0 ends them. */
 static inline struct hpx_call_cost cost_of(const struct hpx_calltab *t, const uint32_t *methods)
 {

@@ -7,6 +7,7 @@
 #include "call_shard.h"
 #include "clock.h"
 #include "cmocka_all.h"
+#include "failing_memory.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,51 +19,16 @@
 #define THREADS 4u
 
 static bool refuse_thread;
-static _Atomic int refuse_memory; /* relaxed: a drainer may look */
-static uint64_t fake_cpu;         /* not 0: what the main thread's CPU clock says */
+static uint64_t fake_cpu; /* not 0: what the main thread's CPU clock says */
 
 int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
-void *__real_malloc(size_t n);
-void *__wrap_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_realloc(void *p, size_t n);
-void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, long offset);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, long offset);
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, long offset);
 uint64_t __real_hpx_clock_thread_cpu(void);
 uint64_t __wrap_hpx_clock_thread_cpu(void);
 
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
     return refuse_thread ? EAGAIN : __real_pthread_create(t, attr, fn, arg);
-}
-
-void *__wrap_malloc(size_t n)
-{
-    return atomic_load_explicit(&refuse_memory, memory_order_relaxed) ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return atomic_load_explicit(&refuse_memory, memory_order_relaxed) ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    return atomic_load_explicit(&refuse_memory, memory_order_relaxed) ? NULL : __real_realloc(p, n);
-}
-
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, long offset)
-{
-    return atomic_load_explicit(&refuse_memory, memory_order_relaxed) ? (void *)-1 : __real_mmap(at, n, prot, flags, fd, offset);
-}
-
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, long offset)
-{
-    return __wrap_mmap(at, n, prot, flags, fd, offset);
 }
 
 static pthread_t main_thread;

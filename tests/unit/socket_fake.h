@@ -4,13 +4,12 @@
 #define HPX_SOCKET_FAKE_H
 
 #include "cmocka_all.h"
-#include "log.h"
 #include "out_socket.h"
+#include "said.h"
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -49,7 +48,6 @@ struct fake_net {
 };
 
 static struct fake_net fake;
-static int said_fd;
 
 static int fake_lookup(void *ctx, const char *host, const char *port, bool literal, struct addrinfo **found)
 {
@@ -228,35 +226,6 @@ static void fake_reset(void)
     fake.addresses = 1;
     fake.now = 1000 * 1000 * FAKE_MS;
     fake.window = fake.reset_at = SIZE_MAX;
-}
-
-static void said_begin(void)
-{
-    said_fd = memfd_create("said", MFD_CLOEXEC);
-    hpx_log_set_fd(said_fd);
-}
-
-static void said_end(void)
-{
-    hpx_log_set_fd(2);
-    close(said_fd);
-}
-
-static const char *said(void)
-{
-    static char text[16384];
-    ssize_t n = pread(said_fd, text, sizeof(text) - 1, 0);
-    text[n < 0 ? 0 : n] = '\0';
-    return text;
-}
-
-static inline unsigned said_times(const char *what)
-{
-    unsigned n = 0;
-    for (const char *at = strstr(said(), what); at != NULL; at = strstr(at + 1, what)) {
-        n++;
-    }
-    return n;
 }
 
 /* given + note = sent + queued + dropped + absent + cut; nothing is queued once all is sent or the connection is gone. */

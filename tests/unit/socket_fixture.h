@@ -63,9 +63,17 @@ static int teardown(void **state)
     (void)state;
     if (sock != NULL) {
         hpx_out_socket_destroy(sock);
+        sock = NULL;
     }
     said_end();
     return 0;
+}
+
+/* Everything anew, for one more round of a test. */
+static inline void begin_again(void **state)
+{
+    teardown(state);
+    setup(state);
 }
 
 static void open_with(const struct hpx_out_socket_config *cfg)

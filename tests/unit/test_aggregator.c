@@ -3,6 +3,7 @@
 #include "aggregator.h"
 #include "clock.h"
 #include "cmocka_all.h"
+#include "failing_memory.h"
 
 #include <errno.h>
 #include <semaphore.h>
@@ -11,17 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool refuse_memory, refuse_thread;
+static bool refuse_thread;
 
-void *__real_realloc(void *p, size_t n);
-void *__wrap_realloc(void *p, size_t n);
 int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    return refuse_memory ? NULL : __real_realloc(p, n);
-}
 
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
@@ -226,9 +220,9 @@ static void pass_without_room_for_a_thread_takes_it_later(void **state)
     (void)state;
     attach(&thread, HPX_RING_MIN);
     assert_true(push(&thread, '1', 16));
-    refuse_memory = true;
+    memory_refuse();
     size_t n = hpx_aggregator_pass(&w.a);
-    refuse_memory = false;
+    memory_allow();
     assert_int_equal(n, 0);
     assert_string_equal(calls(), "e");
     hpx_aggregator_pass(&w.a);

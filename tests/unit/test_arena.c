@@ -2,18 +2,9 @@
 /* test_arena.c: chunks, alignment, and what happens without memory. */
 #include "arena.h"
 #include "cmocka_all.h"
+#include "failing_memory.h"
 
 #include <string.h>
-
-static bool refuse;
-
-void *__real_malloc(size_t n);
-void *__wrap_malloc(size_t n);
-
-void *__wrap_malloc(size_t n)
-{
-    return refuse ? NULL : __real_malloc(n);
-}
 
 static void arena_contents_stay_where_they_were_put(void **state)
 {
@@ -109,10 +100,10 @@ static void arena_without_memory_stays_usable(void **state)
     (void)state;
     struct hpx_arena a;
     hpx_arena_init(&a);
-    refuse = true;
+    memory_refuse();
     void *none = hpx_arena_alloc(&a, 16, 16), *none_large = hpx_arena_alloc(&a, 100000, 16);
     char *none_copy = hpx_arena_copy(&a, "x", 1);
-    refuse = false;
+    memory_allow();
     assert_null(none);
     assert_null(none_large);
     assert_null(none_copy);

@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_bci_damage.c: damaged classes and methods are refused or left alone. */
 #include "bci_check.h"
-
-void *__real_malloc(size_t n);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_realloc(void *p, size_t n);
-
-static int until_failure = -1; /* calls that succeed before the one that fails; below 0: all succeed */
-
-void *__wrap_malloc(size_t n)
-{
-    return until_failure >= 0 && until_failure-- == 0 ? NULL : __real_malloc(n);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    return until_failure >= 0 && until_failure-- == 0 ? NULL : __real_realloc(p, n);
-}
+#include "failing_memory.h"
 
 static void malformed_code_leaves_the_method_alone(void **state)
 {
@@ -188,14 +172,15 @@ static void each_allocation_may_fail(void **state)
     struct cf_bytes b = cf_finish(&c);
     cf_fini(&c);
     struct hprofx_bci_opts opts = {.first = 40000, .method = ignore};
-    int how = 2, failures = 0;
+    int how = 2;
+    uint64_t failures = 0;
     for (; how == 2; failures++) {
         uint8_t *out;
         size_t n;
         const char *why;
-        until_failure = failures;
+        memory_fail(failures + 1, failures + 1);
         how = hprofx_bci_rewrite(&opts, b.p, b.n, &out, &n, &why);
-        until_failure = -1;
+        memory_allow();
         if (how == 2) {
             assert_string_equal(why, "no memory");
             assert_null(out);

@@ -3,6 +3,31 @@
  * and of threads. */
 #include "shard_fixture.h"
 
+/* The first threads have a call of method 1 open, which the main one has read. */
+static void begin_with_open_calls(unsigned limit, unsigned threads)
+{
+    begin(limit);
+    for (unsigned i = 0; i < threads; i++) {
+        enter(i, 1);
+        flush(i);
+    }
+    hpx_aggregator_pass(&w.a);
+}
+
+/* As begin_with_open_calls; then all threads go to a drainer. */
+static void begin_in_drainers(unsigned limit, unsigned threads)
+{
+    begin_with_open_calls(limit, threads);
+    assert_true(hpx_shard_start(&w.s));
+    hpx_shard_give(&w.s, to_first, NULL);
+}
+
+static void call(unsigned i, uint32_t method)
+{
+    enter(i, method);
+    leave(i, method);
+}
+
 static void threads_go_with_their_open_calls_and_come_back(void **state)
 {
     unsigned which = 1;
@@ -71,18 +96,10 @@ static void take_peeked(struct hpx_calltab *t, struct hpx_thread *th)
 static void what_drainers_have_counted_is_collected_and_they_go_on(void **state)
 {
     (void)state;
-    begin(2);
-    for (unsigned i = 0; i < 2; i++) {
-        enter(i, 1);
-        flush(i);
-    }
-    hpx_aggregator_pass(&w.a);
-    assert_true(hpx_shard_start(&w.s));
-    hpx_shard_give(&w.s, to_first, NULL);
+    begin_in_drainers(2, 2);
     for (unsigned round = 1; round <= 5; round++) {
         for (unsigned i = 0; i < 2; i++) {
-            enter(i, 2);
-            leave(i, 2);
+            call(i, 2);
             if (round % 2) {
                 flush(i); /* else it is kept back */
             }
@@ -106,18 +123,14 @@ static void what_drainers_have_counted_is_collected_and_they_go_on(void **state)
 static void drainers_gathered_for_a_dump_come_again(void **state)
 {
     (void)state;
-    begin(2);
-    enter(0, 1);
-    flush(0);
-    hpx_aggregator_pass(&w.a);
+    begin_with_open_calls(2, 1);
     for (unsigned dump = 1; dump <= 5; dump++) {
         assert_true(hpx_shard_start(&w.s));
         assert_true(hpx_shard_start(&w.s));
         assert_false(hpx_shard_start(&w.s));
         hpx_shard_give(&w.s, to_first, NULL);
         assert_true(in_drainer(0));
-        enter(0, 2);
-        leave(0, 2);
+        call(0, 2);
         flush(0);
         if (dump % 2) {
             await_read(0); /* else what is left comes home in the ring */
@@ -138,17 +151,9 @@ static void drainers_gathered_for_a_dump_come_again(void **state)
 static void threads_that_end_are_the_main_ones_at_last(void **state)
 {
     (void)state;
-    begin(1);
+    begin_in_drainers(1, 2);
     for (unsigned i = 0; i < 2; i++) {
-        enter(i, 1);
-        flush(i);
-    }
-    hpx_aggregator_pass(&w.a);
-    assert_true(hpx_shard_start(&w.s));
-    hpx_shard_give(&w.s, to_first, NULL);
-    for (unsigned i = 0; i < 2; i++) {
-        enter(i, 2);
-        leave(i, 2);
+        call(i, 2);
         flush(i);
         hpx_registry_retire(&w.threads[i].t);
         await_home(i);
@@ -169,16 +174,10 @@ static void threads_that_end_are_the_main_ones_at_last(void **state)
 static void carriers_come_back_at_their_first_switch_and_stay(void **state)
 {
     (void)state;
-    begin(1);
-    enter(0, 1);
-    flush(0);
-    hpx_aggregator_pass(&w.a);
-    assert_true(hpx_shard_start(&w.s));
-    hpx_shard_give(&w.s, to_first, NULL);
+    begin_in_drainers(1, 1);
     enter(0, 2);
     hpx_calls_switch(&w.threads[0].calls, 77, 0, ++w.threads[0].now);
-    enter(0, 3);
-    leave(0, 3);
+    call(0, 3);
     hpx_calls_switch(&w.threads[0].calls, 0, 0, ++w.threads[0].now);
     leave(0, 2);
     leave(0, 1);
@@ -248,9 +247,9 @@ static void want_of_a_thread_leaves_all_with_the_main_one(void **state)
     assert_false(in_drainer(0));
     end();
     begin(2);
-    atomic_store(&refuse_memory, 1);
+    memory_refuse();
     assert_false(hpx_shard_start(&w.s));
-    atomic_store(&refuse_memory, 0);
+    memory_allow();
     assert_int_equal(w.s.running, 0);
     end();
 }
@@ -268,16 +267,13 @@ static void await_passes(unsigned n)
 static void thread_for_which_a_drainer_has_no_memory_is_gathered_with_all(void **state)
 {
     (void)state;
-    begin(1);
-    enter(0, 1);
-    flush(0);
-    hpx_aggregator_pass(&w.a);
+    begin_with_open_calls(1, 1);
     assert_true(hpx_shard_start(&w.s));
-    atomic_store(&refuse_memory, 1);
+    memory_refuse();
     hpx_shard_give(&w.s, to_first, NULL);
     await_passes(2);
     hpx_shard_gather(&w.s);
-    atomic_store(&refuse_memory, 0);
+    memory_allow();
     assert_false(in_drainer(0));
     leave(0, 1);
     flush(0);
@@ -290,15 +286,9 @@ static void thread_for_which_a_drainer_has_no_memory_is_gathered_with_all(void *
 static void calls_that_cannot_be_merged_are_counted_as_lost(void **state)
 {
     (void)state;
-    begin(1);
-    enter(0, 1);
-    flush(0);
-    hpx_aggregator_pass(&w.a);
-    assert_true(hpx_shard_start(&w.s));
-    hpx_shard_give(&w.s, to_first, NULL);
+    begin_in_drainers(1, 1);
     for (uint32_t m = 2; m < 20000; m++) { /* more traces than there is room for */
-        enter(0, m);
-        leave(0, m);
+        call(0, m);
         if (m % 500 == 0) {
             flush(0);
             await_read(0);
@@ -307,9 +297,9 @@ static void calls_that_cannot_be_merged_are_counted_as_lost(void **state)
     flush(0);
     await_read(0);
     await_passes(2); /* it has applied what it has read */
-    atomic_store(&refuse_memory, 1);
+    memory_refuse();
     hpx_shard_gather(&w.s);
-    atomic_store(&refuse_memory, 0);
+    memory_allow();
     uint64_t shown = 0;
     for (uint32_t n = 0; n < w.tab.traces.len; n++) {
         shown += hpx_calltab_cost(&w.tab, n)->calls;

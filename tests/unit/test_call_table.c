@@ -357,7 +357,17 @@ static void merged_tables_are_one_and_the_second_is_empty(void **state)
                                      {HPX_EV_ENTER, 1, 5, 5},  {HPX_EV_LEAF, 1, 2, HPX_EV_LEAF_STAMP(1, 2)}, {HPX_EV_EXIT, 1, 5, 10},
                                      {HPX_EV_ENTER, 1, 1, 10}, {HPX_EV_LEAF, 1, 2, HPX_EV_LEAF_STAMP(1, 2)}, {HPX_EV_EXIT, 1, 1, 20}};
     (void)hpx_calltab_apply(&other, x, ev, ev + HPX_ARRAY_LEN(ev));
+    other.lost_calls = 100;
+    other.lost_events = 200;
+    other.forced = 300;
+    other.no_memory = 400;
+    other.resynced = 500;
     assert_true(hpx_calltab_merge(&tab, &other, UINT32_MAX));
+    assert_int_equal(tab.lost_calls, 100);
+    assert_int_equal(tab.lost_events, 200);
+    assert_int_equal(tab.forced, 300);
+    assert_int_equal(tab.no_memory, 400);
+    assert_int_equal(tab.resynced, 500);
     assert_cost(TRACE(1), 2, 6 + 8, 20);
     assert_cost(TRACE(2, 1), 4, 6, 6);
     assert_cost(TRACE(2, 5), 1, 2, 2);

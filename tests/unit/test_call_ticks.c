@@ -18,21 +18,9 @@ static void no_message(void *ctx, struct hpx_msg *m)
     free(m);
 }
 
-static void drain(uint64_t to)
-{
-    uint64_t at = hpx_ring_position(&thread.ring);
-    while ((int64_t)(to - at) > 0) {
-        size_t n;
-        const struct hpx_ev_head *ev = hpx_ring_span(&thread.ring, at, to, &n), *stop = ev + n / HPX_EV_UNIT;
-        assert_ptr_equal(hpx_calltab_apply(&tab, th, ev, stop), stop);
-        at += n;
-        hpx_ring_release(&thread.ring, at);
-    }
-}
-
 static void drain_all(void)
 {
-    drain(hpx_ring_peek(&thread.ring));
+    drain_ring(&thread.ring, hpx_ring_peek(&thread.ring));
 }
 
 /* As a dump: what is kept back belongs behind `at`. */
@@ -40,7 +28,7 @@ static struct hpx_calls_pending drain_and_peek(void)
 {
     struct hpx_calls_pending p;
     assert_true(hpx_calls_peek(&c, 1, &p));
-    drain(p.at);
+    drain_ring(&thread.ring, p.at);
     hpx_calltab_pending(&tab, th, &p);
     return p;
 }

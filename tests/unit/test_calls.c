@@ -376,6 +376,21 @@ static void calls_switch_in_a_gap_says_both_stacks(void **state)
     assert_record(6, HPX_EV_EXIT, 9, 5);
 }
 
+static void calls_lost_on_one_stack_are_not_said_of_the_next(void **state)
+{
+    (void)state;
+    fill_ring(1);
+    hpx_calls_switch(&c, 77, 4, 2);
+    hpx_calls_enter(&c, 2, 3);
+    hpx_calls_switch(&c, 78, 4, 4);
+    take_all();
+    hpx_calls_exit(&c, 9, 5);
+    take_all();
+    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[2])->key, 78);
+    assert_int_equal(gap_at(4)->entered, 0);
+    assert_int_equal(gap_at(4)->calls, 0);
+}
+
 static void calls_cross_the_end_of_the_ring(void **state)
 {
     (void)state;
@@ -429,6 +444,7 @@ int main(void)
         TEST(calls_gap_ends_when_a_quarter_is_free),
         TEST(calls_switch_sends_all_before_it_and_its_key),
         TEST(calls_switch_in_a_gap_says_both_stacks),
+        TEST(calls_lost_on_one_stack_are_not_said_of_the_next),
         TEST(calls_cross_the_end_of_the_ring),
         TEST(calls_of_nobody_are_dropped),
     };

@@ -7,18 +7,14 @@ static void step(int n);
 
 #include "clock.h"
 #include "cmocka_all.h"
-#include "cpuclock.h"
+#include "cpuclock_fixture.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* A span at 1 GHz: the most that the clock may run ahead, and more than it may on faster ones. */
-#define AHEAD_NS (HPX_CPUCLOCK_SPAN + 100000)
 
 static _Thread_local struct hpx_cpuclock *handlers_clock; /* what the handler reads */
 static _Thread_local uint64_t handlers_highest, handlers_errors, mains_last;
@@ -75,36 +71,10 @@ uint64_t __wrap_hpx_clock_thread_cpu(void)
     return ns;
 }
 
-static int choose(void **state)
-{
-    (void)state;
-    hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, NULL);
-    return 0;
-}
-
-static void need_fast(void)
-{
-    if (!hpx_cpuclock_is_fast()) {
-        print_message("no clock by TSC and rseq here: %s\n", hpx_cpuclock_reason());
-        skip();
-    }
-}
-
-static long switches(void)
-{
-    struct rusage u;
-    return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nvcsw + u.ru_nivcsw : -1;
-}
-
 static void burn(uint64_t ns)
 {
     for (uint64_t end = __real_hpx_clock_thread_cpu() + ns; __real_hpx_clock_thread_cpu() < end;) {
     }
-}
-
-static void rest(long ns)
-{
-    (void)nanosleep(&(struct timespec){0, ns}, NULL);
 }
 
 /* Rounds of work of each kind; the number of reads beyond what the thread clock around them and one span allow. */

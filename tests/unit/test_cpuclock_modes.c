@@ -2,41 +2,11 @@
 /* test_cpuclock_modes.c: each reason not to use the clock by TSC and rseq, forced; wall time; the second look. */
 #include "clock.h"
 #include "cmocka_all.h"
-#include "cpuclock.h"
 #include "cpuclock_check.h"
+#include "cpuclock_fixture.h"
 
 #include <sched.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
-
-#define AHEAD_NS (HPX_CPUCLOCK_SPAN + 100000) /* a span at 1 GHz */
-
-static int choose(void **state)
-{
-    (void)state;
-    hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, NULL);
-    return 0;
-}
-
-static void need_fast(void)
-{
-    if (!hpx_cpuclock_is_fast()) {
-        print_message("no clock by TSC and rseq here: %s\n", hpx_cpuclock_reason());
-        skip();
-    }
-}
-
-static long switches(void)
-{
-    struct rusage u;
-    return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nvcsw + u.ru_nivcsw : -1;
-}
-
-static void rest(long ns)
-{
-    (void)nanosleep(&(struct timespec){0, ns}, NULL);
-}
 
 /* The clock asks the kernel each time, for this reason, and is right. */
 static void assert_by_calls(const char *reason)

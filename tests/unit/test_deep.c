@@ -46,14 +46,7 @@ static void setup_all(void)
 
 static void apply_all(void)
 {
-    uint64_t at = hpx_ring_position(&thread.ring), to = hpx_ring_peek(&thread.ring);
-    while (at != to) {
-        size_t n;
-        const struct hpx_ev_head *ev = hpx_ring_span(&thread.ring, at, to, &n), *stop = ev + n / HPX_EV_UNIT;
-        assert_ptr_equal(hpx_calltab_apply(&tab, th, ev, stop), stop);
-        at += n;
-        hpx_ring_release(&thread.ring, at);
-    }
+    drain_ring(&thread.ring, hpx_ring_peek(&thread.ring));
 }
 
 /* Open calls by the table, with the one kept back. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_hprof_ascii.c: the text format byte for byte, from records made by hand. */
-#include "cmocka_all.h"
-#include "hprof_ascii.h"
+#include "ascii_fixture.h"
+#include "records.h"
 #include "text_check.h"
 #include <inttypes.h>
 #include <math.h>
@@ -9,84 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOW      1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
-#define NOW_TEXT "Sat Nov 21 08:33:20 2026"
-
-static char *sink;
-static size_t sunk, sink_cap;
-static struct hpx_out out;
-static struct hpx_ascii w;
-
-static ssize_t to_sink(void *ctx, const void *p, size_t n)
-{
-    (void)ctx;
-    if (sunk + n + 1 > sink_cap) {
-        sink_cap = (sunk + n + 1) * 2;
-        sink = realloc(sink, sink_cap);
-        assert_non_null(sink);
-    }
-    memcpy(sink + sunk, p, n);
-    sunk += n;
-    sink[sunk] = '\0';
-    return (ssize_t)n;
-}
-
-static int no_close(void *ctx)
-{
-    (void)ctx;
-    return 0;
-}
-
-static int setup(void **state)
-{
-    static const struct hpx_out_ops ops = {to_sink, NULL, NULL, no_close};
-    (void)state;
-    setenv("TZ", "UTC", 1);
-    sunk = 0;
-    hpx_ascii_init(&w, &out);
-    return hpx_out_init(&out, &ops, NULL, "memory");
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    hpx_ascii_fini(&w);
-    return hpx_out_close(&out);
-}
-
-/* What was written since the last call. */
-static const char *written(void)
-{
-    static char none[] = "";
-    assert_int_equal(hpx_out_flush(&out), 0);
-    const char *s = sunk ? sink : none;
-    sunk = 0;
-    return s;
-}
-
-static struct hpx_text text(const char *s)
-{
-    return (struct hpx_text){s, (uint32_t)strlen(s)};
-}
-
 static const struct hpx_method_rec hot_a = {{"HotSplit", 8}, {"hotA", 4}, {"", 0}, {"HotSplit.java", 13}, 0, 1};
 static const struct hpx_method_rec round_ = {{"HotSplit", 8}, {"round", 5}, {"", 0}, {"HotSplit.java", 13}, 0, 2};
 static const struct hpx_method_rec native = {{"sun.nio.fs.X$Y", 14}, {"init", 4}, {"()V", 3}, {"X.java", 6}, 0, 3};
 static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, 0, 4};
 static const struct hpx_method_rec nameless = {{"C", 1}, {"", 0}, {"", 0}, {"", 0}, 0, 5};
-
-static struct hpx_trace_rec *trace(uint32_t serial, uint32_t thread, uint32_t n, const struct hpx_frame_rec *frames)
-{
-    struct hpx_trace_rec *t = calloc(1, sizeof(*t) + n * sizeof(frames[0]));
-    assert_non_null(t);
-    t->serial = serial;
-    t->thread = thread;
-    t->nframes = n;
-    if (n > 0) {
-        memcpy(t->frames, frames, n * sizeof(frames[0]));
-    }
-    return t;
-}
 
 static struct hpx_trace_rec *one_frame(uint32_t serial, const struct hpx_method_rec *m)
 {
@@ -95,10 +22,7 @@ static struct hpx_trace_rec *one_frame(uint32_t serial, const struct hpx_method_
 
 static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
 {
-    struct hpx_snapshot s = {.nrows = n, .rows = rows};
-    for (uint32_t i = 0; i < n; i++) {
-        s.total += rows[i].count;
-    }
+    struct hpx_snapshot s = samples_of(n, rows);
     hpx_ascii_cpu_samples(&w, &s, cutoff, NOW);
 }
 
@@ -439,7 +363,5 @@ int main(void)
         TEST(report_lines_stay_lines),
         TEST(any_names_leave_the_layout_alone),
     };
-    int failed = cmocka_run_group_tests_name("hprof_ascii", tests, NULL, NULL);
-    free(sink);
-    return failed;
+    return cmocka_run_group_tests_name("hprof_ascii", tests, NULL, NULL);
 }

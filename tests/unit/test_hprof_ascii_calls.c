@@ -1,70 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_hprof_ascii_calls.c: CPU TIME and the table of cpu=old byte for byte; lines marked "original" are those of the original's files for
  * the same program. */
-#include "cmocka_all.h"
-#include "hprof_ascii.h"
+#include "ascii_fixture.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NOW      1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
-#define NOW_TEXT "Sat Nov 21 08:33:20 2026"
-#define MS       UINT64_C(1000000)
-#define MOST     100u
+#define MS   UINT64_C(1000000)
+#define MOST 100u
 
-static char sink[1 << 16];
-static size_t sunk;
-static struct hpx_out out;
-static struct hpx_ascii w;
 static struct hpx_call_row rows[MOST];
 static struct hpx_call_snapshot s;
 static struct hpx_trace_rec *made[MOST];
 static uint32_t nmade;
 
-static ssize_t to_sink(void *ctx, const void *p, size_t n)
+static int begin(void **state)
 {
-    (void)ctx;
-    assert_true(sunk + n < sizeof(sink));
-    memcpy(sink + sunk, p, n);
-    sunk += n;
-    sink[sunk] = '\0';
-    return (ssize_t)n;
-}
-
-static int no_close(void *ctx)
-{
-    (void)ctx;
-    return 0;
-}
-
-static int setup(void **state)
-{
-    static const struct hpx_out_ops ops = {to_sink, NULL, NULL, no_close};
-    (void)state;
-    setenv("TZ", "UTC", 1);
-    sunk = 0;
     nmade = 0;
     s = (struct hpx_call_snapshot){.rows = rows};
-    hpx_ascii_init(&w, &out);
-    return hpx_out_init(&out, &ops, NULL, "memory");
+    return setup(state);
 }
 
-static int teardown(void **state)
+static int end(void **state)
 {
-    (void)state;
     while (nmade > 0) {
         free(made[--nmade]);
     }
-    hpx_ascii_fini(&w);
-    return hpx_out_close(&out);
-}
-
-static const char *written(void)
-{
-    assert_int_equal(hpx_out_flush(&out), 0);
-    sink[sunk] = '\0';
-    sunk = 0;
-    return sink;
+    return teardown(state);
 }
 
 #define TEXT(literal)                                                                                                                      \
@@ -227,7 +189,7 @@ static void names_in_the_old_table_are_escaped(void **state)
     assert_string_equal(written(), "count callee caller time\n3 C.a\\nb(Lx\\t;)V C.<Unknown Method> 0\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -3,6 +3,7 @@
  * manual alone, over random sequences. */
 #include "binary_check.h"
 #include "binary_fixture.h"
+#include "failing_memory.h"
 #include "hprof_ascii.h"
 #include <inttypes.h>
 #include <math.h>
@@ -11,25 +12,9 @@ static const struct hpx_method_rec hot_a = {{"p.Hot", 5}, {"a", 1}, {"()V", 3}, 
 static const struct hpx_method_rec hot_b = {{"p.Hot", 5}, {"b", 1}, {"()V", 3}, {"Hot.java", 8}, 100007, 2};
 static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, HPX_SERIAL_CLASS, 4};
 
-static struct hpx_trace_rec *trace(uint32_t serial, uint32_t thread, uint32_t n, const struct hpx_frame_rec *frames)
-{
-    struct hpx_trace_rec *t = __real_calloc(1, sizeof(*t) + n * sizeof(frames[0]));
-    assert_non_null(t);
-    t->serial = serial;
-    t->thread = thread;
-    t->nframes = n;
-    if (n > 0) {
-        memcpy(t->frames, frames, n * sizeof(frames[0]));
-    }
-    return t;
-}
-
 static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
 {
-    struct hpx_snapshot s = {.nrows = n, .rows = rows};
-    for (uint32_t i = 0; i < n; i++) {
-        s.total += rows[i].count;
-    }
+    struct hpx_snapshot s = samples_of(n, rows);
     hpx_binary_cpu_samples(&w, &s, cutoff);
 }
 
@@ -126,7 +111,7 @@ static void a_class_that_a_dump_may_name_is_unloaded_behind_it(void **state)
     hpx_binary_class_load(&w, &c);
     hpx_binary_class_unload(&w, &gone);
     (void)hpx_out_flush(&out);
-    sunk = 0;
+    sink.len = 0;
     samples(1, &row, 0);
     hpx_binary_dump_end(&w, "hprofx: a: 1\n");
     assert_written("01 00000000 00000005 A0000002 \"a\""
@@ -224,7 +209,7 @@ static void a_dump_of_many_rows_is_one_record(void **state)
         hpx_binary_dump_end(&w, "hprofx: end: 1\n");
         assert_int_equal(hpx_out_flush(&out), 0);
         struct bin_figures f;
-        assert_null(bin_check(sink, sunk, &f));
+        assert_null(bin_check(sink.bytes, sink.len, &f));
         assert_int_equal(f.rows, ROWS);
         assert_int_equal(f.count, (uint64_t)ROWS * (ROWS + 1) / 2);
         assert_int_equal(f.frames, 2048);
@@ -261,7 +246,7 @@ static void without_memory_rows_stand_for_the_empty_trace(void **state)
         if (late) {
             samples(1, rows, 0);
         }
-        no_memory = true;
+        memory_refuse();
         hpx_binary_thread_start(&w, &t);
         hpx_binary_class_load(&w, &(struct hpx_class_rec){.serial = 100001, .name = text("C")});
         samples(2, rows, 0);
@@ -269,13 +254,13 @@ static void without_memory_rows_stand_for_the_empty_trace(void **state)
         hpx_binary_thread_end(&w, &t);
         hpx_binary_dump_end(&w, "");
         assert_int_equal(w.unplaced, 0);
-        no_memory = false;
+        memory_allow();
         assert_int_equal(hpx_out_flush(&out), 0);
-        assert_null(bin_check(sink, sunk, &f));
+        assert_null(bin_check(sink.bytes, sink.len, &f));
         assert_int_equal(f.rows, late ? 3 : 2);
         samples(2, rows, 0);
         assert_int_equal(hpx_out_flush(&out), 0);
-        assert_null(bin_check(sink, sunk, &f));
+        assert_null(bin_check(sink.bytes, sink.len, &f));
         assert_int_equal(f.traces, 3);
         end();
     }
@@ -359,14 +344,14 @@ static void a_frame_without_its_class_is_written_when_there_is_memory(void **sta
     begin(8);
     hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
     samples(1, &first, 0);
-    no_memory = true;
+    memory_refuse();
     samples(1, &row, 0);
     assert_int_equal(w.unplaced, 1);
     w.unplaced = 0;
-    no_memory = false;
+    memory_allow();
     samples(1, &row, 0);
     assert_int_equal(hpx_out_flush(&out), 0);
-    assert_null(bin_check(sink, sunk, &f));
+    assert_null(bin_check(sink.bytes, sink.len, &f));
     assert_int_equal(f.frames, 2);
     assert_int_equal(f.traces, 3);
     drop(1, &first);
@@ -395,12 +380,12 @@ static void a_file_is_the_same_without_numbers_of_methods(void **state)
         samples(TRACES, copy, 0);
         assert_int_equal(hpx_out_flush(&out), 0);
         if (numbered == 0) {
-            first = malloc(length = sunk);
+            first = malloc(length = sink.len);
             assert_non_null(first);
-            memcpy(first, sink, length);
+            memcpy(first, sink.bytes, length);
         }
-        assert_int_equal(sunk, length);
-        assert_memory_equal(sink, first, length);
+        assert_int_equal(sink.len, length);
+        assert_memory_equal(sink.bytes, first, length);
         end();
     }
     free(first);
@@ -432,16 +417,16 @@ static void both_formats_have_the_same_numbers(void **state)
         hpx_ascii_fini(&ascii);
         hpx_out_char(&out, '\0');
         (void)hpx_out_flush(&out);
-        uint32_t na = ascii_rows((const char *)sink, a, &total_a);
-        sunk = 0;
+        uint32_t na = ascii_rows((const char *)sink.bytes, a, &total_a);
+        sink.len = 0;
         memcpy(copy, rows, sizeof(rows));
         hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
         hpx_binary_cpu_samples(&w, &s, cutoffs[i]);
         hpx_binary_dump_end(&w, "hprofx: end: 1\n");
         (void)hpx_out_flush(&out);
         struct bin_figures f;
-        assert_null(bin_check(sink, sunk, &f));
-        uint32_t nb = binary_rows(sink, sunk, b, &total_b);
+        assert_null(bin_check(sink.bytes, sink.len, &f));
+        uint32_t nb = binary_rows(sink.bytes, sink.len, b, &total_b);
         assert_int_equal(total_a, total_b);
         assert_int_equal(na, nb);
         assert_int_equal(f.traces, nb + 1);
@@ -478,7 +463,7 @@ static void random_step(unsigned short seed[3], struct hpx_row *all)
         }
         break;
     case 2:
-        no_memory = nrand48(seed) % 4 == 0;
+        (nrand48(seed) % 4 == 0 ? memory_refuse : memory_allow)();
         break;
     case 3:
         w.unplaced = 0; /* said once by the test for it */
@@ -509,7 +494,6 @@ static void any_sequence_is_a_sound_file(void **state)
             }
         }
         begin(round % 2 ? 4 : 8);
-        no_memory = false;
         hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
         for (int step = 0; step < 200; step++) {
             random_step(seed, all);
@@ -517,12 +501,13 @@ static void any_sequence_is_a_sound_file(void **state)
         hpx_binary_release(&w);
         unnumbered += w.spare_frames;
         (void)hpx_out_flush(&out);
-        const char *fault = bin_check(sink, sunk, &f);
+        const char *fault = bin_check(sink.bytes, sink.len, &f);
         if (fault) {
             fail_msg("round %d: %s", round, fault);
         }
         tables += f.tables;
         unloads += f.unloads;
+        memory_allow();
         end();
         for (uint32_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
             free((void *)(uintptr_t)all[i].trace);

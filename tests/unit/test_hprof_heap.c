@@ -140,12 +140,13 @@ static size_t records(uint8_t *tags, uint32_t *lengths, size_t n)
 {
     size_t found = 0;
     assert_int_equal(hpx_out_flush(&out), 0);
-    for (size_t at = 0; at < sunk; found++) {
-        assert_true(found < n && at + 9 <= sunk);
-        tags[found] = sink[at];
-        lengths[found] = (uint32_t)sink[at + 5] << 24 | (uint32_t)sink[at + 6] << 16 | (uint32_t)sink[at + 7] << 8 | sink[at + 8];
+    for (size_t at = 0; at < sink.len; found++) {
+        assert_true(found < n && at + 9 <= sink.len);
+        tags[found] = sink.bytes[at];
+        lengths[found] = (uint32_t)sink.bytes[at + 5] << 24 | (uint32_t)sink.bytes[at + 6] << 16 | (uint32_t)sink.bytes[at + 7] << 8 |
+                         sink.bytes[at + 8];
         at += 9 + lengths[found];
-        assert_true(at <= sunk);
+        assert_true(at <= sink.len);
     }
     return found;
 }
@@ -207,16 +208,16 @@ static unsigned asked, refuse_from, refuse_to;
 /* What came since the last call is one whole record. */
 static bool refuse(void *ctx)
 {
-    const uint8_t *r = sink + taken;
+    const uint8_t *r = sink.bytes + taken;
     (void)ctx;
-    assert_true(sunk >= taken + 9);
-    assert_int_equal(sunk - taken, 9 + ((size_t)r[5] << 24 | (size_t)r[6] << 16 | (size_t)r[7] << 8 | r[8]));
+    assert_true(sink.len >= taken + 9);
+    assert_int_equal(sink.len - taken, 9 + ((size_t)r[5] << 24 | (size_t)r[6] << 16 | (size_t)r[7] << 8 | r[8]));
     bool refused = asked >= refuse_from && asked < refuse_to;
     asked++;
     if (refused) {
-        sunk = taken;
+        sink.len = taken;
     }
-    taken = sunk;
+    taken = sink.len;
     return !refused;
 }
 

@@ -17,18 +17,15 @@ static void give_class(struct fx *f)
 
 static void model_counts_samples_by_weight_and_slot(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    give_class(&f);
-    fx_thread_start(&f, 1, &t, FX_TEXT("main\0main\0system"));
-    fx_define(&f, &t, 0, 2, FX_STACK({8, 1}, {16, 2}));
-    fx_define(&f, &t, 255, 1, FX_STACK({24, 1}));
-    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 3);
-    fx_event(&f, &t, HPX_EV_SAMPLE, 255, 10);
-    assert_int_equal(hpx_model_samples(f.m), 16);
-    struct hpx_snapshot *s = fx_snapshot(&f, 16, 2);
+    struct fx *f = *state;
+    give_class(f);
+    fx_thread_start(f, 1, &f->t, FX_TEXT("main\0main\0system"));
+    fx_define(f, &f->t, 0, 2, FX_STACK({8, 1}, {16, 2}));
+    fx_define(f, &f->t, 255, 1, FX_STACK({24, 1}));
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 3);
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 255, 10);
+    assert_int_equal(hpx_model_samples(f->m), 16);
+    struct hpx_snapshot *s = fx_snapshot(f, 16, 2);
     const struct hpx_row *r = fx_row(s, 300001);
     assert_int_equal(r->count, 5);
     assert_int_equal(r->trace->nframes, 2);
@@ -37,81 +34,60 @@ static void model_counts_samples_by_weight_and_slot(void **state)
     fx_assert_frame(r->trace, 1, "p.C.b(C.java:-1)");
     assert_int_equal(fx_row(s, 300002)->count, 11);
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_slot_means_its_last_definition(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    give_class(&f);
-    fx_define(&f, &t, 3, 1, FX_STACK({8, 1}));
-    fx_define(&f, &t, 3, 1, FX_STACK({16, 1}));
-    fx_event(&f, &t, HPX_EV_SAMPLE, 3, 5);
-    struct hpx_snapshot *s = fx_snapshot(&f, 7, 2);
+    struct fx *f = *state;
+    give_class(f);
+    fx_define(f, &f->t, 3, 1, FX_STACK({8, 1}));
+    fx_define(f, &f->t, 3, 1, FX_STACK({16, 1}));
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 3, 5);
+    struct hpx_snapshot *s = fx_snapshot(f, 7, 2);
     assert_int_equal(fx_row(s, 300002)->count, 6);
     fx_assert_frame(fx_row(s, 300002)->trace, 0, "p.C.b(C.java:-1)");
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_slot_never_defined_or_out_of_range_is_counted_lost(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    fx_event(&f, &t, HPX_EV_SAMPLE, 9, 4);
-    fx_event(&f, &t, HPX_EV_SAMPLE, HPX_SLOTS, 2);
-    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 6);
-    assert_int_equal(hpx_model_samples(f.m), 0);
-    hpx_snapshot_destroy(fx_snapshot(&f, 0, 0));
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
+    struct fx *f = *state;
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 9, 4);
+    fx_event(f, &f->t, HPX_EV_SAMPLE, HPX_SLOTS, 2);
+    assert_int_equal(fx_counter(f, HPX_C_LOST_NO_MEMORY), 6);
+    assert_int_equal(hpx_model_samples(f->m), 0);
+    hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
 }
 
 static void model_slots_are_the_threads_own_and_stacks_are_not(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0}, u = {0};
-    fx_begin(&f, &no_lines);
-    give_class(&f);
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
-    fx_define(&f, &u, 0, 1, FX_STACK({16, 1}));
-    fx_define(&f, &u, 1, 1, FX_STACK({8, 1}));
-    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 1);
-    fx_event(&f, &u, HPX_EV_SAMPLE, 0, 1);
-    struct hpx_snapshot *s = fx_snapshot(&f, 5, 2);
+    struct fx *f = *state;
+    give_class(f);
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
+    fx_define(f, &f->u, 0, 1, FX_STACK({16, 1}));
+    fx_define(f, &f->u, 1, 1, FX_STACK({8, 1}));
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 1);
+    fx_event(f, &f->u, HPX_EV_SAMPLE, 0, 1);
+    struct hpx_snapshot *s = fx_snapshot(f, 5, 2);
     assert_int_equal(fx_row(s, 300001)->count, 3);
     assert_int_equal(fx_row(s, 300002)->count, 2);
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    hpx_model_thread_gone(f.m, &u);
-    fx_end(&f);
 }
 
 static void model_thread_y_keeps_the_threads_apart(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0}, u = {0};
-    fx_begin(&f, &by_thread);
-    give_class(&f);
-    fx_thread_start(&f, 1, &t, FX_TEXT("t\0g\0s"));
-    fx_thread_start(&f, 2, &u, FX_TEXT("u\0g\0s"));
+    struct fx *f = *state;
+    give_class(f);
+    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
+    fx_thread_start(f, 2, &f->u, FX_TEXT("u\0g\0s"));
     for (int i = 0; i < 2; i++) {
-        fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
-        fx_define(&f, &u, 0, 10, FX_STACK({8, 1}));
-        fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 100);
-        fx_event(&f, &u, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 1000);
-        fx_define(&f, &u, 0, 10000, NULL, 0);
+        fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
+        fx_define(f, &f->u, 0, 10, FX_STACK({8, 1}));
+        fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 100);
+        fx_event(f, &f->u, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 1000);
+        fx_define(f, &f->u, 0, 10000, NULL, 0);
     }
-    struct hpx_snapshot *s = fx_snapshot(&f, 22222, 5);
+    struct hpx_snapshot *s = fx_snapshot(f, 22222, 5);
     static const struct {
         uint32_t thread, count;
     } want[] = {{200001, 2}, {200002, 20}, {200001, 200}, {200002, 2000}, {200002, 20000}};
@@ -121,193 +97,145 @@ static void model_thread_y_keeps_the_threads_apart(void **state)
         assert_int_equal(r->count, want[i].count);
     }
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    hpx_model_thread_gone(f.m, &u);
-    fx_end(&f);
 }
 
 static void model_thread_whose_start_got_lost_has_no_end_and_no_traces(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &by_thread);
-    give_class(&f);
-    f.deaf = true;
-    fx_thread_start(&f, 1, &t, FX_TEXT("t\0g\0s"));
-    f.deaf = false;
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
-    fx_thread_end(&f, 1);
-    assert_int_equal(f.nended, 0);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    struct fx *f = *state;
+    give_class(f);
+    f->deaf = true;
+    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
+    f->deaf = false;
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
+    fx_thread_end(f, 1);
+    assert_int_equal(f->nended, 0);
+    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     assert_int_equal(fx_row(s, 300001)->trace->thread, HPX_SERIAL_THREAD);
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_events_without_a_start_are_the_unknown_threads(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &by_thread);
-    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_JAVA, 1);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    struct fx *f = *state;
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_JAVA, 1);
+    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     assert_int_equal(s->rows[0].trace->thread, HPX_SERIAL_THREAD);
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_unknown_sample_is_a_trace_of_one_pseudo_frame(void **state)
 {
-    (void)state;
+    struct fx *f = *state;
     static const char *const names[] = {
 #define NAME(sym, name) "hprofx.unknown." name "(:-1)",
         HPX_UNKNOWNS(NAME)
 #undef NAME
     };
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
     for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
-        fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, i, i + 1);
+        fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, i, i + 1);
     }
-    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_COUNT + 7, 100); /* a cause of another version */
-    struct hpx_snapshot *s = fx_snapshot(&f, f.sent, HPX_UNKNOWN_COUNT);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_COUNT + 7, 100); /* a cause of another version */
+    struct hpx_snapshot *s = fx_snapshot(f, f->sent, HPX_UNKNOWN_COUNT);
     for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
         uint64_t want = i + 1 + (i == HPX_UNKNOWN_OTHER ? 100 : 0);
         assert_int_equal(fx_row(s, 300001 + i)->count, want);
-        assert_int_equal(hpx_model_unknown(f.m, (enum hpx_unknown)i), want);
+        assert_int_equal(hpx_model_unknown(f->m, (enum hpx_unknown)i), want);
         fx_assert_frame(fx_row(s, 300001 + i)->trace, 0, names[i]);
     }
-    assert_int_equal(hpx_model_samples(f.m), f.sent);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 0);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNLINED), 0);
+    assert_int_equal(hpx_model_samples(f->m), f->sent);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_frame_of_a_cause_stands_among_methods(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    give_class(&f);
+    struct fx *f = *state;
+    give_class(f);
     for (int i = 0; i < 2; i++) { /* the second one is compared with the first where frames are compared */
-        fx_define(&f, &t, 0, 1, FX_STACK({8, 1}, {HPX_EV_METHOD_OF(HPX_UNKNOWN_DRIFTED), -1}));
+        fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}, {HPX_EV_METHOD_OF(HPX_UNKNOWN_DRIFTED), -1}));
     }
     const struct hpx_ev_frame same[] = {{1, 0, 8}, {-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_DRIFTED)}};
-    assert_true(hpx_model_same_frames(f.m, hpx_traces_at(&f.m->traces, 0), same, 2));
-    struct hpx_snapshot *s = fx_snapshot(&f, 2, 1);
+    assert_true(hpx_model_same_frames(f->m, hpx_traces_at(&f->m->traces, 0), same, 2));
+    struct hpx_snapshot *s = fx_snapshot(f, 2, 1);
     fx_assert_frame(s->rows[0].trace, 1, "hprofx.unknown.drifted(:-1)");
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_reads_a_run_and_skips_pads_and_records_of_others(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
+    struct fx *f = *state;
     struct hpx_ev_head run[FX_FRAMES] = {0};
     struct fx_def d;
-    fx_begin(&f, &no_lines);
-    give_class(&f);
+    give_class(f);
     run[0] = (struct hpx_ev_head){HPX_EV_PAD, 3, 0, 77};
     fx_fill_def(&d, 1, 1, FX_STACK({8, 1}, {16, 1}));
     memcpy(run + 3, &d, HPX_EV_SAMPLE_BYTES(2));
     run[7] = (struct hpx_ev_head){HPX_EV_TEST, 2, 0, 77};
     run[9] = (struct hpx_ev_head){HPX_EV_SAMPLE, 1, 1, 4};
-    hpx_model_events(f.m, &t, run, 10 * HPX_EV_UNIT);
-    hpx_snapshot_destroy(fx_snapshot(&f, 5, 1));
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
+    hpx_model_events(f->m, &f->t, run, 10 * HPX_EV_UNIT);
+    hpx_snapshot_destroy(fx_snapshot(f, 5, 1));
 }
 
 static void model_snapshot_clears_counts_and_keeps_serials(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    give_class(&f);
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
-    fx_define(&f, &t, 1, 1, FX_STACK({16, 1}));
-    struct hpx_snapshot *first = fx_snapshot(&f, 2, 2);
-    hpx_snapshot_destroy(fx_snapshot(&f, 0, 0));
-    fx_define(&f, &t, 2, 1, FX_STACK({24, 1}));
-    fx_event(&f, &t, HPX_EV_SAMPLE, 1, 6);
-    struct hpx_snapshot *second = fx_snapshot(&f, 7, 2);
+    struct fx *f = *state;
+    give_class(f);
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
+    fx_define(f, &f->t, 1, 1, FX_STACK({16, 1}));
+    struct hpx_snapshot *first = fx_snapshot(f, 2, 2);
+    hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
+    fx_define(f, &f->t, 2, 1, FX_STACK({24, 1}));
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 6);
+    struct hpx_snapshot *second = fx_snapshot(f, 7, 2);
     assert_ptr_equal(fx_row(first, 300002)->trace, fx_row(second, 300002)->trace);
     assert_int_equal(fx_row(second, 300002)->count, 6);
     assert_int_equal(fx_row(second, 300003)->count, 1);
-    assert_int_equal(hpx_model_samples(f.m), 9);
+    assert_int_equal(hpx_model_samples(f->m), 9);
     hpx_snapshot_destroy(first);
     hpx_snapshot_destroy(second);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_counts_in_64_bits(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
+    struct fx *f = *state;
     uint64_t big = (UINT64_C(1) << 40) + 1;
-    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
-    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
-    hpx_snapshot_destroy(fx_snapshot(&f, 2 * big, 1));
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
+    hpx_snapshot_destroy(fx_snapshot(f, 2 * big, 1));
 }
 
 static void model_empty_stack_is_trace_300000(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_define(&f, &t, 0, 1, NULL, 0);
-    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 2);
-    struct hpx_snapshot *s = fx_snapshot(&f, 3, 1);
+    struct fx *f = *state;
+    fx_define(f, &f->t, 0, 1, NULL, 0);
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 2);
+    struct hpx_snapshot *s = fx_snapshot(f, 3, 1);
     assert_int_equal(s->rows[0].trace->serial, HPX_SERIAL_TRACE);
     assert_int_equal(s->rows[0].trace->nframes, 0);
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void model_threads_are_told_in_order_and_once(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_thread_start(&f, 70, NULL, FX_TEXT("main\0main\0system"));
-    fx_thread_start(&f, 71, NULL, FX_TEXT("w"));
-    fx_thread_start(&f, 70, &t, FX_TEXT("main\0main\0system")); /* the key of a living thread: that one ended untold */
-    fx_thread_end(&f, 99);
-    fx_thread_end(&f, 71);
-    fx_thread_end(&f, 71);
-    fx_thread_start(&f, 71, NULL, FX_TEXT("w2\0main\0system")); /* the key of an ended thread: a new one */
-    fx_thread_end(&f, 71);
-    assert_non_null(t.model);
-    assert_int_equal(f.nstarted, 4);
+    struct fx *f = *state;
+    fx_thread_start(f, 70, NULL, FX_TEXT("main\0main\0system"));
+    fx_thread_start(f, 71, NULL, FX_TEXT("w"));
+    fx_thread_start(f, 70, &f->t, FX_TEXT("main\0main\0system")); /* the key of a living thread: that one ended untold */
+    fx_thread_end(f, 99);
+    fx_thread_end(f, 71);
+    fx_thread_end(f, 71);
+    fx_thread_start(f, 71, NULL, FX_TEXT("w2\0main\0system")); /* the key of an ended thread: a new one */
+    fx_thread_end(f, 71);
+    assert_non_null(f->t.model);
+    assert_int_equal(f->nstarted, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(f.started[i], 200001 + i);
+        assert_int_equal(f->started[i], 200001 + i);
     }
-    assert_int_equal(f.nended, 3);
-    assert_int_equal(f.ended[0], 200001);
-    assert_int_equal(f.ended[1], 200002);
-    assert_int_equal(f.ended[2], 200004);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
+    assert_int_equal(f->nended, 3);
+    assert_int_equal(f->ended[0], 200001);
+    assert_int_equal(f->ended[1], 200002);
+    assert_int_equal(f->ended[2], 200004);
 }
 
 struct told {
@@ -356,56 +284,46 @@ static void model_thread_record_says_names_and_object(void **state)
 /* Ten thousand threads, 50 at once, under new keys and old ones. */
 static void model_of_many_short_threads_is_as_large_as_that_of_few(void **state)
 {
-    (void)state;
-    struct fx f;
+    struct fx *f = *state;
     size_t after_few = 0;
-    fx_begin(&f, NULL);
     for (uint32_t i = 0; i < 10000; i++) {
         char text[64];
         int n = snprintf(text, sizeof(text), "thread number %05u%cgroup%c", i, 0, 0);
         if (i >= 50) {
-            fx_thread_end(&f, i % 3 ? i - 50 : 1000000 + i - 50);
+            fx_thread_end(f, i % 3 ? i - 50 : 1000000 + i - 50);
         }
-        fx_thread_start(&f, (i + 50) % 3 ? i : 1000000 + i, NULL, text, (uint32_t)n);
-        after_few = i == 300 ? hpx_model_bytes(f.m) : after_few;
+        fx_thread_start(f, (i + 50) % 3 ? i : 1000000 + i, NULL, text, (uint32_t)n);
+        after_few = i == 300 ? hpx_model_bytes(f->m) : after_few;
     }
-    assert_int_equal(f.m->threads.begun, 10000);
-    assert_true(hpx_model_bytes(f.m) <= after_few);
+    assert_int_equal(f->m->threads.begun, 10000);
+    assert_true(hpx_model_bytes(f->m) <= after_few);
     for (uint32_t i = 10000 - 50; i < 10000; i++) {
-        assert_int_equal(hpx_threads_living(&f.m->threads, (i + 50) % 3 ? i : 1000000 + i), 200001 + i);
+        assert_int_equal(hpx_threads_living(&f->m->threads, (i + 50) % 3 ? i : 1000000 + i), 200001 + i);
     }
-    assert_int_equal(hpx_threads_living(&f.m->threads, 10000 - 51), 0);
-    fx_end(&f);
+    assert_int_equal(hpx_threads_living(&f->m->threads, 10000 - 51), 0);
 }
 
 static void model_takes_over_the_counters_of_a_gone_thread(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_thread_start(&f, 2, NULL, FX_TEXT("t\0g\0s")); /* the tables have their first memory now */
-    size_t said = sizeof(struct hpx_msg_thread_start) + 5, before = hpx_model_bytes(f.m) + said;
-    fx_thread_start(&f, 1, &t, FX_TEXT("t\0g\0s"));
-    assert_int_equal(hpx_model_bytes(f.m), before + sizeof(struct hpx_thread_slots));
-    hpx_count(&t.counters, HPX_C_SIGNALS, 5);
-    hpx_model_thread_gone(f.m, &t);
-    assert_null(t.model);
-    assert_int_equal(fx_counter(&f, HPX_C_SIGNALS), 5);
-    assert_int_equal(hpx_model_bytes(f.m), before);
-    fx_end(&f);
+    struct fx *f = *state;
+    fx_thread_start(f, 2, NULL, FX_TEXT("t\0g\0s")); /* the tables have their first memory now */
+    size_t said = sizeof(struct hpx_msg_thread_start) + 5, before = hpx_model_bytes(f->m) + said;
+    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
+    assert_int_equal(hpx_model_bytes(f->m), before + sizeof(struct hpx_thread_slots));
+    hpx_count(&f->t.counters, HPX_C_SIGNALS, 5);
+    hpx_model_thread_gone(f->m, &f->t);
+    assert_null(f->t.model);
+    assert_int_equal(fx_counter(f, HPX_C_SIGNALS), 5);
+    assert_int_equal(hpx_model_bytes(f->m), before);
 }
 
 static void model_leaves_messages_of_others(void **state)
 {
-    (void)state;
-    struct fx f;
-    fx_begin(&f, NULL);
+    struct fx *f = *state;
     struct hpx_msg *m = hpx_msg_new(HPX_MSG_OTHER + 1, sizeof(*m));
     assert_non_null(m);
-    assert_false(hpx_model_message(f.m, m));
+    assert_false(hpx_model_message(f->m, m));
     free(m);
-    fx_end(&f);
 }
 
 /* The frames of `d` are not those that its hash was made of. */
@@ -417,60 +335,55 @@ static void forge(struct fx_def *d, uint32_t slot)
 
 static void model_sees_other_frames_behind_an_equal_hash(void **state)
 {
-    (void)state;
-    struct fx f;
+    struct fx *f = *state;
     struct fx_def d;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    give_class(&f);
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}, {16, 1}));
-    const struct hpx_raw *raw = hpx_traces_at(&f.m->traces, 0);
+    give_class(f);
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}, {16, 1}));
+    const struct hpx_raw *raw = hpx_traces_at(&f->m->traces, 0);
     fx_fill_def(&d, 1, 1, FX_STACK({8, 1}, {16, 1}));
-    assert_true(hpx_model_same_frames(f.m, raw, d.frames, 2));
-    assert_false(hpx_model_same_frames(f.m, raw, d.frames, 1));
+    assert_true(hpx_model_same_frames(f->m, raw, d.frames, 2));
+    assert_false(hpx_model_same_frames(f->m, raw, d.frames, 1));
     d.frames[0].bci = 2;
-    assert_false(hpx_model_same_frames(f.m, raw, d.frames, 2));
+    assert_false(hpx_model_same_frames(f->m, raw, d.frames, 2));
     forge(&d, 1);
-    assert_false(hpx_model_same_frames(f.m, raw, d.frames, 2));
+    assert_false(hpx_model_same_frames(f->m, raw, d.frames, 2));
 #ifndef NDEBUG
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         (void)signal(SIGABRT, SIG_DFL);
         (void)close(2);
-        hpx_model_events(f.m, &t, &d.head, HPX_EV_SAMPLE_BYTES(2));
+        hpx_model_events(f->m, &f->t, &d.head, HPX_EV_SAMPLE_BYTES(2));
         _exit(0);
     }
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 #endif
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(model_counts_samples_by_weight_and_slot),
-        cmocka_unit_test(model_slot_means_its_last_definition),
-        cmocka_unit_test(model_slot_never_defined_or_out_of_range_is_counted_lost),
-        cmocka_unit_test(model_slots_are_the_threads_own_and_stacks_are_not),
-        cmocka_unit_test(model_thread_y_keeps_the_threads_apart),
-        cmocka_unit_test(model_thread_whose_start_got_lost_has_no_end_and_no_traces),
-        cmocka_unit_test(model_events_without_a_start_are_the_unknown_threads),
-        cmocka_unit_test(model_unknown_sample_is_a_trace_of_one_pseudo_frame),
-        cmocka_unit_test(model_frame_of_a_cause_stands_among_methods),
-        cmocka_unit_test(model_reads_a_run_and_skips_pads_and_records_of_others),
-        cmocka_unit_test(model_snapshot_clears_counts_and_keeps_serials),
-        cmocka_unit_test(model_counts_in_64_bits),
-        cmocka_unit_test(model_empty_stack_is_trace_300000),
-        cmocka_unit_test(model_threads_are_told_in_order_and_once),
+        FX_TEST(model_counts_samples_by_weight_and_slot, &no_lines),
+        FX_TEST(model_slot_means_its_last_definition, &no_lines),
+        FX_TEST(model_slot_never_defined_or_out_of_range_is_counted_lost, &no_lines),
+        FX_TEST(model_slots_are_the_threads_own_and_stacks_are_not, &no_lines),
+        FX_TEST(model_thread_y_keeps_the_threads_apart, &by_thread),
+        FX_TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, &by_thread),
+        FX_TEST(model_events_without_a_start_are_the_unknown_threads, &by_thread),
+        FX_TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, NULL),
+        FX_TEST(model_frame_of_a_cause_stands_among_methods, &no_lines),
+        FX_TEST(model_reads_a_run_and_skips_pads_and_records_of_others, &no_lines),
+        FX_TEST(model_snapshot_clears_counts_and_keeps_serials, &no_lines),
+        FX_TEST(model_counts_in_64_bits, &no_lines),
+        FX_TEST(model_empty_stack_is_trace_300000, NULL),
+        FX_TEST(model_threads_are_told_in_order_and_once, NULL),
         cmocka_unit_test(model_thread_record_says_names_and_object),
-        cmocka_unit_test(model_of_many_short_threads_is_as_large_as_that_of_few),
-        cmocka_unit_test(model_takes_over_the_counters_of_a_gone_thread),
-        cmocka_unit_test(model_leaves_messages_of_others),
-        cmocka_unit_test(model_sees_other_frames_behind_an_equal_hash),
+        FX_TEST(model_of_many_short_threads_is_as_large_as_that_of_few, NULL),
+        FX_TEST(model_takes_over_the_counters_of_a_gone_thread, NULL),
+        FX_TEST(model_leaves_messages_of_others, NULL),
+        FX_TEST(model_sees_other_frames_behind_an_equal_hash, &no_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,58 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_model_calls.c: exact calls as the model shows them: names, rows, dumps; and each allocation that fails. Linked with --wrap for
- * malloc, calloc, realloc, mmap. */
+/* test_model_calls.c: exact calls as the model shows them: names, rows, dumps; and each allocation that fails. */
 #include "call_table.h"
+#include "failing_memory.h"
 #include "model_fixture.h"
 #include "number_table.h"
-#include <errno.h>
-#include <sys/mman.h>
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-
-static uint64_t allocations, first_failing = UINT64_MAX, last_failing; /* [first, last] fail; from 1 */
-
-static bool fails(void)
-{
-    allocations++;
-    return allocations >= first_failing && allocations <= last_failing;
-}
-
-void *__wrap_malloc(size_t n)
-{
-    return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    return fails() ? NULL : __real_realloc(p, n);
-}
-
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
-{
-    if (fails()) {
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    return __real_mmap(at, n, prot, flags, fd, offset);
-}
-
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
-{
-    return __wrap_mmap(at, n, prot, flags, fd, offset);
-}
 
 static void announce(struct fx *f, uint32_t first, uint32_t n, const char *text, uint32_t text_len)
 {
@@ -70,6 +21,8 @@ static void announce_calls(struct fx *f)
 }
 
 static const struct hpx_model_config times = {.calls = true, .call_depth = 3};
+static const struct hpx_model_config costly = {.calls = true, .call_depth = 2, .call_inner_ns = 10, .call_outer_ns = 20};
+static const struct hpx_model_config by_thread = {.calls = true, .call_depth = 0, .thread_in_traces = true};
 
 static const struct hpx_call_row *row_of(const struct hpx_call_snapshot *s, const char *leaf, uint32_t nframes)
 {
@@ -99,15 +52,12 @@ static void assert_row(const struct hpx_call_snapshot *s, const char *leaf, uint
 
 static void calls_are_shown_with_names_and_without_lines(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    fx_begin(&f, &times);
-    announce_calls(&f);
-    fx_event(&f, &t, HPX_EV_ENTER, 1, 100);
-    fx_event(&f, &t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(7, 70));
-    fx_event(&f, &t, HPX_EV_EXIT, 1, 300);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+    struct fx *f = *state;
+    announce_calls(f);
+    fx_event(f, &f->t, HPX_EV_ENTER, 1, 100);
+    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(7, 70));
+    fx_event(f, &f->t, HPX_EV_EXIT, 1, 300);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
     assert_int_equal(s->nrows, 2);
     assert_int_equal(s->self_ns, 200);
     assert_int_equal(s->calls, 8);
@@ -116,8 +66,6 @@ static void calls_are_shown_with_names_and_without_lines(void **state)
     fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 0, "p.Calls.fib(Calls.java:-1)");
     fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 1, "p.Calls.main(Calls.java:-1)");
     hpx_call_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void overloads_are_one_row_unless_signatures_are_shown(void **state)
@@ -125,12 +73,11 @@ static void overloads_are_one_row_unless_signatures_are_shown(void **state)
     (void)state;
     for (int signatures = 0; signatures < 2; signatures++) {
         struct fx f;
-        struct hpx_thread t = {0};
         const struct hpx_model_config cfg = {.calls = true, .call_depth = 2, .call_signatures = signatures != 0};
         fx_begin(&f, &cfg);
         announce_calls(&f);
-        fx_event(&f, &t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
-        fx_event(&f, &t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(3, 6));
+        fx_event(&f, &f.t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
+        fx_event(&f, &f.t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(3, 6));
         struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
         if (signatures) {
             assert_row(s, "p.Calls.mid()V", 1, 2, 5, 5);
@@ -140,41 +87,35 @@ static void overloads_are_one_row_unless_signatures_are_shown(void **state)
         }
         assert_int_equal(s->nrows, 1 + signatures);
         hpx_call_snapshot_destroy(s);
-        hpx_model_thread_gone(f.m, &t);
         fx_end(&f);
     }
 }
 
 static void methods_that_nobody_announced_are_counted_once(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    fx_begin(&f, &times);
-    announce(&f, 200, 1, FX_TEXT("La;\0\0x\0()V")); /* before those of lower numbers */
-    announce(&f, HPX_NUMBER_MAX, 1, FX_TEXT("Lb;\0\0x\0()V"));
-    assert_int_equal(fx_counter(&f, HPX_C_CLASSES_UNNAMED), 1);
-    announce(&f, 100, 1, FX_TEXT("La;\0\0y\0()V"));
-    fx_event(&f, &t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(1, 0));
-    fx_event(&f, &t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(2, 0));
-    fx_event(&f, &t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(4, 0));
-    hpx_call_snapshot_destroy(hpx_model_call_snapshot(f.m));
-    fx_event(&f, &t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(5, 0));
-    fx_event(&f, &t, HPX_EV_ENTER, 200, 0);
-    fx_event(&f, &t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(1, 0)); /* in another trace */
-    fx_event(&f, &t, HPX_EV_EXIT, 200, 0);
-    fx_event(&f, &t, HPX_EV_LEAF, 98, HPX_EV_LEAF_STAMP(6, 0));
-    fx_event(&f, &t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(7, 0));
-    fx_event(&f, &t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(8, 0));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+    struct fx *f = *state;
+    announce(f, 200, 1, FX_TEXT("La;\0\0x\0()V")); /* before those of lower numbers */
+    announce(f, HPX_NUMBER_MAX, 1, FX_TEXT("Lb;\0\0x\0()V"));
+    assert_int_equal(fx_counter(f, HPX_C_CLASSES_UNNAMED), 1);
+    announce(f, 100, 1, FX_TEXT("La;\0\0y\0()V"));
+    fx_event(f, &f->t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(1, 0));
+    fx_event(f, &f->t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(2, 0));
+    fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(4, 0));
+    hpx_call_snapshot_destroy(hpx_model_call_snapshot(f->m));
+    fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(5, 0));
+    fx_event(f, &f->t, HPX_EV_ENTER, 200, 0);
+    fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(1, 0)); /* in another trace */
+    fx_event(f, &f->t, HPX_EV_EXIT, 200, 0);
+    fx_event(f, &f->t, HPX_EV_LEAF, 98, HPX_EV_LEAF_STAMP(6, 0));
+    fx_event(f, &f->t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(7, 0));
+    fx_event(f, &f->t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(8, 0));
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
     assert_row(s, "hprofx.unknown.method", 1, 11, 0, 0);
     assert_row(s, "a.x", 1, 8, 0, 0);
     assert_row(s, "a.y", 1, 8, 0, 0);
     fx_assert_frame(row_of(s, "a.x", 1)->trace, 0, "a.x(:-1)");
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 2);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
     hpx_call_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void messages_cut_short_do_not_stop_a_dump(void **state)
@@ -182,14 +123,13 @@ static void messages_cut_short_do_not_stop_a_dump(void **state)
     (void)state;
     for (int signatures = 0; signatures < 2; signatures++) {
         struct fx f;
-        struct hpx_thread t = {0};
         const struct hpx_model_config cfg = {.calls = true, .call_depth = 1, .call_signatures = signatures != 0};
         fx_begin(&f, &cfg);
         announce(&f, 1, 3, "", 0);
         announce(&f, 4, 2, FX_TEXT("La;\0A.java\0x"));
         announce(&f, 6, 0, FX_TEXT("Lb;"));
         for (uint32_t i = 1; i < 6; i++) {
-            fx_event(&f, &t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(i, 0));
+            fx_event(&f, &f.t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(i, 0));
         }
         struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
         assert_non_null(s);
@@ -197,125 +137,96 @@ static void messages_cut_short_do_not_stop_a_dump(void **state)
         assert_row(s, "a.x", 1, 4, 0, 0);
         assert_row(s, "a.", 1, 5, 0, 0);
         hpx_call_snapshot_destroy(s);
-        hpx_model_thread_gone(f.m, &t);
         fx_end(&f);
     }
 }
 
 static void calls_in_a_gap_have_a_name_and_are_told(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    fx_begin(&f, &times);
-    announce_calls(&f);
+    struct fx *f = *state;
+    announce_calls(f);
     const struct hpx_ev_gap gap = {.head = {HPX_EV_GAP, 2, 9, 100}, .entered = 1, .calls = 4};
-    hpx_model_events(f.m, &t, &gap.head, sizeof(gap));
-    fx_event(&f, &t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+    hpx_model_events(f->m, &f->t, &gap.head, sizeof(gap));
+    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
     fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 1, "hprofx.unknown.lost_call(:-1)");
     assert_int_equal(s->lost_events, 9);
     assert_int_equal(s->lost_calls, 3);
     assert_int_equal(s->open_calls, 1);
     hpx_call_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void snapshot_resets_counts_and_tells_of_open_calls(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    fx_begin(&f, &times);
-    announce_calls(&f);
-    fx_event(&f, &t, HPX_EV_ENTER, 1, 100);
+    struct fx *f = *state;
+    announce_calls(f);
+    fx_event(f, &f->t, HPX_EV_ENTER, 1, 100);
     const struct hpx_calls_pending p = {.method = 2, .calls = 3, .ns = 30, .open = true, .entered = 140};
-    hpx_model_calls_pending(f.m, &t, &p);
-    hpx_model_calls_time(f.m, &t, 150);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+    hpx_model_calls_pending(f->m, &f->t, &p);
+    hpx_model_calls_time(f->m, &f->t, 150);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
     assert_int_equal(s->nrows, 1);
     assert_row(s, "p.Calls.fib", 2, 3, 30, 30);
     assert_int_equal(s->open_calls, 2);
     assert_int_equal(s->open_ns, 20);
     hpx_call_snapshot_destroy(s);
-    fx_event(&f, &t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(4, 45));
-    fx_event(&f, &t, HPX_EV_EXIT, 1, 200);
-    s = hpx_model_call_snapshot(f.m);
+    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(4, 45));
+    fx_event(f, &f->t, HPX_EV_EXIT, 1, 200);
+    s = hpx_model_call_snapshot(f->m);
     assert_row(s, "p.Calls.fib", 2, 1, 15, 15);
     assert_row(s, "p.Calls.main", 1, 1, 55, 100);
     assert_int_equal(s->open_calls, 0);
     assert_int_equal(s->all_calls, 5);
     hpx_call_snapshot_destroy(s);
-    s = hpx_model_call_snapshot(f.m);
+    s = hpx_model_call_snapshot(f->m);
     assert_int_equal(s->nrows, 0);
     hpx_call_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void times_shown_are_never_below_0(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    const struct hpx_model_config cfg = {.calls = true, .call_depth = 2, .call_inner_ns = 10, .call_outer_ns = 20};
-    (void)state;
-    fx_begin(&f, &cfg);
-    announce_calls(&f);
-    fx_event(&f, &t, HPX_EV_ENTER, 1, 0);
-    fx_event(&f, &t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
-    fx_event(&f, &t, HPX_EV_EXIT, 1, 100);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+    struct fx *f = *state;
+    announce_calls(f);
+    fx_event(f, &f->t, HPX_EV_ENTER, 1, 0);
+    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
+    fx_event(f, &f->t, HPX_EV_EXIT, 1, 100);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
     assert_row(s, "p.Calls.fib", 2, 5, 0, 0);
     assert_row(s, "p.Calls.main", 1, 1, 0, 0);
     assert_int_equal(s->self_ns, 0);
     assert_int_equal(s->probes_ns, 180);
     hpx_call_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void threads_are_in_the_traces_when_asked_for(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0}, u = {0};
-    const struct hpx_model_config cfg = {.calls = true, .call_depth = 0, .thread_in_traces = true};
-    (void)state;
-    fx_begin(&f, &cfg);
-    fx_thread_start(&f, 1, &t, FX_TEXT("one\0group\0system"));
-    fx_event(&f, &t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
-    fx_event(&f, &u, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(6, 20));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+    struct fx *f = *state;
+    fx_thread_start(f, 1, &f->t, FX_TEXT("one\0group\0system"));
+    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
+    fx_event(f, &f->u, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(6, 20));
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
     assert_int_equal(s->nrows, 2);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(s->rows[i].trace->nframes, 0);
         assert_int_equal(s->rows[i].trace->thread, s->rows[i].calls == 5 ? HPX_SERIAL_THREAD + 1 : HPX_SERIAL_THREAD);
     }
     hpx_call_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    hpx_model_thread_gone(f.m, &u);
-    fx_end(&f);
 }
 
 static void samples_and_calls_in_one_ring_are_counted_apart(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    fx_begin(&f, &times);
-    announce_calls(&f);
+    struct fx *f = *state;
+    announce_calls(f);
     const struct hpx_ev_head run[] = {{HPX_EV_ENTER, 1, 1, 10},
                                       {HPX_EV_SAMPLE_UNKNOWN, 1, HPX_UNKNOWN_OTHER, 3},
                                       {HPX_EV_PAD, 1, 0, 0},
                                       {HPX_EV_EXIT, 1, 1, 20},
                                       {HPX_EV_SAMPLE_UNKNOWN, 1, HPX_UNKNOWN_OTHER, 4}};
-    hpx_model_events(f.m, &t, run, sizeof(run));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+    hpx_model_events(f->m, &f->t, run, sizeof(run));
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
     assert_row(s, "p.Calls.main", 1, 1, 10, 10);
     hpx_call_snapshot_destroy(s);
-    hpx_snapshot_destroy(fx_snapshot(&f, 7, 1));
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
+    hpx_snapshot_destroy(fx_snapshot(f, 7, 1));
 }
 
 /* ---- without memory ---- */
@@ -350,9 +261,7 @@ static void scenario(uint64_t first, uint64_t last)
 {
     static struct fx f;
     struct hpx_thread t = {0}, u = {0};
-    allocations = 0;
-    first_failing = first;
-    last_failing = last;
+    memory_fail(first, last);
     fx_begin(&f, &times);
     if (!f.m) {
         return;
@@ -367,7 +276,7 @@ static void scenario(uint64_t first, uint64_t last)
     hpx_model_events(f.m, &u, &off.head, sizeof(off));
     (void)hpx_model_pass_end(f.m);
     shown += take(&f);
-    first_failing = UINT64_MAX; /* memory is back: what was kept is shown */
+    memory_allow(); /* memory is back: what was kept is shown */
     hpx_model_thread_gone(f.m, &t);
     hpx_model_thread_gone(f.m, &u);
     (void)hpx_model_pass_end(f.m);
@@ -379,29 +288,29 @@ static void scenario(uint64_t first, uint64_t last)
 static void allocations_that_fail_lose_calls_that_are_counted_lost(void **state)
 {
     (void)state;
-    scenario(UINT64_MAX, 0);
-    uint64_t n = allocations;
+    scenario(MEMORY_NEVER, 0);
+    uint64_t n = memory_calls();
     assert_true(n > 30);
     for (uint64_t k = 1; k <= n; k++) {
         scenario(k, k);
         scenario(k, k + 1);
         scenario(k, UINT64_MAX);
     }
-    first_failing = UINT64_MAX;
+    memory_allow();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_shown_with_names_and_without_lines),
+        FX_TEST(calls_are_shown_with_names_and_without_lines, &times),
         cmocka_unit_test(overloads_are_one_row_unless_signatures_are_shown),
-        cmocka_unit_test(methods_that_nobody_announced_are_counted_once),
+        FX_TEST(methods_that_nobody_announced_are_counted_once, &times),
         cmocka_unit_test(messages_cut_short_do_not_stop_a_dump),
-        cmocka_unit_test(calls_in_a_gap_have_a_name_and_are_told),
-        cmocka_unit_test(snapshot_resets_counts_and_tells_of_open_calls),
-        cmocka_unit_test(times_shown_are_never_below_0),
-        cmocka_unit_test(threads_are_in_the_traces_when_asked_for),
-        cmocka_unit_test(samples_and_calls_in_one_ring_are_counted_apart),
+        FX_TEST(calls_in_a_gap_have_a_name_and_are_told, &times),
+        FX_TEST(snapshot_resets_counts_and_tells_of_open_calls, &times),
+        FX_TEST(times_shown_are_never_below_0, &costly),
+        FX_TEST(threads_are_in_the_traces_when_asked_for, &by_thread),
+        FX_TEST(samples_and_calls_in_one_ring_are_counted_apart, &times),
         cmocka_unit_test(allocations_that_fail_lose_calls_that_are_counted_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

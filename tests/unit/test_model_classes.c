@@ -21,11 +21,13 @@ static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloade
     return true;
 }
 
-static void begin(struct fx *f, bool lines)
+static const struct hpx_model_config told_of = {.signatures = true, .class_event = class_event};
+static const struct hpx_model_config told_of_with_lines = {.lines = true, .signatures = true, .class_event = class_event};
+
+static int begin(void **state)
 {
     ntold = 0;
-    fx_begin(f, &(struct hpx_model_config){.lines = lines, .signatures = true, .class_event = class_event});
-    assert_non_null(f->m);
+    return fx_setup(state);
 }
 
 static void assert_told(uint32_t i, uint32_t serial, const char *name, bool sampled, bool unloaded)
@@ -39,75 +41,59 @@ static void assert_told(uint32_t i, uint32_t serial, const char *name, bool samp
 
 static void classes_are_told_of_as_they_come(void **state)
 {
-    struct fx f;
-    (void)state;
-    begin(&f, false);
-    fx_class(&f, 1, ID(1), 1, FX_TEXT("Lp/C$D;\0C.java\0m\0()V\0"));
-    fx_class(&f, 2, ID(2), 0, FX_TEXT("Lp/Marker;\0\0")); /* without methods */
-    fx_class(&f, 3, ID(3), 1, FX_TEXT("Lp/H+0x7f00/1;\0\0m\0()V\0"));
+    struct fx *f = *state;
+    fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C$D;\0C.java\0m\0()V\0"));
+    fx_class(f, 2, ID(2), 0, FX_TEXT("Lp/Marker;\0\0")); /* without methods */
+    fx_class(f, 3, ID(3), 1, FX_TEXT("Lp/H+0x7f00/1;\0\0m\0()V\0"));
     assert_told(0, 100001, "p.C$D", false, false);
     assert_told(1, 100002, "p.Marker", false, false);
     assert_told(2, 100003, told[2].name, false, false);
     assert_int_equal(ntold, 3);
-    fx_end(&f);
 }
 
 static void a_class_whose_name_did_not_come_is_told_of_by_its_frames(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    begin(&f, false);
-    fx_class(&f, 1, ID(1), 1, "", 0);
+    struct fx *f = *state;
+    fx_class(f, 1, ID(1), 1, "", 0);
     assert_int_equal(ntold, 0);
-    fx_define(&f, &t, 0, 1, FX_STACK({ID(1), 3}));
-    fx_answer(&f, 0, NULL, 0, FX_TEXT("Lp/Late;\0\0m\0()V\0"));
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(1), 3}));
+    fx_answer(f, 0, NULL, 0, FX_TEXT("Lp/Late;\0\0m\0()V\0"));
+    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     const struct hpx_method_rec *m = s->rows[0].trace->frames[0].method;
     assert_int_equal(m->klass, 100001);
     assert_true(fx_text_is(m->class_name, "p.Late"));
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 /* One that was loaded before the start: told of with its name, its methods' names come when they are sampled. */
 static void a_class_may_come_without_the_names_of_its_methods(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    begin(&f, false);
-    fx_class(&f, 1, ID(1), 2, FX_TEXT("Lp/Old;\0Old.java\0"));
+    struct fx *f = *state;
+    fx_class(f, 1, ID(1), 2, FX_TEXT("Lp/Old;\0Old.java\0"));
     assert_told(0, 100001, "p.Old", false, false);
-    fx_define(&f, &t, 0, 1, FX_STACK({ID(1) + 8, 3}));
-    assert_int_equal(f.nasked, 1);
-    assert_true(f.asked[0]->want_name);
-    fx_answer(&f, 0, NULL, 0, FX_TEXT("Lp/Old;\0Old.java\0m\0()V\0"));
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(1) + 8, 3}));
+    assert_int_equal(f->nasked, 1);
+    assert_true(f->asked[0]->want_name);
+    fx_answer(f, 0, NULL, 0, FX_TEXT("Lp/Old;\0Old.java\0m\0()V\0"));
+    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     const struct hpx_method_rec *m = s->rows[0].trace->frames[0].method;
     assert_int_equal(m->klass, 100001);
     assert_true(fx_text_is(m->class_name, "p.Old") && fx_text_is(m->name, "m") && fx_text_is(m->source, "Old.java"));
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void classes_of_one_name_are_different_ones(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    begin(&f, false);
-    fx_class(&f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
-    fx_class(&f, 2, ID(2), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
-    fx_define(&f, &t, 0, 1, FX_STACK({ID(1), 3}));
-    fx_define(&f, &t, 1, 2, FX_STACK({ID(2), 3}));
-    fx_event(&f, &t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_OTHER, 4);
-    for (uint32_t i = 0; i < f.nasked; i++) {
-        fx_answer(&f, i, NULL, 0, "", 0);
+    struct fx *f = *state;
+    fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
+    fx_class(f, 2, ID(2), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(1), 3}));
+    fx_define(f, &f->t, 1, 2, FX_STACK({ID(2), 3}));
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_OTHER, 4);
+    for (uint32_t i = 0; i < f->nasked; i++) {
+        fx_answer(f, i, NULL, 0, "", 0);
     }
-    struct hpx_snapshot *s = fx_snapshot(&f, 7, 3);
+    struct hpx_snapshot *s = fx_snapshot(f, 7, 3);
     for (uint32_t i = 0; i < 3; i++) {
         const struct hpx_frame_rec *frame = &s->rows[i].trace->frames[0];
         uint64_t count = s->rows[i].count;
@@ -117,24 +103,19 @@ static void classes_of_one_name_are_different_ones(void **state)
         }
     }
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void equal_frames_have_one_number(void **state)
 {
+    struct fx *f = *state;
     static const struct hpx_line lines[] = {{0, 10}, {4, 11}};
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    begin(&f, true);
-    fx_class(&f, 1, ID(1), 2, FX_TEXT("Lp/C;\0C.java\0m\0()V\0n\0()V\0"));
-    fx_define(&f, &t, 0, 1, FX_STACK({ID(1), 1}, {ID(1) + 8, 1}));
-    fx_define(&f, &t, 1, 2, FX_STACK({ID(1) + 8, 2}));
-    fx_define(&f, &t, 2, 4, FX_STACK({ID(1) + 8, 5}));
-    fx_answer(&f, 0, lines, 2, "", 0);
-    fx_answer(&f, 1, lines, 2, "", 0);
-    struct hpx_snapshot *s = fx_snapshot(&f, 7, 3);
+    fx_class(f, 1, ID(1), 2, FX_TEXT("Lp/C;\0C.java\0m\0()V\0n\0()V\0"));
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(1), 1}, {ID(1) + 8, 1}));
+    fx_define(f, &f->t, 1, 2, FX_STACK({ID(1) + 8, 2}));
+    fx_define(f, &f->t, 2, 4, FX_STACK({ID(1) + 8, 5}));
+    fx_answer(f, 0, lines, 2, "", 0);
+    fx_answer(f, 1, lines, 2, "", 0);
+    struct hpx_snapshot *s = fx_snapshot(f, 7, 3);
     uint32_t number[5] = {0};
     for (uint32_t i = 0; i < 3; i++) {
         const struct hpx_trace_rec *tr = s->rows[i].trace;
@@ -144,8 +125,6 @@ static void equal_frames_have_one_number(void **state)
     assert_int_equal(number[1], number[2]);
     assert_int_not_equal(number[1], number[4]);
     hpx_snapshot_destroy(s);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static struct hpx_snapshot *one_native(struct fx *f, struct hpx_thread *t)
@@ -168,14 +147,12 @@ static void native_methods_are_told_apart_where_classes_are(void **state)
     for (int binary = 0; binary < 2; binary++) {
         for (int lines = binary ? 0 : 1; lines < 2; lines++) { /* text without lines asks nothing */
             struct fx f;
-            struct hpx_thread t = {0};
             fx_begin(&f, &(struct hpx_model_config){.lines = lines, .class_event = binary ? class_event : NULL});
-            struct hpx_snapshot *s = one_native(&f, &t);
+            struct hpx_snapshot *s = one_native(&f, &f.t);
             assert_int_equal(s->rows[0].trace->frames[0].line, binary ? HPX_LINE_NATIVE : HPX_LINE_UNKNOWN);
             assert_int_equal(s->rows[0].trace->frames[0].number, binary);
             assert_int_equal(s->rows[0].trace->frames[0].method->klass, binary ? 100001 : 0);
             hpx_snapshot_destroy(s);
-            hpx_model_thread_gone(f.m, &t);
             fx_end(&f);
         }
     }
@@ -183,60 +160,53 @@ static void native_methods_are_told_apart_where_classes_are(void **state)
 
 static void few_unloaded_classes_are_found_when_looked_for(void **state)
 {
-    struct fx f;
-    struct hpx_thread t = {0};
-    (void)state;
-    begin(&f, false);
+    struct fx *f = *state;
     for (uint32_t k = 1; k <= 4; k++) {
-        fx_class(&f, k, ID(k), 1, FX_TEXT("Lp/C;\0\0m\0()V\0"));
+        fx_class(f, k, ID(k), 1, FX_TEXT("Lp/C;\0\0m\0()V\0"));
     }
-    fx_define(&f, &t, 0, 1, FX_STACK({ID(2), 3}));
-    fx_answer(&f, 0, NULL, 0, "", 0);
-    assert_false(hpx_model_pass_end(f.m));
-    assert_null(f.sweep);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
-    hpx_model_look_for_unloaded(f.m);
-    assert_int_equal(hpx_model_unresolved(f.m), 1);
-    fx_sweep(&f, 2, 4);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(2), 3}));
+    fx_answer(f, 0, NULL, 0, "", 0);
+    assert_false(hpx_model_pass_end(f->m));
+    assert_null(f->sweep);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    hpx_model_look_for_unloaded(f->m);
+    assert_int_equal(hpx_model_unresolved(f->m), 1);
+    fx_sweep(f, 2, 4);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
     assert_int_equal(ntold, 6);
     assert_told(4, 100002, "", true, true);
     assert_told(5, 100003, "", false, true);
-    assert_int_equal(hpx_model_classes(f.m), 2);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1); /* what was sampled of it keeps its class */
+    assert_int_equal(hpx_model_classes(f->m), 2);
+    struct hpx_snapshot *s = fx_snapshot(f, 1, 1); /* what was sampled of it keeps its class */
     assert_int_equal(s->rows[0].trace->frames[0].method->klass, 100002);
     hpx_snapshot_destroy(s);
-    fx_class(&f, 9, ID(3), 1, FX_TEXT("Lp/New;\0\0m\0()V\0")); /* takes the place of one that is gone */
+    fx_class(f, 9, ID(3), 1, FX_TEXT("Lp/New;\0\0m\0()V\0")); /* takes the place of one that is gone */
     assert_told(6, 100005, "p.New", false, false);
-    hpx_model_thread_gone(f.m, &t);
-    fx_end(&f);
 }
 
 static void text_is_not_asked_to_look(void **state)
 {
-    struct fx f;
-    (void)state;
-    ntold = 0;
-    fx_begin(&f, NULL);
-    fx_class(&f, 1, ID(1), 0, FX_TEXT("Lp/Marker;\0\0"));
-    assert_int_equal(hpx_model_classes(f.m), 0);
-    hpx_model_look_for_unloaded(f.m);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
+    struct fx *f = *state;
+    fx_class(f, 1, ID(1), 0, FX_TEXT("Lp/Marker;\0\0"));
+    assert_int_equal(hpx_model_classes(f->m), 0);
+    hpx_model_look_for_unloaded(f->m);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
     assert_int_equal(ntold, 0);
-    fx_end(&f);
 }
+
+#define TEST(test, config) cmocka_unit_test_prestate_setup_teardown(test, begin, fx_teardown, (void *)(uintptr_t)(config))
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_are_told_of_as_they_come),
-        cmocka_unit_test(a_class_whose_name_did_not_come_is_told_of_by_its_frames),
-        cmocka_unit_test(a_class_may_come_without_the_names_of_its_methods),
-        cmocka_unit_test(classes_of_one_name_are_different_ones),
-        cmocka_unit_test(equal_frames_have_one_number),
+        TEST(classes_are_told_of_as_they_come, &told_of),
+        TEST(a_class_whose_name_did_not_come_is_told_of_by_its_frames, &told_of),
+        TEST(a_class_may_come_without_the_names_of_its_methods, &told_of),
+        TEST(classes_of_one_name_are_different_ones, &told_of),
+        TEST(equal_frames_have_one_number, &told_of_with_lines),
         cmocka_unit_test(native_methods_are_told_apart_where_classes_are),
-        cmocka_unit_test(few_unloaded_classes_are_found_when_looked_for),
-        cmocka_unit_test(text_is_not_asked_to_look),
+        TEST(few_unloaded_classes_are_found_when_looked_for, &told_of),
+        TEST(text_is_not_asked_to_look, NULL),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,63 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_model_faults.c: each allocation of a whole scenario fails once, and everything from it on: nothing crashes, every sample is counted
- * or counted lost, nothing leaks (ASan). Linked with --wrap for malloc, calloc, realloc, mmap. */
+ * or counted lost, nothing leaks (ASan). */
+#include "failing_memory.h"
 #include "model_fixture.h"
 #include "model_internal.h"
-#include <errno.h>
-#include <sys/mman.h>
 
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-
-static uint64_t calls, first_failing, last_failing; /* calls [first, last] fail; from 1 */
-static uint32_t failing_maps;                       /* as many mappings fail beside */
-static bool lacked;                                 /* a journal of any scenario lacks something */
-static uint64_t lost;                               /* of the last scenario */
-
-static bool fails(void)
-{
-    calls++;
-    return calls >= first_failing && calls <= last_failing;
-}
-
-void *__wrap_malloc(size_t n)
-{
-    return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    return fails() ? NULL : __real_realloc(p, n);
-}
-
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
-{
-    bool refuse = failing_maps > 0;
-    failing_maps -= refuse;
-    if (fails() || refuse) {
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    return __real_mmap(at, n, prot, flags, fd, offset);
-}
-
-/* The name of mmap where off_t has 64 bits by a macro. */
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
-{
-    return __wrap_mmap(at, n, prot, flags, fd, offset);
-}
+static bool lacked;   /* a journal of any scenario lacks something */
+static uint64_t lost; /* of the last scenario */
 
 #define CLASSES 120u
 #define STACKS  3200u /* more than 3/4 of 4096: the index becomes a mapping */
@@ -119,31 +68,28 @@ static uint64_t note(struct fx *f)
 static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thread)
 {
     static struct fx f;
-    struct hpx_thread t = {0}, u = {0};
     const struct hpx_model_config cfg = {.lines = true, .signatures = by_thread, .thread_in_traces = by_thread};
-    calls = 0;
-    first_failing = first;
-    last_failing = last;
+    memory_fail(first, last);
     fx_begin(&f, &cfg);
     if (!f.m) {
         return;
     }
     uint64_t shown = 0, noted = 0;
     hpx_model_keep_journal(f.m);
-    fx_thread_start(&f, 1, &t, FX_TEXT("one\0group\0system"));
-    fx_thread_start(&f, 2, &u, FX_TEXT("two\0group\0system"));
+    fx_thread_start(&f, 1, &f.t, FX_TEXT("one\0group\0system"));
+    fx_thread_start(&f, 2, &f.u, FX_TEXT("two\0group\0system"));
     announce_classes(&f);
-    sample(&f, &t, stacks);
-    sample(&f, &u, 3);
+    sample(&f, &f.t, stacks);
+    sample(&f, &f.u, 3);
     answer_all(&f, 0);
     noted += note(&f);
-    sample(&f, &u, 7);
+    sample(&f, &f.u, 7);
     shown += take(&f);
     noted += note(&f);
     uint32_t answered = f.nasked;
     announce_classes(&f);
     fx_class(&f, 999, 10000, 3, FX_TEXT("Lr/Rebound;\0\0a\0()V\0b\0()V\0c\0()V"));
-    sample(&f, &u, 100);
+    sample(&f, &f.u, 100);
     answer_all(&f, answered);
     answered = f.nasked;
     fx_thread_end(&f, 1);
@@ -151,12 +97,11 @@ static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thr
     f.m->sweep.due = 1;
     fx_sweep(&f, 1, CLASSES / 2);
     announce_classes(&f);
-    sample(&f, &u, 100);
+    sample(&f, &f.u, 100);
     answer_all(&f, answered);
     hpx_model_give_up(f.m);
     shown += take(&f);
-    first_failing = UINT64_MAX; /* memory is back: what was kept is shown */
-    last_failing = 0;
+    memory_allow(); /* memory is back: what was kept is shown */
     shown += take(&f);
     noted += note(&f);
     assert_int_equal(shown, hpx_model_samples(f.m));
@@ -165,16 +110,14 @@ static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thr
     lost = fx_counter(&f, HPX_C_LOST_NO_MEMORY);
     assert_int_equal(shown + lost, f.sent);
     assert_int_equal(hpx_model_unresolved(f.m), 0);
-    hpx_model_thread_gone(f.m, &t);
-    hpx_model_thread_gone(f.m, &u);
     fx_end(&f);
 }
 
 /* The calls of a run without failure. */
 static uint64_t count_calls(uint32_t stacks, bool by_thread)
 {
-    scenario(UINT64_MAX, 0, stacks, by_thread);
-    return calls;
+    scenario(MEMORY_NEVER, 0, stacks, by_thread);
+    return memory_calls();
 }
 
 static void scenario_without_failure_loses_nothing(void **state)
@@ -219,9 +162,9 @@ static void growth_of_large_tables_that_fails_is_tried_again(void **state)
 static void growth_that_fails_at_first_loses_nothing(void **state)
 {
     (void)state;
-    failing_maps = 100;
-    scenario(UINT64_MAX, 0, STACKS, false);
-    assert_int_equal(failing_maps, 0);
+    memory_fail_maps(100);
+    scenario(MEMORY_NEVER, 0, STACKS, false);
+    assert_int_equal(memory_maps_left(), 0);
     assert_int_equal(lost, 0);
 }
 

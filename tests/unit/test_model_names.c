@@ -2,7 +2,7 @@
 /* test_model_names.c: how sampled methods get their names and lines, and what is shown when they do not. */
 #include "model_fixture.h"
 
-static const struct hpx_model_config no_lines = {.lines = false};
+static const struct hpx_model_config no_lines = {.lines = false}, with_signatures = {.signatures = true};
 static const struct hpx_line lines_of_a[] = {{0, 10}, {5, 12}, {9, 11}};
 
 #define CLASS_TEXT  FX_TEXT("Lp/C;\0C.java\0a\0(I)V\0b\0()V\0a\0()V") /* ids 8, 16, 24 */
@@ -15,175 +15,147 @@ static const struct hpx_trace_rec *only_trace(struct hpx_snapshot *s)
     return s->rows[0].trace;
 }
 
-/* Samples one frame and asserts how it is shown. */
-static void assert_shown(struct fx *f, struct hpx_thread *t, uint64_t method, int32_t bci, const char *want)
+#define FRAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* A snapshot of this total has one row, whose trace has these frames. */
+static void assert_only_trace(struct fx *f, uint64_t total, const char *const *frames)
 {
-    fx_define(f, t, 0, 1, FX_STACK({method, bci}));
-    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, want);
+    struct hpx_snapshot *s = fx_snapshot(f, total, 1);
+    uint32_t n = 0;
+    for (; frames[n]; n++) {
+        fx_assert_frame(only_trace(s), n, frames[n]);
+    }
+    assert_int_equal(only_trace(s)->nframes, n);
     hpx_snapshot_destroy(s);
 }
 
-static void finish(struct fx *f, struct hpx_thread *t)
+/* Samples one frame and asserts how it is shown. */
+static void assert_shown(struct fx *f, uint64_t method, int32_t bci, const char *want)
 {
-    hpx_model_thread_gone(f->m, t);
-    fx_end(f);
+    fx_define(f, &f->t, 0, 1, FX_STACK({method, bci}));
+    assert_only_trace(f, 1, FRAMES(want));
 }
 
 static void names_of_an_announced_class_need_no_request_without_lines(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    assert_shown(&f, &t, 8, 3, "p.C.a(C.java:-1)");
-    assert_shown(&f, &t, 16, 3, "p.C.b(C.java:-1)");
-    assert_int_equal(f.nasked, 0);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    assert_shown(f, 8, 3, "p.C.a(C.java:-1)");
+    assert_shown(f, 16, 3, "p.C.b(C.java:-1)");
+    assert_int_equal(f->nasked, 0);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
 }
 
 static void lines_are_asked_for_once_a_method_when_it_is_first_sampled(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    assert_int_equal(f.nasked, 0);
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 3}, {8, 4}, {16, 1}));
-    fx_define(&f, &t, 1, 1, FX_STACK({16, 3}, {8, 3}));
-    assert_int_equal(f.nasked, 2);
-    assert_int_equal(hpx_model_unresolved(f.m), 2);
-    assert_int_equal(f.asked[0]->id, 8);
-    assert_int_equal(f.asked[1]->id, 16);
-    assert_int_equal(f.asked[0]->ref, 77);
-    assert_false(f.asked[0]->want_name);
-    assert_true(f.asked[0]->want_lines);
-    fx_answer(&f, 1, NULL, 0, "", 0);
-    fx_answer(&f, 0, lines_of_a, 3, "", 0);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
-    fx_answer(&f, 0, lines_of_a, 3, "", 0); /* answered twice */
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    assert_int_equal(f->nasked, 0);
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 3}, {8, 4}, {16, 1}));
+    fx_define(f, &f->t, 1, 1, FX_STACK({16, 3}, {8, 3}));
+    assert_int_equal(f->nasked, 2);
+    assert_int_equal(hpx_model_unresolved(f->m), 2);
+    assert_int_equal(f->asked[0]->id, 8);
+    assert_int_equal(f->asked[1]->id, 16);
+    assert_int_equal(f->asked[0]->ref, 77);
+    assert_false(f->asked[0]->want_name);
+    assert_true(f->asked[0]->want_lines);
+    fx_answer(f, 1, NULL, 0, "", 0);
+    fx_answer(f, 0, lines_of_a, 3, "", 0);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    fx_answer(f, 0, lines_of_a, 3, "", 0); /* answered twice */
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
 }
 
 static void line_is_that_of_the_last_entry_at_or_below_the_bci(void **state)
 {
-    (void)state;
+    struct fx *f = *state;
     static const struct hpx_line late[] = {{4, 40}, {6, 0}, {65535, 65535}};
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    fx_define(&f, &t, 0, 1,
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    fx_define(f, &f->t, 0, 1,
               FX_STACK({8, 0}, {8, 4}, {8, 5}, {8, 8}, {8, 9}, {8, 5000}, {8, -1}, {8, -3}, {16, 3}, {16, 4}, {16, 6}, {16, 65535}));
-    fx_answer(&f, 0, lines_of_a, 3, "", 0);
-    fx_answer(&f, 1, late, 3, "", 0);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    fx_answer(f, 0, lines_of_a, 3, "", 0);
+    fx_answer(f, 1, late, 3, "", 0);
+    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     static const int32_t want[] = {10, 10, 12, 12, 11, 11, -1, -1, -1, 40, -1, 65535};
     for (uint32_t i = 0; i < 12; i++) {
         assert_int_equal(only_trace(s)->frames[i].line, want[i]);
     }
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNLINED), 0);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
     hpx_snapshot_destroy(s);
-    finish(&f, &t);
 }
 
 static void traces_that_print_alike_are_one(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 5}));
-    fx_define(&f, &t, 1, 2, FX_STACK({8, 8}));
-    fx_define(&f, &t, 2, 4, FX_STACK({8, 9}));
-    fx_define(&f, &t, 3, 8, FX_STACK({24, 1})); /* an overload on the same line */
-    fx_answer(&f, 0, lines_of_a, 3, "", 0);
-    fx_answer(&f, 1, &lines_of_a[1], 1, "", 0);
-    fx_define(&f, &t, 4, 16, FX_STACK({24, 5}));
-    struct hpx_snapshot *s = fx_snapshot(&f, 31, 3);
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
+    fx_define(f, &f->t, 1, 2, FX_STACK({8, 8}));
+    fx_define(f, &f->t, 2, 4, FX_STACK({8, 9}));
+    fx_define(f, &f->t, 3, 8, FX_STACK({24, 1})); /* an overload on the same line */
+    fx_answer(f, 0, lines_of_a, 3, "", 0);
+    fx_answer(f, 1, &lines_of_a[1], 1, "", 0);
+    fx_define(f, &f->t, 4, 16, FX_STACK({24, 5}));
+    struct hpx_snapshot *s = fx_snapshot(f, 31, 3);
     assert_int_equal(fx_row(s, 300001)->count, 1 + 2 + 16);
     assert_int_equal(fx_row(s, 300002)->count, 4);
     assert_int_equal(fx_row(s, 300003)->count, 8); /* bci 1 lies before the first line */
     hpx_snapshot_destroy(s);
-    finish(&f, &t);
 }
 
 static void overloads_are_different_when_signatures_are_asked_for(void **state)
 {
-    (void)state;
-    const struct hpx_model_config cfg = {.signatures = true};
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &cfg);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    fx_class(&f, 78, 800, 1, "", 0);
-    assert_shown(&f, &t, 8, 1, "p.C.a(I)V(C.java:-1)");
-    assert_shown(&f, &t, 24, 1, "p.C.a()V(C.java:-1)");
-    fx_define(&f, &t, 0, 1, FX_STACK({800, 1}));
-    fx_answer(&f, 0, NULL, 0, ANSWER_TEXT);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    fx_class(f, 78, 800, 1, "", 0);
+    assert_shown(f, 8, 1, "p.C.a(I)V(C.java:-1)");
+    assert_shown(f, 24, 1, "p.C.a()V(C.java:-1)");
+    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
+    fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
+    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     fx_assert_frame(only_trace(s), 0, "p.U.u()V(U.java:-1)");
     assert_int_equal(only_trace(s)->serial, 300003);
     hpx_snapshot_destroy(s);
-    finish(&f, &t);
 }
 
 static void class_loaded_before_is_named_by_the_answer(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    fx_class(&f, 5, 800, 2, "", 0);
-    fx_define(&f, &t, 0, 1, FX_STACK({808, 1}));
-    assert_int_equal(f.nasked, 1);
-    assert_true(f.asked[0]->want_name);
-    assert_false(f.asked[0]->want_lines);
-    fx_answer(&f, 0, NULL, 0, ANSWER_TEXT);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, "p.U.u(U.java:-1)");
-    hpx_snapshot_destroy(s);
-    fx_define(&f, &t, 0, 1, FX_STACK({800, 1})); /* its class has a name now, it has none */
-    assert_int_equal(f.nasked, 2);
-    assert_true(f.asked[1]->want_name);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 5, 800, 2, "", 0);
+    fx_define(f, &f->t, 0, 1, FX_STACK({808, 1}));
+    assert_int_equal(f->nasked, 1);
+    assert_true(f->asked[0]->want_name);
+    assert_false(f->asked[0]->want_lines);
+    fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
+    assert_only_trace(f, 1, FRAMES("p.U.u(U.java:-1)"));
+    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1})); /* its class has a name now, it has none */
+    assert_int_equal(f->nasked, 2);
+    assert_true(f->asked[1]->want_name);
 }
 
 static void unanswered_method_gets_its_name_in_a_later_snapshot(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 5, 800, 1, "", 0);
-    assert_shown(&f, &t, 800, 1, "hprofx.unknown.method(:-1)");
-    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 4);
-    fx_answer(&f, 0, lines_of_a, 3, ANSWER_TEXT);
-    struct hpx_snapshot *s = fx_snapshot(&f, 4, 1);
+    struct fx *f = *state;
+    fx_class(f, 5, 800, 1, "", 0);
+    assert_shown(f, 800, 1, "hprofx.unknown.method(:-1)");
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 4);
+    fx_answer(f, 0, lines_of_a, 3, ANSWER_TEXT);
+    struct hpx_snapshot *s = fx_snapshot(f, 4, 1);
     fx_assert_frame(only_trace(s), 0, "p.U.u(U.java:10)");
     assert_int_equal(only_trace(s)->serial, 300002);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 0);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
     hpx_snapshot_destroy(s);
-    finish(&f, &t);
 }
 
 static void method_without_class_or_id_is_shown_as_unknown_and_counted_once(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    fx_define(&f, &t, 0, 1, FX_STACK({0, 5}, {4096, 5}, {8, 5}, {0, 5}));
-    fx_answer(&f, 0, lines_of_a, 3, "", 0);
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    fx_define(f, &f->t, 0, 1, FX_STACK({0, 5}, {4096, 5}, {8, 5}, {0, 5}));
+    fx_answer(f, 0, lines_of_a, 3, "", 0);
     for (int i = 0; i < 2; i++) {
-        fx_event(&f, &t, HPX_EV_SAMPLE, 0, 1);
-        struct hpx_snapshot *s = fx_snapshot(&f, i ? 1 : 2, 1);
+        fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 1);
+        struct hpx_snapshot *s = fx_snapshot(f, i ? 1 : 2, 1);
         const struct hpx_trace_rec *r = only_trace(s);
         assert_int_equal(r->serial, 300001);
         fx_assert_frame(r, 0, "hprofx.unknown.method(:-1)");
@@ -191,201 +163,151 @@ static void method_without_class_or_id_is_shown_as_unknown_and_counted_once(void
         fx_assert_frame(r, 2, "p.C.a(C.java:12)");
         hpx_snapshot_destroy(s);
     }
-    assert_int_equal(f.nasked, 1);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 2);
-    finish(&f, &t);
+    assert_int_equal(f->nasked, 1);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
 }
 
 static void class_gone_before_it_was_named_is_shown_as_unloaded(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 5, 800, 2, "", 0);
-    fx_class(&f, 0, 1600, 1, "", 0); /* no reference: nothing can be asked */
-    fx_define(&f, &t, 0, 1, FX_STACK({800, 1}));
-    fx_define(&f, &t, 1, 2, FX_STACK({1600, 1}));
-    assert_int_equal(f.nasked, 1);
-    fx_answer_gone(&f, 0);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
-    struct hpx_snapshot *s = fx_snapshot(&f, 3, 1);
-    fx_assert_frame(only_trace(s), 0, "hprofx.unknown.unloaded_class(:-1)");
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 2);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNLINED), 0);
-    hpx_snapshot_destroy(s);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 5, 800, 2, "", 0);
+    fx_class(f, 0, 1600, 1, "", 0); /* no reference: nothing can be asked */
+    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
+    fx_define(f, &f->t, 1, 2, FX_STACK({1600, 1}));
+    assert_int_equal(f->nasked, 1);
+    fx_answer_gone(f, 0);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_only_trace(f, 3, FRAMES("hprofx.unknown.unloaded_class(:-1)"));
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
 }
 
 static void class_gone_before_its_lines_keeps_its_names(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 5}));
-    fx_answer_gone(&f, 0);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, "p.C.a(C.java:-1)");
-    hpx_snapshot_destroy(s);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 0);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNLINED), 1);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
+    fx_answer_gone(f, 0);
+    assert_only_trace(f, 1, FRAMES("p.C.a(C.java:-1)"));
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 1);
 }
 
 static void giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_class(&f, 5, 800, 1, "", 0);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    fx_define(&f, &t, 0, 1, FX_STACK({800, 1}, {8, 5}));
-    hpx_model_give_up(f.m);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 1);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNLINED), 1);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, "hprofx.unknown.unloaded_class(:-1)");
-    fx_assert_frame(only_trace(s), 1, "p.C.a(C.java:-1)");
-    hpx_snapshot_destroy(s);
-    fx_answer(&f, 0, lines_of_a, 3, ANSWER_TEXT);
-    fx_answer(&f, 1, lines_of_a, 3, "", 0);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
-    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 1);
-    s = fx_snapshot(&f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, "p.U.u(U.java:10)");
-    fx_assert_frame(only_trace(s), 1, "p.C.a(C.java:12)");
-    hpx_snapshot_destroy(s);
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 1);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 5, 800, 1, "", 0);
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}, {8, 5}));
+    hpx_model_give_up(f->m);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 1);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 1);
+    assert_only_trace(f, 1, FRAMES("hprofx.unknown.unloaded_class(:-1)", "p.C.a(C.java:-1)"));
+    fx_answer(f, 0, lines_of_a, 3, ANSWER_TEXT);
+    fx_answer(f, 1, lines_of_a, 3, "", 0);
+    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 1);
+    assert_only_trace(f, 1, FRAMES("p.U.u(U.java:10)", "p.C.a(C.java:12)"));
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 1);
 }
 
 static void second_message_of_a_class_breaks_nothing(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    fx_class(&f, 5, 800, 1, "", 0);
-    fx_define(&f, &t, 0, 1, FX_STACK({800, 1}));
-    fx_class(&f, 6, 800, 2, FX_TEXT("Lp/U;\0U.java\0u\0()V\0v\0()V")); /* named now, and a method more */
-    fx_class(&f, 7, 800, 2, FX_TEXT("Lp/U;\0U.java\0u\0()V\0v\0()V"));
-    fx_answer(&f, 0, NULL, 0, ANSWER_TEXT);
-    fx_define(&f, &t, 1, 2, FX_STACK({800, 1}));
-    struct hpx_snapshot *s = fx_snapshot(&f, 3, 1); /* both print alike */
-    fx_assert_frame(only_trace(s), 0, "p.U.u(U.java:-1)");
-    hpx_snapshot_destroy(s);
-    assert_shown(&f, &t, 808, 1, "p.U.v(U.java:-1)");
-    assert_shown(&f, &t, 800, 1, "p.U.u(U.java:-1)");
-    assert_int_equal(f.nasked, 1);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 5, 800, 1, "", 0);
+    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
+    fx_class(f, 6, 800, 2, FX_TEXT("Lp/U;\0U.java\0u\0()V\0v\0()V")); /* named now, and a method more */
+    fx_class(f, 7, 800, 2, FX_TEXT("Lp/U;\0U.java\0u\0()V\0v\0()V"));
+    fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
+    fx_define(f, &f->t, 1, 2, FX_STACK({800, 1}));
+    assert_only_trace(f, 3, FRAMES("p.U.u(U.java:-1)")); /* both print alike */
+    assert_shown(f, 808, 1, "p.U.v(U.java:-1)");
+    assert_shown(f, 800, 1, "p.U.u(U.java:-1)");
+    assert_int_equal(f->nasked, 1);
 }
 
 static void id_bound_to_another_class_labels_only_later_stacks(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    fx_class(&f, 1, 8, 1, FX_TEXT("Lold/C;\0O.java\0a\0()V"));
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}));
-    fx_class(&f, 2, 8, 1, FX_TEXT("Lnew/C;\0N.java\0a\0()V"));
-    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 2); /* the slot still means its last definition */
-    fx_define(&f, &t, 1, 4, FX_STACK({8, 1}));
-    fx_event(&f, &t, HPX_EV_SAMPLE, 1, 8);
-    struct hpx_snapshot *s = fx_snapshot(&f, 15, 2);
+    struct fx *f = *state;
+    fx_class(f, 1, 8, 1, FX_TEXT("Lold/C;\0O.java\0a\0()V"));
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
+    fx_class(f, 2, 8, 1, FX_TEXT("Lnew/C;\0N.java\0a\0()V"));
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 2); /* the slot still means its last definition */
+    fx_define(f, &f->t, 1, 4, FX_STACK({8, 1}));
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 8);
+    struct hpx_snapshot *s = fx_snapshot(f, 15, 2);
     fx_assert_frame(fx_row(s, 300001)->trace, 0, "old.C.a(O.java:-1)");
     fx_assert_frame(fx_row(s, 300002)->trace, 0, "new.C.a(N.java:-1)");
     assert_int_equal(fx_row(s, 300001)->count, 3);
     assert_int_equal(fx_row(s, 300002)->count, 12);
     hpx_snapshot_destroy(s);
-    fx_class(&f, 0, 8, 1, FX_TEXT("Lnew/C;\0N.java\0z\0()V")); /* no reference: never taken for the same class */
-    assert_shown(&f, &t, 8, 1, "new.C.z(N.java:-1)");
-    fx_class(&f, 4, 8, 1, FX_TEXT("Lnew/C;\0Other.java\0z\0()V")); /* the same names in another class */
-    assert_shown(&f, &t, 8, 1, "new.C.z(Other.java:-1)");
-    fx_class(&f, 3, 8, 1, FX_TEXT("Lnew/D;\0D.java\0d\0()V"));
-    fx_class(&f, 5, 8, 1, FX_TEXT("Lnew/D;\0D.java\0e\0()V")); /* the same name of the class, another of the method */
-    assert_shown(&f, &t, 8, 1, "new.D.e(D.java:-1)");
-    finish(&f, &t);
+    fx_class(f, 0, 8, 1, FX_TEXT("Lnew/C;\0N.java\0z\0()V")); /* no reference: never taken for the same class */
+    assert_shown(f, 8, 1, "new.C.z(N.java:-1)");
+    fx_class(f, 4, 8, 1, FX_TEXT("Lnew/C;\0Other.java\0z\0()V")); /* the same names in another class */
+    assert_shown(f, 8, 1, "new.C.z(Other.java:-1)");
+    fx_class(f, 3, 8, 1, FX_TEXT("Lnew/D;\0D.java\0d\0()V"));
+    fx_class(f, 5, 8, 1, FX_TEXT("Lnew/D;\0D.java\0e\0()V")); /* the same name of the class, another of the method */
+    assert_shown(f, 8, 1, "new.D.e(D.java:-1)");
 }
 
 static void method_sampled_before_its_class_was_announced_gets_its_name(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 5}));
-    assert_int_equal(f.nasked, 0);
-    fx_class(&f, 77, 8, 3, CLASS_TEXT);
-    assert_int_equal(f.nasked, 1);
-    fx_answer(&f, 0, lines_of_a, 3, "", 0);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, "p.C.a(C.java:12)");
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNNAMED), 0);
-    hpx_snapshot_destroy(s);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
+    assert_int_equal(f->nasked, 0);
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    assert_int_equal(f->nasked, 1);
+    fx_answer(f, 0, lines_of_a, 3, "", 0);
+    assert_only_trace(f, 1, FRAMES("p.C.a(C.java:12)"));
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
 }
 
 static void broken_messages_name_nothing_and_break_nothing(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    fx_class(&f, 1, 8, 3, "Lp/C", 4);   /* no end, no names */
-    fx_class(&f, 2, 100, 0, "", 0);     /* no methods */
-    fx_class(&f, 3, 0, 1, "", 0);       /* the id 0 */
-    fx_class(&f, 4, 200, 1, "\0\0", 2); /* all empty */
-    fx_define(&f, &t, 0, 1, FX_STACK({8, 1}, {200, 1}, {0, 1}));
-    assert_int_equal(f.nasked, 2);
-    f.asked[1]->method += 1000; /* an answer to what was never asked */
-    fx_answer(&f, 1, NULL, 0, ANSWER_TEXT);
-    f.asked[1]->method -= 1000;
-    assert_int_equal(hpx_model_unresolved(f.m), 2);
-    fx_answer(&f, 0, NULL, 0, "x", 1);
-    fx_answer(&f, 1, NULL, 0, "\0", 1);
-    struct hpx_snapshot *s = fx_snapshot(&f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, "hprofx.unknown.unloaded_class(:-1)");
-    fx_assert_frame(only_trace(s), 1, "hprofx.unknown.unloaded_class(:-1)");
-    fx_assert_frame(only_trace(s), 2, "hprofx.unknown.method(:-1)");
-    hpx_snapshot_destroy(s);
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 1, 8, 3, "Lp/C", 4);   /* no end, no names */
+    fx_class(f, 2, 100, 0, "", 0);     /* no methods */
+    fx_class(f, 3, 0, 1, "", 0);       /* the id 0 */
+    fx_class(f, 4, 200, 1, "\0\0", 2); /* all empty */
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}, {200, 1}, {0, 1}));
+    assert_int_equal(f->nasked, 2);
+    f->asked[1]->method += 1000; /* an answer to what was never asked */
+    fx_answer(f, 1, NULL, 0, ANSWER_TEXT);
+    f->asked[1]->method -= 1000;
+    assert_int_equal(hpx_model_unresolved(f->m), 2);
+    fx_answer(f, 0, NULL, 0, "x", 1);
+    fx_answer(f, 1, NULL, 0, "\0", 1);
+    assert_only_trace(f, 1,
+                      FRAMES("hprofx.unknown.unloaded_class(:-1)", "hprofx.unknown.unloaded_class(:-1)", "hprofx.unknown.method(:-1)"));
 }
 
 static void array_and_source_less_classes_are_shown_in_java_form(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    fx_class(&f, 1, 8, 1, FX_TEXT("Lp/C$D;\0\0<init>\0"));
-    assert_shown(&f, &t, 8, 1, "p.C$D.<init>(:-1)");
-    finish(&f, &t);
+    struct fx *f = *state;
+    fx_class(f, 1, 8, 1, FX_TEXT("Lp/C$D;\0\0<init>\0"));
+    assert_shown(f, 8, 1, "p.C$D.<init>(:-1)");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_an_announced_class_need_no_request_without_lines),
-        cmocka_unit_test(lines_are_asked_for_once_a_method_when_it_is_first_sampled),
-        cmocka_unit_test(line_is_that_of_the_last_entry_at_or_below_the_bci),
-        cmocka_unit_test(traces_that_print_alike_are_one),
-        cmocka_unit_test(overloads_are_different_when_signatures_are_asked_for),
-        cmocka_unit_test(class_loaded_before_is_named_by_the_answer),
-        cmocka_unit_test(unanswered_method_gets_its_name_in_a_later_snapshot),
-        cmocka_unit_test(method_without_class_or_id_is_shown_as_unknown_and_counted_once),
-        cmocka_unit_test(class_gone_before_it_was_named_is_shown_as_unloaded),
-        cmocka_unit_test(class_gone_before_its_lines_keeps_its_names),
-        cmocka_unit_test(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken),
-        cmocka_unit_test(second_message_of_a_class_breaks_nothing),
-        cmocka_unit_test(id_bound_to_another_class_labels_only_later_stacks),
-        cmocka_unit_test(method_sampled_before_its_class_was_announced_gets_its_name),
-        cmocka_unit_test(broken_messages_name_nothing_and_break_nothing),
-        cmocka_unit_test(array_and_source_less_classes_are_shown_in_java_form),
+        FX_TEST(names_of_an_announced_class_need_no_request_without_lines, &no_lines),
+        FX_TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, NULL),
+        FX_TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, NULL),
+        FX_TEST(traces_that_print_alike_are_one, NULL),
+        FX_TEST(overloads_are_different_when_signatures_are_asked_for, &with_signatures),
+        FX_TEST(class_loaded_before_is_named_by_the_answer, &no_lines),
+        FX_TEST(unanswered_method_gets_its_name_in_a_later_snapshot, NULL),
+        FX_TEST(method_without_class_or_id_is_shown_as_unknown_and_counted_once, NULL),
+        FX_TEST(class_gone_before_it_was_named_is_shown_as_unloaded, NULL),
+        FX_TEST(class_gone_before_its_lines_keeps_its_names, NULL),
+        FX_TEST(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken, NULL),
+        FX_TEST(second_message_of_a_class_breaks_nothing, &no_lines),
+        FX_TEST(id_bound_to_another_class_labels_only_later_stacks, &no_lines),
+        FX_TEST(method_sampled_before_its_class_was_announced_gets_its_name, NULL),
+        FX_TEST(broken_messages_name_nothing_and_break_nothing, &no_lines),
+        FX_TEST(array_and_source_less_classes_are_shown_in_java_form, &no_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,170 +23,139 @@ static void announce(struct fx *f, uint32_t from, uint32_t to)
 }
 
 /* A sample in method b of the ids at `at`, which must be shown as one of class k. */
-static void assert_labelled(struct fx *f, struct hpx_thread *t, uint32_t at, uint32_t k)
+static void assert_labelled(struct fx *f, uint32_t at, uint32_t k)
 {
     char want[128];
     (void)snprintf(want, sizeof(want), "gen.C%u.b%u(C%u.java:-1)", k, k, k);
-    fx_define(f, t, 0, 1, FX_STACK({ID(at) + 8, 1}));
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(at) + 8, 1}));
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     fx_assert_frame(s->rows[0].trace, 0, want);
     hpx_snapshot_destroy(s);
 }
 
-static void finish(struct fx *f, struct hpx_thread *t)
-{
-    hpx_model_thread_gone(f->m, t);
-    fx_end(f);
-}
-
 static void few_classes_are_not_asked_about(void **state)
 {
-    (void)state;
-    struct fx f;
-    fx_begin(&f, NULL);
-    announce(&f, 0, 999);
-    assert_false(hpx_model_pass_end(f.m));
-    assert_null(f.sweep);
-    announce(&f, 999, 1000);
-    assert_false(hpx_model_pass_end(f.m));
-    assert_non_null(f.sweep);
-    assert_false(hpx_model_pass_end(f.m)); /* one batch at a time */
-    assert_int_equal(f.nsweeps, 1);
-    fx_end(&f);
+    struct fx *f = *state;
+    announce(f, 0, 999);
+    assert_false(hpx_model_pass_end(f->m));
+    assert_null(f->sweep);
+    announce(f, 999, 1000);
+    assert_false(hpx_model_pass_end(f->m));
+    assert_non_null(f->sweep);
+    assert_false(hpx_model_pass_end(f->m)); /* one batch at a time */
+    assert_int_equal(f->nsweeps, 1);
 }
 
 static void unloaded_classes_are_forgotten_and_their_references_dropped(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    announce(&f, 0, 3000);
-    fx_sweep(&f, 1001, 3001);
-    assert_int_equal(hpx_model_classes(f.m), 1000);
-    assert_int_equal(fx_counter(&f, HPX_C_CLASSES_UNLOADED), 2000);
-    assert_int_equal(f.ndropped, 2000);
-    assert_int_equal(f.dropped, (1001u + 3000u) * 1000u);
-    assert_int_equal(f.nsweeps, 3); /* batches of 1024 */
-    assert_labelled(&f, &t, 999, 999);
-    finish(&f, &t);
+    struct fx *f = *state;
+    announce(f, 0, 3000);
+    fx_sweep(f, 1001, 3001);
+    assert_int_equal(hpx_model_classes(f->m), 1000);
+    assert_int_equal(fx_counter(f, HPX_C_CLASSES_UNLOADED), 2000);
+    assert_int_equal(f->ndropped, 2000);
+    assert_int_equal(f->dropped, (1001u + 3000u) * 1000u);
+    assert_int_equal(f->nsweeps, 3); /* batches of 1024 */
+    assert_labelled(f, 999, 999);
 }
 
 static void tables_of_classes_that_come_and_go_do_not_grow(void **state)
 {
-    (void)state;
-    struct fx f;
+    struct fx *f = *state;
     size_t early = 0;
-    fx_begin(&f, &no_lines);
     for (uint32_t k = 0; k < 60000; k += 100) { /* 500 live at once; names of equal length, so that sizes compare */
-        announce(&f, 100000 + k, 100000 + k + 100);
-        fx_sweep(&f, 1, 100000 + (k < 400 ? 0 : k - 400));
-        assert_true(hpx_model_classes(f.m) <= 1500);
+        announce(f, 100000 + k, 100000 + k + 100);
+        fx_sweep(f, 1, 100000 + (k < 400 ? 0 : k - 400));
+        assert_true(hpx_model_classes(f->m) <= 1500);
         if (k < 6000) {
-            early = early > hpx_model_bytes(f.m) ? early : hpx_model_bytes(f.m);
+            early = early > hpx_model_bytes(f->m) ? early : hpx_model_bytes(f->m);
         } else {
-            assert_true(hpx_model_bytes(f.m) <= early);
+            assert_true(hpx_model_bytes(f->m) <= early);
         }
     }
-    assert_true(fx_counter(&f, HPX_C_CLASSES_UNLOADED) > 58000);
-    fx_end(&f);
+    assert_true(fx_counter(f, HPX_C_CLASSES_UNLOADED) > 58000);
 }
 
 static void classes_that_live_are_asked_about_seldom(void **state)
 {
-    (void)state;
-    struct fx f;
+    struct fx *f = *state;
     uint64_t asked = 0;
-    fx_begin(&f, &no_lines);
     for (uint32_t k = 0; k < 64000; k++) {
-        announce(&f, k, k + 1);
-        while (hpx_model_pass_end(f.m) || f.sweep) {
-            asked += f.sweep ? f.sweep->n : 0;
-            if (f.sweep) {
-                fx_answer_sweep(&f, 0, 0);
+        announce(f, k, k + 1);
+        while (hpx_model_pass_end(f->m) || f->sweep) {
+            asked += f->sweep ? f->sweep->n : 0;
+            if (f->sweep) {
+                fx_answer_sweep(f, 0, 0);
             }
         }
     }
-    assert_int_equal(hpx_model_classes(f.m), 64000);
+    assert_int_equal(hpx_model_classes(f->m), 64000);
     assert_int_equal(asked, 1000 + 2000 + 4000 + 8000 + 16000 + 32000 + 64000);
-    fx_end(&f);
 }
 
 static void sampled_methods_of_an_unloaded_class_keep_their_names(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    announce(&f, 0, 1000);
-    fx_define(&f, &t, 0, 1, FX_STACK({ID(7) + 8, 1}, {ID(8), 1}));
-    fx_sweep(&f, 0, UINT64_MAX);
-    assert_int_equal(hpx_model_classes(f.m), 0);
-    announce(&f, 1000, 3000); /* their numbers are free but for two */
-    assert_int_equal(f.m->methods.classes.len, 1 + 2 + 2000);
-    fx_event(&f, &t, HPX_EV_SAMPLE, 0, 4);
-    struct hpx_snapshot *s = fx_snapshot(&f, 5, 1);
+    struct fx *f = *state;
+    announce(f, 0, 1000);
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(7) + 8, 1}, {ID(8), 1}));
+    fx_sweep(f, 0, UINT64_MAX);
+    assert_int_equal(hpx_model_classes(f->m), 0);
+    announce(f, 1000, 3000); /* their numbers are free but for two */
+    assert_int_equal(f->m->methods.classes.len, 1 + 2 + 2000);
+    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 4);
+    struct hpx_snapshot *s = fx_snapshot(f, 5, 1);
     fx_assert_frame(s->rows[0].trace, 0, "gen.C7.b7(C7.java:-1)");
     fx_assert_frame(s->rows[0].trace, 1, "gen.C8.a8(C8.java:-1)");
     hpx_snapshot_destroy(s);
-    finish(&f, &t);
 }
 
 static void stack_that_comes_behind_the_answer_is_named(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, NULL);
-    announce(&f, 0, 1000);
-    fx_define(&f, &t, 1, 1, FX_STACK({ID(4), 1}));
-    assert_int_equal(f.nasked, 1);
-    assert_false(hpx_model_pass_end(f.m));
-    fx_answer_sweep(&f, 0, UINT64_MAX);
-    fx_define(&f, &t, 0, 1, FX_STACK({ID(5), 1}));
-    assert_true(hpx_model_pass_end(f.m)); /* asks for the next pass, which has what was in the rings before the answer */
-    assert_int_equal(f.ndropped, 0);
-    fx_define(&f, &t, 2, 1, FX_STACK({ID(6), 1}));
-    assert_false(hpx_model_pass_end(f.m));
-    assert_int_equal(f.ndropped, 1000);
-    assert_int_equal(f.nasked, 1); /* nothing about a class that is gone */
-    fx_answer_gone(&f, 0);
-    fx_define(&f, &t, 3, 1, FX_STACK({ID(7), 1})); /* nobody's id */
-    struct hpx_snapshot *s = fx_snapshot(&f, 4, 4);
+    struct fx *f = *state;
+    announce(f, 0, 1000);
+    fx_define(f, &f->t, 1, 1, FX_STACK({ID(4), 1}));
+    assert_int_equal(f->nasked, 1);
+    assert_false(hpx_model_pass_end(f->m));
+    fx_answer_sweep(f, 0, UINT64_MAX);
+    fx_define(f, &f->t, 0, 1, FX_STACK({ID(5), 1}));
+    assert_true(hpx_model_pass_end(f->m)); /* asks for the next pass, which has what was in the rings before the answer */
+    assert_int_equal(f->ndropped, 0);
+    fx_define(f, &f->t, 2, 1, FX_STACK({ID(6), 1}));
+    assert_false(hpx_model_pass_end(f->m));
+    assert_int_equal(f->ndropped, 1000);
+    assert_int_equal(f->nasked, 1); /* nothing about a class that is gone */
+    fx_answer_gone(f, 0);
+    fx_define(f, &f->t, 3, 1, FX_STACK({ID(7), 1})); /* nobody's id */
+    struct hpx_snapshot *s = fx_snapshot(f, 4, 4);
     fx_assert_frame(fx_row(s, 300001)->trace, 0, "gen.C4.a4(C4.java:-1)");
     fx_assert_frame(fx_row(s, 300002)->trace, 0, "gen.C5.a5(C5.java:-1)");
     fx_assert_frame(fx_row(s, 300003)->trace, 0, "gen.C6.a6(C6.java:-1)");
     fx_assert_frame(fx_row(s, 300004)->trace, 0, "hprofx.unknown.method(:-1)");
-    assert_int_equal(fx_counter(&f, HPX_C_METHODS_UNLINED), 3);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 3);
     hpx_snapshot_destroy(s);
-    finish(&f, &t);
 }
 
 /* The id of an unloaded class in another one: before the sweep, after it, and of a method that was sampled. */
 static void reused_ids_mean_the_class_that_announced_them_last(void **state)
 {
-    (void)state;
-    struct fx f;
-    struct hpx_thread t = {0};
-    fx_begin(&f, &no_lines);
-    announce(&f, 0, 1000);
-    assert_labelled(&f, &t, 3, 3);
-    announce_at(&f, 2000, 3);
-    announce_at(&f, 2001, 4);
-    assert_labelled(&f, &t, 4, 2001);
-    fx_sweep(&f, 1, 1001);
-    assert_int_equal(hpx_model_classes(f.m), 2);
-    assert_labelled(&f, &t, 3, 2000);
-    assert_labelled(&f, &t, 4, 2001);
-    announce_at(&f, 2002, 5);
-    assert_labelled(&f, &t, 5, 2002);
-    announce(&f, 3000, 4000);
-    fx_sweep(&f, 1, 3001);
-    announce_at(&f, 5000, 3);
-    announce_at(&f, 5001, 5);
-    assert_labelled(&f, &t, 3, 5000);
-    assert_labelled(&f, &t, 5, 5001);
-    finish(&f, &t);
+    struct fx *f = *state;
+    announce(f, 0, 1000);
+    assert_labelled(f, 3, 3);
+    announce_at(f, 2000, 3);
+    announce_at(f, 2001, 4);
+    assert_labelled(f, 4, 2001);
+    fx_sweep(f, 1, 1001);
+    assert_int_equal(hpx_model_classes(f->m), 2);
+    assert_labelled(f, 3, 2000);
+    assert_labelled(f, 4, 2001);
+    announce_at(f, 2002, 5);
+    assert_labelled(f, 5, 2002);
+    announce(f, 3000, 4000);
+    fx_sweep(f, 1, 3001);
+    announce_at(f, 5000, 3);
+    announce_at(f, 5001, 5);
+    assert_labelled(f, 3, 5000);
+    assert_labelled(f, 5, 5001);
 }
 
 static uint32_t next(uint64_t *seed)
@@ -200,28 +169,24 @@ static uint32_t next(uint64_t *seed)
 /* Each place of ids has an owner, the class that announced it last; each sample must be shown as its owner's. */
 static void random_classes_come_and_go_under_reused_ids(void **state)
 {
-    (void)state;
+    struct fx *f = *state;
     static uint32_t owner[PLACES]; /* class; 0: none so far */
-    struct fx f;
-    struct hpx_thread t = {0};
     uint64_t seed = 7;
-    fx_begin(&f, &no_lines);
     for (uint32_t k = 1; k < 40000; k++) {
         uint32_t at = next(&seed) % PLACES;
         owner[at] = k;
-        announce_at(&f, k, at);
+        announce_at(f, k, at);
         uint32_t sampled = next(&seed) % PLACES;
         if (k % 16 == 0 && owner[sampled] && owner[sampled] + 2000 > k) {
-            assert_labelled(&f, &t, sampled, owner[sampled]);
+            assert_labelled(f, sampled, owner[sampled]);
         }
         if (k > 2000 && k % 64 == 0) {
-            fx_sweep(&f, 0, k - 2000 + 1); /* references of classes before k - 2000 */
+            fx_sweep(f, 0, k - 2000 + 1); /* references of classes before k - 2000 */
         }
     }
-    assert_true(fx_counter(&f, HPX_C_CLASSES_UNLOADED) > 30000);
-    assert_true(f.m->methods.index.removed > 0);
-    assert_true(f.m->methods.index.mask < 32768);
-    finish(&f, &t);
+    assert_true(fx_counter(f, HPX_C_CLASSES_UNLOADED) > 30000);
+    assert_true(f->m->methods.index.removed > 0);
+    assert_true(f->m->methods.index.mask < 32768);
 }
 
 static void model_that_can_ask_nobody_forgets_nothing(void **state)
@@ -238,14 +203,14 @@ static void model_that_can_ask_nobody_forgets_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_classes_are_not_asked_about),
-        cmocka_unit_test(unloaded_classes_are_forgotten_and_their_references_dropped),
-        cmocka_unit_test(tables_of_classes_that_come_and_go_do_not_grow),
-        cmocka_unit_test(classes_that_live_are_asked_about_seldom),
-        cmocka_unit_test(sampled_methods_of_an_unloaded_class_keep_their_names),
-        cmocka_unit_test(stack_that_comes_behind_the_answer_is_named),
-        cmocka_unit_test(reused_ids_mean_the_class_that_announced_them_last),
-        cmocka_unit_test(random_classes_come_and_go_under_reused_ids),
+        FX_TEST(few_classes_are_not_asked_about, NULL),
+        FX_TEST(unloaded_classes_are_forgotten_and_their_references_dropped, &no_lines),
+        FX_TEST(tables_of_classes_that_come_and_go_do_not_grow, &no_lines),
+        FX_TEST(classes_that_live_are_asked_about_seldom, &no_lines),
+        FX_TEST(sampled_methods_of_an_unloaded_class_keep_their_names, &no_lines),
+        FX_TEST(stack_that_comes_behind_the_answer_is_named, NULL),
+        FX_TEST(reused_ids_mean_the_class_that_announced_them_last, &no_lines),
+        FX_TEST(random_classes_come_and_go_under_reused_ids, &no_lines),
         cmocka_unit_test(model_that_can_ask_nobody_forgets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

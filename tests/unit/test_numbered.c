@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_numbered.c: an array grows to a number, keeps what it had, and stands when there is no memory. */
 #include "cmocka_all.h"
+#include "failing_memory.h"
 #include "numbered.h"
 #include <stdlib.h>
-
-static bool no_memory;
-
-void *__real_realloc(void *p, size_t n);
-void *__wrap_realloc(void *p, size_t n);
-void *__wrap_realloc(void *p, size_t n)
-{
-    return no_memory ? NULL : __real_realloc(p, n);
-}
 
 static void elements_are_clear_and_keep_what_they_had(void **state)
 {
@@ -37,15 +29,15 @@ static void without_memory_nothing_changes(void **state)
 {
     struct hpx_numbered a = {.elements = NULL};
     (void)state;
-    no_memory = true;
+    memory_refuse();
     assert_null(hpx_numbered_reach(&a, 0, 1));
-    no_memory = false;
+    memory_allow();
     *(char *)hpx_numbered_reach(&a, 1, 1) = 'x';
-    no_memory = true;
+    memory_refuse();
     assert_null(hpx_numbered_reach(&a, 100000, 1));
     assert_null(hpx_numbered_reach(&a, UINT32_MAX, 1));
     assert_int_equal(*(char *)hpx_numbered_reach(&a, 1, 1), 'x');
-    no_memory = false;
+    memory_allow();
     hpx_numbered_fini(&a);
 }
 

@@ -56,6 +56,17 @@ static void refuses(const char *line, const char *message)
     assert_int_equal(o.depth, empty.depth);
 }
 
+/* Refuses these values of an option alike. */
+static void refuses_values(const char *option, const char *must_be, const char *const *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char line[64], message[160];
+        (void)snprintf(line, sizeof(line), "%s=%s", option, values[i]);
+        (void)snprintf(message, sizeof(message), "hprof option error: %s option value must be %s (%s)", option, must_be, line);
+        refuses(line, message);
+    }
+}
+
 static void write_file(const char *name, const void *text, size_t n)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -179,12 +190,7 @@ static void options_interval_takes_fractions_and_stays_in_its_bounds(void **stat
         assert_int_equal(o.interval_ns, good[i].ns);
         hpx_options_fini(&o);
     }
-    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
-        char line[64], message[160];
-        (void)snprintf(line, sizeof(line), "interval=%s", bad[i]);
-        (void)snprintf(message, sizeof(message), "hprof option error: interval option value must be decimal and > 0 (%s)", line);
-        refuses(line, message);
-    }
+    refuses_values("interval", "decimal and > 0", bad, HPX_ARRAY_LEN(bad));
 }
 
 static void options_sampler_names_an_engine(void **state)
@@ -217,12 +223,7 @@ static void options_signal_is_one_that_the_vm_leaves_alone(void **state)
         assert_int_equal(o.signal, good[i].number > 0 ? good[i].number : SIGRTMIN - good[i].number);
         hpx_options_fini(&o);
     }
-    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
-        char line[64], message[160];
-        (void)snprintf(line, sizeof(line), "signal=%s", bad[i]);
-        (void)snprintf(message, sizeof(message), "hprof option error: signal option value must be PROF|VTALRM|USR1|RTMIN+N (%s)", line);
-        refuses(line, message);
-    }
+    refuses_values("signal", "PROF|VTALRM|USR1|RTMIN+N", bad, HPX_ARRAY_LEN(bad));
 }
 
 static void options_depth_goes_to_2048(void **state)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_out.c: the buffer, errors at every place, sections, publishing; against a system made of memory. */
 #include "cmocka_all.h"
-#include "log.h"
 #include "out.h"
+#include "said.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct fake {
@@ -83,31 +82,20 @@ static const struct hpx_out_ops fake_ops = {fake_write, fake_truncate, fake_publ
 static const struct hpx_out_ops plain_ops = {fake_write, NULL, NULL, fake_close};
 
 static struct fake fake;
-static int said_fd;
 
 static int setup(void **state)
 {
     (void)state;
     memset(&fake, 0, sizeof(fake));
-    said_fd = memfd_create("said", MFD_CLOEXEC);
-    hpx_log_set_fd(said_fd);
+    said_begin();
     return hpx_out_init(&out, &fake_ops, &fake, "x.txt.part");
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    hpx_log_set_fd(2);
-    close(said_fd);
+    said_end();
     return 0;
-}
-
-static const char *said(void)
-{
-    static char text[8192];
-    ssize_t n = pread(said_fd, text, sizeof(text) - 1, 0);
-    text[n < 0 ? 0 : n] = '\0';
-    return text;
 }
 
 /* 300 lines of one section: more than one buffer at 1000 bytes each. */

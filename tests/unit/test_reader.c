@@ -64,7 +64,9 @@ static void utf8_tells_real_modified_and_broken(void **state)
         {"\xc0\x80", true, false, false},
         {"\xc0\x81", true, false, true},
         {"\xc1\x80", false, false, true},
+        {"\xed\xa0\x80", true, false, false},
         {"\xed\xa0\xbd\xed\xb8\x80", true, false, false},
+        {"\xed\x9f\xbf", false, false, false},
         {"\x80", false, false, true},
         {"\xf5\x80\x80\x80", false, false, true},
         {"12345678\xc3", false, false, true},
@@ -175,6 +177,22 @@ static void scanner_takes_numbers_as_printf_writes_them(void **state)
     s = scan("4294967296", false);
     (void)hpx_scan_serial(&s);
     assert_false(hpx_scan_done(&s));
+}
+
+static void scanner_looks_at_no_byte_behind_a_date(void **state)
+{
+    (void)state;
+    static const char date[] = "Sat Nov 21 01:52:23 2026";
+    struct hpx_txt t = {.cut = false};
+    for (size_t n = 1; n < sizeof(date); n++) {
+        char *text = malloc(n); /* of its own, so that a sanitizer sees the byte behind it */
+        assert_non_null(text);
+        memcpy(text, date, n);
+        struct hpx_scan s = hpx_scan_line(&t, (struct hpx_rd_text){text, n});
+        (void)hpx_scan_date(&s);
+        assert_int_equal(hpx_scan_done(&s), n == sizeof(date) - 1);
+        free(text);
+    }
 }
 
 static void scanner_takes_a_cut_record_up_to_its_end(void **state)
@@ -311,6 +329,7 @@ int main(void)
         cmocka_unit_test(utf8_tells_real_modified_and_broken),
         cmocka_unit_test(source_gives_any_piece_up_to_its_limit),
         cmocka_unit_test(scanner_takes_numbers_as_printf_writes_them),
+        cmocka_unit_test(scanner_looks_at_no_byte_behind_a_date),
         cmocka_unit_test(scanner_takes_a_cut_record_up_to_its_end),
         cmocka_unit_test(scanner_splits_at_the_first_or_the_last),
         cmocka_unit_test(reader_finds_the_same_in_whatever_pieces_a_file_arrives),

@@ -9,6 +9,7 @@
     "CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\n"
 
 static enum { NOTHING, LOOKS, REPLACES } start; /* what a run does that starts now */
+static unsigned synced;
 
 static void make(const char *name, const char *text)
 {
@@ -23,6 +24,7 @@ int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
     (void)fd;
+    synced++;
     if (start == LOOKS) {
         hpx_leftover_keep("out");
     } else if (start == REPLACES) {
@@ -38,11 +40,25 @@ static void a_run_that_starts_leaves_the_new_file_alone(void **state)
     (void)state;
     make("out", TABLE "TRACE");
     start = LOOKS;
+    synced = 0;
     assert_int_equal(hpx_recover("out", &said), 0);
+    assert_int_equal(synced, 1);
     assert_string_equal(content("out"), TABLE);
     assert_null(content("out.part"));
     assert_null(content("out.killed.part"));
     assert_string_equal(content("said"), "");
+}
+
+static void what_takes_the_name_is_on_the_disk(void **state)
+{
+    struct hpx_err said;
+    (void)state;
+    make("out.part", TABLE "TRACE");
+    start = NOTHING;
+    synced = 0;
+    assert_int_equal(hpx_recover("out", &said), 0);
+    assert_string_equal(content("out"), TABLE);
+    assert_int_equal(synced, 1);
 }
 
 static void a_file_of_a_run_that_has_started_does_not_get_the_name(void **state)
@@ -61,6 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_run_that_starts_leaves_the_new_file_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_takes_the_name_is_on_the_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_of_a_run_that_has_started_does_not_get_the_name, setup, teardown),
     };
     return cmocka_run_group_tests_name("recover", tests, NULL, NULL);

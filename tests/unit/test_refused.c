@@ -28,11 +28,11 @@ static bool refuse(void *ctx)
 {
     (void)ctx;
     if (roll(100) < chance) {
-        sunk = taken;
+        sink.len = taken;
         refusals++;
         return false;
     }
-    taken = sunk;
+    taken = sink.len;
     return true;
 }
 
@@ -44,7 +44,7 @@ static bool refuse_part(void *ctx)
 {
     bool in = (parts == WHOLE || parts == BEGUN) && refuse(ctx);
     if (!in) {
-        sunk = taken;
+        sink.len = taken;
     }
     cuts += !in && parts == BEGUN;
     parts = in ? BEGUN : parts == BEGUN || parts == CUT ? CUT : LOST;
@@ -56,9 +56,9 @@ static bool end_parts(void *ctx)
     bool begun = parts == BEGUN || parts == CUT, lost = parts == LOST;
     parts = WHOLE;
     if (begun) {
-        taken = sunk;
+        taken = sink.len;
     } else if (lost) {
-        sunk = taken;
+        sink.len = taken;
     }
     return begun || (!lost && refuse(ctx));
 }
@@ -76,7 +76,7 @@ static void make_traces(void)
     for (uint32_t i = 0; i < TRACES; i++) {
         snprintf(names[i], sizeof names[i], "m%u", i);
         methods[i] = (struct hpx_method_rec){text("p.Hot"), text(names[i]), text("()V"), text("Hot.java"), 100001 + i / 4, i % 7 ? i : 0};
-        traces[i] = __real_calloc(1, sizeof(*traces[i]) + 2 * sizeof(struct hpx_frame_rec));
+        traces[i] = calloc(1, sizeof(*traces[i]) + 2 * sizeof(struct hpx_frame_rec));
         traces[i]->serial = HPX_SERIAL_TRACE + 1 + i;
         traces[i]->thread = HPX_SERIAL_THREAD + 1 + i % THREADS;
         traces[i]->nframes = 2;
@@ -132,7 +132,7 @@ static void each_binary_stream_is_sound(void **state)
         w.living = round % 3 ? living : NULL;
         dice = round + 1;
         for (unsigned stream = 0; stream < 4; stream++) {
-            sunk = taken = 0;
+            sink.len = taken = 0;
             chance = 0;
             if (stream > 0) {
                 hpx_binary_restart(&w);
@@ -148,11 +148,11 @@ static void each_binary_stream_is_sound(void **state)
             uint32_t wanted = s.nrows;
             hpx_binary_cpu_samples(&w, &s, 0);
             (void)hpx_out_flush(&out);
-            const char *fault = bin_check(sink, taken, &f);
+            const char *fault = bin_check(sink.bytes, taken, &f);
             if (fault != NULL) {
                 fail_msg("round %u, stream %u: %s", round, stream, fault);
             }
-            uint8_t *n = sink + taken - (size_t)8 * wanted - 4; /* the last table has all rows */
+            uint8_t *n = sink.bytes + taken - (size_t)8 * wanted - 4; /* the last table has all rows */
             assert_int_equal(n[2] << 8 | n[3], wanted);
             rows += f.rows;
         }
@@ -171,8 +171,8 @@ static void check_text(unsigned round)
     bool trace[TRACES + 1] = {false}, thread[THREADS + 1] = {false};
     unsigned serial, of;
     bool table = false; /* one is open */
-    sink[taken] = 0;
-    for (char *line = (char *)sink, *stop; *line; line = stop + 1) {
+    sink.bytes[taken] = 0;
+    for (char *line = (char *)sink.bytes, *stop; *line; line = stop + 1) {
         stop = strchr(line, '\n');
         assert_non_null(stop);
         if (sscanf(line, "TRACE %u: (thread=%u)", &serial, &of) == 2) {
@@ -211,7 +211,7 @@ static void each_text_stream_is_sound(void **state)
         parts = WHOLE;
         a.living = round % 3 ? living : NULL;
         dice = round + 1;
-        sunk = taken = 0;
+        sink.len = taken = 0;
         chance = 0;
         hpx_ascii_header(&a, 0);
         chance = round % 4 * 15;
@@ -263,11 +263,11 @@ static void a_binary_table_has_the_rows_that_fit(void **state)
         out.record = refuse;
         out.leave_out = leave_out;
         out.most = 9 + 8 + 8 * fit + 7;
-        sunk = taken = left_out = chance = 0;
+        sink.len = taken = left_out = chance = 0;
         hpx_binary_header(&w, (struct timespec){1795250000, 0}, 0, HPX_BINARY_CPU, 4);
         hpx_binary_cpu_samples(&w, &s, 0);
         (void)hpx_out_flush(&out);
-        assert_null(bin_check(sink, taken, &f));
+        assert_null(bin_check(sink.bytes, taken, &f));
         assert_int_equal(f.rows, fit);
         assert_int_equal(left_out, (TRACES - fit) * 8);
         assert_int_equal(out.refused, fit < TRACES);
@@ -286,6 +286,6 @@ int main(void)
         cmocka_unit_test(a_binary_table_has_the_rows_that_fit),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
-    free(sink);
+    free(sink.bytes);
     return rc;
 }

@@ -2,27 +2,11 @@
 /* test_ring.c: the edges of the byte ring, with one thread on both sides. */
 #include "cmocka_all.h"
 #include "err.h"
+#include "failing_memory.h"
 #include "ring.h"
 
 #include <string.h>
 #include <sys/mman.h>
-
-static bool refuse;
-
-/* mmap64 is the name that 64-bit file offsets give it. */
-void *__real_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
-{
-    return refuse ? MAP_FAILED : __real_mmap64(at, n, prot, flags, fd, offset);
-}
-
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
-{
-    return __wrap_mmap64(at, n, prot, flags, fd, offset);
-}
 
 static struct hpx_ring ring;
 
@@ -76,9 +60,9 @@ static void ring_init_refuses_other_sizes(void **state)
 static void ring_init_without_memory_says_so(void **state)
 {
     (void)state;
-    refuse = true;
+    memory_refuse();
     int rc = hpx_ring_init(&ring, HPX_RING_MIN);
-    refuse = false;
+    memory_allow();
     assert_int_equal(rc, -HPX_E_NOMEM);
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_text.c: what becomes of names, kind by kind, and what holds for any bytes. */
 #include "cmocka_all.h"
+#include "sink.h"
 #include "text.h"
 #include "text_check.h"
 #include <stdlib.h>
 #include <string.h>
+
+static struct sink sink;
 
 static void check(const char *bytes, size_t n, bool quoted, const char *expect)
 {
@@ -77,40 +80,23 @@ static void what_is_no_utf8_is_shown_byte_by_byte(void **state)
     CHECK("\xF0\x9F\x98", "\\u00F0\\u009F\\u0098");
 }
 
-static ssize_t to_memory(void *ctx, const void *p, size_t n)
-{
-    char **at = ctx;
-    memcpy(*at, p, n);
-    *at += n;
-    return (ssize_t)n;
-}
-
-static int no_close(void *ctx)
-{
-    (void)ctx;
-    return 0;
-}
-
 /* Both forms give the same bytes, and these are harmless text within the bound. */
 static void check_property(const char *in, uint32_t n, bool quoted)
 {
-    static const struct hpx_out_ops ops = {to_memory, NULL, NULL, no_close};
     char *escaped = malloc((size_t)n * 6 + 1);
-    char *put = malloc((size_t)n * 6 + 1);
-    assert_true(escaped && put);
-    char *at = put;
+    assert_non_null(escaped);
+    sink.len = 0;
     struct hpx_out out;
-    assert_int_equal(hpx_out_init(&out, &ops, &at, ""), 0);
+    assert_int_equal(sink_open(&out, &sink), 0);
     struct hpx_text text = {in, n};
     size_t k = hpx_text_escape(escaped, text, quoted);
     hpx_text_put(&out, text, quoted);
     assert_int_equal(hpx_out_close(&out), 0);
     assert_true(k <= (size_t)n * 6);
-    assert_int_equal(at - put, k);
-    assert_memory_equal(escaped, put, k);
+    assert_int_equal(sink.len, k);
+    assert_memory_equal(escaped, sink.bytes, k);
     assert_null(text_fault(escaped, k, quoted));
     free(escaped);
-    free(put);
 }
 
 static void any_bytes_become_utf8_without_controls(void **state)
@@ -145,21 +131,8 @@ static void a_name_of_60000_bytes_is_not_cut(void **state)
 }
 
 /* For formats with lengths: UTF-8, and everything that is a character stays one. */
-static char raw[4096];
-static size_t raw_len;
-
-static ssize_t to_raw(void *ctx, const void *p, size_t n)
-{
-    (void)ctx;
-    assert_true(raw_len + n <= sizeof(raw));
-    memcpy(raw + raw_len, p, n);
-    raw_len += n;
-    return (ssize_t)n;
-}
-
 static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
 {
-    static const struct hpx_out_ops ops = {to_raw, NULL, NULL, no_close};
     static const struct {
         const char *in;
         size_t n;
@@ -172,17 +145,17 @@ static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
     char direct[6 * 64];
     unsigned short seed[3] = {1, 1, 1};
     (void)state;
-    assert_int_equal(hpx_out_init(&o, &ops, NULL, "memory"), 0);
+    assert_int_equal(sink_open(&o, &sink), 0);
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         struct hpx_text t = {cases[i].in, (uint32_t)cases[i].n};
-        raw_len = 0;
+        sink.len = 0;
         assert_int_equal(hpx_text_utf8(NULL, t), cases[i].len);
         assert_int_equal(hpx_text_utf8(&o, t), cases[i].len);
         assert_int_equal(hpx_out_flush(&o), 0);
-        assert_int_equal(raw_len, cases[i].len);
-        assert_memory_equal(raw, cases[i].want, raw_len);
-        assert_int_equal(hpx_text_to_utf8(direct, t), raw_len);
-        assert_memory_equal(raw, direct, raw_len);
+        assert_int_equal(sink.len, cases[i].len);
+        assert_memory_equal(sink.bytes, cases[i].want, sink.len);
+        assert_int_equal(hpx_text_to_utf8(direct, t), sink.len);
+        assert_memory_equal(sink.bytes, direct, sink.len);
     }
     for (int i = 0; i < 20000; i++) {
         char in[64];
@@ -190,14 +163,14 @@ static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
             in[k] = (char)(nrand48(seed) >> 7);
         }
         struct hpx_text t = {in, (uint32_t)nrand48(seed) % 64};
-        raw_len = 0;
+        sink.len = 0;
         size_t n = hpx_text_utf8(&o, t);
         assert_int_equal(hpx_out_flush(&o), 0);
-        assert_int_equal(n, raw_len);
+        assert_int_equal(n, sink.len);
         assert_int_equal(hpx_text_utf8(NULL, t), n);
         assert_int_equal(hpx_text_to_utf8(direct, t), n);
-        assert_memory_equal(raw, direct, n);
-        const char *fault = text_fault(raw, raw_len, false);
+        assert_memory_equal(sink.bytes, direct, n);
+        const char *fault = text_fault((const char *)sink.bytes, sink.len, false);
         assert_true(fault == NULL || strcmp(fault, "a control") == 0);
     }
     assert_int_equal(hpx_out_close(&o), 0);
@@ -215,5 +188,7 @@ int main(void)
         cmocka_unit_test(any_bytes_become_utf8_without_controls),
         cmocka_unit_test(a_name_of_60000_bytes_is_not_cut),
     };
-    return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("text", tests, NULL, NULL);
+    free(sink.bytes);
+    return failed;
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_vec.c: growth without moving, and its limits. */
 #include "cmocka_all.h"
+#include "failing_memory.h"
 #include "vec.h"
 
 #include <stdlib.h>
-
-static bool refuse;
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return refuse ? NULL : __real_calloc(n, size);
-}
 
 static void vec_elements_are_cleared_and_do_not_move(void **state)
 {
@@ -64,9 +55,9 @@ static void vec_push_without_memory_changes_nothing(void **state)
         assert_non_null(hpx_vec_push(&v));
     }
     size_t bytes = v.bytes;
-    refuse = true;
+    memory_refuse();
     void *none = hpx_vec_push(&v);
-    refuse = false;
+    memory_allow();
     assert_null(none);
     assert_int_equal(v.len, 64);
     assert_int_equal(v.bytes, bytes);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_phase.c: which intervals of a thread's CPU time samples stand for, with a clock that is a number. */
+#include "cmocka_all.h"
+#include "phase.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+static const uint64_t intervals[] = {100 * US, 200 * US, 500 * US, 1 * MS, 3 * MS};
+
+static void a_perf_event_never_begins_with_a_tiny_period(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(intervals); i++) {
+        uint64_t interval = intervals[i], half = interval / 2, least = half < 100 * US ? half : 100 * US;
+        for (uint64_t used = 0; used < 4 * MS; used += 7 * US) {
+            for (uint64_t drawn = 1; drawn <= interval; drawn += interval / 97) {
+                struct hpx_phase p = hpx_phase_begin(used, drawn);
+                uint64_t period = hpx_phase_period(&p, used, interval);
+                assert_in_range(period, least, interval);
+                /* no later than it must */
+                assert_true(period == least || used + period == p.origin);
+            }
+        }
+    }
+}
+
+/* A thread is sampled once at the end of its event's first period, if it lives so long, and then at the end of each interval; what is due
+ * at its end is taken then. */
+static uint64_t samples_of(uint64_t used_at_start, uint64_t life, uint64_t drawn, uint64_t interval)
+{
+    struct hpx_phase p = hpx_phase_begin(used_at_start, drawn);
+    uint64_t samples = 0, at = used_at_start + hpx_phase_period(&p, used_at_start, interval);
+    for (; at < life; at += interval) {
+        samples += hpx_phase_take(&p, at, interval);
+    }
+    return samples + hpx_phase_take(&p, life, interval);
+}
+
+static void threads_of_any_length_are_counted_right_on_the_whole(void **state)
+{
+    (void)state;
+    static const uint64_t lives[] = {40 * US, 70 * US, 150 * US, 400 * US, 1 * MS, 1700 * US, 10 * MS};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(intervals); i++) {
+        for (size_t k = 0; k < HPX_ARRAY_LEN(lives); k++) {
+            uint64_t total = 0, threads = 1000;
+            for (uint64_t n = 1; n <= threads; n++) { /* every phase once: no chance in it */
+                total += samples_of(30 * US, lives[k], n * (intervals[i] / threads), intervals[i]);
+            }
+            assert_int_equal(total, threads * lives[k] / intervals[i]);
+        }
+    }
+}
+
+static void an_expiry_before_the_start_is_due_at_once_and_once(void **state)
+{
+    (void)state;
+    struct hpx_phase p = hpx_phase_begin(300 * US, 20 * US);
+    assert_int_equal(hpx_phase_left(&p, 300 * US, MS), 0);
+    assert_int_equal(hpx_phase_take(&p, 300 * US, MS), 1);
+    assert_int_equal(hpx_phase_take(&p, 300 * US, MS), 0);
+    assert_int_equal(hpx_phase_left(&p, 300 * US, MS), 720 * US);
+    assert_int_equal(hpx_phase_take(&p, 1020 * US - 1, MS), 0);
+    assert_int_equal(hpx_phase_take(&p, 1020 * US, MS), 1);
+    assert_int_equal(hpx_phase_take(&p, 5 * MS, MS), 3);
+}
+
+static void a_thread_that_was_there_before_is_counted_from_now(void **state)
+{
+    (void)state;
+    struct hpx_phase p = hpx_phase_begin(7 * MS, 400 * US);
+    assert_int_equal(hpx_phase_left(&p, 7 * MS, MS), 400 * US);
+    assert_int_equal(hpx_phase_take(&p, 7 * MS, MS), 0);
+    assert_int_equal(hpx_phase_take(&p, 9 * MS, MS), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_perf_event_never_begins_with_a_tiny_period),
+        cmocka_unit_test(threads_of_any_length_are_counted_right_on_the_whole),
+        cmocka_unit_test(an_expiry_before_the_start_is_due_at_once_and_once),
+        cmocka_unit_test(a_thread_that_was_there_before_is_counted_from_now),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
