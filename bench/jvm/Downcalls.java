@@ -6,7 +6,6 @@ import java.util.Optional;
 
 /** The methods of Probes by critical downcalls (JDK 22 on): by reflection, since the programs are compiled by an older JDK, too. */
 final class Downcalls {
-    private static final MethodHandle EMPTY = find("bench_empty");
     private static final MethodHandle CLOCK = find("bench_clock");
 
     private static Class<?> of(String name) throws ClassNotFoundException {
@@ -30,13 +29,6 @@ final class Downcalls {
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    static int fibEmpty(int n) throws Throwable {
-        EMPTY.invokeExact(n);
-        int r = n < 2 ? n : fibEmpty(n - 1) + fibEmpty(n - 2);
-        EMPTY.invokeExact(n);
-        return r;
     }
 
     static int fibClock(int n) throws Throwable {

@@ -10,7 +10,7 @@ public final class Gaps {
     private static final int PIECES = 500;       // between two new stacks
     private static final long LEAST_NS = 1000;   // shorter ones are jitter of the work itself
     private static final long MOST_NS = 300_000; // longer ones are other programs
-    private static final long[] TIMES = new long[1 << 16];
+    private static final long[] TIMES = new long[1 << 14];
     private static final long[] GAPS = new long[1 << 16];
     private static int timesN;
     private static int gapsN;
@@ -69,9 +69,9 @@ public final class Gaps {
     public static void main(String[] args) {
         int depth = Integer.parseInt(args[0]);
         double seconds = Double.parseDouble(args[1]);
-        int v = run(depth, Math.min(1.0, seconds)); // until it is compiled
+        int v = run(depth, Math.min(0.3, seconds)); // until it is compiled
         timesN = 0;
-        v += run(depth, 0.5);
+        v += run(depth, 0.15);
         long[] sorted = Arrays.copyOf(TIMES, timesN);
         Arrays.sort(sorted);
         piece = sorted[sorted.length / 2];

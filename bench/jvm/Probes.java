@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /**
- * What a pair of probes may cost: fib as it is, with two empty natives a call, and with two natives that read the TSC; the same by
- * critical downcalls. Prints the time of a call in
- * hundredths of a nanosecond, the least of the rounds. Arguments: plain|empty|clock|downcall-empty|downcall-clock, n, rounds,
- * the library of the natives.
+ * What a pair of probes may cost: fib as it is, with two natives a call that read the TSC, with two critical downcalls that do. Prints the
+ * time of a call in hundredths of a nanosecond, the least of the rounds. Arguments: plain|clock|downcall-clock, n, rounds, the library of
+ * the natives.
  */
 public final class Probes {
     static String library;
 
-    private static native void empty(int method);
     private static native void clock(int method);
 
     private static int fib(int n) {
         return n < 2 ? n : fib(n - 1) + fib(n - 2);
-    }
-
-    private static int fibEmpty(int n) {
-        empty(n);
-        int r = n < 2 ? n : fibEmpty(n - 1) + fibEmpty(n - 2);
-        empty(n);
-        return r;
     }
 
     private static int fibClock(int n) {
@@ -33,8 +24,6 @@ public final class Probes {
     private static int run(String mode, int n) throws Throwable {
         switch (mode) {
         case "plain": return fib(n);
-        case "empty": return fibEmpty(n);
-        case "downcall-empty": return Downcalls.fibEmpty(n);
         case "downcall-clock": return Downcalls.fibClock(n);
         default: return fibClock(n);
         }

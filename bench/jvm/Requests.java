@@ -36,7 +36,7 @@ public final class Requests {
     private static long median() {
         int x = 1;
         long before = System.nanoTime();
-        for (int n = 0; n < 20 * TIMES.length; n++) {
+        for (int n = 0; n < 4 * TIMES.length; n++) {
             x = work(x);
             long now = System.nanoTime();
             TIMES[n % TIMES.length] = now - before;

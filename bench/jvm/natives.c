@@ -20,20 +20,10 @@ static inline void read_clock(void)
 #endif
 }
 
-JNIEXPORT void JNICALL Java_Probes_empty(JNIEnv *env, jclass c, jint method)
-{
-    (void)env, (void)c, (void)method;
-}
-
 JNIEXPORT void JNICALL Java_Probes_clock(JNIEnv *env, jclass c, jint method)
 {
     (void)env, (void)c, (void)method;
     read_clock();
-}
-
-JNIEXPORT void bench_empty(int method)
-{
-    (void)method;
 }
 
 JNIEXPORT void bench_clock(int method)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* null_agent.c: an agent that asks the JVM for one thing and does nothing with it: what that thing alone costs. Test code of tools/bench.
  *
- * Option, one of: nothing (VMInit and VMDeath only), capability (may have compiled-method-load events, has none), event (has them, the
- * callback returns at once), methods (GetClassMethods of every class at its preparation, as AsyncGetCallTrace needs it). */
+ * Option, one of: nothing (VMInit and VMDeath only), event (compiled-method-load, the callback returns at once), methods (GetClassMethods
+ * of every class at its preparation, as AsyncGetCallTrace needs it). */
 #include <jvmti.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,17 +64,15 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     memset(&callbacks, 0, sizeof(callbacks));
     callbacks.VMInit = on_init;
     callbacks.VMDeath = on_nothing;
-    if (strcmp(mode, "capability") == 0 || strcmp(mode, "event") == 0) {
-        caps.can_generate_compiled_method_load_events = 1;
-    }
     if (strcmp(mode, "event") == 0) {
+        caps.can_generate_compiled_method_load_events = 1;
         callbacks.CompiledMethodLoad = on_compiled;
         events[n++] = JVMTI_EVENT_COMPILED_METHOD_LOAD;
     } else if (strcmp(mode, "methods") == 0) {
         callbacks.ClassPrepare = on_prepare;
         events[n++] = JVMTI_EVENT_CLASS_PREPARE;
-    } else if (strcmp(mode, "nothing") != 0 && strcmp(mode, "capability") != 0) {
-        return refuse("option must be nothing, capability, event or methods");
+    } else if (strcmp(mode, "nothing") != 0) {
+        return refuse("option must be nothing, event or methods");
     }
     if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK || (*jvmti)->AddCapabilities(jvmti, &caps) != JVMTI_ERROR_NONE ||
         (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof(callbacks)) != JVMTI_ERROR_NONE) {

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What every subject gets: where things are, how often to repeat, how to start a JVM."""
+import math
 import os
 
 from machine import compile_agents, compile_programs
-from measure import DidNotRun, Run, read_report, run
+from measure import DidNotRun, Run, interleave, read_report, run
 
 
 class Context:
     """One call of tools/bench."""
 
-    def __init__(self, root, jdks, agent, quick, rounds, work):
+    def __init__(self, root, jdks, agent, args, work):
         self.root = root
         self.jdks = jdks        # {"17": home}
         self.agent = agent      # the library under test; may be absent
-        self.quick = quick
-        self.rounds = rounds    # None: each subject's own
+        self.quick = args.quick
+        self.rounds = args.rounds  # None: each subject's own
+        self.factor = 1.0       # of the usual rounds
+        self.box = None         # of the subject that runs
         self.work = work        # a folder that goes away
         self.build = os.path.join(root, "build", "bench", "jvm")
         self.classes = os.path.join(self.build, "classes")
@@ -22,13 +25,26 @@ class Context:
 
     def prepare(self):
         """Compiles programs and bench agents. They run on every JDK: made with the oldest."""
-        oldest = self.jdks[min(self.jdks, key=int)]
+        oldest = self.jdks[self.oldest[0]]
         compile_programs(self.root, oldest, self.classes)
         self.agents = compile_agents(self.root, oldest, self.build)
 
     def times(self, usual, quick=1):
-        """How many rounds: what the user said, else the subject's own number."""
-        return self.rounds or (quick if self.quick else usual)
+        """How many rounds are wanted: what the user said, else the subject's own number, more of them in a larger box."""
+        return self.rounds or (quick if self.quick else math.ceil(usual * max(1.0, self.factor)))
+
+    def compare(self, configurations, usual, once, quick=1):
+        """Rounds of all configurations within the current share of the box: see interleave()."""
+        return interleave(configurations, self.times(usual, quick), once, self.box)
+
+    @property
+    def oldest(self):
+        """[the oldest JDK]: for what goes by the agent's threads and not by the JVM."""
+        return [min(self.jdks, key=int)]
+
+    def run(self, argv):
+        """Runs a program until the end of the box at most."""
+        return run(argv, self.box.left())
 
     def size(self, usual, quick):
         """An amount of work."""
@@ -53,7 +69,7 @@ class Context:
         """Runs java with the bench programs on the class path; the report of the product is read if it was loaded."""
         if os.path.exists(self.output):
             os.unlink(self.output)
-        done = run([os.path.join(self.jdks[jdk], "bin", "java"), "-cp", self.classes] + list(vm) + list(arguments))
+        done = self.run([os.path.join(self.jdks[jdk], "bin", "java"), "-cp", self.classes] + list(vm) + list(arguments))
         if report and any(a.startswith("-agentpath:" + self.agent) for a in vm):
             done.report = read_report(self.output)
         return done

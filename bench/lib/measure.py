@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs programs and compares them: interleaved, paired, medians with quartiles."""
+import contextlib
 import os
+import select
+import signal
 import statistics
 import subprocess
 import tempfile
-import threading
 import time
+from typing import NamedTuple
 
 
 class DidNotRun(Exception):
     """What had to be measured is not there, or ended badly."""
+
+
+class OutOfTime(DidNotRun):
+    """It was still running at the end of its box and has been killed."""
 
 
 class Run:
@@ -32,22 +39,52 @@ class Run:
         return self.figures["wall_ns"] / 1e9 if "wall_ns" in self.figures else self.wall
 
 
-def run(argv, timeout=900):
-    """Runs argv to its end. DidNotRun if it cannot start, takes longer than timeout seconds, or its status is not 0."""
+def start(argv, **how):
+    """A child in a process group of its own, which kill_group() ends. DidNotRun if it cannot start."""
+    try:
+        return subprocess.Popen(argv, process_group=0, **how)  # pylint: disable=consider-using-with
+    except OSError as e:
+        raise DidNotRun(str(e)) from e
+
+
+def kill_group(child):
+    """Kills a child that nobody has waited for yet, and all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def ends_within(child, seconds):
+    """Waits for the end of the child without taking its status; False: it still runs."""
+    fd = os.pidfd_open(child.pid)
+    try:
+        return bool(select.select([fd], [], [], seconds)[0])
+    finally:
+        os.close(fd)
+
+
+def out_of_time(what):
+    """To be raised."""
+    return OutOfTime("killed at the end of its box: %s" % what)
+
+
+def run(argv, seconds, wait=ends_within):
+    """Runs argv to its end. OutOfTime if it takes longer, DidNotRun if it cannot start or its status is not 0."""
+    if seconds <= 0:
+        raise OutOfTime("no time left in its box for: %s" % " ".join(argv))
     with tempfile.TemporaryFile() as out:
         begin = time.monotonic()
+        child = start(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        ended = False
         try:
-            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-        except OSError as e:
-            raise DidNotRun(str(e)) from e
-        watchdog = threading.Timer(timeout, child.kill)
-        watchdog.start()
-        try:
+            ended = wait(child, seconds)
+        finally:
+            if not ended:
+                kill_group(child)
             _, status, usage = os.wait4(child.pid, 0)
             wall = time.monotonic() - begin
             child.returncode = os.waitstatus_to_exitcode(status)
-        finally:
-            watchdog.cancel()
+        if not ended:
+            raise out_of_time(" ".join(argv))
         out.seek(0)
         output = out.read().decode("utf-8", "replace")
     if child.returncode != 0:
@@ -55,24 +92,46 @@ def run(argv, timeout=900):
     return Run(wall, usage, output)
 
 
-def interleave(configurations, rounds, once):
-    """Runs every configuration twice a round, there and back (A B C, C B A), so that a slow change of the machine meets all alike.
+def interleave(configurations, rounds, once, box):
+    """Runs every configuration once a round, there and back in turn (A B C, C B A), so that a slow change of the machine meets all alike.
 
+    Ends with the rounds or before a round that no longer fits into its share of the box; the first is always begun.
     Returns {configuration: [run, ...]}; the i-th runs of two configurations are neighbours."""
-    runs = {c: [] for c in configurations}
-    for _ in range(rounds):
-        for c in list(configurations) + list(reversed(configurations)):
-            runs[c].append(once(c))
+    names = list(configurations)
+    runs = {c: [] for c in names}
+    longest = 0.0
+    for n in range(rounds):
+        begin = box.clock()
+        if n > 0 and not box.fits(longest):
+            break
+        try:
+            made = {c: once(c) for c in (reversed(names) if n % 2 else names)}
+        except OutOfTime as e:
+            if n == 0:
+                raise
+            box.ended.append(str(e))
+            break
+        for c in names:
+            runs[c].append(made[c])
+        longest = max(longest, box.clock() - begin)
     return runs
 
 
+class Figure(NamedTuple):
+    """A median of rounds with its quartiles."""
+
+    q1: float
+    median: float
+    q3: float
+    rounds: int
+
+
 def quartiles(values):
-    """(lower quartile, median, upper quartile) of at least one value."""
+    """The figure of at least one value, one a round."""
     ordered = sorted(values)
     if len(ordered) == 1:
-        return ordered[0], ordered[0], ordered[0]
-    q1, q2, q3 = statistics.quantiles(ordered, n=4, method="inclusive")
-    return q1, q2, q3
+        return Figure(ordered[0], ordered[0], ordered[0], 1)
+    return Figure(*statistics.quantiles(ordered, n=4, method="inclusive"), len(ordered))
 
 
 def ratios(measured, baseline, minus=(0.0, 0.0)):

@@ -6,7 +6,7 @@ import struct
 import threading
 import time
 
-from measure import interleave, quartiles
+from measure import quartiles
 from report import row
 from subjects_requests import Program, clean
 
@@ -59,18 +59,16 @@ def one(ctx, jdk, configuration, levels, seconds):
             clean(ctx)
 
 
-def net_pauses(ctx):
+def net_pauses(ctx, rows, raw):
     ctx.need_agent()
-    rows, raw = [], []
-    levels, seconds = ctx.size(4, 3), ctx.size(5, 1)
+    levels, seconds = ctx.size(4, 3), ctx.size(2, 1)
     configurations = ("none", "file", "a peer that reads", "a peer that stalls")
-    for jdk in ctx.jdks:
-        runs = interleave(list(configurations), ctx.times(6), lambda c, j=jdk: one(ctx, j, c, levels, seconds))
+    for jdk in ctx.oldest:
+        runs = ctx.compare(configurations, 6, lambda c, j=jdk: one(ctx, j, c, levels, seconds))
         for c in configurations:
             limit = 1000.0 if c.startswith("a peer") else None
             q = quartiles([r["longest"] for r in runs[c]])
-            rows.append(row("%s: longest stop in %g s" % (c, seconds), jdk, q[1], "us", limit, (q[0], q[2]), "n=%d" % len(runs[c])))
+            rows.append(row("%s: longest stop in %g s" % (c, seconds), jdk, q, "us", limit))
             q = quartiles([r["end"] for r in runs[c]])
-            rows.append(row("%s: from the program's end to the VM's" % c, jdk, q[1], "s", 5.0 if limit else None, (q[0], q[2])))
+            rows.append(row("%s: from the program's end to the VM's" % c, jdk, q, "s", 5.0 if limit else None))
         raw += [dict(r, jdk=jdk, configuration=c) for c in configurations for r in runs[c]]
-    return rows, raw

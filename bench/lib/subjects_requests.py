@@ -6,32 +6,25 @@ import signal
 import socket
 import struct
 import subprocess
-import threading
 import time
 
-from measure import DidNotRun, interleave, quartiles
+from measure import DidNotRun, kill_group, out_of_time, quartiles, start
 from report import row
 
-PATIENCE = 600.0
-WINDOW = 2.0  # seconds without a request, and of a request without agent
+WINDOW = 1.0  # seconds without a request, and of a request without agent
 ASK = struct.pack(">BII", 7, 0, 6) + struct.pack(">Hf", 0, 0.0)  # the table, all rows
 
 
 class Program:
-    """bench/jvm/Requests.java: its lines as they come. A child that says nothing for long is ended: DidNotRun."""
+    """bench/jvm/Requests.java: its lines as they come. OutOfTime at the end of the box."""
 
     def __init__(self, ctx, jdk, levels, vm):
-        self.work = ctx.work
+        self.box = ctx.box
         self.windows = 0
         self.said = open(os.path.join(ctx.work, "said.txt"), "w+b")
         java = os.path.join(ctx.jdks[jdk], "bin", "java")
-        try:
-            self.child = subprocess.Popen([java, "-cp", ctx.classes] + list(vm) + ["Requests", str(levels)], stdin=subprocess.PIPE,
-                                          stdout=self.said, stderr=subprocess.STDOUT)
-        except OSError as e:
-            raise DidNotRun(str(e)) from e
-        self.watchdog = threading.Timer(PATIENCE, self.child.kill)
-        self.watchdog.start()
+        self.child = start([java, "-cp", ctx.classes] + list(vm) + ["Requests", str(levels)], stdin=subprocess.PIPE, stdout=self.said,
+                           stderr=subprocess.STDOUT)
 
     def text(self):
         with open(self.said.name, encoding="utf-8", errors="replace") as f:
@@ -41,6 +34,8 @@ class Program:
         while not condition():
             if self.child.poll() is not None:
                 raise DidNotRun("no %s: status %d\n%s" % (what, self.child.returncode, self.text()[-1000:]))
+            if not self.box.left():
+                raise out_of_time("Requests, before its %s" % what)
             time.sleep(0.002)
 
     def window(self):
@@ -68,8 +63,10 @@ class Program:
     def end(self):
         """{window: (seconds, longest stop in us)}."""
         self.child.stdin.close()
-        self.child.wait()
-        self.watchdog.cancel()
+        try:
+            self.child.wait(self.box.left())
+        except subprocess.TimeoutExpired as e:
+            raise out_of_time("Requests, before its end") from e
         text = self.text()
         if self.child.returncode != 0:
             raise DidNotRun("status %d\n%s" % (self.child.returncode, text[-1000:]))
@@ -77,9 +74,8 @@ class Program:
         return {int(n): (int(ns) / 1e9, int(longest) / 1e3) for n, ns, longest in found}
 
     def close(self):
-        self.watchdog.cancel()
         if self.child.poll() is None:
-            self.child.kill()
+            kill_group(self.child)
             self.child.wait()
         self.said.close()
 
@@ -88,11 +84,6 @@ def clean(ctx):
     for name in os.listdir(ctx.work):
         if name.startswith("output.txt") or name == "said.txt":
             os.unlink(os.path.join(ctx.work, name))
-
-
-def traces_of(path):
-    with open(path, "rb") as f:
-        return sum(line.startswith(b"TRACE ") for line in f)
 
 
 def one(ctx, jdk, levels, configuration):
@@ -118,35 +109,30 @@ def one(ctx, jdk, levels, configuration):
         program.window()  # what is measured from here on is not looked at
         windows = program.end()
         got["longest without"], got["longest"] = windows[0][1], windows[1][1]
-        if vm:
-            got["traces"] = traces_of(ctx.output + ".1")
         return got
     finally:
         program.close()
         clean(ctx)
 
 
-def requests(ctx):
+def requests(ctx, rows, raw):
     """SIGQUIT to the complete file, at 10^5 and 10^6 traces; the same signal without agent beside it (the VM prints its threads then)."""
     ctx.need_agent()
-    rows, raw = [], []
-    for jdk in ctx.jdks:
-        for levels in ctx.size((5, 6), (3,)):
-            runs = interleave(["none", "hprofx"], ctx.times(2), lambda c, j=jdk, n=levels: one(ctx, j, n, c))
+    for jdk in ctx.oldest:
+        for levels in ctx.box.shares(ctx.size((5, 6), (3,))):
+            runs = ctx.compare(["none", "hprofx"], 3, lambda c, j=jdk, n=levels: one(ctx, j, n, c))
             ours = runs["hprofx"]
-            title = "%d traces" % ours[0]["traces"]
+            title = "%d traces" % sum(10 ** n for n in range(1, levels + 1))
 
             def add(what, values, unit, limit=None, note="", of=title, j=jdk):
-                q = quartiles(values)
-                rows.append(row("%s: %s" % (of, what), j, q[1], unit, limit, (q[0], q[2]), note))
-            add("from SIGQUIT to the complete file", [r["seconds"] for r in ours], "s", note="%.0f MB, n=%d" % (ours[0]["megabytes"], len(ours)))
+                rows.append(row("%s: %s" % (of, what), j, quartiles(values), unit, limit, note))
+            add("from SIGQUIT to the complete file", [r["seconds"] for r in ours], "s", note="%.0f MB" % ours[0]["megabytes"])
             add("longest stop meanwhile", [r["longest"] for r in ours], "us", 1000.0)
             add("longest stop, no request", [r["longest without"] for r in ours], "us", note="%g s and the start of the window" % WINDOW)
             add("longest stop, SIGQUIT without agent", [r["longest"] for r in runs["none"]], "us")
             add("memory before it, over a run without agent", [a["before"] - b["before"] for a, b in zip(ours, runs["none"])], "MiB")
             add("memory added by it at its peak", [r["peak"] - r["before"] for r in ours], "MiB")
             raw += [dict(r, jdk=jdk, levels=levels, configuration=c) for c in runs for r in runs[c]]
-    return rows, raw
 
 
 def ask_over_socket(ctx, jdk, levels):
@@ -156,38 +142,49 @@ def ask_over_socket(ctx, jdk, levels):
         agent = "-agentpath:%s=cpu=times,include=RequestTree,depth=8,cutoff=0,verbose=n,net=127.0.0.1:%d" % (ctx.agent, listener.getsockname()[1])
         program = Program(ctx, jdk, levels, [agent])
         try:
-            listener.settimeout(PATIENCE)
+            listener.settimeout(patience(ctx.box))
             try:
                 peer, _ = listener.accept()
+            except TimeoutError as e:
+                raise out_of_time("Requests, before its connection") from e
             except OSError as e:
                 raise DidNotRun("no connection: %s\n%s" % (e, program.text()[-1000:])) from e
             with peer:
-                peer.settimeout(PATIENCE)
                 program.until(lambda: "ready\n" in program.text(), "start")
                 time.sleep(WINDOW)
                 program.window()
                 begin = time.monotonic()
                 peer.sendall(ASK)
-                got = receive(peer, b"CPU TIME (ms) END\n")
+                got = receive(peer, b"CPU TIME (ms) END\n", ctx.box)
                 seconds = time.monotonic() - begin
                 program.window()
                 program.child.stdin.close()
-                receive(peer, None)
+                receive(peer, None, ctx.box)
                 return {"seconds": seconds, "megabytes": len(got) / 1e6, "traces": got.count(b"\nTRACE "), "longest": program.end()[1][1]}
         finally:
             program.close()
             clean(ctx)
 
 
-def receive(peer, end):
+def patience(box):
+    """A timeout of a socket, which is never 0: that would not wait at all."""
+    return max(0.001, box.left())
+
+
+def receive(peer, end, box):
     """Until the bytes of the end came, or the end of the stream."""
     got = bytearray()
     try:
         while end is None or got.find(end, max(0, len(got) - (1 << 21))) < 0:
+            if not box.left():
+                raise TimeoutError
+            peer.settimeout(patience(box))
             data = peer.recv(1 << 20)
             if not data:
                 break
             got += data
+    except TimeoutError as e:
+        raise out_of_time("Requests, before the end of its stream") from e
     except OSError as e:
         raise DidNotRun("the stream: %s" % e) from e
     if end is not None and end not in got:
@@ -195,16 +192,14 @@ def receive(peer, end):
     return got
 
 
-def net_requests(ctx):
+def net_requests(ctx, rows, raw):
     """CPU SAMPLES over the socket to a peer that reads, at 10^3 to 10^5 traces."""
     ctx.need_agent()
-    rows, raw = [], []
-    for jdk in ctx.jdks:
-        for levels in ctx.size((3, 4, 5), (3,)):
-            runs = [ask_over_socket(ctx, jdk, levels) for _ in range(ctx.times(4))]
+    for jdk in ctx.oldest:
+        for levels in ctx.box.shares(ctx.size((3, 4, 5), (3,))):
+            runs = ctx.compare(["a peer"], 6, lambda _, j=jdk, n=levels: ask_over_socket(ctx, j, n))["a peer"]
             title = "%d traces" % runs[0]["traces"]
             for what, key, factor, unit, limit in (("from the command to the end of its table", "seconds", 1e3, "ms", None), ("longest stop meanwhile", "longest", 1, "us", 1000.0)):
                 q = quartiles([r[key] * factor for r in runs])
-                rows.append(row("%s: %s" % (title, what), jdk, q[1], unit, limit, (q[0], q[2]), "%.1f MB, n=%d" % (runs[0]["megabytes"], len(runs))))
+                rows.append(row("%s: %s" % (title, what), jdk, q, unit, limit, "%.1f MB" % runs[0]["megabytes"]))
             raw += [dict(r, jdk=jdk, levels=levels) for r in runs]
-    return rows, raw

@@ -200,13 +200,13 @@ int main(int argc, char **argv)
     uint64_t begin = hpx_clock_mono();
     hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, NULL);
     double setup_ms = (double)(hpx_clock_mono() - begin) / 1e6;
-    unsigned rounds = args.quick ? 3 : 9;
     if (args.quick) {
         load_ms = 200;
     }
     printf("%s%s%s; self-test %.1f ms\n", hpx_cpuclock_name(), *hpx_cpuclock_reason() ? ": " : "", hpx_cpuclock_reason(), setup_ms);
     hpx_cpuclock_enter(&own);
-    if (!hpx_bench_measure(tables, HPX_ARRAY_LEN(tables), rounds)) {
+    unsigned rounds = hpx_bench_measure(tables, HPX_ARRAY_LEN(tables), args.quick ? 3 : 9, args.seconds);
+    if (rounds == 0) {
         return 1;
     }
     hpx_cpuclock_leave(&own);
@@ -221,6 +221,6 @@ int main(int argc, char **argv)
     hpx_bench_print_goals(goals, ngoals);
     (void)snprintf(head, sizeof(head), "\"clock\": \"%s\", \"reason\": \"%s\", \"self_test_ms\": %.3f", hpx_cpuclock_name(),
                    hpx_cpuclock_reason(), setup_ms);
-    struct hpx_bench_report report = {"clock", head, tables, HPX_ARRAY_LEN(tables), goals, ngoals};
+    struct hpx_bench_report report = {"clock", head, rounds, tables, HPX_ARRAY_LEN(tables), goals, ngoals};
     return args.json && !hpx_bench_write_json(&report, args.json);
 }

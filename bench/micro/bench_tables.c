@@ -31,7 +31,9 @@ struct figures {
 };
 
 struct run {
-    unsigned rounds;
+    unsigned rounds; /* wanted */
+    unsigned made;   /* of the size that had the fewest */
+    struct hpx_bench_box box;
     double clock;                                        /* ns of one clock reading */
     uint32_t *times;                                     /* smallest time of each insert so far */
     uint32_t *index[SHAPES];                             /* which key each query asks for */
@@ -188,7 +190,9 @@ static bool measure_size(struct run *r, unsigned size)
     }
     memset(times, 0xff, HPX_BENCH_TABLES * (size_t)n * sizeof(*times));
     bool ok = true;
-    for (unsigned round = 0; ok && round < r->rounds; round++) {
+    unsigned made = 0;
+    struct hpx_bench_box share = hpx_bench_box_share(&r->box, SIZES - size);
+    for (; ok && made < r->rounds && hpx_bench_box_fits(&share); made++) {
         for (unsigned t = 0; ok && t < HPX_BENCH_TABLES; t++) {
             const struct hpx_bench_table *table = hpx_bench_tables[t];
             struct figures *f = &r->figures[size][t];
@@ -201,6 +205,7 @@ static bool measure_size(struct run *r, unsigned size)
             table->drop();
         }
     }
+    r->made = made < r->made ? made : r->made;
     for (unsigned t = 0; t < HPX_BENCH_TABLES; t++) {
         double worst = 0;
         for (uint32_t i = 0; i < n; i++) {
@@ -222,7 +227,7 @@ static const char *name_of(unsigned t)
 
 static void print_sizes(const struct run *r)
 {
-    printf("traces of 8 to 56 frames, hash given; ns; best of %u rounds\n", r->rounds);
+    printf("traces of 8 to 56 frames, hash given; ns; best of %u rounds\n", r->made);
     printf("%-26s %8s %8s %13s %12s %8s %17s %15s %8s\n", "table", "traces", "insert", shape_names[0], shape_names[1], shape_names[2],
            "worst insert, us", "longest seen, us", "B/entry");
     for (unsigned s = 0; s < SIZES; s++) {
@@ -246,7 +251,7 @@ static void print_sizes(const struct run *r)
 
 static void json_sizes(FILE *f, const struct run *r)
 {
-    (void)fprintf(f, "{\"rounds\": %u, \"clock_ns\": %.2f, \"tables\": [", r->rounds, r->clock);
+    (void)fprintf(f, "{\"rounds\": %u, \"clock_ns\": %.2f, \"tables\": [", r->made, r->clock);
     for (unsigned s = 0; s < SIZES; s++) {
         for (unsigned t = 0; t <= HPX_BENCH_TABLES; t++) {
             const struct figures *g = &r->figures[s][t];
@@ -280,29 +285,30 @@ static bool write_json(const char *name, const struct run *r, const struct hpx_b
     }
     json_sizes(f, r);
     hpx_bench_model_json(f, m);
-    (void)fprintf(f, "}\n");
+    (void)fprintf(f, ",\n \"goals\": [");
+    for (unsigned s = 0; s < SIZES; s++) {
+        (void)fprintf(f, "\n  {\"what\": \"worst insert, %u traces, us\", \"value\": %.2f, \"at_most\": 50},", sizes[s],
+                      r->figures[s][0].worst / 1e3);
+    }
+    (void)fprintf(f, "\n  {\"what\": \"tables with 20,000 classes, MiB\", \"value\": %.2f, \"at_most\": 16}]}\n",
+                  (double)m->announced / (1 << 20));
     return fclose(f) == 0;
 }
 
 int main(int argc, char **argv)
 {
-    static struct run r = {.rounds = 5};
+    static struct run r;
     static struct hpx_bench_model m;
-    const char *json = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (i + 1 < argc && strcmp(argv[i], "--json") == 0) {
-            json = argv[++i];
-        } else if (i + 1 < argc && strcmp(argv[i], "--rounds") == 0) {
-            r.rounds = (unsigned)strtoul(argv[++i], NULL, 10);
-        } else {
-            (void)fprintf(stderr, "usage: bench_tables [--json FILE] [--rounds N]\n");
-            return 64;
-        }
+    struct hpx_bench_args args;
+    if (!hpx_bench_parse(&args, "tables", argc, argv)) {
+        return 2;
     }
+    r.rounds = r.made = args.quick ? 1 : 5;
+    r.box = hpx_bench_box(0.85 * args.seconds); /* the rest is the model's */
     hpx_bench_start(); /* before the pinning: the thread that grows a table of liburcu is not to share our processor */
     pin();
     r.clock = clock_cost();
-    bool ok = r.rounds > 0;
+    bool ok = true;
     for (unsigned s = 0; s < SHAPES; s++) {
         r.index[s] = malloc(QUERIES * sizeof(uint32_t));
         ok = ok && r.index[s];
@@ -310,7 +316,7 @@ int main(int argc, char **argv)
     for (unsigned s = 0; ok && s < SIZES; s++) {
         ok = measure_size(&r, s);
     }
-    ok = ok && hpx_bench_model_run(&m, r.rounds);
+    ok = ok && hpx_bench_model_run(&m, r.made);
     if (ok) {
         print_sizes(&r);
         hpx_bench_model_print(&m);
@@ -318,7 +324,7 @@ int main(int argc, char **argv)
     for (unsigned s = 0; s < SHAPES; s++) {
         free(r.index[s]);
     }
-    if (!ok || (json && !write_json(json, &r, &m))) {
+    if (!ok || (args.json && !write_json(args.json, &r, &m))) {
         (void)fprintf(stderr, "bench_tables: did not run to its end\n");
         return 1;
     }

@@ -512,21 +512,21 @@ int main(int argc, char **argv)
     if (!hpx_bench_parse(&args, "writers", argc, argv)) {
         return 2;
     }
-    unsigned rounds = args.quick ? 3 : 15;
     int cpu = sched_getcpu();
     bool pinned = hpx_bench_pin(cpu < 0 ? 0 : cpu);
-    bool ok = prepare() && hpx_bench_measure(tables, HPX_ARRAY_LEN(tables), rounds);
+    unsigned rounds = prepare() ? hpx_bench_measure(tables, HPX_ARRAY_LEN(tables), args.quick ? 3 : 15, args.seconds) : 0;
+    bool ok = rounds > 0;
     if (ok) {
         printf("text format, %u traces and rows; medians of %u alternating rounds%s\n", TRACES, rounds, pinned ? "" : "; NOT pinned");
         hpx_bench_print(tables, HPX_ARRAY_LEN(tables));
-        (void)snprintf(head, sizeof(head), "\"rounds\": %u, \"traces\": %u, \"pinned\": %s", rounds, TRACES, pinned ? "true" : "false");
+        (void)snprintf(head, sizeof(head), "\"traces\": %u, \"pinned\": %s", TRACES, pinned ? "true" : "false");
         const struct hpx_bench_goal goals[] = {
             {.what = "text beside write(2), warm, 4 frames", .value = file_rows[0][0].figures[2], .limit = 0.5, .at_least = true},
             {.what = "text beside write(2), warm, 30 frames", .value = file_rows[0][1].figures[2], .limit = 0.5, .at_least = true},
             {.what = "binary beside write(2), warm, 4 frames", .value = file_rows[0][2].figures[2], .limit = 0.8, .at_least = true},
             {.what = "binary beside write(2), warm, 30 frames", .value = file_rows[0][3].figures[2], .limit = 0.8, .at_least = true}};
         hpx_bench_print_goals(goals, HPX_ARRAY_LEN(goals));
-        const struct hpx_bench_report report = {"writers", head, tables, HPX_ARRAY_LEN(tables), goals, HPX_ARRAY_LEN(goals)};
+        const struct hpx_bench_report report = {"writers", head, rounds, tables, HPX_ARRAY_LEN(tables), goals, HPX_ARRAY_LEN(goals)};
         ok = !args.json || hpx_bench_write_json(&report, args.json);
     } else {
         (void)fprintf(stderr, "bench_writers: did not run to its end\n");

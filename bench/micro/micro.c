@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* micro.c: rounds, medians, tables and JSON of the micro-benchmarks. */
 #include "micro.h"
+#include "clock.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,36 @@ bool hpx_bench_parse(struct hpx_bench_args *a, const char *name, int argc, char 
             a->json = argv[++i];
         } else if (strcmp(argv[i], "--quick") == 0) {
             a->quick = true;
+        } else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
+            a->seconds = strtod(argv[++i], NULL);
         } else {
-            (void)fprintf(stderr, "usage: bench_%s [--quick] [--json FILE]\n", name);
+            (void)fprintf(stderr, "usage: bench_%s [--quick] [--seconds N] [--json FILE]\n", name);
             return false;
         }
     }
     return true;
+}
+
+struct hpx_bench_box hpx_bench_box(double seconds)
+{
+    return (struct hpx_bench_box){.end = seconds > 0 ? hpx_clock_mono() + (uint64_t)(seconds * 1e9) : 0};
+}
+
+bool hpx_bench_box_fits(struct hpx_bench_box *box)
+{
+    uint64_t now = hpx_clock_mono();
+    bool first = box->began == 0;
+    if (!first && now - box->began > box->longest) {
+        box->longest = now - box->began;
+    }
+    box->began = now;
+    return first || box->end == 0 || now + box->longest + box->longest / 2 <= box->end;
+}
+
+struct hpx_bench_box hpx_bench_box_share(const struct hpx_bench_box *box, unsigned parts)
+{
+    uint64_t now = hpx_clock_mono(), left = now < box->end ? box->end - now : 0;
+    return (struct hpx_bench_box){.end = box->end ? now + left / parts : 0};
 }
 
 static int compare(const void *a, const void *b)
@@ -71,26 +96,36 @@ static bool measure_row(struct hpx_bench_row *row, unsigned round)
     return true;
 }
 
-bool hpx_bench_measure(struct hpx_bench_section *tables, size_t n, unsigned rounds)
+static bool measure_round(struct hpx_bench_section *tables, size_t n, unsigned round)
 {
-    for (unsigned r = 0; r < rounds; r++) {
-        for (size_t t = 0; t < n; t++) {
-            for (size_t i = 0; i < tables[t].nrows; i++) {
-                if (!measure_row(&tables[t].rows[i], r)) {
-                    return false;
-                }
+    for (size_t t = 0; t < n; t++) {
+        for (size_t i = 0; i < tables[t].nrows; i++) {
+            if (!measure_row(&tables[t].rows[i], round)) {
+                return false;
             }
+        }
+    }
+    return true;
+}
+
+unsigned hpx_bench_measure(struct hpx_bench_section *tables, size_t n, unsigned rounds, double seconds)
+{
+    struct hpx_bench_box box = hpx_bench_box(seconds);
+    unsigned made = 0;
+    while (made < rounds && hpx_bench_box_fits(&box)) {
+        if (!measure_round(tables, n, made++)) {
+            return 0;
         }
     }
     for (size_t t = 0; t < n; t++) {
         for (size_t i = 0; i < tables[t].nrows; i++) {
             struct hpx_bench_row *row = &tables[t].rows[i];
             for (unsigned c = 0; c < HPX_BENCH_COLUMNS; c++) {
-                row->figures[c] = hpx_bench_median(row->rounds[c], rounds);
+                row->figures[c] = hpx_bench_median(row->rounds[c], made);
             }
         }
     }
-    return true;
+    return made;
 }
 
 void hpx_bench_print(const struct hpx_bench_section *tables, size_t n)
@@ -150,7 +185,7 @@ bool hpx_bench_write_json(const struct hpx_bench_report *r, const char *file)
         perror(file);
         return false;
     }
-    (void)fprintf(out, "{\"bench\": \"%s\", %s,\n \"tables\": {", r->name, r->head);
+    (void)fprintf(out, "{\"bench\": \"%s\", \"rounds\": %u, %s,\n \"tables\": {", r->name, r->rounds, r->head);
     for (size_t t = 0; t < r->ntables; t++) {
         (void)fprintf(out, "%s\n  \"%s\": [", t ? "," : "", r->tables[t].key);
         for (size_t i = 0; i < r->tables[t].nrows; i++) {

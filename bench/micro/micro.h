@@ -8,6 +8,7 @@
 #include "compiler.h"
 #include <ck_pr.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define HPX_BENCH_COLUMNS 3
@@ -16,9 +17,20 @@
 struct hpx_bench_args {
     const char *json; /* NULL: not asked for */
     bool quick;
+    double seconds; /* 0: no time box */
 };
-/* [--quick] [--json FILE]; false: something else, and the usage is on stderr. */
+/* [--quick] [--seconds N] [--json FILE]; false: something else, and the usage is on stderr. */
 bool hpx_bench_parse(struct hpx_bench_args *a, const char *name, int argc, char **argv);
+
+/* A time box: a round begins if one half as long again as the longest so far still fits: whoever is late
+ * is killed and loses all rounds. The first always begins. */
+struct hpx_bench_box {
+    uint64_t end, began, longest; /* ns; end 0: none, began 0: no round yet */
+};
+struct hpx_bench_box hpx_bench_box(double seconds);
+bool hpx_bench_box_fits(struct hpx_bench_box *box);
+/* A box for the next of so many parts that have yet to begin. */
+struct hpx_bench_box hpx_bench_box_share(const struct hpx_bench_box *box, unsigned parts);
 
 /* Sorts v. n > 0. */
 double hpx_bench_median(double *v, size_t n);
@@ -63,13 +75,14 @@ struct hpx_bench_goal {
     bool later;    /* not missed yet */
 };
 
-/* Measures `rounds` rounds and sets the medians. */
-bool hpx_bench_measure(struct hpx_bench_section *tables, size_t n, unsigned rounds);
+/* Measures `rounds` rounds, fewer if the seconds are over, and sets the medians. Returns how many; 0: did not run. */
+unsigned hpx_bench_measure(struct hpx_bench_section *tables, size_t n, unsigned rounds, double seconds);
 void hpx_bench_print(const struct hpx_bench_section *tables, size_t n);
 void hpx_bench_print_goals(const struct hpx_bench_goal *goals, size_t n);
-/* {"bench": NAME, HEAD, "tables": {KEY: [row, ...]}, "goals": [...]}; head: members of the object. false: said on stderr. */
+/* {"bench": NAME, "rounds": N, HEAD, "tables": {KEY: [row, ...]}, "goals": [...]}; head: members of the object. false: said on stderr. */
 struct hpx_bench_report {
     const char *name, *head;
+    unsigned rounds;
     const struct hpx_bench_section *tables;
     size_t ntables;
     const struct hpx_bench_goal *goals;
