@@ -2,23 +2,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """both_formats ascii_sample: the text and the binary file of the same snapshots say the same: threads, tables row by row, and the frames of each trace."""
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'jvm'))
-import hprof_binary  # noqa: E402
-import hprof_text  # noqa: E402
+import hprof_binary
+import hprof_text
 
 SAMPLE = None
 
 
 def numbers(text, binary):
     """What each file says, in the same form."""
-    rows = [(total, [(r.count, r.trace) for r in rows]) for _, total, rows in text.every]
-    return rows, binary.tables
+    return [(d.total, [(r.count, r.trace) for r in d.rows]) for d in text.tables], binary.tables
 
 
 class BothFormats(unittest.TestCase):
@@ -26,7 +23,7 @@ class BothFormats(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             name = os.path.join(folder, 'x.txt')
             subprocess.run([SAMPLE, name, 'binary', *modes], check=True)
-            return hprof_text.parse(pathlib.Path(name).read_text('utf-8')), hprof_binary.read(name + '.b')
+            return hprof_text.read(name), hprof_binary.read(name + '.b')
 
     def test_rows_threads_and_frames_agree(self):
         for modes in ([], ['threads'], ['depth1'], ['two'], ['two', 'threads'], ['empty'], ['cut'], ['cut', 'two', 'threads'], ['many'], ['many', 'two', 'threads']):
@@ -34,7 +31,7 @@ class BothFormats(unittest.TestCase):
                 text, binary = self.files(*modes)
                 self.assertEqual(*numbers(text, binary))
                 self.assertEqual(len(binary.tables), 2 if 'two' in modes else 1)
-                self.assertEqual({s: (n, g) for s, n, g in text.starts()}, {s: t[:2] for s, t in binary.threads.items()})
+                self.assertEqual({t.serial: (t.name, t.group) for t in text.threads.values()}, {s: t[:2] for s, t in binary.threads.items()})
                 self.assertEqual(text.ended, set(binary.ended))
                 # binary has the empty trace too, which records without a trace name
                 self.assertEqual(set(text.traces), set(binary.traces) - {300000})
@@ -42,7 +39,7 @@ class BothFormats(unittest.TestCase):
                     thread, frames = binary.traces[serial]
                     self.assertEqual((t.thread, [(f.method, f.source, f.line) for f in t.frames]),
                                      (thread, [(f.method, f.source or '<Unknown Source>', max(f.line, 0)) for f in frames]))
-                self.assertEqual({k: v for k, v in text.report.items()}, binary.report)
+                self.assertEqual(text.report, binary.report)
 
     def test_numbers_of_hostile_names_agree(self):
         for modes in (['hostile'], ['hostile', 'threads', 'two']):

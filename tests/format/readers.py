@@ -2,11 +2,11 @@
 """How the programs that read HPROF text read it, each as far as its demands on the file go, written anew from those demands.
 
 A reader takes the bytes alone and gives its figures, or raises Unreadable where the program would fail, loop or lose a sample. compare_all() holds them
-against the strict parser. A reader that by its own rules cannot take a kind of file (two dumps, thread=y) has a reason in `cannot`."""
+against the strict parser; check() is both. A reader that by its own rules cannot take a kind of file (two dumps, thread=y) has a reason in `cannot`."""
 import re
 from collections import Counter
 
-from check_ascii import Bad, END, RANK
+from hprof_text import END, Malformed, RANK, SAMPLES, parse
 
 
 class Unreadable(Exception):
@@ -245,12 +245,12 @@ def sum_by(p, dumps, key):
 
 
 def flame_names(t):
-    names = [f.name if f.line is None else '%s:%d' % (f.name, f.line) for f in t.frames]
+    names = ['%s:%d' % (f.method, f.line) if f.line else f.method for f in t.frames]
     return tuple(reversed(names + (['Thread %d' % t.thread] if t.thread else [])))
 
 
 def expect_scrubber(p):
-    frames = {t.serial: ['%s(%s:%s)' % (f.name, f.source, f.line or 'Unknown line') for f in t.frames] for t in p.traces.values() if t.thread is None}
+    frames = {t.serial: ['%s(%s:%s)' % (f.method, f.source, f.line or 'Unknown line') for f in t.frames] for t in p.traces.values() if not t.thread}
     return sum_by(p, p.dumps, lambda t: t.serial), frames
 
 
@@ -258,17 +258,17 @@ def expect_scripts(p):
     counts = Counter()
     for d in p.dumps:
         for r in d.rows:
-            for name in {f.name for f in p.traces[r.trace].frames}:
+            for name in {f.method for f in p.traces[r.trace].frames}:
                 counts[name] += r.count
     return dict(counts)
 
 
 EXPECT = {
-    'gprof2dot': lambda p: (sum_by(p, p.dumps[:1], lambda t: t.serial), sum_by(p, p.dumps[:1], lambda t: t.frames[0].name)),
+    'gprof2dot': lambda p: (sum_by(p, p.dumps[:1], lambda t: t.serial), sum_by(p, p.dumps[:1], lambda t: t.frames[0].method)),
     'hprof2flamegraph': lambda p: sum_by(p, p.dumps, flame_names),
     'hprof_scrubber': expect_scrubber,
-    'gin': lambda p: sum_by(p, p.dumps[:1], lambda t: (t.frames[0].name, str(t.frames[0].line or 'Unknown line'))),
-    'orbit': lambda p: sum_by(p, p.dumps[:1], lambda t: tuple('%s(%s)' % (f.name, f.source) for f in t.frames)),
+    'gin': lambda p: sum_by(p, p.dumps[:1], lambda t: (t.frames[0].method, str(t.frames[0].line or 'Unknown line'))),
+    'orbit': lambda p: sum_by(p, p.dumps[:1], lambda t: tuple('%s(%s)' % (f.method, f.source) for f in t.frames)),
     'orbeon': lambda p: [(r.count, r.trace, r.method) for r in p.dumps[0].rows],
     'penchy': lambda p: [(d.total, [(r.self_percent, r.count, r.method) for r in d.rows]) for d in p.dumps],
     'scripts': expect_scripts,
@@ -282,7 +282,7 @@ def cannot(name, p):
         return 'no CPU record with rows at the beginning'
     if any(not t.frames for t in p.traces.values()):
         return 'traces without frames (depth=0)'
-    threads = any(t.thread is not None for t in p.traces.values())
+    threads = any(t.thread for t in p.traces.values())
     if threads and name in ('gprof2dot', 'gin'):
         return 'thread=y'
     if len(p.dumps) > 1 and name in ('hprof2flamegraph', 'orbeon'):
@@ -295,13 +295,13 @@ def cannot(name, p):
         return 'counts of more than 32 bits'
     if name in ('gprof2dot', 'orbeon') and any(' ' in r.method for d in p.dumps for r in d.rows):
         return 'a blank in a method name'
-    if any('(' in f.name + f.source or ')' in f.source or ':' in f.source for t in p.traces.values() for f in t.frames):
+    if any('(' in f.method + f.source or ')' in f.source or ':' in f.source for t in p.traces.values() for f in t.frames):
         return 'a bracket in a method name, or a bracket or colon in a file name'
     return None
 
 
 def compare_all(data, p):
-    """{reader: None, or why it does not apply}. Bad where a reader fails or comes to other figures."""
+    """{reader: None, or why it does not apply}. Malformed where a reader fails or comes to other figures."""
     results = {}
     for name, read in READERS.items():
         results[name] = cannot(name, p)
@@ -309,8 +309,16 @@ def compare_all(data, p):
             try:
                 got = read(data)
             except Unreadable as e:
-                raise Bad(0, '%s cannot read it: %s' % (name, e)) from None
+                raise Malformed(0, '%s cannot read it: %s' % (name, e)) from None
             want = EXPECT[name](p)
             if got != want:
-                raise Bad(0, '%s reads %.300r, it should read %.300r' % (name, got, want))
+                raise Malformed(0, '%s reads %.300r, it should read %.300r' % (name, got, want))
     return results
+
+
+def check(data, **how):
+    """(profile, {reader: None, or why it does not apply}). Malformed if the layout is wrong or a reader comes to other figures."""
+    p = parse(data, **how)
+    if any(title != SAMPLES for title in p.sections):
+        return p, {}  # the readers' figures are those of samples
+    return p, compare_all(data, p)

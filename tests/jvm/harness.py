@@ -8,12 +8,15 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 
-import build
-import hprof_binary
-import hprof_text as prof
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'format'))
+import build  # noqa: E402
+import hprof_binary  # noqa: E402
+import hprof_text  # noqa: E402
+import readers  # noqa: E402
 
 DUMPING = {'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
@@ -98,6 +101,11 @@ class Test:
         self.runs = []
         self.deadline = time.monotonic() + case.timeout
 
+    def in_turn(self, things, count):
+        """Returns about `count` of them, evenly spread; every seed returns others, a long run all of them."""
+        step = 1 if self.level == 'long' else -(-len(things) // count)
+        return things[self.case.turn % step::step] if things else things
+
     # --- running
 
     def javac17(self, source, jar):
@@ -170,10 +178,13 @@ class Test:
         return self.parse(path, dumps)
 
     def parse(self, path, dumps=1):
+        """The text file, held to the format by both readers and by those of old. dumps: how many sections it has; None: any number."""
         try:
-            p = prof.read(path, dumps)
-        except prof.Malformed as e:
+            p, _ = readers.check(path.read_bytes())
+        except hprof_text.Malformed as e:
             raise Failure('%s: %s' % (path, e)) from e
+        if dumps is not None:
+            self.equal(len(p.sections), dumps, 'sections of %s' % path)
         self.sound(path, p.sections)
         return p
 
@@ -182,17 +193,26 @@ class Test:
         agent = self.env.agent.resolve()
         return next((str(f / 'hprofx-read') for f in agent.parents if (f / 'hprofx-read').is_file()), None)
 
+    def read(self, *args):
+        """What hprofx-read says with these arguments, which it must be content with. A build without it skips the test."""
+        if not self.reader():
+            self.skip('this build has no hprofx-read')
+        words = [str(a) for a in args]
+        r = subprocess.run([self.reader()] + words, capture_output=True, text=True)
+        self.equal(r.returncode, 0, 'hprofx-read %s: %s' % (' '.join(words), (r.stdout + r.stderr)[-500:]))
+        return r.stdout
+
     def sound(self, path, sections):
         """hprofx-read --check; without a note where the file is one dump, which has no section twice."""
-        reader = self.reader()
-        if reader:
-            strict = ['--strict'] if sections and len(set(sections)) == len(sections) else []
-            r = subprocess.run([reader, '--check'] + strict + [str(path)], capture_output=True, text=True)
-            self.equal(r.returncode, 0, 'hprofx-read --check %s: %s' % (' '.join(strict + [str(path)]), (r.stdout + r.stderr)[-500:]))
+        if self.reader():
+            self.read('--check', *(['--strict'] if sections and len(set(sections)) == len(sections) else []), path)
 
     def binary(self, path):
         """The binary file, read and held to the format by both readers."""
-        p = hprof_binary.read(path)
+        try:
+            p = hprof_binary.read(path)
+        except hprof_binary.Malformed as e:
+            raise Failure('%s: %s' % (path, e)) from e
         self.sound(path, ['CPU SAMPLES'] * len(p.tables))
         return p
 

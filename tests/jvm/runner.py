@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The registry of tests and the loop that runs them: two workers, then alone what measures shares of CPU time; the table at the end."""
+"""The registry of tests, which of their cells (JDK x collector) a run takes, the loop that runs them, the table at the end."""
 import concurrent.futures
 import dataclasses
+import shlex
 import threading
 import time
 import traceback
+import zlib
 
 import harness
 import sanitized
 from jdk import COLLECTORS, Jdk
 
 LEVELS = ('quick', 'plain', 'long')
+BRIEF_SHARE = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,29 +23,35 @@ class Case:
     param: object
     jdk: Jdk
     collector: str
-    alone: bool
+    measures: bool
     timeout: float
+    turn: int = 0  # what the test takes in turn (harness.Test.in_turn) begins here
 
     def __str__(self):
         return '%s [%s %s]' % (self.name, self.jdk.label, self.collector)
+
+    def cell(self):
+        return self.jdk.label, self.collector
 
 
 _tests = []
 
 
-def test(level='plain', collectors=('G1',), since=8, until=999, needs=(), params=None, quick_params=None, alone=False, timeout=60, one_jdk=False):
+def test(level='plain', collectors=('G1',), since=8, until=999, needs=(), params=None, quick_params=None, measures=False, timeout=120, one_jdk=False):
     """Registers a test. level: the shortest run that has it. collectors: names, 'all', or 'any' (one is enough even for a run over all collectors).
     since, until: releases. needs: what the VM must have (OFFERS in jdk.py). params: one case each, shown in brackets of the name; quick_params: the ones
-    a quick run takes. alone: it measures shares of CPU time, so nothing runs beside it. one_jdk: the first JDK is enough."""
+    a quick run takes. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough."""
     def add(f):
-        _tests.append((f, level, collectors, since, until, needs, params, quick_params, alone, timeout, one_jdk))
+        _tests.append((f, level, collectors, since, until, needs, params, quick_params, measures, timeout, one_jdk))
         return f
     return add
 
 
 def _name(f, param):
+    """Of a tuple the words and numbers: what a table is made of would not fit."""
     name = '%s.%s' % (f.__module__.removeprefix('test_'), f.__name__)
-    return name if param is None else '%s(%s)' % (name, param[0] if isinstance(param, tuple) else param)
+    words = [x for x in param if isinstance(x, (str, int))] if isinstance(param, tuple) else [param]
+    return name if param is None else '%s(%s)' % (name, ','.join(map(str, words)))
 
 
 def _collectors(of_test, jdk, every):
@@ -55,7 +64,7 @@ def _collectors(of_test, jdk, every):
 
 def collect(jdks, match, every_collector=False):
     cases = []
-    for f, at, collectors, since, until, needs, params, quick_params, alone, timeout, one_jdk in _tests:
+    for f, at, collectors, since, until, needs, params, quick_params, measures, timeout, one_jdk in _tests:
         able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level)]
         for jdk in able[:1 if one_jdk else None]:
             chosen = quick_params if jdk.level == 'quick' and quick_params is not None else params
@@ -63,12 +72,39 @@ def collect(jdks, match, every_collector=False):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):
                     # An interpreter needs several times as long for the same work.
-                    cases += [Case(name, f, param, jdk, c, alone, timeout * (1 if jdk.has('jit') else 4)) for c in _collectors(collectors, jdk, every_collector)]
+                    cases += [Case(name, f, param, jdk, c, measures, timeout * (1 if jdk.has('jit') else 4)) for c in _collectors(collectors, jdk, every_collector)]
     return cases
 
 
+def _place(name):
+    """Where a test stands in the rotation: it must not move when another test is added."""
+    return zlib.crc32(name.encode())
+
+
+def rotate(cases, seed, parameters=True):
+    """Every test once, in the next of its cells with every seed: as many seeds in a row as a test has cells take them all. A brief JDK has short forms of
+    tests, so it takes no test from the others: one test in BRIEF_SHARE runs there too. A cell that no test came to gets one of those that have it.
+    parameters: every parameter makes a test; else they take their turn with the cells."""
+    tests = {}
+    for c in cases:
+        tests.setdefault(c.name if parameters else _name(c.function, None), []).append(c)
+    chosen = []
+    for name, own in tests.items():
+        n = _place(name) + seed
+        whole, brief = ([c for c in own if c.jdk.brief == b] for b in (False, True))
+        if whole:
+            chosen.append(whole[n % len(whole)])
+        if brief and (n % BRIEF_SHARE == 0 or not whole):
+            chosen.append(brief[n // (BRIEF_SHARE if whole else 1) % len(brief)])
+    for cell in sorted({c.cell() for c in cases} - {c.cell() for c in chosen}):
+        able = sorted((c for c in cases if c.cell() == cell), key=lambda c: _place(c.name))
+        chosen.append(able[seed % len(able)])
+    return [dataclasses.replace(c, turn=_place(c.name) + seed) for c in chosen]
+
+
 class Results:
-    def __init__(self):
+    def __init__(self, again):
+        self.again = again
         self.lock = threading.Lock()
         self.cells = {}
         self.totals = {'ok': 0, 'FAIL': 0, 'skip': 0}
@@ -85,6 +121,7 @@ class Results:
             cell[status] += 1
             print('%-4s %s (%.1f s)%s' % (status, case, seconds, ': ' + text if text and status == 'skip' else ''), flush=True)
             if text and status == 'FAIL':
+                print('     again: ' + self.again(case), flush=True)
                 print('     ' + text.rstrip().replace('\n', '\n     '), flush=True)
 
 
@@ -113,16 +150,24 @@ def _run_one(env, case, results, keep):
     results.add(case, status, text, time.monotonic() - began)
 
 
-def run(env, cases, workers, keep, required):
+def again(argv):
+    """Makes of a case the command that repeats it: the run's own arguments, those that choose cases replaced."""
+    def command(case):
+        words = [argv[0], '--%s=%s=%s' % ('brief' if case.jdk.brief else 'jdks', case.jdk.label, case.jdk.home)]
+        if case.jdk.level != 'plain' and not case.jdk.brief:
+            words.append('--' + case.jdk.level)
+        return shlex.join(words + argv[1:] + ['--turn=%d' % case.turn, '--only=%s' % case])
+    return command
+
+
+def run(env, cases, workers, keep, required, repeat):
     began = time.monotonic()
-    results = Results()
+    results = Results(repeat)
     if env.sanitized and not env.sanitized.prove(env, results):
         cases = []  # a run that misses a planted bug proves nothing
+    cases = sorted(cases, key=lambda c: -c.timeout)  # the long ones first: no worker is left with one at the end
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda c: _run_one(env, c, results, keep), [c for c in cases if not c.alone]))
-    for c in cases:
-        if c.alone:
-            _run_one(env, c, results, keep)
+        list(pool.map(lambda c: _run_one(env, c, results, keep), cases))
     missing = _table(env, results, required and not env.sanitized) or bool(env.sanitized and env.sanitized.closing())
     n = results.totals
     if env.keep_tmp:

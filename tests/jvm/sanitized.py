@@ -16,12 +16,12 @@ ASAN = 'detect_leaks=0:allocator_may_return_null=1:' + COMMON
 # What cannot work, and why.
 LEFT_OUT = {
     'ZGC': 'ZGC wants the address space that ASan uses for its shadow',
-    'alone': 'tests that measure time or shares of CPU time: a sanitizer changes them',
+    'measures': 'tests that measure time or shares of CPU time: a sanitizer changes them',
 }
 
 
 def can_run(case):
-    return not case.alone and case.collector not in LEFT_OUT
+    return not case.measures and case.collector not in LEFT_OUT
 
 
 class Sanitized:

@@ -9,29 +9,22 @@ import sys
 import zipfile
 
 import build
+from preload import agent, preload
 from runner import test
 
 JACOCO = pathlib.Path('/usr/share/java/org.jacoco.agent.jar')  # Debian's libjacoco-java; the agent is a jar inside
 FAST = 'cpu=samples,interval=1,cutoff=0'
 
 
-def _lib(t, name):
-    return str(t.env.native_dir(t.jdk) / ('lib%s.so' % name))
-
-
 def _said(t, run, text, times=1):
     t.equal([text in ln for ln in run.err.splitlines()].count(True), times, 'lines with %r on stderr (%s)' % (text, run.err[-600:]))
-
-
-def _samples_in(p, method):
-    return sum(count for count, tr in p.stacks() if any(f.method == method for f in tr.frames))
 
 
 # --- the signal
 
 @test(level='quick', params=('1', '10'))
 def a_handler_that_was_there_before_gets_its_signals_and_none_of_ours(t, interval):
-    _, p = t.profile('Company', 'timer', 2000, 500, opts='cpu=samples,interval=' + interval, native=True, stdout='timers true strangers 0\n', env={'LD_PRELOAD': _lib(t, 'company'), 'COMPANY_HANDLER': '1'})
+    _, p = t.profile('Company', 'timer', 2000, 500, opts='cpu=samples,interval=' + interval, native=True, stdout='timers true strangers 0\n', env=preload(t, 'company', COMPANY_HANDLER='1'))
     t.check(p.total * int(interval) > 300, 'only %d samples' % p.total)
 
 
@@ -39,14 +32,14 @@ def a_handler_that_was_there_before_gets_its_signals_and_none_of_ours(t, interva
 def a_handler_taken_later_ends_sampling_when_the_next_thread_starts(t):
     run, p = t.profile('Company', 'thread', 0, 400, opts=FAST, native=True, stdout='timers false\n')
     _said(t, run, 'cpu=samples: the program took SIGPROF; sampling has ended, use signal=RTMIN+1 (or sampler=poll)')
-    t.equal(_samples_in(p, 'Company.after'), 0, 'samples after the signal was taken')
-    t.check(_samples_in(p, 'Company.before') > 100, 'no samples from before')
+    t.equal(p.having('Company.after'), 0, 'samples after the signal was taken')
+    t.check(p.having('Company.before') > 100, 'no samples from before')
     t.check(any('CPU ms without sampling' in k for k in p.report), 'the report does not tell: %s' % p.report)
 
 
 @test(level='quick')
 def an_agent_behind_ours_that_gives_the_signal_its_default_action_ends_sampling_alone(t):
-    run = t.java('HotSplit', 60, jvm=[t.agent(FAST)], agent='-agentpath:' + _lib(t, 'company'))
+    run = t.java('HotSplit', 60, jvm=[t.agent(FAST)], agent=agent(t, 'company'))
     t.complete(run, 0, 'done true\n')
     _said(t, run, 'the program took SIGPROF')
     t.output()
@@ -64,7 +57,7 @@ def a_handler_taken_later_ends_sampling_without_a_new_thread(t):
 def another_signal_leaves_the_program_its_own(t):
     run, p = t.profile('Company', 'take', 2000, 400, opts=FAST + ',signal=RTMIN+1', native=True, stdout='timers true\n')
     _said(t, run, 'took', 0)
-    t.check(_samples_in(p, 'Company.before') > 100 and _samples_in(p, 'Company.after') > 100, 'samples before and after: %s' % p.report)
+    t.check(p.having('Company.before') > 100 and p.having('Company.after') > 100, 'samples before and after: %s' % p.report)
 
 
 def _blocked(cmd):
@@ -77,12 +70,12 @@ def a_signal_blocked_by_the_parent_is_unblocked_and_said(t):
     run = t.start_command(_blocked(t.command('HotSplit', 60, opts=FAST))).finish()
     t.complete(run, 0, 'done true\n')
     _said(t, run, 'SIGPROF was blocked by what started the JVM')
-    t.check(_samples_in(t.output(), 'HotSplit.main') > 50, 'too few samples with a stack')
+    t.check(t.output().having('HotSplit.main') > 50, 'too few samples with a stack')
 
 
 @test(level='quick')
 def a_blocked_signal_that_somebody_handles_stays_blocked(t):
-    env = {'LD_PRELOAD': _lib(t, 'company'), 'COMPANY_HANDLER': '1'}
+    env = preload(t, 'company', COMPANY_HANDLER='1')
     run = t.start_command(_blocked(t.command('HotSplit', 60, opts=FAST)), env=env).finish()
     t.complete(run, 0, 'done true\n')
     _said(t, run, 'a thread blocks the signal of sampling')
@@ -103,9 +96,8 @@ def a_thread_that_blocks_the_signal_is_counted(t):
 def attached_threads_are_sampled_under_their_names(t):
     n = 5
     _, p = t.profile('Company', 'attach', 2, n, 60, True, False, opts=FAST + ',thread=y', native=True, stdout='attached\n')
-    started = [(name, s) for k, s, name, g in p.threads if k == 'start' and name.startswith('attached-')]
+    started = [(name, s) for s, name in p.names.items() if name.startswith('attached-')]
     t.equal(sorted(name for name, s in started), sorted(['attached-%d' % i for i in range(n)] * 2), 'threads')
-    t.equal(len({s for name, s in started}), 2 * n, 'serials')
     counts = p.by_thread()
     for name, s in started:
         t.check(s in p.ended, '%s has no end' % name)
@@ -116,16 +108,17 @@ def attached_threads_are_sampled_under_their_names(t):
 def threads_that_attach_and_leave_in_a_loop(t):
     n = 2000
     _, p = t.profile('Company', 'attach', 2, n, 0, True, False, opts=FAST, native=True, stdout='attached\n')
-    t.equal(len([1 for k, s, name, g in p.threads if k == 'start' and name.startswith('attached-')]), 2 * n, 'starts')
-    t.equal(len([1 for k, s, name, g in p.threads if k == 'end' and s in p.names and p.names[s].startswith('attached-')]), 2 * n, 'ends')
+    attached = [x for x in p.threads.values() if x.name.startswith('attached-')]
+    t.equal(len(attached), 2 * n, 'starts')
+    t.equal(len([x for x in attached if x.ended]), 2 * n, 'ends')
 
 
 @test()
 def threads_that_end_attached(t):
     """A mistake of the program's: the VM keeps what it knows of the thread."""
     _, p = t.profile('Company', 'attach', 20, 1, 20, False, False, opts=FAST + ',thread=y', native=True, stdout='attached\n')
-    started = [s for k, s, name, g in p.threads if k == 'start' and name == 'attached-0']
-    t.equal((len(started), len(set(started))), (20, 20), 'threads and serials')
+    started = [s for s, name in p.names.items() if name == 'attached-0']
+    t.equal(len(started), 20, 'threads')
     counts = p.by_thread()
     t.check(sum(counts.get(s, 0) for s in started) > 200, 'samples: %s' % counts)
 
@@ -142,7 +135,7 @@ def a_c_program_with_a_jvm(t, where):
     run = t.start_command(base + [t.agent(FAST), '--', 'HotSplit', '60'], env={'LAUNCHER_SIGNALS': '1'}).finish()
     t.equal((run.code, run.out), (plain.code, plain.out), 'exit code and stdout')
     t.complete(run, 7, 'done true\nC goes on\n')
-    t.check(_samples_in(t.output(), 'HotSplit.main') > 50, 'too few samples')
+    t.check(t.output().having('HotSplit.main') > 50, 'too few samples')
 
 
 # --- other agents
@@ -160,7 +153,7 @@ def _same(t, program, *args, jvm, **kw):
 def a_debugger_may_attach(t):
     where = 'address=%s0' % ('127.0.0.1:' if t.jdk.version >= 9 else '')
     _, p = _same(t, 'HotSplit', 60, jvm=['-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,' + where])
-    t.check(_samples_in(p, 'HotSplit.main') > 50, 'too few samples')
+    t.check(p.having('HotSplit.main') > 50, 'too few samples')
 
 
 @test(level='quick')
@@ -183,7 +176,7 @@ def a_flight_recording(t):
             ('ObjectAllocationInNewTLAB', ''), ('ObjectAllocationOutsideTLAB', ''), ('CPULoad', '<setting name="period">1 s</setting>'))) + '</configuration>')
     rec = t.work / 'rec.jfr'
     _, p = _same(t, 'HotSplit', 100, jvm=['-XX:StartFlightRecording=filename=%s,settings=%s' % (rec, events), '-Xlog:jfr*=off'])
-    t.check(_samples_in(p, 'HotSplit.main') > 100, 'too few samples')
+    t.check(p.having('HotSplit.main') > 100, 'too few samples')
     r = subprocess.run([str(t.jdk.home / 'bin' / 'jfr'), 'summary', str(rec)], capture_output=True, text=True)
     t.equal(r.returncode, 0, 'jfr summary (%s)' % r.stderr)
     n = re.search(r'jdk\.ExecutionSample\s+(\d+)', r.stdout)
@@ -216,6 +209,6 @@ def classes_that_are_retransformed(t):
         cmd += ['-C', str(classes), f.name]
     subprocess.run(cmd, check=True)
     _, p = _same(t, 'Retransform', 400, 2, jvm=['-javaagent:%s' % jar])
-    t.check(_samples_in(p, 'Retransform.main') > 50, 'too few samples: %d' % p.total)
+    t.check(p.having('Retransform.main') > 50, 'too few samples: %d' % p.total)
     t.check(p.share('Retransform.burn') > 0.2, 'share of the method of a class that is retransformed: %.2f' % p.share('Retransform.burn'))
     t.equal(sorted({m for m in p.methods() if m.startswith('Retransform.') and '$' not in m} - {'Retransform.main', 'Retransform.burn', 'Retransform.premain', 'Retransform.transform', 'Retransform.<clinit>', 'Retransform.<init>'}), [], 'methods that do not exist')

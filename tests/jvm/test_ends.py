@@ -4,15 +4,16 @@ import signal
 import time
 
 import hprof_text
+from expect import WAYS_TO_END
 from runner import test
+from waiting import until
 
-WAYS = {'return': (0, 'ready\n'), 'halt': (5, 'ready\n'), 'exit': (6, 'ready\n'), 'throw': (1, 'ready\n'), 'hook': (7, 'ready\nhook\n'), 'exitinthread': (8, 'ready\n')}
 SIGNALS = {'SIGTERM': 143, 'SIGINT': 130, 'SIGHUP': 129}
 
 
-@test(level='quick', params=sorted(WAYS), quick_params=('exit', 'halt', 'throw'))
+@test(level='quick', params=sorted(WAYS_TO_END), quick_params=('exit', 'halt', 'throw'))
 def way(t, how):
-    code, out = WAYS[how]
+    code, out = WAYS_TO_END[how]
     _, p = t.profile('Ends', how, opts='cpu=samples,interval=1', code=code, stdout=out)
     main = p.serial('main')
     t.check(main in p.ended or how in ('halt', 'exit', 'hook', 'exitinthread'), 'no THREAD END of main')
@@ -44,10 +45,8 @@ def doe_n_writes_the_header_and_the_threads_alone(t):
     run = t.java('HotSplit', 50, opts='cpu=samples,doe=n')
     t.complete(run, 0, 'done true\n', verbose=False)
     t.check('Dumping' not in run.err, 'a message about a dump')
-    path = t.work / 'java.hprof.txt'
-    t.check(path.exists(), 'no file')
-    p = hprof_text.parse(path.read_text('utf-8'))
-    t.equal((p.sections, list(p.traces), p.starts()[0][1]), ([], [], 'main'), 'sections, traces, first thread')
+    p = t.output(dumps=0)
+    t.equal((p.traces, next(iter(p.names.values()))), ({}, 'main'), 'traces, first thread')
 
 
 @test(level='quick')
@@ -81,22 +80,22 @@ def _busy(t, how, times, threads=20):
     t.check(with_us[-1] <= alone[-1] + 10.0, text)
 
 
-@test(level='quick', timeout=150, alone=True)
+@test(level='quick', timeout=150, measures=True)
 def within_two_seconds_beside_busy_daemons_and_a_collection(t):
     _busy(t, 'gcexit', 2 if t.level == 'quick' else 20)
 
 
-@test(params=('return', 'exit', 'halt'), alone=True)
+@test(params=('return', 'exit', 'halt'), measures=True)
 def within_two_seconds_beside_busy_daemons(t, how):
     _busy(t, how, 3)
 
 
-@test(collectors=('Serial', 'Parallel', 'ZGC', 'Shenandoah'), alone=True)
+@test(collectors=('Serial', 'Parallel', 'ZGC', 'Shenandoah'), measures=True)
 def within_two_seconds_beside_a_collection_of_another_collector(t):
     _busy(t, 'gcexit', 3)
 
 
-@test(timeout=90)
+@test()
 def while_threads_start_and_end(t):
     for i, ms in enumerate((0, 1, 5, 20, 50, 100, 200, 300)):
         t.profile('ExitStress', ms, opts='cpu=samples,interval=1', code=4, stdout='done\n')
@@ -107,12 +106,10 @@ def kill_9_leaves_a_readable_part(t):
     run = t.start('Pause', 100, opts='cpu=samples,interval=1')
     run.wait_line('ready')
     part = t.work / 'java.hprof.txt.part'
-    while not part.exists() or '\nTHREAD START (' not in part.read_text('utf-8', 'replace').partition('\n--------\n')[2]:
-        t.within_time(run)
-        time.sleep(0.02)
+    until(run, lambda: part.exists() and b'\nTHREAD START (' in part.read_bytes().partition(b'\n--------\n')[2])
     run.kill()
     t.check(all(n.endswith('.part') for n in t.files()), 'files: %s' % t.files())
-    p = hprof_text.parse(part.read_text('utf-8'), complete=False)
+    p = hprof_text.read(part, complete=False)
     t.check('main' in p.names.values(), 'no THREAD START of main')
     # The next run takes the place of what the dead one left, and puts a journal aside, if that had a table already.
     t.profile('Hello', stdout='hi\n')

@@ -11,6 +11,7 @@ import threading
 
 import hprof_text
 from harness import DONE, DUMPING, Failure
+from preload import preload
 from runner import test
 
 OUT = 'faults survived\n'
@@ -32,6 +33,8 @@ FROM = ['%s %s' % (k, h) for k, h in (('memory', 'ENOMEM'), ('calloc', 'ENOMEM')
 COUNTED = re.compile(r'hprofx: [A-Za-z ,]+: \d+( \(|$)')
 ABOUT = re.compile(r'hprofx: (cpu=samples|profiling is off: no memory for the options|file=\S+|another run writes)|HPROF ERROR: ')
 MOST = 200
+STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200, 0, -2, -6, -15, -40)  # positions of a fault; 0 and below: from the last call on
+IN_TURN = 4  # of them in a plain run
 _lock = threading.Lock()
 _base = {}  # JDK, collector: Counter of calls, samples of a run without faults
 
@@ -45,7 +48,7 @@ class Injection:
             f.unlink()
         tally = t.dir / 'tally'
         tally.unlink(missing_ok=True)
-        env = {'LD_PRELOAD': str(t.env.native_dir(t.jdk) / 'libfaults.so'), 'HPX_FAULTS_FILE': str(tally)}
+        env = preload(t, 'faults', HPX_FAULTS_FILE=str(tally))
         if kind:
             env['HPX_FAULTS'] = '%s:%d%s:%s' % (kind, k, '+' if onward else '', E.get(how, how))
         if also:
@@ -125,12 +128,11 @@ def _baseline(t):
         return _base[key]
 
 
-def _steps(calls, level):
-    """Numbers of calls to fail: all of the first, then steps, and the last ones."""
-    if level == 'long':
-        return list(range(1, MOST + 1)) + list(range(MOST + 10, calls + 1, 10))
-    some = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200]
-    return sorted({k for k in some + [max(1, calls - back) for back in (0, 2, 6, 15, 40)] if k <= calls + 1})
+def _steps(t, calls):
+    """Numbers of calls to fail: all of the first, then steps, and the last ones; of these some in turn."""
+    if t.level == 'long':
+        return [k for k in range(1, MOST + 1) if k <= calls + 1] + list(range(MOST + 10, calls + 1, 10))
+    return sorted({k for k in (n if n > 0 else max(1, calls + n) for n in t.in_turn(STEPS, IN_TURN)) if k <= calls + 1})
 
 
 def _note(t, name, runs, injected):
@@ -141,15 +143,12 @@ def _inject(t, case, onward):
     kind, how = case.split()
     calls, samples = _baseline(t)
     runs = injected = 0
-    steps = _steps(calls[kind], t.level)
-    if onward and t.level != 'long':
-        steps = [k for k in steps if k in (1, 2, 4, 8, 16, 30, 80, 200) or k > calls[kind] - 7]
-    for k in steps:
+    for k in _steps(t, calls[kind]) + [1]:  # the last one for sure: how many calls there are differs a little from run to run
+        if k == 1 and injected:
+            break
         i = Injection(t, kind, k, how, onward)
         i.judge(samples)
         runs, injected = runs + 1, injected + i.injected
-        if i.injected == 0 and k > calls[kind]:
-            break
     t.check(injected or kind in MAY_HAVE_NONE, 'no fault was injected in %d runs; %d calls without one' % (runs, calls[kind]))
     _note(t, case + (' and on' if onward else ''), runs, injected)
 
@@ -171,14 +170,15 @@ def a_mapping_fails_inside_liburcu(t):
     every = Injection(t, also='liburcu').calls['mmap']
     t.check(every > _baseline(t)[0]['mmap'] - 3, 'only %d calls with those of liburcu' % every)
     ended = []
-    for k in _steps(every, t.level):
+    steps = _steps(t, every)
+    for k in steps:
         i = Injection(t, 'mmap', k, 'ENOMEM', also='liburcu')
         if i.run.code == -signal.SIGABRT:
             ended.append(k)
         else:
             i.judge(samples)
     t.check(len(ended) <= 1, 'the process was ended at the calls %s' % ended)
-    _note(t, 'mmap ENOMEM, also of liburcu', len(_steps(every, t.level)), len(_steps(every, t.level)))
+    _note(t, 'mmap ENOMEM, also of liburcu', len(steps), len(steps))
 
 
 @test(level='long', params=CASES, collectors='any', needs=('jit',), since=18, timeout=3000)
@@ -220,9 +220,11 @@ def _inject_calls(t, case, mode, onward):
     base = Calls(t, mode)
     base.judge()
     t.equal(base.said, [], 'lines without a fault')
-    steps = CALL_STEPS if t.level != 'quick' else CALL_STEPS[::3]
+    steps = [k for k in t.in_turn(CALL_STEPS, IN_TURN) if k <= base.calls[kind] + 1]
     injected = 0
-    for k in (k for k in steps if k <= base.calls[kind] + 1):
+    for k in steps + [1]:
+        if k == 1 and injected:
+            break
         i = Calls(t, mode, kind, k, how, onward)
         i.judge()
         injected += i.injected

@@ -2,10 +2,8 @@
 """Golden cases: our output of the same command, reduced to facts, beside the recorded facts of the original. Rules: tests/golden/README.md."""
 import math
 import re
-import subprocess
-import sys
 
-import build
+from golden import Recorded, facts, of_kind
 from runner import test
 
 # case: prefixes, proportions by fact, program arguments where the recorded run has too few samples for a share
@@ -14,7 +12,7 @@ CASES = {
     'samples-hot-depth1': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['400']),
     'samples-threads': ('Fruits', {'Fruits.slice thread="apples"': 0.75, 'Fruits.slice thread="oranges"': 0.25}, ['5000']),
     'samples-depth0': ('HotSplit', {}, None),
-    'samples-binary': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['400']),
+    'samples-binary': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['150']),
     'verbose-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
     'force-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
 }
@@ -27,27 +25,12 @@ CALLS = {'times-calls': 'Calls', 'times-calls-cutoff0': 'Calls', 'times-depth0':
 NOT_COMPARED = re.compile(r'Bci\.so\(|Bci\.empty\(\)V < Bci\.main')
 
 
-def facts(path, prefix):
-    r = subprocess.run([sys.executable, str(build.GOLDEN / 'tools' / 'extract.py'), '--no-mirrors', str(path), prefix], capture_output=True, text=True, check=True)
-    return r.stdout.splitlines()
-
-
-def _kind(lines, kind):
-    return [ln for ln in lines if ln.startswith(kind + ' ')]
-
-
 def _shares(t, lines, want, n):
-    got = {m.group(2): float(m.group(1)) / 100 for m in (re.fullmatch(r'SAMPLE +([0-9.]+)% (.*)', ln) for ln in _kind(lines, 'SAMPLE'))}
+    got = {m.group(2): float(m.group(1)) / 100 for m in (re.fullmatch(r'SAMPLE +([0-9.]+)% (.*)', ln) for ln in of_kind(lines, 'SAMPLE'))}
     for name, share in want.items():
         # 5 points, or three and a half standard errors where the samples are few.
         t.near(got.get(name, 0), share, max(0.05, 3.5 * math.sqrt(share * (1 - share) / max(1, n))), 'share of %s over %d samples' % (name, n))
     t.check(sum(got.get(x, 0) for x in want) > 0.9 or not want, 'shares %s' % got)
-
-
-def _command(name):
-    """(options, program and its arguments) of the recorded command."""
-    words = (build.GOLDEN / name / 'cmd.txt').read_text().split()
-    return next(w for w in words if w.startswith('-agentlib:')).partition('=')[2], words[words.index('-cp') + 2:]
 
 
 def _counts(lines):
@@ -58,18 +41,18 @@ def _counts(lines):
 
 @test(collectors='any', level='quick', params=sorted(CALLS), quick_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
 def calls(t, name):
-    options, program = _command(name)
-    recorded = build.GOLDEN / name
+    recorded = Recorded(name)
+    program = recorded.program
     dies = name == 'times-lambda'  # the original, of its first lambda
     # Every row: what the original had 1 ms of by its wall clock, ours may have less of.
-    run, p = t.profile(program[0], *program[1:], opts=re.sub(r',?cutoff=[^,]*', '', options) + ',cutoff=0', stdout=None if dies else (recorded / 'stdout.txt').read_text())
+    run, p = t.profile(program[0], *program[1:], opts=re.sub(r',?cutoff=[^,]*', '', recorded.options) + ',cutoff=0', stdout=None if dies else recorded.stdout)
     if not dies:
-        for ln in (recorded / 'stderr.txt').read_text().splitlines():
+        for ln in recorded.stderr:
             t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
-    got, want = facts(t.work / 'java.hprof.txt', CALLS[name]), (recorded / 'facts.txt').read_text().splitlines()
+    got, want = facts(t.work / 'java.hprof.txt', CALLS[name]), recorded.facts
     if not dies:
-        t.equal(_kind(got, 'THREAD'), _kind(want, 'THREAD'), 'THREAD facts')
-        t.equal(_kind(got, 'SECTIONS'), _kind(want, 'SECTIONS'), 'SECTIONS facts')
+        t.equal(of_kind(got, 'THREAD'), of_kind(want, 'THREAD'), 'THREAD facts')
+        t.equal(of_kind(got, 'SECTIONS'), of_kind(want, 'SECTIONS'), 'SECTIONS facts')
     have = _counts(got)
     wrong = {m: (have.get(m), n) for m, n in _counts(want).items() if have.get(m) != n}
     t.check(not wrong, 'calls: %s' % wrong)
@@ -78,14 +61,12 @@ def calls(t, name):
 @test(collectors='any', level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'samples-binary', 'verbose-n', 'force-n'))
 def case(t, name):
     prefix, shares, args = CASES[name]
-    recorded = build.GOLDEN / name
-    options, program = _command(name)
-    stdout, code = (recorded / 'stdout.txt').read_text(), int((recorded / 'exit.txt').read_text())
+    recorded = Recorded(name)
     if name == 'force-n':
         (t.work / 'java.hprof.txt').write_text('old')
-    run = t.java(program[0], *(args or program[1:]), opts=options)
-    t.equal((run.code, run.out), (code, stdout), 'exit code and stdout')
-    for ln in (recorded / 'stderr.txt').read_text().splitlines():
+    run = t.java(recorded.program[0], *(args or recorded.program[1:]), opts=recorded.options)
+    t.equal((run.code, run.out), (recorded.code, recorded.stdout), 'exit code and stdout')
+    for ln in recorded.stderr:
         t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
     binary = name == 'samples-binary'
     out = 'java.hprof' if binary else 'java.hprof.txt'
@@ -93,7 +74,7 @@ def case(t, name):
         t.equal((t.work / out).read_text(), 'old', 'the old file')
         out = 'java.hprof.%d.txt' % run.pid
     total = t.binary(t.work / out).tables[0][0] if binary else t.output(out).total
-    got, want = facts(t.work / out, prefix), (recorded / 'facts.txt').read_text().splitlines()
-    t.equal(_kind(got, 'THREAD'), _kind(want, 'THREAD'), 'THREAD facts')
-    t.equal(_kind(got, 'SECTIONS'), _kind(want, 'SECTIONS'), 'SECTIONS facts')
+    got, want = facts(t.work / out, prefix), recorded.facts
+    t.equal(of_kind(got, 'THREAD'), of_kind(want, 'THREAD'), 'THREAD facts')
+    t.equal(of_kind(got, 'SECTIONS'), of_kind(want, 'SECTIONS'), 'SECTIONS facts')
     _shares(t, got, shares, total)

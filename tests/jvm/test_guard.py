@@ -3,6 +3,7 @@
 import platform
 import re
 
+from preload import preload
 from runner import test
 
 OPTS = 'cpu=samples,interval=1,cutoff=0,force=y'
@@ -17,12 +18,11 @@ def _only_where_there_is_a_guard(t):
 
 def _faulty(t, kind, every, rounds, **kw):
     """(run, profile, times that the walk was made to go wrong)"""
-    lib = t.env.native_dir(t.jdk) / 'libfaulty.so'
     count = t.dir / 'wrong.txt'
     plain = t.java('Traps', rounds, opts=None)
     t.equal(plain.code, 0, 'exit code without the agent')
     run, p = t.profile('Traps', rounds, 'faulty', opts=OPTS, stdout=plain.out, native=True,
-                       env={'LD_PRELOAD': str(lib), 'HPX_FAULTY': '%s:%d:%s' % (kind, every, count)}, **kw)
+                       env=preload(t, 'faulty', HPX_FAULTY='%s:%d:%s' % (kind, every, count)), **kw)
     return run, p, int(count.read_text())
 
 

@@ -4,31 +4,22 @@ import random
 import re
 import resource
 import signal
-import subprocess
 import time
 
 import hprof_binary
 import hprof_text
 from runner import test
+from waiting import until
 
 MODES = {'times': ('cpu=times,cutoff=0,include=Progress', 'java.hprof.txt'), 'samples': ('cpu=samples,interval=1', 'java.hprof.txt'), 'binary': ('cpu=samples,interval=1,format=b', 'java.hprof')}
 LOST = 1.0
 
 
-def _reader(t, *args):
-    if not t.reader():
-        t.skip('this build has no hprofx-read')
-    r = subprocess.run([t.reader()] + [str(a) for a in args], capture_output=True, text=True)
-    t.equal(r.returncode, 0, 'hprofx-read %s: %s' % (' '.join(str(a) for a in args), (r.stdout + r.stderr)[-500:]))
-
-
 def _counted(path, mode):
     if mode == 'binary':
-        return sum(total for total, _ in hprof_binary.read(path).tables)
-    p = hprof_text.parse(path.read_text('utf-8'))
-    if mode == 'times':
-        return sum(r.count for _, _, rows in p.every for r in rows if r.method == 'Progress.step')
-    return sum(total for _, total, _ in p.every)
+        return sum(d.total for d in hprof_binary.read(path).tables)
+    p = hprof_text.read(path, recovered=True)
+    return sum(d.counts()['Progress.step'] if mode == 'times' else d.total for d in p.tables)
 
 
 def _progress(run, until):
@@ -43,9 +34,7 @@ def _kill_one(t, mode, seed):
     late = seed % 9 < 3  # no dump, and time enough for the journal to be missed
     requests, end = 0 if late else rnd.choice((0, 0, 1, 3)), not late and rnd.random() < 0.25
     run = t.start('Progress', 1500 if end else 60000, opts=opts + rnd.choice(('', ',split=y')))
-    while not re.search(r'^\d+ \d+ \d+$', run.out, re.M):
-        t.within_time(run)
-        time.sleep(0.005)
+    until(run, lambda: re.search(r'^\d+ \d+ \d+$', run.out, re.M))
     if end:  # around the last dump
         run.wait_line('end')
     for _ in range(0 if end else requests):
@@ -56,14 +45,14 @@ def _kill_one(t, mode, seed):
     run.kill()
     for path in t.work.iterdir():
         if not path.name.endswith('.new.part'):
-            _reader(t, '--check', path)
-    _reader(t, '--recover', t.work / name)
+            t.read('--check', path)
+    t.read('--recover', t.work / name)
     split = sorted(p for p in t.work.iterdir() if re.fullmatch(re.escape(name) + r'\.\d+(\.part)?', p.name))
     t.equal([n for n in t.files() if n.startswith(name) and n != name and not re.search(r'\.\d+(\.part)?$', n)], [], 'files beside NAME')
-    _reader(t, '--check', *(['--strict'] if late else []), t.work / name)  # strict: one dump, not a table a second
+    t.read('--check', *(['--strict'] if late else []), t.work / name)  # strict: one dump, not a table a second
     for path in split:
         if path.suffix == '.part':
-            _reader(t, '--recover', path.with_suffix(''))
+            t.read('--recover', path.with_suffix(''))
             t.check(path.with_suffix('').exists() and not path.exists(), 'no %s, or still %s' % (path.with_suffix('').name, path.name))
     calls, ms = _progress(run, at - LOST)
     got = _counted(t.work / name, mode)
@@ -75,39 +64,33 @@ def _kill_one(t, mode, seed):
         path.unlink()
 
 
-@test(level='quick', params=sorted(MODES), alone=True, timeout=120)
+@test(level='quick', params=sorted(MODES), measures=True, timeout=120)
 def at_any_moment(t, mode):
     for seed in range(34 if t.level == 'long' else 3):
         _kill_one(t, mode, seed * 3 + sorted(MODES).index(mode))
         t.deadline += 20
 
 
-def _wait_for(t, run, name):
-    while not (t.work / name).exists():
-        t.within_time(run)
-        time.sleep(0.005)
-
-
-@test(level='quick', params=sorted(MODES), alone=True)
+@test(level='quick', params=sorted(MODES), measures=True)
 def a_restart_keeps_what_the_killed_run_left(t, mode):
     opts, name = MODES[mode]
     wants = []
     for _ in range(2):  # the second one's takes the place of the first one's
         run = t.start('Progress', 60000, opts=opts)
-        _wait_for(t, run, name + '.journal.part')
-        _progress_for(t, run, 1300)
+        until(run, (t.work / (name + '.journal.part')).exists)
+        _progress_for(run, 1300)
         at = time.monotonic()
         run.kill()
         wants.append(_progress(run, at - LOST))
     t.equal([n for n in t.files() if 'killed' in n], ['%s.killed.journal.part' % name], 'what is kept of the first run')
     last = t.start('Progress', 60000, opts=opts)
-    _progress_for(t, last, 0)
-    line = 'hprofx: file=%s: a killed run left what it had counted: hprofx-read --recover %s.killed (kept until another one leaves something)' % (name, name)
-    t.equal([ln for ln in last.err.splitlines() if 'killed' in ln], [line], 'lines about it')
+    _progress_for(last, 0)
     last.signal(signal.SIGTERM)
     last.finish()
+    line = 'hprofx: file=%s: a killed run left what it had counted: hprofx-read --recover %s.killed (kept until another one leaves something)' % (name, name)
+    t.equal([ln for ln in last.err.splitlines() if 'killed' in ln], [line], 'lines about it')
     t.equal(t.files(), [name, '%s.killed.journal.part' % name], 'files at the end of the last run')
-    _reader(t, '--recover', t.work / (name + '.killed'))
+    t.read('--recover', t.work / (name + '.killed'))
     t.equal(t.files(), [name, name + '.killed'], 'files after the recovery')
     got, (calls, ms) = _counted(t.work / (name + '.killed'), mode), wants[1]
     t.check(got >= (calls if mode == 'times' else 0.8 * ms), '%d counted, of %d calls and %d ms' % (got, calls, ms))
@@ -119,41 +102,39 @@ def two_killed_programs_in_one_directory(t):
     """Each name gets what its own program did: dumps on request and what is in its journal."""
     runs = {name: t.start(*program, opts='cpu=samples,interval=1,split=y,file=' + name) for name, program in (('a.txt', ('Progress', 60000)), ('b.txt', ('Burn', 60000)))}
     for name, run in runs.items():
-        _wait_for(t, run, name + '.journal.part')
+        until(run, (t.work / (name + '.journal.part')).exists)
         run.signal(signal.SIGQUIT)
     for name, run in runs.items():
-        _wait_for(t, run, name + '.1')
-        length = (t.work / (name + '.journal.part')).stat().st_size
-        while (t.work / (name + '.journal.part')).stat().st_size == length:
-            t.within_time(run)
-            time.sleep(0.01)
+        until(run, (t.work / (name + '.1')).exists)
+        journal = t.work / (name + '.journal.part')
+        length = journal.stat().st_size
+        until(run, lambda journal=journal, length=length: journal.stat().st_size != length)
     for run in runs.values():
         run.kill()
     for name in runs:
-        _reader(t, '--recover', t.work / name)
+        t.read('--recover', t.work / name)
     t.equal(t.files(), ['a.txt', 'a.txt.1', 'b.txt', 'b.txt.1'], 'files')
     for name, own, other in (('a.txt', 'Progress.', 'Burn.'), ('b.txt', 'Burn.', 'Progress.')):
         for path in (t.work / name, t.work / (name + '.1')):
-            _reader(t, '--check', '--strict', path)
-            methods = hprof_text.parse(path.read_text('utf-8')).methods()
+            t.read('--check', '--strict', path)
+            methods = hprof_text.read(path, recovered=True).methods()
             t.check(any(m.startswith(own) for m in methods) and not any(m.startswith(other) for m in methods), '%s: %s' % (path.name, sorted(methods)[:20]))
         t.check(_counted(t.work / name, 'samples') >= _counted(t.work / (name + '.1'), 'samples') > 0, '%s has less than its dump on request' % name)
 
 
-def _progress_for(t, run, ms):
+def _progress_for(run, ms):
     """Until the program has told of its progress for so long."""
     def told():
-        return [int(x) for x in re.findall(r'^\d+ \d+ (\d+)$', run.out, re.M)]
-    while not told() or told()[-1] - told()[0] < ms:
-        t.within_time(run)
-        time.sleep(0.005)
+        at = [int(x) for x in re.findall(r'^\d+ \d+ (\d+)$', run.out, re.M)]
+        return at and at[-1] - at[0] >= ms
+    until(run, told)
 
 
 @test(level='quick')
 def an_output_that_could_not_be_written_leaves_its_journal(t):
     run = t.start('Pause', 1500, opts='cpu=samples,interval=1')
     run.wait_line('ready')
-    _wait_for(t, run, 'java.hprof.txt.journal.part')
+    until(run, (t.work / 'java.hprof.txt.journal.part').exists)
     limit = (t.work / 'java.hprof.txt.part').stat().st_size + 50
     resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (limit, limit))
     run.signal(signal.SIGTERM)
@@ -163,7 +144,7 @@ def an_output_that_could_not_be_written_leaves_its_journal(t):
     t.equal(len(said), 1, 'lines that name --recover (%s)' % run.err)
     t.check(re.search(r'file=java\.hprof\.txt\.part: File too large: .*; hprofx-read --recover java\.hprof\.txt, when the program has ended, makes it of the journal$', said[0]), said[0])
     t.equal(t.files(), ['java.hprof.txt.journal.part', 'java.hprof.txt.part'], 'files')
-    _reader(t, '--recover', t.work / 'java.hprof.txt')
+    t.read('--recover', t.work / 'java.hprof.txt')
     t.check(_counted(t.work / 'java.hprof.txt', 'samples') > 100, 'samples')
     t.equal(t.files(), ['java.hprof.txt'], 'files after the recovery')
 

@@ -31,7 +31,7 @@ def a_forked_child_does_not_sample_write_or_hold_our_file(t):
     t.equal(run.err.count('Dumping'), 1, 'messages about a dump')
 
 
-@test(level='quick', timeout=90)
+@test(level='quick')
 def a_big_process_that_forks_in_a_loop_ends(t):
     n, mb = (10, 500) if t.level == 'quick' else (40, 1500)
     t.profile('Forks', n, mb, opts='cpu=samples,interval=1', native=True, stdout='forked %d\n' % n)

@@ -5,7 +5,6 @@ import re
 import signal
 import socket
 import struct
-import subprocess
 import time
 
 import build
@@ -14,6 +13,7 @@ import peer as p
 from harness import DONE
 from peer import Peer
 from runner import test
+from waiting import step, stop_steps, until
 
 BOTH = ('a', 'b')
 OPTIONS = 'cpu=samples,interval=1,cutoff=0,net=127.0.0.1:%d'
@@ -25,11 +25,7 @@ def _check(t, stream, form, name='stream', part=True):
     """The notes that --check has. part: a stream that may end early is sound up to there."""
     path = t.work / ('%s.%s' % (name, {'a': 'txt', 'b': 'hprof'}[form]))
     path.write_bytes(bytes(stream))
-    if not t.reader():
-        t.skip('this build has no hprofx-read')
-    r = subprocess.run([t.reader(), '--check', *(['--part'] if part else []), str(path)], capture_output=True, text=True)
-    t.equal(r.returncode, 0, 'hprofx-read --check of %s: %s' % (path, (r.stdout + r.stderr)[-400:]))
-    return r.stdout
+    return t.read('--check', *(['--part'] if part else []), path)
 
 
 def _check_all(t, peer, form):
@@ -50,17 +46,10 @@ class Steps:
 
     def step(self):
         self.n += 1
-        (self.t.work / ('step%d' % self.n)).touch()
-        ack = self.t.work / ('ack%d' % self.n)
-        while not ack.exists():
-            if self.run.process.poll() is not None:
-                self.t.check(False, 'the program ended in a step')
-            self.t.within_time(self.run)
-            time.sleep(0.01)
+        step(self.run, self.n)
 
     def stop(self, code=0):
-        (self.t.work / 'stop').touch()
-        self.run.finish()
+        stop_steps(self.run)
         self.t.equal((self.run.code, self.run.out.splitlines()), (code, ['ready', 'done %d' % (100 * self.n)]), 'exit code, stdout')
         self.peer.wait_end()
         _check_all(self.t, self.peer, self.form)
@@ -125,7 +114,7 @@ def every_command(t, form):
 
 def _every_total(t, stream, form):
     """Behind _check_all()."""
-    return _totals(stream) if form == 'a' else [total for total, _ in hprof_binary.read(t.work / 'stream0.hprof').tables]
+    return _totals(stream) if form == 'a' else [d.total for d in hprof_binary.read(t.work / 'stream0.hprof').tables]
 
 
 @test(level='quick', params=BOTH)
@@ -157,8 +146,7 @@ def sigquit_goes_to_the_peer(t, form):
     s.peer.wait_for(END[form], 1)
     s.peer.send(p.samples())
     s.peer.wait_for(END[form], 2)
-    (t.work / 'stop').touch()
-    s.run.finish()
+    stop_steps(s.run)
     t.equal((s.run.code, s.run.out.splitlines()[-1], s.run.out.count('Full thread dump')), (0, 'done 100', 1), 'exit code, last line, thread dumps of the VM')
     s.peer.wait_end()
     _check_all(t, s.peer, form)
@@ -252,7 +240,8 @@ def a_peer_that_comes_and_goes(t, param):
         if how == 'reset' and n < total:
             c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
         c.close()
-    t.deadline = time.monotonic() + (600 if t.level == 'long' else 100)
+    if t.level == 'long':
+        t.deadline = time.monotonic() + 600
     s = Steps(t, form, more=',thread=y', peer=Peer(t, rude), program=('LongSteps', 600))
     s.step()
     while len(s.peer.streams) <= total:
@@ -272,13 +261,13 @@ def a_peer_that_comes_and_goes(t, param):
     t.equal(s.run.err.count('the connection is lost'), 1, 'lines about it')
 
 
-@test(params=BOTH, timeout=60)
+@test(params=BOTH, timeout=120)
 def a_peer_that_stalls(t, form):
     """It sends and never reads: the program goes on and ends in time; what was dropped is said."""
     def stall(peer, c, n):
         peer.add(n, c.recv(100))
         with peer.changed:
-            peer.changed.wait_for(lambda: peer.test.over, 50)
+            peer.changed.wait_for(lambda: peer.test.over, t.case.timeout)
         while True:
             data = c.recv(1 << 20)
             if not data:
@@ -302,7 +291,7 @@ def a_peer_that_stalls(t, form):
     t.check('were not yet sent' in run.err or 'were dropped' in run.err, run.err)
 
 
-@test(timeout=60, params=BOTH)
+@test(params=BOTH)
 def a_slow_peer(t, form):
     """1 KB a second while the program runs: it goes on, and ends in time; what the peer got is sound up to there."""
     t.over = False
@@ -361,8 +350,7 @@ def a_table_larger_than_the_queue(t, how):
     if how == 'samples':
         peer.send(p.samples())
         peer.wait_for(b'hprofx: version', 1)
-    (t.work / 'stop').touch()
-    run.finish()
+    stop_steps(run)
     peer.wait_end()
     t.equal((run.code, run.out), (0, 'leaves 100000\nready\n'), 'exit code, stdout')
     stream = bytes(peer.streams[0])
@@ -417,8 +405,7 @@ def nobody_listens(t):
     free.close()
     peer = Peer(t, port=port)
     peer.wait_for(b'JAVA PROFILE')
-    (t.work / 'stop').touch()
-    run.finish()
+    stop_steps(run)
     t.equal((run.code, run.out), (0, 'ready\ndone 0\n'), 'end')
     peer.wait_end()
     _check_all(t, peer, 'a')
@@ -456,14 +443,10 @@ def exact_calls(t, mode):
     run = t.start('Steps', opts='cpu=%s,cutoff=0,net=127.0.0.1:%d' % (mode, peer.port))
     run.wait_line('ready')
     for n in (1, 2):
-        (t.work / ('step%d' % n)).touch()
-        while not (t.work / ('ack%d' % n)).exists():
-            t.within_time(run)
-            time.sleep(0.01)
+        step(run, n)
         peer.send(p.samples())
         peer.wait_for(b'hprofx: version', n)
-    (t.work / 'stop').touch()
-    run.finish()
+    stop_steps(run)
     t.equal(run.code, 0, 'exit code')
     peer.wait_end()
     text = bytes(peer.streams[0]).decode()
@@ -502,21 +485,15 @@ def golden(t, name):
     peer = Peer(t)
     run = t.start('Steps', opts='cpu=samples,net=127.0.0.1:%d' % peer.port)
     run.wait_line('ready')
-    (t.work / 'step1').touch()
-    while not (t.work / 'ack1').exists():
-        t.within_time(run)
-        time.sleep(0.01)
+    step(run, 1)
     for data in sent:
         peer.send(data)
         if data is sent[0] and tables == 2:
             peer.wait_for(END['a'], 1)
     t.equal([len(re.findall(x, transcript)) > 0 for x in ('send ', 'exit code')], [True, True], 'the recorded transcript')
     for line in lines:
-        while line not in run.err:
-            t.within_time(run)
-            time.sleep(0.01)
-    (t.work / 'stop').touch()
-    run.finish()
+        until(run, lambda line=line: line in run.err)
+    stop_steps(run)
     t.equal((run.code, run.out), (0, 'ready\ndone 100\n'), 'exit code, stdout')
     t.equal(run.err.splitlines().count(DONE), 1, 'dumps that are told of')
     peer.wait_end()

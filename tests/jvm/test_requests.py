@@ -1,27 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Dumps on request: SIGQUIT once and often, under load, at the end; dump=; split=y. Sections add up to what the program did."""
-import collections
 import os
 import re
 import signal
-import time
 
-import build
 import hprof_text
+from expect import EXACT, exact, no_odd_exits, samples_are_those_reported
+from golden import Recorded, facts, of_kind
 from harness import DONE, DUMPING
+from hprof_text import TIMES
+from preload import preload
 from runner import test
-from test_golden import facts
-from test_times import EXACT, _expected
+from waiting import step, stop_steps, until
 
 SAMPLES = 'cpu=samples,interval=1,cutoff=0'
-TIMES = 'Dumping%s done.' % DUMPING['times']
+TIMES_DONE = 'Dumping%s done.' % DUMPING['times']
 NAME = 'java.hprof.txt'
-
-
-def _wait(t, run, condition):
-    while not condition():
-        t.within_time(run)
-        time.sleep(0.01)
 
 
 def _dumps(run, done=DONE):
@@ -35,13 +29,13 @@ def _ask(t, run, done=DONE):
         run.signal(signal.SIGQUIT)
     except ProcessLookupError:
         return False
-    _wait(t, run, lambda: _dumps(run, done) > before or run.process.poll() is not None)
+    until(run, lambda: _dumps(run, done) > before or run.process.poll() is not None)
     return run.process.poll() is None
 
 
 def _begun(t, run, thread):
     """Its START is in a file: requests that come before the VM is up have no dump."""
-    _wait(t, run, lambda: any(thread.encode() in p.read_bytes() for p in t.work.glob('*.part')) or run.process.poll() is not None)
+    until(run, lambda: any(thread.encode() in p.read_bytes() for p in t.work.glob('*.part')) or run.process.poll() is not None)
 
 
 def _thread_dumps(t, run, to_the_end=False):
@@ -52,60 +46,33 @@ def _thread_dumps(t, run, to_the_end=False):
     return begun
 
 
-def _text(t, path=None):
-    path = path or t.work / NAME
-    p = hprof_text.parse(path.read_text('utf-8'))
-    t.sound(path, p.sections)
-    return p
-
-
 @test(level='quick', collectors='any', params=('request-samples', 'request-old', 'request-doe-n'))
 def golden(t, name):
-    recorded = build.GOLDEN / name
-    options = (recorded / 'cmd.txt').read_text().split('-agentlib:hprof=')[1].split()[0]
-    done = next(ln for ln in (recorded / 'stderr.txt').read_text().splitlines())
-    run = t.start('Steps', opts=options)
+    recorded = Recorded(name)
+    run = t.start('Steps', opts=recorded.options)
     run.wait_line('ready')
-    for step in (1, 2, 3):
-        (t.work / ('step%d' % step)).touch()
-        _wait(t, run, (t.work / ('ack%d' % step)).exists)
-        if step < 3:
-            t.check(_ask(t, run, done), 'the program has ended')
-    (t.work / 'stop').touch()
-    run.finish()
+    for n in (1, 2, 3):
+        step(run, n)
+        if n < 3:
+            t.check(_ask(t, run, recorded.stderr[0]), 'the program has ended')
+    stop_steps(run)
     lines = run.out.splitlines()
     t.equal((run.code, lines[0], lines[-1], _thread_dumps(t, run)), (0, 'ready', 'done 300', 2), 'exit code, first and last line, thread dumps')
-    want = (recorded / 'stderr.txt').read_text().splitlines()
-    t.equal([ln for ln in run.err.splitlines() if ln.startswith('Dumping')], want, 'stderr')
-    _text(t)
+    t.equal([ln for ln in run.err.splitlines() if ln.startswith('Dumping')], recorded.stderr, 'stderr')
+    t.parse(t.work / NAME, dumps=None)
     got = facts(t.work / NAME, 'Steps')
     if name == 'request-old':
-        t.equal(got, (recorded / 'facts.txt').read_text().splitlines(), 'facts')
+        t.equal(got, recorded.facts, 'facts')
     else:
-        t.equal([ln for ln in got if ln.startswith('SECTIONS')], [ln for ln in (recorded / 'facts.txt').read_text().splitlines() if ln.startswith('SECTIONS')], 'sections')
+        t.equal(of_kind(got, 'SECTIONS'), of_kind(recorded.facts, 'SECTIONS'), 'sections')
         shares = [float(x) for x in re.findall(r'^SAMPLE +([0-9.]+)% Steps\.work$', '\n'.join(got), re.M)]
         t.check(sum(shares) > 90, 'shares of Steps.work: %s' % shares)
-
-
-def _sum_of_calls(profiles):
-    c = collections.Counter()
-    for p in profiles:
-        for section, _, rows in p.every:
-            for r in rows if section == 'CPU TIME (ms)' else ():
-                c[re.sub(r'(\.lambda\$\w+)\$\d+$', r'\1', r.method)] += r.count
-    return c
-
-
-def _exact(t, run, profiles):
-    got, want = _sum_of_calls(profiles), _expected(run)
-    t.check(want, 'the program expects nothing')
-    t.check(all(got[m] == n for m, n in want.items()), 'calls counted and made: %s' % {m: (got[m], n) for m, n in want.items() if got[m] != n})
 
 
 @test(level='quick', params=('one', 'drainers', 'sampled', 'both'))
 def calls_add_up_under_load(t, how):
     """Every call is in one section, whatever is asked for while it is made."""
-    env = {'LD_PRELOAD': '%s/libbusy.so' % t.env.native_dir(t.jdk)} if how == 'drainers' else None
+    env = preload(t, 'busy') if how == 'drainers' else None
     opts = EXACT + {'sampled': ',times=sampled', 'both': ',cpu=samples,interval=1'}.get(how, '')
     done = 'Dumping%s%s done.' % (DUMPING['samples'] if how == 'both' else '', DUMPING['times'])
     run = t.start('CountMany', 8, 400, opts=opts, env=env)
@@ -115,12 +82,12 @@ def calls_add_up_under_load(t, how):
         asked += 1
     run.finish()
     t.equal(run.code, 0, 'exit code')
-    p = _text(t)
+    p = t.parse(t.work / NAME, dumps=None)
     _thread_dumps(t, run, True)
-    sections = p.sections.count('CPU TIME (ms)')
+    sections = p.sections.count(TIMES)
     t.check(sections == _dumps(run, done) and sections > 1, '%d sections, %d lines, %d requests' % (sections, _dumps(run, done), asked))
-    _exact(t, run, [p])
-    t.equal([p.report[k] for k in ('exits not seen', 'exits without an entry', 'lost')], ['0', '0', '0'], 'exits not seen, exits without an entry, lost')
+    exact(t, run, p)
+    no_odd_exits(t, p, 'lost')
 
 
 @test(level='quick')
@@ -128,11 +95,11 @@ def what_a_thread_keeps_back_is_in_the_dump(t):
     run = t.start('Kept', 1000, opts=EXACT + ',include=Kept')
     run.wait_line('ready')
     for _ in range(2):
-        t.check(_ask(t, run, TIMES), 'the program has ended')
+        t.check(_ask(t, run, TIMES_DONE), 'the program has ended')
     run.signal(signal.SIGTERM)
     run.finish()
-    p = _text(t)
-    t.equal([{r.method: r.count for r in rows} for _, _, rows in p.every[:2]], [{'Kept.step': 1000}, {}], 'calls of the two sections')
+    p = t.parse(t.work / NAME, dumps=None)
+    t.equal([d.counts() for d in p.tables[:2]], [{'Kept.step': 1000}, {}], 'calls of the two sections')
 
 
 @test(level='quick', params=('a', 'b'))
@@ -144,15 +111,10 @@ def samples_add_up(t, form):
         asked += 1
     run.finish()
     t.equal(run.code, 0, 'exit code')
-    if form == 'a':
-        p = _text(t)
-        totals = [total for _, total, _ in p.every]
-    else:
-        p = t.binary(t.work / 'java.hprof')
-        totals = [total for total, _ in p.tables]
-    t.equal(len(totals), _dumps(run), 'sections')
-    t.check(len(totals) > 2, 'only %d sections' % len(totals))
-    t.equal('%d ' % sum(totals), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+    p = t.parse(t.work / NAME, dumps=None) if form == 'a' else t.binary(t.work / 'java.hprof')
+    t.equal(len(p.tables), _dumps(run), 'sections')
+    t.check(len(p.tables) > 2, 'only %d sections' % len(p.tables))
+    samples_are_those_reported(t, p)
 
 
 @test(level='quick')
@@ -166,10 +128,10 @@ def a_storm_of_requests(t):
             run.signal(signal.SIGQUIT)
     run.finish()
     t.equal(run.code, 0, 'exit code')
-    p = _text(t)
+    p = t.parse(t.work / NAME, dumps=None)
     t.equal(len(p.sections), _dumps(run), 'sections')
     t.check(len(p.sections) - 1 <= _thread_dumps(t, run, True), 'thread dumps')
-    t.equal('%d ' % sum(total for _, total, _ in p.every), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+    samples_are_those_reported(t, p)
 
 
 @test(params=('return', 'exit', 'halt'), timeout=120)
@@ -185,9 +147,9 @@ def at_the_end(t, how):
                 pass
         run.finish()
         t.equal(run.code, 0 if how == 'return' else 3, 'exit code')
-        p = _text(t)
+        p = t.parse(t.work / NAME, dumps=None)
         t.check(1 <= len(p.sections) == _dumps(run), '%d sections' % len(p.sections))
-        t.equal('%d ' % sum(total for _, total, _ in p.every), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+        samples_are_those_reported(t, p)
         t.equal(t.files(), [NAME], 'files')
 
 
@@ -195,9 +157,9 @@ def at_the_end(t, how):
 def periodic_dumps(t):
     run = t.java('CountMany', 4, 200, opts=EXACT + ',dump=100ms')
     t.equal(run.code, 0, 'exit code')
-    p = _text(t)
+    p = t.parse(t.work / NAME, dumps=None)
     t.check(len(p.sections) >= 3, 'only %d sections' % len(p.sections))
-    _exact(t, run, [p])
+    exact(t, run, p)
 
 
 @test()
@@ -213,7 +175,7 @@ def periodic_dumps_do_not_pile_up_behind_an_output_that_stands(t):
     p = hprof_text.parse(reader.out)
     t.equal(run.code, 143, 'exit code')
     t.check(1 <= len(p.sections) <= 10, '%d sections' % len(p.sections))
-    t.equal('%d ' % sum(total for _, total, _ in p.every), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+    samples_are_those_reported(t, p)
 
 
 @test()
@@ -225,7 +187,7 @@ def requests_do_not_pile_up_behind_an_output_that_stands(t):
     while 'dumps on request wait for the output' not in run.err or run.out.count('Full thread dump') % 10:
         before = run.out.count('Full thread dump')
         run.signal(signal.SIGQUIT)
-        _wait(t, run, lambda: run.out.count('Full thread dump') > before)
+        until(run, lambda: run.out.count('Full thread dump') > before)
         t.check(before < 400, 'no limit after 400 requests')
     reader = t.start_command(['cat', 'fifo'])
     for _ in range(70):
@@ -239,14 +201,14 @@ def requests_do_not_pile_up_behind_an_output_that_stands(t):
     left_out = int(p.report['dumps not made'].partition(' ')[0])
     t.check(0 < left_out < 70, '%d requests left out: those behind the stop are not among them' % left_out)
     t.equal(len(p.sections) + left_out, _thread_dumps(t, run) + 1, 'sections and those that were left out; requests and the end')
-    t.equal('%d ' % sum(total for _, total, _ in p.every), p.report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+    samples_are_those_reported(t, p)
 
 
 @test(level='quick', params=('a', 'b'))
 def split_gives_each_request_a_file(t, form):
     mode = 'cpu=times,cutoff=0' if form == 'a' else SAMPLES + ',format=b,thread=y'
     base = NAME if form == 'a' else 'java.hprof'
-    done = TIMES if form == 'a' else DONE
+    done = TIMES_DONE if form == 'a' else DONE
     run = t.start(*(('CountMany', 8, 400) if form == 'a' else ('Burn', 600, 600)), opts=mode + ',split=y')
     _begun(t, run, 'Thread-0' if form == 'a' else 'burn-0')
     asked = 0
@@ -257,14 +219,14 @@ def split_gives_each_request_a_file(t, form):
     names = [base] + ['%s.%d' % (base, i + 1) for i in range(asked)]
     t.equal(t.files(), names, 'files')
     if form == 'a':
-        profiles = [_text(t, t.work / n) for n in names]
-        t.equal([p.sections for p in profiles], [['CPU TIME (ms)']] * 4, 'sections')
-        _exact(t, run, profiles)
+        profiles = [t.parse(t.work / n, dumps=None) for n in names]
+        t.equal([p.sections for p in profiles], [[TIMES]] * 4, 'sections')
+        exact(t, run, *profiles)
         t.check(all('main' in p.names.values() for p in profiles), 'a file without the START of main')
     else:
         files = [t.binary(t.work / n) for n in names]
         t.equal([len(f.tables) for f in files], [1] * 4, 'tables')
-        t.equal('%d ' % sum(f.tables[0][0] for f in files), files[0].report['samples'].partition('(')[0], 'samples of all files, and of the report')
+        samples_are_those_reported(t, *files)
         t.check(all('main' in [x[0] for x in f.threads.values()] for f in files), 'a file without the START of main')
 
 
@@ -280,26 +242,27 @@ def split_where_there_is_no_file(t):
 
 @test()
 def two_programs_in_one_directory(t):
-    runs = [t.start('Burn', 600, opts=SAMPLES + ',split=y,file=' + name) for name in ('a.txt', 'b.txt')]
-    _wait(t, runs[1], lambda: len(t.files()) >= 2)
+    runs = [t.start('Burn', 60000, opts=SAMPLES + ',split=y,file=' + name) for name in ('a.txt', 'b.txt')]
+    until(runs[1], lambda: len(t.files()) >= 2)
     for run, name in zip(runs, ('a.txt', 'b.txt')):
-        _wait(t, run, lambda: b'burn-0' in (t.work / (name + '.part')).read_bytes())
+        until(run, lambda: b'burn-0' in (t.work / (name + '.part')).read_bytes())
         t.check(_ask(t, run), 'the program has ended')
     for run in runs:
+        run.signal(signal.SIGTERM)
         run.finish()
     t.equal(t.files(), ['a.txt', 'a.txt.1', 'b.txt', 'b.txt.1'], 'files')
     for name in ('a.txt', 'b.txt'):
-        profiles = [_text(t, t.work / n) for n in (name, name + '.1')]
-        t.equal('%d ' % sum(p.total for p in profiles), profiles[0].report['samples'].partition('(')[0], 'samples of both files, and of the report')
+        profiles = [t.parse(t.work / n, dumps=None) for n in (name, name + '.1')]
+        samples_are_those_reported(t, *profiles)
 
 
 @test()
 def two_programs_on_one_name(t):
     """Each file is whole and of one of the two, whichever came last."""
     runs = [t.start(*program, opts=SAMPLES + ',split=y,file=x.txt') for program in (('Progress', 60000), ('Burn', 60000))]
-    _wait(t, runs[1], lambda: len([n for n in t.files() if re.fullmatch(r'x\.txt(\.\d+)?\.part', n)]) == 2)
+    until(runs[1], lambda: len([n for n in t.files() if re.fullmatch(r'x\.txt(\.\d+)?\.part', n)]) == 2)
     for path in (p for p in t.work.iterdir() if '.journal.' not in p.name):
-        _wait(t, runs[0], lambda path=path: b'name="main"' in path.read_bytes())
+        until(runs[0], lambda path=path: b'name="main"' in path.read_bytes())
     for run in runs:
         t.check(_ask(t, run), 'the program has ended')
     for run in runs:
@@ -308,6 +271,6 @@ def two_programs_on_one_name(t):
         t.equal(run.code, 143, 'exit code')
     t.equal(t.files(), ['x.txt', 'x.txt.1'], 'files')
     for name in t.files():
-        methods = _text(t, t.work / name).methods()
+        methods = t.parse(t.work / name, dumps=None).methods()
         whose = [any(m.startswith(c) for m in methods) for c in ('Progress.', 'Burn.')]
         t.equal(sum(whose), 1, 'programs in %s: %s' % (name, sorted(methods)[:20]))

@@ -155,4 +155,4 @@ def names_outside_ascii_and_forged_records(t):
     for name, group in THREADS:
         t.check('name="%s", group="%s")\n' % (_hex(name), _hex(group)) in text, 'no THREAD START of name="%s", group="%s"' % (name[:80], group))
     t.equal(hprof_text.unescape(THREADS[1][0]), 'worker "one", group="x")\nTHREAD END (id = 200001)', 'unescape')
-    t.equal(sum(1 for x in p.threads if x[0] == 'end' and x[1] == 200001), 1, 'THREAD END of main')
+    t.check(200001 in p.ended, 'no THREAD END of main')

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 import hprof_text
+from preload import preload
 from runner import test
 
 SYSCALLS = {'x86_64': {'timer_create': 222, 'perf_event_open': 298}, 'aarch64': {'timer_create': 107, 'perf_event_open': 241}}
@@ -73,7 +74,7 @@ def an_address_space_that_is_nearly_full(t, spare_mb):
     for k in range(3):
         run = runs(high + int(spare_mb) + k, 'cpu=samples,interval=1')
         t.equal((run.code, run.out), (0, 'alive 40\n'), 'exit code and stdout with %d + %s MB (%s)' % (high, spare_mb, run.err[-500:]))
-        if not (t.work / 'java.hprof.txt').exists() or len(t.output().starts()) < 40:
+        if not (t.work / 'java.hprof.txt').exists() or len(t.output().threads) < 40:
             t.check(_said(run), 'nothing said of what is missing')
 
 
@@ -104,8 +105,9 @@ def a_full_tmpfs_leaves_a_valid_prefix(t, size):
     files = sorted(f.name for f in kept.iterdir())
     journal = ['java.hprof.txt.journal.part'] if _said(run, 'makes it of the journal') else []  # where it was begun after the disk was full
     t.equal(files, journal + ['java.hprof.txt.part'], 'files')
-    text = (kept / files[-1]).read_text('utf-8')
-    p = hprof_text.parse(text)  # a part that was cut back ends with a whole line
+    data = (kept / files[-1]).read_bytes()
+    t.check(data.endswith(b'\n'), 'the part was not cut back to a whole line')
+    p = hprof_text.parse(data, complete=False)
     t.equal(p.sections, [], 'sections')
 
 
@@ -158,7 +160,7 @@ def _refuse(t, call, error, *args, **kw):
     numbers = SYSCALLS.get(platform.machine())
     if not numbers:
         t.skip('the number of %s on %s is not known here' % (call, platform.machine()))
-    env = {'LD_PRELOAD': str(t.env.native_dir(t.jdk) / 'libseccomp.so'), 'HPX_REFUSE': '%d:%d' % (numbers[call], error)}
+    env = preload(t, 'seccomp', HPX_REFUSE='%d:%d' % (numbers[call], error))
     run = t.java(*args, env=env, **kw)
     if run.code == 125:
         t.skip('no seccomp filter can be installed here')
@@ -200,12 +202,12 @@ def the_wall_clock_jumps(t, seconds):
     plain = t.profile('Faults', opts='cpu=samples,interval=1', stdout='faults survived\n')[1]
     (t.work / 'java.hprof.txt').unlink()
     for after in (0, 40, 80, 150):
-        env = {'LD_PRELOAD': str(t.env.native_dir(t.jdk) / 'libwallclock.so'), 'HPX_JUMP': '%d:%s' % (after, seconds)}
+        env = preload(t, 'wallclock', HPX_JUMP='%d:%s' % (after, seconds))
         run, p = t.profile('Faults', opts='cpu=samples,interval=1', stdout='faults survived\n', env=env)
         t.equal(_said(run), [], 'lines')
         t.check(plain.total / 3 < p.total < plain.total * 3, 'total %d, %d without a jump' % (p.total, plain.total))
         # a fast machine is done before the later moments
-        t.check(after > 40 or jumped(p.dumped[0]), 'no jump: the dump is of %s' % p.dumped[0])
+        t.check(after > 40 or jumped(p.dumps[0].date), 'no jump: the dump is of %s' % p.dumps[0].date)
         t.check(after > 0 or jumped(p.created), 'no jump at the start: the file is of %s' % p.created)
         figures = [v for v in p.report.values() if re.match(r'-', v)]
         t.equal(figures, [], 'negative figures of the report')

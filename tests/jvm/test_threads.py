@@ -3,14 +3,16 @@
 import math
 import re
 
+from expect import cpu_ms
+from preload import agent, preload
 from runner import test
 
 
 def _pairs(t, p, count):
-    starts = [s for k, s, n, g in p.threads if k == 'start' and re.fullmatch(r't\d+', n)]
+    starts = [s for s, n in p.names.items() if re.fullmatch(r't\d+', n)]
     t.equal(len(starts), count, 'THREAD START of the short threads')
     t.equal({p.names[s] for s in starts}, {'t%d' % i for i in range(count)}, 'names')
-    t.equal({p.groups[s] for s in starts}, {'short'}, 'groups')
+    t.equal({p.threads[s].group for s in starts}, {'short'}, 'groups')
     t.equal(set(starts) - p.ended, set(), 'short threads without THREAD END')
 
 
@@ -19,12 +21,40 @@ def five_thousand_short_threads(t, interval):
     n = 5000
     run, p = t.profile('ShortThreads', n, 400, opts='cpu=samples,thread=y,cutoff=0,interval=' + interval)
     _pairs(t, p, n)
-    used = int(run.out.split()[1]) / 1e6 / float(interval)
+    used = cpu_ms(run) / float(interval)
     counts = p.by_thread()
     got = sum(c for s, c in counts.items() if re.fullmatch(r't\d+', p.names.get(s, '')))
     # Each thread uses less than an interval and is counted with probability used/interval; beyond the five sigma: what a thread uses after its last
     # look at the clock (5 %).
     t.near(got, used, 5 * math.sqrt(used) + 0.05 * used, 'samples of the short threads, their CPU time in intervals')
+
+
+@test(params=('0.2', '0.5'), measures=True)
+def threads_that_end_before_their_first_signal(t, interval):
+    """What was due and had no signal is counted when a thread ends."""
+    n = 5000
+    run, p = t.profile('ShortThreads', n, 50, opts='cpu=samples,thread=y,cutoff=0,interval=' + interval)
+    if 'perf' not in p.report['sampler']:
+        t.skip('perf events are refused here: %s' % p.report['sampler'])
+    used = cpu_ms(run) / float(interval)
+    counts = p.by_thread()
+    got = sum(c for s, c in counts.items() if re.fullmatch(r't\d+', p.names.get(s, '')))
+    # Beyond the five sigma: what a thread uses after its last look at the clock is more of a thread so short.
+    t.near(got, used, 5 * math.sqrt(used) + 0.25 * used, 'samples of the short threads, their CPU time in intervals')
+
+
+@test(level='quick', params=('0.1', '1'))
+def perf_events_never_begin_with_a_tiny_period(t, interval):
+    """Such an event fires again and again while its thread is in the kernel."""
+    n, ns = 500, float(interval) * 1e6
+    opened = t.work / 'periods'
+    _, p = t.profile('ShortThreads', n, 0, opts='cpu=samples,interval=' + interval, env=preload(t, 'periods', PERIODS=str(opened)))
+    if 'perf' not in p.report['sampler']:
+        t.skip('perf events are refused here: %s' % p.report['sampler'])
+    periods = [int(line) for line in opened.read_text().split()]
+    t.check(len(periods) >= n, '%d perf events for %d threads' % (len(periods), n))
+    t.check(min(periods) >= min(ns / 2, 100e3), 'the shortest first period is %d ns' % min(periods))
+    t.check(max(periods) <= ns, 'the longest first period is %d ns' % max(periods))
 
 
 @test(level='quick', params=('10', '1'), quick_params=('1',))
@@ -50,7 +80,7 @@ def _labels(t, p):
     return seen
 
 
-@test(collectors=('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah'), timeout=90)
+@test(collectors=('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah'))
 def classes_are_unloaded_and_keep_their_names(t):
     """Each generated class has its own method, file and callee: a label of another class shows."""
     n = 3000
@@ -75,10 +105,9 @@ def classes_by_the_ten_thousands(t):
 @test()
 def threads_that_attach_while_the_vm_starts(t):
     """VMInit lists the threads that are there; one that is just being attached has no name or group yet and must begin by itself."""
-    attacher = '-agentpath:%s=300' % (t.env.native_dir(t.jdk) / 'libattacher.so')
     for _ in range(25):
-        _, p = t.profile('Hello', jvm=[attacher], stdout='hi\n')
-        t.equal([n for k, s, n, g in p.threads if k == 'start' and (n == '' or g == '')], [], 'threads without a name or a group')
+        _, p = t.profile('Hello', jvm=[agent(t, 'attacher', 300)], stdout='hi\n')
+        t.equal([x for x in p.threads.values() if x.name == '' or x.group == ''], [], 'threads without a name or a group')
         (t.work / 'java.hprof.txt').unlink()
 
 

@@ -1,52 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cpu=times: exact counts of programs that know them; classes that look as they are."""
-import collections
 import pathlib
-import re
 
+from expect import COUNT_CASES, EXACT, SPLIT_LOOPS, calls, exact, expected, no_odd_exits, truth_ms
+from preload import agent
 from runner import test
 
-CASES = ('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms')
 MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
-EXACT = 'cpu=times,cutoff=0'
 
 
-def _expected(run):
-    return {m: int(n) for m, n in re.findall(r'^expect (\S+) (\d+)$', run.out, re.M)}
-
-
-def _counts(p):
-    """Calls by method, lambda bodies under the method that they were written in."""
-    c = collections.Counter()
-    for r in p.rows:
-        c[re.sub(r'(\.lambda\$\w+)\$\d+$', r'\1', r.method)] += r.count
-    return c
-
-
-def _exact(t, p, run):
-    got, want = _counts(p), _expected(run)
-    t.check(want, 'the program expects nothing')
-    wrong = {m: (got[m], n) for m, n in want.items() if got[m] != n}
-    t.check(not wrong, 'calls counted and made: %s' % wrong)
-
-
-@test(level='quick', params=CASES, quick_params=('recursion', 'exceptions', 'kinds'))
+@test(level='quick', params=COUNT_CASES, quick_params=('recursion', 'exceptions', 'kinds'))
 def counts_are_exact(t, case):
     run, p = t.profile('Count', case, opts=EXACT)
     t.equal(p.sections, ['CPU TIME (ms)'], 'sections')
-    _exact(t, p, run)
+    exact(t, run, p)
 
 
 @test(since=17, params=MODERN)
 def counts_of_later_java_are_exact(t, case):
     run, p = t.profile('CountModern', case, opts=EXACT)
-    _exact(t, p, run)
+    exact(t, run, p)
 
 
 @test(since=21)
 def counts_of_switches_on_patterns_are_exact(t):
     run, p = t.profile('CountPatterns', opts=EXACT)
-    _exact(t, p, run)
+    exact(t, run, p)
 
 
 HUGE = '''
@@ -74,7 +53,7 @@ def huge_methods(t):
     run = t.start_command(t.jdk.java() + t.gc + [t.agent(EXACT), '-cp', str(t.dir / 'huge'), 'Huge']).finish()
     t.equal(run.code, 0, 'exit code')
     p = t.output()
-    got = _counts(p)
+    got = calls(p)
     t.equal([got['Huge.' + m] for m in ('big', 'full', 'step')], [3, 0, 3 * 4000 + 2 * 13105], 'calls of big, full, step')
     t.check(any('longer than 65535' in str(v) for k, v in p.report.items() if k == 'left alone'), 'report %s' % p.report)
     t.equal(p.report.get('exits by exception not told'), '1 methods', "that of Object's constructor")
@@ -83,41 +62,42 @@ def huge_methods(t):
 @test(collectors='all')
 def counts_are_exact_with_each_collector(t):
     run, p = t.profile('Count', 'exceptions', opts=EXACT)
-    _exact(t, p, run)
+    exact(t, run, p)
 
 
 @test(since=21, params=(1000, 10000))
 def virtual_threads_take_their_calls_along(t, n):
     run, p = t.profile('CountVirtual', n, opts=EXACT)
-    _exact(t, p, run)
-    t.equal([p.report[k] for k in ('exits not seen', 'exits without an entry')], ['0', '0'], 'exits not seen, exits without an entry')
+    exact(t, run, p)
+    no_odd_exits(t, p)
 
 
 @test(needs=('jit',))
 def with_every_class_verified(t):
     run, p = t.profile('Count', 'kinds', opts=EXACT, jvm=['-Xverify:all'])
-    _exact(t, p, run)
+    exact(t, run, p)
 
 
 @test(level='quick')
 def times_are_those_of_the_thread_clock(t):
     """Three methods of known CPU time, without calls inside but for the clock's."""
     run, p = t.profile('Split', 'plain', 2000, opts='cpu=times,cutoff=0,depth=1')
-    truth = [int(x) / 1e6 for x in re.search(r'^truth (\d+) (\d+) (\d+)$', run.out, re.M).groups()]
-    self_ms = collections.Counter()
-    for r in p.rows:
-        self_ms[r.method] += r.self_ * p.total / 100
-    for m, ms in zip(('Split.loopA', 'Split.loopB', 'Split.loopC'), truth):
-        t.near(self_ms[m], ms, 0.03 * ms + 2, 'ms of %s' % m)
+    for m, ms in zip(SPLIT_LOOPS, truth_ms(run)):
+        t.near(p.tables[0].self_ms()[m], ms, 0.03 * ms + 2, 'ms of %s' % m)
+
+
+def _sleep_ms(p):
+    ms = p.tables[0].self_ms()
+    return ms['Calls.napper'] + sum(ms['java.lang.Thread.' + m] for m in ('sleep', 'sleepNanos', 'beforeSleep'))
 
 
 @test()
 def sleeping_is_no_cpu_time(t):
     _, p = t.profile('Calls', opts='cpu=times,cutoff=0,depth=1')
-    ms = sum(r.self_ for r in p.rows if r.method in ('Calls.napper', 'java.lang.Thread.sleep')) * p.total / 100
+    ms = _sleep_ms(p)
     t.check(ms < 20, '200 ms of sleep are %.1f ms of CPU time' % ms)
     wall = t.profile('Calls', opts='cpu=times,times=wall,cutoff=0,depth=1')[1]
-    ms = sum(r.self_ for r in wall.rows if r.method in ('Calls.napper', 'java.lang.Thread.sleep', 'java.lang.Thread.sleepNanos', 'java.lang.Thread.beforeSleep')) * wall.total / 100
+    ms = _sleep_ms(wall)
     t.check(ms >= 195, 'with times=wall 200 ms of sleep are %.1f ms' % ms)
 
 
@@ -126,21 +106,19 @@ def waiting_is_no_cpu_time(t, clock):
     """The JDK's methods are left out: their time is that of the three that wait."""
     _, p = t.profile('Waits', 300, opts='cpu=times,cutoff=0,depth=1,include=Waits,times=' + clock, stdout='done\n')
     for m in ('Waits.notified', 'Waits.parked', 'Waits.blocked'):
-        rows = [r for r in p.rows if r.method == m]
-        ms = sum(r.self_ for r in rows) * p.total / 100
-        t.check(rows and (ms < 60 if clock == 'cpu' else ms > 295), '%s: %d rows, %.1f ms' % (m, len(rows), ms))
+        n, ms = p.tables[0].counts()[m], p.tables[0].self_ms()[m]
+        t.check(n and (ms < 60 if clock == 'cpu' else ms > 295), '%s: %d calls, %.1f ms' % (m, n, ms))
 
 
 @test()
 def one_bad_class_does_not_fail_its_batch(t):
     """Another agent spoils a class as it is retransformed: it stays as it is, those retransformed with it are counted."""
-    spoiler = '-agentpath:%s=java/util/Properties' % (t.env.native_dir(t.jdk) / 'libspoiler.so')
-    run = t.java('Count', 'kinds', jvm=[t.agent(EXACT)], agent=spoiler)
+    run = t.java('Count', 'kinds', jvm=[t.agent(EXACT)], agent=agent(t, 'spoiler', 'java/util/Properties'))
     t.complete(run, done='Dumping CPU usage by timing methods ... done.')
     p = t.output()
-    _exact(t, p, run)
+    exact(t, run, p)
     t.equal(p.report.get('classes left alone'), '1 that the VM or the rewriter refused, 0 for want of memory', 'report')
-    got = _counts(p)
+    got = calls(p)
     t.equal([m for m in got if m.startswith('java.util.Properties.')], [], 'methods of the spoilt class')
     t.check(len([m for m in got if m.startswith('java.')]) > 100, 'methods of java.base: %d' % len(got))
 
@@ -148,7 +126,7 @@ def one_bad_class_does_not_fail_its_batch(t):
 @test(level='quick')
 def filters_leave_classes_alone(t):
     run, p = t.profile('Count', 'kinds', opts=EXACT + ',include=Count,exclude=Count$Made')
-    got, want = _counts(p), _expected(run)
+    got, want = calls(p), expected(run)
     for m, n in want.items():
         t.equal(got[m], 0 if m.startswith('Count$Made') else n, 'calls of %s' % m)
     t.check(all(m.startswith('Count') for m in got), 'methods: %s' % sorted(got))
@@ -157,7 +135,7 @@ def filters_leave_classes_alone(t):
 @test()
 def short_methods_are_left_alone(t):
     run, p = t.profile('Count', 'recursion', opts=EXACT + ',include=Count,min=15')
-    got = _counts(p)
+    got = calls(p)
     t.equal(got['Count.fib'], 21891, 'calls of Count.fib')
     t.equal(got['Count.<init>'], 0, 'calls of a method of 5 bytes')
     t.check(any('shorter' in v for k, v in p.report.items() if k == 'left alone'), 'report %s' % p.report)
@@ -166,11 +144,7 @@ def short_methods_are_left_alone(t):
 @test()
 def by_thread(t):
     run, p = t.profile('Count', 'threads', opts='cpu=times,cutoff=0,thread=y,depth=2')
-    by = collections.Counter()
-    for r in p.rows:
-        if r.method == 'Count.step':
-            by[p.traces[r.trace].thread] += r.count
-    t.equal(sorted(by.values()), [20000] * 16, 'calls of Count.step by thread')
+    t.equal(sorted(p.by_thread('Count.step').values()), [20000] * 16, 'calls of Count.step by thread')
 
 
 @test(collectors='any', params=(1, 7))
@@ -203,25 +177,25 @@ def probes_are_downcalls(t, how):
         jvm = [o for o in jvm if o != '--illegal-native-access=deny']
     for case in ('kinds', 'threads') if how == 'interpreter' else ('kinds', 'storms', 'threads'):
         run, p = t.profile('Count', case, opts=EXACT, jvm=jvm)
-        _exact(t, p, run)
+        exact(t, run, p)
         t.equal(_probes(p), 'critical downcalls', 'probes')
         t.equal([l for l in run.out.splitlines() if not l.startswith('expect ')], [], 'other lines on stdout')
         t.equal([l for l in run.err.splitlines() if not l.startswith(('hprofx: ', 'Dumping '))], [], 'other lines on stderr')
         pathlib.Path(t.work / 'java.hprof.txt').unlink()
 
 
-@test(since=22, params=CASES)
+@test(since=22, params=COUNT_CASES)
 def counts_are_exact_without_downcalls(t, case):
     run, p = t.profile('Count', case, opts=EXACT, jvm=NO_DOWNCALLS)
-    _exact(t, p, run)
+    exact(t, run, p)
     t.equal(_probes(p), 'JNI natives: jdk.internal.foreign.CABI is set', 'probes')
 
 
 @test(since=22, params=(1000,))
 def virtual_threads_take_their_calls_along_without_downcalls(t, n):
     run, p = t.profile('CountVirtual', n, opts=EXACT, jvm=NO_DOWNCALLS)
-    _exact(t, p, run)
-    t.equal([p.report[k] for k in ('exits not seen', 'exits without an entry')], ['0', '0'], 'exits not seen, exits without an entry')
+    exact(t, run, p)
+    no_odd_exits(t, p)
 
 
 @test(level='quick', since=22)
@@ -229,5 +203,5 @@ def filters_that_leave_java_base_alone(t):
     """No class of java.base is changed: the tracker of that module reaches its natives all the same."""
     for jvm in ([], NO_DOWNCALLS):
         run, p = t.profile('Count', 'recursion', opts=EXACT + ',include=Count', jvm=jvm)
-        _exact(t, p, run)
+        exact(t, run, p)
         pathlib.Path(t.work / 'java.hprof.txt').unlink()

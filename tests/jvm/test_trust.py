@@ -2,6 +2,8 @@
 """cpu=times where calls end in an odd way: exceptions out of the probes themselves, Thread.stop, stacks that overflow."""
 import collections
 
+from expect import no_odd_exits
+from preload import agent
 from runner import test
 
 EXACT = 'cpu=times,cutoff=0,depth=64'
@@ -25,16 +27,12 @@ def callers_are(t, p, method, want):
 
 
 def calls(p, method):
-    return sum(r.count for r in p.rows if r.method == method)
-
-
-def odd_exits(p):
-    return [p.report['exits not seen'], p.report['exits without an entry']]
+    return p.tables[-1].counts()[method]
 
 
 def odd_probe(t):
     """The agent that stands before the natives of the probes; from JDK 22 on they are used where the linker was chosen by property."""
-    return ['-agentpath:%s/liboddprobe.so' % t.env.native_dir(t.jdk), '-Djdk.internal.foreign.CABI=SYS_V']
+    return [agent(t, 'oddprobe'), '-Djdk.internal.foreign.CABI=SYS_V']
 
 
 DEPTH = 12  # of OddProbe
@@ -51,7 +49,7 @@ def an_exception_behind_an_exit_is_no_second_exit(t, engine):
         f = ('OddProbe.f',) * (DEPTH + 1 - behind)
         callers_are(t, p, 'OddProbe.leaf', {f + MAIN: rounds, ('OddProbe.after',) + MAIN: rounds})
         t.equal(calls(p, 'OddProbe.f'), rounds * (DEPTH + 1), 'calls of f')
-        t.equal(odd_exits(p), ['0', '0'], 'exits not seen, exits without an entry')
+        no_odd_exits(t, p)
 
 
 @test(needs=('jit',))
@@ -63,7 +61,7 @@ def an_exception_behind_an_entry_is_closed_by_the_next_exit_below(t):
     f = ('OddProbe.f',) * DEPTH
     callers_are(t, p, 'OddProbe.leaf', {f + MAIN: rounds, ('OddProbe.after',) + MAIN: rounds})
     t.equal((calls(p, 'OddProbe.f'), calls(p, 'OddProbe.below')), (rounds * (DEPTH + 1), rounds), 'calls of f and below')
-    t.equal(odd_exits(p), [str(rounds), '0'], 'exits not seen, exits without an entry')
+    t.equal([p.report['exits not seen'], p.report['exits without an entry']], [str(rounds), '0'], 'exits not seen, exits without an entry')
 
 
 @test(until=19, needs=('jit',), params=tuple(sorted(ENGINES)))

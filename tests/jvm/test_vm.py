@@ -2,6 +2,7 @@
 """What the JDK under test is and offers: the facts of docs/jdks.md that a program can look at, and that its commands behave as installed ones."""
 import re
 
+from preload import agent
 from runner import test
 
 ASKED = 50
@@ -9,7 +10,7 @@ ASKED = 50
 
 def _offers(t, jvm=()):
     """(program's run, words by the first word of a line) of the agent native/offers.c."""
-    run = t.java('Hello', opts=None, agent='-agentpath:%s=%d' % (t.env.native_dir(t.jdk) / 'liboffers.so', ASKED), jvm=jvm)
+    run = t.java('Hello', opts=None, agent=agent(t, 'offers', ASKED), jvm=jvm)
     t.equal(run.code, 0, 'exit code')
     lines = {ln.split()[0]: ln.split()[1:] for ln in run.out.splitlines() if re.match(r'(jvmti|AsyncGetCallTrace|capabilities|stacks) ', ln)}
     t.equal(lines['stacks'], [str(ASKED)], 'stacks')

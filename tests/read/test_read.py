@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_read PROGRAM [unittest arguments]: hprofx-read from outside: files of the original agent, each rule of the format broken once, files cut at
 every byte, recovery, exit codes."""
+import concurrent.futures
 import fcntl
 import gzip
 import json
@@ -40,6 +41,21 @@ class Folder(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1, 2), done.stderr)
         return done
 
+    def run_each(self, options, files):
+        """(exit code, output) of a run on every file, by a shell on every core: a start from here costs a multiple."""
+        script = 'for file; do "$0" %s "$file" 2>&1; printf "\\0%%d\\0" $?; done' % ' '.join(options)
+        size = -(-len(files) // os.cpu_count())
+
+        def some(part):
+            done = subprocess.run(['sh', '-c', script, PROGRAM] + [str(f) for f in part], capture_output=True, timeout=600, check=True)
+            said = done.stdout.split(b'\0')
+            return [(int(status), output) for output, status in zip(said[0:-1:2], said[1::2])]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            runs = [run for part in pool.map(some, [files[i:i + size] for i in range(0, len(files), size)]) for run in part]
+        self.assertEqual(len(runs), len(files))
+        self.assertLessEqual({status for status, _ in runs}, {0, 1})
+        return runs
+
     def check(self, data, *options, name='file'):
         """(exit code, JSON) of a file with these bytes."""
         done = self.run_it('--check', '--json', *options, self.write(data, name))
@@ -48,6 +64,12 @@ class Folder(unittest.TestCase):
 
 def is_text(pieces):
     return not pieces.data().startswith(b'JAVA PROFILE 1.0.1\0') and not pieces.data()[18:19] == b'\0'
+
+
+def cuts(end, step=1):
+    """Where to cut: everywhere, or, as HPX_CUTS=N:TURN says, at one byte in N."""
+    one_in, turn = map(int, os.environ.get('HPX_CUTS', '1:0').split(':'))
+    return range(turn % (step * one_in), end, step * one_in)
 
 
 class GoldenTests(Folder):
@@ -172,13 +194,16 @@ class RuleTests(Folder):
 
 
 class CutTests(Folder):
-    known = {}  # (file, bytes of it): what --check says; several tests cut the same files at the same places
+    known = {}  # file: what --check says of it cut at every byte; several tests cut the same files
 
     def cut(self, data, n):
-        key = (hash(data), n)
-        if key not in self.known:
-            self.known[key] = self.check(data[:n])
-        return self.known[key]
+        if data not in self.known:
+            files = {at: self.write(data[:at], 'cut%d' % at) for at in cuts(len(data) + 1)}
+            runs = self.run_each(('--check', '--json'), list(files.values()))
+            self.known[data] = {at: (status, json.loads(said)) for at, (status, said) in zip(files, runs)}
+        if n not in self.known[data]:
+            self.known[data][n] = self.check(data[:n])
+        return self.known[data][n]
 
     def whole(self, pieces):
         """Offsets at which a cut leaves whole records: ends of records outside heap dumps; in text, ends of records outside sections."""
@@ -194,7 +219,7 @@ class CutTests(Folder):
     def test_binary_files_cut_at_every_byte(self):
         pieces = h.binary(4)
         data, ends = pieces.data(), self.whole(pieces)
-        for n in range(len(data)):
+        for n in cuts(len(data)):
             status, said = self.cut(data, n)
             self.assertEqual(status, 0 if n in ends else 1, n)
             if n not in ends:
@@ -205,7 +230,7 @@ class CutTests(Folder):
         for pieces in (h.text(), h.old()):
             data = pieces.data()
             header = pieces.offset('start 1') if pieces.pieces[0][0] == 'first' else len(pieces.get('titles'))
-            for n in range(len(data)):
+            for n in cuts(len(data)):
                 status, said = self.cut(data, n)
                 self.assertTrue(status == 0 and data[n - 1:n] == b'\n' or said['break']['cut'] or (n < header and status == 1), n)
 
@@ -247,21 +272,22 @@ class CutTests(Folder):
 
         def is_sound(n):
             return self.cut(data, n)[0] == 0
-        name, part = self.folder / 'out', self.folder / 'out.part'
-        for n in range(0, len(data) + 1, step):
-            name.unlink(missing_ok=True)
-            part.write_bytes(data[:n])
-            done = self.run_it('--recover', part if n % 2 else name)
+        names = {n: self.folder / ('out%d' % n) for n in cuts(len(data) + 1, step)}
+        parts = {n: self.write(data[:n], 'out%d.part' % n) for n in names}
+        runs = self.run_each(('--recover',), [parts[n] if n % 2 else names[n] for n in names])
+        for n, (status, said) in zip(names, runs):
+            name, part = names[n], parts[n]
             if n < header:
-                self.assertEqual((done.returncode, part.read_bytes(), name.exists()), (1, data[:n], False), n)
+                self.assertEqual((status, part.read_bytes(), name.exists()), (1, data[:n], False), n)
                 continue
-            self.assertEqual((done.returncode, part.exists()), (0, False), (n, done.stderr))
+            self.assertEqual((status, part.exists()), (0, False), (n, said))
             left = name.read_bytes()
             self.assertTrue(data.startswith(left) and len(left) <= n)
             self.assertEqual(stat.S_IMODE(name.stat().st_mode), 0o600)
             self.assertTrue(is_sound(len(left)), n)
             # nothing that --check takes is cut off
             self.assertEqual(len(left) == n, is_sound(n), n)
+            name.unlink()  # the next file comes in this folder too
 
     def test_binary_recovery_at_every_byte(self):
         self.recovered(h.binary(4), 31)

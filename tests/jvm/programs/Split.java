@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/** Split KIND CPU_MS: methods that use CPU time 60 : 30 : 10. Prints "truth a b c" in ns, taken with the thread's CPU clock, and "cpu NS" of the thread. */
+/**
+ * Split KIND CPU_MS [UNIT]: methods that use CPU time 60 : 30 : 10, in pieces that a larger UNIT (20000) makes longer. Prints "truth a b c" in ns,
+ * taken with the thread's CPU clock, and "cpu NS" of the thread.
+ */
 public class Split {
     static long spentA, spentB, spentC;
     static long unit = 20000;
@@ -53,6 +56,7 @@ public class Split {
     }
 
     public static void main(String[] a) {
+        if (a.length > 2) { unit = Long.parseLong(a[2]); }
         long end = Cpu.now() + Long.parseLong(a[1]) * 1000000L;
         for (long r = 0; Cpu.now() < end; r++) { round(a[0], r); }
         if (a[0].equals("inlined")) { spentA = 60; spentB = 30; spentC = 10; }

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Our binary output as Python objects. Refuses what the format does not have: a wrong length, an id before its definition or defined twice, TIME that goes back, a string
 that is no UTF-8."""
+import collections
 import pathlib
 import struct
 
 LOAD, UNLOAD, FRAME, TRACE, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
+
+
+Table = collections.namedtuple('Table', 'total rows')
 
 
 class Malformed(Exception):
@@ -18,7 +22,7 @@ class Frame:
 
 class Binary:
     """records: (tag, microseconds). classes: {serial: name}; unloaded: serials, in order; order: (LOAD or UNLOAD, serial); threads: {serial: (name, group, parent)}; ended: serials;
-    traces: {serial: (thread, [Frame])}; tables: [(total, [(count, trace)])]; report: the last text of ours."""
+    traces: {serial: (thread, [Frame])}; tables: [Table(total, [(count, trace)])]; report: the last text of ours."""
 
     def __init__(self, data):
         head, _, rest = data.partition(b'\0')
@@ -99,11 +103,14 @@ class Binary:
             rows = list(zip(words[::2], words[1::2]))
             for count, trace in rows:
                 _ = self.traces[trace]
-            if [c for c, _ in rows] != sorted((c for c, _ in rows), reverse=True) or sum(c for c, _ in rows) > total:
+            counts = [c for c, _ in rows]
+            if counts != sorted(counts, reverse=True) or 0 in counts or sum(counts) > total or len({trace for _, trace in rows}) != len(rows):
                 raise Malformed('rows of %d: %s' % (total, rows))
-            self.tables.append((total, rows))
+            self.tables.append(Table(total, rows))
         elif tag == CONTROL:
             self.settings = struct.unpack('>IH', body)
+            if self.settings[0] > 3:
+                raise Malformed('flags %d' % self.settings[0])
         else:
             raise Malformed('tag 0x%02x' % tag)
 

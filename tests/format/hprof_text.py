@@ -1,0 +1,479 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The text format (docs/hprof-ascii.md) as Python objects, strict to the byte: what the layout does not have is Malformed, with its line.
+
+Its parts hold no state outside their objects: two threads may parse at once."""
+import collections
+import datetime
+import functools
+import math
+import pathlib
+import re
+from dataclasses import dataclass, field
+
+EMPTY_TRACE = 300000
+UNKNOWN_THREAD = 200000
+RANK = 'rank   self  accum   count trace method'
+OLD_HEAD = 'count callee caller time'
+UNKNOWN = 'hprofx.unknown.'
+DAYS = 'Mon Tue Wed Thu Fri Sat Sun'.split()
+MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()
+
+DATE = r'((?:%s) (?:%s) [ 123]\d \d\d:\d\d:\d\d \d{4})' % ('|'.join(DAYS), '|'.join(MONTHS))
+NUMBER = r'(0|[1-9]\d*)'
+QUOTED = r'"((?:[^"\\]|\\["\\nrt]|\\u[0-9A-F]{4})*)"'
+FIRST_LINE = re.compile(r'JAVA PROFILE 1\.0\.1, created ' + DATE)
+THREAD_START = re.compile(r'THREAD START \(obj=([1-9a-f][0-9a-f]*), id = %s, name=%s, group=%s\)' % (NUMBER, QUOTED, QUOTED))
+THREAD_END = re.compile(r'THREAD END \(id = %s\)' % NUMBER)
+TRACE = re.compile(r'TRACE %s:(?: \(thread=%s\))?' % (NUMBER, NUMBER))
+FRAME = re.compile(r'\t(.+?\..+?)\((.+):([1-9]\d*|Unknown line)\)')
+SAMPLES, TIMES, OLD = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD'
+END = SAMPLES + ' END'
+BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
+ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
+# A name may hold blanks: where the callee ends is not always to be seen.
+OLD_ROW = re.compile(r'([1-9]\d*) ((?:<unknown callee>|.+\..+) (?:<unknown caller>|.+\..+)) %s' % NUMBER)
+REPORT = re.compile(r'hprofx: ([^:]+): (.+)')
+CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<!\n)\t')
+ESCAPE = re.compile(r'\\(?:u([0-9A-F]{4})|.)')
+LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|CPU (SAMPLES|TIME \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
+                               r'HEAP DUMP (BEGIN|END)|MONITOR (DUMP|TIME) (BEGIN|END)|rank |count callee |hprofx: |-----)')
+
+
+class Malformed(Exception):
+    """What is wrong, with its line (from 1; 0: the file as a whole)."""
+
+    def __init__(self, line, what):
+        super().__init__('line %d: %s' % (line, what) if line else what)
+        self.line = line
+        self.what = what
+
+
+class EndsHere(Malformed):
+    """The file ends where more must follow."""
+
+
+@dataclass
+class Thread:
+    serial: int
+    obj: int
+    name: str  # escapes undone
+    group: str
+    ended: bool = False
+
+
+@dataclass
+class Frame:
+    method: str  # with its class
+    source: str
+    line: int  # 0: Unknown line
+
+
+@dataclass
+class Trace:
+    serial: int
+    thread: int  # 0: none is named
+    frames: list
+    at: int  # its line in the file
+
+
+@dataclass
+class Row:
+    rank: int
+    self_percent: float
+    accum_percent: float
+    count: int
+    trace: int
+    method: str
+
+
+def _sum(pairs):
+    sums = collections.Counter()
+    for key, n in pairs:
+        sums[key] += n
+    return sums
+
+
+@dataclass
+class Dump:
+    """One section. With TIMES the total is in ms, counts are calls; with OLD there is neither total nor date, and a row is ('callee caller', calls, ms)."""
+    title: str
+    total: int = None
+    date: datetime.datetime = None
+    rows: list = field(default_factory=list)
+    report: dict = field(default_factory=dict)
+    shown: float = 0  # the sum of the rows: of samples, or of percent
+
+    def counts(self):
+        """Samples or calls by method."""
+        return _sum((r.method, r.count) for r in self.rows)
+
+    def self_ms(self, key=lambda row: row.method):
+        """Of calls: ms by method, or by whatever the key makes of a row."""
+        return _sum((key(r), r.self_percent * self.total / 100) for r in self.rows)
+
+
+@dataclass
+class Profile:
+    """What a file says. total, rows and all that is counted from them are of its last table."""
+    text: str
+    created: datetime.datetime = None
+    threads: dict = field(default_factory=dict)
+    traces: dict = field(default_factory=dict)
+    dumps: list = field(default_factory=list)
+
+    @property
+    def sections(self):
+        return [d.title for d in self.dumps]
+
+    @property
+    def tables(self):
+        """Those of samples and calls."""
+        return [d for d in self.dumps if d.title != OLD]
+
+    def table(self, title):
+        """The last one of the kind."""
+        return [d for d in self.dumps if d.title == title][-1]
+
+    @property
+    def total(self):
+        return self.tables[-1].total if self.tables else None
+
+    @property
+    def rows(self):
+        return self.tables[-1].rows if self.tables else []
+
+    @property
+    def old(self):
+        """The rows of all sections of cpu=old."""
+        return [row for d in self.dumps if d.title == OLD for row in d.rows]
+
+    @property
+    def report(self):
+        """Of all dumps: the later line with a key stands for the earlier one."""
+        return {k: v for d in self.dumps for k, v in d.report.items()}
+
+    @functools.cached_property
+    def names(self):
+        return {t.serial: t.name for t in self.threads.values()}
+
+    @functools.cached_property
+    def ended(self):
+        return {t.serial for t in self.threads.values() if t.ended}
+
+    def serial(self, name):
+        found = [s for s, n in self.names.items() if n == name]
+        if len(found) != 1:
+            raise Malformed(0, '%d threads named %r' % (len(found), name))
+        return found[0]
+
+    def stacks(self):
+        """(count, trace) of each row."""
+        return [(r.count, self.traces[r.trace]) for r in self.rows]
+
+    def by_thread(self, method=None):
+        """Counts by thread; method: of the rows of this one alone."""
+        return _sum((self.traces[r.trace].thread, r.count) for r in self.rows if method in (None, r.method))
+
+    def innermost_of(self, methods):
+        """Counts by the innermost frame that is one of the methods; '' for the rest."""
+        return _sum((next((f.method for f in t.frames if f.method in methods), ''), n) for n, t in self.stacks())
+
+    def leaves(self):
+        return _sum((t.frames[0].method if t.frames else '', n) for n, t in self.stacks())
+
+    def having(self, *methods):
+        """Counts of the stacks that have one of the methods anywhere."""
+        return sum(n for n, t in self.stacks() if any(f.method in methods for f in t.frames))
+
+    def share(self, method):
+        """Share of the total whose stack has the method anywhere."""
+        return self.having(method) / max(1, self.total)
+
+    def methods(self):
+        return {f.method for t in self.traces.values() for f in t.frames}
+
+    def unknown(self):
+        """Samples whose stack could not be read."""
+        return sum(n for method, n in self.leaves().items() if method.startswith(UNKNOWN))
+
+
+def unescape(text):
+    """A name without its escapes; lone surrogates come back as such."""
+    letters = {'n': '\n', 'r': '\r', 't': '\t', '"': '"', '\\': '\\'}
+    return ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else letters[m[0][1]], text)
+
+
+def decode(data):
+    try:
+        text = data if isinstance(data, str) else data.decode('utf-8')
+    except UnicodeDecodeError as e:
+        raise Malformed(data.count(b'\n', 0, e.start) + 1, 'not UTF-8: %s' % e.reason) from None
+    if not text.endswith('\n'):
+        raise EndsHere(text.count('\n') + 1, 'the last line has no end')
+    return text
+
+
+def split(text):
+    m = CONTROL.search(text)
+    if m:
+        raise Malformed(text.count('\n', 0, m.start()) + 1, 'a raw control U+%04X' % ord(m[0]))
+    return text[:-1].split('\n')
+
+
+class Parser:
+    """One pass over the lines; self.at is the line being looked at."""
+
+    def __init__(self, text, cutoff, depth, original, recovered):
+        self.cutoff, self.depth, self.original, self.recovered = cutoff, depth, original, recovered
+        self.lines = split(text)
+        self.at = 0
+        self.objects = {}
+        self.fresh = []  # traces since the last table
+        self.p = Profile(text)
+
+    def bad(self, what):
+        raise Malformed(self.at + 1, what)
+
+    def more(self):
+        return self.at < len(self.lines)
+
+    def line(self):
+        if not self.more():
+            raise EndsHere(self.at + 1, 'the file ends here')
+        return self.lines[self.at]
+
+    def match(self, regex, what):
+        m = regex.fullmatch(self.line())
+        return m or self.bad('no %s: %r' % (what, self.line()[:200]))
+
+    def date(self, text):
+        day, month, number, clock, year = text.split()
+        try:
+            h, m, s = map(int, clock.split(':'))
+            when = datetime.datetime(int(year), MONTHS.index(month) + 1, int(number), h, m, 59 if s == 60 else s)
+        except ValueError:
+            self.bad('no such date: ' + text)
+        if DAYS[when.weekday()] != day or text[8:10] != '%2d' % int(number):
+            self.bad('no date of ctime: ' + text)
+        return when
+
+    def header(self):
+        self.p.created = self.date(self.match(FIRST_LINE, 'first line').group(1))
+        self.at += 1
+        if self.line() != '':
+            self.bad('the second line is not blank')
+        self.at += 1
+        first = self.at
+        while self.line() != '--------':
+            if LOOKS_LIKE_RECORD.match(self.line()) or re.search(r'\b(BEGIN|END) ?\(', self.line()):
+                self.bad('a line of the explanation looks like a record: %r' % self.line())
+            self.at += 1
+        if self.at - first < 2 or self.lines[self.at - 1] != '':
+            self.bad('no explanation with a blank line at its end before the dashes')
+        self.at += 1
+        if self.line() != '':
+            self.bad('no blank line after the dashes')
+        self.at += 1
+
+    def records(self):
+        while self.more():
+            line = self.line()
+            if line.startswith('THREAD START'):
+                self.thread_start()
+            elif line.startswith('THREAD END'):
+                self.thread_end()
+            elif line.startswith(('TRACE ', SAMPLES + ' BEGIN', TIMES + ' BEGIN')):
+                self.dump()
+            elif line == OLD_HEAD:
+                self.old()
+            else:
+                self.bad('no record may stand here: %r' % line[:200])
+
+    def thread_start(self):
+        m = self.match(THREAD_START, 'THREAD START')
+        t = Thread(int(m[2]), int(m[1], 16), unescape(m[3]), unescape(m[4]))
+        for escape in ESCAPE.finditer(m[3] + m[4]):
+            if escape[1] and not self.needs_escape(int(escape[1], 16)):
+                self.bad('an escape that nothing needs: ' + escape[0])
+        if t.serial <= UNKNOWN_THREAD:
+            self.bad('thread serials begin above %d' % UNKNOWN_THREAD)
+        if t.serial in self.p.threads:
+            self.bad('thread %d starts twice' % t.serial)
+        if t.obj in self.objects and not self.original:
+            self.bad('object %x belongs to thread %d' % (t.obj, self.objects[t.obj]))
+        self.objects[t.obj] = t.serial
+        self.p.threads[t.serial] = t
+        self.at += 1
+
+    @staticmethod
+    def needs_escape(value):
+        return value < 0x100 and chr(value) not in '\n\r\t' and not 0x20 <= value < 0x7F or 0xD800 <= value < 0xE000
+
+    def thread_end(self):
+        serial = int(self.match(THREAD_END, 'THREAD END').group(1))
+        t = self.p.threads.get(serial)
+        if t is None and not self.original:
+            self.bad('thread %d ends and has not started' % serial)
+        if t is not None:
+            if t.ended:
+                self.bad('thread %d ends twice' % serial)
+            t.ended = True
+        self.at += 1
+
+    def trace(self):
+        m = self.match(TRACE, 'TRACE')
+        t = Trace(int(m[1]), int(m[2] or 0), [], self.at + 1)
+        if t.serial in self.p.traces:
+            self.bad('trace %d is here a second time' % t.serial)
+        if t.serial < EMPTY_TRACE:
+            self.bad('trace serials begin at %d' % EMPTY_TRACE)
+        if m[2] and t.thread != UNKNOWN_THREAD and t.thread not in self.p.threads and not self.original:
+            self.bad('thread %d has not started' % t.thread)
+        self.at += 1
+        while self.more() and self.line().startswith('\t') and self.line() != '\t<empty>':
+            m = self.match(FRAME, 'frame')
+            t.frames.append(Frame(m[1], m[2], 0 if m[3] == 'Unknown line' else int(m[3])))
+            if t.frames[-1].line > 65535:
+                self.bad('a line number above 65535')
+            self.at += 1
+        if not t.frames:
+            if self.line() != '\t<empty>':
+                self.bad('trace %d has no frames' % t.serial)
+            self.at += 1
+        if self.depth is not None and len(t.frames) > self.depth:
+            raise Malformed(t.at, 'trace %d has %d frames, depth is %d' % (t.serial, len(t.frames), self.depth))
+        self.p.traces[t.serial] = t
+        self.fresh.append(t.serial)
+
+    def dump(self):
+        self.fresh = []
+        while self.line().startswith('TRACE '):
+            self.trace()
+        if self.recovered and not BEGIN.match(self.line()):
+            return
+        m = self.match(BEGIN, 'CPU SAMPLES BEGIN or CPU TIME (ms) BEGIN behind the TRACEs')
+        d = Dump(m[1], int(m[2]), self.date(m[3]))
+        self.p.dumps.append(d)
+        end = d.title + ' END'
+        fresh = set(self.fresh)
+        self.rowed = set()
+        self.at += 1
+        if self.line() == RANK:
+            self.at += 1
+            while self.line() != end:
+                self.row(d)
+            if not d.rows:
+                self.bad('a rank line and no row')
+        if self.line() != end:
+            self.bad('no row without a rank line: %r' % self.line()[:200])
+        if [r.trace for r in d.rows if r.trace in fresh] != self.fresh and not self.recovered:
+            self.bad('the TRACEs before this table are not those of its rows, in their order')
+        all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
+        if d.title == TIMES:
+            self.times_add_up(d, all_shown)
+        elif d.shown > d.total or (all_shown and d.shown != d.total):
+            self.bad('the rows add up to %d, the total is %d' % (d.shown, d.total))
+        self.at += 1
+        self.report(d)
+
+    def old(self):
+        """The section has no end: it is as long as its rows."""
+        d = Dump(OLD)
+        self.p.dumps.append(d)
+        self.at += 1
+        while self.more() and OLD_ROW.fullmatch(self.line()):
+            m = self.match(OLD_ROW, 'row')
+            d.rows.append((m[2], int(m[1]), int(m[3])))
+            if len(d.rows) > 1 and d.rows[-2][1] < d.rows[-1][1] and not self.original:
+                self.bad('the rows are not in order')
+            self.at += 1
+        self.report(d)
+
+    def report(self, d):
+        while self.more() and self.line().startswith('hprofx: '):
+            m = self.match(REPORT, 'report line')
+            if m[1] in d.report:
+                self.bad('the report says %r twice' % m[1])
+            d.report[m[1]] = m[2]
+            self.at += 1
+
+    def times_add_up(self, d, all_shown):
+        """Of times only the shares are in the file, each rounded."""
+        if self.original or not d.rows:
+            return
+        last = d.rows[-1].accum_percent
+        if last > 100 or (all_shown and last not in (0, 100)):
+            self.bad('the rows add up to %.2f %%' % last)
+        for r in d.rows:
+            if any(f.line for f in self.p.traces[r.trace].frames):
+                self.bad('trace %d is one of calls and has a line number' % r.trace)
+
+    def time_row(self, d, r):
+        if d.rows and d.rows[-1].self_percent < r.self_percent:
+            self.bad('the rows are not in order')
+        if self.cutoff is not None and r.self_percent + 0.005 < self.cutoff * 100 and r.self_percent > 0:
+            self.bad('a row below the cutoff')
+        d.rows.append(r)
+        d.shown += r.self_percent
+        # each of them is rounded to a hundredth, in halves at most
+        if 2 * abs(round(100 * r.accum_percent) - round(100 * d.shown)) > len(d.rows) + 1:
+            self.bad('accum is %.2f, the rows add up to %.2f' % (r.accum_percent, d.shown))
+        if len(d.rows) != r.rank:
+            self.bad('rank %d in row %d' % (r.rank, len(d.rows)))
+        return r.self_percent, r.accum_percent
+
+    def sample_row(self, d, r):
+        if d.rows:
+            last = d.rows[-1]
+            if last.count < r.count or (last.count == r.count and last.trace > r.trace and not self.original):
+                self.bad('the rows are not in order')
+        if self.cutoff is not None and r.count / d.total < self.cutoff:
+            self.bad('a row below the cutoff')
+        d.rows.append(r)
+        d.shown += r.count
+        # the original adds up the percentages, we the counts: the same but for the last binary digit of a double
+        return r.count * 100.0 / max(d.total, 1), d.shown * 100.0 / max(d.total, 1)
+
+    def row(self, d):
+        m = self.match(ROW, 'row')
+        r = Row(int(m[1]), float(m[2]), float(m[3]), int(m[4]), int(m[5]), m[6])
+        t = self.p.traces.get(r.trace)
+        if t is None:
+            self.bad('trace %d is not defined before the table' % r.trace)
+        if r.trace in self.rowed:
+            self.bad('trace %d has two rows' % r.trace)
+        self.rowed.add(r.trace)
+        if r.count <= 0:
+            self.bad('a row of no samples or calls')
+        top = self.lines[t.at]  # the line behind "TRACE n:"
+        if not top.startswith('\t' + r.method + '(') and not (top == '\t<empty>' and r.method == '<empty trace>'):
+            self.bad('%r is not the innermost method of trace %d' % (r.method, r.trace))
+        if not t.frames and d.title == SAMPLES and not self.original:
+            self.bad('with depth=0 each call has the empty trace; no sample has')
+        shares = self.time_row(d, r) if d.title == TIMES else self.sample_row(d, r)
+        layout = '%4u %5.2f%% %5.2f%% %7u %5u %s' % (len(d.rows), *shares, r.count, r.trace, r.method)
+        if self.line() != layout:
+            self.bad('a row must be %r, it is %r' % (layout, self.line()))
+        self.at += 1
+
+
+def parse(data, complete=True, cutoff=None, depth=None, original=False, recovered=False):
+    """The profile in these bytes, or in this text. complete: a finished file; else a part, which may end anywhere behind the header. cutoff, depth: what the
+    run was given (with cutoff 0 the rows must add up to the total). original: a file of the original agent: what it does not promise is not asked
+    (object numbers, order of ties, lost THREAD START, samples without frames). recovered: hprofx-read --recover may have made it of a journal, whose TRACEs
+    stand where the journal had them."""
+    if not complete:
+        newline = '\n' if isinstance(data, str) else b'\n'
+        data = data[:data.rfind(newline) + 1]
+    parser = Parser(decode(data), cutoff, depth, original, recovered)
+    parser.header()
+    try:
+        parser.records()
+    except EndsHere:
+        if complete:
+            raise
+    return parser.p
+
+
+def read(path, **how):
+    return parse(pathlib.Path(path).read_bytes(), **how)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the programs know of themselves (calls made, CPU time used, how they end), and the profile held against it."""
+import collections
+import re
+
+from hprof_text import TIMES
+
+# --- calls: the programs Count*
+
+EXACT = 'cpu=times,cutoff=0'
+COUNT_CASES = ('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms')
+
+
+def expected(run):
+    return {m: int(n) for m, n in re.findall(r'^expect (\S+) (\d+)$', run.out, re.M)}
+
+
+def calls(*profiles):
+    """By method, of all their tables; lambda bodies under the method that they were written in."""
+    sums = collections.Counter()
+    for d in (d for p in profiles for d in p.tables if d.title == TIMES):
+        for method, n in d.counts().items():
+            sums[re.sub(r'(\.lambda\$\w+)\$\d+$', r'\1', method)] += n
+    return sums
+
+
+def exact(t, run, *profiles):
+    """Every call that the program says it made is counted, once."""
+    got, want = calls(*profiles), expected(run)
+    t.check(want, 'the program expects nothing')
+    wrong = {m: (got[m], n) for m, n in want.items() if got[m] != n}
+    t.check(not wrong, 'calls counted and made: %s' % wrong)
+
+
+def no_odd_exits(t, p, *more):
+    keys = ('exits not seen', 'exits without an entry') + more
+    t.equal([p.report[k] for k in keys], ['0'] * len(keys), ', '.join(keys))
+
+
+# --- shares of CPU time: the program Split
+
+SPLIT_LOOPS = ('Split.loopA', 'Split.loopB', 'Split.loopC')
+SPLIT_KINDS = {
+    'plain': [('Split.plainA', 'Split.loopA'), ('Split.plainB', 'Split.loopB'), ('Split.plainC', 'Split.loopC')],
+    'counted': [('Split.countedA', 'Split.countA'), ('Split.countedB', 'Split.countB'), ('Split.countedC', 'Split.countC')],
+    'stub': [('Split.stubA',), ('Split.stubB',), ('Split.stubC',)],
+    'inlined': [('Split.tinyA',), ('Split.tinyB',), ('Split.tinyC',)],
+}
+
+
+def truth_ms(run):
+    """CPU time of the three parts."""
+    return [int(x) / 1e6 for x in re.search(r'^truth (\d+) (\d+) (\d+)$', run.out, re.M).groups()]
+
+
+def shares_of(numbers):
+    return [x / sum(numbers) for x in numbers]
+
+
+def truth(run):
+    return shares_of(truth_ms(run))
+
+
+def distance(a, b):
+    """Total variation."""
+    return sum(abs(x - y) for x, y in zip(a, b)) / 2
+
+
+def split_samples(p, kind):
+    """Samples in the three parts."""
+    counts = p.innermost_of([m for group in SPLIT_KINDS[kind] for m in group])
+    return [sum(counts[m] for m in group) for group in SPLIT_KINDS[kind]]
+
+
+# --- sums of CPU time: the programs Burn and ShortThreads
+
+def burnt_ms(run):
+    """CPU time by name of the thread."""
+    return {name: int(ns) / 1e6 for name, ns in re.findall(r'^thread (\S+) (\d+)$', run.out, re.M)}
+
+
+def cpu_ms(run):
+    """CPU time of all short threads."""
+    return int(re.search(r'^cpu (\d+)$', run.out, re.M).group(1)) / 1e6
+
+
+def ticks_ms(p):
+    return float(re.search(r', ([0-9.]+) ms$', p.report['ticks']).group(1))
+
+
+def ticks_add_up(t, p):
+    """times=sampled: each tick is in the table, outside of what is counted, or in a call that is open."""
+    outside = float(p.report['ticks outside of counted methods'].split()[0])
+    open_ms = float(p.report['open calls'].split(', ')[1].split()[0])
+    t.near(p.table(TIMES).total + outside + open_ms, ticks_ms(p), 1, 'table, outside and open calls against the ticks')
+
+
+def samples_are_those_reported(t, *profiles):
+    """Those of all sections, of files in either format, and the report of the first file."""
+    total = sum(d.total for p in profiles for d in p.tables)
+    t.equal('%d ' % total, profiles[0].report['samples'].partition('(')[0], 'samples of all sections, and of the report')
+
+
+# --- the program Ends: exit code and stdout by way to end
+
+WAYS_TO_END = {'return': (0, 'ready\n'), 'halt': (5, 'ready\n'), 'exit': (6, 'ready\n'), 'throw': (1, 'ready\n'), 'hook': (7, 'ready\nhook\n'), 'exitinthread': (8, 'ready\n')}
