@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rotation of the Java tests: what one run leaves out the next ones take."""
+import contextlib
+import importlib
+import io
+import pathlib
+import sys
+import unittest
+from unittest import mock
+
+JVM = pathlib.Path(__file__).resolve().parents[1] / "jvm"
+sys.path.insert(0, str(JVM))
+
+import harness  # noqa: E402
+import jdk  # noqa: E402
+import runner  # noqa: E402
+
+HOME = pathlib.Path("/nowhere")
+OFFERED = {"8": ("Serial", "Parallel", "G1"), "17zero": ("Serial", "Parallel", "G1")}
+
+
+def jdks():
+    def one(label, level, brief):
+        return jdk.Jdk(label, int(label.removesuffix("zero")), "zero" if label.endswith("zero") else "server", HOME, level, brief)
+    return [one(n, "quick", True) for n in ("8", "11", "17zero", "21", "28")] + [one(n, "plain", False) for n in ("17", "25")]
+
+
+def offered(self):
+    return OFFERED.get(self.label, jdk.COLLECTORS)
+
+
+class RotationTests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for path in sorted(JVM.glob("test_*.py")):
+            importlib.import_module(path.stem)
+        with mock.patch.object(jdk.Jdk, "offered", offered):
+            cls.cases = runner.collect(jdks(), [])
+        own = {}
+        for c in cls.cases:
+            own.setdefault(c.name, []).append(c)
+        cls.most = max(max(sum(not c.jdk.brief for c in cells), runner.BRIEF_SHARE * sum(c.jdk.brief for c in cells)) for cells in own.values())
+
+    def names(self, seed):
+        return [str(c) for c in runner.rotate(self.cases, seed)]
+
+    def test_as_many_seeds_in_a_row_as_a_test_has_cells_take_every_cell_of_every_test(self):
+        for first in (0, 452):
+            taken = {n for seed in range(first, first + self.most) for n in self.names(seed)}
+            self.assertEqual(taken, {str(c) for c in self.cases})
+
+    def test_a_short_run_has_every_function_and_in_turn_every_parameter(self):
+        with mock.patch.object(jdk.Jdk, "offered", offered):
+            cases = runner.collect([jdk.Jdk("17", 17, "server", HOME, "quick", False)], [])
+        functions = {c.function for c in cases}
+        taken = set()
+        for seed in range(max(sum(c.function is f for c in cases) for f in functions)):
+            chosen = runner.rotate(cases, seed, parameters=False)
+            self.assertEqual({c.function for c in chosen}, functions)
+            self.assertLessEqual(len(chosen), len(functions) + len(jdk.COLLECTORS))
+            taken |= {str(c) for c in chosen}
+        self.assertEqual(taken, {str(c) for c in cases})
+
+    def test_every_case_has_a_name_of_its_own(self):
+        self.assertEqual(len({str(c) for c in self.cases}), len(self.cases))
+
+    def test_every_run_has_every_test_and_every_cell(self):
+        whole = {c.name for c in self.cases if not c.jdk.brief}
+        for seed in range(self.most):
+            chosen = runner.rotate(self.cases, seed)
+            self.assertEqual({c.name for c in chosen if not c.jdk.brief}, whole)
+            self.assertEqual({c.cell() for c in chosen}, {c.cell() for c in self.cases})
+
+    def test_a_run_is_a_fraction_of_all_cases(self):
+        for seed in range(self.most):
+            self.assertLess(len(self.names(seed)), 0.4 * len(self.cases))
+
+    def test_the_same_seed_takes_the_same_cases_and_the_next_one_others(self):
+        self.assertEqual(self.names(7), self.names(7))
+        self.assertNotEqual(self.names(7), self.names(8))
+
+    def test_a_new_test_leaves_the_others_where_they_are(self):
+        without = [c for c in self.cases if not c.name.startswith("net.")]
+        rest = {str(c) for c in runner.rotate(without, 3)}
+        self.assertLessEqual(len(rest - set(self.names(3))), len({c.cell() for c in self.cases}))  # but those that fill a cell
+
+    def test_the_command_that_repeats_a_case_chooses_it_alone(self):
+        alone = {}
+        with mock.patch.object(jdk.Jdk, "offered", offered):
+            for case in runner.rotate(self.cases, 5):
+                words = runner.again(["tests/jvm/run", "--collectors=own"])(case)
+                self.assertIn("--%s=%s=/nowhere" % ("brief" if case.jdk.brief else "jdks", case.jdk.label), words)
+                self.assertIn("--turn=%d" % case.turn, words)
+                self.assertIn(str(case), words)
+                if case.jdk not in alone:
+                    alone[case.jdk] = [str(c) for c in runner.collect([case.jdk], [])]
+                self.assertEqual(alone[case.jdk].count(str(case)), 1)
+
+
+class InTurnTests(unittest.TestCase):
+    def some(self, things, count, turn, level="plain"):
+        t = harness.Test.__new__(harness.Test)
+        t.level, t.case = level, mock.Mock(turn=turn)
+        return t.in_turn(things, count)
+
+    def test_seeds_in_a_row_take_all(self):
+        things = list(range(21))
+        taken = [self.some(things, 4, turn) for turn in range(100, 106)]
+        self.assertEqual(sorted(x for some in taken for x in some), things)
+        self.assertLessEqual(max(map(len, taken)), 4)
+
+    def test_few_are_taken_whole_and_a_long_run_takes_all(self):
+        self.assertEqual(self.some([1, 2], 4, 9), [1, 2])
+        self.assertEqual(self.some([], 4, 9), [])
+        self.assertEqual(self.some(list(range(21)), 4, 9, "long"), list(range(21)))
+
+
+class ResultsTests(unittest.TestCase):
+    def test_a_failure_prints_the_command_that_repeats_it(self):
+        case = runner.Case("a.b", None, None, jdks()[0], "G1", False, 60, 17)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            runner.Results(runner.again(["tests/jvm/run"])).add(case, "FAIL", "why", 1.0)
+        self.assertIn("again: tests/jvm/run --brief=8=/nowhere --turn=17 '--only=a.b [8 G1]'", out.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
