@@ -39,6 +39,10 @@ def no_odd_exits(t, p, *more):
 
 # --- shares of CPU time: the program Split
 
+# A busy kernel takes the CPU from a thread at the end of a system call, and poll, which looks while others run, would find it where the program reads its
+# clock: pieces of some 10 ms make that rare.
+LONG_PIECES = 400000
+
 SPLIT_LOOPS = ('Split.loopA', 'Split.loopB', 'Split.loopC')
 SPLIT_KINDS = {
     'plain': [('Split.plainA', 'Split.loopA'), ('Split.plainB', 'Split.loopB'), ('Split.plainC', 'Split.loopC')],

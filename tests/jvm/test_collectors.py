@@ -9,14 +9,14 @@ OPTS = 'cpu=samples,interval=1,thread=y,depth=20,cutoff=0'
 
 @test(level='quick', collectors='all')
 def collections_while_sampling(t):
-    rounds = 300 if t.level == 'quick' else 500
+    # Most samples without a stack are of the first second, while methods are compiled; a sanitizer makes that longer, so there the rest is longer, too.
+    rounds = 1500 if t.env.sanitized else 300 if t.level == 'quick' else 500
     plain = t.java('Gc', 4, rounds, opts=None, jvm=['-Xmx128m'])
     t.equal(plain.code, 0, 'exit code without the agent')
     _, p = t.profile('Gc', 4, rounds, opts=OPTS, jvm=['-Xmx128m'], stdout=plain.out)
     by_name = {p.names[s]: c for s, c in p.by_thread().items() if s in p.names}
     t.check(all(by_name.get('gc-%d' % i, 0) > 0 for i in range(4)), 'samples by thread: %s' % by_name)
-    # A sanitizer makes the agent's callbacks several times as long, and in those a thread is inside the VM: 15 % of its samples were seen without a stack.
-    t.check(p.unknown() <= (0.4 if t.env.sanitized else 0.1) * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
+    t.check(p.unknown() <= 0.1 * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
 
 
 @test(level='quick', collectors='all')

@@ -12,7 +12,7 @@ CASES = {
     'samples-hot-depth1': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['400']),
     'samples-threads': ('Fruits', {'Fruits.slice thread="apples"': 0.75, 'Fruits.slice thread="oranges"': 0.25}, ['5000']),
     'samples-depth0': ('HotSplit', {}, None),
-    'samples-binary': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['150']),
+    'samples-binary': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, ['400']),
     'verbose-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
     'force-n': ('HotSplit', {'HotSplit.hotA': 0.6, 'HotSplit.hotB': 0.3, 'HotSplit.hotC': 0.1}, None),
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Dumps on request: SIGQUIT once and often, under load, at the end; dump=; split=y. Sections add up to what the program did."""
+import contextlib
 import os
 import re
 import signal
@@ -33,9 +34,16 @@ def _ask(t, run, done=DONE):
     return run.process.poll() is None
 
 
+def _parts(t):
+    """What is in each unfinished file; one may be renamed or made anew meanwhile."""
+    for path in t.work.glob('*.part'):
+        with contextlib.suppress(FileNotFoundError):
+            yield path.read_bytes()
+
+
 def _begun(t, run, thread):
     """Its START is in a file: requests that come before the VM is up have no dump."""
-    until(run, lambda: any(thread.encode() in p.read_bytes() for p in t.work.glob('*.part')) or run.process.poll() is not None)
+    until(run, lambda: any(thread.encode() in part for part in _parts(t)) or run.process.poll() is not None)
 
 
 def _thread_dumps(t, run, to_the_end=False):
