@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarFile;
 
-/** LinkAll [JAR...]: links every class of the run-time image (-Devery=N: each N-th), or of the jars; prints what does not link, one line each, and how many did. */
+/** LinkAll [JAR...]: links every class of the run-time image (-Devery=N: every N-th, from the one at -Dfrom=K on), or of the jars; prints what does not link, one line each, and how many did. */
 public class LinkAll {
     static int linked, failed;
 
@@ -34,7 +34,7 @@ public class LinkAll {
         try (var walk = Files.walk(modules)) {
             walk.sorted().filter(p -> p.toString().endsWith(".class") && !p.toString().endsWith("module-info.class")).forEach(files::add);
         }
-        int every = Integer.getInteger("every", 1), k = 0;
+        int every = Integer.getInteger("every", 1), k = every - Integer.getInteger("from", 0) % every;
         for (Path file : files) {
             if (k++ % every != 0) {
                 continue;

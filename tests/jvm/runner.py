@@ -25,6 +25,7 @@ class Case:
     collector: str
     measures: bool
     timeout: float
+    variants: str = ''  # where one of the test's parameters is enough for a run: the name that they share
     turn: int = 0  # what the test takes in turn (harness.Test.in_turn) begins here
 
     def __str__(self):
@@ -37,12 +38,12 @@ class Case:
 _tests = []
 
 
-def test(level='plain', collectors=('G1',), since=8, until=999, needs=(), params=None, quick_params=None, measures=False, timeout=120, one_jdk=False):
+def test(level='plain', collectors=('G1',), since=8, until=999, needs=(), cases=None, params=None, quick_params=None, measures=False, timeout=120, one_jdk=False):
     """Registers a test. level: the shortest run that has it. collectors: names, 'all', or 'any' (one is enough even for a run over all collectors).
-    since, until: releases. needs: what the VM must have (OFFERS in jdk.py). params: one case each, shown in brackets of the name; quick_params: the ones
-    a quick run takes. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough."""
+    since, until: releases. needs: what the VM must have (OFFERS in jdk.py). cases: a test each, shown in brackets of the name. params: the same,
+    but they take their turn: variants of one test, or long ones. quick_params: the ones a quick run takes. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough."""
     def add(f):
-        _tests.append((f, level, collectors, since, until, needs, params, quick_params, measures, timeout, one_jdk))
+        _tests.append((f, level, collectors, since, until, needs, cases, params, quick_params, measures, timeout, one_jdk))
         return f
     return add
 
@@ -63,17 +64,18 @@ def _collectors(of_test, jdk, every):
 
 
 def collect(jdks, match, every_collector=False):
-    cases = []
-    for f, at, collectors, since, until, needs, params, quick_params, measures, timeout, one_jdk in _tests:
+    found = []
+    for f, at, collectors, since, until, needs, cases, params, quick_params, measures, timeout, one_jdk in _tests:
         able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level)]
         for jdk in able[:1 if one_jdk else None]:
-            chosen = quick_params if jdk.level == 'quick' and quick_params is not None else params
+            chosen = quick_params if jdk.level == 'quick' and quick_params is not None else params or cases
             for param in chosen if chosen is not None else (None,):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):
                     # An interpreter needs several times as long for the same work.
-                    cases += [Case(name, f, param, jdk, c, measures, timeout * (1 if jdk.has('jit') else 4)) for c in _collectors(collectors, jdk, every_collector)]
-    return cases
+                    found += [Case(name, f, param, jdk, c, measures, timeout * (1 if jdk.has('jit') else 4), _name(f, None) if params else '')
+                              for c in _collectors(collectors, jdk, every_collector)]
+    return found
 
 
 def _place(name):
@@ -81,13 +83,13 @@ def _place(name):
     return zlib.crc32(name.encode())
 
 
-def rotate(cases, seed, parameters=True):
+def rotate(cases, seed, every_case=True):
     """Every test once, in the next of its cells with every seed: as many seeds in a row as a test has cells take them all. A brief JDK has short forms of
     tests, so it takes no test from the others: one test in BRIEF_SHARE runs there too. A cell that no test came to gets one of those that have it.
-    parameters: every parameter makes a test; else they take their turn with the cells."""
+    Variants of a test take their turn with its cells, and without every_case all its parameters do."""
     tests = {}
     for c in cases:
-        tests.setdefault(c.name if parameters else _name(c.function, None), []).append(c)
+        tests.setdefault(c.variants or c.name if every_case else _name(c.function, None), []).append(c)
     chosen = []
     for name, own in tests.items():
         n = _place(name) + seed

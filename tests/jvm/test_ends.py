@@ -11,7 +11,7 @@ from waiting import until
 SIGNALS = {'SIGTERM': 143, 'SIGINT': 130, 'SIGHUP': 129}
 
 
-@test(level='quick', params=sorted(WAYS_TO_END), quick_params=('exit', 'halt', 'throw'))
+@test(level='quick', cases=sorted(WAYS_TO_END), quick_params=('exit', 'halt', 'throw'))
 def way(t, how):
     code, out = WAYS_TO_END[how]
     _, p = t.profile('Ends', how, opts='cpu=samples,interval=1', code=code, stdout=out)
@@ -19,7 +19,7 @@ def way(t, how):
     t.check(main in p.ended or how in ('halt', 'exit', 'hook', 'exitinthread'), 'no THREAD END of main')
 
 
-@test(level='quick', params=sorted(SIGNALS), quick_params=('SIGTERM',))
+@test(level='quick', cases=sorted(SIGNALS), quick_params=('SIGTERM',))
 def by_signal(t, name):
     run = t.start('Ends', 'hang')
     run.wait_line('ready')
@@ -82,7 +82,7 @@ def _busy(t, how, times, threads=20):
 
 @test(level='quick', timeout=150, measures=True)
 def within_two_seconds_beside_busy_daemons_and_a_collection(t):
-    _busy(t, 'gcexit', 2 if t.level == 'quick' else 20)
+    _busy(t, 'gcexit', {'quick': 2, 'plain': 8, 'long': 20}[t.level])
 
 
 @test(params=('return', 'exit', 'halt'), measures=True)

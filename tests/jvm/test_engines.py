@@ -90,7 +90,7 @@ def short_threads_are_counted_whole(t, engine):
     t.check(0.95 * short <= p.total <= 1.5 * short + 600, '%d samples of 1 ms, the threads used %d ms' % (p.total, short))
 
 
-@test(params=['%s-%s' % (e, w) for e in ENGINES for w in sorted(WAYS_TO_END)])
+@test(cases=['%s-%s' % (e, w) for e in ENGINES for w in sorted(WAYS_TO_END)])
 def way_to_end(t, which):
     engine, how = which.split('-')
     code, out = WAYS_TO_END[how]

@@ -153,12 +153,12 @@ def _inject(t, case, onward):
     _note(t, case + (' and on' if onward else ''), runs, injected)
 
 
-@test(params=CASES, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
+@test(cases=CASES, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
 def one_call_fails(t, case):
     _inject(t, case, False)
 
 
-@test(params=FROM, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
+@test(cases=FROM, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
 def each_call_from_one_on_fails(t, case):
     _inject(t, case, True)
 
@@ -181,7 +181,7 @@ def a_mapping_fails_inside_liburcu(t):
     _note(t, 'mmap ENOMEM, also of liburcu', len(steps), len(steps))
 
 
-@test(level='long', params=CASES, collectors='any', needs=('jit',), since=18, timeout=3000)
+@test(level='long', cases=CASES, collectors='any', needs=('jit',), since=18, timeout=3000)
 def one_call_fails_on_further_jdks(t, case):
     _inject(t, case, False)
 
@@ -232,16 +232,16 @@ def _inject_calls(t, case, mode, onward):
     _note(t, '%s in cpu=%s' % (case, mode), len(steps), injected)
 
 
-@test(params=CALL_CASES, collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
+@test(cases=CALL_CASES, collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
 def one_call_fails_in_times(t, case):
     _inject_calls(t, case, 'times', False)
 
 
-@test(params=['memory ENOMEM', 'write ENOSPC'], collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
+@test(cases=['memory ENOMEM', 'write ENOSPC'], collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
 def each_call_from_one_on_fails_in_times(t, case):
     _inject_calls(t, case, 'times', True)
 
 
-@test(params=['memory ENOMEM', 'write ENOSPC'], collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
+@test(cases=['memory ENOMEM', 'write ENOSPC'], collectors='any', needs=('jit',), one_jdk=True, timeout=1200)
 def one_call_fails_in_old(t, case):
     _inject_calls(t, case, 'old', False)

@@ -177,7 +177,7 @@ def an_existing_file_is_replaced_by_a_new_one(t):
     t.check(old.stat().st_ino != (t.work / 'other-name').stat().st_ino, 'the old file was written into')
 
 
-@test(collectors='any', level='quick', params=('x.txt', 'x.TXT', 'noext', 'y.hprof', 'java.hprof.txt'), quick_params=('x.TXT', 'noext'))
+@test(collectors='any', level='quick', cases=('x.txt', 'x.TXT', 'noext', 'y.hprof', 'java.hprof.txt'), quick_params=('x.TXT', 'noext'))
 def force_n_keeps_the_old_file(t, name):
     (t.work / name).write_text('old')
     file = '' if name == 'java.hprof.txt' else ',file=' + name

@@ -39,7 +39,7 @@ def _counts(lines):
     return {re.sub(r' self=[0-9.]+%', '', m.group(3)): int(m.group(1) or m.group(2)) for m in rows if m and not NOT_COMPARED.search(m.group(3))}
 
 
-@test(collectors='any', level='quick', params=sorted(CALLS), quick_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
+@test(collectors='any', level='quick', cases=sorted(CALLS), quick_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
 def calls(t, name):
     recorded = Recorded(name)
     program = recorded.program

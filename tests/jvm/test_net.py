@@ -275,7 +275,7 @@ def a_peer_that_stalls(t, form):
             peer.add(n, data)
     t.over = False
     peer = Peer(t, stall, buffer=4096)
-    run = t.start('ShortThreads', 60000, 0, opts=OPTIONS % peer.port + ',format=' + form)
+    run = t.start('ShortThreads', 6000, 0, 'n' * 2000, opts=OPTIONS % peer.port + ',format=' + form)  # more than the queue holds
     peer.wait_streams(1)
     for _ in range(200):
         peer.send(p.samples() + p.command(p.TRACES))
@@ -305,7 +305,7 @@ def a_slow_peer(t, form):
             with peer.changed:
                 peer.changed.wait_for(lambda: t.over, 1)
     peer = Peer(t, slow, buffer=2048)
-    run = t.start('ShortThreads', 20000, 0, opts=OPTIONS % peer.port + ',thread=y,format=' + form)
+    run = t.start('ShortThreads', 6000, 0, 'n' * 2000, opts=OPTIONS % peer.port + ',thread=y,format=' + form)  # more than the queue holds
     peer.wait_streams(1)
     while run.process.poll() is None:
         try:
@@ -477,7 +477,7 @@ GOLDEN = {
 }
 
 
-@test(level='quick', params=sorted(GOLDEN))
+@test(level='quick', cases=sorted(GOLDEN))
 def golden(t, name):
     """What the original was sent, and ours: one dump told of, the lines above, exit code 0, a table for each command that asks for one."""
     sent, lines, tables = GOLDEN[name]

@@ -66,13 +66,13 @@ def _not_started(t, options, want):
     return lines
 
 
-@test(collectors='any', level='quick', params=REJECTED, quick_params=SAMPLED)
+@test(collectors='any', level='quick', cases=REJECTED, quick_params=SAMPLED)
 def rejected_before_the_start(t, param):
     for case in param[1]:
         _not_started(t, case['options'], ours(case)[1])
 
 
-@test(collectors='any', params=LATER, quick_params=[('sampled', LATER[0][1][::5])], level='quick')
+@test(collectors='any', cases=LATER, quick_params=[('sampled', LATER[0][1][::5])], level='quick')
 def a_mode_that_this_version_does_not_have(t, param):
     for case in param[1]:
         lines = _not_started(t, case['options'], [])

@@ -54,7 +54,7 @@ def _thread_dumps(t, run, to_the_end=False):
     return begun
 
 
-@test(level='quick', collectors='any', params=('request-samples', 'request-old', 'request-doe-n'))
+@test(level='quick', collectors='any', cases=('request-samples', 'request-old', 'request-doe-n'))
 def golden(t, name):
     recorded = Recorded(name)
     run = t.start('Steps', opts=recorded.options)

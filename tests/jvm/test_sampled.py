@@ -94,7 +94,7 @@ def both_with_each_engine(t, engine):
     for case in ('recursion', 'threads', 'exceptions'):
         run, p = t.profile('Count', case, opts=BOTH + ',interval=0.5,sampler=' + engine)
         exact(t, run, p)
-    run, p = t.profile('Split', 'plain', 2000, *[LONG_PIECES] if engine == 'poll' else [], opts=BOTH + ',interval=1,depth=1,sampler=' + engine)
+    run, p = t.profile('Split', 'plain', 2000, *[5 * LONG_PIECES] if engine == 'poll' else [], opts=BOTH + ',interval=1,depth=1,sampler=' + engine)
     table = p.table(SAMPLES)
     t.check(sum(table.counts()[m] for m in SPLIT_LOOPS) > 0.8 * table.total, 'samples in the loops of %d: %s' % (table.total, table.rows[:5]))
 

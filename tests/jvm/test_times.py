@@ -9,7 +9,7 @@ from runner import test
 MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
 
 
-@test(level='quick', params=COUNT_CASES, quick_params=('recursion', 'exceptions', 'kinds'))
+@test(level='quick', cases=COUNT_CASES, quick_params=('recursion', 'exceptions', 'kinds'))
 def counts_are_exact(t, case):
     run, p = t.profile('Count', case, opts=EXACT)
     t.equal(p.sections, ['CPU TIME (ms)'], 'sections')

@@ -73,17 +73,18 @@ def h2_answers_the_same(t):
     t.check(any(r.method.startswith('org.h2.') and r.count for r in p.rows), 'no call of H2')
 
 
-@test(since=17, needs=('jit',), params=(40,), timeout=600)
-def classes_of_the_image_link(t, every):
-    _link(t, every)
+@test(since=17, needs=('jit',), timeout=600)
+def classes_of_the_image_link(t):
+    """A part of them, another one with every seed."""
+    _link(t, 40, t.case.turn)
 
 
 @test(level='long', since=17, needs=('jit',), timeout=3000)
 def all_classes_of_the_image_link(t):
-    _link(t, 1)
+    _link(t, 1, 0)
 
 
-def _link(t, every):
+def _link(t, every, first):
     """Each of the run-time image's classes that links without the agent links with it, under -Xverify:all."""
     to = t.dir / 'bci'
     to.mkdir()
@@ -92,7 +93,7 @@ def _link(t, every):
     outs = []
     for opts in (None, 'cpu=times'):
         cmd = t.jdk.java() + ['-Xmx1g'] + t.gc + verify + ([t.agent(opts)] if opts else [])
-        run = t.start_command(cmd + ['-Devery=%d' % every, '-cp', str(to), 'LinkAll']).finish()
+        run = t.start_command(cmd + ['-Devery=%d' % every, '-Dfrom=%d' % (first % every), '-cp', str(to), 'LinkAll']).finish()
         t.equal(run.code, 0, 'exit code, %s' % opts)
         outs.append(run.out)
     last = re.search(r'^linked (\d+), failed (\d+)$', outs[0], re.M)
