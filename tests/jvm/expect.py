@@ -39,8 +39,8 @@ def no_odd_exits(t, p, *more):
 
 # --- shares of CPU time: the program Split
 
-# A busy kernel takes the CPU from a thread at the end of a system call, and poll, which looks while others run, would find it where the program reads its
-# clock: pieces of some 10 ms make that rare.
+# Of the program's pieces of work, for a busy machine: its kernel takes the CPU from a thread at the end of a system call, here where the program reads its
+# clock. There poll, which looks while others run, finds it, and what that costs is in the truth, not in the loop. Between two readings are some 10 ms then.
 LONG_PIECES = 400000
 
 SPLIT_LOOPS = ('Split.loopA', 'Split.loopB', 'Split.loopC')

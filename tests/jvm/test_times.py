@@ -2,7 +2,7 @@
 """cpu=times: exact counts of programs that know them; classes that look as they are."""
 import pathlib
 
-from expect import COUNT_CASES, EXACT, SPLIT_LOOPS, calls, exact, expected, no_odd_exits, truth_ms
+from expect import COUNT_CASES, EXACT, LONG_PIECES, SPLIT_LOOPS, calls, exact, expected, no_odd_exits, truth_ms
 from preload import agent
 from runner import test
 
@@ -81,7 +81,7 @@ def with_every_class_verified(t):
 @test(level='quick')
 def times_are_those_of_the_thread_clock(t):
     """Three methods of known CPU time, without calls inside but for the clock's."""
-    run, p = t.profile('Split', 'plain', 2000, opts='cpu=times,cutoff=0,depth=1')
+    run, p = t.profile('Split', 'plain', 2000, LONG_PIECES, opts='cpu=times,cutoff=0,depth=1')
     for m, ms in zip(SPLIT_LOOPS, truth_ms(run)):
         t.near(p.tables[0].self_ms()[m], ms, 0.03 * ms + 2, 'ms of %s' % m)
 

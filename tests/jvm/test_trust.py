@@ -108,7 +108,7 @@ def stacks_of_virtual_threads_that_overflow_leave_no_call_behind(t, engine):
     overflown(t, run, p, rounds, base)
 
 
-@test(since=21, timeout=100)
+@test(level='quick', since=21, timeout=100)
 def a_virtual_thread_that_yields_near_the_end_of_its_stack_goes_on(t):
     run, _ = t.profile('DeepYield', opts=EXACT)
     t.equal(run.out, 'yielded\n', 'stdout')

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 void *__real_malloc(size_t n);
@@ -52,6 +53,28 @@ void memory_fail_maps(uint32_t n)
 uint32_t memory_maps_left(void)
 {
     return atomic_load_explicit(&failing_maps, memory_order_relaxed);
+}
+
+/* Of HPX_FAULTS. */
+static uint64_t in_turn(uint64_t *turn)
+{
+    const char *text = getenv("HPX_FAULTS");
+    char *end = NULL;
+    uint64_t n = text ? strtoull(text, &end, 10) : 1;
+    *turn = end && *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+    return n > 0 ? n : 1;
+}
+
+uint64_t memory_first_fault(void)
+{
+    uint64_t turn, n = in_turn(&turn);
+    return 1 + turn % n;
+}
+
+uint64_t memory_fault_step(void)
+{
+    uint64_t turn;
+    return in_turn(&turn);
 }
 
 static bool fails(void)
