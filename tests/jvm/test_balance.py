@@ -35,7 +35,7 @@ def _run(t, name, program, *args, plant=None, opts='cpu=samples,interval=1'):
     return b
 
 
-@test(level='quick', params=('classes', 'threads', 'lines', 'walk', 'poll'), quick_params=('threads', 'walk', 'poll'))
+@test(level='quick', cases=('classes', 'threads', 'lines', 'walk', 'poll'), quick_params=('threads', 'walk', 'poll'))
 def nothing_is_held_at_the_end(t, what):
     program, args, opts = {'classes': ('UnloadMany', (1000, 100), ''), 'threads': ('ShortThreads', (300, 100), ',thread=y'), 'lines': ('HotSplit', (20,), ',lineno=n'),
                            'walk': ('UnloadMany', (300, 100), ',sampler=walk'), 'poll': ('ShortThreads', (300, 1000), ',sampler=poll')}[what]
