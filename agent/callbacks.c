@@ -288,7 +288,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 int hpx_callbacks_init(struct hpx_err *err)
 {
     jvmtiCapabilities want;
-    struct hpx_event_callbacks all;
+    union hpx_event_callbacks all;
     memset(&want, 0, sizeof want);
     memset(&all, 0, sizeof all);
     if (hpx_agent_samples()) {
@@ -311,8 +311,8 @@ int hpx_callbacks_init(struct hpx_err *err)
         all.known.VMDeath = on_vm_death;
         all.known.VMStart = on_vm_start;
         all.known.ClassFileLoadHook = on_class_file_load;
-        all.virtual_thread_start = on_virtual_thread_start;
-        all.virtual_thread_end = on_virtual_thread_end;
+        all.of[HPX_EVENT_VIRTUAL_THREAD_START - JVMTI_MIN_EVENT_TYPE_VAL] = on_virtual_thread_start;
+        all.of[HPX_EVENT_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = on_virtual_thread_end;
         all.known.ThreadStart = on_thread_start;
         all.known.ThreadEnd = on_thread_end;
         all.known.ClassLoad = on_class_load;

@@ -142,16 +142,15 @@ static struct hpx_msg_resolved *answer(jvmtiEnv *jvmti, jclass klass, const stru
     if (m != NULL) {
         m->named = named;
         m->native = e == JVMTI_ERROR_NATIVE_METHOD;
-        for (jint i = 0; i < nlines; i++) { /* JVMTI does not promise an order: insertion costs nothing where there is one */
-            jint at = i;
-            while (at > 0 && m->lines[at - 1].bci > (uint16_t)lines[i].start_location) {
-                m->lines[at] = m->lines[at - 1];
-                at--;
-            }
-            m->lines[at] = (struct hpx_line){(uint16_t)lines[i].start_location, (uint16_t)lines[i].line_number};
+        for (jint i = 0; i < nlines; i++) {
+            m->lines[i] = (struct hpx_line){(uint16_t)lines[i].start_location, (uint16_t)lines[i].line_number};
         }
         if (named) {
             class_text_put(&t, m->text);
+        }
+        if (!hpx_msg_resolved_sort(m)) { /* JVMTI promises no order */
+            free(m);
+            m = NULL;
         }
     }
     if (named) {

@@ -13,7 +13,8 @@ struct file {
     uint8_t *at;
     size_t n;
     unsigned constants; /* number of the next */
-    unsigned self, code, int_void;
+    unsigned self, code, int_void, annotations;
+    unsigned hidden[2]; /* what HotSpot takes from its own classes: from 16 on, and before */
 };
 
 #define COUNT_AT 8 /* of the constant pool's count */
@@ -92,6 +93,9 @@ static void begin(struct file *f, uint8_t *to, const char *name)
     f->self = class_of(f, name);
     f->code = utf8(f, "Code");
     f->int_void = utf8(f, "(I)V");
+    f->annotations = utf8(f, "RuntimeVisibleAnnotations");
+    f->hidden[0] = utf8(f, "Ljdk/internal/vm/annotation/Hidden;");
+    f->hidden[1] = utf8(f, "Ljava/lang/invoke/LambdaForm$Hidden;");
 }
 
 static void end_constants(struct file *f, unsigned object)
@@ -104,13 +108,31 @@ static void end_constants(struct file *f, unsigned object)
     u2(f, 0); /* interfaces */
 }
 
+static void annotated(struct file *f, const unsigned *types, unsigned n)
+{
+    u2(f, f->annotations);
+    u4(f, 2 + 4 * n);
+    u2(f, n);
+    for (unsigned i = 0; i < n; i++) {
+        u2(f, types[i]);
+        u2(f, 0); /* values */
+    }
+}
+
+/* An exception out of a probe must not show it to the program. */
+static void hide(struct file *f)
+{
+    annotated(f, f->hidden, HPX_ARRAY_LEN(f->hidden));
+}
+
 static void method(struct file *f, unsigned access, unsigned name, unsigned type, unsigned stack, unsigned locals, const uint8_t *code,
                    size_t n)
 {
     u2(f, access);
     u2(f, name);
     u2(f, type);
-    u2(f, 1); /* attribute */
+    u2(f, 2); /* attributes */
+    hide(f);
     u2(f, f->code);
     u4(f, 12 + n);
     u2(f, stack);
@@ -152,7 +174,8 @@ size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX])
         u2(&f, ACC_PUBLIC | ACC_STATIC | ACC_NATIVE);
         u2(&f, names[i]);
         u2(&f, f.int_void);
-        u2(&f, 0);
+        u2(&f, 1); /* attribute */
+        hide(&f);
     }
     calibrate(&f, run, enter, leave);
     u2(&f, 0); /* attributes */
@@ -185,17 +208,13 @@ static void test(struct file *f, unsigned name, unsigned type, unsigned target, 
     method(f, ACC_STATIC, name, type, 4, 2, code, sizeof code);
 }
 
-static void entry_field(struct file *f, unsigned name, unsigned type, unsigned annotations, unsigned stable)
+static void entry_field(struct file *f, unsigned name, unsigned type, unsigned stable)
 {
     u2(f, ACC_STATIC);
     u2(f, name);
     u2(f, type);
     u2(f, 1); /* attribute */
-    u2(f, annotations);
-    u4(f, 6);
-    u2(f, 1);
-    u2(f, stable);
-    u2(f, 0); /* values */
+    annotated(f, &stable, 1);
 }
 
 size_t hpx_tracker_class_downcalls(uint8_t to[static HPX_TRACKER_CLASS_MAX], const struct hpx_tracker_targets *targets)
@@ -208,7 +227,7 @@ size_t hpx_tracker_class_downcalls(uint8_t to[static HPX_TRACKER_CLASS_MAX], con
     unsigned handle = class_of(&f, "java/lang/invoke/MethodHandle");
     unsigned entry_name = utf8(&f, HPX_TRACKER_ENTRY), entry_type = utf8(&f, "Ljava/lang/Object;");
     unsigned entry = member(&f, FIELD, f.self, entry_name, entry_type);
-    unsigned annotations = utf8(&f, "RuntimeVisibleAnnotations"), stable = utf8(&f, "Ljdk/internal/vm/annotation/Stable;");
+    unsigned stable = utf8(&f, "Ljdk/internal/vm/annotation/Stable;");
     unsigned link_name = utf8(&f, "linkToNative"), link = member(&f, METHOD, handle, link_name, utf8(&f, "(JILjava/lang/Object;)I"));
     unsigned test_name = utf8(&f, HPX_TRACKER_TEST), test_type = utf8(&f, "(ILjava/lang/Object;)I"), test_target = wide(&f, targets->test);
     unsigned run = utf8(&f, HPX_TRACKER_CALIBRATE), target[HPX_ARRAY_LEN(names)], native[HPX_ARRAY_LEN(names)], own[HPX_ARRAY_LEN(names)];
@@ -219,7 +238,7 @@ size_t hpx_tracker_class_downcalls(uint8_t to[static HPX_TRACKER_CLASS_MAX], con
     }
     end_constants(&f, object);
     u2(&f, 1);
-    entry_field(&f, entry_name, entry_type, annotations, stable);
+    entry_field(&f, entry_name, entry_type, stable);
     u2(&f, (unsigned)HPX_ARRAY_LEN(names) + 2);
     for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
         probe(&f, names[i], target[i], entry, link, native[i]);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tracker_class.h: the class files of the probes as bytes. Pure: no JVM, no state; any thread. */
+/* tracker_class.h: the class files of the probes as bytes. Pure: no JVM, no state; any thread.
+ *
+ * All methods are hidden: HotSpot leaves those of the boot loader out of the stack traces that the program sees. */
 #ifndef HPX_TRACKER_CLASS_H
 #define HPX_TRACKER_CLASS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define HPX_TRACKER_CLASS_MAX 1024
+#define HPX_TRACKER_CLASS_MAX 1280
 /* In the package that alone may call MethodHandle.linkToNative; that package is exported by java.base, which each module reads. */
 #define HPX_TRACKER_DOWN "java/lang/invoke/HprofxTracker"
 

@@ -25,13 +25,17 @@ static inline bool hpx_virtual_is_mark(const void *mark)
     return (uintptr_t)mark % 16 == HPX_VIRTUAL_MARK;
 }
 
-/* Behind what the header of an older JDK knows. */
+/* Events that the header of an older JDK does not know. */
 #define HPX_EVENT_VIRTUAL_THREAD_START 87
 #define HPX_EVENT_VIRTUAL_THREAD_END   88
-struct hpx_event_callbacks {
-    jvmtiEventCallbacks known; /* its last one is that of event 86 */
-    void(JNICALL *virtual_thread_start)(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
-    void(JNICALL *virtual_thread_end)(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+typedef void(JNICALL *hpx_virtual_event)(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+
+/* The callbacks by number, as the VM reads them: where a header's struct ends depends on its release. */
+union hpx_event_callbacks {
+    jvmtiEventCallbacks known;
+    hpx_virtual_event of[HPX_EVENT_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL + 1];
 };
+_Static_assert(offsetof(jvmtiEventCallbacks, VMObjectAlloc) == (JVMTI_EVENT_VM_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(hpx_virtual_event),
+               "callbacks stand in the order of their events");
 
 #endif

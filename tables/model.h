@@ -75,6 +75,8 @@ struct hpx_msg_resolved {
     struct hpx_line lines[]; /* ascending bci; 0 of them: native or no debug information; text behind them */
 };
 struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len);
+/* Brings its lines into that order; of those with one bci the last one stays the last. False without memory. */
+bool hpx_msg_resolved_sort(struct hpx_msg_resolved *m);
 
 /* To the service thread: HPX_MSG_SWEEP: set `gone` where the class is unloaded, which must not keep it alive, and post the message itself
  * on the control lane as HPX_MSG_SWEPT. HPX_MSG_DROP: delete these references and free the message: no request names them any more. */

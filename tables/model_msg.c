@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* model_msg.c: messages to the model, made by any thread. */
 #include "model.h"
+#include <stdlib.h>
 
 /* NULL also above 4 GiB, which a message's size field cannot say. */
 static void *new_message(uint32_t kind, uint64_t size)
@@ -30,6 +31,42 @@ struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len
         m->text = (char *)m + text_at;
     }
     return m;
+}
+
+static bool in_order(const struct hpx_msg_resolved *m)
+{
+    for (uint32_t i = 1; i < m->nlines; i++) {
+        if (m->lines[i].bci < m->lines[i - 1].bci) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool hpx_msg_resolved_sort(struct hpx_msg_resolved *m)
+{
+    if (in_order(m)) {
+        return true; /* as compilers write them */
+    }
+    uint64_t *keys = malloc(m->nlines * sizeof *keys); /* bci, place, line: qsort() alone would not keep equal ones as they were */
+    if (!keys) {
+        return false;
+    }
+    for (uint32_t i = 0; i < m->nlines; i++) {
+        keys[i] = (uint64_t)m->lines[i].bci << 48 | (uint64_t)i << 16 | m->lines[i].line;
+    }
+    qsort(keys, m->nlines, sizeof *keys, by_number);
+    for (uint32_t i = 0; i < m->nlines; i++) {
+        m->lines[i] = (struct hpx_line){(uint16_t)(keys[i] >> 48), (uint16_t)keys[i]};
+    }
+    free(keys);
+    return true;
 }
 
 struct hpx_msg_thread_start *hpx_msg_thread_start_new(uint32_t text_len)

@@ -99,6 +99,11 @@ def stacks_that_overflow_leave_no_call_behind(t, engine):
     overflown(t, run, p, rounds, ('Overflow.main',))
 
 
+@test(level='quick', params=('times', 'old'))
+def a_stack_overflow_in_a_probe_does_not_show_it(t, mode):
+    t.profile('OverflowTraces', 20, opts='cpu=%s,cutoff=0,depth=8' % mode, stdout='overflows 20, others []\n')
+
+
 @test(since=21, params=tuple(sorted(ENGINES)), needs=('jit',), timeout=100)
 def stacks_of_virtual_threads_that_overflow_leave_no_call_behind(t, engine):
     rounds = 4

@@ -85,6 +85,26 @@ static void line_is_that_of_the_last_entry_at_or_below_the_bci(void **state)
     hpx_snapshot_destroy(s);
 }
 
+/* As many as a class file may have, in the order that is worst for a sort by insertion: 2 x 10^9 moves, while a dump waits for names. */
+static void lines_come_in_any_order(void **state)
+{
+    enum { N = UINT16_MAX };
+    (void)state;
+    struct hpx_msg_resolved *m = hpx_msg_resolved_new(N, 0);
+    assert_non_null(m);
+    for (uint32_t i = 0; i < N; i++) {
+        m->lines[i] = (struct hpx_line){(uint16_t)((N - i) / 2), (uint16_t)i};
+    }
+    assert_true(hpx_msg_resolved_sort(m));
+    for (uint32_t i = 1; i < N; i++) {
+        const struct hpx_line *a = &m->lines[i - 1], *b = &m->lines[i];
+        assert_true(a->bci < b->bci || (a->bci == b->bci && a->line < b->line)); /* the later one of the two stays behind */
+    }
+    assert_int_equal(m->lines[0].line, N - 1);
+    assert_int_equal(m->lines[N - 1].line, 1);
+    free(m);
+}
+
 static void traces_that_print_alike_are_one(void **state)
 {
     struct fx *f = *state;
@@ -295,6 +315,7 @@ int main(void)
         FX_TEST(names_of_an_announced_class_need_no_request_without_lines, &no_lines),
         FX_TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, NULL),
         FX_TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, NULL),
+        cmocka_unit_test(lines_come_in_any_order),
         FX_TEST(traces_that_print_alike_are_one, NULL),
         FX_TEST(overloads_are_different_when_signatures_are_asked_for, &with_signatures),
         FX_TEST(class_loaded_before_is_named_by_the_answer, &no_lines),
