@@ -35,7 +35,8 @@ union hpx_event_callbacks {
     jvmtiEventCallbacks known;
     hpx_virtual_event of[HPX_EVENT_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL + 1];
 };
-_Static_assert(offsetof(jvmtiEventCallbacks, VMObjectAlloc) == (JVMTI_EVENT_VM_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(hpx_virtual_event),
+_Static_assert(offsetof(jvmtiEventCallbacks, VMObjectAlloc) ==
+                   (JVMTI_EVENT_VM_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(hpx_virtual_event),
                "callbacks stand in the order of their events");
 
 #endif

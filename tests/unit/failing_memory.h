@@ -18,8 +18,8 @@ uint64_t memory_calls(void);
 /* So many of the next mappings fail beside; how many have yet to. */
 void memory_fail_maps(uint32_t n);
 uint32_t memory_maps_left(void);
-/* For a test that makes each call fail, one after the other: the first one, and the step to the next. 1 and 1, or as HPX_FAULTS=N:TURN says, one
- * in N. */
+/* For a test that makes each call fail, one after the other: the first one, and the step to the next. 1 and 1, or as HPX_FAULTS=N:TURN
+ * says, one in N. */
 uint64_t memory_first_fault(void);
 uint64_t memory_fault_step(void);
 
