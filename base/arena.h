@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arena.h: memory that is only ever added to, in chunks that never move. One owner thread; readers may read what was handed to
- * them by a release/acquire pair of their own. Not for signal handlers. */
+/* arena.h: memory that only grows, in chunks that never move. One owner thread; readers may read what they received by their own
+ * release/acquire pair. Not for signal handlers. */
 #ifndef HPX_ARENA_H
 #define HPX_ARENA_H
 
@@ -18,10 +18,10 @@ struct hpx_arena {
 void hpx_arena_init(struct hpx_arena *a);
 /* Frees all chunks. */
 void hpx_arena_fini(struct hpx_arena *a);
-/* n bytes, aligned to `align` (a power of two <= 16), not cleared; NULL without memory (the arena stays usable).
- * A request above a quarter of the next chunk gets a chunk of its own. n == 0 gives a valid pointer. */
+/* n bytes, aligned to `align` (a power of two <= 16), not cleared; NULL without memory (the arena stays usable). A request above a
+ * quarter of the next chunk gets its own chunk. n == 0 gives a valid pointer. */
 void *hpx_arena_alloc(struct hpx_arena *a, size_t n, size_t align);
-/* A copy of n bytes and a terminating 0 behind it. */
+/* A copy of n bytes with a terminating 0. */
 char *hpx_arena_copy(struct hpx_arena *a, const char *s, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* compiler.h: what the compiler is told that C11 cannot say. */
+/* compiler.h: compiler attributes and builtins beyond C11. */
 #ifndef HPX_COMPILER_H
 #define HPX_COMPILER_H
 
@@ -13,7 +13,6 @@
 #define hpx_likely(x)   __builtin_expect(!!(x), 1)
 #define hpx_unlikely(x) __builtin_expect(!!(x), 0)
 
-#define HPX_EXPORT            __attribute__((visibility("default")))
 #define HPX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HPX_ALIGNED(n)        __attribute__((aligned(n)))
 
@@ -31,7 +30,7 @@
 #endif
 #endif
 
-/* Orders made by inline assembly of a library are invisible to ThreadSanitizer: gate, wake and lane say them by hand. */
+/* Orders made by inline assembly of a library are invisible to ThreadSanitizer: wake and lane say them by hand. */
 #ifdef HPX_TSAN
 void __tsan_acquire(void *addr);
 void __tsan_release(void *addr);

@@ -6,7 +6,7 @@
 
 /* Relaxed, all: setup comes before the first enter by contract; afterwards only scale and reason change, and a reader may be late. */
 static struct {
-    _Atomic uint64_t scale; /* 0: the kernel is asked each time */
+    _Atomic uint64_t scale; /* 0: asks the kernel every time */
     atomic_bool wall;
     _Atomic intptr_t offset; /* of rseq_cs from the thread pointer; meant only where scale is not 0 */
     _Atomic(const char *) reason;

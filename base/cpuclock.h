@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cpuclock.h: the CPU time of the calling thread for little more than the price of reading the TSC.
+/* cpuclock.h: the CPU time of the calling thread, at little more than the cost of reading the TSC.
  *
- * The kernel clears rseq_cs, a word that glibc registers for each thread, whenever the thread was switched out, moved or signalled. The
- * clock points that word at a descriptor whose range holds no code that runs. While the pointer stands, the thread has run without a break
- * since the thread clock was last asked, and its CPU time is that answer plus the TSC's way since. If it is gone, or HPX_CPUCLOCK_SPAN
- * ticks have passed, the thread clock is asked again: a resync. docs/clock.md says why each order below matters.
+ * The kernel clears rseq_cs, a word that glibc registers for every thread, whenever the thread was switched out, migrated or signalled.
+ * The clock points that word at a descriptor whose range holds no executed code. While the pointer stands, the thread has run without
+ * interruption since the thread clock was last read, and its CPU time is that value plus the TSC's progress since. If it was cleared, or
+ * HPX_CPUCLOCK_SPAN ticks have passed, the clock reads the thread clock again: a resync. docs/clock.md explains the orders below.
  *
- * Owner: the thread that called hpx_cpuclock_enter(); it alone may call now and leave, also inside its signal handlers. setup comes before
- * the first enter and once; recheck, name and reason may be called at any time by any thread.
+ * Owner: the thread that called hpx_cpuclock_enter(); it alone may call now (also inside its signal handlers) and leave. setup comes
+ * before the first enter and once; recheck, name, reason and is_fast may be called at any time by any thread.
  *
- *             [1] [2] [3]    [1] enter, now, leave of one struct  [2] the same of another struct  [3] recheck, name, reason
+ *             [1] [2] [3]    [1] enter, now, leave of one struct  [2] the same of another struct  [3] recheck, name, reason, is_fast
  *   setup      X   X   X     X: the caller excludes the pair; -: safe concurrently
  *   [1]        X   -   -     [1] x [1]: same thread, a signal handler can nest now() in now(), not in enter or leave
- *   [3]        -   -   X     [3] x [3]: name and reason with anything; recheck is called by one thread at a time
+ *   [3]        -   -   X     [3] x [3]: all but recheck with anything; recheck is called by one thread at a time
  *
  * Lifetime: the kernel reads the descriptor as long as a thread points at it, so an object that holds it is linked with -z nodelete; leave
  * takes the pointer back. A child after fork calls enter again: its thread clock began at 0.
@@ -23,56 +23,57 @@
 #include "compiler.h"
 #include <stdatomic.h>
 
-/* A resync at the latest after so many ticks: 1.7 ms at 5 GHz, 8.4 ms at 1 GHz. Bounds what time stolen by a hypervisor can add. */
+/* Most ticks between resyncs: 1.7 ms at 5 GHz, 8.4 ms at 1 GHz. Bounds the error from time stolen by a hypervisor. */
 #define HPX_CPUCLOCK_SPAN (UINT64_C(1) << 23)
 
 enum hpx_cpuclock_kind {
     HPX_CPUCLOCK_CPU,   /* CPU time of the thread */
     HPX_CPUCLOCK_WALL,  /* CLOCK_MONOTONIC, by the same means */
-    HPX_CPUCLOCK_CALLS, /* CPU time, the thread clock asked each time: no self-test */
+    HPX_CPUCLOCK_CALLS, /* CPU time by the thread clock every time: no self-test */
 };
 
 /* One thread's clock; zeroed before enter. All fields but resyncs are the owning thread's, handlers included: relaxed, the order inside the
  * thread is made by signal fences. */
 struct hpx_cpuclock {
-    _Atomic uint64_t *word;   /* the thread's rseq_cs; NULL: it has none */
-    _Atomic uint64_t scale;   /* nanoseconds a tick * 2^32; 0: no short way, now() asks the kernel */
+    _Atomic uint64_t *word;   /* the thread's rseq_cs; NULL: none */
+    _Atomic uint64_t scale;   /* nanoseconds per tick * 2^32; 0: no fast path, now() asks the kernel */
     _Atomic uint64_t base_ns; /* what the kernel said at the resync, and the TSC just after */
     _Atomic uint64_t base_tsc;
-    _Atomic uint64_t last;    /* the highest time given out */
+    _Atomic uint64_t last;    /* the highest time returned so far */
     _Atomic uint64_t resyncs; /* any thread may read it; moves with base_ns and base_tsc */
-    atomic_bool busy;         /* a resync is under way: a handler that meets it leaves the struct alone */
+    atomic_bool busy;         /* a resync is in progress: a handler that interrupts it must not change the struct */
 };
 
-/* What setup asks of the system; tests put their own. NULL members: the system's. */
+/* System functions for setup, replaced in tests. NULL members: the system's. */
 struct hpx_cpuclock_ops {
-    bool (*tsc_is_steady)(void);                            /* the TSC neither stops nor changes its rate */
-    void *(*symbol)(const char *name);                      /* glibc's __rseq_offset and __rseq_size */
-    void (*after)(const char *event, _Atomic uint64_t *cs); /* between an event of the self-test and the look at rseq_cs; NULL: nothing */
+    bool (*tsc_is_steady)(void);       /* the TSC neither stops nor changes its rate */
+    void *(*symbol)(const char *name); /* glibc's __rseq_offset and __rseq_size */
+    void (*after)(const char *event,
+                  _Atomic uint64_t *cs); /* called between an event of the self-test and the read of rseq_cs; may be NULL */
 };
 
-/* Chooses the means by a self-test of about 4 ms in two threads of its own (their processors are set, the program's threads are not
- * touched). ops is NULL but in tests. Never fails: whatever does not hold makes it the clock that asks the kernel each time, and the reason
- * says what. Without setup the clock is that, too. */
+/* Chooses the method by a self-test of some ms in two new threads (it sets their processors; the program's threads are not touched). ops
+ * is NULL except in tests. Never fails: if the self-test does, the clock asks the kernel every time, and the reason says why. Without
+ * setup it also asks the kernel every time. */
 void hpx_cpuclock_setup(enum hpx_cpuclock_kind kind, const struct hpx_cpuclock_ops *ops);
 
-/* A short form of the self-test on the calling thread, which sleeps 0.1 ms and more: is rseq_cs still cleared, has the TSC its rate? false:
- * no longer; from now on the kernel is asked (other threads follow within HPX_CPUCLOCK_SPAN ticks), and the reason says why. true also if
- * there was nothing to check. Not on a thread inside now(), leave or enter. */
+/* A short self-test on the calling thread, which sleeps 0.1 ms or more: checks that rseq_cs is still cleared and the TSC keeps its rate.
+ * false: it failed; from now on the clock asks the kernel (other threads follow within HPX_CPUCLOCK_SPAN ticks), and the reason says
+ * why. true also if the fast path is not in use. Not on a thread inside now(), leave or enter. */
 bool hpx_cpuclock_recheck(void);
 
-/* For the report: how times are taken, and why not by the TSC ("" if by it). Static strings. */
+/* For the report: how times are measured, and why not by the TSC ("" if by it). Static strings. */
 const char *hpx_cpuclock_name(void);
 const char *hpx_cpuclock_reason(void);
-/* Reads are by TSC and rseq. */
+/* true if times are measured by TSC and rseq. */
 bool hpx_cpuclock_is_fast(void);
 
-/* The calling thread's clock begins. */
+/* Starts the calling thread's clock. */
 void hpx_cpuclock_enter(struct hpx_cpuclock *c);
-/* Takes the pointer back, if it is ours. Before the thread ends; now() must not be called afterwards, also by no handler. */
+/* Removes the pointer, if it is ours. Before the thread ends; afterwards neither the thread nor its handlers may call now(). */
 void hpx_cpuclock_leave(struct hpx_cpuclock *c);
 
-/* now()'s long way: asks the kernel. Signal-safe. */
+/* The slow path of now(): asks the kernel. Signal-safe. */
 uint64_t hpx_cpuclock_resync(struct hpx_cpuclock *c);
 
 /* The kernel's struct rseq_cs, part of its ABI. */
@@ -83,7 +84,7 @@ struct hpx_cpuclock_section {
 extern const struct hpx_cpuclock_section hpx_cpuclock_section __attribute__((visibility("hidden")));
 #define HPX_CPUCLOCK_OURS ((uint64_t)(uintptr_t)&hpx_cpuclock_section)
 
-/* x86-64 alone was tried; on others nothing of the short way is compiled in. */
+/* Only x86-64 was tested; the fast path is not compiled for others. */
 #if defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
 #define HPX_CPUCLOCK_HAS_TSC 1
 static inline uint64_t hpx_cpuclock_tsc(void)
@@ -100,12 +101,12 @@ static inline uint64_t hpx_cpuclock_tsc(void)
 }
 #endif
 
-/* The places between the steps of now(), where a test raises a signal. */
+/* Marks the places between the steps of now(), where a test raises a signal. */
 #ifndef HPX_CPUCLOCK_STEP
 #define HPX_CPUCLOCK_STEP(n) atomic_signal_fence(memory_order_seq_cst)
 #endif
 
-/* now() without its long way; false: *ns is not set. */
+/* now() without its slow path; false: *ns is not set. */
 static inline __attribute__((always_inline)) bool hpx_cpuclock_try(struct hpx_cpuclock *c, uint64_t *ns)
 {
     uint64_t resyncs = atomic_load_explicit(&c->resyncs, memory_order_relaxed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cpuclock_check.c: the self-test of cpuclock: each way of being switched out, and the rate of the TSC. */
+/* cpuclock_check.c: the self-test of cpuclock: every way to be switched out, and the rate of the TSC. */
 #include "cpuclock_check.h"
 #include "sigmask.h"
 
@@ -176,7 +176,7 @@ static void do_migrate(struct check *k)
     (void)sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Did the pointer go each time that the thread was switched out? *seen counts those times. */
+/* true if the pointer was cleared every time the thread was switched out; *seen counts those times. */
 static bool clears(struct check *k, const char *event, void (*make)(struct check *), unsigned *seen)
 {
     *seen = 0;

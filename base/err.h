@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* err.h: what went wrong, for a person.
+/* err.h: error codes, and a message for the user.
  *
- * A function that can fail returns 0 or -HPX_E_*, each listed at its declaration, and puts one sentence into the caller's
- * struct hpx_err where it takes one. Nothing here allocates. Not for signal handlers (formatting). */
+ * A function that can fail returns 0 or -HPX_E_*; its declaration lists which. If it takes a struct hpx_err, it writes one sentence into
+ * it. Allocates nothing. Not for signal handlers (formatting). */
 #ifndef HPX_ERR_H
 #define HPX_ERR_H
 
@@ -10,12 +10,11 @@
 
 enum hpx_errc {
     HPX_E_NOMEM = 1, /* an allocation failed */
-    HPX_E_OPT,       /* an option is wrong; the text is the original's where the original has one */
-    HPX_E_IO,        /* a file or descriptor refused; errno is in the text */
-    HPX_E_SYS,       /* another system call refused */
-    HPX_E_VM,        /* JVMTI or JNI refused; its error name is in the text */
+    HPX_E_OPT,       /* an option is wrong; HPROF's text if it has one */
+    HPX_E_IO,        /* a file operation failed; errno is in the text */
+    HPX_E_SYS,       /* another system call failed */
+    HPX_E_VM,        /* JVMTI or JNI failed; its error name is in the text */
     HPX_E_RANGE,     /* outside what the format or a limit allows */
-    HPX_E_TIMEOUT,   /* a bounded wait ended */
 };
 
 struct hpx_err {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sigmask.h: the signals that a thread of ours blocks: all but faults. */
+/* sigmask.h: the signals that threads of hprofx block: all but faults. */
 #ifndef HPX_SIGMASK_H
 #define HPX_SIGMASK_H
 
 #include "compiler.h"
 #include <signal.h>
 
-/* So that neither the program's and the VM's signals nor SIGPIPE and SIGXFSZ are taken on such a thread. A fault stays open: it is the
- * thread's own, the VM uses faults (its safe reads of memory), and a blocked one kills the process without a word. */
+/* So that such a thread takes no signal of the program or the VM, no SIGPIPE and no SIGXFSZ. Faults are not blocked: they belong to the
+ * thread, the VM uses them (safe reads of memory), and a blocked fault kills the process silently. */
 static inline void hpx_sigmask_ours(sigset_t *set)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vec.h: a dense array of fixed-size elements that grows without moving: chunk k holds 2^(k + HPX_VEC_FIRST) elements.
  *
- * Growth costs one allocation and no copy, so there is no pause; an element's address is good for the life of the vector. One owner thread
- * appends; another thread may read elements below a length that it got by a release/acquire pair (a snapshot handed over a lane):
- * appending writes other chunk slots than those such a reader reads. */
+ * Growth costs one allocation and no copy, so there is no pause; an element's address is good for the life of the vector. One owner
+ * thread appends; another thread may read elements below a length that it received by a release/acquire pair (a snapshot passed by a
+ * lane): appending never writes what such a reader reads. */
 #ifndef HPX_VEC_H
 #define HPX_VEC_H
 
@@ -22,10 +22,10 @@ struct hpx_vec {
 void hpx_vec_init(struct hpx_vec *v, uint32_t element_size);
 void hpx_vec_fini(struct hpx_vec *v);
 
-/* A new last element, cleared; its index is v->len - 1 afterwards. NULL without memory or above 2^32 - 64 elements: nothing changed. */
+/* Appends a cleared element; its index is then v->len - 1. NULL without memory or above 2^32 - 64 elements: nothing changed. */
 void *hpx_vec_push(struct hpx_vec *v);
 
-/* Element i; i < len is the caller's promise (asserted in debug builds by the owner). Two loads and a shift. */
+/* Element i; the caller guarantees i < len. Two loads and a shift. */
 static inline void *hpx_vec_at(const struct hpx_vec *v, uint32_t i)
 {
     uint32_t j = i + (1u << HPX_VEC_FIRST);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* annotations.c: type annotations inside Code. No JVM reads them when it loads a class: a position outside the code is copied as it is. */
+/* annotations.c: type annotations inside Code. No JVM reads them when it loads a class, so a position outside the code is copied
+ * unchanged. */
 #include "rewriter.h"
 
 enum { LOCAL = 0x40, RESOURCE = 0x41, CATCH = 0x42, FIRST_OFFSET = 0x43, LAST_OFFSET = 0x46, LAST_ARGUMENT = 0x4B };
-enum { DEPTH = 32 }; /* of nested values: what is deeper is left alone */
+enum { DEPTH = 32 }; /* limit of nested values; a method with deeper ones stays unchanged */
 
 struct cursor {
     const uint8_t *in;
@@ -69,7 +70,7 @@ static void move(const struct hpx_class *c, const struct hpx_code *m, uint8_t *p
     }
 }
 
-/* Ranges of a local variable: u2 start, u2 length, u2 index each. out: the copy of r->in. */
+/* Moves the ranges of a local variable: u2 start, u2 length, u2 index. out: the copy of r->in. */
 static void move_ranges(struct hpx_class *c, const struct hpx_code *m, struct cursor *r, uint8_t *out)
 {
     uint32_t n = take(r, 2);

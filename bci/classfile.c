@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* classfile.c: the constant pool, read and extended. */
+/* classfile.c: reads and extends the constant pool. */
 #include "rewriter.h"
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ enum {
     PACKAGE = 20,
 };
 
-/* Bytes behind the tag; 0: unknown. Utf8 is longer by its length. */
+/* Bytes after the tag; 0: unknown tag. A Utf8 constant has its length in addition. */
 static const uint8_t constant_len[] = {
     [UTF8] = 2,          [INTEGER] = 4,       [FLOAT] = 4,       [LONG] = 8,    [DOUBLE] = 8,
     [CLASS] = 2,         [STRING] = 2,        [FIELD] = 4,       [METHOD] = 4,  [INTERFACE_METHOD] = 4,
@@ -57,7 +57,7 @@ static int refuse(struct hpx_class *c, int how, const char *why)
     return how;
 }
 
-/* Are the indices in a constant those of others? What is added would else fill the gap. */
+/* Whether the indices in a constant refer to constants of the input. An index past the end would otherwise refer to an added constant. */
 static bool names_constants(const struct hpx_class *c, uint8_t tag, const uint8_t *p)
 {
     switch (tag) {
@@ -123,7 +123,7 @@ int hpx_pool_read(struct hpx_class *c)
     return 0;
 }
 
-/* The bytes behind the tag, NULL if there is no such constant. */
+/* The bytes after the tag; NULL: no such constant. */
 static const uint8_t *constant(const struct hpx_class *c, uint32_t index, uint8_t tag)
 {
     if (index == 0 || index >= c->cp_count || c->cp[index] == 0 || c->in[c->cp[index]] != tag) {
@@ -159,6 +159,17 @@ bool hpx_is_init(const struct hpx_class *c, uint32_t index)
     return p != NULL && hpx_name_is(hpx_utf8(c, hpx_u2(p)), "<init>");
 }
 
+bool hpx_is_array_clone(const struct hpx_class *c, uint32_t index)
+{
+    const uint8_t *ref = constant(c, index, METHOD);
+    if (ref == NULL) {
+        return false;
+    }
+    struct hprofx_bci_name owner = hpx_class_name(c, hpx_u2(ref));
+    const uint8_t *p = owner.len == 0 || owner.at[0] != '[' ? NULL : constant(c, hpx_u2(ref + 2), NAME_AND_TYPE);
+    return p != NULL && hpx_name_is(hpx_utf8(c, hpx_u2(p)), "clone") && hpx_name_is(hpx_utf8(c, hpx_u2(p + 2)), "()Ljava/lang/Object;");
+}
+
 uint8_t *hpx_pool_add(struct hpx_class *c, uint8_t tag, size_t n, uint16_t *index, int *left)
 {
     if (c->pool_count >= 65535) {
@@ -183,7 +194,7 @@ static int add_utf8(struct hpx_class *c, const char *s, uint16_t *index)
     uint8_t *p = n > 65535 ? NULL : hpx_pool_add(c, UTF8, n + 2, index, &left);
     if (p != NULL) {
         hpx_put2(p, (uint32_t)n);
-        memcpy(p + 2, s, n); /* NOLINT(bugprone-not-null-terminated-result): a constant has no 0 behind it */
+        memcpy(p + 2, s, n); /* NOLINT(bugprone-not-null-terminated-result): constants are not terminated by 0 */
     }
     return left;
 }
@@ -208,30 +219,69 @@ static int add_class(struct hpx_class *c, const char *name, uint16_t *index)
     return left != 0 ? left : add_refs(c, CLASS, utf8, 0, index);
 }
 
-static int add_call(struct hpx_class *c, struct hpx_call *call, const char *name, uint16_t tracker, uint16_t descriptor)
+static int add_call(struct hpx_class *c, enum hpx_injected call, const char *name, uint16_t descriptor)
 {
     uint16_t utf8 = 0, name_and_type = 0;
     int left = add_utf8(c, name, &utf8);
     left = left != 0 ? left : add_refs(c, NAME_AND_TYPE, utf8, descriptor, &name_and_type);
-    return left != 0 ? left : add_refs(c, METHOD, tracker, name_and_type, &call->ref);
+    return left != 0 ? left : add_refs(c, METHOD, c->added.tracker, name_and_type, &c->added.ref[call]);
 }
 
-int hpx_pool_extend(struct hpx_class *c)
+static const char *const names[HPX_CALLS] = {"enter", "exit", "thrown", "alloc", "array", "multi", "object"};
+
+static int extend_calls(struct hpx_class *c)
 {
-    static const char *const names[HPX_CALLS] = {"enter", "exit", "thrown"};
-    const struct hprofx_bci_call *wanted[HPX_CALLS] = {&c->opts->enter, &c->opts->exit, &c->opts->thrown};
-    uint16_t tracker = 0, numbered = 0, plain = 0;
-    int left = add_class(c, c->opts->tracker != NULL ? c->opts->tracker : HPROFX_BCI_TRACKER, &tracker);
-    left = left != 0 ? left : add_utf8(c, "(I)V", &numbered);
-    left = left != 0 ? left : add_utf8(c, "()V", &plain);
-    for (int i = 0; left == 0 && i < HPX_CALLS; i++) {
-        c->calls[i].plain = wanted[i]->plain;
-        left =
-            add_call(c, &c->calls[i], wanted[i]->name != NULL ? wanted[i]->name : names[i], tracker, wanted[i]->plain ? plain : numbered);
+    const struct hprofx_bci_call *wanted[] = {&c->opts->enter, &c->opts->exit, &c->opts->thrown};
+    uint16_t plain = 0;
+    int left = add_utf8(c, "()V", &plain);
+    for (int i = 0; left == 0 && i <= HPX_THROWN; i++) {
+        left = add_call(c, (enum hpx_injected)i, wanted[i]->name != NULL ? wanted[i]->name : names[i],
+                        wanted[i]->plain ? plain : c->added.numbered);
     }
     if (left == 0 && c->major >= 50) {
-        left = add_class(c, "java/lang/Throwable", &c->throwable);
-        left = left != 0 ? left : add_utf8(c, "StackMapTable", &c->stack_map);
+        left = add_class(c, "java/lang/Throwable", &c->added.throwable);
+        left = left != 0 ? left : add_utf8(c, "StackMapTable", &c->added.stack_map);
     }
     return left;
+}
+
+static int extend_allocations(struct hpx_class *c, const struct hpx_code *m)
+{
+    static const char *const descriptors[HPX_CALLS] = {
+        [HPX_ARRAY] = "(II)V", [HPX_MULTI] = "(Ljava/lang/Object;I)V", [HPX_OBJECT] = "(Ljava/lang/Object;)V"};
+    int left = 0;
+    for (int i = HPX_ALLOC; left == 0 && i < HPX_CALLS; i++) {
+        if ((m->allocates >> i & 1) && c->added.ref[i] == 0) {
+            uint16_t descriptor = c->added.numbered;
+            left = i == HPX_ALLOC ? 0 : add_utf8(c, descriptors[i], &descriptor);
+            left = left != 0 ? left : add_call(c, (enum hpx_injected)i, names[i], descriptor);
+        }
+    }
+    return left;
+}
+
+int hpx_pool_extend(struct hpx_class *c, const struct hpx_code *m)
+{
+    bool calls = (m->m.probes & HPROFX_BCI_CALLS) != 0;
+    int left = 0;
+    if (c->added.tracker == 0) {
+        left = add_class(c, c->opts->tracker != NULL ? c->opts->tracker : HPROFX_BCI_TRACKER, &c->added.tracker);
+    }
+    if (left == 0 && c->added.numbered == 0 && (calls || (m->allocates >> HPX_ALLOC & 1))) {
+        left = add_utf8(c, "(I)V", &c->added.numbered);
+    }
+    if (left == 0 && calls && c->added.ref[HPX_ENTER] == 0) {
+        left = extend_calls(c);
+    }
+    return left != 0 ? left : extend_allocations(c, m);
+}
+
+size_t hpx_pool_extension(const struct hpx_class *c)
+{
+    const char *const given[] = {c->opts->tracker, c->opts->enter.name, c->opts->exit.name, c->opts->thrown.name};
+    size_t n = 512; /* bytes; all constants with their usual names need fewer */
+    for (size_t i = 0; i < HPX_ARRAY_LEN(given); i++) {
+        n += given[i] != NULL ? strlen(given[i]) : 0;
+    }
+    return n;
 }

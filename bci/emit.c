@@ -1,32 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* emit.c: the new code and its exception table. */
+/* emit.c: writes the new code and its exception table. */
 #include "rewriter.h"
+
+static inline __attribute__((always_inline)) uint8_t *push_put(uint8_t *p, uint32_t number, uint16_t constant)
+{
+    if (number <= 5) {
+        *p++ = (uint8_t)(HPX_OP_ICONST_0 + number);
+    } else if (number <= 127) {
+        *p++ = HPX_OP_BIPUSH;
+        *p++ = (uint8_t)number;
+    } else if (number <= 32767) {
+        *p++ = HPX_OP_SIPUSH;
+        hpx_put2(p, number);
+        p += 2;
+    } else if (constant <= 255) {
+        *p++ = HPX_OP_LDC;
+        *p++ = (uint8_t)constant;
+    } else {
+        *p++ = HPX_OP_LDC_W;
+        hpx_put2(p, constant);
+        p += 2;
+    }
+    return p;
+}
+
+static_assert(HPX_PUSH_MAX == 32767, "what sipush takes");
+
+uint8_t *hpx_push_put(uint8_t *p, uint32_t number, uint16_t constant)
+{
+    return push_put(p, number, constant);
+}
 
 static uint8_t *put_call(const struct hpx_class *c, const struct hpx_code *m, uint8_t *p, enum hpx_injected which)
 {
-    uint32_t number = m->m.number;
-    if (!c->calls[which].plain) {
-        if (number <= 5) {
-            *p++ = (uint8_t)(HPX_OP_ICONST_0 + number);
-        } else if (number <= 127) {
-            *p++ = HPX_OP_BIPUSH;
-            *p++ = (uint8_t)number;
-        } else if (number <= 32767) {
-            *p++ = HPX_OP_SIPUSH;
-            hpx_put2(p, number);
-            p += 2;
-        } else if (m->integer <= 255) {
-            *p++ = HPX_OP_LDC;
-            *p++ = (uint8_t)m->integer;
-        } else {
-            *p++ = HPX_OP_LDC_W;
-            hpx_put2(p, m->integer);
-            p += 2;
-        }
+    if (c->call_len[which] == 0) {
+        return p;
+    }
+    if (c->call_len[which] > HPX_CALL_LEN) {
+        p = push_put(p, m->m.number, m->integer);
     }
     *p = HPX_OP_INVOKESTATIC;
-    hpx_put2(p + 1, c->calls[which].ref);
-    return p + 3;
+    hpx_put2(p + 1, c->added.ref[which]);
+    return p + HPX_CALL_LEN;
 }
 
 static uint8_t *put_branch(const struct hpx_class *c, uint8_t *p, const struct hpx_event *e, uint8_t op)
@@ -98,17 +113,22 @@ static uint8_t *put_trampolines(struct hpx_class *c, uint8_t *p, uint32_t place)
     return p;
 }
 
-/* The event's instruction; *from: the old code behind it. */
+/* Writes the event's instruction. *from: position in the old code after it. */
 static uint8_t *put_event(struct hpx_class *c, const struct hpx_code *m, uint8_t *p, const struct hpx_event *e, uint32_t *from)
 {
     const uint8_t *code = c->in + m->at;
     uint32_t word;
     switch (e->kind) {
     case HPX_K_RETURN:
+        p = m->root ? hpx_root_put(c, p) : p;
         p = put_call(c, m, p, HPX_EXIT);
         *p++ = code[e->pc];
         *from = e->pc + 1u;
         return p;
+    case HPX_K_ALLOC:
+        *from = e->pc + (hpx_opcodes[code[e->pc]] & 7u);
+        memcpy(p, code + e->pc, *from - e->pc);
+        return hpx_probe_put(c, m, p + (*from - e->pc), e);
     case HPX_K_COND:
     case HPX_K_GOTO:
     case HPX_K_JSR:
@@ -156,7 +176,7 @@ static void put_code(struct hpx_class *c, struct hpx_code *m)
     c->steps += m->event_n;
 }
 
-/* Where a range that ends at pc ends: before the trampolines there. */
+/* New end of a range that ends at pc: before the trampolines there. */
 static uint32_t range_end(const struct hpx_class *c, const struct hpx_code *m, uint32_t pc)
 {
     uint32_t low = 0, high = c->tramp_n > 0 ? m->event_n : 0;

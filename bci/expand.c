@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* expand.c: the frames of trampolines: that of the target, with every local and stack type written out.
+/* expand.c: writes the frames of trampolines: the frame of the target, with every local and stack type written out.
  *
- * The locals of a compressed frame are those of the frame before it, and in the end those of the method's entry, which stand in no table:
- * they are made of the descriptor, with Class constants added for its classes. */
+ * A compressed frame refers to the locals of the frame before it, and the first one to the locals at the method's entry. Those are in no
+ * table: they are derived from the descriptor, and Class constants are added for its classes. */
 #include "rewriter.h"
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ enum { EARLY_LARVAL = 246, CHOP_FIRST = 248, CHOP_LAST = 250, FULL = 255 };
 enum { TYPE_INT = 1, TYPE_FLOAT = 2, TYPE_DOUBLE = 3, TYPE_LONG = 4, TYPE_OBJECT = 7, TYPE_UNINITIALIZED = 8 };
 enum { CLASS = 7, UTF8 = 1 };
 
-#define MADE 0x80000000u /* a type that is in no table: MADE | tag << 16 | class */
+#define MADE 0x80000000u /* a derived type, which is in no table: MADE | tag << 16 | class */
 
 struct locals {
     uint32_t *at; /* offset of the type in the input, or MADE */
@@ -26,7 +26,7 @@ static int push(struct locals *l, uint32_t type)
     return 0;
 }
 
-/* Class constant of a name of n bytes. */
+/* Index of a Class constant with a name of n bytes. */
 static int add_class(struct hpx_class *c, const char *name, uint32_t n, uint32_t *class)
 {
     uint16_t utf8, index;
@@ -46,7 +46,7 @@ static int add_class(struct hpx_class *c, const char *name, uint32_t n, uint32_t
     return 0;
 }
 
-/* The parameter at desc[*i]. */
+/* Adds the type of the parameter at desc[*i]. */
 static int push_parameter(struct hpx_class *c, struct hprofx_bci_name desc, uint32_t *i, struct locals *l)
 {
     static const char letters[] = "ZBCSIFDJ";
@@ -96,7 +96,7 @@ static int push_entry(struct hpx_class *c, const struct hpx_code *m, struct loca
     return left;
 }
 
-/* Locals after a frame of the table. */
+/* Updates the locals with a frame of the table. */
 static int apply(struct hpx_class *c, const struct hpx_code *m, const struct hpx_frame *f, struct locals *l)
 {
     if (f->type == FULL) {
@@ -135,7 +135,7 @@ static uint8_t *put_type(const struct hpx_class *c, uint8_t *p, uint32_t type)
     return p + len;
 }
 
-/* Writes the frame out and hands it to the trampolines that lead to it. */
+/* Expands the frame and gives it to the trampolines that lead to it. */
 static int write_out(struct hpx_class *c, const struct hpx_code *m, const struct hpx_frame *f, const struct locals *l)
 {
     if (c->in[f->at] == EARLY_LARVAL && (c->flags[f->pc] & HPX_F_TRAMP)) {
@@ -169,8 +169,8 @@ static int write_out(struct hpx_class *c, const struct hpx_code *m, const struct
     return 0;
 }
 
-/* Do trampolines stand right before the frame? Their frames then come between it and the one that it builds on. *e: the event to go on
- * from. */
+/* Whether trampolines are placed right before the frame. Their frames then come between it and the frame that it builds on. *e: event to
+ * continue from. */
 static bool behind_trampolines(const struct hpx_class *c, const struct hpx_code *m, const struct hpx_frame *f, uint32_t *e)
 {
     bool behind = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* frames.c: the StackMapTable: read, and written with every frame at its new place. */
+/* frames.c: reads the StackMapTable and writes it with every frame at its new position. */
 #include "rewriter.h"
 
 enum {
@@ -29,7 +29,7 @@ static bool is_new(const struct hpx_class *c, const struct hpx_code *m, uint32_t
     return pc < m->len && (c->flags[pc] & HPX_F_START) && c->in[m->at + pc] == HPX_OP_NEW;
 }
 
-/* Steps over n types at f->end. */
+/* Skips n types at f->end. */
 static int skip_types(const struct hpx_class *c, const struct hpx_code *m, struct hpx_frame *f, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -46,7 +46,7 @@ static int skip_types(const struct hpx_class *c, const struct hpx_code *m, struc
     return 0;
 }
 
-/* Takes a u2 at f->end. */
+/* Reads a u2 at f->end and skips it. */
 static bool take(const struct hpx_class *c, const struct hpx_code *m, struct hpx_frame *f, uint32_t *v)
 {
     if (m->frames_end - f->end < 2) {
@@ -57,7 +57,7 @@ static bool take(const struct hpx_class *c, const struct hpx_code *m, struct hpx
     return true;
 }
 
-/* The types behind the offset, by the frame's type. */
+/* Reads the types after the offset, according to the frame's type. */
 static int read_types(const struct hpx_class *c, const struct hpx_code *m, struct hpx_frame *f)
 {
     f->local_n = f->stack_n = 0;
@@ -128,7 +128,7 @@ int hpx_frames_mark(struct hpx_class *c, const struct hpx_code *m)
     return 0;
 }
 
-/* A writer of frames: where, how many, and the place of the last. */
+/* Writer of frames: output, count, position of the last frame. */
 struct out {
     uint8_t *p;
     uint32_t n, last;
@@ -142,7 +142,7 @@ static uint32_t delta_to(struct out *o, uint32_t at)
     return delta;
 }
 
-/* The types in [from, to) of the input, offsets of `new` instructions moved. */
+/* Copies the types in [from, to) of the input; offsets of `new` instructions are moved. */
 static uint8_t *put_types(const struct hpx_class *c, uint8_t *p, size_t from, size_t to)
 {
     while (from < to) {
@@ -165,7 +165,7 @@ static void put_full(const struct hpx_class *c, struct out *o, uint32_t delta, c
     o->p += 3 + t->types_len;
 }
 
-/* The frame at its new place; a type that holds its delta grows to the extended form where it must. */
+/* Writes the frame at its new position. A type that includes its delta grows to the extended form if the delta no longer fits. */
 static void put_moved(struct hpx_class *c, struct out *o, const struct hpx_frame *f, bool behind)
 {
     uint32_t delta = delta_to(o, c->map[f->pc]);
@@ -212,7 +212,7 @@ static int put_trampolines(struct hpx_class *c, struct out *o, const struct hpx_
     return c->steps > c->steps_max ? HPX_LEAVE(LIMIT) : 0;
 }
 
-/* The trampolines of all places up to pc, from *e on. */
+/* Writes the frames of the trampolines of all places up to pc, from *e on. */
 static int put_places(struct hpx_class *c, const struct hpx_code *m, struct out *o, const struct hpx_event **e, uint32_t pc)
 {
     const struct hpx_event *end = c->events + m->event_n;
@@ -225,7 +225,7 @@ static int put_places(struct hpx_class *c, const struct hpx_code *m, struct out 
     return left;
 }
 
-/* Nothing is sure about the locals wherever an exception comes from: none; the stack holds the exception. */
+/* The handler's frame: no locals, because an exception may come from anywhere; the stack has the exception. */
 static void put_handler(const struct hpx_class *c, const struct hpx_code *m, struct out *o)
 {
     *o->p = FULL;
@@ -233,7 +233,7 @@ static void put_handler(const struct hpx_class *c, const struct hpx_code *m, str
     hpx_put2(o->p + 3, 0);
     hpx_put2(o->p + 5, 1);
     o->p[7] = TYPE_OBJECT;
-    hpx_put2(o->p + 8, c->throwable);
+    hpx_put2(o->p + 8, c->added.throwable);
     o->p += 10;
 }
 
@@ -274,7 +274,7 @@ int hpx_frames_emit(struct hpx_class *c, const struct hpx_code *m)
     if (o.n > 65535) {
         return HPX_LEAVE(LIMIT);
     }
-    hpx_put2(start, c->stack_map);
+    hpx_put2(start, m->m.probes & HPROFX_BCI_CALLS ? c->added.stack_map : m->frames_name);
     hpx_put4(start + 2, (uint32_t)(o.p - start) - 6);
     hpx_put2(start + 6, o.n);
     c->body.n += (size_t)(o.p - start);

@@ -1,20 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprofx_bci.h: a Java class file in, the same class with calls at the entry and at every exit of its methods out. No JVM, no global state.
+/* hprofx_bci.h: takes a Java class file and returns the same class with calls of a tracker class. No JVM, no global state.
  *
- * What a rewritten method looks like:
- *     push NUMBER; invokestatic TRACKER.enter     once, at bci 0; no branch leads back to it
- *     ... push NUMBER; invokestatic TRACKER.exit  before each return instruction; branches to the return lead to the push
- *     push NUMBER; invokestatic TRACKER.thrown; athrow    the last code, the handler of the last entries of the exception table
- * The handler covers everything behind the entry call but each exit call with its return: an exception that leaves there (an asynchronous
- * one, behind the call) is not followed by `thrown`, so that no exit is said twice. A method of nothing but returns has no handler. In a
- * constructor it covers what surely follows super(...) or this(...) only: before that an exception leaves without an exit call.
+ * One pass injects up to three kinds of probe; `want` chooses the kinds of every method.
  *
- * Anything that cannot be done within the format's limits, and anything that is not known, leaves the one method alone, byte for byte; the
- * reason is counted. What a JVM ignores (a StackMapTable below version 50, a StackMap attribute) is copied as it is.
+ * HPROFX_BCI_CALLS: where a method is entered and left.
+ *     push NUMBER; invokestatic TRACKER.enter             once, at bci 0; no branch leads back to it
+ *     ... push NUMBER; invokestatic TRACKER.exit          before every return instruction; branches to the return lead to the push
+ *     push NUMBER; invokestatic TRACKER.thrown; athrow    the last code: the handler of the last entries of the exception table
+ * The handler covers everything after the entry call except every exit call with its return: an asynchronous exception there is not
+ * followed by `thrown`, so no exit is reported twice. If the exception table would grow too long, the handler covers the exit calls too
+ * (hprofx_bci_result.whole). A method that consists only of returns has no handler; neither has the constructor of java.lang.Object. In any
+ * other constructor the handler covers only code that surely follows super(...) or this(...): an exception before that leaves without an
+ * exit call.
  *
- * The input is not trusted: no read outside it, whatever it holds. Re-entrant; any thread; it allocates (malloc), so not in a signal
- * handler. Bounds: at most HPROFX_BCI_STEPS steps an input byte (a method that would need more is left alone), an output of at most
- * HPROFX_BCI_GROWTH times the input (likewise), and a working memory below 40 bytes an input byte, all freed before the return. */
+ * HPROFX_BCI_SITES: where a method allocates; every instruction has an id.
+ *     new; push ID; invokestatic TRACKER.alloc(I)V
+ *     newarray, anewarray; dup; arraylength; push ID; invokestatic TRACKER.array(II)V
+ *     multianewarray; dup; push ID; invokestatic TRACKER.multi(Ljava/lang/Object;I)V
+ * The object of `new` is not initialized yet, so it is not passed. This probe also appears before super(...).
+ *
+ * HPROFX_BCI_OBJECTS: passes the objects themselves.
+ *     newarray, anewarray, invokevirtual of clone()Ljava/lang/Object; on an array class; dup; invokestatic TRACKER.object
+ *     multianewarray; dup; iconst_0; invokestatic TRACKER.multi(Ljava/lang/Object;I)V    its inner arrays are new objects, too
+ *     aload_0; invokestatic TRACKER.object; return    in the constructor of java.lang.Object, which every object except arrays runs
+ * TRACKER.object has the type (Ljava/lang/Object;)V. Clones of objects and arrays of java.lang.reflect.Array have no probe, because no
+ * bytecode creates them.
+ *
+ * A probe after an instruction belongs to that instruction. The exception table and the variable tables cover both or neither, and a branch
+ * to the next instruction skips the probe. The probe of SITES precedes that of OBJECTS; before a return, `object` precedes `exit`.
+ *
+ * A method stays unchanged, byte for byte and without any probe, if its rewriting would exceed a limit of the format or meets something
+ * unknown. The reason is counted. Parts that a JVM ignores (a StackMapTable below version 50, a StackMap attribute) are copied unchanged.
+ *
+ * The input is not trusted: the rewriter never reads outside it. Any thread, concurrently; not in a signal handler, because it calls
+ * malloc. Bounds: at most HPROFX_BCI_STEPS steps per input byte and an output of at most HPROFX_BCI_GROWTH times the input (a method that
+ * needs more stays unchanged), and working memory below 40 bytes per input byte and 16 per site, all freed before the return. */
 #ifndef HPROFX_BCI_H
 #define HPROFX_BCI_H
 
@@ -22,18 +42,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HPROFX_BCI_TRACKER "hprofx/Tracker" /* the class that is called if the options name none */
+#define HPROFX_BCI_TRACKER "hprofx/Tracker" /* default of hprofx_bci_opts.tracker */
 #define HPROFX_BCI_STEPS   200
 #define HPROFX_BCI_GROWTH  16
-#define HPROFX_BCI_NEWEST  72 /* major version of the newest class files that were read when this was written: JDK 28 */
+#define HPROFX_BCI_NEWEST  72 /* major version of the newest class files read so far: JDK 28 */
 
-/* Why a method with code was left alone. */
+enum { HPROFX_BCI_CALLS = 1, HPROFX_BCI_SITES = 2, HPROFX_BCI_OBJECTS = 4 }; /* kinds of probe, combined as bits */
+
+/* Why a method with code stayed unchanged. NOTHING: only SITES and OBJECTS were wanted, and it allocates nothing. */
 #define HPROFX_BCI_LEFT(X)                                                                                                                 \
     X(UNWANTED, "not wanted by the filter")                                                                                                \
+    X(NOTHING, "allocates nothing")                                                                                                        \
     X(SHORT, "shorter than the shortest to be instrumented")                                                                               \
     X(FINALIZER, "an empty finalizer: with calls in it every object of the class and its subclasses would be finalized")                   \
     X(CODE_FULL, "code would be longer than 65535 bytes")                                                                                  \
     X(POOL_FULL, "no room in the constant pool")                                                                                           \
+    X(IDS, "no site ids are left")                                                                                                         \
     X(STACK_FULL, "max_stack would be above 65535")                                                                                        \
     X(BRANCH, "a branch that became too long cannot be widened")                                                                           \
     X(ATTRIBUTE, "an unknown attribute in Code")                                                                                           \
@@ -42,7 +66,7 @@
     X(MALFORMED, "malformed code")                                                                                                         \
     X(LIMIT, "more steps or output than the rewriter allows itself")
 
-/* Why a rewritten method got no handler: its exits by exception are not reported. */
+/* Why a method with CALLS has no handler: its exits by exception are not reported. */
 #define HPROFX_BCI_BARE(X)                                                                                                                 \
     X(TABLE_FULL, "the exception table is full")                                                                                           \
     X(ROOT, "the constructor of java.lang.Object: the second compiler of HotSpot 17 crashes on a handler there")                           \
@@ -53,11 +77,11 @@
 enum hprofx_bci_left { HPROFX_BCI_LEFT(HPROFX_BCI_LEFT_ENUM) HPROFX_BCI_LEFT_COUNT };
 enum hprofx_bci_bare { HPROFX_BCI_BARE(HPROFX_BCI_BARE_ENUM) HPROFX_BCI_BARE_COUNT };
 
-/* The texts above; static. "" for what is none of the enum. */
+/* The texts above: static; "" for a value outside the enum. */
 const char *hprofx_bci_left_text(enum hprofx_bci_left left);
 const char *hprofx_bci_bare_text(enum hprofx_bci_bare bare);
 
-/* len bytes of the class file's modified UTF-8, not ended by 0; inside the caller's input, good as long as that is. */
+/* len bytes of modified UTF-8, not terminated by 0. Points into the caller's input and is valid as long as that. */
 struct hprofx_bci_name {
     const char *at; /* NULL with len 0: absent */
     uint16_t len;
@@ -65,63 +89,83 @@ struct hprofx_bci_name {
 
 /* A method with code, as the class file has it before the rewriting. */
 struct hprofx_bci_method {
-    uint32_t number;                   /* that its calls pass; 0 in `want`, where it has none yet */
+    uint32_t number;                   /* number that its probes pass; 0 in `want` and without CALLS */
     uint32_t index;                    /* position among the class's methods, from 0 */
     struct hprofx_bci_name name, desc; /* "fib", "(I)I" */
-    struct hprofx_bci_name class_name; /* internal form, "p/C"; a hidden class has the name that its bytes say */
-    struct hprofx_bci_name source;     /* SourceFile; absent in `want`, and where the class has none */
+    struct hprofx_bci_name class_name; /* internal form, "p/C"; for a hidden class, the name in its bytes */
+    struct hprofx_bci_name source;     /* SourceFile; absent in `want`, and if the class has none */
+    unsigned probes;                   /* kinds that it got; in `want`: kinds that it can get */
     uint16_t access;                   /* access_flags */
     uint16_t first_line;               /* smallest line of the LineNumberTables; 0: none. 0 in `want` */
-    uint16_t code_length, new_length;  /* bytes of byte code; new_length 0 in `want` */
-    bool bare;                         /* no handler where there should be one: exits by exception are not reported */
+    uint16_t code_length, new_length;  /* bytes of bytecode; new_length is 0 in `want` */
+    bool bare;                         /* it should have a handler and has none: exits by exception are not reported */
+};
+
+/* An instruction with a probe of SITES. */
+struct hprofx_bci_site {
+    uint32_t id;
+    uint16_t bci;                   /* in the class file before the rewriting */
+    uint16_t line;                  /* 0: unknown */
+    uint8_t opcode;                 /* 187 new, 188 newarray, 189 anewarray, 197 multianewarray */
+    struct hprofx_bci_name operand; /* new: "p/C"; newarray, anewarray: the element, "I", "p/C", "[I"; multianewarray: the array, "[[I".
+                                     * newarray's is static text. Absent if the operand names no class */
+    const struct hprofx_bci_method *method; /* as passed to `method`; valid during the call */
 };
 
 struct hprofx_bci_call {
-    const char *name; /* of a static void method of the tracker, UTF-8; NULL: "enter", "exit", "thrown" */
-    bool plain;       /* false: (I)V, it takes the method's number; true: ()V */
+    const char *name; /* name of a static void method of the tracker, UTF-8; NULL: "enter", "exit", "thrown" */
+    bool plain;       /* false: (I)V with the method's number; true: ()V */
 };
 
-/* What happened; filled for every return value as far as the rewriter came, zeroed first. Counts are methods. */
+/* Zeroed first, then filled as far as the rewriter got, for every return value. Unless noted, counts are methods. */
 struct hprofx_bci_result {
     uint16_t major, minor;
     uint16_t access;                   /* of the class */
-    struct hprofx_bci_name class_name; /* this_class; absent if the class could not be read so far */
+    struct hprofx_bci_name class_name; /* this_class; absent if reading failed before it */
     uint32_t methods;                  /* all */
     uint32_t with_code;                /* rewritten + sum of left */
-    uint32_t rewritten;                /* numbers first .. first + rewritten - 1 */
+    uint32_t rewritten;                /* with probes of any kind */
+    uint32_t numbered;                 /* with CALLS; their numbers are first .. first + numbered - 1 */
     uint32_t first;
+    uint32_t sites, objects; /* number of probes of SITES and of OBJECTS */
     uint32_t left[HPROFX_BCI_LEFT_COUNT];
-    uint32_t bare[HPROFX_BCI_BARE_COUNT]; /* among the rewritten */
-    uint32_t whole;   /* among the rewritten: the handler covers the exit calls too, else the exception table would be too long */
-    uint32_t widened; /* branches */
+    uint32_t bare[HPROFX_BCI_BARE_COUNT]; /* among the numbered */
+    uint32_t whole;   /* among the numbered: the handler also covers the exit calls, because the exception table would grow too long */
+    uint32_t widened; /* number of branches that became wide */
     uint32_t huge;    /* rewritten methods that grew from <= 8000 to > 8000 bytes: HotSpot does not compile those */
     uint64_t steps;   /* instructions, table entries, map cells visited */
 };
 
-/* Zeroed, it is a valid set of defaults. Read only; strings and ctx stay the caller's. */
+/* Options. Zeroed memory is a valid set of defaults. Read only; strings and ctx stay the caller's. */
 struct hprofx_bci_opts {
-    const char
-        *tracker; /* internal name of the class that is called, UTF-8 without 0 bytes, at most 65535 bytes; NULL: HPROFX_BCI_TRACKER */
+    const char *tracker; /* internal name of the tracker, UTF-8 without 0 bytes, at most 65535 bytes; NULL: HPROFX_BCI_TRACKER */
     struct hprofx_bci_call enter, exit, thrown;
-    bool no_handler; /* entry and exit calls only */
-    uint32_t min;    /* methods of fewer bytes of code are left alone */
-    uint32_t
-        first; /* number of the first method that is rewritten; the next gets the next. At most INT32_MAX with all methods of the class */
-    /* Instead of `first`, if not NULL: called once, before anything is written, with the number of methods that have code: returns the
-     * first of as many numbers, to be given out in ascending order; those that are not used are the caller's loss. */
+    bool no_handler;     /* entry and exit calls only */
+    unsigned probes;     /* kinds that methods of the class may get; 0: HPROFX_BCI_CALLS */
+    uint32_t min;        /* methods with fewer bytes of code get no CALLS */
+    uint32_t first;      /* number of the first method with CALLS, ascending. At most INT32_MAX including all methods of the class */
+    uint32_t first_site; /* id of the first site, ascending. At most INT32_MAX including all sites of the class */
+    /* Replaces `first` if not NULL. Called once with the number of methods that have code, before anything is written. Returns the first of
+     * that many numbers; methods get them in ascending order, and unused ones are lost. Not called without CALLS. */
     uint32_t (*number)(void *ctx, uint32_t methods);
-    /* NULL: every method is wanted. Called in the order of the class file. */
-    bool (*want)(void *ctx, const struct hprofx_bci_method *m);
-    /* Called for each rewritten method, ascending numbers, when the output is complete and 0 will be returned; NULL: not told. */
+    /* Replaces `first_site` if not NULL. Called for every method that has sites, with their number. Returns the first of that many ids,
+     * given out in the order of the code; UINT32_MAX: none left. The ids of a method or class that stays unchanged are lost. */
+    uint32_t (*sites)(void *ctx, uint32_t n);
+    /* Returns the wanted kinds of those in m->probes; others are ignored. NULL: all. Called in the order of the class file. */
+    unsigned (*want)(void *ctx, const struct hprofx_bci_method *m);
+    /* Called when the output is complete and 0 will be returned; NULL: not called. First `method` for every method with CALLS, by ascending
+     * number, then `site` for every site, in the order of the class file. */
     void (*method)(void *ctx, const struct hprofx_bci_method *m);
+    void (*site)(void *ctx, const struct hprofx_bci_site *s);
     void *ctx;
-    struct hprofx_bci_result *result; /* the caller's; NULL: not wanted */
+    struct hprofx_bci_result *result; /* the caller's; NULL: no result */
 };
 
-/* 0: *out is the rewritten class, malloc'ed, the caller's to free; *m its length.
- * 1: the class is valid as far as it was read, and nothing was injected: the caller uses the input.
+/* Rewrites the class file of n bytes at `in`.
+ * 0: *out is the rewritten class of *m bytes, allocated with malloc; the caller frees it. *why is NULL.
+ * 1: nothing was injected, and the class is valid as far as it was read: the caller uses the input.
  * 2: malformed, or no memory.
- * For 1 and 2 *out is NULL, *m 0 and *why a static text; for 0 *why is NULL. None of the pointers may be NULL but `in` with n == 0. */
+ * For 1 and 2 *out is NULL, *m is 0 and *why is static text. No pointer may be NULL, except `in` with n == 0. */
 int hprofx_bci_rewrite(const struct hprofx_bci_opts *opts, const uint8_t *in, size_t n, uint8_t **out, size_t *m, const char **why);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* init.c: where in a constructor `this` is surely initialised, without inferring types.
+/* init.c: finds the code of a constructor where `this` is surely initialized, without type inference.
  *
- * Along a straight line of code each `new` is followed by at most one call of a constructor on its object. So with more such calls than
- * `new` instructions before them, one was super(...) or this(...). At a stack map frame the count begins anew: the frame says whether
- * `this` is uninitialised, and which objects are. The guess errs to the late side only. */
+ * On a straight line of code, every `new` is followed by at most one constructor call on its object. If there were more constructor calls
+ * than `new` instructions, one of them was super(...) or this(...). The count restarts at a stack map frame: the frame says whether `this`
+ * is uninitialized, and which objects are. The result may be later than the true point, never earlier. */
 #include "rewriter.h"
 
 enum { CHOP_FIRST = 248, CHOP_LAST = 250, FULL = 255 };
@@ -11,14 +11,14 @@ enum { TYPE_UNINITIALIZED_THIS = 6, TYPE_UNINITIALIZED = 8 };
 enum { DISTINCT = 16 };
 
 struct state {
-    bool uninit;      /* `this` may be uninitialised */
-    uint32_t pending; /* objects that may be: at least as many as there are */
-    /* Of the last frame: number of locals, uninitialised objects among them, does local 0 hold an uninitialised `this`. */
+    bool uninit;      /* `this` may be uninitialized */
+    uint32_t pending; /* uninitialized objects: an upper bound */
+    /* Of the last frame: number of locals, uninitialized objects among them, whether local 0 is an uninitialized `this`. */
     uint32_t locals, locals_pending;
     bool frame_uninit;
 };
 
-/* Types in a method's descriptor; stops behind 255, as the JVM does. */
+/* Number of types in a method's descriptor. Stops above 255, the JVM's limit. */
 static uint32_t parameters(struct hpx_class *c, struct hprofx_bci_name desc)
 {
     uint32_t n = 0, i = 1;
@@ -35,8 +35,8 @@ static uint32_t parameters(struct hpx_class *c, struct hprofx_bci_name desc)
     return n;
 }
 
-/* Distinct objects among n types; too many to tell apart count each. Sets *this0 if the first is an uninitialised `this`; false: another
- * is. */
+/* Number of distinct uninitialized objects among n types; if there are too many to compare, every type counts. *this0: the first is an
+ * uninitialized `this`. false: another one is. */
 static bool count_types(struct hpx_class *c, size_t at, size_t end, uint32_t n, uint32_t *pending, bool *this0)
 {
     uint16_t seen[DISTINCT];
@@ -67,7 +67,7 @@ static bool count_types(struct hpx_class *c, size_t at, size_t end, uint32_t n, 
     return true;
 }
 
-/* The state at a frame; false: a frame of no shape that is known here. */
+/* Sets the state from a frame. false: unknown shape of frame. */
 static bool at_frame(struct hpx_class *c, const struct hpx_frame *f, struct state *s)
 {
     uint32_t pending;
@@ -88,7 +88,7 @@ static bool at_frame(struct hpx_class *c, const struct hpx_frame *f, struct stat
         s->locals += f->local_n;
         s->locals_pending += pending;
     }
-    /* An uninitialised `this` on the stack counts as no object; the locals have told of it. */
+    /* An uninitialized `this` on the stack does not count as an object: the locals already show it. */
     size_t at = f->stack;
     uint32_t n = f->stack_n;
     while (n > 0 && c->in[at] == TYPE_UNINITIALIZED_THIS) {
@@ -126,7 +126,7 @@ static void add_pc(struct hpx_code *m, uint32_t pc, bool *open, bool covered)
     *open = covered;
 }
 
-/* Below version 50 there are no frames: only the straight line from the start counts, and no handler may lead out of it. */
+/* Versions below 50 have no frames: only the straight line from the start is considered, and no handler may leave it. */
 static void straight_ranges(struct hpx_class *c, struct hpx_code *m)
 {
     const uint8_t *code = c->in + m->at;
@@ -155,7 +155,7 @@ static void straight_ranges(struct hpx_class *c, struct hpx_code *m)
     }
 }
 
-/* Every branch must lead to a frame, or the straight line is no line. */
+/* Every branch must lead to a frame; otherwise the straight line has another entry. */
 static bool targets_have_frames(struct hpx_class *c, const struct hpx_code *m)
 {
     const uint8_t *code = c->in + m->at;

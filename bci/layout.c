@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* layout.c: where every instruction goes, and which branches become wide, until nothing changes any more.
+/* layout.c: computes the new position of every instruction and widens branches, until nothing changes.
  *
- * goto and jsr have wide forms. A conditional branch that became too long is inverted around a goto_w; that needs a stack map frame behind
- * it (from version 50 on), which is there only if the next instruction has one. Else the branch leads to a trampoline: a goto_w at a place
- * that is not reached from above, whose frame is that of the target. */
+ * goto and jsr have wide forms. A conditional branch that became too long is inverted and skips a goto_w. From version 50 on that needs a
+ * stack map frame after it, which exists only if the next instruction has one. Otherwise the branch leads to a trampoline: a goto_w at a
+ * place that control does not reach from above, with the frame of the target. */
 #include "rewriter.h"
 #include <stdlib.h>
 
@@ -16,12 +16,14 @@ static void fill(uint16_t *map, uint32_t from, uint32_t to, uint32_t delta)
     }
 }
 
-/* Bytes that the event's instruction and what is put before it grow by. */
-static uint32_t growth(const struct hpx_class *c, const struct hpx_event *e)
+/* Bytes by which the event's instruction grows, including code put before or after it. */
+static uint32_t growth(const struct hpx_class *c, const struct hpx_code *m, const struct hpx_event *e)
 {
     switch (e->kind) {
     case HPX_K_RETURN:
-        return c->calls[HPX_EXIT].len;
+        return c->call_len[HPX_EXIT] + (m->root ? (uint32_t)HPX_ROOT_LEN : 0);
+    case HPX_K_ALLOC:
+        return hpx_probe_len(c, m, e);
     case HPX_K_COND:
         return e->width == HPX_W_INVERT ? 5 : 0;
     case HPX_K_GOTO:
@@ -29,7 +31,7 @@ static uint32_t growth(const struct hpx_class *c, const struct hpx_event *e)
         return e->width == HPX_W_WIDE ? 2 : 0;
     case HPX_K_TABLE:
     case HPX_K_LOOKUP:
-        return (uint32_t)(e->pc & ALIGN) - (c->map[e->pc] & ALIGN); /* less padding: the sum is right modulo 2^32 */
+        return (uint32_t)(e->pc & ALIGN) - (c->map[e->pc] & ALIGN); /* may be negative (less padding): the sum is right modulo 2^32 */
     default:
         return 0;
     }
@@ -37,7 +39,7 @@ static uint32_t growth(const struct hpx_class *c, const struct hpx_event *e)
 
 static int map_code(struct hpx_class *c, struct hpx_code *m)
 {
-    uint32_t delta = c->calls[HPX_ENTER].len, from = 0;
+    uint32_t delta = c->call_len[HPX_ENTER], from = 0;
     for (const struct hpx_event *e = c->events, *end = e + m->event_n; e < end; e++) {
         uint32_t to = e->pc;
         if (e->kind == HPX_K_PLACE) {
@@ -45,7 +47,7 @@ static int map_code(struct hpx_class *c, struct hpx_code *m)
             delta += (uint32_t)TRAMP_LEN * e->target;
         } else {
             fill(c->map, from, ++to, delta);
-            delta += growth(c, e);
+            delta += growth(c, m, e);
         }
         from = to;
         if (m->len + delta > HPX_CODE_MAX) {
@@ -55,7 +57,7 @@ static int map_code(struct hpx_class *c, struct hpx_code *m)
     fill(c->map, from, m->len + 1, delta);
     uint32_t end = m->len + delta;
     m->handler = m->entry_n > 0 ? end : 0;
-    m->new_len = end + (m->entry_n > 0 ? c->calls[HPX_THROWN].len + 1u : 0);
+    m->new_len = end + (m->entry_n > 0 ? c->call_len[HPX_THROWN] + 1u : 0);
     c->steps += m->len + m->event_n;
     return end > HPX_CODE_MAX || m->new_len > HPX_CODE_MAX ? HPX_LEAVE(CODE_FULL) : 0;
 }
@@ -71,7 +73,7 @@ static bool within(uint32_t a, uint32_t b, uint32_t reach)
     return a >= b ? a - b <= reach : b - a <= reach;
 }
 
-/* A handler that covers the place but not the target may expect locals that the target's frame does not have. */
+/* A handler that covers the place but not the target may expect locals that the target's frame lacks. */
 static bool may_stand(struct hpx_class *c, const struct hpx_code *m, uint32_t place, uint32_t target)
 {
     c->steps += m->handler_n;
@@ -85,7 +87,7 @@ static bool may_stand(struct hpx_class *c, const struct hpx_code *m, uint32_t pl
     return true;
 }
 
-/* A trampoline that is there already. */
+/* true: e uses an existing trampoline within reach. */
 static bool reuse(struct hpx_class *c, struct hpx_event *e)
 {
     c->steps += c->tramp_n;
@@ -99,7 +101,7 @@ static bool reuse(struct hpx_class *c, struct hpx_event *e)
     return false;
 }
 
-/* Is event i a place for e's trampoline? Then it is put there. */
+/* true: e's trampoline is placed at event i. false: event i is no suitable place. */
 static bool put_at(struct hpx_class *c, const struct hpx_code *m, struct hpx_event *e, uint32_t i)
 {
     struct hpx_event *place = &c->events[i];
@@ -115,7 +117,7 @@ static bool put_at(struct hpx_class *c, const struct hpx_code *m, struct hpx_eve
 
 static int add_trampoline(struct hpx_class *c, const struct hpx_code *m, struct hpx_event *e)
 {
-    /* Where `this` may be uninitialised the frames differ in more than their types. */
+    /* If `this` may be uninitialized, frames differ in more than their types. */
     if (m->constructor || !(c->flags[e->target] & HPX_F_FRAME)) {
         return HPX_LEAVE(BRANCH);
     }
@@ -136,7 +138,7 @@ static int add_trampoline(struct hpx_class *c, const struct hpx_code *m, struct 
     return HPX_LEAVE(LIMIT);
 }
 
-/* Makes e wide, or says that a rescan for places is needed first (*places). */
+/* Makes e wide. *places: set if a rescan for places is needed first. */
 static int widen(struct hpx_class *c, const struct hpx_code *m, struct hpx_event *e, bool *places)
 {
     if (e->kind != HPX_K_COND) {
@@ -195,8 +197,8 @@ static int rescan(struct hpx_class *c, struct hpx_code *m)
 
 int hpx_code_layout(struct hpx_class *c, struct hpx_code *m)
 {
-    /* Each round widens at least one branch. Widening moves others out of reach; so that a long chain of these ends soon, later rounds
-     * widen more. */
+    /* Every round widens at least one branch, which may push others out of reach. Later rounds widen more, so that a long chain of such
+     * branches ends soon. */
     static const uint16_t reaches[] = {REACH, REACH, REACH, REACH, 28000, 28000, 24000, 24000, 16000, 16000, 8000, 8000, 0};
     c->tramp_n = 0;
     for (uint32_t round = 0;; round++) {

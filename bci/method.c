@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* method.c: one method, from its reading to its bytes. */
+/* method.c: rewrites one method. */
 #include "rewriter.h"
 
-/* The shortest push of the number; adds its constant where there must be one. */
+/* Adds a constant for the number if it needs one; sets the sizes of the calls. */
 static int choose_push(struct hpx_class *c, struct hpx_code *m)
 {
-    uint32_t number = m->m.number, len = number <= 5 ? 1 : number <= 127 ? 2 : 3;
-    bool constant = false;
-    for (int i = 0; i < HPX_CALLS; i++) {
-        constant = constant || !c->calls[i].plain;
+    const bool plain[] = {c->opts->enter.plain, c->opts->exit.plain, c->opts->thrown.plain};
+    memset(c->call_len, 0, sizeof(c->call_len));
+    if (!(m->m.probes & HPROFX_BCI_CALLS)) {
+        return 0;
     }
-    if (constant && number > 32767) {
+    m->m.number = c->result->first + c->result->numbered;
+    if (m->m.number > HPX_PUSH_MAX && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN])) {
         int left;
         uint8_t *p = hpx_pool_add(c, 3, 4, &m->integer, &left);
         if (p == NULL) {
             return left;
         }
-        hpx_put4(p, number);
-        len = m->integer <= 255 ? 2 : 3;
+        hpx_put4(p, m->m.number);
     }
-    for (int i = 0; i < HPX_CALLS; i++) {
-        c->calls[i].len = (uint8_t)(3 + (c->calls[i].plain ? 0 : len));
+    uint32_t len = hpx_push_len(m->m.number, m->integer);
+    for (int i = 0; i <= HPX_THROWN; i++) {
+        c->call_len[i] = (uint8_t)(HPX_CALL_LEN + (plain[i] ? 0 : len));
     }
     return 0;
 }
 
-/* What the calls need beside what the method has there: its operands at a return, the exception in the handler, nothing at the entry. */
+/* Stack that the calls need on top of what is there: the operands at a return, the exception in the handler, nothing at the entry. */
 static int new_max_stack(const struct hpx_class *c, struct hpx_code *m)
 {
-    uint32_t enter = c->calls[HPX_ENTER].plain ? 0 : 1, exit = c->calls[HPX_EXIT].plain ? 0 : 1,
-             thrown = c->calls[HPX_THROWN].plain ? 1 : 2;
-    uint32_t need = m->max_stack + (m->returns ? exit : 0);
+    bool calls = (m->m.probes & HPROFX_BCI_CALLS) != 0;
+    uint32_t enter = calls && !c->opts->enter.plain, exit = calls && !c->opts->exit.plain, thrown = c->opts->thrown.plain ? 1 : 2;
+    uint32_t more = m->returns ? exit : 0, probe = hpx_probe_stack(m);
+    uint32_t need = m->max_stack + (more < probe ? probe : more);
     need = need < enter ? enter : need;
     m->max_stack = m->entry_n > 0 && need < thrown ? thrown : need;
     return m->max_stack > 65535 ? HPX_LEAVE(STACK_FULL) : 0;
@@ -40,6 +42,9 @@ static int choose_ranges(struct hpx_class *c, struct hpx_code *m)
 {
     int left = 0;
     m->bare = HPROFX_BCI_BARE_COUNT;
+    if (!(m->m.probes & HPROFX_BCI_CALLS)) {
+        return 0;
+    }
     if (!c->opts->no_handler && c->super_class == 0 && hpx_name_is(m->m.name, "<init>")) {
         m->bare = HPROFX_BCI_BARE_ROOT;
     } else if (!c->opts->no_handler) {
@@ -89,23 +94,56 @@ static int emit(struct hpx_class *c, struct hpx_code *m, size_t at, size_t end)
     return copy(c, m->end, end);
 }
 
-/* HotSpot registers an object for finalization unless its finalize() is a lone return. Object's own is one. */
+/* HotSpot registers objects for finalization unless finalize() is a lone return. Object.finalize() is a lone return. */
 static bool empty_finalizer(const struct hpx_class *c, const struct hpx_code *m)
 {
     return m->len == 1 && c->in[m->at] == HPX_OP_RETURN && hpx_name_is(m->m.name, "finalize") && hpx_name_is(m->m.desc, "()V");
 }
 
+/* Sets m->m.probes to the kinds of probe that the method may get. Returns 0, or the reason why it gets none. *no_calls: reason why CALLS is
+ * not among them. */
+static int choose_probes(struct hpx_class *c, struct hpx_code *m, int *no_calls)
+{
+    m->m.probes = c->probes;
+    *no_calls = HPX_LEAVE(NOTHING);
+    if ((m->m.probes & HPROFX_BCI_CALLS) && m->len < c->opts->min) {
+        m->m.probes &= ~(unsigned)HPROFX_BCI_CALLS;
+        *no_calls = HPX_LEAVE(SHORT);
+    }
+    if (m->m.probes != 0 && c->opts->want != NULL) {
+        m->m.probes &= c->opts->want(c->opts->ctx, &m->m);
+        if (m->m.probes == 0) {
+            return HPX_LEAVE(UNWANTED);
+        }
+    }
+    if ((m->m.probes & HPROFX_BCI_CALLS) && empty_finalizer(c, m)) {
+        m->m.probes &= ~(unsigned)HPROFX_BCI_CALLS;
+        *no_calls = HPX_LEAVE(FINALIZER);
+    }
+    m->root = (m->m.probes & HPROFX_BCI_OBJECTS) && c->super_class == 0 && hpx_name_is(m->m.name, "<init>");
+    return m->m.probes == 0 ? *no_calls : 0;
+}
+
+/* Methods with CALLS always have something to inject; others are checked here. */
+static int keep_probes(struct hpx_code *m, int no_calls)
+{
+    m->m.probes &=
+        HPROFX_BCI_CALLS | (m->site_n > 0 ? (unsigned)HPROFX_BCI_SITES : 0) | (m->object_n > 0 ? (unsigned)HPROFX_BCI_OBJECTS : 0);
+    return m->m.probes == 0 ? no_calls : 0;
+}
+
 int hpx_method_rewrite(struct hpx_class *c, struct hpx_code *m, size_t at, size_t end)
 {
-    if (c->opts->want != NULL && !c->opts->want(c->opts->ctx, &m->m)) {
-        return HPX_LEAVE(UNWANTED);
-    }
-    if (empty_finalizer(c, m)) {
-        return HPX_LEAVE(FINALIZER);
-    }
-    m->m.number = c->result->first + c->result->rewritten;
-    int left = choose_push(c, m);
+    int no_calls, left = choose_probes(c, m, &no_calls);
     left = left != 0 ? left : hpx_code_scan(c, m, false);
+    left = left != 0 ? left : keep_probes(m, no_calls);
+    if (left == 0 && (m->allocates != 0 || c->added.ref[HPX_ENTER] == 0)) {
+        left = hpx_pool_extend(c, m);
+    }
+    left = left != 0 ? left : choose_push(c, m);
+    if (left == 0 && m->site_n > 0) {
+        left = hpx_sites_number(c, m);
+    }
     left = left != 0 ? left : choose_ranges(c, m);
     left = left != 0 ? left : new_max_stack(c, m);
     left = left != 0 ? left : hpx_code_layout(c, m);

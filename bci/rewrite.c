@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rewrite.c: the class as a whole: walked once to check its shape, once to write it. */
+/* rewrite.c: rewrites a class: one walk checks its shape, a second one writes it. */
 #include "rewriter.h"
 #include <stdlib.h>
 
@@ -21,9 +21,9 @@ const char *hprofx_bci_bare_text(enum hprofx_bci_bare bare)
     return (unsigned)bare < HPX_ARRAY_LEN(bare_texts) ? bare_texts[bare] : "";
 }
 
-/* A class's parts behind the constant pool. */
+/* Parts of a class after the constant pool. */
 struct shape {
-    size_t methods, end; /* of the first method; behind the last */
+    size_t methods, end; /* offsets of the first method and of the byte after the last */
     uint32_t method_n, with_code;
     struct hprofx_bci_name source;
 };
@@ -33,7 +33,7 @@ struct told {
     uint32_t n;
 };
 
-/* The member or attribute list at *at: steps over `n` attributes; *code: that of the last one named `name`, 0 if none; false: cut off. */
+/* Skips the attributes at *at. *found: offset of the last one with this name, 0: none; *found_n: how many have it. false: truncated. */
 static bool skip_attributes(struct hpx_class *c, size_t *at, const char *name, size_t *found, uint32_t *found_n)
 {
     *found = 0;
@@ -57,7 +57,7 @@ static bool skip_attributes(struct hpx_class *c, size_t *at, const char *name, s
     return true;
 }
 
-/* Steps over a field or method; code, code_n: its Code attribute and how many it has. */
+/* Skips a field or method. code, code_n: its Code attribute, and how many it has. */
 static bool skip_member(struct hpx_class *c, size_t *at, const char *name, size_t *code, uint32_t *code_n)
 {
     if (c->n - *at < 8) {
@@ -114,10 +114,16 @@ static bool read_shape(struct hpx_class *c, struct shape *s)
     return true;
 }
 
-/* Room for this is kept back: a rewriting may fill GROWTH - 2 times the input, the added constants one time, what is copied one time. */
+/* Limit of added constants, in times the input: 5 bytes per site, and a site has at least 2 bytes. */
+static size_t pool_share(const struct hpx_class *c)
+{
+    return c->probes & HPROFX_BCI_SITES ? 4 : 1;
+}
+
+/* Reserved part of the output: rewritten methods may use GROWTH times the input, less the added constants and one copy of the input. */
 static bool copy(struct hpx_class *c, size_t from, size_t to)
 {
-    c->body.limit = (HPROFX_BCI_GROWTH - 1) * c->n;
+    c->body.limit = (HPROFX_BCI_GROWTH - pool_share(c)) * c->n;
     if (hpx_buf_reserve(&c->body, to - from) != 0) {
         return false;
     }
@@ -126,14 +132,15 @@ static bool copy(struct hpx_class *c, size_t from, size_t to)
     return true;
 }
 
-/* A method with code: rewritten, or copied and counted. false: no memory. */
+/* Rewrites a method with code, or copies it and counts the reason. false: no memory. */
 static bool do_method(struct hpx_class *c, struct hpx_code *m, size_t at, size_t code, uint32_t code_n, size_t end)
 {
     struct hprofx_bci_result *r = c->result;
     size_t body = c->body.n, pool = c->pool.n;
-    uint32_t pool_count = c->pool_count;
+    uint32_t pool_count = c->pool_count, next_site = c->next_site;
+    struct hpx_added added = c->added;
     r->with_code++;
-    c->body.limit = (HPROFX_BCI_GROWTH - 2) * c->n;
+    c->body.limit = (HPROFX_BCI_GROWTH - 1 - pool_share(c)) * c->n;
     int left = HPX_LEAVE(LIMIT);
     if (c->steps <= c->steps_max) {
         left = code_n != 1 || (m->m.access & (ACC_NATIVE | ACC_ABSTRACT)) || m->m.name.at == NULL || m->m.desc.at == NULL
@@ -141,10 +148,13 @@ static bool do_method(struct hpx_class *c, struct hpx_code *m, size_t at, size_t
                    : hpx_code_read(c, m, code, code + 6 + hpx_u4(c->in + code + 2));
     }
     if (left == 0) {
-        left = m->len < c->opts->min ? HPX_LEAVE(SHORT) : hpx_method_rewrite(c, m, at, end);
+        left = hpx_method_rewrite(c, m, at, end);
     }
     if (left == 0) {
         r->rewritten++;
+        r->numbered += (m->m.probes & HPROFX_BCI_CALLS) != 0;
+        r->sites += m->site_n;
+        r->objects += m->object_n;
         r->widened += m->widened;
         r->whole += m->whole && m->entry_n > 0;
         r->huge += m->len <= 8000 && m->new_len > 8000;
@@ -156,6 +166,8 @@ static bool do_method(struct hpx_class *c, struct hpx_code *m, size_t at, size_t
     c->body.n = body;
     c->pool.n = pool;
     c->pool_count = pool_count;
+    c->added = added;
+    c->next_site = next_site;
     if (left < 0) {
         return false;
     }
@@ -187,12 +199,15 @@ static bool do_methods(struct hpx_class *c, const struct shape *s, struct told *
         if (told->at != NULL && c->result->rewritten > before) {
             m.m.source = s->source;
             told->at[told->n++] = m.m;
+            if (c->opts->site != NULL && m.site_n > 0 && hpx_sites_note(c, &m, told->n - 1) != 0) {
+                return false;
+            }
         }
     }
     return true;
 }
 
-/* All memory of a call but the growing buffers, in one piece. */
+/* Allocates all memory of a call in one piece, except for the growing buffers. */
 static bool get_memory(struct hpx_class *c)
 {
     size_t longest = c->n < HPX_CODE_MAX ? c->n : HPX_CODE_MAX;
@@ -215,7 +230,8 @@ static bool get_buffers(struct hpx_class *c)
     c->body.cap = c->n * 2;
     c->body.limit = HPROFX_BCI_GROWTH * c->n;
     c->body.p = malloc(c->body.cap);
-    c->pool.limit = c->n + ((size_t)1 << 20); /* until the constants of every class are there */
+    c->pool.limit = hpx_pool_extension(c) + pool_share(c) * c->n;
+    c->sites.limit = c->n / 2 * sizeof(struct hpx_site); /* a site has at least 2 bytes */
     c->scratch.limit = HPROFX_BCI_GROWTH * c->n;
     return c->body.p != NULL;
 }
@@ -237,20 +253,21 @@ static int finish(struct hpx_class *c, uint8_t **out, size_t *m)
     return 0;
 }
 
-/* Everything from the first method on. */
+/* Writes everything from the first method on. */
 static int write_class(struct hpx_class *c, const struct shape *s, uint8_t **out, size_t *m)
 {
     struct told told = {NULL, 0};
     c->why = "no memory";
-    if (c->opts->method != NULL) {
+    if (c->opts->method != NULL || c->opts->site != NULL) {
         told.at = malloc(s->with_code * sizeof(*told.at));
         if (told.at == NULL) {
             return 2;
         }
     }
-    c->result->first = c->opts->number != NULL ? c->opts->number(c->opts->ctx, s->with_code) : c->opts->first;
+    bool calls = (c->probes & HPROFX_BCI_CALLS) != 0;
+    c->result->first = calls && c->opts->number != NULL ? c->opts->number(c->opts->ctx, s->with_code) : c->opts->first;
     int how = 2;
-    if (c->result->first > INT32_MAX - s->with_code) {
+    if (calls && c->result->first > INT32_MAX - s->with_code) {
         c->why = "no method numbers are left";
         how = 1;
     } else if (copy(c, c->cp_end, s->methods) && do_methods(c, s, &told)) {
@@ -260,8 +277,13 @@ static int write_class(struct hpx_class *c, const struct shape *s, uint8_t **out
     if (how == 1 && c->result->rewritten > 0) {
         how = copy(c, s->end, c->n) ? finish(c, out, m) : 2;
     }
-    for (uint32_t i = 0; how == 0 && i < told.n; i++) {
-        c->opts->method(c->opts->ctx, &told.at[i]);
+    for (uint32_t i = 0; how == 0 && c->opts->method != NULL && i < told.n; i++) {
+        if (told.at[i].probes & HPROFX_BCI_CALLS) {
+            c->opts->method(c->opts->ctx, &told.at[i]);
+        }
+    }
+    if (how == 0) {
+        hpx_sites_tell(c, told.at);
     }
     free(told.at);
     return how;
@@ -320,12 +342,6 @@ static int rewrite(struct hpx_class *c, uint8_t **out, size_t *m)
     if (!get_buffers(c)) {
         return 2;
     }
-    int left = hpx_pool_extend(c);
-    if (left != 0) {
-        c->why = left < 0 ? "no memory" : "no room in the constant pool";
-        return left < 0 ? 2 : 1;
-    }
-    c->pool.limit = c->pool.n + c->n;
     return write_class(c, &s, out, m);
 }
 
@@ -333,6 +349,8 @@ int hprofx_bci_rewrite(const struct hprofx_bci_opts *opts, const uint8_t *in, si
 {
     struct hprofx_bci_result unwanted;
     struct hpx_class c = {.opts = opts, .result = opts->result != NULL ? opts->result : &unwanted, .in = in, .n = n};
+    c.probes = opts->probes != 0 ? opts->probes & (HPROFX_BCI_CALLS | HPROFX_BCI_SITES | HPROFX_BCI_OBJECTS) : HPROFX_BCI_CALLS;
+    c.next_site = opts->first_site;
     memset(c.result, 0, sizeof(*c.result));
     *out = NULL;
     *m = 0;
@@ -343,6 +361,7 @@ int hprofx_bci_rewrite(const struct hprofx_bci_opts *opts, const uint8_t *in, si
     free(c.pool.p);
     free(c.body.p);
     free(c.scratch.p);
+    free(c.sites.p);
     free(c.tramps);
     return how;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* scan.c: the instructions of a method: where each starts, and an event for each that changes size or holds a target. */
+/* scan.c: decodes the instructions of a method: the start of every instruction, and an event for every instruction that changes size or has
+ * a target. */
 #include "rewriter.h"
 
 #define K(kind, n) (HPX_K_##kind << 3 | (n))
@@ -11,22 +12,28 @@
 #define P8         P4, P4
 #define P16        P8, P8
 
+/* Parameters: virtual: kind of invokevirtual; alloc and prim: kinds of instructions that allocate, with and without a class in the constant
+ * pool. */
 /* clang-format off */
-const uint8_t hpx_opcodes[256] = {
-    P16,                                                                        /* 00 constants */
-    P(2), P(3), X(2), X(3), X(3), P(2), P(2), P(2), P(2), P(2), P4, P(1), P(1), /* 10 pushes; 12 ldc; 15 loads */
-    P16,                                                                        /* 20 */
-    P4, P(1), P(1), P(2), P(2), P(2), P(2), P(2), P4, P(1),                     /* 30; 36 stores */
-    P16, P16, P16, P16,                                                         /* 40 to 7f */
-    P4, P(3), P8, P(1), P(1), P(1),                                             /* 80; 84 iinc */
-    P8, P(1), C, C, C, C, C, C, C,                                              /* 90; 99 branches */
-    C, C, C, C, C, C, C, K(GOTO, 3), K(JSR, 3), K(STOP, 2), K(TABLE, 1), K(LOOKUP, 1), R, R, R, R,
-    R, R, X(3), X(3), X(3), X(3), X(3), X(3), X(3), X(5), X(5), X(3), P(2), X(3), P(1), K(STOP, 1), /* b0; b2 fields, calls; bb new */
-    X(3), X(3), P(1), P(1), K(WIDE, 1), X(4), C, C, K(GOTO_W, 5), K(JSR_W, 5),  /* c0 */
-};
+#define OPCODES(virtual, alloc, prim) { \
+    P16,                                                                        /* 00 constants */ \
+    P(2), P(3), X(2), X(3), X(3), P(2), P(2), P(2), P(2), P(2), P4, P(1), P(1), /* 10 pushes; 12 ldc; 15 loads */ \
+    P16,                                                                        /* 20 */ \
+    P4, P(1), P(1), P(2), P(2), P(2), P(2), P(2), P4, P(1),                     /* 30; 36 stores */ \
+    P16, P16, P16, P16,                                                         /* 40 to 7f */ \
+    P4, P(3), P8, P(1), P(1), P(1),                                             /* 80; 84 iinc */ \
+    P8, P(1), C, C, C, C, C, C, C,                                              /* 90; 99 branches */ \
+    C, C, C, C, C, C, C, K(GOTO, 3), K(JSR, 3), K(STOP, 2), K(TABLE, 1), K(LOOKUP, 1), R, R, R, R, \
+    R, R, X(3), X(3), X(3), X(3), K(virtual, 3), X(3), X(3), X(5), X(5), K(alloc, 3), K(prim, 2), K(alloc, 3), P(1), K(STOP, 1), /* b0 */ \
+    X(3), X(3), P(1), P(1), K(WIDE, 1), K(alloc, 4), C, C, K(GOTO_W, 5), K(JSR_W, 5),  /* c0 */ \
+}
 /* clang-format on */
 
+const uint8_t hpx_opcodes[256] = OPCODES(POOL, POOL, PLAIN);
+static const uint8_t allocating[256] = OPCODES(VIRTUAL, ALLOC, ALLOC);
+
 #undef C
+#undef OPCODES
 #undef P
 #undef R
 #undef X
@@ -42,7 +49,7 @@ uint32_t hpx_switch_targets(const struct hpx_class *c, const struct hpx_code *m,
     return hpx_u4(code + *word + 8) - hpx_u4(code + *word + 4) + 2;
 }
 
-/* Bytes of the switch at pc, 0 if it does not fit into the code. */
+/* Bytes of the switch at pc; 0: it exceeds the code. */
 static uint32_t switch_len(const struct hpx_class *c, const struct hpx_code *m, uint32_t pc)
 {
     const uint8_t *code = c->in + m->at;
@@ -60,7 +67,7 @@ static uint32_t switch_len(const struct hpx_class *c, const struct hpx_code *m, 
     return end > m->len ? 0 : (uint32_t)end - pc;
 }
 
-/* Bytes of the instruction at pc; 0: it does not fit; -1: unknown opcode behind `wide`. */
+/* Bytes of the instruction at pc; 0: it exceeds the code; -1: unknown opcode after `wide`. */
 static int odd_len(const struct hpx_class *c, const struct hpx_code *m, uint32_t pc, enum hpx_kind *kind)
 {
     const uint8_t *code = c->in + m->at;
@@ -82,7 +89,7 @@ static bool ends_flow(enum hpx_kind kind)
            kind == HPX_K_LOOKUP;
 }
 
-/* The events' targets, now that it is known where instructions start. */
+/* Checks and sets the targets of events, now that all starts of instructions are known. */
 static int check_targets(struct hpx_class *c, struct hpx_code *m)
 {
     const uint8_t *code = c->in + m->at;
@@ -113,22 +120,47 @@ static int check_targets(struct hpx_class *c, struct hpx_code *m)
     return 0;
 }
 
-/* Does the operand name a constant? One behind the pool would else name one that is added. */
+/* Whether the operand refers to a constant of the input. An index past its end would refer to an added constant. */
 static bool in_pool(const struct hpx_class *c, const uint8_t *p, uint32_t len, uint32_t rest)
 {
     return len <= rest && (len == 2 ? p[1] : hpx_u2(p + 1)) < c->cp_count;
 }
 
-int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places)
+/* Adds an event if the instruction at pc gets a probe. NULL: its operand refers to no constant. */
+static struct hpx_event *add_allocation(const struct hpx_class *c, struct hpx_code *m, uint32_t pc, uint32_t len, struct hpx_event *e)
+{
+    const uint8_t *p = c->in + m->at + pc;
+    if (*p == HPX_OP_NEWARRAY ? pc + len > m->len : !in_pool(c, p, len, m->len - pc)) {
+        return NULL;
+    }
+    bool object = (m->m.probes & HPROFX_BCI_OBJECTS) && *p != HPX_OP_NEW;
+    bool site = (m->m.probes & HPROFX_BCI_SITES) && *p != HPX_OP_INVOKEVIRTUAL;
+    if (*p == HPX_OP_INVOKEVIRTUAL) {
+        object = object && hpx_is_array_clone(c, hpx_u2(p + 1));
+    }
+    if (site || object) {
+        *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = HPX_K_ALLOC, .target = (uint16_t)m->site_n};
+    }
+    enum hpx_injected call = *p == HPX_OP_NEW ? HPX_ALLOC : *p == HPX_OP_MULTIANEWARRAY ? HPX_MULTI : HPX_ARRAY;
+    m->allocates |= (site ? 1u << call : 0) | (object ? 1u << (call == HPX_MULTI ? HPX_MULTI : HPX_OBJECT) : 0);
+    m->site_n += site;
+    m->object_n += object;
+    return e;
+}
+
+/* Compiled once per table, so that CALLS alone do not pay for the other kinds. */
+static inline __attribute__((always_inline)) int scan(struct hpx_class *c, struct hpx_code *m, bool places, const uint8_t *opcodes)
 {
     const uint8_t *code = c->in + m->at;
     struct hpx_event *e = c->events;
     enum hpx_kind kind = HPX_K_PLAIN;
-    uint32_t pc = 0, count = 0;
+    uint32_t pc = 0, count = 0, returns = 0;
     memset(c->flags, 0, m->len);
     m->places = places;
+    m->site_n = m->object_n = 0;
+    m->allocates = m->root ? 1u << HPX_OBJECT : 0;
     while (pc < m->len) {
-        uint8_t info = hpx_opcodes[code[pc]];
+        uint8_t info = opcodes[code[pc]];
         uint32_t len = info & 7u;
         kind = info >> 3;
         count++;
@@ -147,8 +179,15 @@ int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places)
             return HPX_LEAVE(MALFORMED);
         }
         if (kind >= HPX_K_RETURN) {
-            *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = (uint8_t)kind};
-            m->returns = m->returns || kind == HPX_K_RETURN;
+            if (opcodes != hpx_opcodes && (kind == HPX_K_VIRTUAL || kind == HPX_K_ALLOC)) {
+                e = add_allocation(c, m, pc, len, e);
+                if (e == NULL) {
+                    return HPX_LEAVE(MALFORMED);
+                }
+            } else {
+                *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = (uint8_t)kind};
+                returns += kind == HPX_K_RETURN;
+            }
         }
         pc += len;
         if (places && ends_flow(kind)) {
@@ -156,10 +195,17 @@ int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places)
         }
     }
     m->event_n = (uint32_t)(e - c->events);
+    m->returns = returns > 0;
+    m->object_n += m->root ? returns : 0;
     c->steps += count;
-    /* From version 50 on nothing may run off the end; before, dead code could. */
+    /* From version 50 on, control must not run off the end; before, dead code could. */
     if (pc != m->len || (c->major >= 50 && !ends_flow(kind))) {
         return HPX_LEAVE(MALFORMED);
     }
     return check_targets(c, m);
+}
+
+int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places)
+{
+    return m->m.probes & ~(unsigned)HPROFX_BCI_CALLS ? scan(c, m, places, allocating) : scan(c, m, places, hpx_opcodes);
 }

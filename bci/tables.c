@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables.c: the attributes of Code, with what they say about byte code moved. */
+/* tables.c: the attributes of Code, with their references to bytecode moved. */
 #include "rewriter.h"
 
 enum attribute { UNKNOWN, IGNORED, FRAMES, LINES, VARIABLES, ANNOTATIONS };
@@ -9,7 +9,7 @@ static enum attribute attribute_of(const struct hpx_class *c, uint32_t index)
     struct hprofx_bci_name name = hpx_utf8(c, index);
     switch (name.len) {
     case 8:
-        return hpx_name_is(name, "StackMap") ? IGNORED : UNKNOWN; /* of another edition of Java: no JVM reads it */
+        return hpx_name_is(name, "StackMap") ? IGNORED : UNKNOWN; /* from another edition of Java; no JVM reads it */
     case 13:
         return !hpx_name_is(name, "StackMapTable") ? UNKNOWN : c->major >= 50 ? FRAMES : IGNORED;
     case 15:
@@ -27,7 +27,7 @@ static enum attribute attribute_of(const struct hpx_class *c, uint32_t index)
     }
 }
 
-/* Entries of `size` bytes behind a count: does the attribute hold just these? */
+/* Whether the attribute is a count and that many entries of `size` bytes, and nothing else. */
 static bool fits(const struct hpx_class *c, size_t at, size_t end, uint32_t size, uint32_t *n)
 {
     if (end - at < 2) {
@@ -37,7 +37,7 @@ static bool fits(const struct hpx_class *c, size_t at, size_t end, uint32_t size
     return end - at == 2 + (size_t)*n * size;
 }
 
-/* The entry call belongs to what begins at 0. */
+/* A range that begins at 0 includes the entry call. */
 static uint32_t moved_start(const struct hpx_class *c, uint32_t pc)
 {
     return pc == 0 ? 0 : c->map[pc];
@@ -83,7 +83,7 @@ static int move_variables(struct hpx_class *c, const struct hpx_code *m, size_t 
     return 0;
 }
 
-/* One attribute, of which name and length at `at` are known to be there. */
+/* Appends one attribute. The caller has checked that the name and length at `at` exist. */
 static int put_attribute(struct hpx_class *c, struct hpx_code *m, size_t at, size_t end)
 {
     enum attribute kind = attribute_of(c, hpx_u2(c->in + at));
@@ -91,7 +91,7 @@ static int put_attribute(struct hpx_class *c, struct hpx_code *m, size_t at, siz
         return HPX_LEAVE(ATTRIBUTE);
     }
     if (kind == FRAMES) {
-        return 0; /* written last */
+        return 0; /* appended last */
     }
     int left = hpx_buf_reserve(&c->body, end - at);
     if (left != 0) {
@@ -109,7 +109,7 @@ static int put_attribute(struct hpx_class *c, struct hpx_code *m, size_t at, siz
     return kind == LINES ? move_lines(c, m, at + 6, end, p + 6) : kind == VARIABLES ? move_variables(c, m, at + 6, end, p + 6) : 0;
 }
 
-/* Finds the StackMapTable and checks that the attributes end where Code ends. */
+/* Finds the StackMapTable; checks that the attributes end where Code ends. */
 static int find_frames(struct hpx_class *c, struct hpx_code *m)
 {
     size_t at = m->attrs;
@@ -124,6 +124,7 @@ static int find_frames(struct hpx_class *c, struct hpx_code *m)
             }
             m->frame_n = hpx_u2(c->in + at + 6);
             m->frames = at + 8;
+            m->frames_name = hpx_u2(c->in + at);
             m->frames_end = end;
         }
         at = end;

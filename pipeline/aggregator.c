@@ -18,6 +18,8 @@
 #define SLICE_NS       UINT64_C(1000000)
 #define STACK_BYTES    ((size_t)256 << 10)
 
+enum { RUNS, ASKED, HELD }; /* hpx_aggregator.hold. The holder writes ASKED and RUNS, the loop HELD over ASKED alone */
+
 struct pass {
     size_t bytes, messages;
     bool crowded; /* a ring was more than a quarter full */
@@ -34,6 +36,7 @@ int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink)
     a->sleep_ns = SLEEP_FIRST_NS;
     hpx_registry_init(&a->registry);
     hpx_wake_init(&a->space);
+    hpx_wake_init(&a->turn);
     return hpx_lane_init(&a->control);
 }
 
@@ -146,6 +149,23 @@ static uint64_t next_sleep(uint64_t ns, const struct pass *p)
     return ns;
 }
 
+static void pause_if_asked(struct hpx_aggregator *a)
+{
+    uint32_t is = ASKED;
+    /* release: partner: hpx_aggregator_await_held(). An exchange: leave() may take the wish back at the same time. */
+    if (!atomic_compare_exchange_strong_explicit(&a->hold, &is, HELD, memory_order_release, memory_order_relaxed)) {
+        return;
+    }
+    hpx_wake_post(&a->turn);
+    for (;;) {
+        uint32_t seen = hpx_wake_value(&a->turn);
+        if (atomic_load_explicit(&a->hold, memory_order_acquire) != HELD) { /* partner: hpx_aggregator_go_on() */
+            return;
+        }
+        hpx_wake_wait(&a->turn, seen, SLEEP_MAX_NS);
+    }
+}
+
 static void *loop(void *arg)
 {
     struct hpx_aggregator *a = arg;
@@ -154,6 +174,7 @@ static void *loop(void *arg)
     hpx_wake_post(&a->space); /* start() waits for tid */
     for (uint32_t last = 0; last <= a->last_passes;) {
         uint32_t seen = hpx_wake_value(&a->control.wake); /* before the pass: a wake during it is not slept over */
+        pause_if_asked(a);                                /* behind the value: a wish that came later ends the sleep */
         bool stop = atomic_load_explicit(&a->stop, memory_order_acquire);
         struct pass p = one_pass(a);
         if (p.again) {
@@ -205,7 +226,32 @@ int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
 void hpx_aggregator_leave(struct hpx_aggregator *a)
 {
     atomic_store_explicit(&a->stop, true, memory_order_release); /* partner: loop */
+    hpx_aggregator_go_on(a);                                     /* behind `stop`: the next pass is the last one */
     hpx_wake_post(&a->control.wake);
+}
+
+void hpx_aggregator_hold(struct hpx_aggregator *a)
+{
+    /* Partner: pause_if_asked(), which may see this instead of the go_on before. */
+    atomic_store_explicit(&a->hold, ASKED, memory_order_release);
+    hpx_wake_post(&a->control.wake);
+}
+
+void hpx_aggregator_await_held(struct hpx_aggregator *a)
+{
+    for (;;) {
+        uint32_t seen = hpx_wake_value(&a->turn);
+        if (atomic_load_explicit(&a->hold, memory_order_acquire) == HELD) { /* partner: pause_if_asked() */
+            return;
+        }
+        hpx_wake_wait(&a->turn, seen, SLEEP_MAX_NS);
+    }
+}
+
+void hpx_aggregator_go_on(struct hpx_aggregator *a)
+{
+    atomic_store_explicit(&a->hold, RUNS, memory_order_release); /* partner: pause_if_asked() */
+    hpx_wake_post(&a->turn);
 }
 
 void hpx_aggregator_stop(struct hpx_aggregator *a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* calls.c: exact calls: waiting, gaps, switches, and the reader of what is kept back. */
+/* calls.c: exact calls: waiting, gaps, switches, and the reader of pending events. */
 #include "calls.h"
 #include <ck_pr.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void lose_event(struct hpx_calls *c, enum hpx_ev_kind kind)
     }
 }
 
-/* What is kept back in f is lost. */
+/* Counts the pending events of f as lost. */
 static void begin_gap(struct hpx_calls *c, uint64_t f)
 {
     uint64_t calls = f / HPX_CALLS_CALL, open = HPX_CALLS_STATE(f) == HPX_CALLS_OPEN;
@@ -83,11 +83,11 @@ static void commit(struct hpx_calls *c, const struct hpx_ev_head *first, const v
     atomic_store_explicit(&c->at, atomic_load_explicit(&r->tail, memory_order_relaxed), memory_order_release); /* partner: peek */
 }
 
-/* true: the gap is said, and the state NONE. */
+/* true: the GAP is in the ring, and the state is NONE. */
 static bool end_gap(struct hpx_calls *c, uint64_t now)
 {
     struct hpx_ring *r = &c->thread->ring;
-    size_t quarter = (r->mask + 1) / 4; /* else each few bytes that come free would end a gap and begin the next */
+    size_t quarter = (r->mask + 1) / 4; /* else every few free bytes would end a gap and start the next one */
     hpx_calls_begin_push(c);
     struct hpx_ev_head *first = hpx_ring_reserve(r, quarter < HPX_EV_MAX_BYTES ? quarter : HPX_EV_MAX_BYTES);
     if (!first) {
@@ -108,7 +108,8 @@ static bool end_gap(struct hpx_calls *c, uint64_t now)
 
 /* ---- the slow path ---- */
 
-/* Waits with what is kept back in sight of readers, and the handler away from the ring by `busy`. The space is reserved, and BUSY. */
+/* Waits while readers can see the pending events and `busy` keeps the handler off the ring. Returns with the space reserved and the
+ * state BUSY. */
 static struct hpx_ev_head *wait_busy(struct hpx_calls *c, size_t n)
 {
     struct hpx_thread *t = c->thread;
@@ -124,7 +125,7 @@ static struct hpx_ev_head *wait_busy(struct hpx_calls *c, size_t n)
     return ev;
 }
 
-/* What is kept back and, with a kind, an exit go out. true: BUSY, or nothing was kept back and no kind. */
+/* Pushes the pending events and, with a kind, an exit. true: the state is BUSY, or there was nothing to push. */
 static bool push_waiting(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind, uint32_t method, uint64_t now)
 {
     size_t n = hpx_calls_records(f, kind);
@@ -156,7 +157,7 @@ void hpx_calls_slow(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method,
     if (!push_waiting(c, f, kind == HPX_EV_ENTER ? HPX_CALLS_NO_EVENT : kind, method, now)) {
         lose_event(c, kind);
     } else if (kind == HPX_EV_ENTER) {
-        hpx_calls_keep(c, HPX_CALLS_NONE, method, now);
+        hpx_calls_set_pending(c, HPX_CALLS_NONE, method, now);
     } else {
         publish(c, HPX_CALLS_NONE);
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* event.h: the wire format between a profiled thread and the aggregator: what lies in a ring.
+/* event.h: the format of the records in a ring, between a profiled thread and the aggregator.
  *
- * A record is a 16-byte head and a body of a multiple of 16 bytes. It lives in one process on one machine: native byte order,
- * no versions. A stack needs no copy: a frame has the layout that AsyncGetCallTrace writes.
+ * A record is a 16-byte head and a body of a multiple of 16 bytes. It never leaves the process: native byte order, no versions. Stacks
+ * are not copied: a frame has the layout that AsyncGetCallTrace writes.
  *
- * Stacks are sent once. A thread keeps a small direct-mapped table of stack hashes; the slot number is the stack's name between
- * this thread and the aggregator until the same thread defines the slot anew. The ring keeps the order, so a slot always means its
- * last definition; no number is shared between threads, and none is ever used up. */
+ * A thread sends a stack once. It keeps a small direct-mapped table of stack hashes; the slot number names the stack to the aggregator
+ * until the thread redefines the slot. The ring keeps the order, so a slot always means its last definition. Threads share no numbers,
+ * and numbers do not run out. */
 #ifndef HPX_EVENT_H
 #define HPX_EVENT_H
 
@@ -16,7 +16,7 @@
 #define HPX_EV_MAX_BYTES ((size_t)65535 * HPX_EV_UNIT) /* `units` is 16 bits */
 
 enum hpx_ev_kind {
-    HPX_EV_PAD = 1,        /* skip; made by the ring at its wrap */
+    HPX_EV_PAD = 1,        /* skip it; the ring writes it at its wrap */
     HPX_EV_SAMPLE_DEF,     /* id = slot, stamp = weight; body: 16 bytes of hash (struct hpx_ev_hash), then the frames, leaf first */
     HPX_EV_SAMPLE,         /* id = slot defined before by this thread, stamp = weight; no body */
     HPX_EV_SAMPLE_UNKNOWN, /* id = enum hpx_unknown, stamp = weight; no body: a sample without a stack */
@@ -25,14 +25,24 @@ enum hpx_ev_kind {
      */
     HPX_EV_ENTER,  /* no body */
     HPX_EV_EXIT,   /* no body */
-    HPX_EV_THROWN, /* no body: left by an exception */
-    HPX_EV_LEAF,   /* no body: calls in a row that called nothing; stamp = HPX_EV_LEAF_STAMP */
-    HPX_EV_FLOOR,  /* no body; id = a number: the calls behind it are above the floor (pipeline/deep.h) */
-    HPX_EV_FALL,   /* no body; id = that of a FLOOR, stamp = calls above it that can be open still: others have returned, said or not */
+    HPX_EV_THROWN, /* no body: exit by an exception */
+    HPX_EV_LEAF,   /* no body: consecutive calls that called nothing; stamp = HPX_EV_LEAF_STAMP */
+    HPX_EV_FLOOR,  /* no body; id = a number: calls after it are above the floor (pipeline/stack_limit.h) */
+    HPX_EV_FALL,   /* no body; id = that of a FLOOR, stamp = most calls above it that can still be open: the others have returned, even
+                      without an EXIT */
     HPX_EV_SWITCH, /* struct hpx_ev_switch */
     HPX_EV_GAP,    /* struct hpx_ev_gap */
-    HPX_EV_TICK, /* no body: a signal of the CPU clock, of times=sampled; stamp = ns that it stands for; id = the method whose enter is kept
-                  * back and comes behind it, 0: none is */
+    HPX_EV_TICK,   /* no body: a signal of the CPU clock, of times=sampled; stamp = ns that it stands for; id = the method whose enter is
+                    * pending   and comes behind it, 0: none is */
+    HPX_EV_PLACE,  /* no body: as COUNT, but counted under the open call */
+    HPX_EV_PLACE_MULTI, /* no body: as COUNT_MULTI, but counted under the open call */
+    /* Allocations. id = id of the site (pipeline/site_ids.h), stamp = size of the object in bytes. SITE_DEF to COUNT_MULTI: kinds of
+     * allocations. */
+    HPX_EV_SITE_DEF, /* definition and first object of a site; body: struct hpx_ev_hash, struct hpx_ev_site, frames, leaf first */
+    HPX_EV_ALLOC,    /* no body */
+    /* sites=counts: id = id of a place in the code (HPX_MSG_SITES). */
+    HPX_EV_COUNT,       /* no body: an object (stamp = 0) or an array (stamp = its bytes) */
+    HPX_EV_COUNT_MULTI, /* no body: all arrays of one dimension of a multianewarray; stamp = HPX_EV_MULTI_STAMP */
 };
 
 struct hpx_ev_head {
@@ -46,42 +56,55 @@ struct hpx_ev_hash {
     uint64_t lo, hi;
 };
 
-/* Calls of one method in a row, none of which called another: their number and the sum of their times. */
+/* Consecutive calls of one method, none of which called another: their number and the sum of their times. */
 #define HPX_EV_LEAF_NS_BITS          40
 #define HPX_EV_LEAF_STAMP(calls, ns) ((uint64_t)(calls) << HPX_EV_LEAF_NS_BITS | (ns))
 #define HPX_EV_LEAF_CALLS(stamp)     ((stamp) >> HPX_EV_LEAF_NS_BITS)
 #define HPX_EV_LEAF_NS(stamp)        ((stamp) & ((UINT64_C(1) << HPX_EV_LEAF_NS_BITS) - 1))
 
-/* From here on the calls of this thread are those of another call stack (a virtual thread was mounted or left). head.stamp = now. */
+/* From here on, calls of this thread belong to another call stack (a virtual thread was mounted or unmounted). head.stamp = now. */
 struct hpx_ev_switch {
     struct hpx_ev_head head;
     uint64_t key;  /* of the stack; 0: the thread's own */
-    uint64_t turn; /* how many threads have had it before: the next one's records wait for those of the last; HPX_EV_NO_TURN: not known */
+    uint64_t turn; /* how many threads have had it before: the next one's records wait for those of the last */
 };
-#define HPX_EV_NO_TURN UINT64_MAX
 
-/* Events were lost here. head.id = their number (at most UINT32_MAX), head.stamp = now. What is known keeps the depth of the stack right.
- */
+/* Events were lost here. head.id = their number (at most UINT32_MAX), head.stamp = now. The fields keep the depth of the stack right. */
 struct hpx_ev_gap {
     struct hpx_ev_head head;
-    uint32_t returned; /* calls open before that have returned */
-    uint32_t entered;  /* calls begun since that are still open */
-    uint64_t calls;    /* calls begun in it, the open ones included */
+    uint32_t returned; /* calls open before the gap that have returned */
+    uint32_t entered;  /* calls begun in the gap that are still open */
+    uint64_t calls;    /* calls begun in the gap, open ones included */
 };
 
-/* One frame: bci as AsyncGetCallTrace gives it (< 0: native or unknown), method = the jmethodID as a number, never followed.
- * `pad` must be 0 before the frames are hashed: AsyncGetCallTrace leaves what was there. */
+/* n arrays of `bytes` bytes each in dimension `level`, 0 the outermost. Sizes are multiples of 8. A value that does not fit is clamped. */
+#define HPX_EV_MULTI_STAMP(level, n, bytes)                                                                                                \
+    ((uint64_t)((level) < 15 ? (level) : 15) << 60 | (uint64_t)((n) < 0x7fffffff ? (n) : 0x7fffffff) << 29 |                               \
+     (uint64_t)((bytes) / 8 < 0x1fffffff ? (bytes) / 8 : 0x1fffffff))
+#define HPX_EV_MULTI_LEVEL(stamp) ((uint32_t)((stamp) >> 60))
+#define HPX_EV_MULTI_N(stamp)     ((stamp) >> 29 & 0x7fffffff)
+#define HPX_EV_MULTI_BYTES(stamp) (((stamp)&0x1fffffff) * 8)
+
+struct hpx_ev_site {
+    uint32_t klass; /* number of the object's class (HPX_MSG_SITE_CLASS); 0: unknown */
+    uint32_t pad;
+    uint64_t bytes; /* sites=sampled: size in bytes of every object with this id; else 0 */
+};
+
+/* One frame: bci as AsyncGetCallTrace gives it (< 0: native or unknown), method = the jmethodID as a number, never followed. Clear `pad`
+ * before hashing the frames: AsyncGetCallTrace does not write it. */
 struct hpx_ev_frame {
     int32_t bci;
     uint32_t pad;
     uint64_t method;
 };
 
-/* The method of a frame that stands for an enum hpx_unknown: no address, and no count of ids, is so high. */
+/* The method of a frame that stands for an enum hpx_unknown; above any address and any id. */
 #define HPX_EV_METHOD_OF(why) (UINT64_MAX - (uint64_t)(why))
 
 /* Most frames of a stack: a definition then has 2 + 2049 units. */
-#define HPX_MAX_DEPTH 2048
+#define HPX_MAX_DEPTH             2048
+#define HPX_EV_SITE_BYTES(frames) (HPX_EV_SAMPLE_BYTES(frames) + sizeof(struct hpx_ev_site))
 #define HPX_EV_SAMPLE_BYTES(frames)                                                                                                        \
     (sizeof(struct hpx_ev_head) + sizeof(struct hpx_ev_hash) + (size_t)(frames) * sizeof(struct hpx_ev_frame))
 
@@ -98,10 +121,10 @@ struct hpx_ev_frame {
     X(THREAD_EXIT, "thread_exit")                                                                                                          \
     X(DEOPT, "deoptimization")                                                                                                             \
     X(SAFEPOINT, "safepoint")                                                                                                              \
-    X(THREAD_ENDED, "thread_ended") /* due when the thread ended, and never sampled */                                                     \
-    X(OTHER, "other")               /* a code that no version known to us gives */                                                         \
+    X(THREAD_ENDED, "thread_ended") /* due at the end of the thread, without a stack */                                                    \
+    X(OTHER, "other")               /* an unknown code of AsyncGetCallTrace */                                                             \
     X(FAULT, "fault")               /* the walk faulted */                                                                                 \
-    X(DRIFTED, "drifted")           /* a frame alone: the callers of the frame above it are not known */
+    X(DRIFTED, "drifted")           /* only as a frame: the callers of the frame above it are unknown */
 
 enum hpx_unknown {
 #define HPX_UNKNOWN_ENUM(sym, name) HPX_UNKNOWN_##sym,
@@ -111,11 +134,11 @@ enum hpx_unknown {
 };
 
 static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT &&
-                  sizeof(struct hpx_ev_hash) == HPX_EV_UNIT,
+                  sizeof(struct hpx_ev_hash) == HPX_EV_UNIT && sizeof(struct hpx_ev_site) == HPX_EV_UNIT,
               "records are made of 16-byte units");
 static_assert(sizeof(struct hpx_ev_switch) == (size_t)2 * HPX_EV_UNIT && sizeof(struct hpx_ev_gap) == (size_t)2 * HPX_EV_UNIT,
               "whole units");
-static_assert(HPX_EV_SAMPLE_BYTES(HPX_MAX_DEPTH + 1) <= HPX_EV_MAX_BYTES, "the longest stack is a record");
+static_assert(HPX_EV_SITE_BYTES(HPX_MAX_DEPTH + 1) <= HPX_EV_MAX_BYTES, "the longest stack is a record");
 static_assert(offsetof(struct hpx_ev_frame, method) == 8, "the layout of AsyncGetCallTrace's frame");
 
 #endif

@@ -1,27 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gate.c: liburcu-bp and one flag. Without _LGPL_SOURCE: the read section is a call into the library, as its licence asks of us. */
+/* gate.c: striped counters and a flag; flags of threads and a barrier. */
 #include "gate.h"
+#include "clock.h"
 
-#include <urcu/urcu-bp.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
-/* What ThreadSanitizer is told of the grace period: all that ran inside a section happens before the end of synchronize. */
-static char grace;
+#define POLL_NS     50000
+#define POLL_MAX_NS 1000000
+#define BARRIER_NS  10000000
+
+static void sleep_ns(long ns)
+{
+    nanosleep(&(struct timespec){0, ns}, NULL);
+}
+
+/* The same one for a thread as long as it lives: glibc's address of the thread, whose distances Fibonacci's multiplier spreads evenly. */
+static struct hpx_gate_stripe *stripe(struct hpx_gate *g)
+{
+    uint64_t self = (uint64_t)(uintptr_t)pthread_self();
+    return &g->stripes[(self * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HPX_GATE_STRIPES_LOG2)];
+}
 
 void hpx_gate_open(struct hpx_gate *g)
 {
     atomic_store_explicit(&g->open, true, memory_order_seq_cst); /* partner: enter */
 }
 
+/* Enter adds, then looks; close stores false, then looks at the counter; all four are seq_cst, in one order. A look of enter that finds the
+ * gate open comes before close's store, so its addition comes before close's look, which finds the counter above 0 until the leave. The 0
+ * that close then finds was made by leaves and refusals, all read-modify-writes: it continues the release of each leave before it, so what
+ * was done inside happens before the end of close. */
 bool hpx_gate_enter(struct hpx_gate *g)
 {
-    /* A closed gate is seen without registering the thread: after the end and in the child of a fork liburcu is left alone. */
+    /* After the end this alone is paid, and those that come do not keep the counters from 0. */
     if (!hpx_gate_is_open(g)) {
         return false;
     }
-    urcu_bp_read_lock();
-    HPX_TESTPOINT(gate_between_lock_and_look);
-    if (!hpx_gate_is_open(g)) {
-        urcu_bp_read_unlock();
+    struct hpx_gate_stripe *s = stripe(g);
+    atomic_fetch_add_explicit(&s->inside, 1, memory_order_seq_cst);
+    HPX_TESTPOINT(gate_between_looks);
+    if (hpx_unlikely(!atomic_load_explicit(&g->open, memory_order_seq_cst))) {
+        atomic_fetch_sub_explicit(&s->inside, 1, memory_order_relaxed); /* nothing was done */
         return false;
     }
     return true;
@@ -29,40 +52,71 @@ bool hpx_gate_enter(struct hpx_gate *g)
 
 void hpx_gate_leave(struct hpx_gate *g)
 {
-    (void)g;
-    hpx_tsan_release(&grace);
-    urcu_bp_read_unlock();
-}
-
-void hpx_gate_shut(struct hpx_gate *g)
-{
-    atomic_store_explicit(&g->open, false, memory_order_seq_cst); /* partner: enter, the sampler's handler */
+    atomic_fetch_sub_explicit(&stripe(g)->inside, 1, memory_order_release); /* partner: close */
 }
 
 void hpx_gate_close(struct hpx_gate *g)
 {
-    hpx_gate_shut(g);
-    HPX_TESTPOINT(gate_shut);
-    hpx_gate_synchronize();
+    atomic_store_explicit(&g->open, false, memory_order_seq_cst); /* partner: enter, the sampler's handler */
 }
 
-void hpx_gate_synchronize(void)
+void hpx_gate_close_and_wait(struct hpx_gate *g)
 {
-    urcu_bp_synchronize_rcu();
-    hpx_tsan_acquire(&grace);
+    hpx_gate_close(g);
+    HPX_TESTPOINT(gate_closed);
+    long ns = POLL_NS;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(g->stripes);) {
+        if (atomic_load_explicit(&g->stripes[i].inside, memory_order_seq_cst) == 0) { /* partner: enter, leave */
+            i++;
+        } else {
+            sleep_ns(ns);
+            ns = ns < POLL_MAX_NS ? 2 * ns : ns;
+        }
+    }
 }
 
-void hpx_gate_before_fork(void)
+void hpx_gate_own_open(struct hpx_gate_own *g)
 {
-    urcu_bp_before_fork();
+    atomic_store_explicit(&g->fenced, false, memory_order_relaxed);
+    atomic_store_explicit(&g->open, true, memory_order_release); /* partner: hpx_gate_own_enter() */
 }
 
-void hpx_gate_after_fork_parent(void)
+void hpx_gate_own_close(struct hpx_gate_own *g)
 {
-    urcu_bp_after_fork_parent();
+    atomic_store_explicit(&g->open, false, memory_order_relaxed);
 }
 
-void hpx_gate_after_fork_child(void)
+void hpx_gate_own_prepare(void)
 {
-    urcu_bp_after_fork_child();
+    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0); /* refused: the other ways remain */
+}
+
+/* All threads of the process pass a full barrier between call and return. The expedited command takes microseconds, but only in a process
+ * that is registered for it. */
+static void barrier_in_all_threads(void)
+{
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0 && syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) {
+        sleep_ns(BARRIER_NS); /* where both are refused: no store waits so long in a processor */
+    }
+}
+
+/* A thread that passes the barrier before its store of the flag looks after it, and finds the gate closed; one that passes it after has its
+ * flag seen by hpx_gate_own_wait(). */
+void hpx_gate_own_close_fenced(struct hpx_gate_own *g)
+{
+    hpx_gate_own_close(g);
+    if (!atomic_exchange_explicit(&g->fenced, true, memory_order_relaxed)) {
+        barrier_in_all_threads();
+    }
+}
+
+bool hpx_gate_own_wait(_Atomic int *inside, uint64_t until_ns)
+{
+    while (atomic_load_explicit(inside, memory_order_acquire)) { /* partner: hpx_gate_own_leave() */
+        if (hpx_clock_mono() > until_ns) {
+            return false;
+        }
+        sleep_ns(POLL_NS);
+    }
+    return true;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* wake.h: a count that anybody raises and a thread sleeps on; the only includer of ck_ec.
+/* wake.h: an event count: any thread posts, threads sleep until the count changes; the only includer of ck_ec.
  *
  * Waiters: any thread, not in signal handlers; a post wakes all. Wakers: any thread, signal handlers too (one locked add, and a futex
- * system call only when somebody sleeps; errno is kept). A wake between hpx_wake_value() and hpx_wake_wait() is never lost: wait returns at
- * once when the value has moved. Order: what was written before hpx_wake_post() is seen after a hpx_wake_value() that shows it (release /
- * acquire). */
+ * system call only if a thread sleeps; errno is kept). A post between hpx_wake_value() and hpx_wake_wait() is never lost: wait returns
+ * at once if the value has changed. Order: a hpx_wake_value() that sees a post also sees all writes before it (release / acquire). */
 #ifndef HPX_WAKE_H
 #define HPX_WAKE_H
 

@@ -3,13 +3,13 @@
  * ms, by its thread's CPU clock: waiting for a core is no reason to want more of them. It then keeps about half of its threads' load, by
  * bytes; the others go where there is room, or to a new drainer. After that two windows pass before the next look, so that it sees what
  * became of it. Drainers give back to the main one, which hands on: one thread decides. */
-#include "call_shard.h"
+#include "call_drainers.h"
 #include "clock.h"
 
 #define CORE         1000u
 #define BUSY_WINDOWS 2u
 #define CALM_WINDOWS 2u
-#define DEEPEST      1000u          /* open calls of a thread that goes over: each is looked up anew */
+#define DEEPEST      1000u          /* most open calls of a thread that moves, because every one is looked up again */
 #define SMALLEST     UINT64_C(4096) /* bytes in a window: less is no load */
 
 /* true: a window has passed; *load: thousandths of a core in it. The first one begins now. */
@@ -32,9 +32,9 @@ static bool window(struct hpx_meter *m, uint64_t ns, uint32_t *load)
 struct split {
     uint64_t all, most; /* of all threads, of the largest */
     uint64_t given;     /* of those that go */
-    struct hpx_shard *s;
+    struct hpx_call_drainers *s;
     uint32_t load, stays;
-    uint32_t expected[HPX_DRAINERS_MAX];
+    uint32_t expected[HPX_CALL_DRAINERS_MAX];
     bool full; /* no drainer takes more, and no other can be had */
 };
 
@@ -67,7 +67,7 @@ static bool divisible(const struct split *p)
 static bool in_this_half(const struct split *p, const struct hpx_thread *t)
 {
     uint64_t n = bytes_of(t);
-    const struct hpx_call_thread *th = t->calls;
+    const struct hpx_call_thread *th = t->call_stacks;
     return n >= SMALLEST && n <= p->all / 2 - (p->given < p->all / 2 ? p->given : p->all / 2) && th->own.depth <= DEEPEST;
 }
 
@@ -81,7 +81,7 @@ static bool goes_home(void *ctx, struct hpx_thread *t)
     return goes;
 }
 
-void hpx_drainer_measure(struct hpx_drainer *d)
+void hpx_call_drainer_measure(struct hpx_call_drainer *d)
 {
     struct split p = {0};
     uint32_t load;
@@ -94,7 +94,7 @@ void hpx_drainer_measure(struct hpx_drainer *d)
     if (atomic_load_explicit(&d->wanted, memory_order_relaxed)) {
         atomic_store_explicit(&d->wanted, false, memory_order_relaxed);
         if (divisible(&p)) {
-            hpx_drainer_give_back(d, goes_home, &p);
+            hpx_call_drainer_give_back(d, goes_home, &p);
         }
     }
     hpx_aggregator_each(&d->a, renew_mark, NULL);
@@ -104,35 +104,35 @@ void hpx_drainer_measure(struct hpx_drainer *d)
 
 static uint32_t least(const struct split *p)
 {
-    uint32_t at = HPX_SHARD_STAYS;
+    uint32_t at = HPX_CALL_DRAINER_NONE;
     for (uint32_t i = 0; i < p->s->running; i++) {
-        at = at == HPX_SHARD_STAYS || p->expected[i] < p->expected[at] ? i : at;
+        at = at == HPX_CALL_DRAINER_NONE || p->expected[i] < p->expected[at] ? i : at;
     }
     return at;
 }
 
-/* Where a thread with this load goes; HPX_SHARD_STAYS: nowhere is it better. */
+/* The best drainer for a thread with this load; HPX_CALL_DRAINER_NONE: no better place. */
 static uint32_t place_for(struct split *p, uint32_t load)
 {
     uint32_t at = least(p);
-    if (at != HPX_SHARD_STAYS && p->expected[at] + load <= p->s->busy) {
+    if (at != HPX_CALL_DRAINER_NONE && p->expected[at] + load <= p->s->busy) {
         return at;
     }
-    if (hpx_shard_start(p->s)) {
+    if (hpx_call_drainers_start(p->s)) {
         return p->s->running - 1;
     }
-    return at != HPX_SHARD_STAYS && p->expected[at] + load + load < p->stays ? at : HPX_SHARD_STAYS;
+    return at != HPX_CALL_DRAINER_NONE && p->expected[at] + load + load < p->stays ? at : HPX_CALL_DRAINER_NONE;
 }
 
 static uint32_t goes_to(void *ctx, struct hpx_thread *t)
 {
     struct split *p = ctx;
     if (!in_this_half(p, t)) {
-        return HPX_SHARD_STAYS;
+        return HPX_CALL_DRAINER_NONE;
     }
     uint64_t n = bytes_of(t);
     uint32_t load = (uint32_t)(p->load * n / p->all), to = place_for(p, load);
-    if (to != HPX_SHARD_STAYS) {
+    if (to != HPX_CALL_DRAINER_NONE) {
         p->given += n;
         p->expected[to] += load;
         p->stays -= load < p->stays ? load : p->stays;
@@ -150,13 +150,13 @@ static void look_at_loads(struct split *p)
 /* Asks one busy drainer to share, if there is room elsewhere; true: asked. */
 static bool ask_one(const struct split *p, uint32_t main_load)
 {
-    struct hpx_shard *s = p->s;
-    bool room = s->running < s->limit || main_load <= s->busy / 2;
+    struct hpx_call_drainers *s = p->s;
+    bool room = hpx_call_drainers_may_start(s) || main_load <= s->busy / 2;
     for (unsigned i = 0; i < s->running; i++) {
         room |= p->expected[i] <= s->busy / 2;
     }
     for (unsigned i = 0; i < s->running && room; i++) {
-        struct hpx_drainer *d = s->drainers[i];
+        struct hpx_call_drainer *d = s->drainers[i];
         if (p->expected[i] >= s->busy && atomic_load_explicit(&d->divisible, memory_order_relaxed)) {
             atomic_store_explicit(&d->wanted, true, memory_order_relaxed);
             return true;
@@ -170,12 +170,12 @@ static bool give_half(struct split *p)
     uint64_t given = p->s->given;
     hpx_aggregator_each(p->s->main, add_bytes, p);
     if (divisible(p)) {
-        hpx_shard_give(p->s, goes_to, p);
+        hpx_call_drainers_give(p->s, goes_to, p);
     }
     return p->s->given > given;
 }
 
-static void measure(struct hpx_shard *s)
+static void measure(struct hpx_call_drainers *s)
 {
     uint32_t load;
     if (s->limit == 0 || !window(&s->meter, s->window_ns, &load)) {
@@ -196,10 +196,10 @@ static void measure(struct hpx_shard *s)
 /* A SWITCH may be in a drainer's ring, committed before one that the main table makes wait. So its patience and its admissions
  * (call_switch.c) go by passes that each drainer has passed by, too: two ends of a pass there, behind the one before here. Known before the
  * next pass looks for new threads: what came back with them is then among them. */
-static void hold(struct hpx_shard *s)
+static void hold(struct hpx_call_drainers *s)
 {
     bool passed = s->table->hold, waits = false;
-    uint64_t now[HPX_DRAINERS_MAX] = {0};
+    uint64_t now[HPX_CALL_DRAINERS_MAX] = {0};
     for (unsigned i = 0; i < s->running; i++) {
         now[i] = atomic_load_explicit(&s->drainers[i]->passes, memory_order_acquire); /* partner: a drainer's pass_end() */
         passed = passed && now[i] >= s->drainers[i]->seen + 2;
@@ -218,7 +218,7 @@ static void hold(struct hpx_shard *s)
     }
 }
 
-void hpx_shard_balance(struct hpx_shard *s)
+void hpx_call_drainers_balance(struct hpx_call_drainers *s)
 {
     measure(s);
     hold(s);

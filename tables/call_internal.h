@@ -7,14 +7,14 @@
 
 /* More room for open calls; false without memory. */
 bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s);
-/* stamp: th's clock. false: the stack is another thread's, or was not yet had by those before: the records have to wait. */
+/* stamp: th's clock. false: another thread has the stack, or earlier owners have not had it yet, so the records must wait. */
 bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev, uint64_t stamp);
-/* The stack that th is on is no thread's, th on its own; stamp: th's clock. */
+/* Detaches th's current stack and puts th on its own; stamp: th's clock. */
 void hpx_calltab_leave_stack(struct hpx_calltab *t, struct hpx_call_thread *th, uint64_t stamp);
-/* Keeps the records of calls from ev on, for later. Returns as hpx_calltab_apply(). */
+/* Stores the records of calls from ev on, for later. Returns as hpx_calltab_apply(). */
 const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end);
-/* Applies what waits; stacks are taken from whoever has them. */
+/* Applies waiting records; takes stacks from other threads. */
 void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th);
 
 #endif

@@ -72,9 +72,9 @@ void hpx_calltab_leave_stack(struct hpx_calltab *t, struct hpx_call_thread *th, 
     s->on = NULL;
     th->now = &th->own;
     if (s != &th->own && s->depth + s->over == 0) {
-        drop_stack(t, s); /* it has ended, or not begun: nothing is lost with it */
+        drop_stack(t, s); /* it has ended or not started: nothing is lost */
     } else {
-        s->turn += s->turn != HPX_EV_NO_TURN;
+        s->turn++;
     }
 }
 
@@ -93,11 +93,11 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
     struct hpx_call_stack *s = &th->own;
     if (ev->key != 0) {
         const uint32_t *slot = find(t, ev->key);
-        if (!slot && ev->turn != 0 && ev->turn != HPX_EV_NO_TURN && !th->admitted) {
+        if (!slot && ev->turn != 0 && !th->admitted) {
             return false;
         }
         s = slot ? stack_at(t, slot[0] - 1) : new_stack(t, ev, th->root);
-        if (s && (s->on || (s->turn != ev->turn && s->turn != HPX_EV_NO_TURN && ev->turn != HPX_EV_NO_TURN))) {
+        if (s && (s->on || s->turn != ev->turn)) {
             return false;
         }
         th->admitted = false;

@@ -15,9 +15,10 @@ int hpx_calltab_init(struct hpx_calltab *t, const struct hpx_calltab_config *cfg
     *t = (struct hpx_calltab){.cfg = *cfg, .changed = HPX_CALL_LAST, .last_changed = HPX_CALL_LAST};
     hpx_vec_init(&t->costs, sizeof(struct hpx_call_entry));
     hpx_vec_init(&t->stacks, sizeof(struct hpx_call_stack));
+    hpx_vec_init(&t->allocs, sizeof(struct hpx_call_alloc));
     t->scratch = malloc((cfg->depth ? cfg->depth : 1u) * sizeof(*t->scratch));
     if (!t->scratch || hpx_traces_init(&t->traces) != 0 || hpx_slots_init(&t->edges, WORDS, 0) != 0 ||
-        hpx_slots_init(&t->keys, 2, 0) != 0) {
+        hpx_slots_init(&t->keys, 2, 0) != 0 || hpx_intern_init(&t->alloc_index, 0) != 0) {
         hpx_calltab_fini(t);
         return -HPX_E_NOMEM;
     }
@@ -39,6 +40,8 @@ void hpx_calltab_fini(struct hpx_calltab *t)
     hpx_traces_fini(&t->traces);
     hpx_vec_fini(&t->costs);
     hpx_vec_fini(&t->stacks);
+    hpx_vec_fini(&t->allocs);
+    hpx_intern_fini(&t->alloc_index);
     hpx_slots_fini(&t->edges, WORDS);
     hpx_slots_fini(&t->keys, 2);
     free(t->scratch);
@@ -192,7 +195,7 @@ static inline void leave(struct hpx_calltab *t, struct hpx_call_stack *s, uint32
     }
 }
 
-/* What is open above the floor, but for the outermost ones, has returned, and its exits were not said. */
+/* Closes the calls above the floor, except the outermost ones: they have returned without an exit. */
 static void fall(struct hpx_calltab *t, struct hpx_call_stack *s, const struct hpx_ev_head *ev, uint64_t now)
 {
     while (s->floor_id == ev->id && s->depth > s->floor + ev->stamp) {
@@ -251,11 +254,11 @@ static void tick(struct hpx_calltab *t, struct hpx_call_thread *th, const struct
 static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_gap *g, uint64_t now)
 {
     struct hpx_call_stack *s = th->now;
-    t->outside_ns += s->depth + s->over == 0 ? th->early : 0; /* the call that was kept back is lost: else its time is its caller's */
+    t->outside_ns += s->depth + s->over == 0 ? th->early : 0; /* the call that was pending is lost: else its time is its caller's */
     th->early = 0;
     s->floor_id = 0; /* calls below it may be among those that returned */
     t->lost_events += g->head.id;
-    t->lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, kept back then and lost since */
+    t->lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, pending then and lost since */
     th->ahead_calls = th->ahead_ns = 0;
     for (uint32_t i = 0; i < g->returned && s->depth + s->over > 0; i++) {
         leave(t, s, s->frames[s->depth].method, now);
@@ -265,9 +268,40 @@ static void gap(struct hpx_calltab *t, struct hpx_call_thread *th, const struct 
     }
 }
 
-/* sampled is constant in each of its two copies. */
+/* The counter of this node, place and level, new if needed. NULL: no memory. */
+static struct hpx_call_alloc *alloc_of(struct hpx_calltab *t, uint32_t node, uint32_t place, uint32_t level)
+{
+    const uint32_t key[4] = {node, place, level, 0};
+    struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
+    uint32_t at = hpx_intern_find(&t->alloc_index, h);
+    if (hpx_likely(at != HPX_INTERN_NONE)) {
+        return hpx_vec_at(&t->allocs, at);
+    }
+    struct hpx_call_alloc *a = hpx_intern_reserve(&t->alloc_index) == 0 ? hpx_vec_push(&t->allocs) : NULL;
+    if (a) {
+        hpx_intern_put(&t->alloc_index, h, t->allocs.len - 1);
+        *a = (struct hpx_call_alloc){.node = node, .place = place, .level = level};
+    }
+    return a;
+}
+
+static void allocated(struct hpx_calltab *t, const struct hpx_call_stack *s, const struct hpx_ev_head *ev)
+{
+    bool multi = ev->kind == HPX_EV_PLACE_MULTI;
+    uint32_t node = s->frames[s->depth].node;
+    struct hpx_call_alloc *a = node != HPX_INTERN_NONE ? alloc_of(t, node, ev->id, multi ? HPX_EV_MULTI_LEVEL(ev->stamp) : 0) : NULL;
+    uint64_t n = multi ? HPX_EV_MULTI_N(ev->stamp) : 1;
+    if (!a) {
+        t->no_memory += n;
+        return;
+    }
+    a->objects += n;
+    a->bytes += multi ? n * HPX_EV_MULTI_BYTES(ev->stamp) : ev->stamp;
+}
+
+/* from_ticks is constant in each of its two copies. */
 static inline __attribute__((always_inline)) const struct hpx_ev_head *
-apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev, const struct hpx_ev_head *end, const bool sampled)
+apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev, const struct hpx_ev_head *end, const bool from_ticks)
 {
     struct hpx_call_stack *s = th->now;
     uint64_t offset = th->offset, last = th->last;
@@ -275,23 +309,23 @@ apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_hea
     for (; ev < end; ev = hpx_ring_next(ev, end)) {
         switch (ev->kind) {
         case HPX_EV_ENTER:
-            last = sampled ? last : ev->stamp;
-            enter(t, s, ev->id, last - offset - (sampled ? take_early(th) : 0));
+            last = from_ticks ? last : ev->stamp;
+            enter(t, s, ev->id, last - offset - (from_ticks ? take_early(th) : 0));
             break;
         case HPX_EV_EXIT:
         case HPX_EV_THROWN:
-            last = sampled ? last : ev->stamp;
+            last = from_ticks ? last : ev->stamp;
             leave(t, s, ev->id, last - offset);
             break;
         case HPX_EV_LEAF:
-            if (hpx_unlikely(th->ahead_calls > 0 || (sampled && th->early > 0))) {
+            if (hpx_unlikely(th->ahead_calls > 0 || (from_ticks && th->early > 0))) {
                 rest_of_leafs(t, th, ev);
             } else {
                 leafs(t, s, ev->id, HPX_EV_LEAF_CALLS(ev->stamp), HPX_EV_LEAF_NS(ev->stamp));
             }
             break;
         case HPX_EV_GAP:
-            last = sampled ? last : ev->stamp;
+            last = from_ticks ? last : ev->stamp;
             gap(t, th, (const struct hpx_ev_gap *)(const void *)ev, last - offset);
             break;
         case HPX_EV_FLOOR:
@@ -302,7 +336,7 @@ apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_hea
             fall(t, s, ev, last - offset);
             break;
         case HPX_EV_SWITCH:
-            th->last = last = sampled ? last : ev->stamp;
+            th->last = last = from_ticks ? last : ev->stamp;
             th->carrier = true;
             if (t->cfg.apart || !hpx_calltab_switch(t, th, (const struct hpx_ev_switch *)(const void *)ev, last)) {
                 return hpx_calltab_postpone(t, th, ev, end);
@@ -311,8 +345,12 @@ apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_hea
             offset = th->offset;
             break;
         case HPX_EV_TICK:
-            last += sampled ? ev->stamp : 0;
+            last += from_ticks ? ev->stamp : 0;
             tick(t, th, ev);
+            break;
+        case HPX_EV_PLACE:
+        case HPX_EV_PLACE_MULTI:
+            allocated(t, s, ev);
             break;
         case HPX_EV_PAD:
             break;
@@ -331,7 +369,7 @@ const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_ca
     if (hpx_unlikely(th->backlog.n > 0 && !th->backlog.applying)) {
         return hpx_calltab_postpone(t, th, ev, end);
     }
-    return t->cfg.sampled ? apply(t, th, ev, end, true) : apply(t, th, ev, end, false);
+    return t->cfg.times_from_ticks ? apply(t, th, ev, end, true) : apply(t, th, ev, end, false);
 }
 
 void hpx_calltab_pending(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_calls_pending *p)
@@ -488,6 +526,31 @@ static uint32_t twin_of(struct hpx_calltab *to, const struct hpx_calltab *from, 
     return e->twin == 0 ? HPX_INTERN_NONE : e->twin - 1;
 }
 
+/* What there is no memory for is counted as lost. */
+static void merge_allocs(struct hpx_calltab *to, struct hpx_calltab *from)
+{
+    for (uint32_t i = 0; i < from->allocs.len; i++) {
+        struct hpx_call_alloc *a = hpx_vec_at(&from->allocs, i);
+        uint32_t twin = a->objects > 0 ? twin_of(to, from, a->node) : HPX_INTERN_NONE;
+        struct hpx_call_alloc *b = twin != HPX_INTERN_NONE ? alloc_of(to, twin, a->place, a->level) : NULL;
+        if (b) {
+            b->objects += a->objects;
+            b->bytes += a->bytes;
+        } else {
+            to->no_memory += a->objects;
+        }
+        a->objects = a->bytes = 0;
+    }
+}
+
+void hpx_calltab_clear_allocs(struct hpx_calltab *t)
+{
+    for (uint32_t i = 0; i < t->allocs.len; i++) {
+        struct hpx_call_alloc *a = hpx_vec_at(&t->allocs, i);
+        a->objects = a->bytes = 0;
+    }
+}
+
 bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_t limit)
 {
     uint64_t *a[] = {&to->calls,     &to->stray,  &to->resynced, &to->lost_calls, &to->lost_events,
@@ -507,6 +570,9 @@ bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_
         }
         hpx_calltab_settle(from, 1);
     }
+    if (from->changed == HPX_CALL_LAST) {
+        merge_allocs(to, from);
+    }
     for (size_t i = 0; i < HPX_ARRAY_LEN(a) && from->changed == HPX_CALL_LAST; i++) {
         *a[i] += *b[i];
         *b[i] = 0;
@@ -516,5 +582,6 @@ bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_
 
 size_t hpx_calltab_bytes(const struct hpx_calltab *t)
 {
-    return hpx_traces_bytes(&t->traces) + t->costs.bytes + t->edges.bytes + t->keys.bytes + t->stacks.bytes + t->stack_bytes;
+    return hpx_traces_bytes(&t->traces) + t->costs.bytes + t->edges.bytes + t->keys.bytes + t->stacks.bytes + t->stack_bytes +
+           t->allocs.bytes + hpx_intern_bytes(&t->alloc_index);
 }

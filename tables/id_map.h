@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* id_map.h: from a 64-bit key (a jmethodID) to a dense number; exact, 4 bytes a slot and 8 a number.
  *
- * Nothing is forgotten. One owner thread; nobody else reads. */
+ * Entries are never removed. Only the owner thread reads and writes. */
 #ifndef HPX_ID_MAP_H
 #define HPX_ID_MAP_H
 
@@ -26,8 +26,8 @@ int hpx_id_map_init(struct hpx_id_map *m); /* 0, -HPX_E_NOMEM */
 void hpx_id_map_fini(struct hpx_id_map *m);
 /* The number last bound to the key, or HPX_INTERN_NONE. */
 uint32_t hpx_id_map_find(const struct hpx_id_map *m, uint64_t key);
-/* Binds the key to the next number, which is returned; a number that it had before keeps its key but is no longer found.
- * HPX_INTERN_NONE without memory (nothing changed). */
+/* Binds the key to the next number and returns it; an earlier number of the key keeps the key but is no longer found. HPX_INTERN_NONE
+ * without memory (nothing changed). */
 uint32_t hpx_id_map_bind(struct hpx_id_map *m, uint64_t key);
 static inline uint32_t hpx_id_map_len(const struct hpx_id_map *m)
 {

@@ -8,8 +8,7 @@
 /* Room that any signature of n bytes needs. */
 #define HPX_JAVA_NAME_MAX(n) (2 * (n) + 8)
 
-/* Writes at most HPX_JAVA_NAME_MAX(n) bytes, without a terminator; returns their number. A text that is no signature is kept, with '/' as
- * '.'. */
+/* Writes at most HPX_JAVA_NAME_MAX(n) bytes, without a terminator; returns their number. Other text is copied, with '.' for '/'. */
 size_t hpx_java_name(char *to, const char *signature, size_t n);
 
 #endif

@@ -41,7 +41,7 @@ uint32_t hpx_methods_new_class(struct hpx_methods *t, struct hpx_msg_class *said
     struct hpx_class *c = hpx_methods_class(t, klass);
     t->free = c->next_free;
     *c = (struct hpx_class){.said = said};
-    t->living++;
+    t->live++;
     t->said_bytes += said->m.size;
     return klass;
 }
@@ -114,7 +114,7 @@ void hpx_methods_forget(struct hpx_methods *t, uint32_t klass)
         }
     }
     t->said_bytes -= c->said->m.size;
-    t->living--;
+    t->live--;
     free(c->said);
     c->said = NULL;
     if (c->nsampled == 0) {
@@ -141,7 +141,7 @@ uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, uint32_t klass)
         t->sampled.len--;
         return HPX_INTERN_NONE;
     }
-    *s = (struct hpx_sampled){.klass = klass, .shown = HPX_INTERN_NONE};
+    *s = (struct hpx_sampled){.klass = klass, .symbolized = HPX_INTERN_NONE};
     hpx_methods_class(t, klass)->nsampled += klass != 0;
     return t->sampled.len - 1;
 }
@@ -162,7 +162,7 @@ struct hpx_sampled *hpx_methods_pseudo(struct hpx_methods *t)
 {
     struct hpx_sampled *s = hpx_vec_push(&t->sampled);
     if (s) {
-        *s = (struct hpx_sampled){.shown = HPX_INTERN_NONE, .state = HPX_SAMPLED_SETTLED};
+        *s = (struct hpx_sampled){.symbolized = HPX_INTERN_NONE, .state = HPX_SAMPLED_SETTLED};
         t->npseudo++;
     }
     return s;

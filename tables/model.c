@@ -28,32 +28,46 @@ void *hpx_model_scratch(struct hpx_scratch *s, size_t n)
     return s->at;
 }
 
-uint32_t hpx_model_show_pseudo(struct hpx_model *m, const char *name)
+uint32_t hpx_model_symbolize_pseudo(struct hpx_model *m, const char *name)
 {
     static const char class_name[] = "hprofx.unknown";
     uint32_t c = hpx_strings_intern(&m->strings, class_name, sizeof(class_name) - 1);
     uint32_t n = hpx_strings_intern(&m->strings, name, strlen(name));
-    return c && n ? hpx_shown_method(&m->shown, m->cfg.class_event ? HPX_SERIAL_CLASS : 0, c, n, 0, 0) : HPX_INTERN_NONE;
+    return c && n ? hpx_symbolized_method(&m->symbolized, m->cfg.class_event ? HPX_SERIAL_CLASS : 0, c, n, 0, 0) : HPX_INTERN_NONE;
 }
 
 /* Made at the start, so that a loss can be shown when memory is short. */
 static bool make_pseudos(struct hpx_model *m)
 {
-    m->shown_unnamed = hpx_model_show_pseudo(m, "method");
-    m->shown_unloaded = hpx_model_show_pseudo(m, "unloaded_class");
-    if (m->shown_unnamed == HPX_INTERN_NONE || m->shown_unloaded == HPX_INTERN_NONE) {
+    m->symbolized_unnamed = hpx_model_symbolize_pseudo(m, "method");
+    m->symbolized_unloaded = hpx_model_symbolize_pseudo(m, "unloaded_class");
+    if (m->symbolized_unnamed == HPX_INTERN_NONE || m->symbolized_unloaded == HPX_INTERN_NONE) {
         return false;
     }
     for (uint32_t i = 0; i <= HPX_PSEUDO_METHOD; i++) {
-        uint32_t shown = i < HPX_UNKNOWN_COUNT ? hpx_model_show_pseudo(m, unknown_names[i]) : m->shown_unnamed;
-        struct hpx_sampled *s = shown != HPX_INTERN_NONE ? hpx_methods_pseudo(&m->methods) : NULL;
+        uint32_t symbolized = i < HPX_UNKNOWN_COUNT ? hpx_model_symbolize_pseudo(m, unknown_names[i]) : m->symbolized_unnamed;
+        struct hpx_sampled *s = symbolized != HPX_INTERN_NONE ? hpx_methods_pseudo(&m->methods) : NULL;
         if (!s) {
             return false;
         }
-        s->shown = shown;
+        s->symbolized = symbolized;
     }
     return true;
 }
+
+void hpx_model_add_table(struct hpx_model *m, const struct hpx_table *table, void *self)
+{
+    uint32_t number = m->ntables++;
+    assert(number < HPX_TABLES_MAX && table->first <= table->last && table->last < HPX_TABLES_KINDS);
+    m->tables[number].table = table;
+    m->tables[number].self = self;
+    for (uint32_t kind = table->first; kind <= table->last; kind++) {
+        assert(m->table_of[kind] == 0);
+        m->table_of[kind] = (uint8_t)(number + 1);
+    }
+}
+
+static const struct hpx_table samples_table;
 
 struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
 {
@@ -62,13 +76,14 @@ struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
         return NULL;
     }
     m->cfg = *cfg;
+    hpx_model_add_table(m, &samples_table, m);
     hpx_model_sweep_init(m);
     hpx_arena_init(&m->lines);
     hpx_vec_init(&m->past, sizeof(struct hpx_past));
     hpx_vec_init(&m->past_costs, sizeof(struct hpx_past_cost));
     if (hpx_strings_init(&m->strings) != 0 || hpx_methods_init(&m->methods) != 0 || hpx_traces_init(&m->traces) != 0 ||
-        hpx_shown_init(&m->shown, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m) ||
-        (cfg->class_event && hpx_shown_number_frames(&m->shown) != 0) || (cfg->calls && !hpx_model_calls_init(m))) {
+        hpx_symbolized_init(&m->symbolized, &m->strings) != 0 || hpx_threads_init(&m->threads) != 0 || !make_pseudos(m) ||
+        (cfg->class_event && hpx_symbolized_number_frames(&m->symbolized) != 0) || (cfg->calls && !hpx_model_calls_init(m))) {
         hpx_model_destroy(m);
         return NULL;
     }
@@ -83,7 +98,7 @@ void hpx_model_destroy(struct hpx_model *m)
     hpx_strings_fini(&m->strings);
     hpx_methods_fini(&m->methods);
     hpx_traces_fini(&m->traces);
-    hpx_shown_fini(&m->shown);
+    hpx_symbolized_fini(&m->symbolized);
     hpx_threads_fini(&m->threads);
     if (m->cfg.calls) {
         hpx_model_calls_fini(m);
@@ -115,7 +130,7 @@ static struct hpx_thread_slots *give_slots(struct hpx_model *m, struct hpx_threa
     return s;
 }
 
-static bool tell(struct hpx_model *m, uint32_t serial, const struct hpx_msg_thread_start *begun)
+static bool announce(struct hpx_model *m, uint32_t serial, const struct hpx_msg_thread_start *begun)
 {
     if (!m->cfg.thread_event) {
         return true;
@@ -134,26 +149,23 @@ static void thread_end(struct hpx_model *m, uint64_t key)
 {
     uint32_t serial = hpx_threads_remove(&m->threads, key);
     if (serial) {
-        (void)tell(m, serial, NULL);
+        (void)announce(m, serial, NULL);
     }
 }
 
 /* Owns msg. */
 static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
 {
-    thread_end(m, msg->key); /* one that ended untold: without memory, or a native thread that never detached */
+    thread_end(m, msg->key); /* one that ended unannounced: without memory, or a native thread that never detached */
     uint32_t serial = hpx_threads_add(&m->threads, msg->key);
     if (!serial) {
-        hpx_count(&m->counters, HPX_C_THREADS_UNTOLD, 1);
-    } else if (!tell(m, serial, msg)) {
+        hpx_count(&m->counters, HPX_C_THREADS_UNANNOUNCED, 1);
+    } else if (!announce(m, serial, msg)) {
         (void)hpx_threads_remove(&m->threads, msg->key); /* so it has no end, and its traces are the unknown thread's */
         serial = 0;
     }
-    if (msg->thread && serial) {
-        (void)give_slots(m, msg->thread, serial); /* tried again at its first event */
-    }
-    if (msg->other && serial) {
-        (void)give_slots(m, msg->other, serial);
+    for (uint32_t i = 0; serial && i < msg->nthreads; i++) {
+        (void)give_slots(m, msg->threads[i], serial); /* tried again at its first event */
     }
     if (serial && m->cfg.thread_event) {
         hpx_threads_keep(&m->threads, msg->key, msg);
@@ -162,33 +174,44 @@ static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
     }
 }
 
-bool hpx_model_retell(struct hpx_model *m)
+bool hpx_model_replay(struct hpx_model *m)
 {
-    const struct hpx_thread_entry **living = hpx_model_scratch(&m->stack, m->threads.all.len * sizeof(struct hpx_thread_entry *));
-    uint32_t n = living ? hpx_threads_list(&m->threads, living) : 0;
-    bool told = living != NULL;
+    const struct hpx_thread_entry **live = hpx_model_scratch(&m->stack, m->threads.all.len * sizeof(struct hpx_thread_entry *));
+    uint32_t n = live ? hpx_threads_list(&m->threads, live) : 0;
+    bool announced = live != NULL;
     for (uint32_t i = 0; i < n; i++) {
-        told = tell(m, living[i]->serial, living[i]->said) && told;
+        announced = announce(m, live[i]->serial, live[i]->said) && announced;
     }
     for (uint32_t i = 1; m->cfg.class_event && i < m->methods.classes.len; i++) {
         if (hpx_methods_class(&m->methods, i)->said) {
-            told = hpx_model_tell_class(m, i, false) && told;
+            announced = hpx_model_announce_class(m, i, false) && announced;
         }
     }
-    return told;
+    return announced;
 }
 
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t)
 {
     hpx_counters_add(&m->counters, &t->counters);
+    for (uint32_t i = 0; i < m->ntables; i++) {
+        if (m->tables[i].table->thread_gone) {
+            m->tables[i].table->thread_gone(m->tables[i].self, t);
+        }
+    }
     if (t->model) {
         m->slots_bytes -= sizeof(struct hpx_thread_slots);
         free(t->model);
         t->model = NULL;
     }
-    if (t->calls) {
-        hpx_model_calls_gone(m, t);
+}
+
+static bool message_of_a_table(struct hpx_model *m, struct hpx_msg *msg)
+{
+    bool taken = false;
+    for (uint32_t i = 0; i < m->ntables && !taken; i++) {
+        taken = m->tables[i].table->message && m->tables[i].table->message(m->tables[i].self, msg);
     }
+    return taken;
 }
 
 bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
@@ -213,7 +236,7 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
         thread_end(m, ((const struct hpx_msg_thread_end *)(const void *)msg)->key);
         break;
     default:
-        return false;
+        return message_of_a_table(m, msg);
     }
     free(msg);
     return true;
@@ -226,7 +249,7 @@ bool hpx_model_same_frames(const struct hpx_model *m, const struct hpx_raw *raw,
     bool same = raw->nframes == nframes;
     for (uint32_t i = 0; same && i < nframes; i++) {
         const struct hpx_raw_frame *f = &raw->frames[i];
-        uint64_t id = f->sampled < HPX_UNKNOWN_COUNT ? HPX_EV_METHOD_OF(f->sampled) : hpx_methods_id(&m->methods, f->sampled);
+        uint64_t id = f->method < HPX_UNKNOWN_COUNT ? HPX_EV_METHOD_OF(f->method) : hpx_methods_id(&m->methods, f->method);
         same = id == frames[i].method && f->bci == frames[i].bci;
     }
     return same;
@@ -242,12 +265,9 @@ static struct hpx_hash128 raw_key(const struct hpx_model *m, uint64_t lo, uint64
     return hpx_hash128(key, sizeof(key));
 }
 
-/* The raw trace of a definition; HPX_INTERN_NONE without memory. */
-static uint32_t intern_stack(struct hpx_model *m, const struct hpx_ev_head *ev, uint32_t thread)
+uint32_t hpx_model_intern_stack(struct hpx_model *m, const struct hpx_ev_hash *hash, const struct hpx_ev_frame *frames, uint32_t nframes,
+                                uint32_t thread)
 {
-    const struct hpx_ev_hash *hash = (const void *)(ev + 1);
-    const struct hpx_ev_frame *frames = (const void *)(hash + 1);
-    uint32_t nframes = ev->units - 2u;
     struct hpx_hash128 h = raw_key(m, hash->lo, hash->hi, thread);
     uint32_t raw = hpx_traces_find(&m->traces, h);
     if (raw != HPX_INTERN_NONE) {
@@ -260,11 +280,17 @@ static uint32_t intern_stack(struct hpx_model *m, const struct hpx_ev_head *ev, 
     }
     for (uint32_t i = 0; i < nframes; i++) {
         to[i] = (struct hpx_raw_frame){hpx_model_sampled(m, frames[i].method), frames[i].bci};
-        if (to[i].sampled == HPX_INTERN_NONE) {
+        if (to[i].method == HPX_INTERN_NONE) {
             return HPX_INTERN_NONE;
         }
     }
     return hpx_traces_add(&m->traces, h, to, nframes, thread);
+}
+
+static uint32_t intern_sample(struct hpx_model *m, const struct hpx_ev_head *ev, uint32_t thread)
+{
+    const struct hpx_ev_hash *hash = (const void *)(ev + 1);
+    return hpx_model_intern_stack(m, hash, (const void *)(hash + 1), ev->units - 2u, thread);
 }
 
 /* The raw trace of a sample without a stack; HPX_INTERN_NONE without memory. */
@@ -305,7 +331,7 @@ void hpx_model_sample_new_threads(struct hpx_model *m, bool on)
 
 static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const struct hpx_ev_head *ev)
 {
-    uint32_t thread = m->cfg.thread_in_traces ? (slots ? slots->serial : HPX_SERIAL_THREAD) : 0;
+    uint32_t thread = hpx_model_trace_thread(m, slots);
     uint32_t *slot = slots && ev->id < HPX_SLOTS ? &slots->raw[ev->id] : NULL;
     uint32_t raw;
     bool off = slots && slots->off;
@@ -316,7 +342,7 @@ static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const str
         }
         break;
     case HPX_EV_SAMPLE_DEF:
-        raw = ev->units >= 2 ? intern_stack(m, ev, thread) : HPX_INTERN_NONE;
+        raw = ev->units >= 2 ? intern_sample(m, ev, thread) : HPX_INTERN_NONE;
         if (slot) {
             *slot = raw + 1; /* 0, not defined, when there was no memory: the slot's old stack must not be counted instead */
         }
@@ -339,19 +365,46 @@ static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const str
     }
 }
 
+/* Behind a record that is not whole nothing can be read. */
+static bool is_whole(const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
+{
+    bool whole = ev->units > 0 && ev->units <= end - ev;
+    assert(whole);
+    return whole;
+}
+
+static const struct hpx_ev_head *apply_samples(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev,
+                                               const struct hpx_ev_head *end)
+{
+    for (; ev < end && ev->kind <= HPX_EV_SAMPLE_UNKNOWN; ev += ev->units) {
+        if (!is_whole(ev, end)) {
+            return end;
+        }
+        apply(self, t->model, ev);
+    }
+    return ev;
+}
+
+static size_t samples_bytes(const void *self)
+{
+    const struct hpx_model *m = self;
+    return m->past.bytes; /* traces are all tables': hpx_model_trace_bytes() */
+}
+
+static const struct hpx_table samples_table = {
+    .first = HPX_EV_SAMPLE_DEF, .last = HPX_EV_SAMPLE_UNKNOWN, .apply = apply_samples, .bytes = samples_bytes};
+
 void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
 {
-    struct hpx_thread_slots *slots = t->model ? t->model : give_slots(m, t, HPX_SERIAL_THREAD);
     const struct hpx_ev_head *end = ev + n / HPX_EV_UNIT;
-    while (ev < end) {
-        assert(ev->units > 0 && ev->units <= end - ev);
-        if (ev->units == 0 || ev->units > end - ev) {
-            return; /* not a run of whole records: nothing behind it can be read */
-        }
-        if (m->cfg.calls && hpx_calltab_is_kind(ev->kind)) {
-            ev = hpx_model_calls_events(m, t, ev, end);
+    if (!t->model) {
+        (void)give_slots(m, t, HPX_SERIAL_THREAD);
+    }
+    while (ev < end && is_whole(ev, end)) {
+        uint32_t number = ev->kind < HPX_TABLES_KINDS ? m->table_of[ev->kind] : 0;
+        if (number) { /* PAD, and what other sinks read, have none */
+            ev = m->tables[number - 1].table->apply(m->tables[number - 1].self, t, ev, end);
         } else {
-            apply(m, slots, ev);
             ev += ev->units;
         }
     }
@@ -381,18 +434,21 @@ uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why)
 
 uint32_t hpx_model_classes(const struct hpx_model *m)
 {
-    return m->methods.living;
+    return m->methods.live;
 }
 
 size_t hpx_model_trace_bytes(const struct hpx_model *m)
 {
     return hpx_strings_bytes(&m->strings) + m->methods.sampled.bytes + hpx_id_map_bytes(&m->methods.ids) + hpx_traces_bytes(&m->traces) +
-           hpx_shown_bytes(&m->shown) + m->lines.bytes;
+           hpx_symbolized_bytes(&m->symbolized) + m->lines.bytes;
 }
 
 size_t hpx_model_bytes(const struct hpx_model *m)
 {
-    return sizeof(*m) + hpx_model_trace_bytes(m) + hpx_methods_announced_bytes(&m->methods) + hpx_threads_bytes(&m->threads) +
-           m->stack.size + m->name.size + m->slots_bytes + m->past.bytes + m->past_costs.bytes +
-           (m->cfg.calls ? hpx_model_calls_bytes(m) : 0);
+    size_t bytes = sizeof(*m) + hpx_model_trace_bytes(m) + hpx_methods_announced_bytes(&m->methods) + hpx_threads_bytes(&m->threads) +
+                   m->stack.size + m->name.size + m->slots_bytes;
+    for (uint32_t i = 0; i < m->ntables; i++) {
+        bytes += m->tables[i].table->bytes(m->tables[i].self);
+    }
+    return bytes;
 }

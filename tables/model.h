@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* model.h: what the program did, as far as it is known: the tables, and how messages and events change them.
+/* model.h: the tables, and how messages and events change them.
  *
- * One writer: the aggregator's thread calls everything here but the message constructors (any thread, not in signal handlers).
- * Never enters the JVM: a jmethodID and a class reference are numbers that it hands back to the service thread by `resolve`.
+ * One writer: the aggregator's thread calls everything here but the message constructors (any thread, not in signal handlers). Never
+ * enters the JVM: jmethodIDs and class references are numbers that it passes back to the service thread in requests.
  *
- * A sampled stack is a raw trace: (method, bci) frames, counted under its hash. Its printed form - (class name, method name, source, line)
- * - is made at the first snapshot that shows it, when names and lines have come; raw traces that print alike are one trace then.
+ * A sampled stack is a raw trace: (method, bci) frames, counted under its hash. Its printed form - (class name, method name, source,
+ * line) - is created at the first snapshot that shows it, when names and lines are known; raw traces that print alike then become one
+ * trace.
  *
- * Names: those of classes prepared while the program runs come with HPX_MSG_CLASS (`named`), while the class is alive by construction;
- * those of classes loaded before are asked for when first sampled. Lines are always asked for. A class that is gone before its answer is
- * shown as a pseudo frame (names) or "Unknown line" (lines) and counted. A class that is gone is forgotten, but for what was sampled of it
- * (model_sweep.c). What is asked for and not yet answered is missing in this snapshot
- * only: its trace is shown under another serial when the answer has come. */
+ * Names of classes prepared while the program runs come with HPX_MSG_CLASS (`named`), when the class is certainly alive. Names of
+ * earlier classes, and lines if wanted, are requested when first sampled. If a class is unloaded before the answer, its methods show as
+ * a pseudo frame (names) or "Unknown line" (lines) and are counted. Unloaded classes are removed except for their sampled methods
+ * (model_sweep.c). An unanswered request is missing only in this snapshot; after the answer its trace gets another serial. */
 #ifndef HPX_MODEL_H
 #define HPX_MODEL_H
 
@@ -19,10 +19,10 @@
 #include "calls.h"
 #include "snapshot.h"
 
-#define HPX_SLOTS 256u /* stacks that a thread can name by slot (event.h) */
+#define HPX_SLOTS 256u /* slots for stacks per thread (event.h) */
 
-/* Messages of the control lane that the model applies, and those that it sends to the service thread. HPX_MSG_OTHER and above are their
- * owner's. */
+/* Messages of the control lane that the model applies, and those that it sends to the service thread. HPX_MSG_OTHER and above are for
+ * other modules. */
 enum hpx_model_msg {
     HPX_MSG_CLASS = 1,
     HPX_MSG_RESOLVED,
@@ -30,6 +30,9 @@ enum hpx_model_msg {
     HPX_MSG_THREAD_START,
     HPX_MSG_THREAD_END,
     HPX_MSG_METHODS,
+    HPX_MSG_SITE_CLASS, /* those of site_table.h */
+    HPX_MSG_SITES,
+    HPX_MSG_SITE_SIZE,
     HPX_MSG_RESOLVE = 32,
     HPX_MSG_SWEEP,
     HPX_MSG_DROP,
@@ -40,7 +43,7 @@ enum hpx_model_msg {
  * when not asked for); methods behind its end are asked for when they are sampled. All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
-    uint64_t ref; /* a weak reference, this message's own: given back by HPX_MSG_DROP when the class is gone; 0: none */
+    uint64_t ref; /* a weak reference of this message; HPX_MSG_DROP deletes it when the class is unloaded; 0: none */
     uint32_t nmethods;
     bool named;
     uint32_t text_len;
@@ -54,15 +57,15 @@ struct hpx_line {
     uint16_t bci, line; /* both are u2 in the class file */
 };
 
-/* To the service thread: say what this method is called and where its lines are, if its class is still alive. */
+/* To the service thread: asks for the names and lines of a method, if its class is still alive. */
 struct hpx_msg_resolve {
     struct hpx_msg m;
-    uint32_t method; /* the model's number, to be given back */
+    uint32_t method; /* the model's number, returned in the answer */
     bool want_name, want_lines;
     uint64_t ref, id; /* the class's weak reference and the jmethodID */
 };
 
-/* Its answer, on the control lane. text: signature 0 source 0 name 0 signature 0 (as in HPX_MSG_CLASS); empty if the name was not asked
+/* The answer, on the control lane. text: signature 0 source 0 name 0 signature 0 (as in HPX_MSG_CLASS); empty if the name was not asked
  * for. */
 struct hpx_msg_resolved {
     struct hpx_msg m;
@@ -75,11 +78,12 @@ struct hpx_msg_resolved {
     struct hpx_line lines[]; /* ascending bci; 0 of them: native or no debug information; text behind them */
 };
 struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len);
-/* Brings its lines into that order; of those with one bci the last one stays the last. False without memory. */
+/* Sorts the lines by bci, stably. false without memory. */
 bool hpx_msg_resolved_sort(struct hpx_msg_resolved *m);
 
-/* To the service thread: HPX_MSG_SWEEP: set `gone` where the class is unloaded, which must not keep it alive, and post the message itself
- * on the control lane as HPX_MSG_SWEPT. HPX_MSG_DROP: delete these references and free the message: no request names them any more. */
+/* To the service thread: HPX_MSG_SWEEP: set `gone` where the class is unloaded, which must not keep it alive, and post the message
+ * itself on the control lane as HPX_MSG_SWEPT. HPX_MSG_DROP: delete these references, which no request uses any more, and free the
+ * message. */
 struct hpx_msg_sweep {
     struct hpx_msg m;
     uint32_t n;
@@ -90,12 +94,14 @@ struct hpx_msg_sweep {
     } of[];
 };
 
-/* A thread began. Posted before its registry attach, so before any of its events. text: name 0 group 0 parent group 0. */
+#define HPX_THREAD_STATES 8u
+
+/* A thread started. Posted before hpx_registry_attach(), so before any of its events. text: name 0 group 0 parent group 0. */
 struct hpx_msg_thread_start {
     struct hpx_msg m;
-    struct hpx_thread *thread; /* NULL: not sampled, only told of */
-    struct hpx_thread *other;  /* a second one of the same Java thread; NULL: it has one */
-    uint64_t key;              /* names the thread in THREAD_END; unique among living threads */
+    uint32_t nthreads;                             /* 0: not sampled, only announced */
+    struct hpx_thread *threads[HPX_THREAD_STATES]; /* states of this Java thread, one per mode */
+    uint64_t key;                                  /* names the thread in THREAD_END; unique among live threads */
     uint32_t text_len;
     char text[];
 };
@@ -119,23 +125,23 @@ struct hpx_msg_methods *hpx_msg_methods_new(uint32_t n, uint32_t text_len);
 struct hpx_model_config {
     bool thread_in_traces; /* thread=y: traces of different threads are different */
     bool lines;            /* lineno=y */
-    bool signatures;       /* overloads are different methods (binary); in text they print alike and are one */
+    bool signatures;       /* overloads are different methods (binary); in text they print alike and are merged */
     /* Exact calls (cpu=times, cpu=old); without `calls` their events are skipped. */
     bool calls;
-    bool call_signatures;                  /* overloads are different methods (cpu=old); else they print alike and are one */
+    bool call_signatures;                  /* overloads are different methods (cpu=old); else they print alike and are merged */
     uint32_t call_depth;                   /* frames of a trace */
     uint32_t call_inner_ns, call_outer_ns; /* of a probe pair: call_table.h */
-    bool call_sampled;                     /* times are those of ticks: call_table.h */
+    bool call_times_from_ticks;            /* times are those of ticks: call_table.h */
     void *ctx;
-    /* Sends a request (HPX_MSG_RESOLVE, _SWEEP, _DROP) to the service thread, which takes them in order; owns it. Must not call the model.
-     * NULL: nothing can be asked, and no class is ever forgotten. */
+    /* Sends a request (HPX_MSG_RESOLVE, _SWEEP, _DROP), which it then owns, to the service thread, which serves them in order. Must not
+     * call the model. NULL: no requests, and no class is ever removed. */
     void (*request)(void *ctx, struct hpx_msg *r);
-    /* A thread began or ended, in order; `rec` is valid during the call, at the end its serial and object alone. Must not call the model.
-     * May be NULL. false: the word got lost (and was counted); a thread whose start was lost has no end, and its traces are the unknown
-     * thread's. */
+    /* A thread started or ended, in order. `rec` is valid during the call; at the end only its serial and object. Must not call the
+     * model. May be NULL. false: the event was lost (and counted); a thread whose start was lost has no end, and its traces are those of
+     * the unknown thread. */
     bool (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
-    /* A class was announced, or found unloaded; as thread_event. false: counted. One whose name did not come is not told of when it is
-     * announced, but when it is unloaded. NULL: classes are not told of, and have no serials. */
+    /* A class was announced, or found unloaded; as thread_event. false: lost and counted. A class without a name is only passed on when
+     * it is unloaded. NULL: classes are not announced and have no serials. */
     bool (*class_event)(void *ctx, const struct hpx_class_rec *rec, bool unloaded);
 };
 
@@ -143,81 +149,84 @@ struct hpx_model;
 struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg); /* NULL without memory */
 void hpx_model_destroy(struct hpx_model *m);
 
-/* Applies and frees a message if it is one of the model's; false (untouched) otherwise. */
+/* Applies and frees a message of the model; false: not one of the model's, untouched. */
 bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg);
-/* Tells again of every thread and class that lives, threads in the order of their beginnings: what an output that begins anew has to know.
- * false: not of all (no memory). */
-bool hpx_model_retell(struct hpx_model *m);
+/* Announces every live thread and class again, threads in the order of their starts, for a new output. false: some are missing (no
+ * memory). */
+bool hpx_model_replay(struct hpx_model *m);
 /* Applies a run of records (hpx_sink.events). */
 void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n);
-/* After each pass that applied messages, then events: forgets unloaded classes. true: another pass is wanted at once. */
+/* After every pass: removes unloaded classes. true: start another pass at once. */
 bool hpx_model_pass_end(struct hpx_model *m);
-/* Takes over t's counters and frees t->model; t itself stays the caller's. */
+/* Takes over t's counters and frees t->model; the caller keeps t. */
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t);
 
-/* With cfg.class_event: looks once whether classes were unloaded, however few there are. Until it is done hpx_model_unresolved() is above
- * 0. */
+/* With cfg.class_event: starts one check for unloaded classes, however few classes there are. hpx_model_unresolved() is above 0 until it
+ * is done. */
 void hpx_model_look_for_unloaded(struct hpx_model *m);
 /* Requests sent and not yet answered. 0: a snapshot will be complete. */
 uint32_t hpx_model_unresolved(const struct hpx_model *m);
-/* Gives up on them: their names are lost, counted. An answer that comes later is still taken for later snapshots. */
+/* Gives up on these requests: counts their names as lost. A late answer still serves later snapshots. */
 void hpx_model_give_up(struct hpx_model *m);
 
-/* Counters of ended threads, and of the model itself (losses for want of memory, unnamed methods). */
+/* Counters of ended threads, and of the model itself (losses for lack of memory, methods without names). */
 struct hpx_counters *hpx_model_counters(struct hpx_model *m);
 /* Samples so far by weight: all, and those without a stack by cause. Since the start, not reset by snapshots. */
 uint64_t hpx_model_samples(const struct hpx_model *m);
 uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why);
-/* Bytes held by the tables; those of them that grow with the distinct stacks alone (traces, their methods, names and lines). */
+/* Bytes of all tables; bytes that grow only with the distinct stacks (traces, their methods, names and lines). */
 size_t hpx_model_bytes(const struct hpx_model *m);
 size_t hpx_model_trace_bytes(const struct hpx_model *m);
 /* Classes that are not known to be unloaded. */
 uint32_t hpx_model_classes(const struct hpx_model *m);
 
-/* The counts of now, rows in no order; counts are 0 afterwards (a dump resets them). NULL without memory (counts kept). The reader may be
- * another thread that got it by a lane; the model must outlive it. */
-struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m);
-/* The same without the reset. */
-struct hpx_snapshot *hpx_model_snapshot_kept(struct hpx_model *m);
-/* Before the first snapshot: from now on hpx_model_journal() and its like can be asked: 16 bytes a trace, 48 bytes one of calls.
- * A snapshot that resets and has no memory for that leaves the journal without those counts: HPX_C_JOURNAL_LACKS. */
+/* What a snapshot shows, and what it resets. */
+enum hpx_take {
+    HPX_TAKE_RESET, /* the current counts, and resets them (a dump) */
+    HPX_TAKE_KEEP,  /* the current counts, without the reset */
+    /* For the journal: one ALL and the following NEW ones add up to everything the program did, whatever dumps reset in between. */
+    HPX_TAKE_NEW, /* counts that are not yet in the journal */
+    HPX_TAKE_ALL  /* all counts since the start, for a new journal */
+};
+
+/* Rows in no order. NULL without memory: nothing was reset. Another thread may read the snapshot, passed by a lane; the model must
+ * outlive it. */
+struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m, enum hpx_take take);
+/* Before the first snapshot: enables the journal's takes; costs 16 bytes per trace, 48 bytes per trace of calls. If a resetting snapshot
+ * has no memory for this, the journal lacks its counts: HPX_C_JOURNAL_LACKS. */
 void hpx_model_keep_journal(struct hpx_model *m);
-/* What was counted since the last call of this function (`whole`: since the start), whatever snapshots reset in between:
- * one whole and all that follow add up to what the program did. NULL without memory: the next has it. */
-struct hpx_snapshot *hpx_model_journal(struct hpx_model *m, bool whole);
 /* Counts that the journal lacks. */
 uint64_t hpx_model_journal_lost(const struct hpx_model *m);
 
-/* All traces so far, those of exact calls too: rows with a count of 0, a trace maybe in more than one. NULL without memory. */
+/* All traces so far, also those of exact calls: rows with a count of 0; a trace may be in several rows. NULL without memory. */
 struct hpx_snapshot *hpx_model_traces(struct hpx_model *m);
-/* Counts and costs are 0 afterwards, as behind a snapshot. */
+/* Sets the counts of samples to 0, as a resetting snapshot does. */
 void hpx_model_clear(struct hpx_model *m);
-/* Whether the samples of t count from now on, if it is the thread of this serial (0: any). false: it is not. */
+/* Sets whether samples of t count from now on, if t has this serial (0: any). false: t has another serial. */
 bool hpx_model_sample_thread(struct hpx_model *m, struct hpx_thread *t, uint32_t serial, bool on);
-/* And those of threads that have no sample yet. */
+/* The same for threads that have no sample yet. */
 void hpx_model_sample_new_threads(struct hpx_model *m, bool on);
 
 /* ---- exact calls (model_calls.c); with cfg.calls ---- */
 
-/* What a pair of probes costs (call_table.h): as cfg.call_inner_ns and call_outer_ns, where it is known later. Before the first event; any
- * thread. */
+/* Sets the cost of a pair of probes (call_table.h), as cfg.call_inner_ns and call_outer_ns, if it becomes known later. Before the first
+ * event; any thread. */
 void hpx_model_calls_probes(struct hpx_model *m, uint32_t inner_ns, uint32_t outer_ns);
-/* At a dump, in pass_end, for a thread whose records were drained up to p->at (hpx_sink.tail): counts what it keeps back, once. Also for a
- * retired thread that did not flush, before hpx_model_thread_gone(). */
+/* At a dump, in pass_end, for a thread whose records were drained up to p->at (hpx_sink.tail): counts its pending events, once. Also for
+ * a retired thread that did not flush, before hpx_model_thread_gone(). */
 void hpx_model_calls_pending(struct hpx_model *m, struct hpx_thread *t, const struct hpx_calls_pending *p);
-/* At a dump: the clock of t's probes now, for the time of its open calls. Nothing with call_sampled. */
+/* At a dump: the time of t's probe clock now, for its open calls. No effect with call_times_from_ticks. */
 void hpx_model_calls_time(struct hpx_model *m, struct hpx_thread *t, uint64_t now);
-/* The table, for another drainer's to be merged into it before a snapshot (hpx_calltab_merge()). */
+/* The table, into which drainers' tables are merged before a snapshot (hpx_calltab_merge()). */
 struct hpx_calltab;
 struct hpx_calltab *hpx_model_calltab(struct hpx_model *m);
-/* As hpx_model_snapshot(): costs are 0 afterwards. */
-struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m);
-struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m);
-/* As hpx_model_journal(), but unless `whole` of the first HPX_JOURNAL_SLICE traces that changed: a step of the aggregator that is short
- * whatever the table's size. The others wait in their order. */
+/* As hpx_model_snapshot(), but HPX_TAKE_NEW takes only the first HPX_JOURNAL_SLICE changed traces, so that the step is short for tables
+ * of any size. The others wait in order. */
 #define HPX_JOURNAL_SLICE 8192u
-struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole);
-/* How many wait. */
+struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m, enum hpx_take take);
+/* Sets the costs to 0. */
+void hpx_model_call_clear(struct hpx_model *m);
+/* Number of changed traces that wait. */
 uint32_t hpx_model_call_journal_waiting(const struct hpx_model *m);
 
 #endif

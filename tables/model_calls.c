@@ -3,38 +3,38 @@
 #include "model_internal.h"
 #include <stdlib.h>
 
+static const struct hpx_table calls_table;
+
 bool hpx_model_calls_init(struct hpx_model *m)
 {
-    const struct hpx_calltab_config cfg = {
-        .depth = m->cfg.call_depth, .inner = m->cfg.call_inner_ns, .outer = m->cfg.call_outer_ns, .sampled = m->cfg.call_sampled};
+    const struct hpx_calltab_config cfg = {.depth = m->cfg.call_depth,
+                                           .inner = m->cfg.call_inner_ns,
+                                           .outer = m->cfg.call_outer_ns,
+                                           .times_from_ticks = m->cfg.call_times_from_ticks};
     hpx_numbers_init(&m->numbers);
-    m->shown_lost = hpx_model_show_pseudo(m, "lost_call");
-    if (hpx_calltab_init(&m->calls, &cfg) != 0) {
+    hpx_model_add_table(m, &calls_table, m);
+    m->symbolized_lost = hpx_model_symbolize_pseudo(m, "lost_call");
+    if (hpx_calltab_init(&m->call_table, &cfg) != 0) {
         return false;
     }
-    return m->shown_lost != HPX_INTERN_NONE;
+    return m->symbolized_lost != HPX_INTERN_NONE;
 }
 
 void hpx_model_calls_fini(struct hpx_model *m)
 {
-    hpx_calltab_fini(&m->calls);
+    hpx_calltab_fini(&m->call_table);
     hpx_numbers_fini(&m->numbers);
 }
 
 void hpx_model_calls_probes(struct hpx_model *m, uint32_t inner_ns, uint32_t outer_ns)
 {
-    m->calls.cfg.inner = inner_ns;
-    m->calls.cfg.outer = outer_ns;
+    m->call_table.cfg.inner = inner_ns;
+    m->call_table.cfg.outer = outer_ns;
 }
 
 struct hpx_calltab *hpx_model_calltab(struct hpx_model *m)
 {
-    return &m->calls;
-}
-
-size_t hpx_model_calls_bytes(const struct hpx_model *m)
-{
-    return hpx_calltab_bytes(&m->calls) + hpx_numbers_bytes(&m->numbers);
+    return &m->call_table;
 }
 
 void hpx_model_methods(struct hpx_model *m, struct hpx_msg_methods *msg)
@@ -50,57 +50,70 @@ void hpx_model_methods(struct hpx_model *m, struct hpx_msg_methods *msg)
 
 static struct hpx_call_thread *thread_of(struct hpx_model *m, struct hpx_thread *t)
 {
-    if (!t->calls) {
+    if (!t->call_stacks) {
         const struct hpx_thread_slots *slots = t->model;
-        t->calls = hpx_calltab_attach(&m->calls, m->cfg.thread_in_traces ? (slots ? slots->serial : HPX_SERIAL_THREAD) : 0);
+        t->call_stacks = hpx_calltab_attach(&m->call_table, m->cfg.thread_in_traces ? (slots ? slots->serial : HPX_SERIAL_THREAD) : 0);
     }
-    return t->calls;
+    return t->call_stacks;
 }
 
-const struct hpx_ev_head *hpx_model_calls_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev,
-                                                 const struct hpx_ev_head *end)
+static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
+    struct hpx_model *m = self;
     struct hpx_call_thread *th = thread_of(m, t);
     if (!th) { /* its exits will be strays */
         uint64_t calls = ev->kind == HPX_EV_LEAF ? HPX_EV_LEAF_CALLS(ev->stamp) : ev->kind == HPX_EV_ENTER;
         hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, calls);
         return ev + ev->units;
     }
-    return hpx_calltab_apply(&m->calls, th, ev, end);
+    return hpx_calltab_apply(&m->call_table, th, ev, end);
 }
 
-static void tell_losses(struct hpx_model *m)
+static void report_losses(struct hpx_model *m)
 {
-    if (m->calls.no_memory > 0) {
-        hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, m->calls.no_memory);
-        m->calls.no_memory = 0;
+    if (m->call_table.no_memory > 0) {
+        hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, m->call_table.no_memory);
+        m->call_table.no_memory = 0;
     }
 }
 
-void hpx_model_calls_pass_end(struct hpx_model *m)
+static void pass_end(void *self)
 {
-    hpx_calltab_pass_end(&m->calls);
-    tell_losses(m);
+    struct hpx_model *m = self;
+    hpx_calltab_pass_end(&m->call_table);
+    report_losses(m);
 }
 
-void hpx_model_calls_gone(struct hpx_model *m, struct hpx_thread *t)
+static void thread_gone(void *self, struct hpx_thread *t)
 {
-    hpx_calltab_retire(&m->calls, t->calls);
-    t->calls = NULL;
+    struct hpx_model *m = self;
+    if (t->call_stacks) {
+        hpx_calltab_retire(&m->call_table, t->call_stacks);
+        t->call_stacks = NULL;
+    }
 }
+
+static size_t bytes(const void *self)
+{
+    const struct hpx_model *m = self;
+    return hpx_calltab_bytes(&m->call_table) + hpx_numbers_bytes(&m->numbers) + m->past_costs.bytes;
+}
+
+static const struct hpx_table calls_table = {
+    .first = HPX_EV_ENTER, .last = HPX_EV_PLACE_MULTI, .apply = apply, .pass_end = pass_end, .thread_gone = thread_gone, .bytes = bytes};
 
 void hpx_model_calls_pending(struct hpx_model *m, struct hpx_thread *t, const struct hpx_calls_pending *p)
 {
-    struct hpx_call_thread *th = p->method != 0 ? thread_of(m, t) : t->calls;
+    struct hpx_call_thread *th = p->method != 0 ? thread_of(m, t) : t->call_stacks;
     if (th) {
-        hpx_calltab_pending(&m->calls, th, p);
+        hpx_calltab_pending(&m->call_table, th, p);
     }
 }
 
 void hpx_model_calls_time(struct hpx_model *m, struct hpx_thread *t, uint64_t now)
 {
-    if (t->calls && !m->calls.cfg.sampled) {
-        hpx_calltab_time(t->calls, now);
+    if (t->call_stacks && !m->call_table.cfg.times_from_ticks) {
+        hpx_calltab_time(t->call_stacks, now);
     }
 }
 
@@ -113,8 +126,8 @@ static bool intern_text(struct hpx_model *m, struct hpx_text text, uint32_t *to)
     return *to != 0 || text.len == 0;
 }
 
-/* The shown method of an announced one; HPX_INTERN_NONE without memory. */
-static uint32_t show_said(struct hpx_model *m, const struct hpx_msg_methods *said, uint32_t number)
+/* The symbolized method of an announced one; HPX_INTERN_NONE without memory. */
+static uint32_t symbolize_said(struct hpx_model *m, const struct hpx_msg_methods *said, uint32_t number)
 {
     const char *at = said->text, *end = at + said->text_len;
     struct hpx_text signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
@@ -124,71 +137,71 @@ static uint32_t show_said(struct hpx_model *m, const struct hpx_msg_methods *sai
     }
     struct hpx_text name = hpx_model_next_text(&at, end), descriptor = hpx_model_next_text(&at, end);
     if (signature.len == 0) {
-        return m->shown_unnamed;
+        return m->symbolized_unnamed;
     }
     if (!class_name || !intern_text(m, source, &of_source) || !intern_text(m, name, &of_name) ||
         !intern_text(m, m->cfg.call_signatures ? descriptor : (struct hpx_text){0}, &of_descriptor)) {
         return HPX_INTERN_NONE;
     }
-    return hpx_shown_method(&m->shown, 0, class_name, of_name, of_descriptor, of_source);
+    return hpx_symbolized_method(&m->symbolized, 0, class_name, of_name, of_descriptor, of_source);
 }
 
-static uint32_t show_number(struct hpx_model *m, uint32_t number)
+static uint32_t symbolize_number(struct hpx_model *m, uint32_t number)
 {
     if (number == HPX_CALL_LOST) {
-        return m->shown_lost;
+        return m->symbolized_lost;
     }
     struct hpx_number *n = hpx_numbers_at(&m->numbers, number);
-    if (n && n->shown) {
-        return n->shown - 1;
+    if (n && n->symbolized) {
+        return n->symbolized - 1;
     }
     const struct hpx_msg_methods *said = n ? hpx_numbers_said(&m->numbers, n) : NULL;
-    uint32_t shown = said ? show_said(m, said, number) : m->shown_unnamed;
+    uint32_t symbolized = said ? symbolize_said(m, said, number) : m->symbolized_unnamed;
     if (!said) {
         hpx_count(&m->counters, HPX_C_METHODS_UNNAMED, 1);
     }
-    if (n && shown != HPX_INTERN_NONE) {
-        n->shown = shown + 1;
+    if (n && symbolized != HPX_INTERN_NONE) {
+        n->symbolized = symbolized + 1;
     }
-    return shown;
+    return symbolized;
 }
 
-bool hpx_model_show_node(struct hpx_model *m, struct hpx_raw *raw)
+bool hpx_model_symbolize_node(struct hpx_model *m, struct hpx_raw *raw)
 {
     if (raw->settled) {
         return true;
     }
-    struct hpx_shown_frame *frames = hpx_model_scratch(&m->stack, raw->nframes * sizeof(*frames));
+    struct hpx_symbolized_frame *frames = hpx_model_scratch(&m->stack, raw->nframes * sizeof(*frames));
     if (!frames) {
         return false;
     }
     for (uint32_t i = 0; i < raw->nframes; i++) {
-        frames[i] = (struct hpx_shown_frame){show_number(m, raw->frames[i].sampled), -1};
+        frames[i] = (struct hpx_symbolized_frame){symbolize_number(m, raw->frames[i].method), -1};
         if (frames[i].method == HPX_INTERN_NONE) {
             return false;
         }
     }
-    raw->shown = hpx_shown_trace(&m->shown, raw->thread, frames, raw->nframes);
-    raw->settled = raw->shown != HPX_INTERN_NONE;
+    raw->symbolized = hpx_symbolized_trace(&m->symbolized, raw->thread, frames, raw->nframes);
+    raw->settled = raw->symbolized != HPX_INTERN_NONE;
     return raw->settled;
 }
 
 /* ---- snapshot ---- */
 
-static struct hpx_shown_trace *shown_of(const struct hpx_model *m, uint32_t node)
+static struct hpx_symbolized_trace *symbolized_of(const struct hpx_model *m, uint32_t node)
 {
-    return hpx_shown_trace_at(&m->shown, hpx_traces_at(&m->calls.traces, node)->shown);
+    return hpx_symbolized_trace_at(&m->symbolized, hpx_traces_at(&m->call_table.traces, node)->symbolized);
 }
 
 static struct hpx_call_cost cost_of(const struct hpx_model *m, uint32_t node, enum hpx_take take)
 {
-    struct hpx_call_cost c = *hpx_calltab_cost(&m->calls, node);
+    struct hpx_call_cost c = *hpx_calltab_cost(&m->call_table, node);
     if (take >= HPX_TAKE_NEW) {
         const struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, node);
-        const struct hpx_call_cost told = take == HPX_TAKE_NEW ? p->told : (struct hpx_call_cost){0};
-        c.calls += p->dumped.calls - told.calls;
-        c.self += p->dumped.self - told.self;
-        c.total += p->dumped.total - told.total;
+        const struct hpx_call_cost journaled = take == HPX_TAKE_NEW ? p->journaled : (struct hpx_call_cost){0};
+        c.calls += p->dumped.calls - journaled.calls;
+        c.self += p->dumped.self - journaled.self;
+        c.total += p->dumped.total - journaled.total;
     }
     return c;
 }
@@ -201,14 +214,14 @@ struct nodes {
 /* The first ones that changed since the last journal; *looked: how many of them were looked at. */
 static bool list_changed(const struct hpx_model *m, struct nodes *l, uint32_t *looked)
 {
-    uint32_t next = m->calls.changed;
+    uint32_t next = m->call_table.changed;
     l->at = malloc(HPX_JOURNAL_SLICE * sizeof(l->at[0]));
     l->n = 0;
     for (*looked = 0; l->at && *looked < HPX_JOURNAL_SLICE && next != HPX_CALL_LAST; ++*looked) {
         if (cost_of(m, next - 1, HPX_TAKE_NEW).calls > 0) {
             l->at[l->n++] = next - 1;
         }
-        next = hpx_calltab_entry(&m->calls, next - 1)->next;
+        next = hpx_calltab_entry(&m->call_table, next - 1)->next;
     }
     return l->at != NULL;
 }
@@ -216,7 +229,7 @@ static bool list_changed(const struct hpx_model *m, struct nodes *l, uint32_t *l
 /* false without memory. */
 static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nodes *l, uint32_t *looked)
 {
-    uint32_t all = hpx_calltab_nodes(&m->calls);
+    uint32_t all = hpx_calltab_nodes(&m->call_table);
     if (take == HPX_TAKE_NEW) {
         return list_changed(m, l, looked);
     }
@@ -235,10 +248,10 @@ static bool list_nodes(const struct hpx_model *m, enum hpx_take take, struct nod
     return l->at != NULL;
 }
 
-static bool show_nodes(struct hpx_model *m, const struct nodes *l)
+static bool symbolize_nodes(struct hpx_model *m, const struct nodes *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        if (!hpx_model_show_node(m, hpx_traces_at(&m->calls.traces, l->at[i]))) {
+        if (!hpx_model_symbolize_node(m, hpx_traces_at(&m->call_table.traces, l->at[i]))) {
             return false;
         }
     }
@@ -249,23 +262,23 @@ static bool show_nodes(struct hpx_model *m, const struct nodes *l)
 static void costs_taken(struct hpx_model *m, const struct nodes *l, enum hpx_take take)
 {
     for (uint32_t i = 0; m->journal && i < l->n; i++) {
-        const struct hpx_call_cost *c = hpx_calltab_cost(&m->calls, l->at[i]);
+        const struct hpx_call_cost *c = hpx_calltab_cost(&m->call_table, l->at[i]);
         if (l->at[i] >= m->past_costs.len) { /* a reset: there was no memory */
             hpx_count(&m->counters, HPX_C_JOURNAL_LACKS, c->calls);
             continue;
         }
         struct hpx_past_cost *p = hpx_vec_at(&m->past_costs, l->at[i]);
         struct hpx_call_cost all = {c->calls + p->dumped.calls, c->self + p->dumped.self, c->total + p->dumped.total};
-        *(take == HPX_TAKE_RESET ? &p->dumped : &p->told) = all;
+        *(take == HPX_TAKE_RESET ? &p->dumped : &p->journaled) = all;
     }
 }
 
-/* Numbers their shown traces, from 1, in `sum`; returns how many. */
+/* Numbers their symbolized traces, from 1, in `sum`; returns how many. */
 static uint32_t number_rows(struct hpx_model *m, const struct nodes *l)
 {
     uint32_t rows = 0;
     for (uint32_t i = 0; i < l->n; i++) {
-        struct hpx_shown_trace *t = shown_of(m, l->at[i]);
+        struct hpx_symbolized_trace *t = symbolized_of(m, l->at[i]);
         if (t->sum == 0) {
             t->sum = ++rows;
         }
@@ -276,7 +289,7 @@ static uint32_t number_rows(struct hpx_model *m, const struct nodes *l)
 static void clear_numbers(struct hpx_model *m, const struct nodes *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        shown_of(m, l->at[i])->sum = 0;
+        symbolized_of(m, l->at[i])->sum = 0;
     }
 }
 
@@ -289,7 +302,7 @@ static void fill_rows(struct hpx_model *m, const struct nodes *l, struct hpx_cal
 {
     for (uint32_t i = 0; i < l->n; i++) {
         const struct hpx_call_cost cost = cost_of(m, l->at[i], take);
-        struct hpx_shown_trace *t = shown_of(m, l->at[i]);
+        struct hpx_symbolized_trace *t = symbolized_of(m, l->at[i]);
         struct hpx_call_row *r = &s->rows[t->sum - 1];
         r->trace = t->rec;
         r->calls += cost.calls;
@@ -307,7 +320,7 @@ static void fill_rows(struct hpx_model *m, const struct nodes *l, struct hpx_cal
 
 static void fill_figures(const struct hpx_model *m, struct hpx_call_snapshot *s)
 {
-    const struct hpx_calltab *t = &m->calls;
+    const struct hpx_calltab *t = &m->call_table;
     int64_t open_ns;
     hpx_calltab_open(t, &s->open_calls, &open_ns);
     s->open_ns = (uint64_t)open_ns;
@@ -336,43 +349,33 @@ static struct hpx_call_snapshot *snapshot_of(struct hpx_model *m, const struct n
     return s;
 }
 
-static struct hpx_call_snapshot *snapshot(struct hpx_model *m, enum hpx_take take)
+struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m, enum hpx_take take)
 {
     struct nodes l;
     uint32_t looked;
-    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->calls), take) || !list_nodes(m, take, &l, &looked)) {
+    if (!hpx_model_reach_past(m, &m->past_costs, hpx_calltab_nodes(&m->call_table), take) || !list_nodes(m, take, &l, &looked)) {
         return NULL;
     }
-    struct hpx_call_snapshot *s = show_nodes(m, &l) ? snapshot_of(m, &l, take) : NULL;
+    struct hpx_call_snapshot *s = symbolize_nodes(m, &l) ? snapshot_of(m, &l, take) : NULL;
     if (s && take != HPX_TAKE_KEEP) {
         costs_taken(m, &l, take);
     }
     if (s && take == HPX_TAKE_RESET) {
-        hpx_calltab_reset(&m->calls);
+        hpx_calltab_reset(&m->call_table);
     }
     if (s && take >= HPX_TAKE_NEW) {
-        hpx_calltab_settle(&m->calls, looked);
+        hpx_calltab_settle(&m->call_table, looked);
     }
     free(l.at);
     return s;
 }
 
-struct hpx_call_snapshot *hpx_model_call_snapshot(struct hpx_model *m)
-{
-    return snapshot(m, HPX_TAKE_RESET);
-}
-
-struct hpx_call_snapshot *hpx_model_call_snapshot_kept(struct hpx_model *m)
-{
-    return snapshot(m, HPX_TAKE_KEEP);
-}
-
 uint32_t hpx_model_call_journal_waiting(const struct hpx_model *m)
 {
-    return m->calls.nchanged;
+    return m->call_table.nchanged;
 }
 
-struct hpx_call_snapshot *hpx_model_call_journal(struct hpx_model *m, bool whole)
+void hpx_model_call_clear(struct hpx_model *m)
 {
-    return snapshot(m, whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
+    hpx_calltab_reset(&m->call_table);
 }

@@ -19,7 +19,7 @@ static uint32_t intern_text(struct hpx_model *m, struct hpx_text t)
     return hpx_strings_intern(&m->strings, t.bytes, t.len);
 }
 
-/* 0 for want of memory: the class is then unnamed, and asked for when it is sampled. */
+/* 0 without memory: the class then has no name, which is requested when it is sampled. */
 uint32_t hpx_model_class_name(struct hpx_model *m, struct hpx_text signature)
 {
     char *name = hpx_model_scratch(&m->name, HPX_JAVA_NAME_MAX((size_t)signature.len));
@@ -31,7 +31,7 @@ static bool is_named(const struct hpx_model *m, const struct hpx_sampled *s)
     return s->name && hpx_methods_class(&m->methods, s->klass)->name;
 }
 
-/* Sends a request for what is missing, or settles the method. */
+/* Requests missing names and lines, or settles the method. */
 static void ask(struct hpx_model *m, uint32_t sampled)
 {
     struct hpx_sampled *s = hpx_methods_sampled(&m->methods, sampled);
@@ -118,10 +118,10 @@ static void announce_sampled(struct hpx_model *m, uint32_t sampled, uint32_t kla
     ask(m, sampled);
 }
 
-bool hpx_model_tell_class(struct hpx_model *m, uint32_t klass, bool unloaded)
+bool hpx_model_announce_class(struct hpx_model *m, uint32_t klass, bool unloaded)
 {
     struct hpx_class *c = hpx_methods_class(&m->methods, klass);
-    struct hpx_class_rec rec = {.serial = c->serial, .sampled = unloaded && c->nsampled > 0};
+    struct hpx_class_rec rec = {.serial = c->serial, .in_traces = unloaded && c->nsampled > 0};
     if (!unloaded) {
         const char *at = c->said->text;
         struct hpx_text signature = hpx_model_next_text(&at, at + c->said->text_len);
@@ -140,7 +140,7 @@ void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg)
     bool complete = klass || !msg->nmethods;
     if (klass && m->cfg.class_event) {
         hpx_methods_class(&m->methods, klass)->serial = HPX_SERIAL_CLASS + ++m->class_serials;
-        (void)hpx_model_tell_class(m, klass, false);
+        (void)hpx_model_announce_class(m, klass, false);
     }
     for (uint32_t i = 0; klass && i < msg->nmethods; i++) {
         if (msg->ids[i] == 0) {
@@ -209,7 +209,7 @@ void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg)
     if (msg->named) {
         take_names(m, s, msg);
     }
-    /* What memory was short for is missing for good, as if the class were gone. */
+    /* Names without memory stay missing, as if the class were unloaded. */
     if (take_lines(m, s, msg) && is_named(m, s)) {
         s->state = HPX_SAMPLED_SETTLED;
     }

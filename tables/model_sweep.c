@@ -20,9 +20,9 @@ void hpx_model_sweep_init(struct hpx_model *m)
 
 static void sweep_ended(struct hpx_model *m)
 {
-    uint32_t living = m->methods.living;
+    uint32_t live = m->methods.live;
     m->sweep.running = m->sweep.awaited = false;
-    m->sweep.due = living + (living > HPX_SWEEP_MIN ? living : HPX_SWEEP_MIN);
+    m->sweep.due = live + (live > HPX_SWEEP_MIN ? live : HPX_SWEEP_MIN);
 }
 
 static void send_batch(struct hpx_model *m)
@@ -66,8 +66,8 @@ static void forget(struct hpx_model *m)
     struct hpx_msg_sweep *s = m->sweep.back;
     m->sweep.back = NULL;
     for (uint32_t i = 0; i < s->n; i++) {
-        if (m->cfg.class_event) {
-            (void)hpx_model_tell_class(m, s->of[i].klass, true);
+        if (m->cfg.class_event && !hpx_methods_class(&m->methods, s->of[i].klass)->listed) {
+            (void)hpx_model_announce_class(m, s->of[i].klass, true);
         }
         hpx_methods_forget(&m->methods, s->of[i].klass);
     }
@@ -87,8 +87,10 @@ void hpx_model_look_for_unloaded(struct hpx_model *m)
 
 bool hpx_model_pass_end(struct hpx_model *m)
 {
-    if (m->cfg.calls) {
-        hpx_model_calls_pass_end(m);
+    for (uint32_t i = 0; i < m->ntables; i++) {
+        if (m->tables[i].table->pass_end) {
+            m->tables[i].table->pass_end(m->tables[i].self);
+        }
     }
     struct hpx_model_sweep *w = &m->sweep;
     if (w->back && !w->seen) {
@@ -98,7 +100,7 @@ bool hpx_model_pass_end(struct hpx_model *m)
     if (w->back) {
         forget(m);
         send_batch(m);
-    } else if (!w->running && m->cfg.request && (m->methods.living >= w->due || w->wanted)) {
+    } else if (!w->running && m->cfg.request && (m->methods.live >= w->due || w->wanted)) {
         w->running = true;
         w->awaited = w->wanted;
         w->wanted = false;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* number_table.h: names of the methods that the rewriter gave numbers to. Owner: the aggregator.
+/* number_table.h: names of the methods that the rewriter numbered. Owner: the aggregator.
  *
- * A class comes as one message, kept as it is: 8 bytes a method beside it; nothing of it is interned before a method is shown. Numbers are
- * never given twice, so nothing is ever forgotten. */
+ * A class arrives as one message, which is stored as it is, plus 8 bytes per method; names are interned when a method is symbolized.
+ * Numbers are never reused, so entries are never removed. */
 #ifndef HPX_NUMBER_TABLE_H
 #define HPX_NUMBER_TABLE_H
 
 #include "vec.h"
 
-#define HPX_NUMBER_MAX (1u << 26) /* a number above is a mistake: it has no name */
+#define HPX_NUMBER_MAX (1u << 26) /* higher numbers are errors and have no name */
 
 struct hpx_msg_methods; /* model.h */
 
 struct hpx_number {
-    uint32_t said;  /* place of its message + 1; 0: not announced */
-    uint32_t shown; /* its shown method + 1; 0: not shown yet */
+    uint32_t said;       /* place of its message + 1; 0: not announced */
+    uint32_t symbolized; /* its symbolized method + 1; 0: not symbolized yet */
 };
 
 struct hpx_numbers {
@@ -25,9 +25,9 @@ struct hpx_numbers {
 
 void hpx_numbers_init(struct hpx_numbers *t);
 void hpx_numbers_fini(struct hpx_numbers *t);
-/* Owns msg from now on. false: no memory, or numbers above the limit: some of its methods have no name, and msg is freed if none has. */
+/* Takes over msg. false: some methods have no name (no memory, or numbers above the limit); if none has, msg is freed. */
 bool hpx_numbers_announce(struct hpx_numbers *t, struct hpx_msg_methods *msg);
-/* The entry of a number, made if it has none; NULL: no memory, or above the limit. */
+/* The entry of a number, created if missing; NULL: no memory, or above the limit. */
 struct hpx_number *hpx_numbers_at(struct hpx_numbers *t, uint32_t number);
 static inline const struct hpx_msg_methods *hpx_numbers_said(const struct hpx_numbers *t, const struct hpx_number *n)
 {

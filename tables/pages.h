@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pages.h: zeroed memory whose pages come one by one when first touched, and go in pieces.
+/* pages.h: zeroed memory that is allocated page by page on first touch and freed in pieces.
  *
- * Above HPX_PAGES_MAP bytes: a mapping of its own, small pages: clearing a huge page at one touch takes longer than a whole budget of an
+ * Above HPX_PAGES_MAP bytes: a separate mapping with small pages, because clearing a huge page takes longer than the budget of an
  * insert. Below: calloc. Any thread, not in signal handlers. */
 #ifndef HPX_PAGES_H
 #define HPX_PAGES_H
@@ -13,7 +13,7 @@
 
 void *hpx_pages_new(size_t n); /* NULL without memory */
 void hpx_pages_free(void *p, size_t n);
-/* The bytes [from, to) of p, which was made with n bytes, will not be read again before the free. */
+/* The caller no longer reads the bytes [from, to) of p, which has n bytes: frees their pages. */
 void hpx_pages_drop(void *p, size_t n, size_t from, size_t to);
 
 #endif

@@ -63,7 +63,7 @@ static void move_some(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, c
         s->bytes -= size_of(s->old_mask, words);
         s->old = NULL;
     } else if (passed - s->dropped >= HPX_PAGES_DROP) {
-        /* Given back piece by piece: unmapping a large touched table at once would be the pause that growth avoids. */
+        /* Freed piece by piece, because unmapping a large table at once would be the pause that growth avoids. */
         hpx_pages_drop(s->old, size_of(s->old_mask, words), s->dropped, passed);
         s->dropped = passed;
     }

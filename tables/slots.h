@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* slots.h: open addressing that grows without a pause: what intern, id_map and string_table share. Included by their .c files and tests.
+/* slots.h: open addressing that grows without a pause: the slots of every hash table (intern, id_map, string_table, method_table,
+ * thread_table, call_table).
  *
  * A slot is `words` 32-bit words; word 0 is a number + 1, or 0 in an empty slot; the hash chooses the place (linear probing). A removed
- * slot stays in its chain as HPX_SLOTS_REMOVED until its table is replaced. At 3/4 load a table of twice the size begins, or of the same
- * size when half of the slots are removed ones; each insert then moves HPX_SLOTS_MOVE slots of the old table, in order, and pages that were
- * moved are given back. Slots of the old table below `moved` are in the new one; those above are looked for in both. One owner thread;
- * nobody else reads. */
+ * slot stays in its chain as HPX_SLOTS_REMOVED until its table is replaced. At 3/4 load a new table of twice the size starts, or of the
+ * same size if half of the slots are removed ones; every insert then moves HPX_SLOTS_MOVE slots of the old table, in order, and frees
+ * pages that are moved completely. Slots of the old table below `moved` are in the new one; the others are searched in both. Only the
+ * owner thread reads and writes. */
 #ifndef HPX_SLOTS_H
 #define HPX_SLOTS_H
 
@@ -23,21 +24,22 @@ struct hpx_slots {
     uint64_t len;        /* slots in use, removed ones included */
     uint64_t removed;    /* of them */
     size_t bytes;        /* of both */
-    uint64_t last_moved; /* old slots that the last reserve looked at: the bound that the tests check */
+    uint64_t last_moved; /* old slots that the last reserve visited, which tests check against the bound */
 };
 
-/* Whether this slot, which is not empty, is the one sought. Where slots are removed it is asked about those, too, and refuses them. */
+/* true if this slot, which is not empty, is the wanted one; must be false for removed slots. */
 typedef bool (*hpx_slot_eq)(const void *key, const uint32_t *slot);
 typedef uint32_t (*hpx_slot_hash)(const void *ctx, uint32_t number);
 
 /* expected: a hint, 0 for none. 0, -HPX_E_NOMEM. */
 int hpx_slots_init(struct hpx_slots *s, unsigned words, uint32_t expected);
 void hpx_slots_fini(struct hpx_slots *s, unsigned words);
-/* Room for one more, so that the next hpx_slots_put() cannot fail; does one insert's share of the moving. `hash` and `ctx`: for slots of
- * one word. 0, -HPX_E_NOMEM (still usable). */
+/* Makes room for one more, so that the next hpx_slots_put() cannot fail, and moves old slots. `hash` and `ctx`: for slots of one word.
+ * 0, -HPX_E_NOMEM (the table stays usable). */
 int hpx_slots_reserve(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, const void *ctx);
 
-/* In the old table: the pages below `moved` are gone, so a chain that began there is entered at `moved`; what lay between is moved. */
+/* In the old table: pages below `moved` are freed, so the search of a chain that began there starts at `moved`; slots in between are
+ * moved. */
 static inline __attribute__((always_inline)) uint32_t *hpx_slots_find_old(const struct hpx_slots *s, unsigned words, uint32_t hash,
                                                                           hpx_slot_eq eq, const void *key)
 {

@@ -12,3 +12,8 @@ void hpx_call_snapshot_destroy(struct hpx_call_snapshot *s)
 {
     free(s);
 }
+
+void hpx_site_snapshot_destroy(struct hpx_site_snapshot *s)
+{
+    free(s);
+}

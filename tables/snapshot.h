@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* snapshot.h: what a writer sees: rows copied from the counters, and constant records that the rows refer to.
+/* snapshot.h: the writers' view: rows with copied counts, and constant records that the rows refer to.
  *
- * Records (strings, shown methods, traces) never move and never change once handed out, so a writer's thread reads them while the
- * aggregator adds others; a thread's record is valid only while it is told of. Numbers as in the original: trace serials from 300000
- * (300000 itself: the empty trace), threads from 200000 (200000: the unknown thread). A serial never changes its meaning. */
+ * Records (strings, symbolized methods, traces) never move or change once published, so the writer's thread reads them while the
+ * aggregator adds others; a thread's record is valid only during the call that announces it. Numbers as in the original: trace serials
+ * from 300000 (300000 itself: the empty trace), threads from 200000 (200000: the unknown thread). A serial never changes its meaning. */
 #ifndef HPX_SNAPSHOT_H
 #define HPX_SNAPSHOT_H
 
@@ -18,27 +18,27 @@ struct hpx_text { /* modified UTF-8 of the JVM, not terminated for the reader's 
     uint32_t len;
 };
 
-/* A class that was loaded or unloaded: told where the model was asked to (binary). */
+/* A class that was loaded or unloaded, if the model announces classes (binary). */
 struct hpx_class_rec {
     uint32_t serial;      /* never given twice */
     struct hpx_text name; /* in Java form (p.C$D, int[][]); at the end empty */
-    bool sampled;         /* at the end: traces that come later may have frames of it */
+    bool in_traces;       /* at unload: later traces may have frames of it */
 };
 
-/* A method as it is shown. Class names in Java form. */
+/* A method as it is printed. Class names in Java form. */
 struct hpx_method_rec {
     struct hpx_text class_name, name, signature, source; /* source, signature: len 0 = none */
-    uint32_t klass;                                      /* class serial; HPX_SERIAL_CLASS: hprofx.unknown; 0: classes are not told of */
-    uint32_t number;                                     /* from 1, dense, this record's alone; 0: it has none */
+    uint32_t klass;                                      /* class serial; HPX_SERIAL_CLASS: hprofx.unknown; 0: classes are not announced */
+    uint32_t number;                                     /* from 1, dense, unique; 0: none */
 };
 
 #define HPX_LINE_UNKNOWN (-1)
-#define HPX_LINE_NATIVE  (-3) /* of a native method, where classes are told of; else unknown */
+#define HPX_LINE_NATIVE  (-3) /* a native method, if classes are announced; else unknown */
 
 struct hpx_frame_rec {
     const struct hpx_method_rec *method;
     int32_t line;    /* > 0, or one of those above: "Unknown line" */
-    uint32_t number; /* from 1, the same for the same method and line; 0: classes are not told of, or no memory */
+    uint32_t number; /* from 1, the same for the same method and line; 0: classes are not announced, or no memory */
 };
 
 struct hpx_trace_rec {
@@ -49,7 +49,7 @@ struct hpx_trace_rec {
 };
 
 struct hpx_thread_rec {
-    uint32_t serial, object; /* object: unique a thread, from 0x50000001 */
+    uint32_t serial, object; /* object: unique per thread, from 0x50000001 */
     struct hpx_text name, group, parent_group;
 };
 
@@ -61,7 +61,7 @@ struct hpx_row {
 struct hpx_snapshot {
     uint64_t total; /* sum of the counts of all rows */
     uint32_t nrows;
-    struct hpx_row *rows; /* the reader may sort them; count > 0 in each */
+    struct hpx_row *rows; /* the reader may sort them; every count is > 0 */
 };
 
 void hpx_snapshot_destroy(struct hpx_snapshot *s);
@@ -69,8 +69,8 @@ void hpx_snapshot_destroy(struct hpx_snapshot *s);
 /* Exact calls. Times are ns of CPU time, never below 0. */
 struct hpx_call_row {
     const struct hpx_trace_rec *trace;
-    uint64_t calls;             /* > 0: that returned */
-    uint64_t self_ns, total_ns; /* total: with the calls inside */
+    uint64_t calls;             /* calls that returned, > 0 */
+    uint64_t self_ns, total_ns; /* total: with inner calls */
 };
 
 struct hpx_call_snapshot {
@@ -78,16 +78,50 @@ struct hpx_call_snapshot {
     /* now */
     uint64_t open_calls, open_ns; /* calls that have not returned, and their self time */
     /* since the start */
-    uint64_t all_calls, probes_ns; /* counted; taken off for the probes */
-    uint64_t ticks, ticks_ns;      /* times=sampled: signals told, and the time they stand for */
-    uint64_t outside_ns;           /* that of them in no call */
+    uint64_t all_calls, probes_ns; /* counted calls; probe time that was subtracted */
+    uint64_t ticks, ticks_ns;      /* times=sampled: signals recorded, and the time they stand for */
+    uint64_t outside_ns;           /* the part of it outside calls */
     uint64_t lost_calls;           /* begun and returned where events were lost: in no row */
     uint64_t lost_events;          /* not 0: rows of calls that were open then are approximate */
-    uint64_t resynced, stray;      /* calls whose exit was not seen, closed by a later one; exits of what was not entered */
+    uint64_t resynced, stray;      /* calls without an exit, closed by a later one; exits without an enter */
     uint32_t nrows;
     struct hpx_call_row *rows; /* the reader may sort them */
 };
 
 void hpx_call_snapshot_destroy(struct hpx_call_snapshot *s);
+
+/* Allocation sites. */
+struct hpx_site_row {
+    const struct hpx_trace_rec *trace;
+    struct hpx_text class_name; /* in Java form */
+    uint32_t klass;             /* class serial; 0: classes are not announced */
+    uint8_t array;              /* type of the elements as in PRIMITIVE ARRAY DUMP, 2: objects; 0: no array */
+    bool changed;               /* since the snapshot before */
+    uint64_t live_bytes, live_objects, bytes, objects;
+    double variance; /* of `bytes`, estimated; 0: exact */
+};
+
+/* What a listing of sites is asked for: the flags of the command ALLOC SITES. */
+enum {
+    HPX_SITES_CHANGED = 1,
+    HPX_SITES_BY_ALLOCATED = 2,
+    HPX_SITES_COLLECT = 4,
+    HPX_SITES_SUMMARY = 0x100 /* ours: HEAP SUMMARY alone */,
+    HPX_SITES_NOTHING = 0x200 /* ours: no section */
+};
+
+struct hpx_site_snapshot {
+    uint64_t live_bytes, live_objects, bytes, objects; /* of all rows */
+    uint64_t interval;                                 /* of the sampling, bytes; 0: exact */
+    bool live;                                         /* what lives is known; else the live columns are 0 */
+    bool counts;                                       /* allocations are exact, by probes; what lives is estimated */
+    uint64_t missed_objects, missed_bytes;             /* counts: estimated: allocated where no probe is */
+    uint64_t unsized;                                  /* counts: objects whose size is not known: their bytes are missing */
+    uint16_t flags;                                    /* the listing's */
+    uint32_t nrows;
+    struct hpx_site_row *rows; /* the reader may sort them; none without an object */
+};
+
+void hpx_site_snapshot_destroy(struct hpx_site_snapshot *s);
 
 #endif

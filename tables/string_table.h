@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* string_table.h: each distinct byte string once, numbered densely from 1; 0 is "none". Bytes as the JVM gives them (modified UTF-8):
- * the writers turn them into what their format wants. Equal bytes are compared, not only hashes. Owner: the aggregator. The bytes never
- * move and never change, so a snapshot's reader may hold pointers to them; it does not use the table itself. */
+/* string_table.h: every distinct byte string once, numbered densely from 1; 0 is "none". Bytes as from the JVM (modified UTF-8); the
+ * writers convert them. Bytes are compared, not only hashes. Owner: the aggregator. The bytes never move or change, so a snapshot's
+ * reader may keep pointers to them; it does not use the table itself. */
 #ifndef HPX_STRING_TABLE_H
 #define HPX_STRING_TABLE_H
 
@@ -22,7 +22,7 @@ struct hpx_strings {
 
 int hpx_strings_init(struct hpx_strings *s); /* 0, -HPX_E_NOMEM */
 void hpx_strings_fini(struct hpx_strings *s);
-/* The number of these bytes; 0 for n == 0, and for want of memory (the caller counts). */
+/* The number of these bytes; 0 for n == 0, or without memory (which the caller counts). */
 uint32_t hpx_strings_intern(struct hpx_strings *s, const char *bytes, size_t n);
 static inline const struct hpx_string *hpx_strings_at(const struct hpx_strings *s, uint32_t id)
 {

@@ -46,7 +46,7 @@ void hpx_threads_fini(struct hpx_threads *t)
     hpx_vec_fini(&t->all);
 }
 
-uint32_t hpx_threads_living(const struct hpx_threads *t, uint64_t key)
+uint32_t hpx_threads_live(const struct hpx_threads *t, uint64_t key)
 {
     const uint32_t *slot = find(t, key);
     return slot ? entry(t, *slot - 1)->serial : 0;

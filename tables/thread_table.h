@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* thread_table.h: the threads that live, by the key of their messages; serials in the order of the beginnings. Owner: the aggregator.
+/* thread_table.h: the live threads, by the key of their messages; serials in the order of their starts. Owner: the aggregator.
  *
- * A thread that ended is forgotten: its lines are in the file, and traces name it by its serial. So a run of a million short threads holds
- * as many entries as live at once. */
+ * A thread that has ended is removed: its lines are in the file, and traces name it by its serial. So a run with a million short threads
+ * needs only as many entries as threads live at the same time. */
 #ifndef HPX_THREAD_TABLE_H
 #define HPX_THREAD_TABLE_H
 
@@ -15,7 +15,7 @@ struct hpx_msg_thread_start; /* model.h */
 
 struct hpx_thread_entry {
     uint64_t key;
-    struct hpx_msg_thread_start *said; /* NULL: of a free entry, or not kept */
+    struct hpx_msg_thread_start *said; /* NULL: a free entry, or not kept */
     uint32_t serial;
     uint32_t next_free; /* of a free entry: number + 1 of the next one, 0: none */
 };
@@ -30,15 +30,15 @@ struct hpx_threads {
 
 int hpx_threads_init(struct hpx_threads *t); /* 0, -HPX_E_NOMEM */
 void hpx_threads_fini(struct hpx_threads *t);
-/* The serial of the living thread of this key, or 0. */
-uint32_t hpx_threads_living(const struct hpx_threads *t, uint64_t key);
-/* A thread of this key, which none that lives has, begins: its serial; 0 without memory (nothing changed). */
+/* The serial of the live thread of this key, or 0. */
+uint32_t hpx_threads_live(const struct hpx_threads *t, uint64_t key);
+/* Adds a thread with this key, which no live thread has; returns its serial; 0 without memory (nothing changed). */
 uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key);
-/* The message of the beginning of this living thread is the table's from now on, until it ends. */
+/* The table takes over the start message of this live thread, until the thread ends. */
 void hpx_threads_keep(struct hpx_threads *t, uint64_t key, struct hpx_msg_thread_start *said);
-/* Puts the entries with a message at `to`, in the order of the beginnings, at most t->all.len; returns how many. */
+/* Writes the entries with a message to `to`, in the order of the starts, at most t->all.len; returns their number. */
 uint32_t hpx_threads_list(const struct hpx_threads *t, const struct hpx_thread_entry **to);
-/* It ends: its serial, which means it for ever; 0: no such thread. */
+/* Removes the thread; returns its serial, which is never reused; 0: no such thread. */
 uint32_t hpx_threads_remove(struct hpx_threads *t, uint64_t key);
 static inline size_t hpx_threads_bytes(const struct hpx_threads *t)
 {

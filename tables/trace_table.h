@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_table.h: raw traces: stacks as they were sampled, each once, with its count. Owner: the aggregator.
+/* trace_table.h: raw traces: every sampled stack once, with its count; also the nodes of exact calls (call_table.h). Owner: the
+ * aggregator, or a drainer for its own table.
  *
- * Counts are an array of their own: a sample of a known stack writes one word there and reads nothing else of the table. */
+ * Counts are a separate array: a sample of a known stack writes one word there and touches nothing else of the table. */
 #ifndef HPX_TRACE_TABLE_H
 #define HPX_TRACE_TABLE_H
 
@@ -10,23 +11,23 @@
 #include "vec.h"
 
 struct hpx_raw_frame {
-    uint32_t sampled; /* number of the sampled record (method_table.h) */
+    uint32_t method; /* number of the sampled record (method_table.h) */
     int32_t bci;
 };
 
 struct hpx_raw {
     const struct hpx_raw_frame *frames;
     uint32_t nframes;
-    uint32_t thread; /* serial with thread=y, else 0 */
-    uint32_t shown;  /* number of its shown trace; HPX_INTERN_NONE: not made */
-    bool settled;    /* `shown` will not change any more */
+    uint32_t thread;     /* serial with thread=y, else 0 */
+    uint32_t symbolized; /* number of its symbolized trace; HPX_INTERN_NONE: none yet */
+    bool settled;        /* `symbolized` is final */
 };
 
 struct hpx_traces {
     struct hpx_intern index;
     struct hpx_vec raws;   /* struct hpx_raw */
     struct hpx_vec counts; /* uint64_t: samples by weight since the last snapshot */
-    uint32_t len;          /* both vectors may be longer by elements that memory was short for */
+    uint32_t len;          /* both vectors may be longer, after an allocation failure */
     struct hpx_arena arena;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* big_endian.h: figures as the binary format has them. Each returns the place behind what it put. */
+/* big_endian.h: integers of the binary format. Every function returns the position after the bytes that it wrote. */
 #ifndef HPX_BIG_ENDIAN_H
 #define HPX_BIG_ENDIAN_H
 
@@ -34,7 +34,7 @@ static inline uint8_t *hpx_be8(uint8_t *to, uint64_t v)
     return to + sizeof(v);
 }
 
-/* A figure whose field has 4 bytes: the largest there where it is larger. */
+/* v for a field of 4 bytes, at most UINT32_MAX. */
 static inline uint32_t hpx_fit4(uint64_t v)
 {
     return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;

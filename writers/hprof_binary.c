@@ -45,10 +45,10 @@ void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
 
 static void forget(struct hpx_binary *w)
 {
-    hpx_seen_fini(&w->traces);
-    hpx_seen_fini(&w->frames);
-    hpx_seen_fini(&w->classes);
-    hpx_seen_fini(&w->begun);
+    hpx_bitset_fini(&w->traces);
+    hpx_bitset_fini(&w->frames);
+    hpx_bitset_fini(&w->classes);
+    hpx_bitset_fini(&w->begun);
     hpx_intern_fini(&w->strings);
     hpx_numbered_fini(&w->methods);
 }
@@ -97,7 +97,7 @@ static void put_part(struct hpx_binary *w, const uint8_t *part, const uint8_t *e
     hpx_out_bytes(w->out, part, (size_t)(end - part));
 }
 
-/* After an error of another output nothing is refused: what is given to it no longer matters. */
+/* After an error of another output nothing is refused, because its later bytes do not matter. */
 bool hpx_binary_end_record(struct hpx_binary *w)
 {
     bool taken = w->out->record == NULL || hpx_out_record(w->out);
@@ -111,7 +111,7 @@ static bool put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
     return hpx_binary_end_record(w);
 }
 
-/* Where the next record may be put together, up to HPX_OUT_PIECE bytes. */
+/* Place for the next record, up to HPX_OUT_PIECE bytes. */
 static uint8_t *piece(struct hpx_binary *w)
 {
     return (uint8_t *)hpx_out_piece(w->out);
@@ -170,7 +170,7 @@ static uint32_t new_string(struct hpx_binary *w, struct hpx_text s)
 {
     if (w->nstrings == LAST_STRING) {
         if (!w->exhausted_said) {
-            hpx_warn("format=b: all string numbers are used: the file has no more names");
+            hpx_warn("format=b: all string ids are used; further names are missing from the file");
         }
         w->exhausted_said = true;
         return 0;
@@ -213,8 +213,8 @@ static uint64_t passing(struct hpx_binary *w, struct hpx_text s)
 void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *t)
 {
     uint8_t record[HPX_BINARY_SMALL];
-    if (!hpx_seen_add(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
-        return; /* then it has no end either, and its traces are the empty one */
+    if (!hpx_bitset_add(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
+        return; /* then it has no end either, and its samples name the empty trace */
     }
     w->refused = false;
     uint64_t name = passing(w, t->name), group = passing(w, t->group), parent = t->parent_group.len > 0 ? passing(w, t->parent_group) : 0;
@@ -223,13 +223,13 @@ void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *
     at = hpx_be4(at, HPX_SERIAL_TRACE);
     at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), group), parent);
     if (w->refused || !put(w, record, at)) {
-        hpx_seen_remove(&w->begun, t->serial - HPX_SERIAL_THREAD);
+        hpx_bitset_remove(&w->begun, t->serial - HPX_SERIAL_THREAD);
     }
 }
 
 void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
 {
-    if (hpx_seen_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
+    if (hpx_bitset_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
         put_serial(w, TAG_END_THREAD, t->serial);
     }
 }
@@ -243,7 +243,7 @@ uint64_t hpx_binary_class_object(uint32_t serial)
 static bool load_class(struct hpx_binary *w, uint32_t serial, struct hpx_text class_name)
 {
     uint8_t record[HPX_BINARY_SMALL];
-    if (!hpx_seen_add(&w->classes, serial - HPX_SERIAL_CLASS)) {
+    if (!hpx_bitset_add(&w->classes, serial - HPX_SERIAL_CLASS)) {
         return false;
     }
     w->refused = false;
@@ -251,7 +251,7 @@ static bool load_class(struct hpx_binary *w, uint32_t serial, struct hpx_text cl
     uint8_t *at = hpx_be4(hpx_binary_head(w, record, TAG_LOAD_CLASS, 8 + 2 * w->id_size), serial);
     at = hpx_be4(hpx_binary_id(w, at, hpx_binary_class_object(serial)), HPX_SERIAL_TRACE);
     if (w->refused || !put(w, record, hpx_binary_id(w, at, name))) {
-        hpx_seen_remove(&w->classes, serial - HPX_SERIAL_CLASS);
+        hpx_bitset_remove(&w->classes, serial - HPX_SERIAL_CLASS);
         return false;
     }
     return true;
@@ -259,7 +259,12 @@ static bool load_class(struct hpx_binary *w, uint32_t serial, struct hpx_text cl
 
 static bool is_loaded(const struct hpx_binary *w, uint32_t serial)
 {
-    return hpx_seen_has(&w->classes, serial - HPX_SERIAL_CLASS);
+    return hpx_bitset_has(&w->classes, serial - HPX_SERIAL_CLASS);
+}
+
+bool hpx_binary_class(struct hpx_binary *w, uint32_t serial, struct hpx_text name)
+{
+    return is_loaded(w, serial) || load_class(w, serial, name);
 }
 
 void hpx_binary_class_load(struct hpx_binary *w, const struct hpx_class_rec *c)
@@ -271,7 +276,7 @@ void hpx_binary_class_load(struct hpx_binary *w, const struct hpx_class_rec *c)
 
 void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c)
 {
-    uint32_t *held = c->sampled ? hpx_vec_push(&w->held) : NULL;
+    uint32_t *held = c->in_traces ? hpx_vec_push(&w->held) : NULL;
     if (held != NULL) {
         *held = c->serial;
     } else if (is_loaded(w, c->serial)) {
@@ -339,19 +344,19 @@ static uint64_t frame_id(struct hpx_binary *w, const struct hpx_frame_rec *f)
     static const struct hpx_text pseudo = {"hprofx.unknown", 14};
     const struct hpx_method_rec *m = f->method;
     uint64_t id = (uint64_t)FIRST_FRAME + f->number;
-    if (hpx_likely(f->number != 0 && hpx_seen_has(&w->frames, f->number))) {
+    if (hpx_likely(f->number != 0 && hpx_bitset_has(&w->frames, f->number))) {
         return id;
     }
     if (!is_loaded(w, class_of(m)) && !load_class(w, class_of(m), m->klass ? m->class_name : pseudo)) {
         return 0; /* before the frame is marked */
     }
-    bool numbered = f->number != 0 && hpx_seen_add(&w->frames, f->number);
+    bool numbered = f->number != 0 && hpx_bitset_add(&w->frames, f->number);
     if (!numbered) {
         id = (uint64_t)FIRST_SPARE_FRAME + w->spare_frames++;
     }
     if (!put_frame(w, id, f)) {
         if (numbered) {
-            hpx_seen_remove(&w->frames, f->number);
+            hpx_bitset_remove(&w->frames, f->number);
         }
         return 0;
     }
@@ -363,9 +368,9 @@ static bool begin_thread(struct hpx_binary *w, uint32_t serial)
 {
     static const struct hpx_text name = {"<unknown thread>", 16};
     struct hpx_thread_rec t = {.serial = serial, .object = HPX_OBJECT_FIRST - 1 + (serial - HPX_SERIAL_THREAD), .name = name};
-    const struct hpx_thread_rec *known = w->living != NULL ? w->living(serial) : NULL;
+    const struct hpx_thread_rec *known = w->live_thread != NULL ? w->live_thread(serial) : NULL;
     hpx_binary_thread_start(w, known != NULL ? known : &t);
-    return hpx_seen_has(&w->begun, serial - HPX_SERIAL_THREAD);
+    return hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD);
 }
 
 /* Where the ids of the frames go. */
@@ -377,10 +382,10 @@ static uint8_t *trace_head(const struct hpx_binary *w, uint8_t *to, const struct
 
 /* The ids of the first frames, as far as they are in the file; returns how many. A loop for each size of an id: it is most of the writer's
  * time. */
-static inline uint32_t put_ids(const struct hpx_seen seen, uint8_t *at, const struct hpx_frame_rec *f, uint32_t n, bool wide)
+static inline uint32_t put_ids(const struct hpx_bitset frames, uint8_t *at, const struct hpx_frame_rec *f, uint32_t n, bool wide)
 {
     uint32_t i = 0;
-    for (; i < n && hpx_likely(hpx_seen_has(&seen, f[i].number)); i++) { /* 0 never is */
+    for (; i < n && hpx_likely(hpx_bitset_has(&frames, f[i].number)); i++) { /* 0 never is */
         at = wide ? hpx_be8(at, (uint64_t)FIRST_FRAME + f[i].number) : hpx_be4(at, FIRST_FRAME + f[i].number);
     }
     return i;
@@ -404,10 +409,10 @@ static uint8_t *new_trace(struct hpx_binary *w, const struct hpx_trace_rec *t, u
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
 {
     uint32_t bit = t->serial - HPX_SERIAL_TRACE, n = t->nframes < HPX_BINARY_FRAMES ? t->nframes : HPX_BINARY_FRAMES;
-    if (hpx_seen_has(&w->traces, bit) || t->serial == HPX_SERIAL_TRACE) {
+    if (hpx_bitset_has(&w->traces, bit) || t->serial == HPX_SERIAL_TRACE) {
         return true;
     }
-    if (t->thread != 0 && !hpx_seen_has(&w->begun, t->thread - HPX_SERIAL_THREAD) && !begin_thread(w, t->thread)) {
+    if (t->thread != 0 && !hpx_bitset_has(&w->begun, t->thread - HPX_SERIAL_THREAD) && !begin_thread(w, t->thread)) {
         return false;
     }
     hpx_out_room(w->out, TRACE_ROOM + (size_t)n * FRAME_ROOM);
@@ -418,11 +423,11 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
         memcpy(w->record, start, (size_t)(end - start));
         end = new_trace(w, t, n, known);
     }
-    if (end == NULL || !hpx_seen_add(&w->traces, bit)) {
+    if (end == NULL || !hpx_bitset_add(&w->traces, bit)) {
         return false;
     }
     if (!(known == n ? put_piece(w, end) : put(w, w->record, end))) {
-        hpx_seen_remove(&w->traces, bit);
+        hpx_bitset_remove(&w->traces, bit);
         return false;
     }
     return true;
@@ -432,7 +437,7 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
 
 static bool placed(const struct hpx_binary *w, const struct hpx_row *r)
 {
-    return r->trace->serial == HPX_SERIAL_TRACE || hpx_seen_has(&w->traces, r->trace->serial - HPX_SERIAL_TRACE);
+    return r->trace->serial == HPX_SERIAL_TRACE || hpx_bitset_has(&w->traces, r->trace->serial - HPX_SERIAL_TRACE);
 }
 
 /* Those whose trace is in the stream, in their order; how many. */
@@ -463,7 +468,6 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
 {
     uint32_t shown = hpx_rows_rank(s, cutoff), n = hpx_binary_fit(shown, 8, 8);
     for (uint32_t i = 0; i < n; i++) {
-        hpx_rows_ahead(s->rows, n, i, HPX_ROWS_DEEP);
         if (!hpx_binary_trace(w, s->rows[i].trace)) {
             w->unplaced += w->out->record == NULL ? s->rows[i].count : 0;
         }
@@ -476,7 +480,6 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
     hpx_out_filled(w->out, hpx_be4(hpx_be4(at, hpx_fit4(s->total)), n));
     for (uint32_t i = 0; i < n; i++) {
         const struct hpx_row *r = &s->rows[i];
-        hpx_rows_ahead(s->rows, n, i, HPX_ROWS_FLAT);
         at = hpx_be4(piece(w), hpx_fit4(r->count));
         hpx_out_filled(w->out, hpx_be4(at, placed(w, r) ? r->trace->serial : HPX_SERIAL_TRACE));
     }
@@ -494,8 +497,15 @@ void hpx_binary_traces(struct hpx_binary *w, struct hpx_snapshot *s)
 void hpx_binary_dump_end(struct hpx_binary *w, const char *report)
 {
     if (w->unplaced > 0) {
-        hpx_warn("format=b: %" PRIu64 " samples of this dump are in the file without their stacks: no memory", w->unplaced);
+        hpx_warn("format=b: no memory for the stacks of %" PRIu64
+                 " samples; this dump has them without stacks; raise the memory limit of the process",
+                 w->unplaced);
         w->unplaced = 0;
+    }
+    if (w->unplaced_sites > 0) {
+        hpx_warn("format=b: no memory for %" PRIu64 " allocation sites; this dump lacks them; raise the memory limit of the process",
+                 w->unplaced_sites);
+        w->unplaced_sites = 0;
     }
     hpx_out_room(w->out, strlen(report) + HPX_BINARY_SMALL);
     (void)new_string(w, (struct hpx_text){report, (uint32_t)strlen(report)});

@@ -49,11 +49,11 @@ const char *hpx_command_fault_text(enum hpx_command_fault f)
 {
     switch (f) {
     case HPX_COMMAND_UNKNOWN_TAG:
-        return "there is no such command";
+        return "unknown tag";
     case HPX_COMMAND_UNKNOWN_SUB:
-        return "there is no such sub option";
+        return "unknown sub option";
     case HPX_COMMAND_SHORT:
-        return "its body is too short";
+        return "the body is too short";
     case HPX_COMMAND_GOOD:
         break;
     }

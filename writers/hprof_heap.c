@@ -3,47 +3,12 @@
 #include "hprof_heap.h"
 #include <stdlib.h>
 
-enum { TAG_ALLOC_SITES = 0x06, TAG_HEAP_SUMMARY = 0x07, TAG_SEGMENT = 0x1C, TAG_DUMP_END = 0x2C };
+enum { TAG_SEGMENT = 0x1C, TAG_DUMP_END = 0x2C };
 enum { SUB_CLASS = 0x20, SUB_INSTANCE = 0x21, SUB_OBJECTS = 0x22, SUB_PRIMITIVES = 0x23 };
 
 static void put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
 {
     hpx_out_bytes(w->out, record, (size_t)(end - record));
-}
-
-static uint8_t *put_totals(uint8_t *at, const struct hpx_heap_figures *f)
-{
-    at = hpx_be4(hpx_be4(at, hpx_fit4(f->live_bytes)), hpx_fit4(f->live_objects));
-    return hpx_be8(hpx_be8(at, f->bytes), f->objects);
-}
-
-bool hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff, const struct hpx_heap_figures *all, uint32_t n,
-                            const struct hpx_heap_site *sites)
-{
-    uint8_t record[HPX_BINARY_SMALL];
-    float ratio = (float)cutoff;
-    uint32_t bits;
-    memcpy(&bits, &ratio, sizeof(bits));
-    n = hpx_binary_fit(n, 34, 25);
-    hpx_out_room(w->out, HPX_BINARY_SMALL + (size_t)25 * n);
-    uint8_t *at = hpx_binary_head(w, record, TAG_ALLOC_SITES, 34 + 25 * n);
-    at = put_totals(hpx_be4(hpx_be2(at, flags), bits), all);
-    put(w, record, hpx_be4(at, n));
-    for (uint32_t i = 0; i < n; i++) {
-        const struct hpx_heap_figures *f = &sites[i].figures;
-        at = hpx_be4(hpx_be4(hpx_be1(record, sites[i].array), sites[i].klass), sites[i].trace);
-        at = hpx_be4(hpx_be4(at, hpx_fit4(f->live_bytes)), hpx_fit4(f->live_objects));
-        put(w, record, hpx_be4(hpx_be4(at, hpx_fit4(f->bytes)), hpx_fit4(f->objects)));
-    }
-    return hpx_binary_end_record(w);
-}
-
-bool hpx_binary_heap_summary(struct hpx_binary *w, const struct hpx_heap_figures *all)
-{
-    uint8_t record[HPX_BINARY_SMALL];
-    hpx_out_room(w->out, sizeof(record));
-    put(w, record, put_totals(hpx_binary_head(w, record, TAG_HEAP_SUMMARY, 24), all));
-    return hpx_binary_end_record(w);
 }
 
 /* ---- segments ---- */

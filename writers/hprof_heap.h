@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_heap.h: the records of the binary format that are about the heap: ALLOC SITES, HEAP SUMMARY, HEAP DUMP SEGMENT, HEAP DUMP END.
+/* hprof_heap.h: the records of the binary format of a heap dump: HEAP DUMP SEGMENT, HEAP DUMP END.
+ * No mode writes them yet; tests do.
  *
- * The writer's thread only. What a record names (classes, traces, strings) must be in the file: hpx_binary_class_load(),
- * hpx_binary_trace(), hpx_binary_string(). Figures that do not fit their field are the largest that do.
+ * The writer's thread only. Classes, traces and strings that a record names must be in the file: hpx_binary_class_load(),
+ * hpx_binary_trace(), hpx_binary_string(). Values too large for their field become the largest that fits.
  *
- * Where records can be refused (out.h) each is one of its own, a segment of a heap dump too: the sub-records of one that was refused are
- * not in the file. */
+ * If the output can refuse records (out.h), every record is separate, also a segment of a heap dump; the sub-records of a refused
+ * segment are not in the file. */
 #ifndef HPX_HPROF_HEAP_H
 #define HPX_HPROF_HEAP_H
 
@@ -23,33 +24,16 @@ enum hpx_heap_type {
     HPX_HEAP_LONG
 };
 
-struct hpx_heap_figures {
-    uint64_t live_bytes, live_objects, bytes, objects; /* the last two: allocated */
-};
-
-struct hpx_heap_site {
-    uint8_t array;         /* 0, or for an array enum hpx_heap_type of its elements */
-    uint32_t klass, trace; /* serials */
-    struct hpx_heap_figures figures;
-};
-
-#define HPX_SITES_INCREMENTAL  1u
-#define HPX_SITES_BY_ALLOCATED 2u
-/* Rows as they are, of which the caller has cut those below the cutoff; all: of those too. false: refused. */
-bool hpx_binary_alloc_sites(struct hpx_binary *w, uint16_t flags, double cutoff, const struct hpx_heap_figures *all, uint32_t n,
-                            const struct hpx_heap_site *sites);
-bool hpx_binary_heap_summary(struct hpx_binary *w, const struct hpx_heap_figures *all); /* false: refused */
-
 /* ---- a heap dump: begin, sub-records, end ---- */
 
-#define HPX_HEAP_SEGMENT ((size_t)1 << 20) /* a larger sub-record is a segment by itself */
+#define HPX_HEAP_SEGMENT ((size_t)1 << 20) /* a larger sub-record is its own segment */
 
 struct hpx_heap {
     struct hpx_binary *w;
     uint8_t *buffer;
     size_t used;
-    uint32_t direct;  /* bytes to come of a sub-record that is a segment by itself; 0: none is being put */
-    uint64_t refused; /* segments that are not in the file */
+    uint32_t direct;  /* bytes left of a sub-record that is its own segment; 0: none */
+    uint64_t refused; /* refused segments */
 };
 
 enum hpx_heap_root {
@@ -67,7 +51,7 @@ enum hpx_heap_root {
 struct hpx_heap_value {
     uint64_t name; /* id of the string; in the constant pool the index */
     uint8_t type;
-    uint64_t value; /* in the low bits as many as the type has; not looked at for instance fields */
+    uint64_t value; /* in as many low bits as the type has; ignored for instance fields */
 };
 
 struct hpx_heap_class {
@@ -80,14 +64,14 @@ struct hpx_heap_class {
 int hpx_heap_begin(struct hpx_heap *h, struct hpx_binary *w); /* 0, -HPX_E_NOMEM: nothing was written */
 void hpx_heap_root(struct hpx_heap *h, enum hpx_heap_root kind, uint64_t object, uint64_t a, uint32_t b);
 void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c);
-/* values: n bytes as they stand in the file. */
+/* values: n bytes in file format. */
 void hpx_heap_instance(struct hpx_heap *h, uint64_t object, uint32_t trace, uint64_t klass, const void *values, uint32_t n);
-/* Both return how many elements are in the file: fewer than n where the record could not say its length. */
+/* Both return the number of elements in the file: less than n if the record would be too long. */
 uint32_t hpx_heap_objects(struct hpx_heap *h, uint64_t object, uint32_t trace, uint64_t klass, const uint64_t *elements, uint32_t n);
-/* elements: as they stand in the file. */
+/* elements: in file format. */
 uint32_t hpx_heap_primitives(struct hpx_heap *h, uint64_t object, uint32_t trace, enum hpx_heap_type type, const void *elements,
                              uint32_t n);
-/* The last segment, HEAP DUMP END. */
+/* Writes the last segment and HEAP DUMP END. */
 void hpx_heap_end(struct hpx_heap *h);
 
 #endif

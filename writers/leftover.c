@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* leftover.c: files of a run that died: which they are, whether anything was counted in them, and their way aside. */
+/* leftover.c: finds files of a killed run, checks whether they have counts, and renames them. */
 #include "leftover.h"
 #include "compiler.h"
 #include "log.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_BYTES ((uint64_t)16 << 20) /* a file whose beginning is longer without a table is kept unread */
+#define LOOK_BYTES ((uint64_t)16 << 20) /* a file without a table in its first bytes is kept without reading the rest */
 #define PIECE      ((size_t)64 << 10)
 #define MAGIC      "JAVA PROFILE "
 #define MAGIC_AT   18u /* of the byte behind the version: 0 in a binary file */
@@ -25,8 +25,8 @@ static const char *const suffixes[FILES] = {".part", ".journal.part", ".journal.
 
 struct left {
     char at[PATH_MAX], to[PATH_MAX];
-    struct stat older; /* what had `to` at the beginning; st_nlink 0: nothing */
-    int fd;            /* -1: not there, or not a dead run's */
+    struct stat older; /* the file `to` at the beginning; st_nlink 0: none */
+    int fd;            /* -1: missing, or not a killed run's */
     bool counted;
 };
 
@@ -41,7 +41,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && (a->st_mode & S_IFMT) == (b->st_mode & S_IFMT);
 }
 
-/* The locked file, if a run that died has left it. -1: errno ENOENT: nothing is there; else it is to be left alone. */
+/* Opens and locks a file of a killed run. -1: none; errno ENOENT: no file of this name, else another file, which stays untouched. */
 static int open_dead(const char *path)
 {
     struct stat before, opened, after;
@@ -99,7 +99,7 @@ static bool text_counts(int fd, char *piece)
             n = 0;
         }
     }
-    return got != 0; /* longer, or not to be read: then kept */
+    return got != 0; /* too long, or unreadable: then keep it */
 }
 
 static uint32_t u4(const unsigned char *p)
@@ -142,7 +142,7 @@ static bool counts(int fd, char *piece)
         return false;
     }
     if (n < 0 || memcmp(piece, MAGIC, known) != 0) {
-        return true; /* somebody else's */
+        return true; /* not a file of hprofx */
     }
     return (size_t)n > MAGIC_AT && piece[MAGIC_AT] == '\0' ? binary_counts(fd, piece, (uint64_t)st.st_size) : text_counts(fd, piece);
 }
@@ -173,12 +173,15 @@ static void keep(const struct leftovers *l, const char *name)
     bool moved = free_place(part) && free_place(journal) && (!part->counted || rename(part->at, part->to) == 0) &&
                  (!journal->counted || rename(journal->at, journal->to) == 0);
     if (moved) {
-        hpx_warn("file=%.1200s: a killed run left what it had counted: hprofx-read --recover %.1200s.killed (kept until another one leaves "
-                 "something)",
-                 name, name);
+        hpx_warn(
+            "file=%.1200s: a killed run left an unfinished profile; recover it with hprofx-read --recover %.1200s.killed before another "
+            "run is killed",
+            name, name);
     } else {
-        hpx_warn("file=%.1200s: what a killed run left cannot be kept as %.1200s.killed.part: it stays; hprofx-read --recover %.1200s",
-                 name, name, name);
+        hpx_warn(
+            "file=%.1200s: a killed run left an unfinished profile; renaming it to %.1200s.killed.part failed; recover it with hprofx-read "
+            "--recover %.1200s",
+            name, name, name);
     }
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* leftover.h: what a run that died has left under a name, before another run takes the name.
+/* leftover.h: renames the files of a killed run before another run uses the name.
  *
- * NAME.part and NAME.journal.part, where no living run holds them (flock), become NAME.killed.part and NAME.killed.journal.part, for
- * `hprofx-read --recover NAME.killed`: one generation, an older one is replaced. Said in one line. Where nothing had been counted (no
- * bytes, or header, threads, classes and traces alone) they are removed, and an older generation stays.
+ * Renames NAME.part and NAME.journal.part, if no living run holds them (flock), to NAME.killed.part and NAME.killed.journal.part, for
+ * `hprofx-read --recover NAME.killed`, with one message. One generation is kept; it replaces an older one. Removes files without counts
+ * (empty, or only header, threads, classes and traces), keeping the older generation, and NAME.journal.new.part.
  *
- * Touched is nothing but regular files of this user with one link that can be locked, each judged by what was opened (O_NOFOLLOW) and still
- * has the name, and moved within its directory. What cannot be moved stays where it is, with a line. Any thread that may block, one at a
- * time for one name; two processes may do it at once. */
+ * Only touches regular files of this user that have one link and can be locked, judged by the opened file (O_NOFOLLOW) while it still
+ * has the name, and renames them within their directory. A file that cannot be renamed stays, with a message. Any thread that may block,
+ * one at a time per name; two processes may run it concurrently. */
 #ifndef HPX_LEFTOVER_H
 #define HPX_LEFTOVER_H
 

@@ -2,9 +2,10 @@
 /* method_text.c: see method_text.h. */
 #include "method_text.h"
 #include "text.h"
+#include <string.h>
 
 #define NAMES 1000u             /* bytes of the three: what a text is made of, a byte being up to 6 */
-#define LIMIT ((size_t)8 << 20) /* bytes of texts: then those that come are put together each time */
+#define LIMIT ((size_t)8 << 20) /* most bytes of cached texts; later ones are formatted every time */
 
 static_assert(6 * NAMES + 64 <= HPX_METHOD_TEXT_MAX, "the longest text");
 
@@ -38,14 +39,12 @@ const struct hpx_method_text *hpx_method_text_make(struct hpx_method_texts *t, c
     *to++ = '(';
     to = put(to, m->source, HPX_UNKNOWN_SOURCE);
     *to++ = ':';
-    size_t n = (size_t)(to - text), whole = (n + HPX_METHOD_BLOCK - 1) / HPX_METHOD_BLOCK * HPX_METHOD_BLOCK;
+    size_t n = (size_t)(to - text);
     struct hpx_method_text *of = hpx_numbered_reach(&t->of, m->number, sizeof(*of));
-    char *bytes = of != NULL ? hpx_arena_alloc(&t->arena, whole, 1) : NULL;
+    const char *bytes = of != NULL ? hpx_arena_copy(&t->arena, text, n) : NULL;
     if (bytes == NULL) {
         return NULL;
     }
-    memset(to, 0, whole - n); /* whole <= HPX_METHOD_TEXT_MAX, a multiple of the block */
-    memcpy(bytes, text, whole);
     *of = (struct hpx_method_text){bytes, (uint32_t)n, (uint32_t)(callable - text)};
     return of;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* numbered.h: an array that grows to what a number names, where numbers are dense. The writer's thread only. */
+/* numbered.h: an array that grows on access, for dense numbers. The writer's thread only. */
 #ifndef HPX_NUMBERED_H
 #define HPX_NUMBERED_H
 
@@ -10,12 +10,12 @@ struct hpx_numbered { /* zero: nothing in it */
     uint32_t len;
 };
 
-/* Element n of `size` bytes, the same size in each call; NULL: the array does not reach so far. Good until the next reach. */
+/* Element n of `size` bytes, the same size in every call; NULL: beyond the end. Valid until the next reach. */
 static inline void *hpx_numbered_at(const struct hpx_numbered *a, uint32_t n, size_t size)
 {
     return hpx_likely(n < a->len) ? a->elements + n * size : NULL;
 }
-/* The same; an array that is too short grows, by cleared elements. NULL without memory. */
+/* The same, but extends the array by cleared elements if needed. NULL without memory. */
 void *hpx_numbered_reach(struct hpx_numbered *a, uint32_t n, size_t size);
 void hpx_numbered_fini(struct hpx_numbered *a); /* nothing in it afterwards */
 

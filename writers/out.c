@@ -30,7 +30,7 @@ static const char *shown_name(const struct hpx_out *o)
     return n > SHOWN_NAME ? o->name + (n - SHOWN_NAME) : o->name;
 }
 
-/* strerror() would speak the program's language, and may share a buffer with its threads. */
+/* strerror() would use the program's language, and may share a buffer with its threads. */
 static const char *reason(const struct hpx_out *o, int error)
 {
     return o->c_locale != (locale_t)0 ? strerror_l(error, o->c_locale) : "input/output error";
@@ -49,7 +49,7 @@ static const char *advice(const struct hpx_out *o, int error)
     case EFBIG:
         return "raise the limit of the file size (ulimit -f) or choose another file=";
     case EPIPE:
-        return "keep a reader on it until the program ends";
+        return "keep a reader attached until the program ends";
     default:
         return "choose another file=";
     }
@@ -64,16 +64,16 @@ static void fail(struct hpx_out *o, int error)
         o->lost += o->written - o->mark;
         o->written = o->mark;
     }
-    const char *state = "the output ends at its last complete section";
+    const char *state = "the output ends after its last complete section";
     if (o->written > o->mark) {
         state = "the output ends inside a section";
     } else if (o->mark == 0) {
-        state = "nothing of the output is complete";
+        state = "no section of the output is complete";
     }
     hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(o, error));
 }
 
-/* The first n bytes of the buffer; what lies behind them becomes its beginning. */
+/* Writes the first n bytes of the buffer and moves the rest to its start. */
 static int write_out(struct hpx_out *o, size_t bytes)
 {
     size_t done = 0;
@@ -92,7 +92,7 @@ static int write_out(struct hpx_out *o, size_t bytes)
         if ((error == ENOSPC || error == EDQUOT) && o->make_room != NULL && o->make_room()) {
             continue;
         }
-        o->used -= done; /* what is left is lost */
+        o->used -= done; /* the rest is lost */
         fail(o, error);
         return -HPX_E_IO;
     }
@@ -200,7 +200,7 @@ static void publish(struct hpx_out *o)
     int error = errno;
     if (!o->unpublished_said) {
         o->unpublished_said = true;
-        hpx_warn("file=%s: cannot get its final name: %s; the output stays under this name", shown_name(o), reason(o, error));
+        hpx_warn("file=%s: cannot rename the output to its final name: %s; it keeps this name", shown_name(o), reason(o, error));
     }
 }
 
@@ -220,10 +220,10 @@ int hpx_out_close(struct hpx_out *o)
 {
     int rc = hpx_out_section(o, true);
     void *ctx = o->ctx;
-    o->ctx = NULL; /* first: the child of a fork that comes now must not look into what is freed */
+    o->ctx = NULL; /* first, because the child of a fork must not use freed memory */
     if (o->ops->close(ctx) != 0 && errno != EINTR && rc == 0) {
         o->error = errno;
-        hpx_warn("file=%s: %s: its end may be missing; %s", shown_name(o), reason(o, o->error), advice(o, o->error));
+        hpx_warn("file=%s: %s: the end of the output may be missing; %s", shown_name(o), reason(o, o->error), advice(o, o->error));
         rc = -HPX_E_IO;
     }
     free(o->buf);

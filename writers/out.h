@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* out.h: where a writer's bytes go: one interface over file, FIFO, device, descriptor (later socket, gzip).
+/* out.h: the output of a writer: one interface for files, FIFOs, devices, descriptors (out_file.h) and connections (out_socket.h).
  *
- * One thread at a time: the writer's, with all signals blocked: a pipe whose reader has gone sends SIGPIPE, a size limit SIGXFSZ, to the
- * thread that writes; blocked, they stay pending there and the program sees nothing. Buffered (allocated at init; written in pieces of
- * 64 KiB: whole pages of the file, while nothing is flushed between). The first error
- * is kept and said once; the output is cut back to its last complete section, and what comes after is counted as lost and not written: what
- * is in the file stays a valid prefix. Never ends the process; EINTR and short writes are repeated. */
+ * One thread at a time: the writer's, with all signals blocked, so SIGPIPE (a pipe without a reader) and SIGXFSZ (a size limit) stay
+ * pending. init allocates the buffer; it is written in pieces of 64 KiB, which are whole pages of the file unless flushed in between.
+ * The first error is kept and reported once. A regular file is then truncated to its last complete section, and later bytes are counted
+ * as lost, so the file stays a valid prefix. Never ends the process; retries after EINTR and short writes. A connection takes records
+ * instead of sections: it may refuse a record, and the stream continues (hpx_out_record()). */
 #ifndef HPX_OUT_H
 #define HPX_OUT_H
 
@@ -13,13 +13,13 @@
 #include <locale.h>
 #include <sys/types.h>
 
-#define HPX_OUT_END ((size_t)128 << 10) /* of a record in parts, behind the last one */
+#define HPX_OUT_END ((size_t)128 << 10) /* bytes of a record in parts after its last part */
 
 /* The system, replaced in tests. Each returns -1 with errno as the call of its name. */
 struct hpx_out_ops {
     ssize_t (*write)(void *ctx, const void *p, size_t n); /* may be short; 0 counts as an error */
-    int (*truncate)(void *ctx, off_t length);             /* NULL: cannot be cut back */
-    int (*publish)(void *ctx);                            /* the first complete state gets its final name; NULL: it has it already */
+    int (*truncate)(void *ctx, off_t length);             /* NULL: cannot be truncated */
+    int (*publish)(void *ctx);                            /* gives the first complete state its final name; NULL: it has that name */
     int (*close)(void *ctx);
 };
 
@@ -30,35 +30,35 @@ struct hpx_out {
     const struct hpx_out_ops *ops;
     void *ctx;
     char *buf;                                    /* HPX_OUT_BUFFER and a piece */
-    size_t used;                                  /* below HPX_OUT_BUFFER where a piece begins */
-    uint64_t written;                             /* bytes in the output: taken by ops->write and not cut back */
-    uint64_t mark;                                /* offset behind the last complete section */
-    uint64_t lost;                                /* bytes given to us that are not in the output; 0 without an error */
-    int error;                                    /* errno of the first failed write; 0: fine */
+    size_t used;                                  /* below HPX_OUT_BUFFER at the start of a piece */
+    uint64_t written;                             /* bytes in the output: accepted by ops->write and not truncated */
+    uint64_t mark;                                /* offset after the last complete section */
+    uint64_t lost;                                /* bytes passed in that are not in the output; 0 without an error */
+    int error;                                    /* errno of the first failed write; 0: none */
     bool published;                               /* has its final name */
-    bool unpublished_said;                        /* a failed publish was said */
-    bool (*record)(void *ctx);                    /* the opener's: a record ends here; NULL: the output is bytes, not records */
-    bool (*part)(void *ctx);                      /* the opener's: a part of a record ends here; NULL: there are no parts */
-    size_t piece, piece_room;                     /* the opener's: bytes of a part at least; room for one, and for the end of its record */
-    size_t most;                                  /* the opener's: bytes of a record without parts; 0: any */
-    uint64_t piece_at;                            /* where the record, or the part, begins */
-    bool parted;                                  /* the record has parts */
+    bool unpublished_said;                        /* a failed publish was reported */
+    bool (*record)(void *ctx);                    /* set by the opener: ends a record; NULL: the output has no records */
+    bool (*part)(void *ctx);                      /* set by the opener: ends a part of a record; NULL: no parts */
+    size_t piece, piece_room;                     /* set by the opener: least bytes of a part; space for a part and the end of its record */
+    size_t most;                                  /* set by the opener: most bytes of a record without parts; 0: no limit */
+    uint64_t piece_at;                            /* start of the current record or part */
+    bool parted;                                  /* the current record has parts */
     uint64_t refused;                             /* records and parts that are not in the output */
-    void (*leave_out)(void *ctx, uint64_t bytes); /* the opener's: counts what is more than `most` */
-    void (*room)(size_t n);  /* the owner's: waits, bounded, until a record of n bytes would be taken; NULL: nothing is dropped */
-    bool (*make_room)(void); /* the opener's: the disk is full; true: there is more room now, try again. NULL: nothing can be given up */
-    const char *(*remedy)(void); /* the opener's: where what is lost is to be had, in place of advice; it, or its result, NULL: nowhere */
-    locale_t c_locale;         /* the program may have set another: a comma in 12.34 would break every reader. (locale_t)0: not to be had */
-    char name[4096];           /* where the bytes are now, for messages; the opener may change it in ops->publish */
-    _Atomic uint64_t progress; /* relaxed: bytes taken by ops->write so far, for who waits for the end and sees whether it moves */
+    void (*leave_out)(void *ctx, uint64_t bytes); /* set by the opener: counts bytes beyond `most` */
+    void (*room)(size_t n);      /* set by the owner: waits, bounded, until a record of n bytes would fit; NULL: nothing is dropped */
+    bool (*make_room)(void);     /* set by the opener: frees space on a full disk; true: try again. May be NULL */
+    const char *(*remedy)(void); /* set by the opener: how to recover lost data, printed instead of advice; may be or return NULL */
+    locale_t c_locale; /* because the program may use another: a comma in 12.34 would break every reader. (locale_t)0: not available */
+    char name[4096];   /* current name, for messages; the opener may change it in ops->publish */
+    _Atomic uint64_t progress; /* relaxed: bytes accepted by ops->write so far, to detect a stalled output */
 };
 
 /* name: for messages. 0, -HPX_E_NOMEM. *o must not move until closed. */
 int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name);
 
 void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
-/* Instead of a buffer of the caller's: a place for up to HPX_OUT_PIECE bytes, good until the next call. What lies there up to `end` is part
- * of the output after hpx_out_filled(); without that call nothing is. */
+/* A place in the buffer for up to HPX_OUT_PIECE bytes, valid until the next call. hpx_out_filled() makes the bytes up to `end` part of
+ * the output. */
 void hpx_out_pour(struct hpx_out *o);
 static inline char *hpx_out_piece(struct hpx_out *o)
 {
@@ -79,50 +79,49 @@ static inline void hpx_out_filled(struct hpx_out *o, const void *end)
 }
 void hpx_out_str(struct hpx_out *o, const char *s);
 void hpx_out_char(struct hpx_out *o, char c);
-/* At most 512 bytes of output a call, in the C locale; for fixed layouts, never for names of the program. */
+/* At most 512 bytes of output per call, in the C locale; for fixed layouts, never for names of the program. */
 void hpx_out_printf(struct hpx_out *o, const char *fmt, ...) HPX_PRINTF(2, 3);
 
-/* A record ends here: what cannot be cut by an output that drops (a socket). Whole sections of the text format, a TRACE, a thread line, a
- * record of the binary format are one each. true: it is in the output; false: it is dropped, what it defines is not defined: try it again
- * before its next user, or leave that out. Nothing but a socket drops; after an error false. */
-bool hpx_out_end_record(struct hpx_out *o); /* where records can be refused */
+/* Ends a record, which an output that drops data (a socket) drops or keeps as a whole: a section of the text format, a TRACE, a thread
+ * line, a record of the binary format. true: it is in the output. false: it was dropped; retry its definitions before their next use, or
+ * omit the user. Only sockets drop records; false also after an error. */
+bool hpx_out_end_record(struct hpx_out *o); /* if records can be refused */
 static inline bool hpx_out_record(struct hpx_out *o)
 {
     return hpx_likely(o->record == NULL) ? o->error == 0 : hpx_out_end_record(o);
 }
-/* The record may be cut here: a large one goes out in parts, so that one larger than what the output holds back does too. Behind the last
- * place (`last`) only its end comes, HPX_OUT_END bytes at most, then hpx_out_record(). Room for the end is kept: where the first part was
- * taken the end is, too. Behind a part that was refused all others are: what is missing lies in one piece before the end. Waits for room as
- * hpx_out_room(). */
-void hpx_out_end_part(struct hpx_out *o, bool last); /* where there are parts */
+/* Ends a part: a record larger than the queue of the output goes out in parts. After the last part (`last`) only the end of the record
+ * follows, at most HPX_OUT_END bytes, then hpx_out_record(). Space for the end is reserved with the first part. After a refused part all
+ * further ones are refused, so one contiguous piece before the end is missing. Waits for space as hpx_out_room(). */
+void hpx_out_end_part(struct hpx_out *o, bool last); /* if there are parts */
 static inline void hpx_out_part(struct hpx_out *o, bool last)
 {
     if (hpx_unlikely(o->part != NULL)) {
         hpx_out_end_part(o, last);
     }
 }
-/* What of a record, `bytes` long, was not even given, as it would be larger than o->most. */
+/* Counts `bytes` of a record that were not passed in, because the record would exceed o->most. */
 void hpx_out_leave_out(struct hpx_out *o, uint64_t bytes);
-/* Before a record of about n bytes. */
+/* Waits for space before a record of about n bytes. */
 static inline void hpx_out_room(const struct hpx_out *o, size_t n)
 {
     if (o->room != NULL) {
         o->room(n);
     }
 }
-/* The same, if it may be cut. */
+/* The same, if the record has parts. */
 static inline void hpx_out_room_parts(const struct hpx_out *o, size_t n)
 {
     hpx_out_room(o, o->part != NULL && n > o->piece_room ? o->piece_room : n);
 }
-/* What is buffered goes out. 0 or -HPX_E_IO. */
+/* Writes the buffered bytes. 0 or -HPX_E_IO. */
 int hpx_out_flush(struct hpx_out *o);
-/* A section is complete: flush, remember the place; the first time, publish (rename to the final name) if `publish`. 0, or -HPX_E_IO:
- * then the output was cut back to the last complete section, and one line on stderr has said so with the reason. A publish that fails is
- * said once and tried again at the next section and at close; the section is complete all the same (0). */
+/* Ends a section: flushes and records the offset; with `publish` gives the output its final name, once. 0, or -HPX_E_IO: the output was
+ * truncated to the last complete section, and one line on stderr has the reason. A failed publish is reported once and retried at the
+ * next section and at close; it does not change the result. */
 int hpx_out_section(struct hpx_out *o, bool publish);
-/* Flush, publish if not yet (a run without a dump leaves its file too; not after an error: what is incomplete keeps its name), close, free.
- * 0, -HPX_E_IO (said). */
+/* Flushes, publishes if necessary (a run without a dump also leaves its file; after an error the incomplete output keeps its name),
+ * closes, frees. 0, -HPX_E_IO (reported). */
 int hpx_out_close(struct hpx_out *o);
 
 #endif

@@ -129,7 +129,7 @@ static int create_part(struct out_file *f, const char *path)
         return errno == EEXIST ? 0 : -1;
     }
     struct stat st;
-    /* between open and flock another run may take it for a dead one's. A file system without locks: go on without */
+    /* between open and flock another run may take the file for a killed run's. On a file system without locks: continue without */
     if ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(fd, &st) != 0 || st.st_nlink != 1) {
         close(fd);
         return 0;
@@ -138,7 +138,7 @@ static int create_part(struct out_file *f, const char *path)
     return 1;
 }
 
-/* What a dead run has left beside the place of `part` goes aside. */
+/* Renames files that a killed run left under the name of `part`. */
 static void make_way(const char *part)
 {
     char base[PATH_MAX];
@@ -146,7 +146,7 @@ static void make_way(const char *part)
     hpx_leftover_keep(base);
 }
 
-/* `final` and a suffix; a last component that would be too long with it gives up its end. */
+/* `final` and a suffix; truncates the last component if it would be too long. */
 static bool part_name(char part[static PATH_MAX], const char *final, const char *suffix)
 {
     const char *slash = strrchr(final, '/');
@@ -176,7 +176,8 @@ static bool open_regular(struct out_file *f)
         }
         if (made > 0) {
             if (i > 0) {
-                hpx_warn("another run writes %.1500s.part, or it cannot be replaced: writing %.1500s%s until the first dump is complete",
+                hpx_warn("file=%.1500s: another run writes its .part file, or it cannot be replaced; writing %.1500s%s until the first "
+                         "dump is complete; put %%p into file=",
                          f->final, f->final, suffix);
             }
             return true;
@@ -227,7 +228,7 @@ static bool duplicate(struct out_file *f, int fd)
     return get_fd(f) >= 0;
 }
 
-/* The operations of what was opened; NULL: refused. */
+/* Opens the output and returns its operations; NULL: refused. */
 static const struct hpx_out_ops *open_named(struct out_file *f, const struct hpx_out_file_opts *opts)
 {
     size_t len = strlen(opts->name);

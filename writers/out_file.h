@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* out_file.h: an output under a name, made safely.
+/* out_file.h: opens an output by name, safely.
  *
  * - /dev/stdout, /dev/stderr: descriptors 1 and 2 (duplicated).
  * - an existing FIFO or device: written in place, never created, truncated, renamed or removed. A FIFO without a reader is opened by the
@@ -23,10 +23,10 @@ struct hpx_out_file_opts {
     bool text;        /* format=a: chooses the suffix rule: text with any other suffix gets NAME.PID.txt */
 };
 
-/* Opens and initialises *o. 0; -HPX_E_IO: nothing was made, err->msg = "can't create profile file: NAME" (the original's words);
+/* Opens and initialises *o. 0; -HPX_E_IO: nothing was created, err->msg = "can't create profile file: NAME" (HPROF's text);
  * -HPX_E_NOMEM. */
 int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, struct hpx_err *err);
-/* The name under which the output is or will be found, for messages and for the demo; after hpx_out_close(): where it is. */
+/* The final name of the output, for messages; after hpx_out_close() the name that it has. */
 const char *hpx_out_file_name(const struct hpx_out *o);
 /* In the child of a fork: closes the descriptor, touches nothing else; the parent's lock stays. Async-signal-safe. */
 void hpx_out_file_forget(struct hpx_out *o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* out_socket.c: the writer's side of out_socket.h: records into the queue, the end, what was lost. */
+/* out_socket.c: the writer's side of out_socket.h: queues records, ends the stream, reports losses. */
 #include "clock.h"
 #include "log.h"
 #include "out_socket_internal.h"
@@ -176,7 +176,7 @@ static bool end_piece(struct hpx_out_socket *s)
     }
     if (full && !s->full_said) {
         s->full_said = true;
-        hpx_warn("net=%s: the peer does not keep up: records that find no room are dropped and counted", s->peer);
+        hpx_warn("net=%s: the peer reads too slowly; records are dropped and counted; read faster or request fewer dumps", s->peer);
     }
     return in;
 }
@@ -223,7 +223,7 @@ bool hpx_out_socket_turn(struct hpx_out_socket *s)
     bool live = s->link == HPX_LINK_LIVE;
     hpx_socket_unlock(s);
     if (fresh) {
-        s->noted = 0; /* the new stream is told of what its forerunners lost */
+        s->noted = 0; /* the new stream reports the losses of earlier ones */
         s->first = true;
         s->open = false;
         s->parts = HPX_PARTS_NONE;
@@ -308,7 +308,7 @@ void hpx_out_socket_complain(struct hpx_out_socket *s, const char *fmt, ...)
     }
     va_end(args);
     if (left_out > 0) {
-        (void)snprintf(more, sizeof(more), " (%llu lines before it were left out)", (unsigned long long)left_out);
+        (void)snprintf(more, sizeof(more), " (%llu earlier messages suppressed)", (unsigned long long)left_out);
     }
     hpx_warn("net=%s: %s%s", s->peer, text, more);
 }
@@ -344,7 +344,7 @@ void hpx_out_socket_forget(struct hpx_out_socket *s)
 
 /* ---- the end ---- */
 
-/* Under the lock: what the stream was not yet told of. The room was kept. */
+/* Under the lock: notes the losses that the stream does not have yet. The space is reserved. */
 static void last_note(struct hpx_out_socket *s)
 {
     char note[HPX_OUT_SOCKET_NOTE];
@@ -363,15 +363,15 @@ static void say_losses(struct hpx_out_socket *s)
     struct hpx_out_socket_counts c;
     hpx_out_socket_count(s, &c);
     if (c.dropped_records > 0) {
-        hpx_warn("net=%s: %llu records (%llu bytes) were dropped: the peer did not keep up; let it read faster, or ask for fewer dumps",
-                 s->peer, (unsigned long long)c.dropped_records, (unsigned long long)c.dropped_bytes);
+        hpx_warn("net=%s: %llu records (%llu bytes) dropped: the peer reads too slowly; read faster or request fewer dumps", s->peer,
+                 (unsigned long long)c.dropped_records, (unsigned long long)c.dropped_bytes);
     }
     if (c.absent_records > 0) {
-        hpx_warn("net=%s: %llu records (%llu bytes) came while there was no connection", s->peer, (unsigned long long)c.absent_records,
+        hpx_warn("net=%s: %llu records (%llu bytes) dropped while disconnected", s->peer, (unsigned long long)c.absent_records,
                  (unsigned long long)c.absent_bytes);
     }
     if (c.cut_bytes > 0) {
-        hpx_warn("net=%s: %llu bytes were not yet sent when a connection was lost or the time at the end was up", s->peer,
+        hpx_warn("net=%s: %llu bytes not sent: a connection was lost, or the time limit at exit expired", s->peer,
                  (unsigned long long)c.cut_bytes);
     }
 }

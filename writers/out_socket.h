@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* out_socket.h: an output over a connection that we make (net=HOST:PORT), and the commands that come back over it.
+/* out_socket.h: an output over a connection to net=HOST:PORT, and the commands that the peer sends over it.
  *
- * Two threads of ours and no others. The writer's thread puts whole records into a bounded queue and never waits for the peer: a record
- * that does not fit is dropped whole and counted; one in parts (hpx_out_part()) may be cut behind a part. The net thread
- * (hpx_out_socket_run) connects, sends, reads commands, connects again. They share the queue's figures and the state of the link, under one
- * lock that is never held over a system call.
+ * Two threads of hprofx use it. The writer's thread puts whole records into a bounded queue; a record that does not fit is dropped whole
+ * and counted, one in parts (hpx_out_part()) may be cut after a part. It waits for the peer only in hpx_out_socket_room(), _await() and
+ * close, for a bounded time. The net thread (hpx_out_socket_run) connects, sends, reads commands and reconnects. They share the queue's
+ * positions and the state of the link, under one lock that is never held during a system call.
  *
- * A stream is one connection from its header on, and stands for itself: what a stream defines is gone with it. A connection that is lost
- * loses what was queued for it; the records until the next stream begins are dropped too.
+ * A stream is one connection from its header on. It is self-contained: its definitions end with it. When a connection is lost, its
+ * queued bytes are lost, and records are dropped until the next stream starts.
  *
- * Definitions come before their users because hpx_out_record() says for each record whether it is in the stream: who writes remembers a
- * definition only then, and leaves a user out when one of its definitions was refused. A refused one is tried again before its next user.
+ * hpx_out_record() says for every record whether it is in the stream. So a writer remembers a definition only if it was accepted, omits
+ * a record that needs a refused definition, and retries that definition before its next use.
  *
  * docs/socket.md has states, orders and failures. Not for signal handlers, but for forget(). */
 #ifndef HPX_OUT_SOCKET_H
@@ -36,12 +36,12 @@ struct hpx_out_socket_ops {
     uint64_t (*now)(void *ctx); /* ns of a monotonic clock */
 };
 
-/* What became of the records so far, over all streams. In bytes: given + note = sent + queued + dropped + absent + cut. */
+/* What happened to the records so far, over all streams. In bytes: given + note = sent + queued + dropped + absent + cut. */
 struct hpx_out_socket_counts {
     uint64_t given_records, given_bytes;
-    uint64_t dropped_records, dropped_bytes; /* did not fit: the peer does not keep up */
-    uint64_t absent_records, absent_bytes;   /* there was no connection */
-    uint64_t cut_bytes;                      /* were queued when the connection was lost or the end came */
+    uint64_t dropped_records, dropped_bytes; /* did not fit: the peer reads too slowly */
+    uint64_t absent_records, absent_bytes;   /* while disconnected */
+    uint64_t cut_bytes;                      /* were queued when the connection was lost or the time at exit expired */
     uint64_t sent_bytes;                     /* taken by the system */
     uint64_t note_bytes;                     /* notes that were queued or sent */
     uint64_t connections, refused_commands, faulty_commands;
@@ -50,15 +50,15 @@ struct hpx_out_socket_counts {
 /* The owner. */
 struct hpx_out_socket_owner {
     void *ctx;
-    /* Net thread (open() too): a connection waits for its stream; the writer's thread must come to hpx_out_socket_turn() soon. */
+    /* Net thread (also open()): a connection waits for its stream; the writer's thread must call hpx_out_socket_turn() soon. */
     void (*wake)(void *ctx);
-    /* Writer's thread, inside turn(): forget what was defined; write the header as one record, then what the stream must begin with. */
+    /* Writer's thread, inside turn(): forget all definitions; write the header as one record, then the rest of the stream's start. */
     void (*restart)(void *ctx);
-    /* Either thread: one record of the format that tells of losses, at most `room` bytes; returns its length, 0: none. Pure; may be called
-     * under our lock. NULL: the line of hpx_out_socket_note_text(). It comes before the first record behind a loss, at the end, and when
-     * the peer sends no more. */
+    /* Either thread: one record of the format that tells of losses, at most `room` bytes; returns its length, 0: none. Pure; may be
+     * called under our lock. NULL: the line of hpx_out_socket_note_text(). It is sent before the first record after a loss, at the end,
+     * and when the peer stops sending. */
     size_t (*note)(void *ctx, char *to, size_t room, const struct hpx_out_socket_counts *c);
-    /* Net thread: a good command, in order. The owner queues it for who carries it out and says hpx_out_socket_begun() then. */
+    /* Net thread: a valid command, in order. The owner queues it, and calls hpx_out_socket_begun() when it starts. */
     void (*command)(void *ctx, const struct hpx_command *c);
 };
 
@@ -81,24 +81,24 @@ struct hpx_out_socket;
 /* At load. Connects unless `wait` (10 s at most, beside the resolver's own time) and makes *o an output over it. -HPX_E_IO: nobody there,
  * err->msg is the original's sentence; -HPX_E_NOMEM. *made lives until destroy. */
 int hpx_out_socket_open(struct hpx_out *o, struct hpx_out_socket **made, const struct hpx_out_socket_config *cfg, struct hpx_err *err);
-/* The body of the net thread: returns after the end. Who comes second returns at once. */
+/* The body of the net thread: returns after the end. A second caller returns at once. */
 void hpx_out_socket_run(struct hpx_out_socket *s);
 /* One round of run(), for tests without a thread: waits in ops->poll at most once. false: it has ended. */
 bool hpx_out_socket_step(struct hpx_out_socket *s);
 
-/* Writer's thread, between two messages: if a new connection waits, begins its stream (owner.restart). true: a stream is live. */
+/* Writer's thread, between two messages: if a new connection waits, starts its stream (owner.restart). true: a stream is live. */
 bool hpx_out_socket_turn(struct hpx_out_socket *s);
-/* Writer's thread, before a large record: waits until `n` bytes are free (1), or `ns` have passed (0); -1: there is no stream, or the queue
- * is smaller. What is not free then is dropped by hpx_out_record() as ever. The caller bounds how long its lane may wait. */
+/* Writer's thread, before a large record: waits until `n` bytes are free (1), or `ns` have passed (0); -1: there is no stream, or the
+ * queue is smaller. A record that still does not fit is dropped by hpx_out_record(). The caller bounds how long its lane may wait. */
 int hpx_out_socket_room(struct hpx_out_socket *s, size_t n, uint64_t ns);
 
-/* Writer's thread, before the last dump: waits for a connection, at most `ns`; true: there is one, turn() begins or has its stream. */
+/* Writer's thread, before the last dump: waits for a connection, at most `ns`; true: connected, and turn() has or starts its stream. */
 bool hpx_out_socket_await(struct hpx_out_socket *s, uint64_t ns);
 
-/* Any thread: a command that was handed to the owner begins now (or was given up): its place in the queue is free. */
+/* Any thread: a command that was handed to the owner starts now, or was dropped: frees its place in the queue. */
 void hpx_out_socket_begun(struct hpx_out_socket *s, uint8_t tag);
-/* Any thread: a line on stderr that answers a command or tells of a link. At most 20 at once and one more a second; how many were left out
- * stands in the next one. */
+/* Any thread: a message on stderr about a command or the link. At most 20 at once and one more per second; the next one has the number
+ * of suppressed ones. */
 void hpx_out_socket_complain(struct hpx_out_socket *s, const char *fmt, ...) HPX_PRINTF(2, 3);
 /* Any thread: close() and what is before it must have ended at `at` (clock of hpx_clock_mono). */
 void hpx_out_socket_deadline(struct hpx_out_socket *s, uint64_t at);

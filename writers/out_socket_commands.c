@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* out_socket_commands.c: what comes in over the connection: at a bounded rate, into a bounded number of places. */
+/* out_socket_commands.c: reads commands from the connection, at a bounded rate and into a bounded number of places. */
 #include "out_socket_internal.h"
 #include <errno.h>
 
-#define PLACES     64u /* commands handed over and not begun: then the peer waits in its own buffers */
+#define PLACES     64u /* most commands handed over and not started; then the peer must wait */
 #define PER_WINDOW (1u << 20)
 #define WINDOW_NS  UINT64_C(1000000000)
 
@@ -13,10 +13,10 @@ void hpx_socket_reader_reset(struct hpx_out_socket *s)
     hpx_commands_init(&in->parser, s->id_size);
     in->reading = true;
     in->end_seen = false;
-    in->at = in->len = 0; /* the rate goes on: a peer that comes again has no more of it */
+    in->at = in->len = 0; /* the rate limit continues, so that reconnecting does not reset it */
 }
 
-/* Is there a place for one more? If not, begun() wakes us. */
+/* true if another command has a place; otherwise begun() wakes the net thread. */
 static bool has_place(struct hpx_out_socket *s)
 {
     hpx_socket_lock(s);
@@ -57,7 +57,7 @@ static void hand_over(struct hpx_out_socket *s, const struct hpx_command *c)
     }
     hpx_socket_unlock(s);
     if (refused) {
-        hpx_out_socket_complain(s, "command %s, serial %u: left out: one waits already", hpx_command_name(c->tag), c->serial);
+        hpx_out_socket_complain(s, "command %s, serial %u: ignored: another one is pending", hpx_command_name(c->tag), c->serial);
     } else {
         s->owner.command(s->owner.ctx, c);
     }
@@ -69,7 +69,7 @@ static void take(struct hpx_out_socket *s, const struct hpx_command *c)
         hpx_socket_lock(s);
         s->count.faulty_commands++;
         hpx_socket_unlock(s);
-        hpx_out_socket_complain(s, "%s, tag %u, serial %u, %u bytes: left out: %s", hpx_command_name(c->tag), c->tag, c->serial, c->length,
+        hpx_out_socket_complain(s, "%s, tag %u, serial %u, %u bytes: ignored: %s", hpx_command_name(c->tag), c->tag, c->serial, c->length,
                                 hpx_command_fault_text(c->fault));
     } else if (c->tag == HPX_COMMAND_EOF) {
         s->in.reading = false;
@@ -88,7 +88,7 @@ int hpx_socket_deliver(struct hpx_out_socket *s)
         if (found) {
             take(s, &c);
         } else if (in->parser.state == HPX_COMMANDS_BROKEN) {
-            hpx_out_socket_complain(s, "tag %u, serial %u says %u bytes, more than %u: no command stream; the connection is made anew",
+            hpx_out_socket_complain(s, "tag %u, serial %u: length of %u bytes exceeds %u; this is not a command stream; reconnecting",
                                     c.tag, c.serial, c.length, HPX_COMMAND_MAX_LENGTH);
             errno = 0;
             return -1;
@@ -107,7 +107,7 @@ int hpx_socket_receive(struct hpx_out_socket *s)
     if (n < 0) {
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
     }
-    if (n == 0) { /* it may still read */
+    if (n == 0) { /* the peer may still read */
         in->reading = false;
         in->end_seen = true;
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* out_socket_internal.h: what the files of out_socket share; included by nobody else.
+/* out_socket_internal.h: shared by the files of out_socket; not for others.
  *
  * Fields: [l] under `lock`; [w] the writer's thread alone; [n] the net thread alone; [c] constant after open().
  *
@@ -13,12 +13,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* DOWN: no connection. FRESH: connected, the writer has not begun. LIVE: its stream flows. */
+/* DOWN: no connection. FRESH: connected, the writer has not started the stream. LIVE: the stream runs. */
 enum hpx_link { HPX_LINK_DOWN, HPX_LINK_FRESH, HPX_LINK_LIVE };
-/* What the net thread does. AWAY: waits to try again. LEAVING: all is sent, the peer's end is awaited. */
+/* What the net thread does. AWAY: waits to retry. LEAVING: everything is sent, waits for the peer to close. */
 enum hpx_phase { HPX_PHASE_AWAY, HPX_PHASE_CONNECTING, HPX_PHASE_UP, HPX_PHASE_LEAVING, HPX_PHASE_ENDED };
 
-/* A record in parts: none so far. The last one was taken. One was, a later one was refused. The first was refused. */
+/* Parts of the current record: none so far; the last one was accepted; a later one was refused; the first was refused. */
 enum hpx_parts { HPX_PARTS_NONE, HPX_PARTS_TAKEN, HPX_PARTS_CUT, HPX_PARTS_LOST };
 
 #define HPX_SOCKET_RX 4096u
@@ -52,9 +52,9 @@ struct hpx_out_socket {
     enum hpx_link link;                 /* [l] */
     uint64_t header_end;                /* [l] bytes of the stream's first record; 0: not yet written */
     bool asleep;                        /* [l] the net thread found nothing to send: a commit wakes it */
-    bool held;                          /* [l] the net thread takes no command for want of places: begun() wakes it */
-    bool running;                       /* [l] somebody runs the net thread's part */
-    bool looking;                       /* [l] inside the resolver, which nobody can interrupt */
+    bool held;                          /* [l] the net thread reads no command, because all places are taken: begun() wakes it */
+    bool running;                       /* [l] a thread runs hpx_out_socket_run() */
+    bool looking;                       /* [l] inside the resolver, which cannot be interrupted */
     bool ending, ended;                 /* [l] no more records; the net thread is through */
     uint64_t end_at;                    /* [l] deadline of the end; 0: none set */
     uint32_t in_flight;                 /* [l] commands handed over and not begun */
@@ -64,11 +64,11 @@ struct hpx_out_socket {
     uint64_t token_at, left_out;        /* [l] */
 
     uint64_t fill;                  /* [w] */
-    bool open, skip, absent, first; /* [w] a record was begun; it is dropped; for want of a stream; it is the stream's header */
+    bool open, skip, absent, first; /* [w] a record is open; it is dropped; because there is no stream; it is the stream's header */
     enum hpx_parts parts;           /* [w] of the record that is being given */
     uint64_t record_bytes;          /* [w] given for it, or for its part, so far */
     uint64_t record_note;           /* [w] bytes of a note before it */
-    uint64_t record_losses, noted;  /* [w] losses that the note tells of; those that the stream was told of */
+    uint64_t record_losses, noted;  /* [w] losses in the note; losses that the stream already has */
 
     _Atomic int fd;                          /* [n], relaxed; a child of fork reads its own copy */
     enum hpx_phase phase;                    /* [n] */
@@ -94,7 +94,7 @@ void hpx_socket_unlock(struct hpx_out_socket *s);
 void hpx_socket_wake(struct hpx_out_socket *s);
 uint64_t hpx_socket_losses(const struct hpx_out_socket_counts *c);
 size_t hpx_socket_note(struct hpx_out_socket *s, char *to, const struct hpx_out_socket_counts *c);
-/* strerror() would speak the program's language. */
+/* In the C locale: strerror() would use the program's language. */
 const char *hpx_socket_reason(const struct hpx_out_socket *s, int error);
 
 /* ---- out_socket_link.c ---- */
@@ -103,11 +103,11 @@ bool hpx_socket_connect_now(struct hpx_out_socket *s);
 
 /* ---- out_socket_commands.c ---- */
 void hpx_socket_reader_reset(struct hpx_out_socket *s);
-/* May bytes be read now? *again_at: if not for the rate, when. */
+/* true if bytes may be read now. *again_at: when to retry, if the rate limit forbids it. */
 bool hpx_socket_wants_input(struct hpx_out_socket *s, uint64_t now, uint64_t *again_at);
-/* 0; -1: the connection is to be closed, errno says why (0: broken stream, said). */
+/* 0; -1: close the connection, errno has the reason (0: broken stream, reported). */
 int hpx_socket_receive(struct hpx_out_socket *s);
-/* Hands over what was read and had no place before; as receive(). */
+/* Hands over commands that were read but had no place before; as receive(). */
 int hpx_socket_deliver(struct hpx_out_socket *s);
 
 #endif

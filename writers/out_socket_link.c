@@ -51,7 +51,7 @@ static int wait_for(struct hpx_out_socket *s, int events, uint64_t until)
     }
     uint64_t count;
     if (fds[0].revents != 0 && read(s->wake_fd, &count, sizeof(count)) < 0) {
-        count = 0; /* EAGAIN: somebody else's wake; nothing to do */
+        count = 0; /* EAGAIN: another thread took the wake-up; nothing to do */
     }
     return fds[1].revents;
 }
@@ -97,7 +97,7 @@ static void finish(struct hpx_out_socket *s)
     s->phase = HPX_PHASE_ENDED;
 }
 
-/* The connection is no more. error 0: the reason was said. */
+/* Ends the connection. error 0: the reason was already reported. */
 static void lose(struct hpx_out_socket *s, int error)
 {
     close_fd(s);
@@ -111,8 +111,7 @@ static void lose(struct hpx_out_socket *s, int error)
     s->extra_at = s->extra_len = 0;
     if (error != 0 && !s->lost_said) {
         s->lost_said = true;
-        hpx_warn("net=%s: the connection is lost: %s; profiling goes on, and the connection is tried again", s->peer,
-                 hpx_socket_reason(s, error));
+        hpx_warn("net=%s: connection lost: %s; output is dropped until the peer is back; retrying", s->peer, hpx_socket_reason(s, error));
     }
     go_away(s);
 }
@@ -122,8 +121,8 @@ static void round_failed(struct hpx_out_socket *s)
     free_found(s);
     if (!s->absent_said && s->count.connections == 0) {
         s->absent_said = true;
-        hpx_warn("net=%s: nobody is there yet: %s; it is tried again", s->peer,
-                 s->last_error != 0 ? hpx_socket_reason(s, s->last_error) : "the name cannot be resolved");
+        hpx_warn("net=%s: cannot connect yet: %s; retrying", s->peer,
+                 s->last_error != 0 ? hpx_socket_reason(s, s->last_error) : "cannot resolve the host name");
     }
     go_away(s);
 }
@@ -208,7 +207,7 @@ bool hpx_socket_connect_now(struct hpx_out_socket *s)
 
 /* ---- connected ---- */
 
-struct view { /* of what is under the lock */
+struct view { /* a copy of fields under the lock */
     uint64_t head, queued, header_end, end_at;
     bool live, ending;
 };
@@ -224,7 +223,7 @@ static struct view look(struct hpx_out_socket *s)
     return v;
 }
 
-/* A peer that sends no more may read on, or be gone: something sent tells, as the answer to it is an error then. */
+/* A peer that stops sending may still read, or be gone: sending something tells, because the answer is then an error. */
 static void probe(struct hpx_out_socket *s, const struct view *v)
 {
     if (!s->in.end_seen || s->extra_len > 0 || v->queued > 0 || v->header_end == 0 || s->probed) {

@@ -51,7 +51,7 @@ static int system_connect(void *ctx, const struct addrinfo *to)
     return fd;
 }
 
-/* Trying again and again at a port of one's own machine that nobody listens on can end in a connection to oneself. */
+/* Repeated attempts to connect to a local port without a listener can connect a socket to itself. */
 static bool to_itself(int fd)
 {
     struct sockaddr_storage own, peer;

@@ -13,8 +13,8 @@
 void hpx_text_put(struct hpx_out *o, struct hpx_text s, bool quoted);
 /* The same into a buffer of at least 6 * s.len bytes; returns the length. */
 size_t hpx_text_escape(char *to, struct hpx_text s, bool quoted);
-/* For formats that say how long a text is: real UTF-8, where U+0000 is one byte 0, and other controls, quotes and backslashes are
- * themselves; what is no UTF-8 as above. Returns the number of bytes; o NULL: only that. */
+/* For formats that store the length of a text: real UTF-8, where U+0000 is one byte 0, and other controls, quotes and backslashes are
+ * not escaped; invalid UTF-8 as above. Returns the number of bytes; o NULL: only that. */
 size_t hpx_text_utf8(struct hpx_out *o, struct hpx_text s);
 /* The same into a buffer of at least 6 * s.len bytes. */
 size_t hpx_text_to_utf8(char *to, struct hpx_text s);

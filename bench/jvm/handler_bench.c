@@ -25,7 +25,7 @@
 #define MAX_THREADS 64
 #define DEPTH       1024
 
-struct agct_trace {
+struct asgct_trace {
     JNIEnv *env;
     jint frames_n;
     void *frames;
@@ -37,7 +37,7 @@ struct thread {
     timer_t timer;
 };
 
-static void (*agct)(struct agct_trace *, jint, void *);
+static void (*asgct)(struct asgct_trace *, jint, void *);
 static struct thread threads[MAX_THREADS];
 static _Atomic unsigned threads_n; /* release: attach(); acquire: drain(). Covers the thread's ring. */
 static __thread struct thread *self;
@@ -64,8 +64,8 @@ static void walk(struct thread *t, void *context)
         return;
     }
     struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(void *)(ev + 2);
-    struct agct_trace trace = {.env = t->env, .frames_n = 0, .frames = frames};
-    agct(&trace, DEPTH, context);
+    struct asgct_trace trace = {.env = t->env, .frames_n = 0, .frames = frames};
+    asgct(&trace, DEPTH, context);
     if (trace.frames_n <= 0) {
         atomic_fetch_add_explicit(&failed, 1, memory_order_relaxed);
         return;
@@ -275,12 +275,12 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     }
     void *libjvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol = libjvm ? dlsym(libjvm, "AsyncGetCallTrace") : NULL;
-    memcpy(&agct, &symbol, sizeof(agct));
+    memcpy(&asgct, &symbol, sizeof(asgct));
     memset(&action, 0, sizeof(action));
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);
-    if (!agct || (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK || !subscribe(jvmti) ||
+    if (!asgct || (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK || !subscribe(jvmti) ||
         sigaction(SIGPROF, &action, NULL) != 0) {
         fprintf(stderr, "handler_bench: the JVM lacks what this needs\n");
         return JNI_ERR;

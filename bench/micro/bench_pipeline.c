@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <urcu/urcu-bp.h> /* as gate.c: without _LGPL_SOURCE, calls into the library */
+#include <urcu/urcu-bp.h> /* without _LGPL_SOURCE, as its licence asks of us: calls into the library */
 
 #define BURST          512u
 #define MESSAGE_BYTES  64u
@@ -36,6 +36,8 @@ static struct {
 
 static volatile uint64_t result;
 static struct hpx_gate gate, closed_gate;
+static struct hpx_gate_own own_gate;
+static _Atomic int own_flag;
 
 static void pin(int cpu)
 {
@@ -75,6 +77,8 @@ CALLS(
     })
 CALLS(
     call_closed, if (hpx_gate_enter(&closed_gate)) { hpx_gate_leave(&closed_gate); })
+CALLS(
+    call_own, if (hpx_gate_own_enter(&own_gate, &own_flag)) { empty(); } hpx_gate_own_leave(&own_flag))
 CALLS(call_mutex, pthread_mutex_lock(&mutex); empty(); pthread_mutex_unlock(&mutex))
 CALLS(call_add, atomic_fetch_add_explicit(&added, 1, memory_order_relaxed))
 CALLS(call_wake, hpx_wake_post(&wake))
@@ -487,8 +491,9 @@ static bool drain_bare(const struct hpx_bench_row *row, double *figures)
 static const unsigned producers[] = {1, 2, 4};
 static struct hpx_bench_row calls[] = {
     {.name = "empty call (limit)", .once = call_empty},
-    {.name = "urcu-bp read lock + unlock (limit)", .once = call_urcu},
+    {.name = "urcu-bp read lock + unlock", .once = call_urcu},
     {.name = "gate enter + leave", .once = call_gate},
+    {.name = "own gate enter + leave", .once = call_own},
     {.name = "gate enter, closed", .once = call_closed},
     {.name = "mutex lock + unlock, uncontended", .once = call_mutex},
     {.name = "locked add (limit of a post)", .once = call_add},
@@ -538,6 +543,7 @@ static bool prepare(void)
     event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     hpx_wake_init(&wake);
     hpx_gate_open(&gate);
+    hpx_gate_own_open(&own_gate);
     place.two = hpx_bench_two_processors(place.cpu);
     if (sched_getaffinity(0, sizeof(place.all), &place.all) != 0 || event_fd < 0 || hpx_lane_init(&lane) != 0 ||
         pthread_create(&thread, NULL, nothing, NULL) != 0) {

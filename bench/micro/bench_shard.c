@@ -2,7 +2,7 @@
 /* bench_shard.c: exact calls of one and of four threads, with drainers beside the aggregator and without, no JVM: CPU time an event on the
  * side of the threads and on ours, and events a second. An event is an enter or an exit. Each thread is fib(15) over and over, with a
  * count for a clock. CPU time says what a machine with enough processors would do; the rate is that of this one. */
-#include "call_shard.h"
+#include "call_drainers.h"
 #include "clock.h"
 #include "micro.h"
 
@@ -26,7 +26,7 @@ static struct {
     struct hpx_aggregator a;
     struct hpx_gate gate;
     struct hpx_calltab tab;
-    struct hpx_shard s;
+    struct hpx_call_drainers s;
     HPX_ALIGNED(HPX_CACHE_LINE) struct producer producers[PRODUCERS];
     unsigned drainers, given;
     bool balance;
@@ -75,20 +75,20 @@ static void on_message(void *ctx, struct hpx_msg *m)
 static void on_events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
 {
     (void)ctx;
-    (void)hpx_calltab_apply(&w.tab, t->calls, ev, ev + n / HPX_EV_UNIT);
+    (void)hpx_calltab_apply(&w.tab, t->call_stacks, ev, ev + n / HPX_EV_UNIT);
 }
 
 static void on_came(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    hpx_shard_came(&w.s, t);
+    hpx_call_drainers_came(&w.s, t);
 }
 
 static void on_gone(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    hpx_calltab_retire(&w.tab, t->calls);
-    t->calls = NULL;
+    hpx_calltab_retire(&w.tab, t->call_stacks);
+    t->call_stacks = NULL;
 }
 
 /* In turn: the main one, the first drainer, ... */
@@ -96,7 +96,7 @@ static uint32_t deal(void *ctx, struct hpx_thread *t)
 {
     (void)ctx, (void)t;
     unsigned to = w.given++ % (w.drainers + 1);
-    return to == 0 ? HPX_SHARD_STAYS : to - 1;
+    return to == 0 ? HPX_CALL_DRAINER_NONE : to - 1;
 }
 
 static bool on_pass_end(void *ctx)
@@ -107,7 +107,7 @@ static bool on_pass_end(void *ctx)
         w.cpu = hpx_clock_thread_cpu();
     }
     if (w.balance) {
-        hpx_shard_balance(&w.s);
+        hpx_call_drainers_balance(&w.s);
     }
     return false;
 }
@@ -125,7 +125,7 @@ static bool begin(unsigned producers, unsigned drainers, bool balance)
         return false;
     }
     w.a.wait_ns = UINT64_C(60000000000);
-    hpx_shard_init(&w.s, &w.a, &w.tab, balance ? hpx_shard_limit() : drainers);
+    hpx_call_drainers_init(&w.s, &w.a, &w.tab, balance ? hpx_call_drainers_limit() : drainers);
     w.balance = balance;
     for (unsigned i = 0; i < producers; i++) {
         struct producer *p = &w.producers[i];
@@ -134,19 +134,19 @@ static bool begin(unsigned producers, unsigned drainers, bool balance)
         }
         hpx_calls_init(&p->calls, &w.a, &w.gate, &p->t);
         hpx_registry_attach(&w.a.registry, &p->t);
-        p->t.calls = hpx_calltab_attach(&w.tab, 0);
-        if (!p->t.calls) {
+        p->t.call_stacks = hpx_calltab_attach(&w.tab, 0);
+        if (!p->t.call_stacks) {
             return false;
         }
-        hpx_calltab_detach(&w.tab, p->t.calls); /* the first pass adopts it */
+        hpx_calltab_detach(&w.tab, p->t.call_stacks); /* the first pass adopts it */
     }
     for (unsigned i = 0; i < drainers; i++) {
-        if (!hpx_shard_start(&w.s)) {
+        if (!hpx_call_drainers_start(&w.s)) {
             return false;
         }
     }
     (void)hpx_aggregator_pass(&w.a);
-    hpx_shard_give(&w.s, deal, NULL);
+    hpx_call_drainers_give(&w.s, deal, NULL);
     return true;
 }
 
@@ -180,7 +180,7 @@ static bool run(const struct hpx_bench_row *row, double *figures)
     }
     uint64_t to = hpx_clock_mono();
     hpx_aggregator_stop(&w.a);
-    hpx_shard_gather(&w.s);
+    hpx_call_drainers_gather(&w.s);
     w.balance = false;
     while (hpx_aggregator_pass(&w.a) > 0 || w.a.nthreads > 0) { /* what the drainers gave back */
     }
@@ -189,7 +189,7 @@ static bool run(const struct hpx_bench_row *row, double *figures)
     figures[2] = (double)(w.cpu + w.s.cpu_ns) / (2 * (double)made);
     most = way->balance && w.s.most > most ? w.s.most : most;
     bool ok = w.tab.calls == made && w.tab.stray + w.tab.resynced + w.tab.lost_events == 0;
-    hpx_shard_fini(&w.s);
+    hpx_call_drainers_fini(&w.s);
     hpx_aggregator_fini(&w.a);
     hpx_calltab_fini(&w.tab);
     for (unsigned i = 0; i < way->producers; i++) {

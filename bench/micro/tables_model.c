@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tables_model.c: events into a model, and 20,000 classes of 250,000 methods.
  *
- * The made-up program has the proportions of the classes of JDK 17 (docs/tables.md): its share of distinct method names and their length.
- */
+ * The made-up program has the proportions of the classes of JDK 17: 26,518 classes, 225,053 methods, 55,434 distinct method names of 15.7
+ * bytes on average, class names of 42.7 bytes. */
 #include "tables_model.h"
 #include "clock.h"
 #include "hash.h"
@@ -131,7 +131,7 @@ static bool run_once(struct hpx_bench_model *b)
     b->announced = hpx_model_bytes(m);
     sample_all(m, &t, b);
     uint64_t t0 = hpx_clock_mono();
-    struct hpx_snapshot *s = hpx_model_snapshot(m);
+    struct hpx_snapshot *s = hpx_model_snapshot(m, HPX_TAKE_RESET);
     uint64_t took = hpx_clock_mono() - t0;
     b->sampled = hpx_model_bytes(m);
     if (s && s->nrows > 0) {

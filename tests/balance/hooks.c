@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hooks.c: where the counting library looks into the agent: the environment before it is used, the end after everything of ours has
  * stopped. The agent's objects are those that ship; a few of its calls from one file to another come here first (--wrap). */
-#include "agent.h"
 #include "aggregator.h"
 #include "balance.h"
 #include "callbacks.h"
+#include "mode_thread.h"
+#include "vm.h"
 #include <stdlib.h>
 
 /* Of the types that they have in the agent, so that a change there does not compile here. */
@@ -23,7 +24,7 @@ int __wrap_hpx_callbacks_init(struct hpx_err *err)
     }
     if (hpx_balance_planted("jvmti")) {
         char *property = NULL;
-        (void)(*hpx_agent.jvmti)->GetSystemProperty(hpx_agent.jvmti, "java.vm.name", &property);
+        (void)(*hpx_vm.jvmti)->GetSystemProperty(hpx_vm.jvmti, "java.vm.name", &property);
         planted = property;
     }
     return __real_hpx_callbacks_init(err);
@@ -41,9 +42,9 @@ struct hpx_msg_thread_start *__wrap_hpx_msg_thread_start_new(uint32_t text_len)
 static void keep(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    hpx_model_thread_gone(hpx_agent.model, t);
+    hpx_model_thread_gone(hpx_session.model, t);
     hpx_balance_keep(t->ring.bytes);
-    hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_agent_thread, base));
+    hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_mode_thread, base));
 }
 
 /* For the main aggregator called from Agent_OnUnload alone, when all is written, once for each time the library was named on the command
@@ -52,19 +53,14 @@ void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
 {
     static bool done;
     __real_hpx_aggregator_stop(a);
-    if (done || a != &hpx_agent.aggregator) {
+    if (done || a != &hpx_session.aggregator) {
         return;
     }
     done = true;
     hpx_balance_report("before");
     hpx_aggregator_each(a, keep, NULL);
     a->nthreads = 0;
-    if (hpx_agent.shard.main) {
-        hpx_shard_fini(&hpx_agent.shard);
-    }
-    hpx_aggregator_fini(a);
-    hpx_model_destroy(hpx_agent.model);
-    hpx_options_fini(&hpx_agent.opt);
+    hpx_session_end();
     hpx_balance_report("after");
     hpx_balance_close();
 }

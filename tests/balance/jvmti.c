@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* jvmti.c: the functions of JVMTI that hand out memory, and Deallocate, counted: the VM's own allocator is behind them, so nothing else
  * sees a block that was not given back. tests/jvm/test_balance.py compares this list with what the agent calls. */
-#include "agent.h"
 #include "balance.h"
+#include "vm.h"
 
 #define HERE __builtin_frame_address(0)
 
@@ -115,7 +115,7 @@ static jvmtiError JNICALL count_GetThreadListStackTraces(jvmtiEnv *env, jint n, 
 
 void hpx_balance_jvmti(void)
 {
-    vm = *hpx_agent.jvmti;
+    vm = *hpx_vm.jvmti;
     counting = *vm;
 #define COUNT(function) counting.function = count_##function
     COUNT(Allocate);
@@ -135,5 +135,5 @@ void hpx_balance_jvmti(void)
     COUNT(GetAllStackTraces);
     COUNT(GetThreadListStackTraces);
 #undef COUNT
-    *hpx_agent.jvmti = &counting;
+    *hpx_vm.jvmti = &counting;
 }

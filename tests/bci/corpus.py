@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""corpus PROGRAM SOURCE... [--out DIR] [--compare CHECKER]: the classes of folders and jars through `PROGRAM --batch`.
+"""corpus PROGRAM SOURCE... [--out DIR] [--compare CHECKER] [--probes KINDS]: the classes of folders and jars through `PROGRAM --batch`.
 
 SOURCE: a folder of class files (`jimage extract` makes one of a JDK) or a jar. --out: the rewritten classes, each at its path; classes left alone are
-written as they were. --compare: CHECKER reads IN, OUT pairs from a stream (tests/bci/pairs.c) and says whether each OUT minus calls is its IN.
+written as they were. --compare: CHECKER reads IN, OUT pairs from a stream (tests/bci/pairs.c) and says whether each OUT minus probes is its IN.
+--probes: kinds of probe with commas, of calls (the default), sites, objects.
 Prints the program's summary; status 1 if a class was refused or compared unequal.
 """
 import argparse
@@ -35,6 +36,9 @@ def read(stream, n):
     return data
 
 
+KINDS = {"calls": 1, "sites": 2, "objects": 4}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
@@ -42,9 +46,12 @@ def main():
     parser.add_argument("--tracker", default="hprofx/Tracker")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--compare")
+    parser.add_argument("--probes", default="calls")
     args = parser.parse_args()
-    batch = subprocess.Popen([args.program, "--tracker", args.tracker, "--verbose", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    checker = args.compare and subprocess.Popen([args.compare, args.tracker], stdin=subprocess.PIPE)
+    kinds = args.probes.split(",")
+    batch = subprocess.Popen([args.program, "--tracker", args.tracker, *(f"--{kind}" for kind in kinds), "--verbose", "--batch"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
+    checker = args.compare and subprocess.Popen([args.compare, args.tracker, str(sum(KINDS[kind] for kind in kinds))], stdin=subprocess.PIPE)
     work = [(source, name, data) for source in args.source for name, data in classes(source)]
 
     def feed():

@@ -49,6 +49,22 @@ class Program(unittest.TestCase):
         self.assertIn(utf8("odd/T"), out)
         self.assertTrue(out.startswith(GOOD[:8]))
 
+    def test_the_kinds_of_probe_are_chosen(self):
+        allocates = class_file(code=b"\3\xbc\x0a\x57\xb1")
+        calls = {b"enter": "--calls", b"array": "--sites", b"object": "--objects"}
+        for options in ((), ("--calls",), ("--sites",), ("--objects",), ("--sites", "--objects"), ("--calls", "--sites", "--objects")):
+            self.assertEqual(self.one(allocates, *options).returncode, 0, options)
+            out = (self.dir / "out").read_bytes()
+            for name, option in calls.items():
+                self.assertEqual(utf8(name.decode()) in out, option in (options or ("--calls",)), (options, option))
+        self.assertEqual(self.one(GOOD, "--sites").returncode, 1)
+        self.assertIn(b"allocates nothing", self.one(GOOD, "--sites", "--verbose").stderr)
+        self.assertIn(b"1 probes of sites, 1 of objects", self.one(allocates, "--sites", "--objects", "--verbose").stderr)
+
+    def test_sites_begin_at_the_first_number(self):
+        self.assertEqual(self.one(class_file(code=b"\3\xbc\x0a\x57\xb1"), "--sites", "--first", "70000").returncode, 0)
+        self.assertIn(b"\3" + struct.pack(">I", 70000), (self.dir / "out").read_bytes())
+
     def test_a_class_is_left_alone_with_its_reason(self):
         run = self.one(LEFT)
         self.assertEqual(run.returncode, 1)

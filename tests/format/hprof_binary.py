@@ -5,10 +5,15 @@ import collections
 import pathlib
 import struct
 
-LOAD, UNLOAD, FRAME, TRACE, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
+LOAD, UNLOAD, FRAME, TRACE, SITES, SUMMARY, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
 
 
 Table = collections.namedtuple('Table', 'total rows')
+# ALLOC SITES, and HEAP SUMMARY, which is its first figures alone. A site's array is 0 or the basic type of the elements (2: objects).
+Sites = collections.namedtuple('Sites', 'flags cutoff live_bytes live bytes objects rows')
+Site = collections.namedtuple('Site', 'array klass trace live_bytes live bytes objects')
+Summary = collections.namedtuple('Summary', 'live_bytes live bytes objects')
+ARRAYS = {'boolean': 4, 'char': 5, 'float': 6, 'double': 7, 'byte': 8, 'short': 9, 'int': 10, 'long': 11}
 
 
 class Malformed(Exception):
@@ -22,7 +27,7 @@ class Frame:
 
 class Binary:
     """records: (tag, microseconds). classes: {serial: name}; unloaded: serials, in order; order: (LOAD or UNLOAD, serial); threads: {serial: (name, group, parent)}; ended: serials;
-    traces: {serial: (thread, [Frame])}; tables: [Table(total, [(count, trace)])]; report: the last text of ours."""
+    traces: {serial: (thread, [Frame])}; tables: [Table(total, [(count, trace)])]; lists: [Sites]; summaries: [Summary]; report: the last text of ours."""
 
     def __init__(self, data):
         head, _, rest = data.partition(b'\0')
@@ -30,7 +35,7 @@ class Binary:
             raise Malformed('head %r' % head)
         self.id_size, self.created_ms = struct.unpack('>IQ', rest[:12])
         self.strings, self.classes, self.unloaded, self.threads, self.ended = {}, {}, [], {}, []
-        self.order, self.objects = [], {}
+        self.order, self.objects, self.lists, self.summaries = [], {}, [], []
         self.frames, self.traces, self.tables, self.records, self.settings, self.report = {}, {}, [], [], None, {}
         at, self.time = len(head) + 13, 0
         while at < len(data):
@@ -107,12 +112,42 @@ class Binary:
             if counts != sorted(counts, reverse=True) or 0 in counts or sum(counts) > total or len({trace for _, trace in rows}) != len(rows):
                 raise Malformed('rows of %d: %s' % (total, rows))
             self.tables.append(Table(total, rows))
+        elif tag == SITES:
+            self._sites(body)
+        elif tag == SUMMARY:
+            self.summaries.append(Summary(*self._take(body, 'IIQQ')))
         elif tag == CONTROL:
             self.settings = struct.unpack('>IH', body)
             if self.settings[0] > 3:
                 raise Malformed('flags %d' % self.settings[0])
         else:
             raise Malformed('tag 0x%02x' % tag)
+
+    def _sites(self, body):
+        head, n = self._take(body[:30], 'HfIIQQ'), self._take(body[30:34], 'I')[0]
+        rows = [Site(*self._take(body[at:at + 25], 'BIIIIII')) for at in range(34, len(body), 25)]
+        if len(rows) != n or head[0] > 7:
+            raise Malformed('%d rows of %d, flags %d' % (len(rows), n, head[0]))
+        for r in rows:
+            _ = self.traces[r.trace]
+            if self.classes[r.klass] is None or r.klass in self.unloaded:
+                raise Malformed('a site of class %d, which is gone' % r.klass)
+            name = self.classes[r.klass]
+            element = ARRAYS.get(name[:-2], 2) if name.endswith('[]') else 0
+            if r.array != element:
+                raise Malformed('array type %d of %s' % (r.array, name))
+            if r.live > r.objects or r.live_bytes > r.bytes:
+                raise Malformed('more is alive than was allocated: %s' % (r,))
+        key = (lambda r: r.bytes) if head[0] & 2 or not head[2] else (lambda r: r.live_bytes)
+        if [key(r) for r in rows] != sorted(map(key, rows), reverse=True) or len({(r.klass, r.trace) for r in rows}) != n:
+            raise Malformed('the rows are not in order, or one is there twice')
+        if sum(r.live_bytes for r in rows) > head[2] or sum(r.bytes for r in rows) > head[4]:
+            raise Malformed('the rows are more than the total')
+        self.lists.append(Sites(*head, rows))
+
+    def sites(self):
+        """(site, name of its class, frames) of each row of the last list."""
+        return [(r, self.classes[r.klass], self.traces[r.trace][1]) for r in self.lists[-1].rows]
 
     def stacks(self):
         """(count, frames) of each row of the last table."""

@@ -14,6 +14,7 @@ EMPTY_TRACE = 300000
 UNKNOWN_THREAD = 200000
 RANK = 'rank   self  accum   count trace method'
 OLD_HEAD = 'count callee caller time'
+SITES_HEAD = ["          percent          live          alloc'ed  stack class", ' rank   self  accum     bytes objs     bytes  objs trace name']
 UNKNOWN = 'hprofx.unknown.'
 DAYS = 'Mon Tue Wed Thu Fri Sat Sun'.split()
 MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()
@@ -26,10 +27,14 @@ THREAD_START = re.compile(r'THREAD START \(obj=([1-9a-f][0-9a-f]*), id = %s, nam
 THREAD_END = re.compile(r'THREAD END \(id = %s\)' % NUMBER)
 TRACE = re.compile(r'TRACE %s:(?: \(thread=%s\))?' % (NUMBER, NUMBER))
 FRAME = re.compile(r'\t(.+?\..+?)\((.+):([1-9]\d*|Unknown line)\)')
-SAMPLES, TIMES, OLD = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD'
+SAMPLES, TIMES, OLD, SITES = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD', 'SITES'
 END = SAMPLES + ' END'
 BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
+SITES_BEGIN = re.compile(r'SITES BEGIN \(ordered by (live|allocated) bytes\) ' + DATE)
+ONE_CLASS = re.compile(r'java\.|(boolean|byte|char|short|int|long|float|double)\[')  # others may be several of one name
+UNSIZED = 'objects of unknown size'  # sites=counts, of the report
+SITE_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) (.+)')
 # A name may hold blanks: where the callee ends is not always to be seen.
 OLD_ROW = re.compile(r'([1-9]\d*) ((?:<unknown callee>|.+\..+) (?:<unknown caller>|.+\..+)) %s' % NUMBER)
 REPORT = re.compile(r'hprofx: ([^:]+): (.+)')
@@ -86,6 +91,19 @@ class Row:
     method: str
 
 
+@dataclass
+class Site:
+    rank: int
+    self_percent: float
+    accum_percent: float
+    live_bytes: int
+    live: int  # objects
+    bytes: int
+    objects: int
+    trace: int
+    name: str
+
+
 def _sum(pairs):
     sums = collections.Counter()
     for key, n in pairs:
@@ -95,13 +113,15 @@ def _sum(pairs):
 
 @dataclass
 class Dump:
-    """One section. With TIMES the total is in ms, counts are calls; with OLD there is neither total nor date, and a row is ('callee caller', calls, ms)."""
+    """One section. With TIMES the total is in ms, counts are calls; with OLD there is neither total nor date, and a row is ('callee caller', calls, ms).
+    With SITES there is no total, rows are of Site, and `order` is 'live' or 'allocated'."""
     title: str
     total: int = None
     date: datetime.datetime = None
     rows: list = field(default_factory=list)
     report: dict = field(default_factory=dict)
     shown: float = 0  # the sum of the rows: of samples, or of percent
+    order: str = None
 
     def counts(self):
         """Samples or calls by method."""
@@ -128,7 +148,17 @@ class Profile:
     @property
     def tables(self):
         """Those of samples and calls."""
-        return [d for d in self.dumps if d.title != OLD]
+        return [d for d in self.dumps if d.title not in (OLD, SITES)]
+
+    @property
+    def lists(self):
+        """Those of allocation sites."""
+        return [d for d in self.dumps if d.title == SITES]
+
+    @property
+    def sites(self):
+        """(site, trace) of each row of the last list."""
+        return [(r, self.traces[r.trace]) for r in self.lists[-1].rows]
 
     def table(self, title):
         """The last one of the kind."""
@@ -229,6 +259,7 @@ class Parser:
         self.at = 0
         self.objects = {}
         self.fresh = []  # traces since the last table
+        self.unsized = False
         self.p = Profile(text)
 
     def bad(self, what):
@@ -258,6 +289,8 @@ class Parser:
         return when
 
     def header(self):
+        if self.more() and self.line() == OLD_HEAD:
+            return  # the table of cpu=old alone
         self.p.created = self.date(self.match(FIRST_LINE, 'first line').group(1))
         self.at += 1
         if self.line() != '':
@@ -282,12 +315,14 @@ class Parser:
                 self.thread_start()
             elif line.startswith('THREAD END'):
                 self.thread_end()
-            elif line.startswith(('TRACE ', SAMPLES + ' BEGIN', TIMES + ' BEGIN')):
+            elif line.startswith(('TRACE ', SAMPLES + ' BEGIN', TIMES + ' BEGIN', SITES + ' BEGIN')):
                 self.dump()
             elif line == OLD_HEAD:
                 self.old()
             else:
                 self.bad('no record may stand here: %r' % line[:200])
+        if self.unsized and not any(UNSIZED in d.report for d in self.p.dumps):
+            self.bad('objects without bytes, and no report says why')
 
     def thread_start(self):
         m = self.match(THREAD_START, 'THREAD START')
@@ -349,6 +384,9 @@ class Parser:
         self.fresh = []
         while self.line().startswith('TRACE '):
             self.trace()
+        if self.line().startswith(SITES + ' BEGIN'):
+            self.sites()
+            return
         if self.recovered and not BEGIN.match(self.line()):
             return
         m = self.match(BEGIN, 'CPU SAMPLES BEGIN or CPU TIME (ms) BEGIN behind the TRACEs')
@@ -375,6 +413,71 @@ class Parser:
             self.bad('the rows add up to %d, the total is %d' % (d.shown, d.total))
         self.at += 1
         self.report(d)
+
+    def sites(self):
+        m = self.match(SITES_BEGIN, 'SITES BEGIN behind the TRACEs')
+        d = Dump(SITES, date=self.date(m[2]), order=m[1])
+        self.p.dumps.append(d)
+        self.at += 1
+        for head in SITES_HEAD:
+            if self.line() != head:
+                self.bad('no line of titles: %r' % self.line()[:200])
+            self.at += 1
+        seen = set()
+        while self.line() != 'SITES END':
+            self.site_row(d, seen)
+        used = dict.fromkeys(r.trace for r in d.rows)
+        fresh = set(self.fresh)
+        if [t for t in used if t in fresh] != self.fresh and not self.original and not self.recovered:
+            self.bad('the TRACEs before this list are not those of its rows, in their order')
+        self.shares(d)
+        self.at += 1
+        self.report(d)
+
+    def site_row(self, d, seen):
+        m = self.match(SITE_ROW, 'row')
+        r = Site(int(m[1]), float(m[2]), float(m[3]), *(int(x) for x in m.groups()[3:8]), m[9])
+        if r.trace not in self.p.traces:
+            self.bad('trace %d is not defined before the list' % r.trace)
+        if (r.trace, r.name) in seen and ONE_CLASS.match(r.name) and not self.original:
+            self.bad('%s has two rows with trace %d' % (r.name, r.trace))
+        seen.add((r.trace, r.name))
+        if d.rows:
+            last, key = d.rows[-1], (lambda x: x.live_bytes) if d.order == 'live' else (lambda x: x.bytes)
+            if key(last) < key(r):
+                self.bad('the rows are not in order')
+        if r.live > r.objects or r.live_bytes > r.bytes:
+            self.bad('more is alive than was allocated')
+        if r.objects == 0 and r.bytes or r.live == 0 and r.live_bytes:
+            self.bad('bytes without objects')
+        self.unsized = self.unsized or r.objects and r.bytes == 0 or r.live and r.live_bytes == 0
+        d.rows.append(r)
+        layout = '%5u %5.2f%% %5.2f%% %9u %4u %9u %5u %5u %s' % (len(d.rows), r.self_percent, r.accum_percent, r.live_bytes, r.live, r.bytes, r.objects, r.trace, r.name)
+        if self.line() != layout:
+            self.bad('a row must be %r, it is %r' % (layout, self.line()))
+        self.at += 1
+
+    def shares(self, d):
+        """The list does not say what its shares are of: there must be one total, of live or of allocated bytes, that gives all of them."""
+        if self.original or not d.rows:
+            return
+        all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
+        why = []
+        for key in ['live_bytes'] + ['bytes'] * (d.order == 'allocated'):
+            least, most, sum_ = 0.0, math.inf, 0
+            for r in d.rows:
+                sum_ += getattr(r, key)
+                for part, percent in ((getattr(r, key), r.self_percent), (sum_, r.accum_percent)):
+                    if part == 0 and percent != 0:
+                        least = math.inf
+                    elif part > 0:
+                        least = max(least, 100 * part / (percent + 0.005000001))
+                        most = min(most, 100 * part / max(percent - 0.005000001, 1e-9))
+            exact = sum_ if all_shown else max(least, sum_)
+            if sum_ == 0 and least == 0 or least <= exact <= most and least < math.inf:
+                return
+            why.append('%s: %.0f to %.0f, the rows add up to %d' % (key, least, most, sum_))
+        self.bad('no total gives these shares (%s)' % '; '.join(why))
 
     def old(self):
         """The section has no end: it is as long as its rows."""

@@ -12,7 +12,7 @@ import hprof_binary  # noqa: E402
 import hprof_files  # noqa: E402
 from hprof_binary import Malformed  # noqa: E402
 
-NOT_OURS = ('segment', 'root', 'class ', 'object', 'array', 'heap', 'sites', 'summary')
+NOT_OURS = ('segment', 'root', 'class ', 'object', 'array', 'heap ')
 
 
 def ours(pieces):
@@ -40,10 +40,24 @@ class Binary(unittest.TestCase):
                 with self.subTest(what), self.assertRaises(Malformed):
                     hprof_binary.Binary(ours(pieces))
 
+    def test_sites_and_the_summary_come_with_their_figures(self):
+        b = hprof_binary.Binary(ours(hprof_files.binary()))
+        self.assertEqual(b.lists[0][:1] + b.lists[0][2:6], (0, 96, 3, 1000, 10))
+        self.assertEqual([(r.live_bytes, r.live, r.bytes, r.objects, name, len(frames)) for r, name, frames in b.sites()], [(64, 1, 72, 2, 'A[]', 2), (32, 1, 40, 2, 'A', 2)])
+        self.assertEqual(b.summaries, [(96, 3, 1000, 10)])
+
+    def test_sites_whose_figures_cannot_be_are_refused(self):
+        f = hprof_files.Format(8)
+        row = lambda live, bytes_, objects=2, array=0, serial=100001: (array, serial, 300001, live, 1, bytes_, objects)
+        for rows, how in (((row(32, 40), row(64, 72, serial=100000)), {}), ((row(64, 72), row(32, 40)), {}), ((row(48, 40),), {}), ((row(32, 40, 0),), {}), ((row(32, 40, array=2),), {}),
+                          ((row(32, 40, serial=100004),), {}), ((row(32, 40),), {'total': 31}), ((row(32, 1001),), {}), ((row(64, 40 + 64), row(32, 200, serial=100000)), {'flags': 2})):
+            with self.subTest(rows), self.assertRaises(Malformed):
+                hprof_binary.Binary(ours(hprof_files.binary().put('sites', f.sites(*rows, **how))))
+
     def test_time_does_not_go_back(self):
         f = hprof_files.Format(8)
         for end, right in ((5, True), (4, False)):
-            pieces = hprof_files.binary().put('samples', f.record(0x0d, bytes(8), us=5)).drop('unload').put('end', f.record(0x0b, (200001).to_bytes(4, 'big'), us=end))
+            pieces = hprof_files.binary().put('samples', f.record(0x0d, bytes(8), us=5)).drop('unload').drop('summary').put('end', f.record(0x0b, (200001).to_bytes(4, 'big'), us=end))
             if right:
                 self.assertEqual(hprof_binary.Binary(ours(pieces)).time, 5)
             else:

@@ -357,6 +357,71 @@ hprofx: open calls: 2, 3.5 ms
         parse(self.TEXT)
 
 
+class Sites(unittest.TestCase):
+    TRACES = 'TRACE 300003:\n\tA.m(A.java:5)\n\tA.main(A.java:9)\nTRACE 300004:\n\t<empty>\n'
+    LIST = HEAD + TRACES + '''SITES BEGIN (ordered by live bytes) Sat Nov 21 08:33:21 2026
+          percent          live          alloc'ed  stack class
+ rank   self  accum     bytes objs     bytes  objs trace name
+    1 66.67% 66.67%        64    2        96     3 300003 int[][]
+    2 33.33% 100.00%        32    1        32     1 300004 p.C$D
+    3  0.00% 100.00%         0    0        80     5 300003 p.C$D
+SITES END
+hprofx: version: 1
+'''
+    WRONG = [
+        ('order of another name', 'by live', 'by all'), ('first title', '  stack class', ' stack class'), ('second title', 'trace name', 'trace class'), ('rank', '    2 33', '    3 33'),
+        ('self', '    2 33.33%', '    2 33.34%'), ('accum', '66.67% 66.67%', '66.67% 66.68%'), ('a width', '        64    2', '       64    2'), ('trace', '300004 p.C', '300005 p.C'),
+        ('twice', '     5 300003 p.C$D', '     5 300003 int[][]'), ('more alive than allocated', '        64    2        96     3', '        64    2        56     3'),
+        ('more alive objects than allocated', '        64    2        96     3', '        64    4        96     3'), ('objects without bytes', '        80     5', '         0     5'),
+        ('live objects without bytes', '         0    0        80', '         0    1        80'), ('bytes without objects', '         0    0        80', '         8    0        80'), ('order', 'ordered by live', 'ordered by allocated'),
+        ('no end', 'SITES END\n', ''), ('a trace that no row uses', '    2 33.33% 100.00%        32    1        32     1 300004 p.C$D\n    3  0.00%', '    2  0.00%'),
+        ('traces in another order', TRACES, TRACES[TRACES.index('TRACE 300004'):] + TRACES[:TRACES.index('TRACE 300004')]),
+    ]
+
+    def test_a_right_file_is_taken_with_its_figures(self):
+        for how in ({}, {'cutoff': 0.0}):
+            p = hprof_text.parse(self.LIST, **how)
+            self.assertEqual((p.sections, p.tables, len(p.lists), p.lists[0].order), (['SITES'], [], 1, 'live'))
+            self.assertEqual([(r.name, r.live, r.live_bytes, r.objects, r.bytes, len(t.frames)) for r, t in p.sites],
+                             [('int[][]', 2, 64, 3, 96, 2), ('p.C$D', 1, 32, 1, 32, 0), ('p.C$D', 0, 0, 5, 80, 2)])
+
+    def test_objects_may_lack_bytes_if_the_report_says_so(self):
+        unsized = self.LIST.replace('        80     5', '         0     5', 1)
+        self.assertEqual(hprof_text.parse(unsized + 'hprofx: objects of unknown size: 5\n').sites[2][0].objects, 5)
+        with self.assertRaises(Malformed):
+            hprof_text.parse(unsized)
+
+    def test_every_single_fault_is_refused(self):
+        for what, old, new in self.WRONG:
+            with self.subTest(what):
+                self.assertIn(old, self.LIST)
+                with self.assertRaises(Malformed):
+                    hprof_text.parse(self.LIST.replace(old, new, 1))
+
+    def test_with_cutoff_0_the_rows_are_all(self):
+        shown = self.LIST.replace('66.67% 66.67%', '64.00% 64.00%').replace('33.33% 100.00%', '32.00% 96.00%').replace('0.00% 100.00%', '0.00% 96.00%')
+        hprof_text.parse(shown)
+        with self.assertRaises(Malformed):
+            hprof_text.parse(shown, cutoff=0.0)
+
+    def test_by_allocated_bytes_the_shares_are_of_live_ones_or_of_these_where_none_are_known(self):
+        allocated = self.LIST.replace('by live', 'by allocated').replace('        32    1        32     1', '        32    1        96     4')
+        hprof_text.parse(allocated)
+        rows = [('47.06%', '47.06%', 96, 3, 300003, 'int[][]'), ('39.22%', '86.27%', 80, 5, 300004, 'p.C$D'), ('13.73%', '100.00%', 28, 1, 300003, 'p.C$D')]
+        text = ''.join('%5u %6s %s         0    0 %9u %5u %5u %s\n' % ((i + 1,) + r) for i, r in enumerate(rows))
+        head, end = allocated[:allocated.index('    1 66')], allocated[allocated.index('SITES END'):]
+        hprof_text.parse(head + text + end, cutoff=0.0)
+        with self.assertRaises(Malformed):
+            hprof_text.parse(head + text.replace('39.22', '39.23') + end)
+
+    def test_lists_of_the_original_are_taken(self):
+        for case, size in (('sites-alloc', 8), ('request-sites', 3)):
+            with gzip.open(GOLDEN / case / 'java.hprof.txt.gz') as f:
+                p = hprof_text.parse(f.read(), original=True)
+            self.assertEqual(set(p.sections), {'SITES'})
+            self.assertGreater(len(p.sites), size)
+
+
 class Readers(unittest.TestCase):
     def test_all_readers_take_a_file_with_unwalkable_samples(self):
         text = HEAD + ONE

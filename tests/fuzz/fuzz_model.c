@@ -94,7 +94,8 @@ static void thread_started(struct run *r)
     struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(len);
     require(m != NULL, "no memory");
     m->key = which;
-    m->thread = which < THREADS && r->threads[which].model == NULL ? &r->threads[which] : NULL;
+    m->nthreads = which < THREADS && r->threads[which].model == NULL;
+    m->threads[0] = &r->threads[which % THREADS];
     memcpy(m->text, text, len);
     message(r, m);
 }
@@ -184,7 +185,7 @@ static void answered(struct run *r)
 
 static void dumped(struct run *r)
 {
-    struct hpx_snapshot *s = hpx_model_snapshot(r->model);
+    struct hpx_snapshot *s = hpx_model_snapshot(r->model, HPX_TAKE_RESET);
     require(s != NULL, "no snapshot");
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->nrows; i++) {

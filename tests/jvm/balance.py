@@ -8,10 +8,11 @@ import subprocess
 KEPT = {
     ('mapping', '@codemap.c'): 64,  # chunks of the code map: code events may still come
     ('heap', '@inlines.c'): 1 << 16,     # records of compiled code (sampler=walk); the VM tells of code that goes, not of what lives at the end
-    ('heap', 'run@handshake.c'): 1,      # the stack that is being taken; its thread ends with the process
-    ('jvmti', 'hand_over@instrument.c'): 1 << 20,  # class files that the VM was given, which frees them
+    ('heap', 'run@stack_thread.c'): 1,      # the stack that is being taken; its thread ends with the process
+    ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files that the VM was given, which frees them
     ('heap', 'make@out_socket.c'): 2,    # the connection, its queue and its peer's name: its thread may be in the resolver, which nobody can interrupt
     ('mapping', 'make@out_socket.c'): 1,
+    ('heap', 'set_type@counting.c'): 4096,  # element types of arrays by place: probes may still look at them
     ('heap', 'make@threads.c'): 16,  # states of threads that were there before the agent: handlers of others may look at them
 }
 

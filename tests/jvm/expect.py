@@ -33,7 +33,7 @@ def exact(t, run, *profiles):
 
 
 def no_odd_exits(t, p, *more):
-    keys = ('exits not seen', 'exits without an entry') + more
+    keys = ('missed exits', 'unmatched exits') + more
     t.equal([p.report[k] for k in keys], ['0'] * len(keys), ', '.join(keys))
 
 
@@ -94,7 +94,7 @@ def ticks_ms(p):
 
 def ticks_add_up(t, p):
     """times=sampled: each tick is in the table, outside of what is counted, or in a call that is open."""
-    outside = float(p.report['ticks outside of counted methods'].split()[0])
+    outside = float(p.report['ticks outside counted methods'].split()[0])
     open_ms = float(p.report['open calls'].split(', ')[1].split()[0])
     t.near(p.table(TIMES).total + outside + open_ms, ticks_ms(p), 1, 'table, outside and open calls against the ticks')
 
@@ -108,3 +108,58 @@ def samples_are_those_reported(t, *profiles):
 # --- the program Ends: exit code and stdout by way to end
 
 WAYS_TO_END = {'return': (0, 'ready\n'), 'halt': (5, 'ready\n'), 'exit': (6, 'ready\n'), 'throw': (1, 'ready\n'), 'hook': (7, 'ready\nhook\n'), 'exitinthread': (8, 'ready\n')}
+
+# --- allocation sites: the programs Sites*
+
+# What a method allocates when it is linked, by way of what the VM calls for it, is not what it allocates by itself.
+LINKING = ('java.lang.invoke.MethodHandleNatives.', 'java.lang.invoke.InvokerBytecodeGenerator.', 'java.lang.ClassLoader.loadClass')
+
+
+def known_sites(run):
+    """{(method, class): (objects, live, bytes, live bytes)}; a class whose name begins so ends in an asterisk."""
+    lines = re.findall(r'^site (\S+) (\S+) (\d+) (\d+) (\d+) (\d+)$', run.out, re.M)
+    return {(method, name): tuple(map(int, figures)) for method, name, *figures in lines}
+
+
+def of_site(rows, method, name):
+    """The same of the rows (figures, class, methods of the trace) that have the method on their stack; of ">METHOD": called by it, as the VM itself makes what it
+    needs to link a call there."""
+    called, method = method.startswith('>'), method.lstrip('>')
+    like = name[:-1] if name.endswith('*') else None
+    sums = [0] * 4
+    for r, klass, methods in rows:
+        if (klass.startswith(like) if like else klass == name) and method in methods[called:] and not any(m.startswith(LINKING) for m in methods):
+            sums = [a + b for a, b in zip(sums, (r.objects, r.live, r.bytes, r.live_bytes))]
+    return tuple(sums)
+
+
+def site_rows(p):
+    """(figures, class, methods of the trace) of the last list of either format."""
+    if hasattr(p, 'text'):
+        return [(r, r.name, [f.method for f in t.frames]) for r, t in p.sites]
+    return [(r, name, [f.method for f in frames]) for r, name, frames in p.sites()]
+
+
+def sites_are_exact(t, run, p, live=True):
+    """Each object that the program says it made is counted, once, where it was made; what it keeps is alive, and nothing else."""
+    rows, want = site_rows(p), known_sites(run)
+    t.check(want, 'the program knows of no site')
+    if not live:
+        want = {k: (n, 0, size, 0) for k, (n, _, size, _) in want.items()}
+    wrong = {k: (of_site(rows, *k), figures) for k, figures in want.items() if of_site(rows, *k) != figures}
+    t.check(not wrong, '(objects, live, bytes, live bytes) counted and made: %s' % wrong)
+
+
+def made(run, word='made'):
+    """{(method, class): objects} of the programs that do not say sizes; word: or what is alive."""
+    return {(method, name): int(n) for method, name, n in re.findall(r'^%s (\S+) (\S+) (\d+)$' % word, run.out, re.M)}
+
+
+def objects_are_exact(t, run, p):
+    """Those that the program says it made, and those that it says are alive."""
+    rows, want = site_rows(p), made(run)
+    t.check(want, 'the program knows of no site')
+    wrong = {k: (of_site(rows, *k)[0], n) for k, n in want.items() if of_site(rows, *k)[0] != n}
+    t.check(not wrong, 'objects counted and made: %s' % wrong)
+    wrong = {k: (of_site(rows, *k)[1], n) for k, n in made(run, 'alive').items() if of_site(rows, *k)[1] != n}
+    t.check(not wrong, 'objects counted alive, and alive: %s' % wrong)

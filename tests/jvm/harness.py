@@ -18,7 +18,7 @@ import hprof_binary  # noqa: E402
 import hprof_text  # noqa: E402
 import readers  # noqa: E402
 
-DUMPING = {'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
+DUMPING = {'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
 ROUNDS = {'HotSplit': 0, 'Gc': 1}
@@ -157,7 +157,7 @@ class Test:
     def profile(self, program, *args, opts='cpu=samples', code=0, name='java.hprof.txt', stdout=None, verbose=True, cwd=None, **kw):
         """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
-        asked = re.findall(r'cpu=(\w+)', opts or '')
+        asked = re.findall(r'(?:cpu|heap)=(\w+)', opts or kw.get('agent') or '')
         modes = [m for m in DUMPING if m in asked] or ['samples']
         self.complete(run, code, stdout, verbose, 'Dumping%s done.' % ''.join(DUMPING[m] for m in modes))
         return run, self.output(name, cwd, len(modes))
@@ -177,10 +177,10 @@ class Test:
         self.check(not path.with_name(path.name + '.part').exists(), '%s.part is still there' % name)
         return self.parse(path, dumps)
 
-    def parse(self, path, dumps=1):
-        """The text file, held to the format by both readers and by those of old. dumps: how many sections it has; None: any number."""
+    def parse(self, path, dumps=1, **how):
+        """The text file, held to the format by both readers and by those of old. dumps: how many sections it has; None: any number. how: as of hprof_text.parse()."""
         try:
-            p, _ = readers.check(path.read_bytes())
+            p, _ = readers.check(path.read_bytes(), **how)
         except hprof_text.Malformed as e:
             raise Failure('%s: %s' % (path, e)) from e
         if dumps is not None:
@@ -213,7 +213,7 @@ class Test:
             p = hprof_binary.read(path)
         except hprof_binary.Malformed as e:
             raise Failure('%s: %s' % (path, e)) from e
-        self.sound(path, ['CPU SAMPLES'] * len(p.tables))
+        self.sound(path, ['CPU SAMPLES'] * len(p.tables) + ['SITES'] * len(p.lists))
         return p
 
     # --- checks

@@ -9,7 +9,7 @@ from runner import test
 
 def _drainers(p):
     """(drainers, their CPU ms, threads given) of the report; None without."""
-    m = re.match(r'(\d+) beside the aggregator, ([\d.]+) ms; threads given to them: (\d+)$', p.report.get('drainers', ''))
+    m = re.match(r'(\d+) besides the aggregator, ([\d.]+) ms; (\d+) threads assigned to them$', p.report.get('drainers', ''))
     return (int(m.group(1)), float(m.group(2)), int(m.group(3))) if m else None
 
 

@@ -5,6 +5,7 @@ import time
 
 import hprof_text
 from expect import WAYS_TO_END
+from preload import preload
 from runner import test
 from waiting import until
 
@@ -17,6 +18,17 @@ def way(t, how):
     _, p = t.profile('Ends', how, opts='cpu=samples,interval=1', code=code, stdout=out)
     main = p.serial('main')
     t.check(main in p.ended or how in ('halt', 'exit', 'hook', 'exitinthread'), 'no THREAD END of main')
+
+
+SITES = ('heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times', 'heap=sites,gc=y')
+
+
+@test(level='quick', params=[(how, mode) for how in sorted(WAYS_TO_END) for mode in SITES], quick_params=[('throw', SITES[0]), ('exit', SITES[1]), ('halt', SITES[2])])
+def way_with_sites(t, what):
+    how, mode = what
+    code, out = WAYS_TO_END[how]
+    _, p = t.profile('Ends', how, opts=mode, code=code, stdout=out)
+    t.check(p.lists[0].rows, 'no row')
 
 
 @test(level='quick', cases=sorted(SIGNALS), quick_params=('SIGTERM',))
@@ -38,6 +50,15 @@ def without_a_program(t, what):
         run = t.java('NoSuchProgram')
         t.complete(run, 1)
     t.output()
+
+
+@test(level='quick')
+def while_vminit_runs(t):
+    """SIGTERM while VMInit starts our threads: VMDeath comes on another thread meanwhile. The output gets its end all the same."""
+    run, _ = t.profile('Ends', 'hang', opts='cpu=samples', env=preload(t, 'earlyend'), code=143)
+    # Once VMInit is done, the program's main method may run beside the end.
+    t.check(run.out in ('', 'ready\n'), 'stdout %r' % run.out)
+    t.equal(t.files(), ['java.hprof.txt'], 'files')
 
 
 @test(level='quick')
@@ -80,9 +101,9 @@ def _busy(t, how, times, threads=20):
     t.check(with_us[-1] <= alone[-1] + 10.0, text)
 
 
-@test(level='quick', timeout=150, measures=True)
+@test(timeout=150, measures=True)
 def within_two_seconds_beside_busy_daemons_and_a_collection(t):
-    _busy(t, 'gcexit', {'quick': 2, 'plain': 8, 'long': 20}[t.level])
+    _busy(t, 'gcexit', 20 if t.level == 'long' else 8)
 
 
 @test(params=('return', 'exit', 'halt'), measures=True)

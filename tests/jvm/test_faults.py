@@ -5,7 +5,6 @@ import collections
 import errno
 import mmap
 import re
-import signal
 import struct
 import threading
 
@@ -31,7 +30,7 @@ CASES = ['%s %s' % (k, h) for k in KINDS for h in HOWS.get(k, ('ENOMEM',))]
 FROM = ['%s %s' % (k, h) for k, h in (('memory', 'ENOMEM'), ('calloc', 'ENOMEM'), ('realloc', 'ENOMEM'), ('memalign', 'ENOMEM'), ('mmap', 'ENOMEM'), ('write', 'ENOSPC'), ('write', 'short'),
                                       ('say', 'EIO'), ('timer_create', 'EAGAIN'), ('perf_event_open', 'EMFILE'), ('fopen', 'EMFILE'), ('rename', 'EACCES'), ('getattr', 'ENOMEM'))]
 COUNTED = re.compile(r'hprofx: [A-Za-z ,]+: \d+( \(|$)')
-ABOUT = re.compile(r'hprofx: (cpu=samples|profiling is off: no memory for the options|file=\S+|another run writes)|HPROF ERROR: ')
+ABOUT = re.compile(r'hprofx: (cpu=samples|profiling is off: no memory for the options|file=\S+)|HPROF ERROR: ')
 MOST = 200
 STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200, 0, -2, -6, -15, -40)  # positions of a fault; 0 and below: from the last call on
 IN_TURN = 4  # of them in a plain run
@@ -42,7 +41,7 @@ _base = {}  # JDK, collector: Counter of calls, samples of a run without faults
 class Injection:
     """One run: its stderr apart, the tally, what the file lacks."""
 
-    def __init__(self, t, kind=None, k=0, how=None, onward=False, also=None, opts='cpu=samples,interval=1,cutoff=0,depth=64', done=DONE):
+    def __init__(self, t, kind=None, k=0, how=None, onward=False, opts='cpu=samples,interval=1,cutoff=0,depth=64', done=DONE):
         self.t, self.kind, self.onward = t, kind, onward
         for f in t.work.iterdir():
             f.unlink()
@@ -51,8 +50,6 @@ class Injection:
         env = preload(t, 'faults', HPX_FAULTS_FILE=str(tally))
         if kind:
             env['HPX_FAULTS'] = '%s:%d%s:%s' % (kind, k, '+' if onward else '', E.get(how, how))
-        if also:
-            env['HPX_FAULTS_ALSO'] = also
         self.run = t.java('Faults', opts=opts, env=env, jvm=['-XX:TieredStopAtLevel=1'])
         self.what = '%s %s %s%s' % (kind, how, k, ' and on' if onward else '')
         with open(tally, 'rb') as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
@@ -75,7 +72,9 @@ class Injection:
         causes = [ln for ln in self.said if not COUNTED.match(ln)]
         for ln in causes:
             self.check(ABOUT.match(ln) or self.kind == 'say', 'a line that names no option of ours: %r' % ln)
-        # Where everything fails from some call on there are several causes.
+        # Where everything fails from some call on there are several causes. An output that lacks something since before the journal began (a slow run has
+        # one by its end) gets the remedy in a line of its own.
+        causes = [ln for ln in causes if 'hprofx-read --recover' not in ln or 'the profile is incomplete (write failed)' not in ln or len(causes) == 1]
         self.check(len(causes) <= (3 if self.onward else 1), 'more lines than causes: %s' % causes)
 
     def lacks(self, samples):
@@ -161,24 +160,6 @@ def one_call_fails(t, case):
 @test(cases=FROM, collectors='any', needs=('jit',), one_jdk=True, timeout=3000)
 def each_call_from_one_on_fails(t, case):
     _inject(t, case, True)
-
-
-@test(collectors='any', needs=('jit',), one_jdk=True, timeout=600)
-def a_mapping_fails_inside_liburcu(t):
-    """liburcu ends the process where the mapping of its list of threads fails (docs/faults.md): one for so few threads; at every other call the contract holds."""
-    _, samples = _baseline(t)
-    every = Injection(t, also='liburcu').calls['mmap']
-    t.check(every > _baseline(t)[0]['mmap'] - 3, 'only %d calls with those of liburcu' % every)
-    ended = []
-    steps = _steps(t, every)
-    for k in steps:
-        i = Injection(t, 'mmap', k, 'ENOMEM', also='liburcu')
-        if i.run.code == -signal.SIGABRT:
-            ended.append(k)
-        else:
-            i.judge(samples)
-    t.check(len(ended) <= 1, 'the process was ended at the calls %s' % ended)
-    _note(t, 'mmap ENOMEM, also of liburcu', len(steps), len(steps))
 
 
 @test(level='long', cases=CASES, collectors='any', needs=('jit',), since=18, timeout=3000)

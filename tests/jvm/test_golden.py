@@ -49,6 +49,8 @@ def calls(t, name):
     if not dies:
         for ln in recorded.stderr:
             t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
+    if name.startswith('old-'):
+        t.equal((t.work / 'java.hprof.txt').read_text().split('\n', 1)[0], 'count callee caller time', 'first line: the table is alone')
     got, want = facts(t.work / 'java.hprof.txt', CALLS[name]), recorded.facts
     if not dies:
         t.equal(of_kind(got, 'THREAD'), of_kind(want, 'THREAD'), 'THREAD facts')

@@ -31,6 +31,13 @@ def a_forked_child_does_not_sample_write_or_hold_our_file(t):
     t.equal(run.err.count('Dumping'), 1, 'messages about a dump')
 
 
+@test(params=('heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times'))
+def a_forked_child_counts_no_allocations(t, mode):
+    run, p = t.profile('Forks', 5, 0, opts=mode, native=True, stdout='forked 5\n')
+    _no_files_of_ours(t, t.work / 'child.txt')
+    t.equal((p.sections[0], run.err.count('Dumping')), ('SITES', 1), 'first section, messages about a dump')
+
+
 @test(level='quick')
 def a_big_process_that_forks_in_a_loop_ends(t):
     n, mb = (10, 500) if t.level == 'quick' else (40, 1500)

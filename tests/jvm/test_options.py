@@ -32,6 +32,9 @@ def ours(case):
         return 'rejected', [ln for ln in case['stderr'] if 'hprof option error' in ln]
     items = dict(x.partition('=')[::2] for x in o.split(',') if x)
     modes = {x[4:].replace('y', 'samples') for x in o.split(',') if x.startswith('cpu=')}
+    heaps = {x[5:] for x in o.split(',') if x.startswith('heap=')}
+    if heaps == {'sites'} and 'net' not in items and items.get('monitor') != 'y' and not modes:
+        return 'files' if 'file' in items else 'sites', []  # names of files: test_files.py
     if not modes or not set(items) <= set(NO_EFFECT) | {'cpu', 'format'}:
         return 'later', []
     if modes != {'samples'}:
@@ -78,6 +81,17 @@ def a_mode_that_this_version_does_not_have(t, param):
         lines = _not_started(t, case['options'], [])
         t.check(lines and len(lines) <= 2 and len(lines[0]) > 20, 'options %r: no sentence: %s' % (case['options'], lines))
         t.check('error: ' not in lines[0] or 'Unknown option' not in lines[0], 'options %r: %s' % (case['options'], lines))
+
+
+@test(collectors='any')
+def allocation_sites(t):
+    cases = [c for c in CASES if ours(c)[0] == 'sites']
+    t.check(len(cases) >= 3, 'only %d cases' % len(cases))
+    for case in cases:
+        run = t.java('Hello', opts=case['options'])
+        what = 'options %r: ' % case['options']
+        t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
+        t.check('Dumping allocation sites ... done.' in run.err, what + 'a dump on stderr')
 
 
 @test(collectors='any')

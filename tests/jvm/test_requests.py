@@ -12,7 +12,7 @@ from harness import DONE, DUMPING
 from hprof_text import TIMES
 from preload import preload
 from runner import test
-from waiting import step, stop_steps, until
+from waiting import ask, step, stop_steps, until
 
 SAMPLES = 'cpu=samples,interval=1,cutoff=0'
 TIMES_DONE = 'Dumping%s done.' % DUMPING['times']
@@ -24,14 +24,7 @@ def _dumps(run, done=DONE):
 
 
 def _ask(t, run, done=DONE):
-    """One request, and its dump; False: the program has ended."""
-    before = _dumps(run, done)
-    try:
-        run.signal(signal.SIGQUIT)
-    except ProcessLookupError:
-        return False
-    until(run, lambda: _dumps(run, done) > before or run.process.poll() is not None)
-    return run.process.poll() is None
+    return ask(run, done)
 
 
 def _parts(t):
@@ -99,7 +92,7 @@ def calls_add_up_under_load(t, how):
 
 
 @test(level='quick')
-def what_a_thread_keeps_back_is_in_the_dump(t):
+def what_a_thread_has_pending_is_in_the_dump(t):
     run = t.start('Kept', 1000, opts=EXACT + ',include=Kept')
     run.wait_line('ready')
     for _ in range(2):
@@ -192,7 +185,7 @@ def requests_do_not_pile_up_behind_an_output_that_stands(t):
     os.mkfifo(t.work / 'fifo')
     run = t.start('Pause', 200, opts=SAMPLES + ',file=fifo')
     run.wait_line('ready')
-    while 'dumps on request wait for the output' not in run.err or run.out.count('Full thread dump') % 10:
+    while 'requested dumps wait for the output' not in run.err or run.out.count('Full thread dump') % 10:
         before = run.out.count('Full thread dump')
         run.signal(signal.SIGQUIT)
         until(run, lambda: run.out.count('Full thread dump') > before)
@@ -205,8 +198,8 @@ def requests_do_not_pile_up_behind_an_output_that_stands(t):
     reader.finish()
     p = hprof_text.parse(reader.out)
     t.equal(run.code, 143, 'exit code')
-    t.equal(run.err.count('64 dumps on request wait for the output'), 1, 'lines about it')
-    left_out = int(p.report['dumps not made'].partition(' ')[0])
+    t.equal(run.err.count('64 requested dumps wait for the output'), 1, 'lines about it')
+    left_out = int(p.report['dumps skipped'].partition(' ')[0])
     t.check(0 < left_out < 70, '%d requests left out: those behind the stop are not among them' % left_out)
     t.equal(len(p.sections) + left_out, _thread_dumps(t, run) + 1, 'sections and those that were left out; requests and the end')
     samples_are_those_reported(t, p)

@@ -103,7 +103,7 @@ def a_full_tmpfs_leaves_a_valid_prefix(t, size):
     t.equal(run.err.count('done.'), 0, '"done." though the dump is not complete')
     t.equal(len(_said(run, 'output bytes lost')), 1, 'lines about lost bytes: %s' % run.err)
     files = sorted(f.name for f in kept.iterdir())
-    journal = ['java.hprof.txt.journal.part'] if _said(run, 'makes it of the journal') else []  # where it was begun after the disk was full
+    journal = ['java.hprof.txt.journal.part'] if _said(run, 'rebuild') else []  # where it was begun after the disk was full
     t.equal(files, journal + ['java.hprof.txt.part'], 'files')
     data = (kept / files[-1]).read_bytes()
     t.check(data.endswith(b'\n'), 'the part was not cut back to a whole line')

@@ -115,8 +115,8 @@ def _tables(t, program, *args):
     """Runs and forgets the file: KiB of the tables that traces do not need, classes held, classes forgotten."""
     _, p = t.profile(program, *args)
     (t.work / 'java.hprof.txt').unlink()
-    tables = re.fullmatch(r'(\d+) KiB, (\d+) KiB of them for traces', p.report['tables'])
-    classes = re.fullmatch(r'(\d+) held, (\d+) unloaded and forgotten', p.report['classes'])
+    tables = re.fullmatch(r'(\d+) KiB, of which (\d+) KiB for traces', p.report['tables'])
+    classes = re.fullmatch(r'(\d+) known, (\d+) unloaded', p.report['classes'])
     return int(tables.group(1)) - int(tables.group(2)), int(classes.group(1)), int(classes.group(2))
 
 

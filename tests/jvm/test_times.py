@@ -55,8 +55,8 @@ def huge_methods(t):
     p = t.output()
     got = calls(p)
     t.equal([got['Huge.' + m] for m in ('big', 'full', 'step')], [3, 0, 3 * 4000 + 2 * 13105], 'calls of big, full, step')
-    t.check(any('longer than 65535' in str(v) for k, v in p.report.items() if k == 'left alone'), 'report %s' % p.report)
-    t.equal(p.report.get('exits by exception not told'), '1 methods', "that of Object's constructor")
+    t.check(any('longer than 65535' in str(v) for k, v in p.report.items() if k == 'methods not instrumented'), 'report %s' % p.report)
+    t.equal(p.report.get('methods without exception probe'), '1 methods', "that of Object's constructor")
 
 
 @test(collectors='all')
@@ -117,7 +117,7 @@ def one_bad_class_does_not_fail_its_batch(t):
     t.complete(run, done='Dumping CPU usage by timing methods ... done.')
     p = t.output()
     exact(t, run, p)
-    t.equal(p.report.get('classes left alone'), '1 that the VM or the rewriter refused, 0 for want of memory', 'report')
+    t.equal(p.report.get('classes not instrumented'), '1 refused by the VM or the rewriter, 0 for lack of memory', 'report')
     got = calls(p)
     t.equal([m for m in got if m.startswith('java.util.Properties.')], [], 'methods of the spoilt class')
     t.check(len([m for m in got if m.startswith('java.')]) > 100, 'methods of java.base: %d' % len(got))
@@ -138,7 +138,7 @@ def short_methods_are_left_alone(t):
     got = calls(p)
     t.equal(got['Count.fib'], 21891, 'calls of Count.fib')
     t.equal(got['Count.<init>'], 0, 'calls of a method of 5 bytes')
-    t.check(any('shorter' in v for k, v in p.report.items() if k == 'left alone'), 'report %s' % p.report)
+    t.check(any('shorter' in v for k, v in p.report.items() if k == 'methods not instrumented'), 'report %s' % p.report)
 
 
 @test()

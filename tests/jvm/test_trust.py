@@ -61,7 +61,7 @@ def an_exception_behind_an_entry_is_closed_by_the_next_exit_below(t):
     f = ('OddProbe.f',) * DEPTH
     callers_are(t, p, 'OddProbe.leaf', {f + MAIN: rounds, ('OddProbe.after',) + MAIN: rounds})
     t.equal((calls(p, 'OddProbe.f'), calls(p, 'OddProbe.below')), (rounds * (DEPTH + 1), rounds), 'calls of f and below')
-    t.equal([p.report['exits not seen'], p.report['exits without an entry']], [str(rounds), '0'], 'exits not seen, exits without an entry')
+    t.equal([p.report['missed exits'], p.report['unmatched exits']], [str(rounds), '0'], 'missed exits, unmatched exits')
 
 
 @test(until=19, needs=('jit',), params=tuple(sorted(ENGINES)))
@@ -69,7 +69,7 @@ def thread_stop_says_no_exit_twice(t, engine):
     """Where it strikes is chance; the recursion has no handler, so each call of it has one exit at most. An entry may lack its exit (its body never began) until
     beStopped exits."""
     run, p = t.profile('Stopped', 400, opts=EXACT, jvm=ENGINES[engine], stdout='stopped 400\n')
-    t.equal(p.report['exits without an entry'], '0', 'exits without an entry')
+    t.equal(p.report['unmatched exits'], '0', 'unmatched exits')
     base = ('Stopped.work', 'Stopped$1.run')
     callers_are(t, p, 'Stopped.last', {('Stopped.after',) + base: 400})
     leaf = callers(p, 'Stopped.leaf')
@@ -89,7 +89,7 @@ def overflown(t, run, p, rounds, base):
     leafs.update({('Overflow.outside',) + storm: rounds, ('Overflow.afterwards',) + storm: 4 * rounds})
     callers_are(t, p, 'Overflow.leaf', leafs)
     t.equal('ran %d %d %d %d\n' % tuple(calls(p, 'Overflow.%s' % m) for m in ('rec', 'ping', 'pong', 'mix')), run.out, 'calls counted')
-    t.equal(p.report['exits without an entry'], '0', 'exits without an entry')
+    t.equal(p.report['unmatched exits'], '0', 'unmatched exits')
 
 
 @test(level='quick', params=tuple(sorted(ENGINES)), quick_params=('both',), needs=('jit',), timeout=100)

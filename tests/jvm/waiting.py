@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Waiting for what a running program does. The test's deadline bounds it."""
+import signal
 import time
 
 
@@ -20,3 +21,14 @@ def step(run, n):
 def stop_steps(run):
     (run.test.work / 'stop').touch()
     return run.finish()
+
+
+def ask(run, done):
+    """One request by SIGQUIT, and its dump, which ends with the line `done`; False: the program has ended."""
+    before = run.err.splitlines().count(done)
+    try:
+        run.signal(signal.SIGQUIT)
+    except ProcessLookupError:
+        return False
+    until(run, lambda: run.err.splitlines().count(done) > before or run.process.poll() is not None)
+    return run.process.poll() is None

@@ -14,7 +14,7 @@ class Mutant(typing.NamedTuple):
 
 MUTANTS = [
     # ---- agent ----
-    Mutant('ended-thread-keeps-its-reference', 'agent/handshake.c', 'leaked reference',
+    Mutant('ended-thread-keeps-its-reference', 'agent/samples/stack_thread.c', 'leaked reference',
            'a server that starts threads all day: every ended Thread object stays on the heap',
            '''    jthread ref = list.slots[i].held ? NULL : free_locked(i);
     pthread_mutex_unlock(&list.lock);
@@ -28,7 +28,7 @@ MUTANTS = [
     (void)env;
     pthread_mutex_unlock(&list.lock);
 '''),
-    Mutant('line-table-is-not-given-back', 'agent/names.c', 'memory leak',
+    Mutant('line-table-is-not-given-back', 'agent/vm/names.c', 'memory leak',
            'a program of many methods: the line table of every sampled method stays allocated in the VM',
            '''        class_text_fini(jvmti, &t);
     }
@@ -39,41 +39,43 @@ MUTANTS = [
     }
     return m;
 '''),
-    Mutant('ended-thread-keeps-its-state', 'agent/threads.c', 'missing reset',
-           'a native thread that detaches and attaches again: its handler and probes use freed memory',
-           '''        hpx_sampler_disarm(t->sampling);
-        hpx_self = NULL;
-        atomic_signal_fence(''',
-           '''        hpx_sampler_disarm(t->sampling);
-        atomic_signal_fence('''),
-    Mutant('long-name-cut-one-too-far-left', 'agent/threads.c', 'wrong choice of one JDK (22 on)',
+    Mutant('ended-thread-keeps-its-state', 'agent/calls/calls_vm.c', 'missing reset',
+           'a native thread that detaches and attaches again: its probes use freed memory',
+           '''        hpx_ticks_disarm(ticker(s));
+    }
+    hpx_calls_thread_self = NULL;
+''',
+           '''        hpx_ticks_disarm(ticker(s));
+    }
+'''),
+    Mutant('long-name-cut-one-too-far-left', 'agent/vm/threads.c', 'wrong choice of one JDK (22 on)',
            'JDK 22 on: threads with long names that began before the agent are not found and go unsampled',
            'snprintf(cut, sizeof cut, "%.7s..%s", name, name + n - 6);',
            'snprintf(cut, sizeof cut, "%.7s..%s", name, name + n - 7);'),
-    Mutant('frames-of-the-null-thread', 'agent/tracker.c', 'wrong choice of one JDK (21 on)',
+    Mutant('frames-of-the-null-thread', 'agent/calls/tracker.c', 'wrong choice of one JDK (21 on)',
            'JDK 21 on: a virtual thread whose carrier is deep in its stack while it mounts waits for ever',
            '''    jthread self = NULL;
     jint n;
-    if ((t->carries && t->calls.key == 0) || (*hpx_agent.jvmti)->GetCurrentThread(hpx_agent.jvmti, &self) != JVMTI_ERROR_NONE) {
+    if ((t->carries && t->calls.key == 0) || (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
         return -1;
     }
-    bool told = (*hpx_agent.jvmti)->GetFrameCount(hpx_agent.jvmti, self, &n) == JVMTI_ERROR_NONE;
-    (*t->env)->DeleteLocalRef(t->env, self);
-    return told ? n : -1;
+    bool counted = (*hpx_vm.jvmti)->GetFrameCount(hpx_vm.jvmti, self, &n) == JVMTI_ERROR_NONE;
+    (*t->s.env)->DeleteLocalRef(t->s.env, self);
+    return counted ? n : -1;
 ''',
            '''    jint n;
     (void)t;
-    return (*hpx_agent.jvmti)->GetFrameCount(hpx_agent.jvmti, NULL, &n) == JVMTI_ERROR_NONE ? n : -1;
+    return (*hpx_vm.jvmti)->GetFrameCount(hpx_vm.jvmti, NULL, &n) == JVMTI_ERROR_NONE ? n : -1;
 '''),
-    Mutant('service-is-not-woken-to-leave', 'agent/service.c', 'missing wake-up',
+    Mutant('service-is-not-woken-to-leave', 'agent/vm/service.c', 'missing wake-up',
            'everybody: each program ends 0.3 s later, with a thread of the agent still inside the VM',
            'hpx_lane_post(&service.lane, service.quit, true);',
            'hpx_lane_post(&service.lane, service.quit, false);'),
-    Mutant('overrun-of-one-is-lost', 'agent/clocks.c', 'wrong weight of a sample',
+    Mutant('overrun-of-one-is-lost', 'agent/ticks/clocks.c', 'wrong weight of a sample',
            'interval= of half a tick: every signal stands for two intervals and counts as one',
            'uint64_t weight = 1 + (si->si_overrun > 0 ? (uint64_t)si->si_overrun : 0);',
            'uint64_t weight = 1 + (si->si_overrun > 1 ? (uint64_t)si->si_overrun : 0);'),
-    Mutant('forked-child-keeps-the-journal', 'agent/output.c', 'leaked descriptor',
+    Mutant('forked-child-keeps-the-journal', 'agent/session/output.c', 'leaked descriptor',
            'a program that forks: the child holds the lock of the journal, the next run cannot have one',
            '''    hpx_out_file_forget(&output.split.out);
     hpx_journal_forget();
@@ -109,12 +111,12 @@ MUTANTS = [
     # ---- tables ----
     Mutant('lost-calls-stay-ahead', 'tables/call_table.c', 'missing reset',
            'dumps on request of a busy program: calls that follow a gap are left out of the counts',
-           '''lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, kept back then and lost since */
+           '''lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, pending then and lost since */
     th->ahead_calls = th->ahead_ns = 0;
 ''',
-           '''lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, kept back then and lost since */
+           '''lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, pending then and lost since */
 '''),
-    Mutant('trace-without-names-is-settled', 'tables/model_show.c', 'stale cache',
+    Mutant('trace-without-names-is-settled', 'tables/model_symbolize.c', 'stale cache',
            'dumps on request: a method whose name came late stays hprofx.unknown for ever',
            'if (s->state != HPX_SAMPLED_SETTLED && s->state != HPX_SAMPLED_GONE) {',
            'if (s->state == HPX_SAMPLED_ASKED) {'),

@@ -8,19 +8,20 @@ import shlex
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CALL = re.compile(r'\bhpx_(warn|warn_once|err_set|opt_refuse|out_socket_complain|net_complain)\(\s*([^"]*?)((?:L?"(?:[^"\\]|\\.)*"\s*|PRI\w+\s*)+)')
+CALL = re.compile(r'\bhpx_(warn|warn_once|err_set|opt_refuse|out_socket_complain|net_complain|service_run)\(\s*([^"]*?)((?:L?"(?:[^"\\]|\\.)*"\s*|PRI\w+\s*)+)')
 PLACE = re.compile(r"%[-+ 0#]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]")
 PREFIX = {"warn": ["hprofx: "], "warn_once": ["hprofx: "], "err_set": ["HPROF ERROR: ", ""], "opt_refuse": ["HPROF ERROR: hprof option error: "],
-          "out_socket_complain": ["hprofx: net=PEER: "], "net_complain": ["hprofx: net=PEER: "]}
+          "out_socket_complain": ["hprofx: net=PEER: "], "net_complain": ["hprofx: net=PEER: "], "service_run": ["hprofx: "]}
+BEHIND = {"service_run": ": %s"}  # what is added to the text of the call
 
 
 def messages():
     """(kind, text with % conversions) of every call in the sources."""
     found = []
     for folder in ("base", "pipeline", "tables", "writers", "agent"):
-        for source in sorted((ROOT / folder).glob("*.c")):
+        for source in sorted((ROOT / folder).rglob("*.c")):
             for kind, _, literals in CALL.findall(source.read_text(encoding="utf-8")):
-                found.append((kind, "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace("%%", "\0")))
+                found.append((kind, "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace("%%", "\0") + BEHIND.get(kind, "")))
     return found
 
 

@@ -217,23 +217,23 @@ static void stopped_aggregator_costs_waiters_their_bound_and_is_counted(void **s
     hpx_aggregator_fini(&w.a);
 }
 
-static void *shut_when_somebody_waits(void *arg)
+static void *close_when_somebody_waits(void *arg)
 {
     (void)arg;
     while (!atomic_load_explicit(&w.a.waiters, memory_order_relaxed)) {
         sched_yield();
     }
-    hpx_gate_shut(&w.gate);
+    hpx_gate_close(&w.gate);
     return NULL;
 }
 
-static void shut_gate_ends_every_wait(void **state)
+static void closed_gate_ends_every_wait(void **state)
 {
     (void)state;
     pthread_t thread;
     begin(WAIT, 1, 100);
     w.a.wait_ns = UINT64_MAX / 4; /* the bound is not what ends it */
-    assert_int_equal(pthread_create(&thread, NULL, shut_when_somebody_waits, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, close_when_somebody_waits, NULL), 0);
     run_workers();
     pthread_join(thread, NULL);
     hpx_aggregator_pass(&w.a);
@@ -248,7 +248,7 @@ int main(void)
         cmocka_unit_test(aggregator_loses_nothing_of_producers_that_wait),
         cmocka_unit_test(aggregator_accounts_for_both_kinds_in_one_ring),
         cmocka_unit_test(stopped_aggregator_costs_waiters_their_bound_and_is_counted),
-        cmocka_unit_test(shut_gate_ends_every_wait),
+        cmocka_unit_test(closed_gate_ends_every_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,11 +70,11 @@ static struct step take_step(struct tree *t, bool end)
 struct worker {
     struct hpx_thread t;
     struct hpx_calls calls;
-    struct tree tree;    /* the worker's */
-    uint64_t nested;     /* records of its handler; read after the join */
-    uint64_t owed, told; /* its ticks: not told yet, told; read after the join */
-    uint64_t wrong_at;   /* in its handler */
-    uint32_t number;     /* from 1 */
+    struct tree tree;        /* the worker's */
+    uint64_t nested;         /* records of its handler; read after the join */
+    uint64_t owed, recorded; /* its ticks: not recorded yet, recorded; read after the join */
+    uint64_t wrong_at;       /* in its handler */
+    uint32_t number;         /* from 1 */
     /* the reader's */
     struct tree truth;
     struct hpx_calls_pending pending;
@@ -90,7 +90,7 @@ static struct {
     HPX_ALIGNED(HPX_CACHE_LINE) struct worker workers[WORKERS];
     unsigned nworkers, gone;
     uint64_t steps, seed;
-    bool lossy, dump, sampled;
+    bool lossy, dump, from_ticks;
     uint64_t shown, wrong_ticks; /* the reader's: self time of rows; dumps where ticks were missing */
 } w;
 
@@ -100,10 +100,10 @@ static void handler(int signal)
 {
     struct hpx_calls_pending p;
     (void)signal;
-    if (self && w.sampled) {
+    if (self && w.from_ticks) {
         self->owed += 1 + (self->tree.steps & 1023);
         if (hpx_calls_tick_sig(&self->calls, self->owed)) {
-            self->told += self->owed;
+            self->recorded += self->owed;
             self->owed = 0;
             self->nested++;
         }
@@ -146,7 +146,7 @@ static void *work(void *arg)
     timer_t signals = begin_signals();
     while (me->tree.steps < w.steps || me->tree.depth > 0) {
         struct step s = take_step(&me->tree, me->tree.steps >= w.steps);
-        s.now = w.sampled ? 0 : s.now;
+        s.now = w.from_ticks ? 0 : s.now;
         if (s.kind == HPX_EV_ENTER) {
             hpx_calls_enter(&me->calls, s.method, s.now);
         } else if (s.kind == HPX_EV_EXIT) {
@@ -191,8 +191,8 @@ static void on_events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head 
     struct worker *x = worker_of(t);
     const struct hpx_ev_head *end = ev + n / HPX_EV_UNIT;
     (void)ctx;
-    if (!t->calls) {
-        t->calls = hpx_calltab_attach(&w.tab, x->number);
+    if (!t->call_stacks) {
+        t->call_stacks = hpx_calltab_attach(&w.tab, x->number);
     }
     for (const struct hpx_ev_head *e = ev; e < end; e += e->units) {
         x->nested_seen += e->kind == HPX_EV_TEST || e->kind == HPX_EV_TICK;
@@ -201,7 +201,7 @@ static void on_events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head 
         x->events += e->kind == HPX_EV_GAP ? e->id : 0;
     }
     while (ev < end) {
-        ev = hpx_calltab_apply(&w.tab, t->calls, ev, end);
+        ev = hpx_calltab_apply(&w.tab, t->call_stacks, ev, end);
         ev += ev < end;
     }
 }
@@ -214,13 +214,13 @@ static bool same_stack(const struct worker *x, const struct hpx_call_stack *s, b
     }
     for (uint32_t i = 0; i < s->depth; i++) {
         const struct hpx_call_frame *f = &s->frames[i + 1];
-        bool same = f->method == t->stack[i].method && (w.sampled || f->entered == t->stack[i].entered);
+        bool same = f->method == t->stack[i].method && (w.from_ticks || f->entered == t->stack[i].entered);
         if (f->method != HPX_CALL_LOST && !same) {
             return false;
         }
     }
     return !open ||
-           (x->pending.method == t->stack[t->depth - 1].method && (w.sampled || x->pending.entered == t->stack[t->depth - 1].entered));
+           (x->pending.method == t->stack[t->depth - 1].method && (w.from_ticks || x->pending.entered == t->stack[t->depth - 1].entered));
 }
 
 /* What was counted since the last dump, added to what its threads have. */
@@ -230,30 +230,30 @@ static void collect(void)
         const struct hpx_raw *raw = hpx_traces_at(&w.tab.traces, i);
         const struct hpx_call_cost *cost = hpx_calltab_cost(&w.tab, i);
         if (raw->nframes == 1 && cost->calls > 0) {
-            w.workers[raw->thread - 1].called[raw->frames[0].sampled] += cost->calls;
-            w.workers[raw->thread - 1].ns[raw->frames[0].sampled] += (uint64_t)cost->total;
+            w.workers[raw->thread - 1].called[raw->frames[0].method] += cost->calls;
+            w.workers[raw->thread - 1].ns[raw->frames[0].method] += (uint64_t)cost->total;
         }
         w.shown += (uint64_t)cost->self;
     }
     hpx_calltab_reset(&w.tab);
 }
 
-/* All ticks that were read are somewhere. Where a thread was not peeked its ticks may wait for a call that it keeps back. */
+/* All ticks that were read are somewhere. Where a thread was not peeked its ticks may wait for a call that it has pending. */
 static void compare_ticks(void)
 {
     uint64_t calls, early = 0;
     int64_t open;
     hpx_calltab_open(&w.tab, &calls, &open);
     for (unsigned i = 0; i < w.nworkers; i++) {
-        struct hpx_call_thread *th = w.workers[i].t.calls;
+        struct hpx_call_thread *th = w.workers[i].t.call_stacks;
         early += th && !th->open && th->own.depth == 0 ? th->early : 0;
     }
-    w.wrong_ticks += w.sampled && w.shown + (uint64_t)open + w.tab.outside_ns + early != w.tab.ticks_ns;
+    w.wrong_ticks += w.from_ticks && w.shown + (uint64_t)open + w.tab.outside_ns + early != w.tab.ticks_ns;
 }
 
 static void compare(struct worker *x)
 {
-    struct hpx_call_thread *th = x->t.calls;
+    struct hpx_call_thread *th = x->t.call_stacks;
     bool open = x->peeked && x->pending.open;
     while (x->truth.steps < x->events + (x->peeked ? 2 * (uint64_t)x->pending.calls + open : 0)) {
         (void)take_step(&x->truth, x->truth.steps >= w.steps);
@@ -262,7 +262,7 @@ static void compare(struct worker *x)
     x->wrong_stack += th ? !same_stack(x, &th->own, open) : x->truth.depth != open;
     for (uint32_t m = 1; m <= METHODS && !w.lossy; m++) {
         x->wrong_calls += x->called[m] != x->truth.returned[m];
-        x->wrong_ns += !w.sampled && x->ns[m] != x->truth.ns[m];
+        x->wrong_ns += !w.from_ticks && x->ns[m] != x->truth.ns[m];
     }
 }
 
@@ -273,8 +273,8 @@ static void on_gone(void *ctx, struct hpx_thread *t)
     x->peeked = false;
     collect();
     compare(x);
-    hpx_calltab_retire(&w.tab, t->calls);
-    t->calls = NULL;
+    hpx_calltab_retire(&w.tab, t->call_stacks);
+    t->call_stacks = NULL;
     w.gone++;
 }
 
@@ -284,8 +284,8 @@ static bool on_pass_end(void *ctx)
     w.dump = stress_random(&w.seed) % 4 != 0;
     for (unsigned i = 0; w.dump && i < w.nworkers; i++) {
         struct worker *x = &w.workers[i];
-        if (x->peeked && !x->pending.gap && x->t.calls) {
-            hpx_calltab_pending(&w.tab, x->t.calls, &x->pending);
+        if (x->peeked && !x->pending.gap && x->t.call_stacks) {
+            hpx_calltab_pending(&w.tab, x->t.call_stacks, &x->pending);
         }
     }
     if (w.dump) {
@@ -294,7 +294,7 @@ static bool on_pass_end(void *ctx)
     }
     for (unsigned i = 0; i < w.nworkers; i++) {
         struct worker *x = &w.workers[i];
-        if (w.dump && x->peeked && !x->pending.gap && x->t.calls) {
+        if (w.dump && x->peeked && !x->pending.gap && x->t.call_stacks) {
             compare(x);
         }
         x->peeked = false;
@@ -304,11 +304,11 @@ static bool on_pass_end(void *ctx)
 
 /* ---- tests ---- */
 
-static void begin(unsigned workers, uint64_t steps, bool lossy, bool sampled)
+static void begin(unsigned workers, uint64_t steps, bool lossy, bool from_ticks)
 {
     const struct hpx_sink sink = {
         .message = on_message, .events = on_events, .thread_gone = on_gone, .pass_end = on_pass_end, .tail = on_tail};
-    const struct hpx_calltab_config cfg = {.depth = 1, .sampled = sampled};
+    const struct hpx_calltab_config cfg = {.depth = 1, .times_from_ticks = from_ticks};
     memset((void *)&w, 0, sizeof(w));
     assert_int_equal(hpx_calltab_init(&w.tab, &cfg), 0);
     assert_int_equal(hpx_aggregator_init(&w.a, &sink), 0);
@@ -317,7 +317,7 @@ static void begin(unsigned workers, uint64_t steps, bool lossy, bool sampled)
     w.nworkers = workers;
     w.steps = steps;
     w.lossy = lossy;
-    w.sampled = sampled;
+    w.from_ticks = from_ticks;
     w.seed = 88172645463325252u + workers;
     for (unsigned i = 0; i < workers; i++) {
         struct worker *x = &w.workers[i];
@@ -332,7 +332,7 @@ static void begin(unsigned workers, uint64_t steps, bool lossy, bool sampled)
 
 static void finish(void)
 {
-    uint64_t dumps = 0, nested = 0, told = 0;
+    uint64_t dumps = 0, nested = 0, recorded = 0;
     hpx_aggregator_stop(&w.a);
     assert_int_equal(w.gone, w.nworkers);
     for (unsigned i = 0; i < w.nworkers; i++) {
@@ -346,12 +346,12 @@ static void finish(void)
         assert_int_equal(x->truth.steps, x->tree.steps);
         dumps += x->dumps;
         nested += x->nested;
-        told += x->told;
+        recorded += x->recorded;
         hpx_ring_fini(&x->t.ring);
     }
     assert_int_equal(w.tab.stray + w.tab.resynced + w.tab.no_memory, 0);
-    assert_int_equal(w.tab.ticks_ns, told);
-    assert_int_equal(w.shown + w.tab.outside_ns, w.sampled ? told : w.shown);
+    assert_int_equal(w.tab.ticks_ns, recorded);
+    assert_int_equal(w.shown + w.tab.outside_ns, w.from_ticks ? recorded : w.shown);
     assert_int_equal(w.wrong_ticks, 0);
     print_message("%u threads: %llu dumps compared, %llu records of handlers\n", w.nworkers, (unsigned long long)dumps,
                   (unsigned long long)nested);
@@ -359,10 +359,10 @@ static void finish(void)
     hpx_calltab_fini(&w.tab);
 }
 
-static void run(unsigned workers, uint64_t steps, bool lossy, bool sampled)
+static void run(unsigned workers, uint64_t steps, bool lossy, bool from_ticks)
 {
     pthread_t threads[WORKERS];
-    begin(workers, steps, lossy, sampled);
+    begin(workers, steps, lossy, from_ticks);
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     for (unsigned i = 0; i < workers; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, work, &w.workers[i]), 0);

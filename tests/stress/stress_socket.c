@@ -26,7 +26,7 @@ struct stream { /* the peer's, of one connection */
     bool seen[DEFS], begun;
     char line[4096];
     size_t len;
-    uint64_t told;
+    uint64_t noted;
 };
 
 struct peer {
@@ -74,7 +74,7 @@ static uint64_t look_at(struct stream *t, char *line)
                &a, &b, &c) != 3) {
         return 1;
     }
-    t->told = a + b + c;
+    t->noted = a + b + c;
     return 0;
 }
 
@@ -345,7 +345,7 @@ static void a_thousand_connections_to_a_peer_of_every_kind(void **state)
     /* one that the peer ended at once may be over before we know of it */
     assert_true(c.connections > peer.connections / 2 && c.dropped_records > 0 && c.cut_bytes > 0 && carried_out > 64 && refused > 0);
     assert_true(peer.ended_whole);
-    assert_int_equal(peer.stream.told, c.dropped_bytes + c.absent_bytes + c.cut_bytes);
+    assert_int_equal(peer.stream.noted, c.dropped_bytes + c.absent_bytes + c.cut_bytes);
     assert_int_equal(atomic_load(&queued), atomic_load(&done));
     hpx_out_socket_destroy(sock);
 }

@@ -122,11 +122,11 @@ static void on_message(void *ctx, struct hpx_msg *m)
 static void on_events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
 {
     (void)ctx;
-    if (!t->calls) {
-        t->calls = hpx_calltab_attach(&w.tab, 0);
+    if (!t->call_stacks) {
+        t->call_stacks = hpx_calltab_attach(&w.tab, 0);
     }
-    if (t->calls) {
-        (void)hpx_calltab_apply(&w.tab, t->calls, ev, ev + n / HPX_EV_UNIT);
+    if (t->call_stacks) {
+        (void)hpx_calltab_apply(&w.tab, t->call_stacks, ev, ev + n / HPX_EV_UNIT);
     }
 }
 
@@ -181,7 +181,7 @@ static void finish(void)
             returned[m] += w.carriers[i].returned[m];
             ns[m] += w.carriers[i].ns[m];
         }
-        hpx_calltab_retire(&w.tab, w.carriers[i].t.calls);
+        hpx_calltab_retire(&w.tab, w.carriers[i].t.call_stacks);
         hpx_ring_fini(&w.carriers[i].t.ring);
     }
     assert_int_equal(w.tab.stray + w.tab.resynced + w.tab.no_memory + w.tab.lost_events, 0);
@@ -189,9 +189,9 @@ static void finish(void)
         const struct hpx_raw *raw = hpx_traces_at(&w.tab.traces, i);
         if (raw->nframes == 1) {
             const struct hpx_call_cost *cost = hpx_calltab_cost(&w.tab, i);
-            assert_int_equal(cost->calls, returned[raw->frames[0].sampled]);
-            assert_int_equal(cost->total, ns[raw->frames[0].sampled]);
-            returned[raw->frames[0].sampled] = 0;
+            assert_int_equal(cost->calls, returned[raw->frames[0].method]);
+            assert_int_equal(cost->total, ns[raw->frames[0].method]);
+            returned[raw->frames[0].method] = 0;
         }
     }
     for (uint32_t m = 1; m <= METHODS; m++) {

@@ -9,12 +9,14 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "lib"))
 sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
+import subjects_sites  # noqa: E402
 from box import Box, scaled  # noqa: E402
 from measure import DidNotRun, OutOfTime, ends_within, interleave, quartiles, run  # noqa: E402
 from report import row, verdicts  # noqa: E402
@@ -137,6 +139,65 @@ class BoxTests(unittest.TestCase):
 
     def test_the_default_run_with_a_minute_for_building_takes_twenty_minutes_at_most(self):
         self.assertLessEqual(sum(seconds for name, (_, seconds, _) in TOOL.SUBJECTS.items() if name not in TOOL.LONG), 19 * 60)
+
+
+class SitesTests(unittest.TestCase):
+    """The subject `sites` over made-up runs."""
+
+    class MadeUp:  # pylint: disable=too-few-public-methods
+        """A run of 10 ns an allocation, of so many more with an agent."""
+
+        def __init__(self, ns, counts=True):
+            self.cpu = self.wall = self.inside = 1.0
+            self.figures = {"one_hundredths_ns": 1000 + 100 * ns, "cpu_hundredths_ns": 1000 + 100 * ns, "all_hundredths_ns": 500 + 50 * ns,
+                            "live_rss_kb": 70 * 100_000 // 1024, "frees_service_ns": 1_000_000}
+            self.report = {"own CPU time": "12 ms", "allocations": "1000 objects, 24000 bytes"} if counts else {"sites": "none"}
+            self.output = "[0.1s][info][gc] GC(0) Pause Full (JvmtiEnv ForceGarbageCollection) 3M->0M(261M) 0.905ms\n" \
+                          "[4.8s][info][gc] GC(1) Pause Full (System.gc()) 22M->0M(261M) %d.500ms\nlive_rss_kb 1\n" % ns
+
+    class MadeUpContext:
+        """What the subject needs of a context; a run takes no time."""
+
+        def __init__(self, exact, counts=True):
+            self.ns = {"none": 0, "null agent": 1000, "exact": exact}
+            self.counts, self.jdks, self.agents, self.factor = counts, {"17": "/jdk"}, {"null_sites": "null.so"}, 1.0
+            self.box = Box(60, Clock())
+
+        def need_agent(self):
+            pass
+
+        def size(self, _, quick):
+            return quick
+
+        def product(self, options):
+            return [options]
+
+        def compare(self, modes, rounds, _):
+            return {c: [SitesTests.MadeUp(self.ns.get(c, 1000), self.counts)] * rounds for c in modes}
+
+    def run_sites(self, ctx):
+        with unittest.mock.patch("subjects_sites.javac", lambda *_: []), contextlib.redirect_stderr(io.StringIO()):
+            rows, runs = [], []
+            subjects_sites.sites(ctx, rows, runs)
+        return {r["what"]: r for r in rows}, runs
+
+    def test_exact_is_held_to_the_jvm_calls_of_the_null_agent(self):
+        for exact, verdict in ((1199, "met"), (1201, "missed")):
+            rows, runs = self.run_sites(self.MadeUpContext(exact))
+            for what in ("wall", "CPU of its thread"):
+                added = rows["exact, added an allocation, " + what]
+                self.assertEqual((added["value"], added["limit"], added["verdict"]), (exact, 1200.0, verdict))
+            self.assertEqual({r["work"] for r in runs}, {"rate", "keep", "javac", "allocation storm"})
+
+    def test_the_pause_is_that_of_the_collection_the_program_asked_for(self):
+        rows, _ = self.run_sites(self.MadeUpContext(1600))
+        pause = rows["0.1 million dead: pause, exact over null agent"]
+        self.assertAlmostEqual(pause["value"], 1600.5 / 1000.5)
+        self.assertEqual(pause["verdict"], "missed")
+
+    def test_an_agent_that_counts_nothing_is_no_figure(self):
+        with self.assertRaisesRegex(DidNotRun, "counted nothing: none"):
+            subjects_sites.counted(self.MadeUp(0, counts=False))
 
 
 class RunTests(unittest.TestCase):

@@ -51,32 +51,110 @@ static int length_of(const struct side *c, uint32_t pc)
     return op < sizeof(lengths) - 1 ? lengths[op] - '0' : 0;
 }
 
+/* Bytes of a push of a number at pc of the new code, 0: there is none. */
+static uint32_t push_at(const struct side *b, uint32_t pc, uint32_t *number)
+{
+    uint32_t op = be(b, b->code + pc, 1);
+    if (op >= 3 && op <= 8) {
+        *number = op - 3;
+        return 1;
+    }
+    if (op == 0x10 || op == 0x11) {
+        *number = be(b, b->code + pc + 1, op - 0x0F);
+        return op - 0x0E;
+    }
+    if (op == 0x12 || op == 0x13) {
+        uint32_t index = be(b, b->code + pc + 1, op - 0x11);
+        *number = index < b->cp_n && be(b, b->cp[index], 1) == 3 ? be(b, b->cp[index] + 1u, 4) : UINT32_MAX;
+        return op - 0x10;
+    }
+    return 0;
+}
+
+/* Is there a call of the tracker's `name` at pc of the new code? */
+static bool invokes(const struct both *s, uint32_t pc, const char *name, const char *descriptor)
+{
+    const struct side *b = &s->b;
+    uint32_t ref = be(b, b->code + pc + 1, 2);
+    return be(b, b->code + pc, 1) == 0xB8 && text_is(b, refer(b, refer(b, ref, 0), 0), s->asked->tracker) &&
+           text_is(b, refer(b, refer(b, ref, 2), 0), name) && text_is(b, refer(b, refer(b, ref, 2), 2), descriptor);
+}
+
 /* Bytes of a push and a call of the tracker's `name` at pc of the new code, 0: there is none. */
 static uint32_t call_at(struct both *s, uint32_t pc, const char *name)
 {
-    struct side *b = &s->b;
-    uint32_t op = be(b, b->code + pc, 1), number, len;
-    if (op >= 3 && op <= 8) {
-        number = op - 3, len = 1;
-    } else if (op == 0x10) {
-        number = be(b, b->code + pc + 1, 1), len = 2;
-    } else if (op == 0x11) {
-        number = be(b, b->code + pc + 1, 2), len = 3;
-    } else if (op == 0x12 || op == 0x13) {
-        uint32_t index = be(b, b->code + pc + 1, op == 0x12 ? 1 : 2);
-        number = index < b->cp_n ? be(b, b->cp[index] + 1u, 4) : 0, len = op == 0x12 ? 2 : 3;
-    } else {
-        return 0;
-    }
-    uint32_t ref = be(b, b->code + pc + len + 1, 2);
-    if (be(b, b->code + pc + len, 1) != 0xB8 || !text_is(b, refer(b, refer(b, ref, 0), 0), s->tracker) ||
-        !text_is(b, refer(b, refer(b, ref, 2), 0), name) || !text_is(b, refer(b, refer(b, ref, 2), 2), "(I)V") ||
-        (s->numbered && number != s->number)) {
+    uint32_t number, len = push_at(&s->b, pc, &number);
+    if (len == 0 || !invokes(s, pc + len, name, "(I)V") || (s->numbered && number != s->number)) {
         return 0;
     }
     s->number = number;
     s->numbered = true;
     return len + 3;
+}
+
+/* Steps *pb over the site's probe behind the allocation `op`. */
+static const char *walk_site(struct both *s, uint32_t pa, uint32_t op, uint32_t *pb)
+{
+    struct side *b = &s->b;
+    uint32_t id, len;
+    bool good = true;
+    if (op != 0xBB) {
+        good = be(b, b->code + (*pb)++, 1) == 0x59;
+    }
+    if (op == 0xBC || op == 0xBD) {
+        good = good && be(b, b->code + (*pb)++, 1) == 0xBE;
+    }
+    len = push_at(b, *pb, &id);
+    good = good && len > 0 &&
+           invokes(s, *pb + len,
+                   op == 0xBB   ? "alloc"
+                   : op == 0xC5 ? "multi"
+                                : "array",
+                   op == 0xBB   ? "(I)V"
+                   : op == 0xC5 ? "(Ljava/lang/Object;I)V"
+                                : "(II)V");
+    if (!good || id < s->site || (s->numbered_site && id != s->site)) {
+        return fail(s, "no probe of the site at %u", pa);
+    }
+    s->site = id + 1;
+    s->numbered_site = true;
+    s->r->sites++;
+    *pb += len + 3;
+    return NULL;
+}
+
+static const char *walk_object(struct both *s, uint32_t pa, uint32_t op, bool multi, uint32_t *pb)
+{
+    bool good = be(&s->b, s->b.code + *pb, 1) == op && (!multi || be(&s->b, s->b.code + *pb + 1, 1) == 0x03);
+    if (!good ||
+        !(multi ? invokes(s, *pb + 2, "multi", "(Ljava/lang/Object;I)V") : invokes(s, *pb + 1, "object", "(Ljava/lang/Object;)V"))) {
+        return fail(s, "no probe of the object at %u", pa);
+    }
+    s->r->objects++;
+    *pb += multi ? 5 : 4;
+    return NULL;
+}
+
+/* Is a constant of the old class the clone() of an array? */
+static bool clones_array(const struct side *a, uint32_t ref)
+{
+    uint32_t class = refer(a, refer(a, ref, 0), 0), call = refer(a, ref, 2);
+    bool method = ref < a->cp_n && a->cp[ref] != 0 && be(a, a->cp[ref], 1) == 10;
+    return method && class != 0 && be(a, a->cp[class] + 1u, 2) > 0 && be(a, a->cp[class] + 3u, 1) == '[' &&
+           text_is(a, refer(a, call, 0), "clone") && text_is(a, refer(a, call, 2), "()Ljava/lang/Object;");
+}
+
+/* The probes behind the instruction at pa. */
+static const char *walk_behind(struct both *s, uint32_t pa, uint32_t op, uint32_t *pb)
+{
+    bool array = op == 0xBC || op == 0xBD || op == 0xC5;
+    if ((s->probes & BCI_SITES) && (op == 0xBB || array)) {
+        TRY(walk_site(s, pa, op, pb));
+    }
+    if ((s->probes & BCI_OBJECTS) && (array || (op == 0xB6 && clones_array(&s->a, be(&s->a, s->a.code + pa + 1, 2))))) {
+        TRY(walk_object(s, pa, 0x59, op == 0xC5, pb));
+    }
+    return NULL;
 }
 
 static bool is_cond(uint32_t op)
@@ -150,12 +228,12 @@ static const char *same_instruction(struct both *s, uint32_t pa, uint32_t pb, ui
 static const char *walk_code(struct both *s)
 {
     struct side *a = &s->a, *b = &s->b;
-    uint32_t pb = call_at(s, 0, "enter"), lb, call;
+    uint32_t pb = s->probes & BCI_CALLS ? call_at(s, 0, "enter") : 0, lb, call;
     bool ended = false;
     memset(s->label, -1, (a->len + 1) * sizeof(s->label[0]));
     memset(s->insn, -1, (a->len + 1) * sizeof(s->insn[0]));
     memset(s->hop, -1, (b->len + 1) * sizeof(s->hop[0]));
-    if (pb == 0) {
+    if (pb == 0 && (s->probes & BCI_CALLS)) {
         return fail(s, "no entry call");
     }
     for (uint32_t pa = 0; pa < a->len;) {
@@ -167,7 +245,10 @@ static const char *walk_code(struct both *s)
         s->stop[pa] = (int32_t)pb;
         pb = ended ? hops(s, pa, pb) : pb;
         s->label[pa] = (int32_t)pb;
-        if (op >= 0xAC && op <= 0xB1) {
+        if (op >= 0xAC && op <= 0xB1 && s->root && (s->probes & BCI_OBJECTS)) {
+            TRY(walk_object(s, pa, 0x2A, false, &pb));
+        }
+        if (op >= 0xAC && op <= 0xB1 && (s->probes & BCI_CALLS)) {
             call = call_at(s, pb, "exit");
             if (call == 0) {
                 return fail(s, "no exit call before %u", pa);
@@ -177,14 +258,15 @@ static const char *walk_code(struct both *s)
         s->insn[pa] = (int32_t)pb;
         TRY(same_instruction(s, pa, pb, (uint32_t)la, &lb));
         ended = ends(op, be(a, a->code + pa + 1, 1));
-        pa += (uint32_t)la;
         pb += lb;
+        TRY(walk_behind(s, pa, op, &pb));
+        pa += (uint32_t)la;
     }
     s->stop[a->len] = (int32_t)pb;
     pb = hops(s, a->len, pb);
     s->label[a->len] = (int32_t)pb;
     s->handler = -1;
-    if (pb < b->len) {
+    if (pb < b->len && (s->probes & BCI_CALLS)) {
         s->handler = (int32_t)pb;
         call = call_at(s, pb, "thrown");
         pb += call + 1;
@@ -319,7 +401,13 @@ static const char *compare_code(struct both *s, size_t at, size_t bt, size_t met
         b->stack > a->stack + 2) {
         return fail(s, "Code does not fit");
     }
-    s->numbered = false;
+    bool empty_finalizer =
+        a->len == 1 && be(a, a->code, 1) == 0xB1 && text_is(a, be(a, method + 2, 2), "finalize") && text_is(a, be(a, method + 4, 2), "()V");
+    if (a->len < s->asked->min || empty_finalizer) {
+        s->probes &= ~(unsigned)BCI_CALLS;
+    }
+    s->root = constructor && s->super == 0;
+    s->numbered = s->numbered_site = false;
     TRY(walk_code(s));
     TRY(walk_targets(s));
     TRY(walk_handlers(s, constructor));
@@ -367,6 +455,8 @@ static const char *compare(struct both *s)
     }
     s->major = (uint16_t)be(a, 6, 2);
     uint32_t this_class = be(a, a->at + 2, 2);
+    s->super = be(a, a->at + 4, 2);
+    s->site = 0;
     size_t head = 8 + 2 * (size_t)be(a, a->at + 6, 2);
     if (!same_bytes(a, a->at, b, b->at, head)) {
         return fail(s, "access, names or interfaces differ");
@@ -380,6 +470,7 @@ static const char *compare(struct both *s)
         }
         for (uint32_t i = 0; i < n; i++) {
             size_t method = methods ? a->at : 0;
+            s->probes = methods && s->asked->chosen != NULL ? s->asked->chosen[i] : s->asked->probes;
             if (!same_bytes(a, a->at, b, b->at, 6)) {
                 return fail(s, "member %u differs", i);
             }
@@ -397,7 +488,7 @@ static const char *compare(struct both *s)
     return a->at == a->n && b->at == b->n ? NULL : fail(s, "something follows the class");
 }
 
-const char *bci_compare(const uint8_t *in, size_t n, const uint8_t *out, size_t m, const char *tracker, struct bci_compared *r)
+const char *bci_compare(const uint8_t *in, size_t n, const uint8_t *out, size_t m, const struct bci_asked *asked, struct bci_compared *r)
 {
     static struct both all; /* some MB: neither the stack's nor worth clearing for each class */
     struct both *s = &all;
@@ -407,6 +498,6 @@ const char *bci_compare(const uint8_t *in, size_t n, const uint8_t *out, size_t 
     s->b.p = out;
     s->b.n = m;
     s->r = r;
-    s->tracker = tracker;
+    s->asked = asked;
     return compare(s);
 }

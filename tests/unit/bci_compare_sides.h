@@ -26,13 +26,17 @@ struct side {
 struct both {
     struct side a, b;
     struct bci_compared *r;
-    const char *tracker;
+    const struct bci_asked *asked;
+    unsigned probes; /* of the method at hand */
+    bool root;       /* it is the constructor of java.lang.Object */
+    uint32_t site;   /* id that the next site must at least have */
+    uint32_t super;
     int32_t label[SIDE + 1], insn[SIDE + 1],
         stop[SIDE + 1];     /* of a's pc: where branches go; the instruction; where ranges may end as well */
     int32_t hop[SIDE + 1];  /* of b's pc: a trampoline's target, else -1 */
     uint8_t exit[SIDE + 1]; /* of b's pc: belongs to an exit call or its return */
     uint32_t number;
-    bool numbered;
+    bool numbered, numbered_site; /* the method's number, its first id are known */
     int32_t handler;
     uint16_t major;
 };

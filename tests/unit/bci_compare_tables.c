@@ -27,7 +27,8 @@ static const uint8_t *utf8(const struct side *c, uint32_t i, uint32_t *n)
 static uint64_t class_hash(const struct side *c, uint32_t i)
 {
     uint32_t n;
-    const uint8_t *p = utf8(c, refer(c, i, 0), &n);
+    bool class = i < c->cp_n && c->cp[i] != 0 && be(c, c->cp[i], 1) == 7;
+    const uint8_t *p = class ? utf8(c, refer(c, i, 0), &n) : NULL; /* what is no class may read as if it named an added constant */
     return p == NULL ? 1 : name_hash(p, n);
 }
 

@@ -64,7 +64,7 @@ static inline struct hpx_call_cost cost_of(const struct hpx_calltab *t, const ui
     for (uint32_t i = 0; i < t->traces.len; i++) {
         const struct hpx_raw *raw = hpx_traces_at(&t->traces, i);
         uint32_t k = 0;
-        while (k < raw->nframes && methods[k] == raw->frames[k].sampled) {
+        while (k < raw->nframes && methods[k] == raw->frames[k].method) {
             k++;
         }
         if (k == raw->nframes && methods[k] == 0) {

@@ -39,7 +39,7 @@ static int teardown(void **state)
 /* NULL: not there. */
 static const char *content(const char *name)
 {
-    static char text[4][8192];
+    static char text[4][131072];
     static unsigned which;
     char *t = text[which++ % 4];
     int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

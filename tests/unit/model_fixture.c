@@ -141,7 +141,8 @@ void fx_thread_start(struct fx *f, uint64_t key, struct hpx_thread *t, const cha
     struct hpx_msg_thread_start *s = hpx_msg_thread_start_new(text_len);
     if (s) {
         s->key = key;
-        s->thread = t;
+        s->threads[0] = t;
+        s->nthreads = t != NULL;
         memcpy(s->text, text, text_len);
         fx_message(f, s);
     }
@@ -216,7 +217,7 @@ const struct hpx_row *fx_row(const struct hpx_snapshot *s, uint32_t serial)
 
 struct hpx_snapshot *fx_snapshot(struct fx *f, uint64_t total, uint32_t rows)
 {
-    struct hpx_snapshot *s = hpx_model_snapshot(f->m);
+    struct hpx_snapshot *s = hpx_model_snapshot(f->m, HPX_TAKE_RESET);
     assert_non_null(s);
     assert_int_equal(s->total, total);
     assert_int_equal(s->nrows, rows);

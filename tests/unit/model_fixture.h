@@ -21,7 +21,7 @@ struct fx {
     uint32_t ndropped;
     uint32_t started[16], ended[16]; /* thread serials */
     uint32_t nstarted, nended;
-    bool deaf;     /* what is told of threads gets lost */
+    bool deaf;     /* announcements of threads get lost */
     uint64_t sent; /* weights of all events */
     struct hpx_thread t, u;
 };

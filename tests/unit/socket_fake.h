@@ -26,7 +26,7 @@ struct fake_net {
     unsigned refuse;   /* so many attempts are refused */
     int connect_errno; /* connect() itself fails */
     bool silent;       /* neither accepted nor refused */
-    unsigned attempts, closed, shut;
+    unsigned attempts, closed, shutdowns;
     uint64_t attempt_at[64];
     bool open;
     /* sending */
@@ -189,7 +189,7 @@ static int fake_shutdown(void *ctx, int fd)
 {
     (void)ctx;
     assert_true(fake.open && fd == 1000);
-    fake.shut++;
+    fake.shutdowns++;
     return 0;
 }
 

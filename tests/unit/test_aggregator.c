@@ -476,9 +476,46 @@ static void pass_end_gets_another_pass_when_it_asks(void **state)
     assert_true(w.a.passes >= 10);
 }
 
+static void all_that_is_a_held_ones_is_the_holders(void **state)
+{
+    (void)state;
+    attach(&thread, HPX_RING_MIN);
+    assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
+    for (int i = 0; i < 1000; i++) {
+        hpx_aggregator_hold(&w.a);
+        hpx_aggregator_await_held(&w.a);
+        hpx_aggregator_pass(&w.a);
+        (void)calls();
+        assert_true(push(&thread, '1', 16));
+        hpx_aggregator_wake(&w.a); /* and it makes no pass */
+        assert_int_equal(hpx_aggregator_pass(&w.a), 16);
+        assert_string_equal(calls(), "1e");
+        assert_true(push(&thread, '2', 16));
+        hpx_aggregator_go_on(&w.a);
+    }
+    hpx_aggregator_stop(&w.a);
+    assert_int_equal(w.a.bytes, 1000 * 32);
+}
+
+static void stop_ends_one_that_is_held_or_asked_to_be(void **state)
+{
+    (void)state;
+    attach(&thread, HPX_RING_MIN);
+    for (int i = 0; i < 200; i++) {
+        assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
+        hpx_aggregator_hold(&w.a);
+        if (i % 2) {
+            hpx_aggregator_await_held(&w.a);
+        }
+        assert_true(push(&thread, '1', 16));
+        hpx_aggregator_stop(&w.a);
+        assert_non_null(strchr(calls(), '1')); /* it has made its last pass */
+    }
+}
+
 static uint64_t longest_sleep;
 
-static bool tell_sixth(void)
+static bool announce_sixth(void)
 {
     longest_sleep = w.a.sleep_ns > longest_sleep ? w.a.sleep_ns : longest_sleep;
     if (w.a.passes == 6) {
@@ -487,18 +524,18 @@ static bool tell_sixth(void)
     return false;
 }
 
-static bool crowd_and_tell_sixth(void)
+static bool crowd_and_announce_sixth(void)
 {
     push(&thread, '1', 1024);
     push(&thread, '1', 16);
-    return tell_sixth();
+    return announce_sixth();
 }
 
 static void sleep_doubles_to_100_ms_while_nothing_comes(void **state)
 {
     (void)state;
     sem_init(&seen.ready, 0, 0);
-    w.in_pass_end = tell_sixth;
+    w.in_pass_end = announce_sixth;
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     sem_wait(&seen.ready);
     hpx_aggregator_stop(&w.a);
@@ -512,7 +549,7 @@ static void sleep_shrinks_to_1_ms_when_rings_are_over_a_quarter_full(void **stat
     (void)state;
     sem_init(&seen.ready, 0, 0);
     attach(&thread, HPX_RING_MIN);
-    w.in_pass_end = crowd_and_tell_sixth;
+    w.in_pass_end = crowd_and_announce_sixth;
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     sem_wait(&seen.ready);
     hpx_aggregator_stop(&w.a);
@@ -544,6 +581,8 @@ int main(void)
         TEST(stop_drains_what_was_posted_before),
         TEST(stop_ends_although_producers_go_on),
         TEST(pass_end_gets_another_pass_when_it_asks),
+        TEST(all_that_is_a_held_ones_is_the_holders),
+        TEST(stop_ends_one_that_is_held_or_asked_to_be),
         TEST(sleep_doubles_to_100_ms_while_nothing_comes),
         TEST(sleep_shrinks_to_1_ms_when_rings_are_over_a_quarter_full),
     };

@@ -80,10 +80,10 @@ static void tell(void *ctx, const struct hprofx_bci_method *m)
     t->m[t->n++] = *m;
 }
 
-static bool not_b(void *ctx, const struct hprofx_bci_method *m)
+static unsigned not_b(void *ctx, const struct hprofx_bci_method *m)
 {
     (void)ctx;
-    return !(m->name.len == 1 && m->name.at[0] == 'b');
+    return m->name.len == 1 && m->name.at[0] == 'b' ? 0 : HPROFX_BCI_CALLS;
 }
 
 static uint32_t from_40(void *ctx, uint32_t methods)

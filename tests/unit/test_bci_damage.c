@@ -153,13 +153,18 @@ static void ignore(void *ctx, const struct hprofx_bci_method *m)
     (void)ctx, (void)m;
 }
 
+static void ignore_site(void *ctx, const struct hprofx_bci_site *s)
+{
+    (void)ctx, (void)s;
+}
+
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
     struct cf_class c;
     struct cf_code m = {.max_stack = 1, .max_locals = 1};
     cf_init(&c, 52);
-    add_static(&c, "a", 0, 0, "b1");
+    add_static(&c, "a", 1, 0, "03 bc 0a 57 b1");
     cf_ops(&m, "1a"); /* a branch that needs a trampoline */
     cf_branch(&m, 0x99, 32767);
     cf_branch(&m, 0xA7, 8);
@@ -171,7 +176,9 @@ static void each_allocation_may_fail(void **state)
     cf_method(&c, 9, "b", "(I)V", &m);
     struct cf_bytes b = cf_finish(&c);
     cf_fini(&c);
-    struct hprofx_bci_opts opts = {.first = 40000, .method = ignore};
+    struct hprofx_bci_opts opts = {.probes = HPROFX_BCI_CALLS | HPROFX_BCI_SITES | HPROFX_BCI_OBJECTS, .first = 40000, .first_site = 40000};
+    opts.method = ignore;
+    opts.site = ignore_site;
     int how = 2;
     uint64_t failures = 0;
     for (; how == 2; failures++) {
@@ -188,7 +195,7 @@ static void each_allocation_may_fail(void **state)
         free(out);
     }
     assert_int_equal(how, 0);
-    assert_true(failures > 7);
+    assert_true(failures > 9);
     struct checked k = check_bytes(b.p, b.n, opts);
     assert_int_equal(k.compared.trampolines, 1);
     check_free(&k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_call_balance.c: who gives which threads away, and when. */
-#include "shard_fixture.h"
+#include "drainers_fixture.h"
 
 /* A window in which the main one used this share of a core, and these threads sent as much as that. */
 static void window(uint32_t load, const unsigned *calls)
@@ -91,9 +91,9 @@ static void limit_follows_the_processors(void **state)
             CPU_SET(i, &one);
         }
     }
-    assert_int_equal(hpx_shard_limit(), CPU_COUNT(&was) / 2 < 8 ? CPU_COUNT(&was) / 2 : 8);
+    assert_int_equal(hpx_call_drainers_limit(), CPU_COUNT(&was) / 2 < 8 ? CPU_COUNT(&was) / 2 : 8);
     assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-    assert_int_equal(hpx_shard_limit(), 0);
+    assert_int_equal(hpx_call_drainers_limit(), 0);
     assert_int_equal(sched_setaffinity(0, sizeof(was), &was), 0);
 }
 

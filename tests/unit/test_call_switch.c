@@ -78,7 +78,7 @@ static void carrier_that_ends_lets_its_virtual_thread_go(void **state)
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     switch_to(th, 77, 0, 10);
     event(HPX_EV_ENTER, 1, 10);
-    switch_to(b, 77, HPX_EV_NO_TURN, 50);
+    switch_to(b, 77, 1, 50);
     event_of(b, HPX_EV_EXIT, 1, 51);
     hpx_calltab_pass_end(&tab);
     assert_cost(TRACE(1), 0, 0, 0);

@@ -23,7 +23,7 @@ static void drain_all(void)
     drain_ring(&thread.ring, hpx_ring_peek(&thread.ring));
 }
 
-/* As a dump: what is kept back belongs behind `at`. */
+/* As a dump: what is pending belongs behind `at`. */
 static struct hpx_calls_pending drain_and_peek(void)
 {
     struct hpx_calls_pending p;
@@ -36,7 +36,7 @@ static struct hpx_calls_pending drain_and_peek(void)
 static int setup(void **state)
 {
     const struct hpx_sink sink = {.message = no_message};
-    const struct hpx_calltab_config cfg = {.depth = 1, .sampled = true};
+    const struct hpx_calltab_config cfg = {.depth = 1, .times_from_ticks = true};
     (void)state;
     memset((void *)&thread, 0, sizeof(thread));
     hpx_gate_open(&gate);
@@ -68,10 +68,10 @@ static void ticks_fall_to_the_call_that_is_open(void **state)
     (void)state;
     tick(1); /* before any call */
     hpx_calls_enter(&c, 1, 0);
-    tick(10); /* kept back */
+    tick(10); /* pending */
     hpx_calls_enter(&c, 2, 0);
     hpx_calls_exit(&c, 2, 0);
-    tick(100); /* a call that returned is kept back */
+    tick(100); /* a call that returned is pending */
     hpx_calls_enter(&c, 2, 0);
     tick(1000); /* behind it one more is open */
     hpx_calls_exit(&c, 2, 0);
@@ -79,7 +79,7 @@ static void ticks_fall_to_the_call_that_is_open(void **state)
     hpx_calls_enter(&c, 4, 0);
     hpx_calls_exit(&c, 4, 0);
     hpx_calls_exit(&c, 3, 0);
-    tick(10000); /* nothing is kept back */
+    tick(10000); /* nothing is pending */
     hpx_calls_exit(&c, 1, 0);
     drain_all();
     assert_cost(TRACE(1), 1, 10110, 11110);
@@ -200,7 +200,7 @@ static void ticks_belong_to_the_stack_that_the_thread_is_on(void **state)
 static void times_by_stamps_know_no_ticks(void **state)
 {
     (void)state;
-    tab.cfg.sampled = false;
+    tab.cfg.times_from_ticks = false;
     event(HPX_EV_ENTER, 1, 5);
     event(HPX_EV_TICK, 0, 1000);
     assert_int_equal(th->last, 5);
@@ -261,7 +261,7 @@ static void random_step(uint64_t *seed, bool end)
 
 static void ticks_in_random_trees_are_each_where_they_fell(void **state)
 {
-    uint64_t seed = 4711, all = 0, told;
+    uint64_t seed = 4711, all = 0, n;
     int64_t open;
     (void)state;
     memset(&truth, 0, sizeof(truth));
@@ -274,8 +274,8 @@ static void ticks_in_random_trees_are_each_where_they_fell(void **state)
     for (uint32_t m = 1; m <= METHODS; m++) {
         all += truth.seen_ns[m];
     }
-    hpx_calltab_open(&tab, &told, &open);
-    assert_int_equal(told, truth.depth);
+    hpx_calltab_open(&tab, &n, &open);
+    assert_int_equal(n, truth.depth);
     assert_int_equal(all + (uint64_t)open + tab.outside_ns, tab.ticks_ns);
     while (truth.depth > 0) {
         random_step(&seed, true);

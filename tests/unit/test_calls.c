@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_calls.c: what the probes of one thread put into its ring, and what they keep back. */
+/* test_calls.c: what the probes of one thread put into its ring, and what they have pending. */
 #include "calls.h"
 #include "cmocka_all.h"
 
@@ -87,7 +87,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void calls_enter_is_kept_back(void **state)
+static void calls_enter_is_pending(void **state)
 {
     (void)state;
     hpx_calls_enter(&c, 7, 100);
@@ -245,7 +245,7 @@ static void calls_flush_leaves_nothing(void **state)
     assert_record(0, HPX_EV_EXIT, 5, 8);
 }
 
-static void calls_handler_sees_what_is_kept_back_but_not_inside_a_push(void **state)
+static void calls_handler_sees_what_is_pending_but_not_inside_a_push(void **state)
 {
     (void)state;
     struct hpx_calls_pending p;
@@ -257,7 +257,7 @@ static void calls_handler_sees_what_is_kept_back_but_not_inside_a_push(void **st
     assert_false(hpx_calls_peek(&c, 3, &p));
 }
 
-static void calls_child_of_a_fork_sees_what_is_kept_back(void **state)
+static void calls_child_of_a_fork_sees_what_is_pending(void **state)
 {
     (void)state;
     hpx_calls_enter(&c, 5, 1);
@@ -429,7 +429,7 @@ static void calls_of_nobody_are_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(calls_enter_is_kept_back),
+        TEST(calls_enter_is_pending),
         TEST(calls_nested_are_records_in_order),
         TEST(calls_leafs_of_one_method_are_one_record),
         TEST(calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it),
@@ -438,8 +438,8 @@ int main(void)
         TEST(calls_clock_that_runs_backwards_gives_no_time),
         TEST(calls_exit_of_what_was_not_entered_last_is_passed_on),
         TEST(calls_flush_leaves_nothing),
-        TEST(calls_handler_sees_what_is_kept_back_but_not_inside_a_push),
-        TEST(calls_child_of_a_fork_sees_what_is_kept_back),
+        TEST(calls_handler_sees_what_is_pending_but_not_inside_a_push),
+        TEST(calls_child_of_a_fork_sees_what_is_pending),
         TEST(calls_lost_in_a_full_ring_are_said_by_a_gap),
         TEST(calls_gap_ends_when_a_quarter_is_free),
         TEST(calls_switch_sends_all_before_it_and_its_key),

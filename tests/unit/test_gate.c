@@ -1,36 +1,76 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_gate.c: who gets in, and whom close waits for. */
+#include "clock.h"
 #include "cmocka_all.h"
 #include "gate.h"
 
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-/* Between the two looks of enter: where a close may fall. */
-static struct hpx_gate *shut_in_lock;
+#define MANY      200 /* threads: more than the gate has counters */
+#define MINUTE_NS UINT64_C(60000000000)
 
-void __real_urcu_bp_read_lock(void);
-void __wrap_urcu_bp_read_lock(void);
+/* Between the two looks of enter, where a close may fall: enter asks there which thread it is. */
+static struct hpx_gate *close_in_enter;
 
-void __wrap_urcu_bp_read_lock(void)
+pthread_t __real_pthread_self(void);
+pthread_t __wrap_pthread_self(void);
+
+pthread_t __wrap_pthread_self(void)
 {
-    if (shut_in_lock) {
-        hpx_gate_shut(shut_in_lock);
+    if (close_in_enter) {
+        hpx_gate_close(close_in_enter);
     }
-    __real_urcu_bp_read_lock();
+    return __real_pthread_self();
 }
 
-static void gate_shut_between_the_two_looks_of_enter_refuses(void **state)
+/* What close asks of the kernel. */
+static struct {
+    struct hpx_gate_own *gate;
+    bool refuse_expedited, refuse_global, was_open;
+    long commands[4];
+    size_t n;
+} barrier;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+long __wrap_syscall(long number, ...)
 {
-    (void)state;
-    struct hpx_gate g = {0};
-    hpx_gate_open(&g);
-    shut_in_lock = &g;
-    bool in = hpx_gate_enter(&g);
-    shut_in_lock = NULL;
-    assert_false(in);
-    hpx_gate_synchronize(); /* hangs if a section were left open */
+    va_list args;
+    long v[3];
+    va_start(args, number);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(v); i++) {
+        v[i] = va_arg(args, long);
+    }
+    va_end(args);
+    if (number != SYS_membarrier) {
+        return __real_syscall(number, v[0], v[1], v[2]);
+    }
+    barrier.was_open |= barrier.gate && hpx_gate_own_is_open(barrier.gate);
+    barrier.commands[barrier.n++ % HPX_ARRAY_LEN(barrier.commands)] = (int)v[0];
+    if ((int)v[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED ? barrier.refuse_expedited : barrier.refuse_global) {
+        errno = EPERM;
+        return -1;
+    }
+    return 0;
+}
+
+static pthread_t start(void *(*body)(void *arg), void *arg)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, body, arg), 0);
+    return thread;
 }
 
 static void gate_is_closed_before_it_is_opened(void **state)
@@ -45,6 +85,19 @@ static void gate_is_closed_before_it_is_opened(void **state)
     hpx_gate_leave(&g);
 }
 
+static void gate_closed_between_the_two_looks_of_enter_refuses(void **state)
+{
+    (void)state;
+    struct hpx_gate g = {0};
+    hpx_gate_open(&g);
+    close_in_enter = &g;
+    bool in = hpx_gate_enter(&g);
+    close_in_enter = NULL;
+    assert_false(hpx_gate_is_open(&g));
+    assert_false(in);
+    hpx_gate_close_and_wait(&g); /* hangs if the refused one is still counted */
+}
+
 static void gate_sections_nest(void **state)
 {
     (void)state;
@@ -53,10 +106,10 @@ static void gate_sections_nest(void **state)
     assert_true(hpx_gate_enter(&g));
     assert_true(hpx_gate_enter(&g));
     hpx_gate_leave(&g);
-    hpx_gate_shut(&g);
+    hpx_gate_close(&g);
     assert_false(hpx_gate_enter(&g));
     hpx_gate_leave(&g);
-    hpx_gate_close(&g); /* hangs if a section were left open */
+    hpx_gate_close_and_wait(&g); /* hangs if a section were left open */
 }
 
 static void gate_refused_entry_leaves_no_section_behind(void **state)
@@ -64,11 +117,24 @@ static void gate_refused_entry_leaves_no_section_behind(void **state)
     (void)state;
     struct hpx_gate g = {0};
     assert_false(hpx_gate_enter(&g));
-    hpx_gate_synchronize();
+    hpx_gate_close_and_wait(&g);
     hpx_gate_open(&g);
-    hpx_gate_shut(&g);
+    hpx_gate_close(&g);
     assert_false(hpx_gate_enter(&g));
-    hpx_gate_synchronize();
+    hpx_gate_close_and_wait(&g);
+}
+
+static void gate_opens_again(void **state)
+{
+    (void)state;
+    struct hpx_gate g = {0};
+    for (int i = 0; i < 3; i++) {
+        hpx_gate_open(&g);
+        assert_true(hpx_gate_enter(&g));
+        hpx_gate_leave(&g);
+        hpx_gate_close_and_wait(&g);
+        assert_false(hpx_gate_enter(&g));
+    }
 }
 
 static struct hpx_gate shared;
@@ -77,48 +143,96 @@ static atomic_bool closed; /* seq_cst; both sides */
 static void *closer(void *arg)
 {
     (void)arg;
-    hpx_gate_close(&shared);
+    hpx_gate_close_and_wait(&shared);
     atomic_store(&closed, true);
     return NULL;
+}
+
+static pthread_t start_closing(void)
+{
+    atomic_store(&closed, false);
+    pthread_t thread = start(closer, NULL);
+    while (hpx_gate_is_open(&shared)) {
+        sched_yield();
+    }
+    return thread;
+}
+
+/* Long enough for the closer's sleeps between two looks. */
+static bool closes_early(void)
+{
+    nanosleep(&(struct timespec){0, 5000000}, NULL);
+    return atomic_load(&closed);
 }
 
 static void gate_close_waits_for_those_inside(void **state)
 {
     (void)state;
-    pthread_t thread;
     hpx_gate_open(&shared);
     assert_true(hpx_gate_enter(&shared));
-    assert_int_equal(pthread_create(&thread, NULL, closer, NULL), 0);
-    while (hpx_gate_is_open(&shared)) {
-        sched_yield();
-    }
-    bool early = false;
-    for (int i = 0; i < 10000; i++) {
-        early |= atomic_load(&closed);
-        sched_yield();
-    }
+    assert_true(hpx_gate_enter(&shared));
+    pthread_t thread = start_closing();
+    bool early = closes_early();
+    hpx_gate_leave(&shared);
+    early |= closes_early();
     hpx_gate_leave(&shared);
     pthread_join(thread, NULL);
     assert_false(early);
     assert_true(atomic_load(&closed));
 }
 
-static void gate_in_the_child_of_a_fork_can_be_shut_and_synchronized(void **state)
+static atomic_int inside, may_leave; /* seq_cst */
+
+static void *guest(void *number)
+{
+    if (hpx_gate_enter(&shared)) {
+        atomic_fetch_add(&inside, 1);
+        while (atomic_load(&may_leave) <= (int)(intptr_t)number) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        }
+        atomic_fetch_sub(&inside, 1);
+        hpx_gate_leave(&shared);
+    }
+    return NULL;
+}
+
+static void gate_close_waits_for_the_last_of_many_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[MANY];
+    hpx_gate_open(&shared);
+    for (int i = 0; i < MANY; i++) {
+        threads[i] = start(guest, (void *)(intptr_t)i);
+    }
+    while (atomic_load(&inside) < MANY) {
+        sched_yield();
+    }
+    pthread_t thread = start_closing();
+    bool early = closes_early();
+    for (int i = 1; i < MANY; i++) { /* all but the last */
+        atomic_store(&may_leave, i);
+        pthread_join(threads[i - 1], NULL);
+        early |= atomic_load(&closed);
+    }
+    early |= closes_early();
+    assert_int_equal(atomic_load(&inside), 1);
+    atomic_store(&may_leave, MANY);
+    pthread_join(threads[MANY - 1], NULL);
+    pthread_join(thread, NULL);
+    assert_false(early);
+}
+
+static void gate_in_the_child_of_a_fork_can_be_closed(void **state)
 {
     (void)state;
     struct hpx_gate g = {0};
     hpx_gate_open(&g);
-    hpx_gate_before_fork();
+    assert_true(hpx_gate_enter(&g));
     pid_t pid = fork();
     if (pid == 0) {
-        hpx_gate_after_fork_child();
-        hpx_gate_shut(&g);
-        bool in = hpx_gate_enter(&g);
-        hpx_gate_synchronize();
-        _exit(in ? 1 : 42);
+        hpx_gate_close(&g);
+        _exit(hpx_gate_enter(&g) ? 1 : 42);
     }
-    hpx_gate_after_fork_parent();
-    hpx_gate_synchronize(); /* hangs if liburcu's locks were still held */
     assert_true(pid > 0);
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -126,17 +240,234 @@ static void gate_in_the_child_of_a_fork_can_be_shut_and_synchronized(void **stat
     assert_int_equal(WEXITSTATUS(status), 42);
     assert_true(hpx_gate_enter(&g));
     hpx_gate_leave(&g);
+    hpx_gate_leave(&g);
+    hpx_gate_close_and_wait(&g);
+}
+
+static int entered_in_handler; /* one thread's and its handler's */
+
+static void enter_in_handler(int sig)
+{
+    (void)sig;
+    if (hpx_gate_enter(&shared)) {
+        entered_in_handler++;
+        hpx_gate_leave(&shared);
+    }
+}
+
+static void *signalled(void *arg)
+{
+    (void)arg;
+    (void)raise(SIGUSR1);
+    if (hpx_gate_enter(&shared)) {
+        (void)raise(SIGUSR1);
+        hpx_gate_leave(&shared);
+    }
+    hpx_gate_close(&shared);
+    (void)raise(SIGUSR1);
+    return NULL;
+}
+
+static void gate_lets_a_signal_handler_of_a_new_thread_in(void **state)
+{
+    (void)state;
+    struct sigaction old, action = {.sa_handler = enter_in_handler};
+    assert_int_equal(sigaction(SIGUSR1, &action, &old), 0);
+    hpx_gate_open(&shared);
+    pthread_join(start(signalled, NULL), NULL);
+    (void)sigaction(SIGUSR1, &old, NULL);
+    assert_int_equal(entered_in_handler, 2);
+    hpx_gate_close_and_wait(&shared);
+}
+
+#ifndef HPX_TSAN
+enum { NOTHING, INSIDE, OUTSIDE, NO_SECCOMP };
+
+/* Any system call but read, write and exit ends this thread, or the process: it allocates, registers and waits for nothing. */
+static void *without_system_calls(void *reached)
+{
+    _Atomic int *r = reached;
+    _Atomic int flag = 0;
+    struct hpx_gate_own own = {true, false};
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
+        atomic_store(r, NO_SECCOMP);
+        return NULL;
+    }
+    if (hpx_gate_enter(&shared) && hpx_gate_enter(&shared) && hpx_gate_own_enter(&own, &flag)) {
+        atomic_store(r, INSIDE);
+        hpx_gate_own_leave(&flag);
+        hpx_gate_leave(&shared);
+        hpx_gate_leave(&shared);
+        hpx_gate_close(&shared);
+        hpx_gate_own_close(&own);
+        if (!hpx_gate_enter(&shared) && !hpx_gate_own_enter(&own, &flag)) {
+            atomic_store(r, OUTSIDE);
+        }
+    }
+    __real_syscall(SYS_exit, 0);
+    return NULL;
+}
+
+static void gate_makes_no_system_call_on_a_new_thread(void **state)
+{
+    (void)state;
+    const char *preload = getenv("LD_PRELOAD");
+    if (preload && strstr(preload, "vgpreload")) {
+        skip(); /* valgrind's own calls are the process's */
+    }
+    hpx_gate_open(&shared);
+    pid_t pid = fork();
+    if (pid == 0) {
+        static _Atomic int reached; /* seq_cst */
+        pthread_t thread;
+        uint64_t until = hpx_clock_mono() + 10 * UINT64_C(1000000000);
+        if (pthread_create(&thread, NULL, without_system_calls, &reached) != 0) {
+            _exit(1);
+        }
+        while (atomic_load(&reached) < OUTSIDE && hpx_clock_mono() < until) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        }
+        _exit(40 + atomic_load(&reached));
+    }
+    int status = 0;
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    hpx_gate_close_and_wait(&shared);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 40 + NO_SECCOMP) {
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 40 + OUTSIDE);
+}
+#endif
+
+static void expect_commands(size_t n, long first, long second)
+{
+    assert_int_equal(barrier.n, n);
+    assert_int_equal(n > 0 ? barrier.commands[0] : first, first);
+    assert_int_equal(n > 1 ? barrier.commands[1] : second, second);
+    assert_false(barrier.was_open);
+}
+
+static void gate_own_lets_in_while_it_is_open(void **state)
+{
+    (void)state;
+    struct hpx_gate_own g = {false, false};
+    _Atomic int flag = 0;
+    assert_false(hpx_gate_own_enter(&g, &flag));
+    hpx_gate_own_leave(&flag);
+    hpx_gate_own_open(&g);
+    assert_true(hpx_gate_own_enter(&g, &flag));
+    assert_int_equal(atomic_load(&flag), 1);
+    hpx_gate_own_leave(&flag);
+    assert_int_equal(atomic_load(&flag), 0);
+    hpx_gate_own_close(&g);
+    assert_false(hpx_gate_own_enter(&g, &flag));
+}
+
+static void gate_own_close_takes_the_fast_barrier_if_it_is_given(void **state)
+{
+    (void)state;
+    struct hpx_gate_own g = {true, false};
+    memset(&barrier, 0, sizeof barrier);
+    barrier.gate = &g;
+    hpx_gate_own_close_fenced(&g);
+    expect_commands(1, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
+    assert_false(hpx_gate_own_is_open(&g));
+}
+
+static void gate_own_prepare_registers_for_the_fast_barrier(void **state)
+{
+    (void)state;
+    memset(&barrier, 0, sizeof barrier);
+    hpx_gate_own_prepare();
+    expect_commands(1, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+}
+
+static void gate_own_close_takes_the_barrier_that_needs_no_registration(void **state)
+{
+    (void)state;
+    struct hpx_gate_own g = {true, false};
+    memset(&barrier, 0, sizeof barrier);
+    barrier.gate = &g;
+    barrier.refuse_expedited = true;
+    hpx_gate_own_close_fenced(&g);
+    expect_commands(2, MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL);
+}
+
+static void gate_own_close_waits_if_the_kernel_gives_no_barrier(void **state)
+{
+    (void)state;
+    struct hpx_gate_own g = {true, false};
+    memset(&barrier, 0, sizeof barrier);
+    barrier.gate = &g;
+    barrier.refuse_expedited = barrier.refuse_global = true;
+    uint64_t from = hpx_clock_mono();
+    hpx_gate_own_close_fenced(&g);
+    assert_true(hpx_clock_mono() - from >= 10000000);
+    expect_commands(2, MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL);
+}
+
+static void gate_own_takes_one_barrier_for_each_time_it_was_open(void **state)
+{
+    (void)state;
+    struct hpx_gate_own g = {false, false};
+    memset(&barrier, 0, sizeof barrier);
+    hpx_gate_own_open(&g);
+    hpx_gate_own_close_fenced(&g);
+    hpx_gate_own_close_fenced(&g);
+    assert_int_equal(barrier.n, 1);
+    hpx_gate_own_open(&g);
+    hpx_gate_own_close(&g); /* without one */
+    assert_int_equal(barrier.n, 1);
+    hpx_gate_own_close_fenced(&g);
+    assert_int_equal(barrier.n, 2);
+}
+
+static void *leave_later(void *flag)
+{
+    nanosleep(&(struct timespec){0, 5000000}, NULL);
+    hpx_gate_own_leave(flag);
+    return NULL;
+}
+
+static void gate_own_wait_ends_with_the_flag_or_with_its_time(void **state)
+{
+    (void)state;
+    _Atomic int flag = 0;
+    assert_true(hpx_gate_own_wait(&flag, 0));
+    atomic_store(&flag, 1);
+    uint64_t from = hpx_clock_mono();
+    assert_false(hpx_gate_own_wait(&flag, from + 2000000));
+    assert_true(hpx_clock_mono() - from >= 2000000);
+    pthread_t thread = start(leave_later, &flag);
+    bool left = hpx_gate_own_wait(&flag, hpx_clock_mono() + MINUTE_NS);
+    pthread_join(thread, NULL);
+    assert_true(left);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gate_is_closed_before_it_is_opened),
-        cmocka_unit_test(gate_shut_between_the_two_looks_of_enter_refuses),
+        cmocka_unit_test(gate_closed_between_the_two_looks_of_enter_refuses),
         cmocka_unit_test(gate_sections_nest),
         cmocka_unit_test(gate_refused_entry_leaves_no_section_behind),
+        cmocka_unit_test(gate_opens_again),
         cmocka_unit_test(gate_close_waits_for_those_inside),
-        cmocka_unit_test(gate_in_the_child_of_a_fork_can_be_shut_and_synchronized),
+        cmocka_unit_test(gate_close_waits_for_the_last_of_many_threads),
+        cmocka_unit_test(gate_in_the_child_of_a_fork_can_be_closed),
+        cmocka_unit_test(gate_lets_a_signal_handler_of_a_new_thread_in),
+#ifndef HPX_TSAN
+        cmocka_unit_test(gate_makes_no_system_call_on_a_new_thread),
+#endif
+        cmocka_unit_test(gate_own_lets_in_while_it_is_open),
+        cmocka_unit_test(gate_own_close_takes_the_fast_barrier_if_it_is_given),
+        cmocka_unit_test(gate_own_prepare_registers_for_the_fast_barrier),
+        cmocka_unit_test(gate_own_close_takes_the_barrier_that_needs_no_registration),
+        cmocka_unit_test(gate_own_close_waits_if_the_kernel_gives_no_barrier),
+        cmocka_unit_test(gate_own_takes_one_barrier_for_each_time_it_was_open),
+        cmocka_unit_test(gate_own_wait_ends_with_the_flag_or_with_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

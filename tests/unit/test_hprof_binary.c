@@ -105,7 +105,7 @@ static void classes_are_loaded_and_unloaded_once(void **state)
 static void a_class_that_a_dump_may_name_is_unloaded_behind_it(void **state)
 {
     (void)state;
-    struct hpx_class_rec c = {.serial = 100007, .name = text("p.Hot")}, gone = {.serial = 100007, .sampled = true};
+    struct hpx_class_rec c = {.serial = 100007, .name = text("p.Hot")}, gone = {.serial = 100007, .in_traces = true};
     struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&hot_a, 5, 1}), 1};
     begin(4);
     hpx_binary_class_load(&w, &c);
@@ -448,7 +448,7 @@ static void random_step(unsigned short seed[3], struct hpx_row *all)
     hpx_binary_at(&w, (uint64_t)nrand48(seed));
     switch ((unsigned)nrand48(seed) % 6) {
     case 0:
-        if (!hpx_seen_has(&w.begun, t.serial - HPX_SERIAL_THREAD)) {
+        if (!hpx_bitset_has(&w.begun, t.serial - HPX_SERIAL_THREAD)) {
             hpx_binary_thread_start(&w, &t);
         }
         break;
@@ -458,7 +458,7 @@ static void random_step(unsigned short seed[3], struct hpx_row *all)
             hpx_binary_class_load(&w, &c);
         } else if (all[n].count == 1) {
             all[n].count = 2;
-            c.sampled = n % 2;
+            c.in_traces = n % 2;
             hpx_binary_class_unload(&w, &c);
         }
         break;

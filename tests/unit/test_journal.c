@@ -10,13 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct hpx_agent hpx_agent;
-
-const char *hpx_agent_mode(void)
-{
-    return "cpu=samples";
-}
-
 static const char *meanwhile; /* another run removes this file, which it finds without a lock */
 
 int __real_flock(int fd, int how);
@@ -48,10 +41,8 @@ static struct hpx_stream *begin(void)
 
 static void table(void)
 {
-    static const struct hpx_trace_rec empty = {.serial = HPX_SERIAL_TRACE};
-    struct hpx_row row = {&empty, 1};
-    struct hpx_snapshot s = {.total = 1, .nrows = 1, .rows = &row};
-    hpx_journal_table(&s, NULL);
+    struct hpx_parts parts = {.modes = 0};
+    hpx_journal_table(&parts);
 }
 
 /* It has its name, and its lock, until the new one takes it. */
@@ -87,8 +78,8 @@ static void what_gives_up_its_room_says_so(void **state)
     assert_false(hpx_journal_give_up() || hpx_journal_on());
     assert_int_equal(stat("x.journal.part", &st), 0);
     assert_int_equal(st.st_size, 0);
-    assert_string_equal(said(), "hprofx: file=x.journal.part: its room is given to the output, which found none; should the program be "
-                                "killed, nothing is kept of it but what was dumped\n");
+    assert_string_equal(said(), "hprofx: file=x.journal.part: the disk is full, and the output takes its space; if the program is "
+                                "killed, only completed dumps survive\n");
     hpx_journal_end(true);
     assert_false(there("x.journal.part"));
 }
@@ -104,9 +95,8 @@ static void one_that_cannot_be_made_anew_keeps_what_it_has(void **state)
     assert_int_equal(mkdir("x.journal.new.part", 0700), 0);
     assert_null(begin());
     assert_false(hpx_journal_on());
-    assert_string_equal(said(),
-                        "hprofx: file=x.journal.part: another run writes it, or it cannot be replaced; should the program be killed, "
-                        "it has what was counted until now\n");
+    assert_string_equal(said(), "hprofx: file=x.journal.part: another run writes it, or it cannot be replaced; if the program is killed, "
+                                "counts from now on are lost\n");
     assert_int_equal(stat("x.journal.part", &after), 0);
     assert_true(before.st_ino == after.st_ino && after.st_size > 0);
     hpx_journal_end(false);
@@ -121,7 +111,7 @@ static void one_that_another_run_removed_as_a_dead_ones_is_not_written(void **st
     assert_null(begin());
     assert_null(meanwhile);
     assert_false(hpx_journal_on());
-    assert_non_null(strstr(said(), "hprofx: file=x.journal.part: another run writes it, or it cannot be replaced; should the program "));
+    assert_non_null(strstr(said(), "hprofx: file=x.journal.part: another run writes it, or it cannot be replaced; if the program "));
     hpx_journal_end(false);
 }
 

@@ -76,8 +76,8 @@ static void what_was_counted_goes_aside_with_one_line(void **state)
     assert_string_equal(content("x.killed.journal.part"), TEXT TABLE "later\n");
     assert_false(there("x.part") || there("x.journal.part") || there("x.journal.new.part") || there("x.killed.journal.new.part"));
     assert_string_equal(content("said"),
-                        "hprofx: file=x: a killed run left what it had counted: hprofx-read --recover x.killed (kept until "
-                        "another one leaves something)\n");
+                        "hprofx: file=x: a killed run left an unfinished profile; recover it with hprofx-read --recover x.killed before "
+                        "another run is killed\n");
 }
 
 static void an_older_generation_is_replaced_whole(void **state)
@@ -253,8 +253,8 @@ static void what_cannot_be_kept_stays_with_a_line(void **state)
     }
     assert_string_equal(content("mine"), "precious");
     assert_string_equal(content("c.killed.part"), "read now");
-    assert_non_null(strstr(content("said"), "hprofx: file=b: what a killed run left cannot be kept as b.killed.part: it stays; hprofx-read "
-                                            "--recover b\n"));
+    assert_non_null(strstr(content("said"), "hprofx: file=b: a killed run left an unfinished profile; renaming it to b.killed.part failed; "
+                                            "recover it with hprofx-read --recover b\n"));
     close(fd);
 }
 

@@ -216,12 +216,12 @@ static void model_empty_stack_is_trace_300000(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_threads_are_told_in_order_and_once(void **state)
+static void model_threads_are_announced_in_order_and_once(void **state)
 {
     struct fx *f = *state;
     fx_thread_start(f, 70, NULL, FX_TEXT("main\0main\0system"));
     fx_thread_start(f, 71, NULL, FX_TEXT("w"));
-    fx_thread_start(f, 70, &f->t, FX_TEXT("main\0main\0system")); /* the key of a living thread: that one ended untold */
+    fx_thread_start(f, 70, &f->t, FX_TEXT("main\0main\0system")); /* the key of a live thread: that one ended unannounced */
     fx_thread_end(f, 99);
     fx_thread_end(f, 71);
     fx_thread_end(f, 71);
@@ -238,15 +238,15 @@ static void model_threads_are_told_in_order_and_once(void **state)
     assert_int_equal(f->ended[2], 200004);
 }
 
-struct told {
+struct announced {
     char name[32], group[32], parent_group[32];
     uint32_t object, serial;
 };
 
 static bool keep_record(void *ctx, const struct hpx_thread_rec *rec, bool end)
 {
-    struct told *t = ctx;
-    *t = (struct told){.object = rec->object, .serial = rec->serial};
+    struct announced *t = ctx;
+    *t = (struct announced){.object = rec->object, .serial = rec->serial};
     assert_true(!end || (rec->name.len == 0 && rec->group.len == 0));
     (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)rec->name.len, rec->name.len ? rec->name.bytes : "");
     (void)snprintf(t->group, sizeof(t->group), "%.*s", (int)rec->group.len, rec->group.len ? rec->group.bytes : "");
@@ -255,7 +255,7 @@ static bool keep_record(void *ctx, const struct hpx_thread_rec *rec, bool end)
     return true;
 }
 
-static void assert_told(const struct told *t, uint32_t object, const char *name, const char *group, const char *parent_group)
+static void assert_announced(const struct announced *t, uint32_t object, const char *name, const char *group, const char *parent_group)
 {
     assert_int_equal(t->object, object);
     assert_int_equal(t->serial, object - HPX_OBJECT_FIRST + HPX_SERIAL_THREAD + 1);
@@ -267,17 +267,17 @@ static void assert_told(const struct told *t, uint32_t object, const char *name,
 static void model_thread_record_says_names_and_object(void **state)
 {
     (void)state;
-    struct told told;
-    struct hpx_model_config cfg = {.ctx = &told, .thread_event = keep_record};
+    struct announced announced;
+    struct hpx_model_config cfg = {.ctx = &announced, .thread_event = keep_record};
     struct fx f = {.m = hpx_model_create(&cfg)};
     fx_thread_start(&f, 1, NULL, FX_TEXT("main\0group\0parent"));
-    assert_told(&told, 0x50000001, "main", "group", "parent");
+    assert_announced(&announced, 0x50000001, "main", "group", "parent");
     fx_thread_start(&f, 2, NULL, FX_TEXT("\0group"));
-    assert_told(&told, 0x50000002, "", "group", "");
+    assert_announced(&announced, 0x50000002, "", "group", "");
     fx_thread_start(&f, 3, NULL, "", 0);
-    assert_told(&told, 0x50000003, "", "", "");
+    assert_announced(&announced, 0x50000003, "", "", "");
     fx_thread_end(&f, 2);
-    assert_told(&told, 0x50000002, "", "", "");
+    assert_announced(&announced, 0x50000002, "", "", "");
     hpx_model_destroy(f.m);
 }
 
@@ -298,9 +298,9 @@ static void model_of_many_short_threads_is_as_large_as_that_of_few(void **state)
     assert_int_equal(f->m->threads.begun, 10000);
     assert_true(hpx_model_bytes(f->m) <= after_few);
     for (uint32_t i = 10000 - 50; i < 10000; i++) {
-        assert_int_equal(hpx_threads_living(&f->m->threads, (i + 50) % 3 ? i : 1000000 + i), 200001 + i);
+        assert_int_equal(hpx_threads_live(&f->m->threads, (i + 50) % 3 ? i : 1000000 + i), 200001 + i);
     }
-    assert_int_equal(hpx_threads_living(&f->m->threads, 10000 - 51), 0);
+    assert_int_equal(hpx_threads_live(&f->m->threads, 10000 - 51), 0);
 }
 
 static void model_takes_over_the_counters_of_a_gone_thread(void **state)
@@ -378,7 +378,7 @@ int main(void)
         FX_TEST(model_snapshot_clears_counts_and_keeps_serials, &no_lines),
         FX_TEST(model_counts_in_64_bits, &no_lines),
         FX_TEST(model_empty_stack_is_trace_300000, NULL),
-        FX_TEST(model_threads_are_told_in_order_and_once, NULL),
+        FX_TEST(model_threads_are_announced_in_order_and_once, NULL),
         cmocka_unit_test(model_thread_record_says_names_and_object),
         FX_TEST(model_of_many_short_threads_is_as_large_as_that_of_few, NULL),
         FX_TEST(model_takes_over_the_counters_of_a_gone_thread, NULL),

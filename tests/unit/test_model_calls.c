@@ -57,7 +57,7 @@ static void calls_are_shown_with_names_and_without_lines(void **state)
     fx_event(f, &f->t, HPX_EV_ENTER, 1, 100);
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(7, 70));
     fx_event(f, &f->t, HPX_EV_EXIT, 1, 300);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 2);
     assert_int_equal(s->self_ns, 200);
     assert_int_equal(s->calls, 8);
@@ -78,7 +78,7 @@ static void overloads_are_one_row_unless_signatures_are_shown(void **state)
         announce_calls(&f);
         fx_event(&f, &f.t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
         fx_event(&f, &f.t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(3, 6));
-        struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+        struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m, HPX_TAKE_RESET);
         if (signatures) {
             assert_row(s, "p.Calls.mid()V", 1, 2, 5, 5);
             assert_row(s, "p.Calls.mid(I)V", 1, 3, 6, 6);
@@ -101,7 +101,7 @@ static void methods_that_nobody_announced_are_counted_once(void **state)
     fx_event(f, &f->t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(1, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(2, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(4, 0));
-    hpx_call_snapshot_destroy(hpx_model_call_snapshot(f->m));
+    hpx_call_snapshot_destroy(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET));
     fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(5, 0));
     fx_event(f, &f->t, HPX_EV_ENTER, 200, 0);
     fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(1, 0)); /* in another trace */
@@ -109,7 +109,7 @@ static void methods_that_nobody_announced_are_counted_once(void **state)
     fx_event(f, &f->t, HPX_EV_LEAF, 98, HPX_EV_LEAF_STAMP(6, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(7, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(8, 0));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_row(s, "hprofx.unknown.method", 1, 11, 0, 0);
     assert_row(s, "a.x", 1, 8, 0, 0);
     assert_row(s, "a.y", 1, 8, 0, 0);
@@ -131,7 +131,7 @@ static void messages_cut_short_do_not_stop_a_dump(void **state)
         for (uint32_t i = 1; i < 6; i++) {
             fx_event(&f, &f.t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(i, 0));
         }
-        struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m);
+        struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m, HPX_TAKE_RESET);
         assert_non_null(s);
         assert_row(s, "hprofx.unknown.method", 1, 1 + 2 + 3, 0, 0);
         assert_row(s, "a.x", 1, 4, 0, 0);
@@ -148,7 +148,7 @@ static void calls_in_a_gap_have_a_name_and_are_told(void **state)
     const struct hpx_ev_gap gap = {.head = {HPX_EV_GAP, 2, 9, 100}, .entered = 1, .calls = 4};
     hpx_model_events(f->m, &f->t, &gap.head, sizeof(gap));
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 1, "hprofx.unknown.lost_call(:-1)");
     assert_int_equal(s->lost_events, 9);
     assert_int_equal(s->lost_calls, 3);
@@ -164,7 +164,7 @@ static void snapshot_resets_counts_and_tells_of_open_calls(void **state)
     const struct hpx_calls_pending p = {.method = 2, .calls = 3, .ns = 30, .open = true, .entered = 140};
     hpx_model_calls_pending(f->m, &f->t, &p);
     hpx_model_calls_time(f->m, &f->t, 150);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 1);
     assert_row(s, "p.Calls.fib", 2, 3, 30, 30);
     assert_int_equal(s->open_calls, 2);
@@ -172,13 +172,13 @@ static void snapshot_resets_counts_and_tells_of_open_calls(void **state)
     hpx_call_snapshot_destroy(s);
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(4, 45));
     fx_event(f, &f->t, HPX_EV_EXIT, 1, 200);
-    s = hpx_model_call_snapshot(f->m);
+    s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_row(s, "p.Calls.fib", 2, 1, 15, 15);
     assert_row(s, "p.Calls.main", 1, 1, 55, 100);
     assert_int_equal(s->open_calls, 0);
     assert_int_equal(s->all_calls, 5);
     hpx_call_snapshot_destroy(s);
-    s = hpx_model_call_snapshot(f->m);
+    s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 0);
     hpx_call_snapshot_destroy(s);
 }
@@ -190,7 +190,7 @@ static void times_shown_are_never_below_0(void **state)
     fx_event(f, &f->t, HPX_EV_ENTER, 1, 0);
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
     fx_event(f, &f->t, HPX_EV_EXIT, 1, 100);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_row(s, "p.Calls.fib", 2, 5, 0, 0);
     assert_row(s, "p.Calls.main", 1, 1, 0, 0);
     assert_int_equal(s->self_ns, 0);
@@ -204,7 +204,7 @@ static void threads_are_in_the_traces_when_asked_for(void **state)
     fx_thread_start(f, 1, &f->t, FX_TEXT("one\0group\0system"));
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
     fx_event(f, &f->u, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(6, 20));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 2);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(s->rows[i].trace->nframes, 0);
@@ -223,7 +223,7 @@ static void samples_and_calls_in_one_ring_are_counted_apart(void **state)
                                       {HPX_EV_EXIT, 1, 1, 20},
                                       {HPX_EV_SAMPLE_UNKNOWN, 1, HPX_UNKNOWN_OTHER, 4}};
     hpx_model_events(f->m, &f->t, run, sizeof(run));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     assert_row(s, "p.Calls.main", 1, 1, 10, 10);
     hpx_call_snapshot_destroy(s);
     hpx_snapshot_destroy(fx_snapshot(f, 7, 1));
@@ -233,7 +233,7 @@ static void samples_and_calls_in_one_ring_are_counted_apart(void **state)
 
 static uint64_t take(struct fx *f)
 {
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m);
+    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
     uint64_t calls = s ? s->calls : 0, sum = 0;
     for (uint32_t i = 0; s && i < s->nrows; i++) {
         sum += s->rows[i].calls;

@@ -4,58 +4,58 @@
 
 #define ID(klass) (UINT64_C(0x7f0000000000) + 64u * (klass))
 
-static struct told {
+static struct announced {
     uint32_t serial;
     char name[32];
-    bool sampled, unloaded;
-} told[4096];
-static uint32_t ntold;
+    bool in_traces, unloaded;
+} announced[4096];
+static uint32_t nannounced;
 
 static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloaded)
 {
     (void)ctx;
-    assert_true(ntold < HPX_ARRAY_LEN(told));
-    struct told *t = &told[ntold++];
-    *t = (struct told){.serial = rec->serial, .sampled = rec->sampled, .unloaded = unloaded};
+    assert_true(nannounced < HPX_ARRAY_LEN(announced));
+    struct announced *t = &announced[nannounced++];
+    *t = (struct announced){.serial = rec->serial, .in_traces = rec->in_traces, .unloaded = unloaded};
     (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)rec->name.len, rec->name.len ? rec->name.bytes : "");
     return true;
 }
 
-static const struct hpx_model_config told_of = {.signatures = true, .class_event = class_event};
-static const struct hpx_model_config told_of_with_lines = {.lines = true, .signatures = true, .class_event = class_event};
+static const struct hpx_model_config announced_names = {.signatures = true, .class_event = class_event};
+static const struct hpx_model_config announced_with_lines = {.lines = true, .signatures = true, .class_event = class_event};
 
 static int begin(void **state)
 {
-    ntold = 0;
+    nannounced = 0;
     return fx_setup(state);
 }
 
-static void assert_told(uint32_t i, uint32_t serial, const char *name, bool sampled, bool unloaded)
+static void assert_announced(uint32_t i, uint32_t serial, const char *name, bool in_traces, bool unloaded)
 {
-    assert_true(i < ntold);
-    assert_int_equal(told[i].serial, serial);
-    assert_string_equal(told[i].name, name);
-    assert_int_equal(told[i].sampled, sampled);
-    assert_int_equal(told[i].unloaded, unloaded);
+    assert_true(i < nannounced);
+    assert_int_equal(announced[i].serial, serial);
+    assert_string_equal(announced[i].name, name);
+    assert_int_equal(announced[i].in_traces, in_traces);
+    assert_int_equal(announced[i].unloaded, unloaded);
 }
 
-static void classes_are_told_of_as_they_come(void **state)
+static void classes_are_announced_as_they_come(void **state)
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C$D;\0C.java\0m\0()V\0"));
     fx_class(f, 2, ID(2), 0, FX_TEXT("Lp/Marker;\0\0")); /* without methods */
     fx_class(f, 3, ID(3), 1, FX_TEXT("Lp/H+0x7f00/1;\0\0m\0()V\0"));
-    assert_told(0, 100001, "p.C$D", false, false);
-    assert_told(1, 100002, "p.Marker", false, false);
-    assert_told(2, 100003, told[2].name, false, false);
-    assert_int_equal(ntold, 3);
+    assert_announced(0, 100001, "p.C$D", false, false);
+    assert_announced(1, 100002, "p.Marker", false, false);
+    assert_announced(2, 100003, announced[2].name, false, false);
+    assert_int_equal(nannounced, 3);
 }
 
-static void a_class_whose_name_did_not_come_is_told_of_by_its_frames(void **state)
+static void a_class_whose_name_did_not_come_is_announced_by_its_frames(void **state)
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 1, "", 0);
-    assert_int_equal(ntold, 0);
+    assert_int_equal(nannounced, 0);
     fx_define(f, &f->t, 0, 1, FX_STACK({ID(1), 3}));
     fx_answer(f, 0, NULL, 0, FX_TEXT("Lp/Late;\0\0m\0()V\0"));
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
@@ -65,12 +65,12 @@ static void a_class_whose_name_did_not_come_is_told_of_by_its_frames(void **stat
     hpx_snapshot_destroy(s);
 }
 
-/* One that was loaded before the start: told of with its name, its methods' names come when they are sampled. */
+/* One that was loaded before the start: announced with its name, its methods' names come when they are sampled. */
 static void a_class_may_come_without_the_names_of_its_methods(void **state)
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 2, FX_TEXT("Lp/Old;\0Old.java\0"));
-    assert_told(0, 100001, "p.Old", false, false);
+    assert_announced(0, 100001, "p.Old", false, false);
     fx_define(f, &f->t, 0, 1, FX_STACK({ID(1) + 8, 3}));
     assert_int_equal(f->nasked, 1);
     assert_true(f->asked[0]->want_name);
@@ -173,15 +173,15 @@ static void few_unloaded_classes_are_found_when_looked_for(void **state)
     assert_int_equal(hpx_model_unresolved(f->m), 1);
     fx_sweep(f, 2, 4);
     assert_int_equal(hpx_model_unresolved(f->m), 0);
-    assert_int_equal(ntold, 6);
-    assert_told(4, 100002, "", true, true);
-    assert_told(5, 100003, "", false, true);
+    assert_int_equal(nannounced, 6);
+    assert_announced(4, 100002, "", true, true);
+    assert_announced(5, 100003, "", false, true);
     assert_int_equal(hpx_model_classes(f->m), 2);
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1); /* what was sampled of it keeps its class */
     assert_int_equal(s->rows[0].trace->frames[0].method->klass, 100002);
     hpx_snapshot_destroy(s);
     fx_class(f, 9, ID(3), 1, FX_TEXT("Lp/New;\0\0m\0()V\0")); /* takes the place of one that is gone */
-    assert_told(6, 100005, "p.New", false, false);
+    assert_announced(6, 100005, "p.New", false, false);
 }
 
 static void text_is_not_asked_to_look(void **state)
@@ -191,7 +191,7 @@ static void text_is_not_asked_to_look(void **state)
     assert_int_equal(hpx_model_classes(f->m), 0);
     hpx_model_look_for_unloaded(f->m);
     assert_int_equal(hpx_model_unresolved(f->m), 0);
-    assert_int_equal(ntold, 0);
+    assert_int_equal(nannounced, 0);
 }
 
 #define TEST(test, config) cmocka_unit_test_prestate_setup_teardown(test, begin, fx_teardown, (void *)(uintptr_t)(config))
@@ -199,13 +199,13 @@ static void text_is_not_asked_to_look(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(classes_are_told_of_as_they_come, &told_of),
-        TEST(a_class_whose_name_did_not_come_is_told_of_by_its_frames, &told_of),
-        TEST(a_class_may_come_without_the_names_of_its_methods, &told_of),
-        TEST(classes_of_one_name_are_different_ones, &told_of),
-        TEST(equal_frames_have_one_number, &told_of_with_lines),
+        TEST(classes_are_announced_as_they_come, &announced_names),
+        TEST(a_class_whose_name_did_not_come_is_announced_by_its_frames, &announced_names),
+        TEST(a_class_may_come_without_the_names_of_its_methods, &announced_names),
+        TEST(classes_of_one_name_are_different_ones, &announced_names),
+        TEST(equal_frames_have_one_number, &announced_with_lines),
         cmocka_unit_test(native_methods_are_told_apart_where_classes_are),
-        TEST(few_unloaded_classes_are_found_when_looked_for, &told_of),
+        TEST(few_unloaded_classes_are_found_when_looked_for, &announced_names),
         TEST(text_is_not_asked_to_look, NULL),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void sample(struct fx *f, struct hpx_thread *t, uint32_t stacks)
 
 static uint64_t take(struct fx *f)
 {
-    struct hpx_snapshot *s = hpx_model_snapshot(f->m);
+    struct hpx_snapshot *s = hpx_model_snapshot(f->m, HPX_TAKE_RESET);
     uint64_t total = s ? s->total : 0, sum = 0;
     for (uint32_t i = 0; s && i < s->nrows; i++) {
         sum += s->rows[i].count;
@@ -58,7 +58,7 @@ static uint64_t take(struct fx *f)
 /* The next table of the journal, if there is memory for it. */
 static uint64_t note(struct fx *f)
 {
-    struct hpx_snapshot *s = hpx_model_journal(f->m, false);
+    struct hpx_snapshot *s = hpx_model_snapshot(f->m, HPX_TAKE_NEW);
     uint64_t total = s ? s->total : 0;
     hpx_snapshot_destroy(s);
     return total;

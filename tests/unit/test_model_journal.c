@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_model_journal.c: snapshots without a reset, those of a journal, and what lives told again. */
+/* test_model_journal.c: snapshots without a reset, those of a journal, and what lives, replayed. */
 #include "call_table.h"
 #include "model_fixture.h"
 
@@ -32,20 +32,20 @@ static void samples_of_a_journal_add_up_whatever_is_reset(void **state)
     hpx_model_keep_journal(f->m);
     fx_class(f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
     fx_define(f, &f->t, 0, 5, FX_STACK({8, 1}));
-    assert_samples(hpx_model_snapshot_kept(f->m), 5, 1);
-    assert_samples(hpx_model_snapshot_kept(f->m), 5, 1);
-    assert_samples(hpx_model_journal(f->m, true), 5, 1);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_KEEP), 5, 1);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_KEEP), 5, 1);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_ALL), 5, 1);
     fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 2);
-    assert_samples(hpx_model_snapshot(f->m), 7, 1);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 7, 1);
     fx_define(f, &f->t, 1, 10, FX_STACK({16, 1}));
-    assert_samples(hpx_model_journal(f->m, false), 12, 2);
-    assert_samples(hpx_model_journal(f->m, false), 0, 0);
-    assert_samples(hpx_model_snapshot(f->m), 10, 1);
-    assert_samples(hpx_model_journal(f->m, false), 0, 0);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 12, 2);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 10, 1);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
     fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 1);
-    assert_samples(hpx_model_journal(f->m, true), 18, 2);
-    assert_samples(hpx_model_journal(f->m, false), 0, 0);
-    assert_samples(hpx_model_snapshot(f->m), 1, 1);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_ALL), 18, 2);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 1, 1);
 }
 
 static void calls_of_a_journal_add_up_whatever_is_reset(void **state)
@@ -53,15 +53,15 @@ static void calls_of_a_journal_add_up_whatever_is_reset(void **state)
     struct fx *f = *state;
     hpx_model_keep_journal(f->m);
     fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
-    assert_calls(hpx_model_call_snapshot_kept(f->m), 2, 5);
-    assert_calls(hpx_model_call_journal(f->m, false), 2, 5);
-    assert_calls(hpx_model_call_snapshot(f->m), 2, 5);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_KEEP), 2, 5);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 2, 5);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET), 2, 5);
     fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(3, 6));
     fx_event(f, &f->t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(1, 1));
-    assert_calls(hpx_model_call_journal(f->m, false), 4, 7);
-    assert_calls(hpx_model_call_journal(f->m, true), 6, 12);
-    assert_calls(hpx_model_call_journal(f->m, false), 0, 0);
-    assert_calls(hpx_model_call_snapshot(f->m), 4, 7);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 4, 7);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_ALL), 6, 12);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET), 4, 7);
 }
 
 /* Of many traces the journal lists those that were called since. */
@@ -72,7 +72,7 @@ static void a_journal_of_calls_goes_by_what_changed(void **state)
     for (uint32_t i = 1; i <= 1000; i++) {
         fx_event(f, &f->t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1));
     }
-    assert_calls(hpx_model_call_journal(f->m, true), 1000, 1000);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_ALL), 1000, 1000);
     const struct hpx_calltab *tab = hpx_model_calltab(f->m);
     assert_int_equal(tab->changed, HPX_CALL_LAST);
     for (uint32_t i = 0; i < 3; i++) {
@@ -85,11 +85,11 @@ static void a_journal_of_calls_goes_by_what_changed(void **state)
         changed++;
     }
     assert_int_equal(changed, 3);
-    assert_calls(hpx_model_call_snapshot(f->m), 1012, 1018);
-    assert_calls(hpx_model_call_journal(f->m, false), 12, 18);
-    assert_calls(hpx_model_call_journal(f->m, false), 0, 0);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET), 1012, 1018);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 12, 18);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
     fx_event(f, &f->t, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
-    assert_calls(hpx_model_call_journal(f->m, false), 1, 1);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 1, 1);
 }
 
 /* Each table has the first ones that wait; none waits for ever, whatever changes meanwhile. */
@@ -101,27 +101,27 @@ static void a_journal_of_many_calls_comes_in_slices(void **state)
     for (uint32_t i = 1; i <= all; i++) {
         fx_event(f, &f->t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1));
     }
-    assert_calls(hpx_model_call_journal(f->m, false), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
     assert_int_equal(hpx_model_call_journal_waiting(f->m), HPX_JOURNAL_SLICE + 10);
     for (uint32_t i = 1; i <= HPX_JOURNAL_SLICE; i++) {
         fx_event(f, &f->t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 3)); /* behind those that wait */
     }
-    assert_calls(hpx_model_call_journal(f->m, false), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
-    assert_calls(hpx_model_call_journal(f->m, false), HPX_JOURNAL_SLICE, 10 + 3 * (HPX_JOURNAL_SLICE - 10));
-    assert_calls(hpx_model_call_journal(f->m, false), 10, 30);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, 10 + 3 * (HPX_JOURNAL_SLICE - 10));
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 10, 30);
     assert_int_equal(hpx_model_call_journal_waiting(f->m), 0);
-    assert_calls(hpx_model_call_journal(f->m, true), all + HPX_JOURNAL_SLICE, all + 3 * HPX_JOURNAL_SLICE);
-    assert_calls(hpx_model_call_journal(f->m, false), 0, 0);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_ALL), all + HPX_JOURNAL_SLICE, all + 3 * HPX_JOURNAL_SLICE);
+    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
 }
 
 static void without_one_there_is_none(void **state)
 {
     struct fx *f = *state;
-    assert_null(hpx_model_journal(f->m, true));
-    assert_samples(hpx_model_snapshot(f->m), 0, 0);
+    assert_null(hpx_model_snapshot(f->m, HPX_TAKE_ALL));
+    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 0, 0);
 }
 
-static void the_living_are_told_of_again_in_their_order(void **state)
+static void live_threads_are_replayed_in_their_order(void **state)
 {
     struct fx *f = *state;
     for (uint64_t key = 1; key <= 5; key++) {
@@ -130,15 +130,15 @@ static void the_living_are_told_of_again_in_their_order(void **state)
     fx_thread_end(f, 2);
     fx_thread_end(f, 4);
     fx_thread_start(f, 6, NULL, FX_TEXT("u\0g\0s")); /* in the place of one that ended */
-    const uint32_t living[] = {200001, 200003, 200005, 200006};
+    const uint32_t live[] = {200001, 200003, 200005, 200006};
     f->nstarted = 0;
-    assert_true(hpx_model_retell(f->m));
+    assert_true(hpx_model_replay(f->m));
     assert_int_equal(f->nstarted, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(f->started[i], living[i]);
+        assert_int_equal(f->started[i], live[i]);
     }
     f->deaf = true;
-    assert_false(hpx_model_retell(f->m));
+    assert_false(hpx_model_replay(f->m));
     f->deaf = false;
     fx_thread_end(f, 1);
     assert_int_equal(f->ended[f->nended - 1], 200001);
@@ -152,7 +152,7 @@ int main(void)
         FX_TEST(a_journal_of_calls_goes_by_what_changed, &calls),
         FX_TEST(a_journal_of_many_calls_comes_in_slices, &calls),
         FX_TEST(without_one_there_is_none, &no_lines),
-        FX_TEST(the_living_are_told_of_again_in_their_order, &no_lines),
+        FX_TEST(live_threads_are_replayed_in_their_order, &no_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void assert_only_trace(struct fx *f, uint64_t total, const char *const *f
 }
 
 /* Samples one frame and asserts how it is shown. */
-static void assert_shown(struct fx *f, uint64_t method, int32_t bci, const char *want)
+static void assert_symbolized(struct fx *f, uint64_t method, int32_t bci, const char *want)
 {
     fx_define(f, &f->t, 0, 1, FX_STACK({method, bci}));
     assert_only_trace(f, 1, FRAMES(want));
@@ -40,8 +40,8 @@ static void names_of_an_announced_class_need_no_request_without_lines(void **sta
 {
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
-    assert_shown(f, 8, 3, "p.C.a(C.java:-1)");
-    assert_shown(f, 16, 3, "p.C.b(C.java:-1)");
+    assert_symbolized(f, 8, 3, "p.C.a(C.java:-1)");
+    assert_symbolized(f, 16, 3, "p.C.b(C.java:-1)");
     assert_int_equal(f->nasked, 0);
     assert_int_equal(hpx_model_unresolved(f->m), 0);
 }
@@ -128,8 +128,8 @@ static void overloads_are_different_when_signatures_are_asked_for(void **state)
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
     fx_class(f, 78, 800, 1, "", 0);
-    assert_shown(f, 8, 1, "p.C.a(I)V(C.java:-1)");
-    assert_shown(f, 24, 1, "p.C.a()V(C.java:-1)");
+    assert_symbolized(f, 8, 1, "p.C.a(I)V(C.java:-1)");
+    assert_symbolized(f, 24, 1, "p.C.a()V(C.java:-1)");
     fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
     fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
@@ -157,7 +157,7 @@ static void unanswered_method_gets_its_name_in_a_later_snapshot(void **state)
 {
     struct fx *f = *state;
     fx_class(f, 5, 800, 1, "", 0);
-    assert_shown(f, 800, 1, "hprofx.unknown.method(:-1)");
+    assert_symbolized(f, 800, 1, "hprofx.unknown.method(:-1)");
     fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 4);
     fx_answer(f, 0, lines_of_a, 3, ANSWER_TEXT);
     struct hpx_snapshot *s = fx_snapshot(f, 4, 1);
@@ -242,8 +242,8 @@ static void second_message_of_a_class_breaks_nothing(void **state)
     fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
     fx_define(f, &f->t, 1, 2, FX_STACK({800, 1}));
     assert_only_trace(f, 3, FRAMES("p.U.u(U.java:-1)")); /* both print alike */
-    assert_shown(f, 808, 1, "p.U.v(U.java:-1)");
-    assert_shown(f, 800, 1, "p.U.u(U.java:-1)");
+    assert_symbolized(f, 808, 1, "p.U.v(U.java:-1)");
+    assert_symbolized(f, 800, 1, "p.U.u(U.java:-1)");
     assert_int_equal(f->nasked, 1);
 }
 
@@ -263,12 +263,12 @@ static void id_bound_to_another_class_labels_only_later_stacks(void **state)
     assert_int_equal(fx_row(s, 300002)->count, 12);
     hpx_snapshot_destroy(s);
     fx_class(f, 0, 8, 1, FX_TEXT("Lnew/C;\0N.java\0z\0()V")); /* no reference: never taken for the same class */
-    assert_shown(f, 8, 1, "new.C.z(N.java:-1)");
+    assert_symbolized(f, 8, 1, "new.C.z(N.java:-1)");
     fx_class(f, 4, 8, 1, FX_TEXT("Lnew/C;\0Other.java\0z\0()V")); /* the same names in another class */
-    assert_shown(f, 8, 1, "new.C.z(Other.java:-1)");
+    assert_symbolized(f, 8, 1, "new.C.z(Other.java:-1)");
     fx_class(f, 3, 8, 1, FX_TEXT("Lnew/D;\0D.java\0d\0()V"));
     fx_class(f, 5, 8, 1, FX_TEXT("Lnew/D;\0D.java\0e\0()V")); /* the same name of the class, another of the method */
-    assert_shown(f, 8, 1, "new.D.e(D.java:-1)");
+    assert_symbolized(f, 8, 1, "new.D.e(D.java:-1)");
 }
 
 static void method_sampled_before_its_class_was_announced_gets_its_name(void **state)
@@ -306,7 +306,7 @@ static void array_and_source_less_classes_are_shown_in_java_form(void **state)
 {
     struct fx *f = *state;
     fx_class(f, 1, 8, 1, FX_TEXT("Lp/C$D;\0\0<init>\0"));
-    assert_shown(f, 8, 1, "p.C$D.<init>(:-1)");
+    assert_symbolized(f, 8, 1, "p.C$D.<init>(:-1)");
 }
 
 int main(void)

@@ -337,7 +337,7 @@ static void options_unknown_name_is_followed_by_the_nearest(void **state)
     static const struct {
         const char *name, *nearest;
     } pairs[] = {{"dept", "depth"},     {"depht", "depth"},         {"DEPTH", "depth"},      {"--depth", "depth"},
-                 {"cup", "cpu"},        {"cputime", "cpu"},         {"samples", "cpu"},      {"sites", "heap"},
+                 {"cup", "cpu"},        {"cputime", "cpu"},         {"samples", "cpu"},      {"alive", "live"},
                  {"hep", "heap"},       {"intervall", "interval"},  {"formt", "format"},     {"filename", "file"},
                  {"threads", "thread"}, {"verbos", "verbose"},      {"monitors", "monitor"}, {"prim_fields", "primfields"},
                  {" depth", "depth"},   {"monitor,cpu", "monitor"}, {"zzz", "help"},         {"-", "help"}};
@@ -435,26 +435,23 @@ static void options_only_cpu_is_supported(void **state)
 {
     static const struct {
         const char *line, *lacks;
-    } lacking[] = {{"", "heap=all, the default,"},
-                   {"depth=8", "heap=all, the default,"},
-                   {"heap=all", "heap=all"},
-                   {"heap=dump", "heap=dump"},
-                   {"cpu=samples,heap=sites", "heap=sites"},
-                   {"cpu=old,monitor=y", "monitor=y"},
-                   {"cpu=samples,monitor=y", "monitor=y"},
+    } lacking[] = {{"", "heap=all, the default,"},       {"depth=8", "heap=all, the default,"}, {"heap=all", "heap=all"},
+                   {"heap=dump", "heap=dump"},           {"cpu=old,monitor=y", "monitor=y"},    {"cpu=samples,monitor=y", "monitor=y"},
                    {"net=h:1", "heap=all, the default,"}};
     (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(lacking); i++) {
         char message[256];
         takes(lacking[i].line);
-        (void)snprintf(message, sizeof(message),
-                       "hprof option error: %s is not in this version of hprofx yet; cpu=samples, cpu=times and cpu=old are (%s)",
-                       lacking[i].lacks, lacking[i].line);
+        (void)snprintf(
+            message, sizeof(message),
+            "hprof option error: %s is not in this version of hprofx yet; cpu=samples, cpu=times, cpu=old and heap=sites are (%s)",
+            lacking[i].lacks, lacking[i].line);
         assert_int_equal(hpx_options_supported(&o, &err), -HPX_E_OPT);
         assert_string_equal(err.msg, message);
         hpx_options_fini(&o);
     }
-    static const char *const ready[] = {"cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y",
+    static const char *const ready[] = {"cpu=samples,heap=sites",
+                                        "cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y",
                                         "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall",
                                         "cpu=old",
                                         "cpu=samples,cpu=times,times=sampled",
@@ -493,6 +490,112 @@ static void options_of_cpu_times(void **state)
     refuses("times=real", "hprof option error: times option value must be cpu|wall|sampled (times=real)");
     refuses("include=", "hprof option error: include option value must be class or package names with ':' between (include=)");
     refuses("exclude=a/b", "hprof option error: exclude option value must be class or package names with ':' between (exclude=a/b)");
+}
+
+static void options_of_allocation_sites(void **state)
+{
+    (void)state;
+    takes("heap=sites");
+    assert_int_equal(o.sites, HPX_SITES_EXACT);
+    assert_int_equal(o.sample_bytes, 524288);
+    assert_true(o.live && !o.gc);
+    hpx_options_fini(&o);
+    takes("heap=sites,sites=sampled,live=n,gc=y");
+    assert_int_equal(o.sites, HPX_SITES_SAMPLED);
+    assert_int_equal(o.sample_bytes, 524288);
+    assert_true(!o.live && o.gc);
+    hpx_options_fini(&o);
+    takes("heap=sites,sample=64k,sites=counts");
+    assert_int_equal(o.sites, HPX_SITES_COUNTS);
+    hpx_options_fini(&o);
+    takes("heap=sites,sites=sampled,sites=exact,live=n,live=y");
+    assert_int_equal(o.sites, HPX_SITES_EXACT);
+    assert_true(o.live);
+    hpx_options_fini(&o);
+    refuses("sites=all", "hprof option error: sites option value must be exact|counts|sampled|none (sites=all)");
+    refuses("sites=", "hprof option error: sites option value must be exact|counts|sampled|none (sites=)");
+    refuses("live=", "hprof option error: live option value must be y|n (live=)");
+    refuses("gc=yes", "hprof option error: gc option value must be y|n (gc=yes)");
+}
+
+static void options_sample_implies_sampled_and_a_later_sites_wins(void **state)
+{
+    (void)state;
+    takes("heap=sites,sample=64k");
+    assert_int_equal(o.sites, HPX_SITES_SAMPLED);
+    assert_int_equal(o.sample_bytes, 65536);
+    hpx_options_fini(&o);
+    takes("heap=sites,sites=exact,sample=64k");
+    assert_int_equal(o.sites, HPX_SITES_SAMPLED);
+    hpx_options_fini(&o);
+    takes("heap=sites,sample=64k,sites=exact");
+    assert_int_equal(o.sites, HPX_SITES_EXACT);
+    hpx_options_fini(&o);
+    takes3("sample=4096", NULL, "heap=sites");
+    assert_int_equal(o.sites, HPX_SITES_SAMPLED);
+    assert_int_equal(o.sample_bytes, 4096);
+    hpx_options_fini(&o);
+    takes3("heap=sites,sample=4096", "sites=exact", NULL);
+    assert_int_equal(o.sites, HPX_SITES_EXACT);
+    hpx_options_fini(&o);
+}
+
+static void options_sample_is_a_size_up_to_1g(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"sample=1", 1},
+                {"sample=4096", 4096},
+                {"sample=3k", 3072},
+                {"sample=512K", 524288},
+                {"sample=1m", UINT64_C(1) << 20},
+                {"sample=1024M", HPX_OPT_MAX_SAMPLE},
+                {"sample=1g", HPX_OPT_MAX_SAMPLE},
+                {"sample=1073741824", HPX_OPT_MAX_SAMPLE},
+                {"sample=9,sample=7", 7}};
+    static const char *const bad[] = {"0",
+                                      "0k",
+                                      "",
+                                      "k",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "1kb",
+                                      "1t",
+                                      "1.5m",
+                                      "0x10",
+                                      "many",
+                                      "2g",
+                                      "1025m",
+                                      "1048577k",
+                                      "1073741825",
+                                      "99999999999999999999",
+                                      "18014398509481985k",
+                                      "17179869185g"}; /* the last two wrap */
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        takes(good[i].text);
+        assert_int_equal(o.sample_bytes, good[i].bytes);
+        hpx_options_fini(&o);
+    }
+    refuses_values("sample", "a size from 1 to 1g: 4096, 64k, 1m", bad, HPX_ARRAY_LEN(bad));
+}
+
+static void options_heap_sites_without_sites_is_refused(void **state)
+{
+    (void)state;
+    refuses("heap=sites,sites=none", "hprof option error: sites=none leaves nothing of heap=sites (heap=sites,sites=none)");
+    assert_int_equal(hpx_options_parse(&o, NULL, "heap=sites", "cpu=samples,sites=none", &err), -HPX_E_OPT);
+    takes("heap=sites,sites=none,sites=exact");
+    assert_int_equal(o.sites, HPX_SITES_EXACT);
+    hpx_options_fini(&o);
+    takes("heap=all,sites=none"); /* the dump is left */
+    assert_int_equal(o.sites, HPX_SITES_OFF);
+    hpx_options_fini(&o);
+    takes("cpu=samples,sites=none");
+    hpx_options_fini(&o);
 }
 
 static void options_of_the_binary_format(void **state)
@@ -558,6 +661,10 @@ int main(void)
         cmocka_unit_test(options_file_error_names_the_line),
         cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
         cmocka_unit_test(options_of_cpu_times),
+        cmocka_unit_test(options_of_allocation_sites),
+        cmocka_unit_test(options_sample_implies_sampled_and_a_later_sites_wins),
+        cmocka_unit_test(options_sample_is_a_size_up_to_1g),
+        cmocka_unit_test(options_heap_sites_without_sites_is_refused),
         cmocka_unit_test(options_of_the_binary_format),
         cmocka_unit_test(options_of_dumps_on_request),
         cmocka_unit_test(options_only_cpu_is_supported),

@@ -174,7 +174,7 @@ static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
             char expect[256];
             snprintf(expect, sizeof(expect),
                      "hprofx: file=x.txt.part: No space left on device: %s; free some space or choose another file=\n",
-                     complete > 0 ? "the output ends at its last complete section" : "nothing of the output is complete");
+                     complete > 0 ? "the output ends after its last complete section" : "no section of the output is complete");
             assert_string_equal(said(), expect);
             fake.fail_at = 0;
             assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
@@ -198,7 +198,7 @@ static void an_output_that_cannot_be_cut_back_says_so(void **state)
     assert_int_equal(fake.len, 65536);
     assert_int_equal(out.lost, 100000 - 65536);
     assert_string_equal(
-        said(), "hprofx: file=x.txt.part: Broken pipe: the output ends inside a section; keep a reader on it until the program ends\n");
+        said(), "hprofx: file=x.txt.part: Broken pipe: the output ends inside a section; keep a reader attached until the program ends\n");
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
     assert_int_equal(fake.published, 0);
 }
@@ -224,7 +224,8 @@ static void a_failed_publish_is_said_once_and_tried_again(void **state)
     assert_int_equal(hpx_out_section(&out, true), 0);
     hpx_out_str(&out, "dump 2\n");
     assert_int_equal(hpx_out_section(&out, true), 0);
-    assert_string_equal(said(), "hprofx: file=x.txt.part: cannot get its final name: Is a directory; the output stays under this name\n");
+    assert_string_equal(said(),
+                        "hprofx: file=x.txt.part: cannot rename the output to its final name: Is a directory; it keeps this name\n");
     assert_int_equal(out.lost, 0);
     fake.publish_fails = false;
     assert_int_equal(hpx_out_close(&out), 0);
@@ -351,7 +352,8 @@ static void a_remedy_stands_in_the_place_of_advice(void **state)
         fake.error = EIO;
         hpx_out_str(&out, "x\n");
         assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
-        assert_non_null(strstr(said(), i == 0 ? "nothing of the output is complete; choose another file=" : "complete; it is elsewhere\n"));
+        assert_non_null(
+            strstr(said(), i == 0 ? "no section of the output is complete; choose another file=" : "complete; it is elsewhere\n"));
     }
     (void)hpx_out_close(&out);
 }
@@ -362,7 +364,7 @@ static void an_error_of_close_is_said(void **state)
     fake.close_fails = true;
     hpx_out_str(&out, "x");
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    assert_non_null(strstr(said(), "file=x.txt.part: Disk quota exceeded: its end may be missing; free some space"));
+    assert_non_null(strstr(said(), "file=x.txt.part: Disk quota exceeded: the end of the output may be missing; free some space"));
 }
 
 static void an_output_without_publish_and_truncate_works(void **state)
@@ -378,7 +380,7 @@ static void an_output_without_publish_and_truncate_works(void **state)
     fake.error = EFBIG;
     hpx_out_str(&out, "y");
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    assert_non_null(strstr(said(), "file=pipe: File too large: the output ends at its last complete section; raise the limit"));
+    assert_non_null(strstr(said(), "file=pipe: File too large: the output ends after its last complete section; raise the limit"));
 }
 
 static void an_output_without_truncate_keeps_what_it_took(void **state)

@@ -157,7 +157,8 @@ static void a_part_of_a_dead_run_goes_aside(void **state)
     assert_string_equal(content("x.txt.part"), "hello\n");
     assert_string_equal(content("x.txt.killed.part"), "half of an old run, longer than ours");
     assert_int_equal(hpx_out_close(&out), 0);
-    assert_non_null(strstr(content("said"), "file=x.txt: a killed run left what it had counted: hprofx-read --recover x.txt.killed"));
+    assert_non_null(
+        strstr(content("said"), "file=x.txt: a killed run left an unfinished profile; recover it with hprofx-read --recover x.txt.killed"));
 }
 
 static void a_part_that_cannot_go_aside_stays(void **state)
@@ -184,8 +185,11 @@ static void a_part_of_a_living_run_is_left_to_it(void **state)
     char part[64];
     char expect[256];
     snprintf(part, sizeof(part), "x.txt.%ld.part", (long)getpid());
-    snprintf(expect, sizeof(expect),
-             "hprofx: another run writes x.txt.part, or it cannot be replaced: writing %s until the first dump is complete\n", part);
+    snprintf(
+        expect, sizeof(expect),
+        "hprofx: file=x.txt: another run writes its .part file, or it cannot be replaced; writing %s until the first dump is complete; "
+        "put %%p into file=\n",
+        part);
     assert_string_equal(content("said"), expect);
     assert_string_equal(content("x.txt.part"), "hello\n");
     assert_string_equal(content(part), "second\n");
@@ -224,7 +228,7 @@ static void a_directory_that_appears_under_the_name_is_said(void **state)
     open_ok("x.txt");
     assert_int_equal(mkdir("x.txt", 0700), 0);
     assert_int_equal(hpx_out_section(&out, true), 0);
-    assert_non_null(strstr(content("said"), "file=x.txt.part: cannot get its final name: Is a directory"));
+    assert_non_null(strstr(content("said"), "file=x.txt.part: cannot rename the output to its final name: Is a directory"));
     assert_int_equal(hpx_out_close(&out), 0);
     assert_string_equal(content("x.txt.part"), "hello\n");
     assert_string_equal(hpx_out_file_name(&out), "x.txt.part");
@@ -284,7 +288,7 @@ static void devices_are_written_in_place(void **state)
     assert_int_equal(hpx_out_close(&out), 0);
     open_ok("/dev/full");
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    assert_string_equal(content("said"), "hprofx: file=/dev/full: No space left on device: nothing of the output is complete; "
+    assert_string_equal(content("said"), "hprofx: file=/dev/full: No space left on device: no section of the output is complete; "
                                          "free some space or choose another file=\n");
     struct stat st;
     assert_int_equal(lstat("/dev/null", &st), 0);
@@ -368,7 +372,7 @@ static void a_reader_that_goes_ends_the_output_not_the_program(void **state)
     struct timespec none = {0, 0};
     sigtimedwait(&pipe_only, NULL, &none);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    assert_non_null(strstr(content("said"), "file=fifo: Broken pipe: the output ends at its last complete section; keep a reader"));
+    assert_non_null(strstr(content("said"), "file=fifo: Broken pipe: the output ends after its last complete section; keep a reader"));
 }
 
 static void *drain(void *arg)
@@ -458,7 +462,8 @@ static void a_dump_that_does_not_fit_is_cut_back_to_the_one_before(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_string_equal(content("x.txt"), "hello\n");
-    assert_non_null(strstr(content("said"), "file=x.txt: File too large: the output ends at its last complete section; raise the limit"));
+    assert_non_null(
+        strstr(content("said"), "file=x.txt: File too large: the output ends after its last complete section; raise the limit"));
 }
 
 static void a_forked_child_forgets_and_the_parent_keeps_its_lock(void **state)

@@ -141,11 +141,11 @@ static void check_stream(const char *text, size_t len, bool whole)
     assert_true(!whole || (begun && row < 0));
 }
 
-static uint64_t last_told; /* of the last note in the stream that ended well */
+static uint64_t last_noted; /* of the last note in the stream that ended well */
 
 static void find_last_note(void)
 {
-    last_told = 0;
+    last_noted = 0;
     for (const char *at = fake.got, *stop; at < fake.got + fake.len; at = stop + 1) {
         unsigned long long drops, absents, cut;
         stop = memchr(at, '\n', (size_t)(fake.got + fake.len - at));
@@ -156,7 +156,7 @@ static void find_last_note(void)
                                     "connection, %llu bytes of",
                                     &drops, &absents, &cut),
                              3);
-            last_told = drops + absents + cut;
+            last_noted = drops + absents + cut;
         }
     }
 }
@@ -242,7 +242,7 @@ static void round_of(uint64_t number)
     }
     if (whole) {
         find_last_note();
-        assert_int_equal(last_told, after.dropped_bytes + after.absent_bytes + after.cut_bytes);
+        assert_int_equal(last_noted, after.dropped_bytes + after.absent_bytes + after.cut_bytes);
     }
     assert_conserved(sock, 0);
     hpx_out_socket_destroy(sock);

@@ -63,7 +63,7 @@ static bool end_parts(void *ctx)
     return begun || (!lost && refuse(ctx));
 }
 
-static const struct hpx_thread_rec *living(uint32_t serial)
+static const struct hpx_thread_rec *live_thread(uint32_t serial)
 {
     static struct hpx_thread_rec t;
     found++;
@@ -104,7 +104,7 @@ static void step_binary(void)
     hpx_binary_at(&w, UINT64_C(1000000) * roll(1000));
     switch (roll(4)) {
     case 0:
-        if (!hpx_seen_has(&w.begun, t.serial - HPX_SERIAL_THREAD)) {
+        if (!hpx_bitset_has(&w.begun, t.serial - HPX_SERIAL_THREAD)) {
             hpx_binary_thread_start(&w, &t);
         }
         break;
@@ -129,7 +129,7 @@ static void each_binary_stream_is_sound(void **state)
         uint64_t rows = 0;
         begin(round % 2 ? 4 : 8);
         out.record = refuse;
-        w.living = round % 3 ? living : NULL;
+        w.live_thread = round % 3 ? live_thread : NULL;
         dice = round + 1;
         for (unsigned stream = 0; stream < 4; stream++) {
             sink.len = taken = 0;
@@ -209,7 +209,7 @@ static void each_text_stream_is_sound(void **state)
         out.part = refuse_part;
         out.piece = round % 2 ? 100 : 1u << 20;
         parts = WHOLE;
-        a.living = round % 3 ? living : NULL;
+        a.live_thread = round % 3 ? live_thread : NULL;
         dice = round + 1;
         sink.len = taken = 0;
         chance = 0;
@@ -218,7 +218,7 @@ static void each_text_stream_is_sound(void **state)
         for (unsigned i = 0; i < 40; i++) {
             struct hpx_row rows[TRACES];
             struct hpx_thread_rec t = {.serial = HPX_SERIAL_THREAD + 1 + roll(THREADS), .object = 1, .name = text("t")};
-            if (roll(3) == 0 && !hpx_seen_has(&a.begun, t.serial - HPX_SERIAL_THREAD)) {
+            if (roll(3) == 0 && !hpx_bitset_has(&a.begun, t.serial - HPX_SERIAL_THREAD)) {
                 hpx_ascii_thread_start(&a, &t);
             } else if (roll(9) == 0) {
                 hpx_ascii_thread_end(&a, &t);

@@ -10,7 +10,7 @@
 
 #define KEYS 6000u
 
-static uint32_t serials[KEYS]; /* of the living thread of each key, 0: none */
+static uint32_t serials[KEYS]; /* of the live thread of each key, 0: none */
 
 static uint32_t next(uint64_t *seed)
 {
@@ -22,36 +22,36 @@ static uint32_t differences(const struct hpx_threads *t)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < KEYS; k++) {
-        n += hpx_threads_living(t, k) != serials[k];
+        n += hpx_threads_live(t, k) != serials[k];
     }
     return n;
 }
 
-/* Waves: the number of living threads rises and falls, so that removed slots meet growth, and tables of equal size follow each other. */
-static void table_knows_the_living_and_them_alone(void **state)
+/* Waves: the number of live threads rises and falls, so that removed slots meet growth, and tables of equal size follow each other. */
+static void table_knows_the_live_threads_and_them_alone(void **state)
 {
     (void)state;
     struct hpx_threads t;
     uint64_t seed = 1;
-    uint32_t begun = 0, replaced = 0, wrong = 0, most = 0, living = 0;
+    uint32_t begun = 0, replaced = 0, wrong = 0, most = 0, live = 0;
     assert_int_equal(hpx_threads_init(&t), 0);
     for (uint32_t step = 0; step < 400000; step++) {
         uint32_t key = next(&seed) % KEYS, rising = step / 5000 % 2;
         if (!serials[key] && next(&seed) % 4 < 1 + 2 * rising) {
             serials[key] = hpx_threads_add(&t, key);
             wrong += serials[key] != HPX_SERIAL_THREAD + ++begun;
-            living++;
-            most = living > most ? living : most;
+            live++;
+            most = live > most ? live : most;
         } else if (serials[key] && next(&seed) % 4 >= 1 + 2 * rising) {
             wrong += hpx_threads_remove(&t, key) != serials[key];
             serials[key] = 0;
-            living--;
+            live--;
         } else {
-            wrong += hpx_threads_living(&t, key) != serials[key];
+            wrong += hpx_threads_live(&t, key) != serials[key];
         }
         replaced += t.index.old != NULL;
         wrong += step % 1009 == 0 ? differences(&t) : 0;
-        assert_true(t.index.len - t.index.removed == living);
+        assert_true(t.index.len - t.index.removed == live);
     }
     assert_int_equal(wrong, 0);
     assert_int_equal(t.all.len, most); /* entries are used again */
@@ -65,7 +65,7 @@ static void table_of_a_key_that_never_lived_knows_nothing(void **state)
     (void)state;
     struct hpx_threads t;
     assert_int_equal(hpx_threads_init(&t), 0);
-    assert_int_equal(hpx_threads_living(&t, 0), 0);
+    assert_int_equal(hpx_threads_live(&t, 0), 0);
     assert_int_equal(hpx_threads_remove(&t, 0), 0);
     assert_int_equal(hpx_threads_add(&t, 0), HPX_SERIAL_THREAD + 1);
     assert_int_equal(hpx_threads_remove(&t, 0), HPX_SERIAL_THREAD + 1);
@@ -77,7 +77,7 @@ static void table_of_a_key_that_never_lived_knows_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_knows_the_living_and_them_alone),
+        cmocka_unit_test(table_knows_the_live_threads_and_them_alone),
         cmocka_unit_test(table_of_a_key_that_never_lived_knows_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,13 +41,13 @@ static void assert_class(const struct hprofx_bci_result *r, const char *name, un
     assert_int_equal(r->rewritten, with_code);
 }
 
-static void natives_are_three_and_a_loop(void **state)
+static void natives_are_seven_and_a_loop(void **state)
 {
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct seen s = {""};
     (void)state;
     struct hprofx_bci_result r = read_class(&s, bytes, hpx_tracker_class_natives(bytes));
-    assert_class(&r, HPROFX_BCI_TRACKER, 4, 1);
+    assert_class(&r, HPROFX_BCI_TRACKER, 8, 1);
     assert_string_equal(s.names, "calibrate(I)V ");
 }
 
@@ -62,15 +62,18 @@ static bool holds(const uint8_t *bytes, size_t n, uint64_t address)
 
 static void downcalls_know_their_targets(void **state)
 {
-    const struct hpx_tracker_targets to = {0x7f01020304050607, 0x8000000000000001, UINT64_MAX, 3};
+    const struct hpx_tracker_targets to = {0x7f01020304050607, 0x8000000000000001, UINT64_MAX, 0x1234, 3};
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct seen s = {""};
     (void)state;
     size_t n = hpx_tracker_class_downcalls(bytes, &to);
     struct hprofx_bci_result r = read_class(&s, bytes, n);
-    assert_class(&r, HPX_TRACKER_DOWN, 5, 5);
-    assert_string_equal(s.names, "enter(I)V exit(I)V thrown(I)V test(ILjava/lang/Object;)I calibrate(I)V ");
-    assert_true(holds(bytes, n, to.enter) && holds(bytes, n, to.exit) && holds(bytes, n, to.thrown) && holds(bytes, n, to.test));
+    assert_class(&r, HPX_TRACKER_DOWN, 9, 9);
+    assert_string_equal(s.names,
+                        "enter(I)V exit(I)V thrown(I)V alloc(I)V array(II)V multi(Ljava/lang/Object;I)V object(Ljava/lang/Object;)V "
+                        "test(ILjava/lang/Object;)I calibrate(I)V ");
+    assert_true(holds(bytes, n, to.enter) && holds(bytes, n, to.exit) && holds(bytes, n, to.thrown) && holds(bytes, n, to.alloc) &&
+                holds(bytes, n, to.test));
 }
 
 /* A compiler takes them into their callers whatever their callers' heat: up to 35 bytes. */
@@ -84,7 +87,7 @@ static void each_probe(void *ctx, const struct hprofx_bci_method *m)
 
 static void probes_are_short_enough_to_be_inlined(void **state)
 {
-    const struct hpx_tracker_targets to = {1, 2, 3, 4};
+    const struct hpx_tracker_targets to = {1, 2, 3, 4, 5};
     uint8_t bytes[HPX_TRACKER_CLASS_MAX], *out;
     unsigned longest = 0;
     size_t n = hpx_tracker_class_downcalls(bytes, &to), m;
@@ -99,7 +102,7 @@ static void probes_are_short_enough_to_be_inlined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(natives_are_three_and_a_loop),
+        cmocka_unit_test(natives_are_seven_and_a_loop),
         cmocka_unit_test(downcalls_know_their_targets),
         cmocka_unit_test(probes_are_short_enough_to_be_inlined),
     };

@@ -23,7 +23,7 @@ static void open(struct json *j, char bracket)
     j->first = true;
 }
 
-static void shut(struct json *j, char bracket)
+static void close_bracket(struct json *j, char bracket)
 {
     fputc(bracket, j->to);
     j->first = false;
@@ -98,7 +98,7 @@ static void outcome(struct json *j, const struct hpx_report *r)
         place(j, d->at, d->line);
         flag(j, "cut", d->result == HPX_RD_CUT);
         text(j, "reason", d->why);
-        shut(j, '}');
+        close_bracket(j, '}');
     }
     key(j, "notes");
     open(j, '[');
@@ -109,10 +109,10 @@ static void outcome(struct json *j, const struct hpx_report *r)
             text(j, "text", hpx_rd_note_texts[i]);
             integer(j, "count", d->notes[i].count);
             place(j, d->notes[i].at, d->notes[i].line);
-            shut(j, '}');
+            close_bracket(j, '}');
         }
     }
-    shut(j, ']');
+    close_bracket(j, ']');
 }
 
 static void counted(struct json *j, const char *name, uint64_t count, uint64_t bytes, bool with_bytes)
@@ -123,7 +123,7 @@ static void counted(struct json *j, const char *name, uint64_t count, uint64_t b
     if (with_bytes) {
         integer(j, "bytes", bytes);
     }
-    shut(j, '}');
+    close_bracket(j, '}');
 }
 
 static void records(struct json *j, const struct hpx_profile *p)
@@ -135,7 +135,7 @@ static void records(struct json *j, const struct hpx_profile *p)
             counted(j, hpx_rd_tag_name(tag), p->counts[tag], p->bytes[tag], !p->header.text);
         }
     }
-    shut(j, '}');
+    close_bracket(j, '}');
 }
 
 static void threads(struct json *j, const struct hpx_profile *p)
@@ -153,9 +153,9 @@ static void threads(struct json *j, const struct hpx_profile *p)
             integer(j, "start_us", t->start_us);
             integer(j, "end_us", t->end_us);
         }
-        shut(j, '}');
+        close_bracket(j, '}');
     }
-    shut(j, ']');
+    close_bracket(j, ']');
 }
 
 static void row(struct json *j, const struct hpx_profile *p, int tag, const struct hpx_profile_row *w)
@@ -182,7 +182,7 @@ static void row(struct json *j, const struct hpx_profile *p, int tag, const stru
     if (w->caller != 0) {
         text(j, tag == HPX_TAG_SITES || tag == HPX_TAG_MONITOR_TIME ? "in" : "caller", hpx_profile_name(p, w->caller));
     }
-    shut(j, '}');
+    close_bracket(j, '}');
 }
 
 static void table(struct json *j, struct hpx_profile *p, int tag)
@@ -203,8 +203,8 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
     for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
         row(j, p, tag, &t->top[i]);
     }
-    shut(j, ']');
-    shut(j, '}');
+    close_bracket(j, ']');
+    close_bracket(j, '}');
 }
 
 static void tables(struct json *j, struct hpx_profile *p)
@@ -223,9 +223,9 @@ static void tables(struct json *j, struct hpx_profile *p)
         integer(j, "live_objects", s->live_objects);
         integer(j, "bytes", s->bytes);
         integer(j, "objects", s->objects);
-        shut(j, '}');
+        close_bracket(j, '}');
     }
-    shut(j, '}');
+    close_bracket(j, '}');
 }
 
 static void heap(struct json *j, struct hpx_profile *p)
@@ -243,7 +243,7 @@ static void heap(struct json *j, struct hpx_profile *p)
             counted(j, hpx_rd_sub_name(sub), p->sub_counts[sub], p->sub_bytes[sub], true);
         }
     }
-    shut(j, '}');
+    close_bracket(j, '}');
     hpx_profile_sort(p);
     key(j, "classes");
     open(j, '[');
@@ -253,10 +253,10 @@ static void heap(struct json *j, struct hpx_profile *p)
         text(j, "name", hpx_profile_name(p, k->name));
         integer(j, "count", k->count);
         integer(j, "bytes", k->bytes);
-        shut(j, '}');
+        close_bracket(j, '}');
     }
-    shut(j, ']');
-    shut(j, '}');
+    close_bracket(j, ']');
+    close_bracket(j, '}');
 }
 
 void hpx_report_json(const struct hpx_report *r)
@@ -269,6 +269,6 @@ void hpx_report_json(const struct hpx_report *r)
     threads(&j, r->profile);
     tables(&j, r->profile);
     heap(&j, r->profile);
-    shut(&j, '}');
+    close_bracket(&j, '}');
     fputc('\n', r->to);
 }

@@ -26,28 +26,6 @@ int hpx_source_init_fd(struct hpx_source *s, int fd)
     return hpx_source_init(s, read_fd, (void *)(intptr_t)fd);
 }
 
-static ssize_t read_nothing(void *ctx, void *to, size_t n)
-{
-    (void)ctx;
-    (void)to;
-    (void)n;
-    return 0;
-}
-
-int hpx_source_init_memory(struct hpx_source *s, const void *p, size_t n)
-{
-    *s = (struct hpx_source){.read = read_nothing, .cap = n > 0 ? n : 1};
-    s->buf = malloc(s->cap);
-    if (s->buf == NULL) {
-        return -HPX_E_NOMEM;
-    }
-    if (n > 0) {
-        memcpy(s->buf, p, n);
-    }
-    s->end = n;
-    return 0;
-}
-
 void hpx_source_fini(struct hpx_source *s)
 {
     free(s->buf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* source.h: the bytes of a file, forward only, through one buffer: files of any size, pipes, memory.
+/* source.h: the bytes of a file, forward only, through one buffer: files of any size, pipes.
  *
  * One thread. Memory: the buffer, 256 KiB; it grows to what a caller asks to have in one piece (hpx_source_ahead), at most HPX_SOURCE_MAX.
  */
@@ -25,8 +25,6 @@ struct hpx_source {
 int hpx_source_init(struct hpx_source *s, ssize_t (*read)(void *, void *, size_t), void *ctx);
 /* Of a descriptor, which stays the caller's. */
 int hpx_source_init_fd(struct hpx_source *s, int fd);
-/* Of n bytes of memory, which must stay. */
-int hpx_source_init_memory(struct hpx_source *s, const void *p, size_t n);
 void hpx_source_fini(struct hpx_source *s);
 
 /* Reads on until n bytes (n <= HPX_SOURCE_MAX) stand at s->buf + s->at, or the file ends: how many do. */

@@ -4,7 +4,6 @@
  * HPX_FAULTS=KIND:K[+]:HOW   the K-th call (from 1) of that kind, with + each from it on. HOW: an errno as a number, or `short` (write:
  *                            half of the bytes are taken).
  * HPX_FAULTS_FILE=PATH       two 64-bit numbers a kind, in the order of KINDS: calls, faults. A shared mapping: it survives every end.
- * HPX_FAULTS_ALSO=TEXT       calls made by a library whose path has this text count as the agent's (liburcu-bp).
  *
  * A caller is the agent if the return address lies in libhprofx.so. Any thread, signal handlers too: relaxed atomics alone. */
 #include <dirent.h>
@@ -61,7 +60,6 @@ static struct {
     int kind, how;
     uint64_t k;
     bool all_from_k;
-    const char *also;
 } plan = {.kind = -1};
 
 static struct tally {
@@ -134,8 +132,7 @@ static int learn_one(struct dl_phdr_info *info, size_t size, void *at)
     (void)size;
     int *used = at;
     const char *slash = strrchr(info->dlpi_name, '/');
-    bool agent = strcmp(slash ? slash + 1 : info->dlpi_name, "libhprofx.so") == 0;
-    if (!(agent || (plan.also != NULL && strstr(info->dlpi_name, plan.also) != NULL)) || *used == RANGES) {
+    if (strcmp(slash ? slash + 1 : info->dlpi_name, "libhprofx.so") != 0 || *used == RANGES) {
         return 0;
     }
     uintptr_t low = UINTPTR_MAX, high = 0;
@@ -463,7 +460,6 @@ __attribute__((constructor)) static void read_plan(void)
 {
     const char *text = getenv("HPX_FAULTS"), *file = getenv("HPX_FAULTS_FILE");
     (void)REAL(syscall); /* found before a signal handler needs it */
-    plan.also = getenv("HPX_FAULTS_ALSO");
     if (file != NULL) {
         open_tally(file);
     }

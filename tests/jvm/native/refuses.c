@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* refuses.c: a preload for test_engines.py. REFUSES=missing: no AsyncGetCallTrace; failing: one that never answers; timers: timer_create
- * fails; vm: JVMTI says that java.vm.name is that of another VM, while the agent loads. */
+/* refuses.c: a preload. REFUSES=missing: no AsyncGetCallTrace; failing: one that never answers; timers: timer_create
+ * fails; vm: JVMTI says that java.vm.name is that of another VM, while the agent loads; hook: it refuses the class hook. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <jvmti.h>
@@ -46,6 +46,11 @@ static jvmtiError JNICALL other_name(jvmtiEnv *jvmti, const char *key, char **to
     return error;
 }
 
+static jvmtiError JNICALL no_hook(jvmtiEnv *jvmti, const jvmtiCapabilities *want)
+{
+    return want->can_generate_all_class_hook_events ? JVMTI_ERROR_NOT_AVAILABLE : real.jvmti->AddCapabilities(jvmti, want);
+}
+
 static jint JNICALL get_env(JavaVM *vm, void **env, jint version)
 {
     static struct jvmtiInterface_1_ ours;
@@ -54,7 +59,8 @@ static jint JNICALL get_env(JavaVM *vm, void **env, jint version)
         jvmtiEnv *jvmti = *env;
         real.jvmti = *jvmti;
         ours = *real.jvmti;
-        ours.GetSystemProperty = other_name;
+        ours.GetSystemProperty = refuses("vm") ? other_name : real.jvmti->GetSystemProperty;
+        ours.AddCapabilities = refuses("hook") ? no_hook : real.jvmti->AddCapabilities;
         *jvmti = &ours;
     }
     return rc;
@@ -85,7 +91,7 @@ void *dlsym(void *restrict handle, const char *restrict name)
         return refuses("missing") ? NULL : refuses("failing") ? sym : next(handle, name);
     }
     void *sym = next(handle, name);
-    if (sym != NULL && strcmp(name, "Agent_OnLoad") == 0 && refuses("vm")) {
+    if (sym != NULL && strcmp(name, "Agent_OnLoad") == 0 && (refuses("vm") || refuses("hook"))) {
         jint(JNICALL * ours)(JavaVM *, char *, void *) = on_load;
         memcpy(&real.on_load, &sym, sizeof sym);
         memcpy(&sym, &ours, sizeof sym);

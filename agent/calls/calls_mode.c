@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* calls_mode.c: the registrations of calls_mode.h: rows, drainers, figures. */
+#include "calls_mode.h"
+#include "call_drainers.h"
+#include "calls_thread.h"
+#include "classes.h"
+#include "clock.h"
+#include "downcall.h"
+#include "dump.h"
+#include "hprofx_bci.h"
+#include "other_agents.h"
+#include "peer.h"
+#include "report.h"
+#include "tracker.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define COLLECT_TRACES 65536u /* of a drainer at a time */
+#define PEEK_TRIES     100u
+#define LAST_TRIES     3u
+
+/* The aggregator's. */
+static struct hpx_call_drainers drainers; /* drainers beside it */
+static uint64_t next_collect;             /* when drainers are next asked for what they have counted */
+static bool prepared;                     /* the end's barrier */
+
+static struct hpx_calls_thread *state(struct hpx_thread *t)
+{
+    return HPX_CONTAINER_OF(t, struct hpx_calls_thread, s.base);
+}
+
+static bool wanted_times(const struct hpx_options *o)
+{
+    return o->cpu & HPX_CPU_TIMES;
+}
+
+static bool wanted_old(const struct hpx_options *o)
+{
+    return o->cpu & HPX_CPU_OLD;
+}
+
+const struct hpx_mode *hpx_calls_mode_active(void)
+{
+    return wanted_old(&hpx_session.opt) ? &hpx_calls_mode_old : &hpx_calls_mode;
+}
+
+static void configure(struct hpx_model_config *cfg)
+{
+    bool old = wanted_old(&hpx_session.opt);
+    cfg->calls = true;
+    cfg->call_signatures = old;
+    cfg->call_depth = old ? 2 : hpx_session.opt.depth;
+    cfg->call_times_from_ticks = hpx_calls_timed_by_samples();
+}
+
+static void begin(void)
+{
+    next_collect = 0;
+    prepared = false;
+    hpx_call_drainers_init(&drainers, &hpx_session.aggregator, hpx_model_calltab(hpx_session.model), hpx_call_drainers_limit());
+}
+
+/* ---- threads ---- */
+
+static void came(struct hpx_thread *t)
+{
+    hpx_call_drainers_came(&drainers, t);
+}
+
+/* times=sampled: no handler of t runs any more; its last ticks found no room. */
+static void lose_owed(struct hpx_calls_thread *t)
+{
+    hpx_count(&hpx_session.counters, HPX_C_LOST_RING_FULL, t->owed / hpx_session.opt.interval_ns);
+    t->owed = 0;
+}
+
+static void gone(struct hpx_thread *t)
+{
+    lose_owed(state(t));
+    hpx_ring_fini(&t->ring);
+    if (!state(t)->s.adopted) {
+        free(state(t));
+    }
+}
+
+/* In its first pass the aggregator has time: the program has just begun. */
+static void look(void)
+{
+    if (!prepared) {
+        prepared = true;
+        hpx_tracker_prepare();
+    }
+}
+
+static void idle(void)
+{
+    if (hpx_ticks_leads(hpx_calls_mode_active())) {
+        hpx_other_agents_look_own();
+    }
+    if (hpx_calls_timed_by_samples() && hpx_other_agents_ended()) {
+        hpx_call_drainers_gather(&drainers); /* the next look finds all clocks */
+    } else {
+        hpx_call_drainers_balance(&drainers);
+    }
+}
+
+/* ---- rows ---- */
+
+static bool prepare(enum hpx_why why)
+{
+    if (why != HPX_WHY_JOURNAL) {
+        hpx_call_drainers_gather(&drainers); /* the next pass finds their threads as new ones */
+    }
+    return true;
+}
+
+/* What t has pending at that place of its ring. */
+static uint64_t tail(struct hpx_thread *t)
+{
+    struct hpx_calls_thread *at = state(t);
+    uint64_t to = hpx_ring_peek(&t->ring);
+    if (hpx_calls_peek(&at->calls, PEEK_TRIES, &at->pending)) {
+        return at->pending.at;
+    }
+    at->pending = (struct hpx_calls_pending){0}; /* its owner is in a push: it is in the next dump */
+    return to;
+}
+
+static uint64_t tail_apart(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    return tail(t);
+}
+
+static void take_pending(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_model_calls_pending(hpx_session.model, t, &state(t)->pending);
+    hpx_model_calls_time(hpx_session.model, t, hpx_clock_tid_cpu(state(t)->s.tid));
+}
+
+/* The same of a thread that a drainer has. */
+static void take_pending_apart(struct hpx_calltab *table, struct hpx_thread *t)
+{
+    hpx_calltab_pending(table, t->call_stacks, &state(t)->pending);
+}
+
+static void taken(enum hpx_why why)
+{
+    uint64_t now = hpx_clock_mono();
+    hpx_session_each(hpx_calls_mode_active(), take_pending, NULL);
+    if (why == HPX_WHY_JOURNAL && now >= next_collect) { /* holds the drainers: not for each slice of what they have counted */
+        (void)hpx_call_drainers_collect(&drainers, COLLECT_TRACES, tail_apart, take_pending_apart);
+        next_collect = now + HPX_DUMP_JOURNAL_NS;
+    }
+}
+
+static void *snapshot(enum hpx_take take)
+{
+    return hpx_model_call_snapshot(hpx_session.model, take);
+}
+
+static uint32_t waiting(void)
+{
+    return hpx_model_call_journal_waiting(hpx_session.model);
+}
+
+static const char *title_times(void)
+{
+    return "CPU usage by timing methods";
+}
+
+static const char *title_old(void)
+{
+    return "CPU usage in old prof format";
+}
+
+static bool empty(const void *rows)
+{
+    const struct hpx_call_snapshot *s = rows;
+    return s->nrows == 0;
+}
+
+static void destroy(void *rows)
+{
+    hpx_call_snapshot_destroy(rows);
+}
+
+static void text_times(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
+{
+    (void)answer;
+    hpx_ascii_cpu_times(to, rows, cutoff, time(NULL));
+}
+
+static void text_old(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
+{
+    if (answer) {
+        text_times(to, rows, cutoff, answer); /* a peer gets CPU TIME, as from the original */
+    } else {
+        hpx_ascii_cpu_old(to, rows);
+    }
+}
+
+/* ---- commands ---- */
+
+static bool control(const struct hpx_command *c)
+{
+    switch (c->control) {
+    case HPX_CONTROL_CLEAR_CPU:
+        hpx_call_drainers_gather(&drainers); /* what the drainers have counted, too */
+        hpx_model_call_clear(hpx_session.model);
+        return true;
+    case HPX_CONTROL_DEPTH:
+        hpx_peer_leave_out(c, "the depth of exact calls is that of the start");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the end ---- */
+
+static void quiesce_probe(void *until, struct hpx_thread *t)
+{
+    hpx_tracker_quiesce(state(t), *(const uint64_t *)until);
+}
+
+static void push_owed(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_calls_thread_tick(state(t), 0);
+}
+
+static void stop(uint64_t until_ns)
+{
+    hpx_classes_close();
+    hpx_tracker_close();
+    hpx_session_each(hpx_calls_mode_active(), quiesce_probe, &until_ns);
+    if (hpx_calls_timed_by_samples()) {
+        hpx_ticks_stop(until_ns);
+        hpx_session_each(hpx_calls_mode_active(), push_owed, NULL);
+    }
+    hpx_classes_close_and_wait();        /* takes as long as the rewriting of a class: behind what has a bound */
+    hpx_call_drainers_gather(&drainers); /* the next pass finds their threads as new ones */
+}
+
+/* All probes are out for good: what a thread has pending stands, behind its last record. */
+static void take_last_pending(void *ctx, struct hpx_thread *t)
+{
+    struct hpx_calls_thread *at = state(t);
+    struct hpx_calls_pending p;
+    (void)ctx;
+    if (hpx_calls_peek(&at->calls, LAST_TRIES, &p)) {
+        hpx_model_calls_pending(hpx_session.model, t, &p);
+    }
+    hpx_model_calls_time(hpx_session.model, t, hpx_clock_tid_cpu(at->s.tid));
+    lose_owed(at);
+}
+
+static void ended(void)
+{
+    hpx_session_each(hpx_calls_mode_active(), take_last_pending, NULL);
+}
+
+static void fini(void)
+{
+    hpx_call_drainers_fini(&drainers);
+}
+
+/* ---- the report ---- */
+
+enum {
+    ROWS,
+    CALLS,
+    SELF_NS,
+    OPEN_CALLS,
+    OPEN_NS,
+    PROBES_NS,
+    TICKS,
+    TICKS_NS,
+    OUTSIDE_NS,
+    LOST_CALLS,
+    LOST_EVENTS,
+    RESYNCED,
+    STRAY,
+    INNER_NS,
+    OUTER_NS,
+    DRAINERS,
+    DRAINERS_NS,
+    GIVEN
+};
+
+static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
+{
+    const struct hpx_call_snapshot *s = rows;
+    const struct hpx_calltab *table = hpx_model_calltab(hpx_session.model);
+    hpx_ticks_collect(hpx_calls_mode_active(), total);
+    f->v[DRAINERS] = drainers.most;
+    f->v[DRAINERS_NS] = drainers.cpu_ns;
+    f->v[GIVEN] = drainers.given;
+    if (s == NULL) {
+        return;
+    }
+    f->v[CALLS] = s->all_calls;
+    f->v[SELF_NS] = s->self_ns;
+    f->v[OPEN_CALLS] = s->open_calls;
+    f->v[OPEN_NS] = s->open_ns;
+    f->v[PROBES_NS] = s->probes_ns;
+    f->v[TICKS] = s->ticks;
+    f->v[TICKS_NS] = s->ticks_ns;
+    f->v[OUTSIDE_NS] = s->outside_ns;
+    f->v[LOST_CALLS] = s->lost_calls;
+    f->v[LOST_EVENTS] = s->lost_events;
+    f->v[RESYNCED] = s->resynced;
+    f->v[STRAY] = s->stray;
+    f->v[INNER_NS] = table->cfg.inner;
+    f->v[OUTER_NS] = table->cfg.outer;
+}
+
+static uint64_t own_cpu(const struct hpx_counters *total)
+{
+    return hpx_ticks_cpu(hpx_calls_mode_active(), total) + drainers.cpu_ns;
+}
+
+static void add_times(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    if (!hpx_calls_timed_by_samples()) {
+        hpx_lines_add(to, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
+        return;
+    }
+    hpx_lines_add(to, "hprofx: times: sampled by %s, every %.6g ms\n", hpx_ticks_clock(), hpx_lines_ms(hpx_session.opt.interval_ns));
+    if (hpx_ticks_leads(hpx_calls_mode_active())) {
+        hpx_ticks_lines(to, r, hpx_lines_ms(f->v[TICKS_NS]));
+    }
+    hpx_lines_add(to, "hprofx: ticks: %" PRIu64 ", %.3f ms\n", f->v[TICKS], hpx_lines_ms(f->v[TICKS_NS]));
+    hpx_lines_add(to, "hprofx: ticks outside counted methods: %.3f ms\n", hpx_lines_ms(f->v[OUTSIDE_NS]));
+}
+
+static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    struct hpx_classes_figures made;
+    const char *down = hpx_downcall_reason();
+    hpx_classes_figures(&made);
+    add_times(to, r, f);
+    hpx_lines_add(to, "hprofx: probes: %s%s\n", down == NULL ? "critical downcalls" : "JNI natives: ", down == NULL ? "" : down);
+    hpx_lines_add(to, "hprofx: instrumented: %" PRIu64 " methods of %" PRIu64 " classes\n", made.methods, made.classes);
+    hpx_classes_left_lines(to, &made);
+    if (made.bare > 0) {
+        hpx_lines_add(to, "hprofx: methods without exception probe: %" PRIu64 " methods\n", made.bare);
+    }
+    hpx_lines_add(to, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", f->v[CALLS],
+                  hpx_lines_ms(f->v[SELF_NS]));
+    hpx_lines_add(to, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", f->v[OPEN_CALLS], hpx_lines_ms(f->v[OPEN_NS]));
+    if (!hpx_calls_timed_by_samples()) {
+        hpx_lines_add(to, "hprofx: probe overhead subtracted: %.3f ms (%" PRIu64 " + %" PRIu64 " ns per call)\n",
+                      hpx_lines_ms(f->v[PROBES_NS]), f->v[INNER_NS], f->v[OUTER_NS]);
+    }
+    hpx_lines_add(to, "hprofx: missed exits: %" PRIu64 "\n", f->v[RESYNCED]);
+    hpx_lines_add(to, "hprofx: unmatched exits: %" PRIu64 "\n", f->v[STRAY]);
+    if (f->v[DRAINERS] > 0) {
+        hpx_lines_add(to, "hprofx: drainers: %" PRIu64 " besides the aggregator, %.3f ms; %" PRIu64 " threads assigned to them\n",
+                      f->v[DRAINERS], hpx_lines_ms(f->v[DRAINERS_NS]), f->v[GIVEN]);
+    }
+    if (f->v[LOST_EVENTS] > 0) {
+        hpx_lines_add(to, "hprofx: incomplete: %" PRIu64 " events lost, including %" PRIu64 " whole calls\n", f->v[LOST_EVENTS],
+                      f->v[LOST_CALLS]);
+    }
+}
+
+static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    hpx_lines_add(to, "hprofx: calls: %" PRIu64 ", %" PRIu64 " events lost; own CPU time %.2f %% of the program's\n", f->v[CALLS],
+                  f->v[LOST_EVENTS], hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
+}
+
+static const struct hpx_section section_times = {.title = title_times, .empty = empty, .destroy = destroy, .text = text_times};
+static const struct hpx_section section_old = {.bare = true, .title = title_old, .empty = empty, .destroy = destroy, .text = text_old};
+
+#define BOTH                                                                                                                               \
+    .vm = &hpx_calls_vm_mode, .configure = configure, .begin = begin, .look = look, .idle = idle, .came = came, .gone = gone,              \
+    .prepare = prepare, .tail = tail, .taken = taken, .snapshot = snapshot, .waiting = waiting, .listed_by = HPX_COMMAND_CPU_SAMPLES,      \
+    .control = control, .stop = stop, .ended = ended, .fini = fini, .collect = collect, .own_cpu = own_cpu, .lines = lines,                \
+    .summary = summary
+
+const struct hpx_mode hpx_calls_mode = {.name = "cpu=times", .section = &section_times, .wanted = wanted_times, BOTH};
+const struct hpx_mode hpx_calls_mode_old = {.name = "cpu=old", .section = &section_old, .wanted = wanted_old, BOTH};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* virtual.c: mount and unmount events of virtual.h. */
+#include "virtual.h"
+#include "log.h"
+#include "tracker.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* JVMTI 21: can_support_virtual_threads and its events stand where the header of an older JDK has reserved bits and numbers. */
+#define CAN_SUPPORT_VIRTUAL_THREADS 44
+
+/* A virtual thread's, in JVMTI's thread-local storage; written by the carrier that mounts it. */
+struct stack {
+    uint64_t key, turn;
+};
+
+static struct {
+    bool offered;
+    jint mount, unmount;   /* numbers of the extension events */
+    _Atomic uint64_t keys; /* relaxed: a number that only grows */
+    atomic_bool no_memory;
+} virtual;
+
+static struct stack *unmark(void *mark)
+{
+    return mark != NULL ? (struct stack *)(void *)((char *)mark - HPX_VIRTUAL_MARK) : NULL;
+}
+
+static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
+{
+    void *mine = NULL;
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) != JVMTI_ERROR_NONE) {
+        return NULL;
+    }
+    struct stack *s = unmark(mine);
+    if (s == NULL) {
+        s = malloc(sizeof *s);
+        if (s != NULL) {
+            *s = (struct stack){atomic_fetch_add_explicit(&virtual.keys, 1, memory_order_relaxed) + 1, 0};
+            if ((*jvmti)->SetThreadLocalStorage(jvmti, thread, (char *)s + HPX_VIRTUAL_MARK) != JVMTI_ERROR_NONE) {
+                free(s);
+                s = NULL;
+            }
+        }
+        if (s == NULL) {
+            hpx_warn_once(&virtual.no_memory, "cpu=times: no memory for a virtual thread; its calls are counted on the stack of its "
+                                              "carrier; raise the memory limit of the process");
+        }
+    }
+    return s;
+}
+
+static void switch_to(struct hpx_calls_thread *t, uint64_t key, uint64_t turn)
+{
+    uint64_t now = hpx_tracker_now(t);
+    t->carries = true;
+    hpx_stack_limit_leave(&t->stack_limit, &t->calls, (uintptr_t)__builtin_frame_address(0));
+    hpx_calls_switch(&t->calls, key, turn, now);
+}
+
+/* On the carrier; nothing of the virtual thread's runs between this and its mounting. */
+static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    struct stack *s = stack_of(jvmti, thread);
+    struct hpx_calls_thread *t = s != NULL ? hpx_tracker_enter(env) : NULL;
+    if (t != NULL) {
+        if (t->calls.key != s->key) { /* the first mount is reported twice */
+            switch_to(t, s->key, s->turn++);
+        }
+        hpx_tracker_leave(t);
+    }
+}
+
+static void unmounted(JNIEnv *env)
+{
+    struct hpx_calls_thread *t = hpx_tracker_enter(env);
+    if (t != NULL) {
+        switch_to(t, 0, 0);
+        hpx_tracker_leave(t);
+    }
+}
+
+static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+{
+    va_list ap;
+    va_start(ap, jvmti);
+    JNIEnv *env = va_arg(ap, JNIEnv *);
+    mounted(jvmti, env, va_arg(ap, jthread));
+    va_end(ap);
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+{
+    va_list ap;
+    va_start(ap, jvmti);
+    unmounted(va_arg(ap, JNIEnv *));
+    va_end(ap);
+}
+
+void hpx_virtual_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    mounted(jvmti, env, thread);
+}
+
+void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    void *mine = NULL;
+    unmounted(env);
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {
+        (*jvmti)->SetThreadLocalStorage(jvmti, thread, NULL);
+        free(unmark(mine));
+    }
+}
+
+static void find_events(jvmtiEnv *jvmti)
+{
+    jint n = 0;
+    jvmtiExtensionEventInfo *all = NULL;
+    if ((*jvmti)->GetExtensionEvents(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    for (jint i = 0; i < n; i++) {
+        if (!strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadMount")) {
+            virtual.mount = all[i].extension_event_index;
+        } else if (!strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadUnmount")) {
+            virtual.unmount = all[i].extension_event_index;
+        }
+        for (jint k = 0; k < all[i].param_count; k++) {
+            (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].params[k].name);
+        }
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].params);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].id);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)all[i].short_description);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+}
+
+void hpx_virtual_init(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities can;
+    static const unsigned word = CAN_SUPPORT_VIRTUAL_THREADS / 32, bit = CAN_SUPPORT_VIRTUAL_THREADS % 32;
+    uint32_t bits[sizeof can / sizeof(uint32_t)];
+    memset(&can, 0, sizeof can);
+    if ((*jvmti)->GetPotentialCapabilities(jvmti, &can) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    memcpy(bits, &can, sizeof can);
+    if ((bits[word] >> bit & 1) == 0) {
+        return;
+    }
+    memset(bits, 0, sizeof bits);
+    bits[word] = 1u << bit;
+    memcpy(&can, bits, sizeof can);
+    if ((*jvmti)->AddCapabilities(jvmti, &can) == JVMTI_ERROR_NONE) {
+        find_events(jvmti);
+        virtual.offered = virtual.mount != 0 && virtual.unmount != 0;
+        if (!virtual.offered) {
+            hpx_warn("cpu=times: this VM does not report when virtual threads change carriers; their calls are counted on the stacks of "
+                     "the carriers");
+        }
+    }
+}
+
+void hpx_virtual_enable(jvmtiEnv *jvmti, bool on)
+{
+    if (!virtual.offered) {
+        return;
+    }
+    /* HotSpot wants both for an extension event: its callback, and its mode. */
+    const jint events[] = {virtual.mount, virtual.unmount, HPX_EVENT_VIRTUAL_THREAD_START, HPX_EVENT_VIRTUAL_THREAD_END};
+    (*jvmti)->SetExtensionEventCallback(jvmti, virtual.mount, on ? on_mount : NULL);
+    (*jvmti)->SetExtensionEventCallback(jvmti, virtual.unmount, on ? on_unmount : NULL);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(events); i++) {
+        (*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, (jvmtiEvent)events[i], NULL);
+    }
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* classes.c: the class file load hook, and the tracker classes. Contract: classes.h. */
+#include "classes.h"
+#include "callbacks.h"
+#include "downcall.h"
+#include "log.h"
+#include "names.h"
+#include "site_table.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 64 /* classes per call of RetransformClasses */
+
+static struct {
+    _Atomic uint32_t next, next_site; /* relaxed: the numbers only have to be unique */
+    _Atomic uint64_t classes, refused, methods, sites, objects, bare, unannounced;
+    _Atomic uint64_t left[HPX_CLASSES_REASONS];
+} done = {.next = 1, .next_site = 1};
+
+static_assert(HPROFX_BCI_LEFT_COUNT <= HPX_CLASSES_REASONS, "the figures have room for the reasons");
+
+static struct {
+    const struct hpx_class_user *of[HPX_MODES_MAX]; /* constant from VMStart on */
+    uint32_t n;
+} users;
+
+static hpx_classes_note call_note; /* constant from VMInit on */
+static struct hpx_gate hook;       /* open from VMStart on */
+static jclass tracker;             /* set in VMStart, used in VMInit */
+static atomic_bool rewritten;      /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
+
+static void add(_Atomic uint64_t *to, uint64_t n)
+{
+    if (n > 0) {
+        atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+    }
+}
+
+/* What the rewriter reports about a class, until it becomes messages. */
+struct announcement {
+    struct part {
+        char *at;
+        size_t len, cap;
+    } text, lines;         /* layout of hpx_msg_methods */
+    struct part of, names; /* layout of hpx_msg_sites; names is its text */
+    uint32_t first, n, nsites;
+    bool no_memory;
+};
+
+static void put(struct announcement *t, struct part *p, const void *bytes, size_t n)
+{
+    if (p->len + n > p->cap && !t->no_memory) {
+        size_t cap = (p->cap + n) * 2;
+        char *more = realloc(p->at, cap);
+        t->no_memory = more == NULL;
+        p->at = more != NULL ? more : p->at;
+        p->cap = more != NULL ? cap : p->cap;
+    }
+    if (!t->no_memory && n > 0) {
+        memcpy(p->at + p->len, bytes, n);
+        p->len += n;
+    }
+}
+
+static void put_name(struct announcement *t, struct hprofx_bci_name name, const char *end)
+{
+    put(t, &t->text, name.at, name.len);
+    put(t, &t->text, end, strlen(end) + 1);
+}
+
+static uint32_t number(void *ctx, uint32_t methods)
+{
+    (void)ctx;
+    return atomic_fetch_add_explicit(&done.next, methods, memory_order_relaxed);
+}
+
+static void add_method(void *ctx, const struct hprofx_bci_method *m)
+{
+    struct announcement *t = ctx;
+    if (t->n++ == 0) {
+        t->first = m->number;
+        put(t, &t->text, "L", 1);
+        put_name(t, m->class_name, ";");
+        put_name(t, m->source, "");
+    }
+    put_name(t, m->name, "");
+    put_name(t, m->desc, "");
+    put(t, &t->lines, &m->first_line, sizeof m->first_line);
+}
+
+static uint32_t reserve_sites(void *ctx, uint32_t n)
+{
+    (void)ctx;
+    return atomic_fetch_add_explicit(&done.next_site, n, memory_order_relaxed);
+}
+
+static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_name name, const char *end)
+{
+    put(t, p, name.at, name.len);
+    put(t, p, end, strlen(end) + 1);
+}
+
+static void add_site(void *ctx, const struct hprofx_bci_site *s)
+{
+    struct announcement *t = ctx;
+    const struct hpx_site_place_msg of = {.id = s->id, .line = s->line, .opcode = s->opcode};
+    if (t->nsites++ == 0) {
+        put(t, &t->names, "L", 1);
+        put_text(t, &t->names, s->method->class_name, ";");
+        put_text(t, &t->names, s->method->source, "");
+    }
+    put(t, &t->of, &of, sizeof of);
+    put_text(t, &t->names, s->method->name, "");
+    put_text(t, &t->names, s->method->desc, "");
+    put_text(t, &t->names, s->operand, "");
+    for (uint32_t i = 0; i < users.n; i++) {
+        if (users.of[i]->site != NULL) {
+            users.of[i]->site(s);
+        }
+    }
+}
+
+/* As announce(), for sites. */
+static bool announce_sites(struct announcement *t)
+{
+    struct hpx_msg_sites *m = t->no_memory || t->names.len > UINT32_MAX ? NULL : hpx_msg_sites_new(t->nsites, (uint32_t)t->names.len);
+    if (m == NULL) {
+        add(&done.unannounced, 1);
+        return false;
+    }
+    memcpy(m->of, t->of.at, t->of.len);
+    memcpy(m->text, t->names.at, t->names.len);
+    hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    return true;
+}
+
+/* Posts the names before the VM gets the class. false: no memory; the caller keeps the old class. */
+static bool announce(struct announcement *t)
+{
+    struct hpx_msg_methods *m = t->no_memory || t->text.len > UINT32_MAX ? NULL : hpx_msg_methods_new(t->n, (uint32_t)t->text.len);
+    if (m == NULL) {
+        add(&done.unannounced, 1);
+        return false;
+    }
+    m->first = t->first;
+    memcpy(m->text, t->text.at, t->text.len);
+    memcpy(m->lines, t->lines.at, t->lines.len);
+    hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    return true;
+}
+
+static void count(const struct hprofx_bci_result *r)
+{
+    add(&done.classes, 1);
+    add(&done.methods, r->numbered);
+    add(&done.sites, r->sites);
+    add(&done.objects, r->objects);
+    for (int i = 0; i < HPROFX_BCI_BARE_COUNT; i++) {
+        add(&done.bare, r->bare[i]);
+    }
+}
+
+/* false: the VM has no memory for the new class and keeps the old one. */
+static bool hand_over(jvmtiEnv *jvmti, const uint8_t *out, size_t m, jint *new_n, unsigned char **new_data)
+{
+    unsigned char *copy = NULL;
+    if (m > INT32_MAX || (*jvmti)->Allocate(jvmti, (jlong)m, &copy) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    memcpy(copy, out, m);
+    *new_data = copy;
+    *new_n = (jint)m;
+    return true;
+}
+
+/* ---- what is wanted ---- */
+
+static bool is_tracker(const char *name, size_t n)
+{
+    return (n == strlen(HPROFX_BCI_TRACKER) && !memcmp(name, HPROFX_BCI_TRACKER, n)) ||
+           (n == strlen(HPX_TRACKER_DOWN) && !memcmp(name, HPX_TRACKER_DOWN, n));
+}
+
+/* Kinds of probe that the class gets. */
+static unsigned wanted(const char *name, size_t n)
+{
+    unsigned probes = 0;
+    for (uint32_t i = 0; i < users.n && !is_tracker(name, n); i++) {
+        const struct hpx_class_user *u = users.of[i];
+        probes |= u->wants == NULL || u->wants(name, n) ? u->probes : 0;
+    }
+    return probes;
+}
+
+static unsigned all_probes(void)
+{
+    unsigned probes = 0;
+    for (uint32_t i = 0; i < users.n; i++) {
+        probes |= users.of[i]->probes;
+    }
+    return probes;
+}
+
+/* JDK 8 passes no name for anonymous classes. */
+static unsigned want_nameless(void *ctx, const struct hprofx_bci_method *m)
+{
+    (void)ctx;
+    return wanted(m->class_name.at, m->class_name.len);
+}
+
+static const char *tracker_name(void)
+{
+    return hpx_downcall_class() != NULL ? HPX_TRACKER_DOWN : HPROFX_BCI_TRACKER;
+}
+
+static void rewrite(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
+{
+    unsigned probes = name != NULL ? wanted(name, strlen(name)) : all_probes();
+    if (probes == 0) {
+        return;
+    }
+    struct announcement t = {.n = 0};
+    struct hprofx_bci_result r;
+    struct hprofx_bci_opts opts = {.tracker = tracker_name(),
+                                   .probes = probes,
+                                   .min = hpx_session.opt.min,
+                                   .number = number,
+                                   .method = add_method,
+                                   .sites = reserve_sites,
+                                   .site = add_site,
+                                   .ctx = &t,
+                                   .result = &r};
+    opts.want = name == NULL ? want_nameless : NULL;
+    uint8_t *out;
+    size_t m;
+    const char *why;
+    int rc = hprofx_bci_rewrite(&opts, data, (size_t)n, &out, &m, &why);
+    for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
+        add(&done.left[i], r.left[i]);
+    }
+    if (rc == 2) {
+        add(&done.refused, 1);
+    } else if (rc == 0 && (t.n == 0 || announce(&t)) && (t.nsites == 0 || announce_sites(&t))) {
+        if (hand_over(jvmti, out, m, new_n, new_data)) {
+            count(&r);
+        } else {
+            add(&done.unannounced, 1);
+        }
+    }
+    free(out);
+    free(t.text.at);
+    free(t.lines.at);
+    free(t.of.at);
+    free(t.names.at);
+}
+
+/* The VM makes a new version of every class that it retransforms, even if the hook changes nothing: 0.3 ms per class. */
+static bool worth_it(jvmtiEnv *jvmti, jclass klass)
+{
+    jboolean modifiable = JNI_FALSE;
+    char *signature = NULL; /* "Lp/C;" */
+    if ((*jvmti)->IsModifiableClass(jvmti, klass, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
+        (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    size_t n = strlen(signature);
+    bool yes = n < 2 || signature[0] != 'L';
+    if (!yes) {
+        signature[n - 1] = 0;
+        yes = wanted(signature + 1, n - 2) != 0;
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    return yes;
+}
+
+/* Retransforms the batch; if the VM refuses it, its classes one by one. */
+static void retransform(jvmtiEnv *jvmti, const jclass *batch, jint n)
+{
+    if (n == 0 || (*jvmti)->RetransformClasses(jvmti, n, batch) == JVMTI_ERROR_NONE) {
+        return;
+    }
+    for (jint i = 0; i < n; i++) {
+        if ((*jvmti)->RetransformClasses(jvmti, 1, batch + i) != JVMTI_ERROR_NONE) {
+            add(&done.refused, 1);
+        }
+    }
+}
+
+void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jint n = 0, in_batch = 0;
+    jclass *all = NULL, batch[BATCH];
+    if (atomic_exchange_explicit(&rewritten, true, memory_order_relaxed)) {
+        return;
+    }
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        hpx_warn("%s: cannot list the classes loaded so far; nothing is counted in them; raise the memory limit of the VM",
+                 hpx_session_modes());
+        return;
+    }
+    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) {
+        (*env)->ExceptionClear(env);
+    }
+    hpx_names_ignore(true);
+    for (jint i = 0; i < n; i++) {
+        if (worth_it(jvmti, all[i])) {
+            batch[in_batch++] = all[i];
+        }
+        if (in_batch == BATCH || i == n - 1) {
+            retransform(jvmti, batch, in_batch);
+            in_batch = 0;
+        }
+    }
+    hpx_names_ignore(false);
+    for (jint i = 0; i < n; i++) {
+        (*env)->DeleteLocalRef(env, all[i]);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+}
+
+void hpx_classes_figures(struct hpx_classes_figures *f)
+{
+    f->classes = atomic_load_explicit(&done.classes, memory_order_relaxed);
+    f->refused = atomic_load_explicit(&done.refused, memory_order_relaxed);
+    f->methods = atomic_load_explicit(&done.methods, memory_order_relaxed);
+    f->sites = atomic_load_explicit(&done.sites, memory_order_relaxed);
+    f->objects = atomic_load_explicit(&done.objects, memory_order_relaxed);
+    f->bare = atomic_load_explicit(&done.bare, memory_order_relaxed);
+    f->unannounced = atomic_load_explicit(&done.unannounced, memory_order_relaxed);
+    for (int i = 0; i < HPX_CLASSES_REASONS; i++) {
+        f->left[i] = atomic_load_explicit(&done.left[i], memory_order_relaxed);
+    }
+}
+
+/* ---- the classes of the probes ---- */
+
+static int register_natives(JNIEnv *env, jclass klass)
+{
+    for (uint32_t i = 0; i < users.n; i++) {
+        if ((*env)->RegisterNatives(env, klass, users.of[i]->natives, users.of[i]->nnatives) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* On failure methods call the natives directly. */
+static void define_downcalls(JNIEnv *env)
+{
+    struct hpx_tracker_targets all = {.enter = 0};
+    for (uint32_t i = 0; i < users.n; i++) {
+        const struct hpx_tracker_targets *t = users.of[i]->targets;
+        if (t != NULL) {
+            all.enter |= t->enter; /* at most one user sets a target */
+            all.exit |= t->exit;
+            all.thrown |= t->thrown;
+            all.alloc |= t->alloc;
+        }
+    }
+    if (all.enter != 0 || all.alloc != 0) {
+        hpx_downcall_define(hpx_vm.jvmti, env, &all);
+    }
+}
+
+static int define(JNIEnv *env, struct hpx_err *err)
+{
+    uint8_t bytes[HPX_TRACKER_CLASS_MAX];
+    size_t n = hpx_tracker_class_natives(bytes);
+    jclass klass = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)bytes, (jsize)n);
+    if (klass == NULL || register_natives(env, klass) != 0) {
+        (*env)->ExceptionClear(env);
+        return hpx_err_set(err, HPX_E_VM, "the VM refused the class %s", HPROFX_BCI_TRACKER);
+    }
+    tracker = (*env)->NewGlobalRef(env, klass);
+    (*env)->DeleteLocalRef(env, klass);
+    define_downcalls(env);
+    return 0;
+}
+
+static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    static struct hpx_err err;
+    (void)jvmti;
+    if (define(env, &err) != 0) {
+        hpx_callbacks_give_up(&err);
+    } else {
+        hpx_gate_open(&hook);
+    }
+}
+
+/* Rewrites from VMStart on, although probes count only from VMInit on: such classes need no retransforming. */
+static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
+                                       jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
+{
+    (void)env, (void)redefined, (void)loader, (void)protection_domain;
+    if (hpx_gate_enter(&hook)) {
+        rewrite(jvmti, name, n, data, new_n, new_data);
+        hpx_gate_leave(&hook);
+    }
+}
+
+void hpx_classes_use(const struct hpx_class_user *user)
+{
+    users.of[users.n++] = user;
+}
+
+void hpx_classes_callbacks(union hpx_event_callbacks *all)
+{
+    all->known.VMStart = on_vm_start;
+    all->known.ClassFileLoadHook = on_class_file_load;
+}
+
+void hpx_classes_capabilities(jvmtiCapabilities *want)
+{
+    want->can_generate_all_class_hook_events = 1; /* includes classes of the boot loader */
+    want->can_retransform_classes = 1;
+}
+
+void hpx_classes_close(void)
+{
+    hpx_gate_close(&hook);
+}
+
+void hpx_classes_close_and_wait(void)
+{
+    hpx_gate_close_and_wait(&hook);
+}
+
+jclass hpx_classes_tracker(void)
+{
+    return tracker;
+}
+
+void hpx_classes_left_lines(struct hpx_lines *to, const struct hpx_classes_figures *f)
+{
+    const char *between = "hprofx: methods not instrumented: ";
+    for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
+        if (f->left[i] > 0 && i != HPROFX_BCI_LEFT_NOTHING) {
+            hpx_lines_add(to, "%s%" PRIu64 " methods, %s", between, f->left[i], hprofx_bci_left_text((enum hprofx_bci_left)i));
+            between = "; ";
+        }
+    }
+    if (between[0] == ';') {
+        hpx_lines_add(to, "\n");
+    }
+    if (f->refused + f->unannounced > 0) {
+        hpx_lines_add(to,
+                      "hprofx: classes not instrumented: %" PRIu64 " refused by the VM or the rewriter, %" PRIu64 " for lack of memory\n",
+                      f->refused, f->unannounced);
+    }
+}
+
+void hpx_classes_set_note(hpx_classes_note note)
+{
+    call_note = note;
+}
+
+hpx_classes_note hpx_classes_get_note(void)
+{
+    return call_note;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* classes.h: the rewriting pass that all modes with probes share: the class file load hook and the classes that probes call.
+ *
+ * A mode registers with hpx_classes_use(): which classes get its kinds of probe, and which functions those probes call. The rewriting
+ * numbers methods and sites. Their names reach the aggregator before the JVM gets the class, so before any event that uses a number.
+ * Classes of the program are never looked up by name.
+ *
+ * hprofx.Tracker is in the unnamed module of the boot loader. Every class can call it, because the VM lets the module of a class that an
+ * agent changes read that module. (In a package of java.base, the VM would warn on stdout when the natives are registered.) If critical
+ * downcalls are available (downcall.h), methods call java.lang.invoke.HprofxTracker instead. From VMInit on that class calls C by
+ * downcalls; before VMInit, and for work that a downcall must not do, it calls the natives. */
+#ifndef HPX_CLASSES_H
+#define HPX_CLASSES_H
+
+#include "hprofx_bci.h"
+#include "report.h"
+#include "tracker_class.h"
+#include "vm_mode.h"
+
+/* What a mode asks of the pass. The mode's; constant and valid from hpx_classes_use() on. */
+struct hpx_class_user {
+    unsigned probes; /* kinds of probe, HPROFX_BCI_*; no other user has them */
+    /* Whether a class gets these probes. name: internal form (p/C), n bytes, not terminated by 0. Any thread. NULL: every class. */
+    bool (*wants)(const char *name, size_t n);
+    /* Called for every place that got a probe of SITES, before its class runs. Any thread. NULL: not called. */
+    void (*site)(const struct hprofx_bci_site *site);
+    const JNINativeMethod *natives; /* of hprofx.Tracker; its probes call them */
+    jint nnatives;
+    const struct hpx_tracker_targets *targets; /* functions for downcalls; NULL: probes always call the natives */
+};
+
+/* Registers a mode; at most HPX_MODES_MAX. At load, by one thread. */
+void hpx_classes_use(const struct hpx_class_user *user);
+/* Events of the pass: a registered mode enables them itself, from load on. */
+#define HPX_CLASSES_EVENTS JVMTI_EVENT_VM_START, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK
+/* Sets the callbacks of these events. At load. */
+void hpx_classes_callbacks(union hpx_event_callbacks *all);
+/* Adds the capabilities of these events and of retransforming. At load. */
+void hpx_classes_capabilities(jvmtiCapabilities *want);
+/* Retransforms the classes loaded so far, in batches. If the VM refuses a batch, its classes are tried one by one, and refused ones are
+ * counted. VMInit (hpx_vm_mode.classes); only the first call has an effect. */
+void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env);
+/* Stops the rewriting; a thread inside the hook continues. Any thread; async-signal-safe. */
+void hpx_classes_close(void);
+/* Stops the rewriting and waits until no thread is inside the hook: at most as long as the rewriting of a class. The aggregator. */
+void hpx_classes_close_and_wait(void);
+
+/* Counts an allocation under the open call of the calling thread (cpu=times). kind: HPX_EV_PLACE or HPX_EV_PLACE_MULTI; stamp: as in
+ * event.h. On the allocating thread; may wait for space. false: lost, and counted as a loss. */
+typedef bool (*hpx_classes_note)(JNIEnv *env, uint16_t kind, uint32_t place, uint64_t stamp);
+/* Set by cpu=times at load, before probes count; read from VMInit on. NULL: cpu=times is not active. */
+void hpx_classes_set_note(hpx_classes_note note);
+hpx_classes_note hpx_classes_get_note(void);
+
+/* The class hprofx.Tracker: a global reference. From VMStart on; on the thread of VMInit. */
+jclass hpx_classes_tracker(void);
+
+#define HPX_CLASSES_REASONS 20
+
+/* Figures for the report, since the start. */
+struct hpx_classes_figures {
+    uint64_t classes, refused;          /* rewritten; refused by the VM, or malformed */
+    uint64_t methods;                   /* methods with probes of CALLS */
+    uint64_t sites, objects;            /* probes of SITES; probes of OBJECTS */
+    uint64_t left[HPX_CLASSES_REASONS]; /* methods with code but no probe, by enum hprofx_bci_left */
+    uint64_t bare;                      /* methods with CALLS but no handler: an exit by exception shows only at the caller's next event */
+    uint64_t unannounced;               /* classes not rewritten because hprofx or the VM had no memory */
+};
+/* Copies the figures. Any thread; relaxed reads, so figures of a class being rewritten may be incomplete. */
+void hpx_classes_figures(struct hpx_classes_figures *f);
+
+/* Adds the report lines of methods and classes that got no probe: one line for all reasons. The writer's thread. */
+void hpx_classes_left_lines(struct hpx_lines *to, const struct hpx_classes_figures *f);
+
+#endif

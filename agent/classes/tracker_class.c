@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tracker_class.c: writes class files, constant pool first. Contract: tracker_class.h. */
+#include "tracker_class.h"
+#include "compiler.h"
+#include "hprofx_bci.h"
+#include <assert.h>
+#include <string.h>
+
+enum { UTF8 = 1, LONG = 5, CLASS = 7, FIELD = 9, METHOD = 10, NAME_AND_TYPE = 12 };
+enum { ACC_PUBLIC = 0x0001, ACC_STATIC = 0x0008, ACC_NATIVE = 0x0100, ACC_CLASS = 0x1031 /* public final super synthetic */ };
+
+struct file {
+    uint8_t *at;
+    size_t n;
+    unsigned constants; /* index of the next constant */
+    unsigned self, code, int_void, annotations;
+    unsigned hidden[2]; /* annotations that HotSpot accepts in its own classes: from JDK 16 on, and before */
+};
+
+#define COUNT_AT 8 /* offset of the constant pool's count */
+
+static void u1(struct file *f, unsigned v)
+{
+    assert(f->n < HPX_TRACKER_CLASS_MAX);
+    f->at[f->n++] = (uint8_t)v;
+}
+
+static void u2(struct file *f, unsigned v)
+{
+    u1(f, v >> 8);
+    u1(f, v);
+}
+
+static void u4(struct file *f, uint64_t v)
+{
+    u2(f, (unsigned)(v >> 16));
+    u2(f, (unsigned)v);
+}
+
+static void bytes(struct file *f, const void *from, size_t n)
+{
+    assert(f->n + n <= HPX_TRACKER_CLASS_MAX);
+    memcpy(f->at + f->n, from, n);
+    f->n += n;
+}
+
+/* Functions that add a constant return its index. */
+static unsigned utf8(struct file *f, const char *s)
+{
+    u1(f, UTF8);
+    u2(f, (unsigned)strlen(s));
+    bytes(f, s, strlen(s));
+    return f->constants++;
+}
+
+static unsigned class_of(struct file *f, const char *name)
+{
+    unsigned at = utf8(f, name);
+    u1(f, CLASS);
+    u2(f, at);
+    return f->constants++;
+}
+
+static unsigned pair(struct file *f, unsigned tag, unsigned a, unsigned b)
+{
+    u1(f, tag);
+    u2(f, a);
+    u2(f, b);
+    return f->constants++;
+}
+
+static unsigned member(struct file *f, unsigned tag, unsigned holder, unsigned name, unsigned type)
+{
+    return pair(f, tag, holder, pair(f, NAME_AND_TYPE, name, type));
+}
+
+static unsigned wide(struct file *f, uint64_t v)
+{
+    unsigned at = f->constants;
+    u1(f, LONG);
+    u4(f, v >> 32);
+    u4(f, v);
+    f->constants += 2;
+    return at;
+}
+
+static void begin(struct file *f, uint8_t *to, const char *name)
+{
+    *f = (struct file){.at = to, .constants = 1};
+    u4(f, 0xcafebabe);
+    u4(f, 49);
+    u2(f, 0);
+    f->self = class_of(f, name);
+    f->code = utf8(f, "Code");
+    f->int_void = utf8(f, "(I)V");
+    f->annotations = utf8(f, "RuntimeVisibleAnnotations");
+    f->hidden[0] = utf8(f, "Ljdk/internal/vm/annotation/Hidden;");
+    f->hidden[1] = utf8(f, "Ljava/lang/invoke/LambdaForm$Hidden;");
+}
+
+static void end_constants(struct file *f, unsigned object)
+{
+    f->at[COUNT_AT] = (uint8_t)(f->constants >> 8);
+    f->at[COUNT_AT + 1] = (uint8_t)f->constants;
+    u2(f, ACC_CLASS);
+    u2(f, f->self);
+    u2(f, object);
+    u2(f, 0); /* interfaces */
+}
+
+static void annotated(struct file *f, const unsigned *types, unsigned n)
+{
+    u2(f, f->annotations);
+    u4(f, 2 + 4 * n);
+    u2(f, n);
+    for (unsigned i = 0; i < n; i++) {
+        u2(f, types[i]);
+        u2(f, 0); /* values */
+    }
+}
+
+/* If an exception leaves a probe, the program must not see the probe in the stack trace. */
+static void hide(struct file *f)
+{
+    annotated(f, f->hidden, HPX_ARRAY_LEN(f->hidden));
+}
+
+static void method(struct file *f, unsigned access, unsigned name, unsigned type, unsigned stack, unsigned locals, const uint8_t *code,
+                   size_t n)
+{
+    u2(f, access);
+    u2(f, name);
+    u2(f, type);
+    u2(f, 2); /* attributes */
+    hide(f);
+    u2(f, f->code);
+    u4(f, 12 + n);
+    u2(f, stack);
+    u2(f, locals);
+    u4(f, n);
+    bytes(f, code, n);
+    u2(f, 0); /* handlers */
+    u2(f, 0); /* attributes */
+}
+
+#define HI(v) (uint8_t)((v) >> 8)
+#define LO(v) (uint8_t)(v)
+
+static void calibrate(struct file *f, unsigned name, unsigned enter, unsigned leave)
+{
+    const uint8_t code[] = {
+        0x1a,                             /*  0 iload_0 */
+        0x9e, 0,    17,                   /*  1 ifle 18 */
+        0x04, 0xb8, HI(enter), LO(enter), /*  4 iconst_1; invokestatic */
+        0x04, 0xb8, HI(leave), LO(leave), /*  8 iconst_1; invokestatic */
+        0x84, 0,    0xff,                 /* 12 iinc 0 -1 */
+        0xa7, 0xff, 0xf1,                 /* 15 goto 0 */
+        0xb1                              /* 18 return */
+    };
+    method(f, ACC_STATIC, name, f->int_void, 1, 1, code, sizeof code);
+}
+
+size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX])
+{
+    struct file f;
+    begin(&f, to, HPROFX_BCI_TRACKER);
+    unsigned object = class_of(&f, "java/lang/Object"), run = utf8(&f, HPX_TRACKER_CALIBRATE);
+    const struct {
+        unsigned name, type;
+    } natives[] = {{utf8(&f, "enter"), f.int_void},
+                   {utf8(&f, "exit"), f.int_void},
+                   {utf8(&f, "thrown"), f.int_void},
+                   {utf8(&f, "alloc"), f.int_void},
+                   {utf8(&f, "array"), utf8(&f, "(II)V")},
+                   {utf8(&f, "multi"), utf8(&f, "(Ljava/lang/Object;I)V")},
+                   {utf8(&f, "object"), utf8(&f, "(Ljava/lang/Object;)V")}};
+    unsigned enter = member(&f, METHOD, f.self, natives[0].name, f.int_void),
+             leave = member(&f, METHOD, f.self, natives[1].name, f.int_void);
+    end_constants(&f, object);
+    u2(&f, 0); /* fields */
+    u2(&f, (unsigned)HPX_ARRAY_LEN(natives) + 1);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(natives); i++) {
+        u2(&f, ACC_PUBLIC | ACC_STATIC | ACC_NATIVE);
+        u2(&f, natives[i].name);
+        u2(&f, natives[i].type);
+        u2(&f, 1); /* attribute */
+        hide(&f);
+    }
+    calibrate(&f, run, enter, leave);
+    u2(&f, 0); /* attributes */
+    return f.n;
+}
+
+static void probe(struct file *f, unsigned name, unsigned target, unsigned entry, unsigned link, unsigned native)
+{
+    const uint8_t code[] = {
+        0xb2, HI(entry),  LO(entry),              /*  0 getstatic */
+        0xc6, 0,          16,                     /*  3 ifnull 19 */
+        0x14, HI(target), LO(target),             /*  6 ldc2_w */
+        0x1a, 0xb2,       HI(entry),  LO(entry),  /*  9 iload_0; getstatic */
+        0xb8, HI(link),   LO(link),               /* 13 invokestatic */
+        0x99, 0,          7,                      /* 16 ifeq 23 */
+        0x1a, 0xb8,       HI(native), LO(native), /* 19 iload_0; invokestatic */
+        0xb1                                      /* 23 return */
+    };
+    method(f, ACC_PUBLIC | ACC_STATIC, name, f->int_void, 4, 1, code, sizeof code);
+}
+
+static void test(struct file *f, unsigned name, unsigned type, unsigned target, unsigned link)
+{
+    const uint8_t code[] = {
+        0x14, HI(target), LO(target), /* ldc2_w */
+        0x1a, 0x2b,                   /* iload_0; aload_1 */
+        0xb8, HI(link),   LO(link),   /* invokestatic */
+        0xac                          /* ireturn */
+    };
+    method(f, ACC_STATIC, name, type, 4, 2, code, sizeof code);
+}
+
+struct forward {
+    unsigned name, type, native;
+    bool object, id; /* parameters: an object if `object`, else an int; then an int if `id` */
+};
+
+/* A probe that no downcall can do: passes its arguments on to the native. */
+static void forward(struct file *f, const struct forward *w)
+{
+    const uint8_t code[] = {
+        w->object ? 0x2a : 0x1a, /* aload_0, iload_0 */
+        w->id ? 0x1b : 0x00,     /* iload_1, nop */
+        0xb8,
+        HI(w->native),
+        LO(w->native), /* invokestatic */
+        0xb1           /* return */
+    };
+    method(f, ACC_PUBLIC | ACC_STATIC, w->name, w->type, 2, 2, code, sizeof code);
+}
+
+static void entry_field(struct file *f, unsigned name, unsigned type, unsigned stable)
+{
+    u2(f, ACC_STATIC);
+    u2(f, name);
+    u2(f, type);
+    u2(f, 1); /* attribute */
+    annotated(f, &stable, 1);
+}
+
+size_t hpx_tracker_class_downcalls(uint8_t to[static HPX_TRACKER_CLASS_MAX], const struct hpx_tracker_targets *targets)
+{
+    struct file f;
+    begin(&f, to, HPX_TRACKER_DOWN);
+    const uint64_t targets_of[] = {targets->enter, targets->exit, targets->thrown, targets->alloc};
+    const unsigned names[] = {utf8(&f, "enter"), utf8(&f, "exit"), utf8(&f, "thrown"), utf8(&f, "alloc")};
+    unsigned object = class_of(&f, "java/lang/Object"), natives = class_of(&f, HPROFX_BCI_TRACKER);
+    unsigned handle = class_of(&f, "java/lang/invoke/MethodHandle");
+    unsigned entry_name = utf8(&f, HPX_TRACKER_ENTRY), entry_type = utf8(&f, "Ljava/lang/Object;");
+    unsigned entry = member(&f, FIELD, f.self, entry_name, entry_type);
+    unsigned stable = utf8(&f, "Ljdk/internal/vm/annotation/Stable;");
+    unsigned link_name = utf8(&f, "linkToNative"), link = member(&f, METHOD, handle, link_name, utf8(&f, "(JILjava/lang/Object;)I"));
+    unsigned test_name = utf8(&f, HPX_TRACKER_TEST), test_type = utf8(&f, "(ILjava/lang/Object;)I"), test_target = wide(&f, targets->test);
+    unsigned run = utf8(&f, HPX_TRACKER_CALIBRATE), target[HPX_ARRAY_LEN(names)], native[HPX_ARRAY_LEN(names)], own[HPX_ARRAY_LEN(names)];
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        target[i] = wide(&f, targets_of[i]);
+        native[i] = member(&f, METHOD, natives, names[i], f.int_void);
+        own[i] = member(&f, METHOD, f.self, names[i], f.int_void);
+    }
+    struct forward forwards[] = {{utf8(&f, "array"), utf8(&f, "(II)V"), 0, false, true},
+                                 {utf8(&f, "multi"), utf8(&f, "(Ljava/lang/Object;I)V"), 0, true, true},
+                                 {utf8(&f, "object"), utf8(&f, "(Ljava/lang/Object;)V"), 0, true, false}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(forwards); i++) {
+        forwards[i].native = member(&f, METHOD, natives, forwards[i].name, forwards[i].type);
+    }
+    end_constants(&f, object);
+    u2(&f, 1);
+    entry_field(&f, entry_name, entry_type, stable);
+    u2(&f, (unsigned)(HPX_ARRAY_LEN(names) + HPX_ARRAY_LEN(forwards)) + 2);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        probe(&f, names[i], target[i], entry, link, native[i]);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(forwards); i++) {
+        forward(&f, &forwards[i]);
+    }
+    test(&f, test_name, test_type, test_target, link);
+    calibrate(&f, run, own[0], own[1]);
+    u2(&f, 0); /* attributes */
+    return f.n;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tracker_class.h: builds the class files that probes call. No JVM, no state; any thread.
+ *
+ * Every method is annotated as hidden, so HotSpot leaves it out of the stack traces that the program sees. */
+#ifndef HPX_TRACKER_CLASS_H
+#define HPX_TRACKER_CLASS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HPX_TRACKER_CLASS_MAX 2048
+/* This package alone may call MethodHandle.linkToNative. java.base exports it, and every module reads java.base. */
+#define HPX_TRACKER_DOWN "java/lang/invoke/HprofxTracker"
+
+/* Names of the field and of the methods other than the probes. */
+#define HPX_TRACKER_ENTRY     "entry"
+#define HPX_TRACKER_TEST      "test"
+#define HPX_TRACKER_CALIBRATE "calibrate"
+
+/* Addresses of C functions int32_t (*)(int32_t) that return 0 if done, else the native must do the work. Address 0: no probe of that name
+ * is called. */
+struct hpx_tracker_targets {
+    uint64_t enter, exit, thrown, alloc;
+    uint64_t test;
+};
+
+/* Writes this class and returns its length in bytes. Version 49: it needs no stack map frames.
+ * public final synthetic class hprofx/Tracker {
+ *     public static native void enter(int), exit(int), thrown(int), alloc(int), array(int, int), multi(Object, int), object(Object);
+ *     static void calibrate(int n) { for (; n > 0; n--) { enter(1); exit(1); } }
+ * } */
+size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
+
+/* Writes this class, likewise.
+ * public final synthetic class java/lang/invoke/HprofxTracker {
+ *     @Stable static Object entry;
+ *     public static void enter(int m) {
+ *         if (entry == null || MethodHandle.linkToNative(targets.enter, m, entry) != 0) { hprofx.Tracker.enter(m); }
+ *     }
+ *     ... exit, thrown, alloc
+ *     public static void array(int length, int site) { hprofx.Tracker.array(length, site); }
+ *     ... multi, object
+ *     static int test(int m, Object entry) { return MethodHandle.linkToNative(targets.test, m, entry); }
+ *     static void calibrate(int n)
+ * } */
+size_t hpx_tracker_class_downcalls(uint8_t to[static HPX_TRACKER_CLASS_MAX], const struct hpx_tracker_targets *targets);
+
+#endif

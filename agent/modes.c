@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* modes.c: the list of modes.h. */
+#include "modes.h"
+#include "calls_mode.h"
+#include "samples.h"
+#include "sites.h"
+
+const struct hpx_mode *const hpx_modes[] = {&hpx_sites_mode, &hpx_samples, &hpx_calls_mode, &hpx_calls_mode_old, NULL};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options.h: the option string of the command line, the environment and option files. Knows no JVM (jvmti.h is not included): tested and
+ * fuzzed alone.
+ *
+ * One table (options_table.c) feeds the parser, `help`, the manual page and the README. Rules, defaults, texts and exit codes are the
+ * original's (measured), where the original had them. Called at load, on one thread, before anything of ours runs; may allocate, reads
+ * option files, writes nothing. */
+#ifndef HPX_OPTIONS_H
+#define HPX_OPTIONS_H
+
+#include "err.h"
+#include <stdint.h>
+
+/* Bits: samples may stand beside one of the others. */
+enum hpx_cpu_mode { HPX_CPU_OFF = 0, HPX_CPU_SAMPLES = 1, HPX_CPU_TIMES = 2, HPX_CPU_OLD = 4 };
+
+/* Who takes the stacks of cpu=samples: the signal handler; a thread of ours after a signal; a thread of ours without signals. */
+enum hpx_engine { HPX_ENGINE_ASYNC, HPX_ENGINE_WALK, HPX_ENGINE_POLL };
+
+/* How cpu=times takes its times: at each call by the thread's CPU clock, or by wall time; by the signals of cpu=samples. */
+enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL, HPX_TIMES_SAMPLED };
+
+/* How heap=sites counts. */
+enum hpx_sites_how { HPX_SITES_EXACT, HPX_SITES_COUNTS, HPX_SITES_SAMPLED, HPX_SITES_OFF };
+
+struct hpx_options {
+    unsigned cpu; /* enum hpx_cpu_mode */
+    bool heap_dump, heap_sites;
+    enum hpx_sites_how sites;
+    uint64_t sample_bytes; /* allocated bytes between two samples of sites=sampled, and of what lives with sites=counts, 1 to
+                              HPX_OPT_MAX_SAMPLE */
+    bool live, gc;         /* sites: what lives is told; the garbage is collected before a dump */
+    bool monitor;
+    bool binary;     /* format=b */
+    uint32_t idsize; /* bytes of an identifier in format=b: 4 or 8 */
+    bool lineno, thread, doe, split, msa, force, verbose, gc_okay, primfields, primarrays;
+    bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
+    uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
+    uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
+    uint64_t dump_ns;     /* a dump each; 0: none, else HPX_OPT_MIN_PERIOD_NS to HPX_OPT_MAX_PERIOD_NS */
+    enum hpx_engine sampler;
+    int signal;    /* number of the signal of cpu=samples and times=sampled */
+    double cutoff; /* >= 0, inf or nan */
+    enum hpx_times times;
+    uint32_t min;  /* cpu=times leaves methods of fewer bytes alone */
+    char *include; /* malloc'ed lists of patterns.h; NULL: none */
+    char *exclude;
+    char *file;           /* malloc'ed; not expanded; the format's default name when none was given */
+    char *net;            /* malloc'ed HOST:PORT or NULL; HOST is a name, an IPv4 address, or in brackets any address */
+    bool net_wait;        /* nobody needs to listen at start */
+    bool allow_exit;      /* the peer of `net` may end the program */
+    bool heap_by_default; /* nobody asked for cpu, heap or monitor */
+    char *given;          /* malloc'ed: the sources joined by commas in the order taken, as the person wrote them */
+};
+
+#define HPX_OPT_MAX_DEPTH  2048u
+#define HPX_OPT_MAX_SAMPLE (UINT64_C(1) << 30) /* JVMTI takes an int */
+#define HPX_OPT_MAX_RTSIG  27 /* signal=RTMIN+N: the JDK wakes blocked I/O by RTMIN+28 (SIGRTMAX-2), others have what is behind */
+/* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
+#define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
+
+/* A dump takes a look at all that was ever sampled, and stays in the file: more of them leave a program that serves them. */
+#define HPX_OPT_MIN_PERIOD_NS UINT64_C(100000000)
+#define HPX_OPT_MAX_PERIOD_NS (1000u * HPX_OPT_MAX_INTERVAL_NS)
+
+/* Sources are taken in this order, the later wins: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS (both read by the caller, NULL: not set), command
+ * line (may be NULL). An option file (@NAME) counts as a source of its own at its place. `help` is known only as the whole command line;
+ * the environment is not looked at then. 0; -HPX_E_OPT: err->msg is the text behind "HPROF ERROR: ", without controls but for '\n' between
+ * lines ("\nhprofx: did you mean NAME?"); -HPX_E_NOMEM. On an error *o holds nothing. */
+int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, const char *hprofx_options, const char *command_line,
+                      struct hpx_err *err);
+/* A mode that this version does not bring: 0, or -HPX_E_OPT with the sentence, as above. Called after parse, by the agent and by tests. */
+int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err);
+void hpx_options_fini(struct hpx_options *o);
+/* The help text, 80 columns, made from the table. Written with `put` piece by piece. */
+void hpx_options_help(void (*put)(void *ctx, const char *s), void *ctx);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* options_table.c: every option, once. Names, values, defaults and error texts are the original's where it had them. */
+#include "options_table.h"
+
+#define YN        "y|n"
+#define AT(field) offsetof(struct hpx_options, field)
+
+/* clang-format off */
+const struct hpx_opt hpx_opts[] = {
+    {.name = "heap", .kind = HPX_OPT_HEAP, .values = "dump|sites|all", .missing = "dump|sites|all", .must = "dump|sites|all", .def = "all",
+     .what = "heap dump, allocation sites, or both",
+     .more = "dump: all objects of the heap. sites: who allocated how much, and how much of it is live. all: both. Values given one "
+             "after another in one source add up. The default applies only if none of heap, cpu and monitor is given."},
+    {.name = "cpu", .kind = HPX_OPT_CPU, .values = "samples|times|old", .missing = "y|samples|times|old", .must = "y|samples|times|old",
+     .def = "off", .what = "where the program spends CPU time",
+     .more = "samples: takes the stack of a thread whenever the thread has used another interval= of CPU time; threads that wait do not "
+             "count. y means samples. times: counts every call exactly and measures its time. old: the same calls as a table of callers "
+             "and callees, the format of the profiler before HPROF. cpu=samples,cpu=times writes both tables, as does samples with old; "
+             "of times and old the last one wins."},
+    {.name = "monitor", .kind = HPX_OPT_FLAG, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
+     .what = "contended monitors",
+     .more = "Which monitors threads waited for, how long, and where."},
+    {.name = "format", .kind = HPX_OPT_FORMAT, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
+     .what = "text (a) or binary (b) output",
+     .more = "b is refused together with cpu=times, cpu=old or monitor=y."},
+    {.name = "idsize", .kind = HPX_OPT_IDSIZE, .values = "4|8", .must = "4|8", .def = "8",
+     .what = "bytes per identifier in format=b",
+     .more = "8 is what current readers expect. 4 is what HPROF wrote, for tools that read nothing else."},
+    {.name = "file", .kind = HPX_OPT_FILE, .values = "NAME", .missing = "filename", .def = "java.hprof.txt",
+     .what = "output file; %p %t %h %% expand",
+     .more = "Relative to the working directory. The default is java.hprof.txt with format=a and java.hprof with format=b; hprofx adds "
+             "no suffix to a given name. %p is the process id, %t the start as YYYYMMDD-HHMMSS in local time, %h the host name, %% a "
+             "percent sign; any other %x stays as it is. /dev/stdout and /dev/stderr are descriptors 1 and 2. May be given once per "
+             "source, and not together with net."},
+    {.name = "net", .kind = HPX_OPT_NET, .values = "HOST:PORT", .must = "HOST:PORT, port 1..65535", .def = "off",
+     .what = "send to a socket instead of a file",
+     .more = "hprofx connects at start. An IPv6 address stands in brackets: net=[::1]:9000. May be given once per source, and not "
+             "together with file."},
+    {.name = "net-wait", .kind = HPX_OPT_FLAG, .offset = AT(net_wait), .values = YN, .must = YN, .def = "n",
+     .what = "y: start even if nothing is listening",
+     .more = "n: without a listener the program does not start. y: hprofx retries until something listens."},
+    {.name = "allow-exit", .kind = HPX_OPT_FLAG, .offset = AT(allow_exit), .values = YN, .must = YN, .def = "n",
+     .what = "let the peer of net= end the program",
+     .more = "y: the command EXIT THE VM writes a last profile and ends the program with exit code 0. n: hprofx refuses the command with "
+             "a line on stderr."},
+    {.name = "depth", .kind = HPX_OPT_DEPTH, .values = "N", .missing = "DECIMAL", .must = "decimal and >= 0", .def = "4",
+     .what = "frames per stack trace, 0 to 2048",
+     .more = "Frames beyond it, those farthest from the running method, are left out. 0: cpu=samples counts nothing; the traces of "
+             "cpu=times are empty."},
+    {.name = "interval", .kind = HPX_OPT_INTERVAL, .values = "MS", .missing = "DECIMAL", .must = "decimal and > 0", .def = "10",
+     .what = "CPU ms between samples; 0.5 is possible",
+     .more = "Milliseconds of CPU time of a thread; fractions are allowed. If the system cannot signal that often, one sample stands for "
+             "several intervals and the report names the effective interval. More than one day counts as one day."},
+    {.name = "cutoff", .kind = HPX_OPT_CUTOFF, .values = "SHARE", .missing = "DOUBLE", .must = "floating point and >= 0", .def = "0.0001",
+     .what = "smallest share listed, as a fraction",
+     .more = "Rows with a smaller share of the total are left out: 0.01 is one percent. 0 and nan list everything; more than 1 lists "
+             "nothing."},
+    {.name = "lineno", .kind = HPX_OPT_FLAG, .offset = AT(lineno), .values = YN, .must = YN, .def = "y",
+     .what = "line numbers in traces",
+     .more = "n: traces that differ only in line numbers are merged."},
+    {.name = "thread", .kind = HPX_OPT_FLAG, .offset = AT(thread), .values = YN, .must = YN, .def = "n",
+     .what = "thread numbers in traces",
+     .more = "y: traces of different threads are not merged. Some readers of HPROF text, such as gprof2dot, accept only thread=n."},
+    {.name = "doe", .kind = HPX_OPT_FLAG, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
+     .what = "write a profile at exit",
+     .more = "n: no profile at exit; profiles requested while the program runs are still written. Without any the file has only the "
+             "threads."},
+    {.name = "dump", .kind = HPX_OPT_PERIOD, .values = "TIME", .must = "a time from 100ms on: 500ms, 60s, 5m, 1h", .def = "off",
+     .what = "write a profile every TIME: 60s, 5m, 1h",
+     .more = "The same as a SIGQUIT every TIME. Without a unit TIME is in seconds; the minimum is 100ms. Every profile covers the time "
+             "since the previous one."},
+    {.name = "split", .kind = HPX_OPT_FLAG, .offset = AT(split), .values = YN, .must = YN, .def = "n",
+     .what = "one file per requested profile",
+     .more = "y: profiles requested by SIGQUIT or dump= go to NAME.1, NAME.2 and so on, each a complete file; the profile at exit goes "
+             "to NAME. n: all profiles are appended to NAME, as in HPROF; many readers take only the first."},
+    {.name = "force", .kind = HPX_OPT_FLAG, .offset = AT(force), .values = YN, .must = YN, .def = "y",
+     .what = "replace an existing file",
+     .more = "n: if NAME exists, the process id goes into the name: java.hprof.1234.txt for text (NAME.1234.txt if NAME does not end in "
+             ".txt), NAME.1234 for binary."},
+    {.name = "verbose", .kind = HPX_OPT_FLAG, .offset = AT(verbose), .values = YN, .must = YN, .def = "y",
+     .what = "messages about dumps on stderr",
+     .more = "n: only warnings, errors and losses."},
+    {.name = "sampler", .kind = HPX_OPT_SAMPLER, .values = "async|walk|poll", .must = "async|walk|poll", .def = "async",
+     .what = "how cpu=samples takes stacks",
+     .more = "async: the signal handler of the running thread calls AsyncGetCallTrace. walk: the handler notes where the thread is, and "
+             "a thread of hprofx takes the stack by JVMTI. poll: a thread of hprofx looks for threads whose CPU clock moved and takes "
+             "their stacks; there are no signals. hprofx switches to walk if AsyncGetCallTrace is missing or fails, and to poll if the "
+             "system refuses timers."},
+    {.name = "signal", .kind = HPX_OPT_SIGNAL, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
+     .what = "sampling signal, as PROF or RTMIN+3",
+     .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 27; the prefix SIG is allowed. A "
+             "signal that hprofx did not send goes to the handler that was installed before."},
+    {.name = "include", .kind = HPX_OPT_PATTERNS, .offset = AT(include), .values = "PATTERN", .must = "class or package names with ':' between", .def = "all",
+     .what = "classes that cpu=times counts",
+     .more = "Java names separated by ':'; '*' stands for any characters. A name without '*' is a class with its nested classes, or a "
+             "package with all packages below it: include=com.acme:*.OrderService. The time of an excluded method counts for its caller."},
+    {.name = "exclude", .kind = HPX_OPT_PATTERNS, .offset = AT(exclude), .values = "PATTERN", .must = "class or package names with ':' between", .def = "none",
+     .what = "classes that cpu=times leaves out",
+     .more = "The same syntax as include=; exclude= wins over include=."},
+    {.name = "min", .kind = HPX_OPT_MIN, .values = "BYTES", .must = "decimal and 0..65535", .def = "0",
+     .what = "shortest method that cpu=times counts",
+     .more = "In bytes of bytecode. The time of shorter methods counts for their callers; the report has their number."},
+    {.name = "times", .kind = HPX_OPT_TIMES, .values = "cpu|wall|sampled", .must = "cpu|wall|sampled", .def = "cpu",
+     .what = "clock of cpu=times",
+     .more = "cpu: CPU time of the thread, read at every entry and exit. wall: real time including waits, as in HPROF. sampled: no clock "
+             "is read at a call; the sampling signal charges every interval= of CPU time to the method that is running. Counts are "
+             "exact, times are statistical, and a call costs less. sampled needs signals: with sampler=poll, or if the system refuses "
+             "timers, times=cpu is used."},
+    {.name = "sites", .kind = HPX_OPT_SITES, .values = "HOW", .must = "exact|counts|sampled|none", .def = "exact",
+     .what = "exact, counts, sampled or none",
+     .more = "exact: every allocation, with its stack. counts: every allocation of the program's code, by method and line, at the cost of a probe; "
+             "what is live is estimated from samples. sampled: one allocation every sample= bytes, chosen at random; the tables hold estimates, at a "
+             "cost fit for production. none: no allocation is counted; refused together with heap=sites."},
+    {.name = "sample", .kind = HPX_OPT_SAMPLE, .values = "SIZE", .must = "a size from 1 to 1g: 4096, 64k, 1m", .def = "512k",
+     .what = "bytes between samples of sites=sampled",
+     .more = "Average number of bytes that a thread allocates between two samples: a number, or a number with k, m or g. Implies "
+             "sites=sampled unless sites=counts is given before it."},
+    {.name = "live", .kind = HPX_OPT_FLAG, .offset = AT(live), .values = YN, .must = YN, .def = "y",
+     .what = "live objects in allocation sites",
+     .more = "n: heap=sites counts what was allocated, not what is live. Costs less time and memory."},
+    {.name = "gc", .kind = HPX_OPT_FLAG, .offset = AT(gc), .values = YN, .must = YN, .def = "n",
+     .what = "collect garbage before every dump",
+     .more = "n: the live objects of heap=sites are those of the last collection."},
+    {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
+     .what = "primitive fields in heap dumps",
+     .more = "n: their values are written as 0."},
+    {.name = "primarrays", .kind = HPX_OPT_FLAG, .offset = AT(primarrays), .values = YN, .must = YN, .def = "y",
+     .what = "primitive arrays in heap dumps",
+     .more = "n: they are written with length 0."},
+
+    {.name = "msa", .kind = HPX_OPT_FLAG, .offset = AT(msa), .values = YN, .must = YN, .def = "n",
+     .what = "Solaris only", .no_effect = true},
+    {.name = "gc_okay", .kind = HPX_OPT_FLAG, .offset = AT(gc_okay), .values = YN, .must = YN, .def = "n",
+     .what = "obsolete", .no_effect = true},
+    {.name = "coredump", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "a core file on errors", .no_effect = true},
+    {.name = "errorexit", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "exit on errors", .no_effect = true},
+    {.name = "pause", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "wait for a debugger at start", .no_effect = true},
+    {.name = "debug", .kind = HPX_OPT_IGNORED_FLAG, .values = YN, .must = YN, .def = "n",
+     .what = "internal checks", .no_effect = true},
+    {.name = "logflags", .kind = HPX_OPT_IGNORED_NUMBER, .values = "N", .must = "numeric", .def = "0",
+     .what = "internal logs", .no_effect = true},
+    {.name = "debugflags", .kind = HPX_OPT_IGNORED_NUMBER, .values = "N", .must = "numeric", .def = "0",
+     .what = "internal debugging aids", .no_effect = true},
+    {.name = "X", .kind = HPX_OPT_IGNORED_NUMBER, .values = "N", .must = "numeric", .def = "0",
+     .what = "experiments", .no_effect = true},
+
+    {.name = "exitpause", .kind = HPX_OPT_REMOVED, .must = "The exitpause option was removed, use -XX:OnError='cmd %%p'"},
+    {.name = "precrash", .kind = HPX_OPT_REMOVED, .must = "The precrash option was removed, use -XX:OnError='precrash -p %%p'"},
+};
+/* clang-format on */
+const size_t hpx_opts_len = HPX_ARRAY_LEN(hpx_opts);
+
+const struct hpx_opt_mode_info hpx_opt_modes[HPX_MODE_COUNT] = {
+    [HPX_MODE_CPU_SAMPLES] = {"cpu=samples", true},
+    [HPX_MODE_CPU_TIMES] = {"cpu=times", true},
+    [HPX_MODE_CPU_OLD] = {"cpu=old", true},
+    [HPX_MODE_HEAP_ALL] = {"heap=all", false},
+    [HPX_MODE_HEAP_DUMP] = {"heap=dump", false},
+    [HPX_MODE_HEAP_SITES] = {"heap=sites", true},
+    [HPX_MODE_MONITOR] = {"monitor=y", false},
+    [HPX_MODE_FORMAT_B] = {"format=b", true},
+    [HPX_MODE_NET] = {"net=", true},
+};

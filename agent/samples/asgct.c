@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* asgct.c: AsyncGetCallTrace and its remedies.
+ *
+ * AsyncGetCallTrace gives up where it cannot parse the top frame: the pc at the entry or return of compiled code, in a stub that pushed a
+ * register, in an interpreter frame being built, in the VM below a call whose anchor is not complete. Each remedy pretends that the
+ * innermost frame has returned (return address at sp, at sp + 8, or behind the frame pointer, followed while it leads through native
+ * frames) and asks again. Only an address in live code is accepted: HotSpot ends the process when it is asked about a method that was
+ * made a zombie, and dead words of a stack are full of them. */
+#include "asgct.h"
+#include "codemap.h"
+#include "guard.h"
+#include <dlfcn.h>
+#include <jvmti.h>
+#include <string.h>
+#include <ucontext.h>
+
+/* Layout of HotSpot's forte.cpp, the caller's side; AsyncGetCallTrace has no header. */
+struct call_trace {
+    void *env;
+    jint num_frames;
+    struct hpx_ev_frame *frames;
+};
+
+static void (*async_get_call_trace)(struct call_trace *, jint, void *);
+
+int hpx_asgct_init(struct hpx_err *err)
+{
+    void *sym = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
+    if (sym == NULL) {
+        void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+        sym = jvm ? dlsym(jvm, "AsyncGetCallTrace") : NULL;
+    }
+    if (sym == NULL) {
+        return hpx_err_set(err, HPX_E_VM, "this JVM has no AsyncGetCallTrace");
+    }
+    memcpy(&async_get_call_trace, &sym, sizeof sym); /* ISO C has no cast from object to function pointer */
+    return 0;
+}
+
+static int ask(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uint32_t depth, void *context)
+{
+    struct call_trace t = {w->env, 0, frames};
+    async_get_call_trace(&t, (jint)depth, context);
+    return t.num_frames;
+}
+
+static int cause(int code)
+{
+    return code > -(int)HPX_UNKNOWN_THREAD_ENDED && code <= 0 ? code : -(int)HPX_UNKNOWN_OTHER;
+}
+
+#if defined(__x86_64__)
+
+#define HOPS 48 /* frames that the frame pointer is followed through */
+#define ASKS 6  /* of them, those that are asked for */
+
+struct registers {
+    uintptr_t pc, sp, fp;
+};
+
+static void load(const ucontext_t *u, struct registers *r)
+{
+    r->pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+    r->sp = (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+    r->fp = (uintptr_t)u->uc_mcontext.gregs[REG_RBP];
+}
+
+static void store(ucontext_t *u, const struct registers *r)
+{
+    u->uc_mcontext.gregs[REG_RIP] = (greg_t)r->pc;
+    u->uc_mcontext.gregs[REG_RSP] = (greg_t)r->sp;
+    u->uc_mcontext.gregs[REG_RBP] = (greg_t)r->fp;
+}
+
+static uintptr_t word(uintptr_t at)
+{
+    return *(const uintptr_t *)at;
+}
+
+/* The return address lies `up` words above sp: the pc is at an entry or return, or in a stub that pushed the frame pointer. */
+static bool pop(const struct hpx_asgct *w, const struct registers *now, unsigned up, struct registers *r)
+{
+    uintptr_t at = now->sp + up * sizeof(uintptr_t);
+    if ((now->sp & 7) || at + 8 > w->stack_end) {
+        return false;
+    }
+    *r = (struct registers){word(at), at + 8, up == 0 ? now->fp : word(now->sp)};
+    return hpx_codemap_known(r->pc);
+}
+
+/* One frame up the chain of frame pointers. */
+static bool hop(const struct hpx_asgct *w, struct registers *r)
+{
+    if ((r->fp & 7) || r->fp < r->sp || r->fp > w->stack_end - 16) {
+        return false;
+    }
+    *r = (struct registers){word(r->fp + 8), r->fp + 16, word(r->fp)};
+    return true;
+}
+
+/* One try: pretends to be at r. The frames go where the skipped one can be put in front. */
+static int ask_at(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r)
+{
+    store(u, r);
+    return ask(w, frames + 1, w->depth, u);
+}
+
+/* Compiled code in the middle of a method: an intrinsic has pushed a word or two (String.compareTo does), or there is no debug information
+ * at the pc; the frame is complete, so any near place of the same method that has some will do. */
+static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was, uint64_t owner)
+{
+    static const int16_t offsets[] = {8, -8, 24, -24, 64, -64, 160, -160, 400, -400, 1000, -1000};
+    for (unsigned pushed = 1; pushed <= 2; pushed++) {
+        struct registers r = *was;
+        r.sp += pushed * sizeof(uintptr_t);
+        store(u, &r);
+        int n = ask(w, frames, w->depth, u);
+        if (n > 0) {
+            return n;
+        }
+    }
+    for (size_t k = 0; k < HPX_ARRAY_LEN(offsets); k++) {
+        struct registers r = *was;
+        r.pc = was->pc + (uintptr_t)(intptr_t)offsets[k];
+        if (hpx_codemap_owner(r.pc) == owner) {
+            store(u, &r);
+            int n = ask(w, frames, w->depth, u);
+            if (n > 0) {
+                return n;
+            }
+        }
+    }
+    return 0;
+}
+
+/* The same return address with the stack pointers that a caller may have left: as it is, with words pushed for a stub, or (the callee was
+ * entered from compiled code through an adapter that moved the arguments) as the interpreter keeps it. */
+static int ask_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r, uintptr_t sender_sp)
+{
+    uintptr_t sps[] = {r->sp, sender_sp, r->sp + 8, r->sp + 16};
+    for (size_t k = 0; k < HPX_ARRAY_LEN(sps); k++) {
+        struct registers at = {r->pc, sps[k], r->fp};
+        if ((at.sp & 7) == 0 && at.sp >= r->sp && at.sp < w->stack_end) {
+            int n = ask_at(w, frames, u, &at);
+            if (n > 0) {
+                return n;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Native code below Java code, or a stub: the first caller that can be walked. */
+static int ask_callers(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
+{
+    struct registers r = *was;
+    for (int hops = 0, asked = 0; hops < HOPS && asked < ASKS; hops++) {
+        uintptr_t fp = r.fp;
+        if (!hop(w, &r)) {
+            break;
+        }
+        if (hpx_codemap_known(r.pc)) {
+            int n = ask_caller(w, frames, u, &r, word(fp - 8));
+            if (n > 0) {
+                return n;
+            }
+            asked++;
+        }
+    }
+    return 0;
+}
+
+/* Puts the method that owns the original pc on top of n frames at frames + 1: its time must not go to its caller. */
+static int with_owner(const struct hpx_asgct *w, struct hpx_ev_frame *frames, int n, uint64_t owner)
+{
+    if (owner == 0) {
+        memmove(frames, frames + 1, (size_t)n * sizeof *frames);
+        return n;
+    }
+    frames[0] = (struct hpx_ev_frame){-1, 0, owner};
+    return n < (int)w->depth ? n + 1 : (int)w->depth;
+}
+
+static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+{
+    struct registers was, r;
+    load(u, &was);
+    if (was.sp < w->stack_low || was.sp >= w->stack_end) {
+        return first; /* on a stack that is not the thread's own: its bounds are not known */
+    }
+    uint64_t owner = hpx_codemap_owner(was.pc);
+    int n = 0, near = 0;
+    for (unsigned up = 0; up < 2 && n <= 0 && hpx_codemap_known(was.pc); up++) {
+        n = pop(w, &was, up, &r) ? ask_at(w, frames, u, &r) : 0;
+    }
+    if (n <= 0 && owner != 0) {
+        near = ask_near(w, frames, u, &was, owner);
+    }
+    if (n <= 0 && near <= 0) {
+        n = ask_callers(w, frames, u, &was);
+    }
+    store(u, &was);
+    return near > 0 ? near : n > 0 ? with_owner(w, frames, n, owner) : first;
+}
+
+#else
+
+struct registers {
+    char none;
+};
+
+static void load(const ucontext_t *u, struct registers *r)
+{
+    (void)u, (void)r;
+}
+
+static void store(ucontext_t *u, const struct registers *r)
+{
+    (void)u, (void)r;
+}
+
+/* No remedies where none was measured: the cause is counted and shown. */
+static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+{
+    (void)w, (void)frames, (void)u;
+    return first;
+}
+
+#endif
+
+int hpx_asgct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context)
+{
+    struct hpx_asgct w = {env, 0, 0, depth};
+    return ask(&w, frames, depth, context);
+}
+
+struct walk {
+    const struct hpx_asgct *w;
+    struct hpx_ev_frame *frames;
+    void *context;
+    bool *retried;
+};
+
+static int walk(void *arg)
+{
+    const struct walk *k = arg;
+    int n = ask(k->w, k->frames, k->w->depth, k->context);
+    /* the other causes are no matter of the registers: outside Java code the VM walks from its own anchor, whatever they say */
+    if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
+        n = retry(k->w, k->frames, k->context, n);
+        *k->retried = n > 0;
+    }
+    return n > 0 ? n : cause(n);
+}
+
+int hpx_asgct_walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
+{
+    *retried = false;
+    if (hpx_guard_tripped()) {
+        return -(int)HPX_UNKNOWN_FAULT;
+    }
+    struct registers was;
+    load(context, &was);
+    int n = hpx_guard_run_sig(t, walk, &(struct walk){w, frames, context, retried}, -(int)HPX_UNKNOWN_FAULT);
+    if (n == -(int)HPX_UNKNOWN_FAULT) {
+        store(context, &was); /* a remedy had changed them */
+    }
+    for (int i = 0; i < n; i++) {
+        frames[i].pad = 0;
+    }
+    return n;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* guard.c: the fault handlers of guard.h. */
+#include "guard.h"
+#include "sampler.h"
+#include <pthread.h>
+#include <ucontext.h>
+
+#define FAULTS_MOST 3
+
+static atomic_uint faults; /* relaxed: a number that only grows */
+
+bool hpx_guard_tripped(void)
+{
+    return atomic_load_explicit(&faults, memory_order_relaxed) >= FAULTS_MOST;
+}
+
+#if defined(__x86_64__)
+
+static const int signals[] = {SIGSEGV, SIGBUS};
+
+static struct {
+    struct sigaction before[HPX_ARRAY_LEN(signals)]; /* the VM's; constant once `on` was seen */
+    bool on[HPX_ARRAY_LEN(signals)];
+} guard;
+
+/* SafeFetch32 and SafeFetchN load through rdi and return. They are a function of libjvm since 18 and in the later updates of 17 (rax holds
+ * the value), a generated stub before (rsi, which held the value for the failure, then moved to rax). */
+static bool is_safefetch(const uint8_t *pc)
+{
+    static const struct {
+        uint8_t n, bytes[8];
+    } loads[] = {
+        {3, {0x8b, 0x07, 0xc3}},
+        {4, {0x48, 0x8b, 0x07, 0xc3}},
+        {6, {0x8b, 0x37, 0x48, 0x8b, 0xc6, 0xc3}},
+        {7, {0x48, 0x8b, 0x37, 0x48, 0x8b, 0xc6, 0xc3}},
+    };
+    for (size_t i = 0; i < HPX_ARRAY_LEN(loads); i++) {
+        size_t k = 0;
+        while (k < loads[i].n && pc[k] == loads[i].bytes[k]) { /* no further than it matches: the next byte may be on no page */
+            k++;
+        }
+        if (k == loads[i].n) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A jump through a bad pointer faults at a pc that cannot be read. */
+static bool pc_readable(uintptr_t pc, uintptr_t address)
+{
+    return pc != address && pc >= 4096 && pc < (1ull << 47);
+}
+
+static bool ours(const struct hpx_sample_thread *t, const siginfo_t *si, const ucontext_t *u)
+{
+    if (t == NULL || atomic_load_explicit(&t->guard, memory_order_relaxed) == NULL || si->si_code <= 0) {
+        return false; /* no walk, or a signal sent by kill or raise */
+    }
+    uintptr_t pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+    return !(pc_readable(pc, (uintptr_t)si->si_addr) && is_safefetch((const uint8_t *)pc));
+}
+
+static void pass_to_vm(int i, siginfo_t *si, void *context)
+{
+    const struct sigaction *vm = &guard.before[i];
+    if (vm->sa_flags & SA_SIGINFO) {
+        vm->sa_sigaction(signals[i], si, context);
+    } else {
+        vm->sa_handler(signals[i]);
+    }
+}
+
+static void on_fault(int sig, siginfo_t *si, void *context)
+{
+    struct hpx_sample_thread *t = hpx_sample_self;
+    const ucontext_t *u = context;
+    if (!ours(t, si, u)) {
+        pass_to_vm(sig == signals[0] ? 0 : 1, si, context);
+        return;
+    }
+    sigjmp_buf *back = atomic_load_explicit(&t->guard, memory_order_relaxed);
+    atomic_store_explicit(&t->guard, NULL, memory_order_relaxed);
+    pthread_sigmask(SIG_SETMASK, &u->uc_sigmask, NULL); /* the kernel set the VM's mask, which is full, for this handler */
+    siglongjmp(*back, 1);
+}
+
+void hpx_guard_install(void)
+{
+    for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
+        struct sigaction sa;
+        if (sigaction(signals[i], NULL, &guard.before[i]) != 0 || guard.before[i].sa_handler == SIG_DFL ||
+            guard.before[i].sa_handler == SIG_IGN) {
+            continue;
+        }
+        sa = guard.before[i];
+        sa.sa_sigaction = on_fault;
+        sa.sa_flags |= SA_SIGINFO;
+        guard.on[i] = sigaction(signals[i], &sa, NULL) == 0;
+    }
+}
+
+void hpx_guard_remove(void)
+{
+    for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
+        struct sigaction now;
+        if (guard.on[i] && sigaction(signals[i], NULL, &now) == 0 && now.sa_sigaction == on_fault) {
+            sigaction(signals[i], &guard.before[i], NULL);
+        }
+    }
+}
+
+int hpx_guard_run_sig(struct hpx_sample_thread *t, int (*body)(void *arg), void *arg, int otherwise)
+{
+    sigjmp_buf back; /* without the signal mask, which would cost a system call per sample */
+    if (sigsetjmp(back, 0) != 0) {
+        if (atomic_fetch_add_explicit(&faults, 1, memory_order_relaxed) + 1 == FAULTS_MOST) {
+            hpx_sampler_distrust_sig("AsyncGetCallTrace faulted three times");
+        }
+        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+        return otherwise;
+    }
+    atomic_store_explicit(&t->guard, &back, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    int n = body(arg);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&t->guard, NULL, memory_order_relaxed);
+    return n;
+}
+
+#else
+
+void hpx_guard_install(void)
+{
+}
+
+void hpx_guard_remove(void)
+{
+}
+
+int hpx_guard_run_sig(struct hpx_sample_thread *t, int (*body)(void *arg), void *arg, int otherwise)
+{
+    (void)t, (void)otherwise;
+    return body(arg);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sample_thread.h: a thread's state in cpu=samples; its ring holds stacks. */
+#ifndef HPX_SAMPLE_THREAD_H
+#define HPX_SAMPLE_THREAD_H
+
+#include "event.h"
+#include "ticks.h"
+#include <setjmp.h>
+
+#define HPX_ASKS 16u /* most signals of a thread that wait for a stack */
+
+struct hpx_sample_thread {
+    struct hpx_mode_thread s; /* first */
+    struct hpx_ticker tick;   /* also holds the clock of a polled thread */
+    /* stack_thread.c */
+    int32_t slot;           /* in its list; -1: not listed. Constant once listed */
+    bool handed_over;       /* under the list's lock: the handler no longer writes the ring */
+    atomic_bool polled;     /* release: hpx_stack_thread_poll(); acquire: poll_due(), hpx_stack_thread_flush(). Covers the clock's phase */
+    _Atomic uint32_t asked; /* release: the handler; acquire: whoever may write the ring. Counts the signals noted in `asks` */
+    _Atomic uint32_t taken; /* release: whoever may write the ring; acquire: the handler. Counts those of them that became samples */
+    struct hpx_ask {
+        uintptr_t pc;
+        uint64_t weight;
+    } asks[HPX_ASKS];
+    _Atomic uint64_t pending;    /* relaxed: intervals whose signals found `asks` full */
+    _Atomic(sigjmp_buf *) guard; /* guard.c: relaxed, the owner and its handlers: where to continue after a fault; NULL: no walk */
+    /* stacks.c: the ring's producer's */
+    uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
+    struct hpx_ev_hash slots[HPX_SLOTS]; /* the stack that each slot names (event.h) */
+};
+
+/* State of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
+extern __thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sampler.c: chooses and changes the engine that takes the stacks. */
+#include "sampler.h"
+#include "asgct.h"
+#include "guard.h"
+#include "inlines.h"
+#include "log.h"
+#include "other_agents.h"
+#include "samples.h"
+#include "stack_thread.h"
+#include "stacks.h"
+#include "vm.h"
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define TESTED  16 /* frames of the self-test */
+#define FAULTED INT_MIN
+
+/* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
+#define RING_HOLDS_NS (100ull * 1000 * 1000)
+#define RING_LEAST    16384u
+#define RING_MOST     (256u << 10)
+
+__thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
+
+static struct {
+    bool zero; /* faults of its SafeFetch cannot be recognised; constant after init */
+    atomic_bool said_timer, said_polled;
+    _Atomic int engine;                /* enum hpx_engine; seq_cst: distrust; seq_cst: tick_sig() inside in_handler. Who may write a ring */
+    _Atomic(const char *) left_to_say; /* release: distrust_sig(); acquire: look() */
+    struct {
+        void *env;
+        struct hpx_ev_frame frames[TESTED + 1];
+        volatile int code; /* the handler's answer to the same thread */
+    } test;
+} sampler = {.test.code = 0};
+
+bool hpx_sampler_takes_stacks(void)
+{
+    return hpx_session.opt.depth > 0;
+}
+
+static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
+{
+    uint32_t depth = hpx_stacks_depth(t);
+    struct hpx_ev_frame *frames = depth > 0 ? hpx_stacks_reserve(t, depth + 1, weight) : NULL;
+    if (frames == NULL) {
+        return;
+    }
+    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth};
+    bool retried;
+    int n = hpx_asgct_walk_sig(t, &w, frames, context, &retried);
+    if (retried) {
+        hpx_count(&t->s.base.counters, HPX_C_RETRIED, 1);
+    }
+    hpx_stacks_commit(t, frames, n, weight);
+}
+
+static uintptr_t pc_of(const void *context)
+{
+    const ucontext_t *u = context;
+#if defined(__x86_64__)
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)u->uc_mcontext.pc;
+#else
+    (void)u;
+    return 0; /* the leaf stays as the sampling thread finds it */
+#endif
+}
+
+void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
+{
+    struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)s;
+    if (!hpx_sampler_takes_stacks()) {
+        return;
+    }
+    if (atomic_load_explicit(&sampler.engine, memory_order_seq_cst) != HPX_ENGINE_ASYNC) { /* partner: hpx_sampler_distrust() */
+        if (weight > 0) {
+            hpx_stack_thread_ask_sig(t, pc_of(context), weight);
+        }
+    } else if (atomic_load_explicit(&t->s.base.busy, memory_order_relaxed)) {
+        hpx_count(&t->s.base.counters, HPX_C_LOST_NESTED, weight);
+    } else if (weight > 0) {
+        atomic_store_explicit(&t->s.base.busy, 1, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst);
+        sample_async(t, context, weight);
+        atomic_signal_fence(memory_order_seq_cst);
+        atomic_store_explicit(&t->s.base.busy, 0, memory_order_relaxed);
+    }
+}
+
+static int ask_sig(void *context)
+{
+    return hpx_asgct_ask_sig(sampler.test.env, sampler.test.frames, TESTED, context);
+}
+
+static void test_sig(void *context)
+{
+    struct hpx_sample_thread *t = hpx_sample_self;
+    sampler.test.code = t != NULL ? hpx_guard_run_sig(t, ask_sig, context, FAULTED) : ask_sig(context);
+}
+
+static void poll_instead(struct hpx_sample_thread *t)
+{
+    struct hpx_err err = {0};
+    if (hpx_stack_thread_start(&err) != 0 || !hpx_stack_thread_poll(t)) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
+        hpx_warn_once(&sampler.said_polled, "cpu=samples: a thread is not sampled: %s", err.msg[0] ? err.msg : "no memory");
+    }
+}
+
+void hpx_sampler_untimed(struct hpx_mode_thread *state, int why)
+{
+    struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)state;
+    if (!hpx_sampler_takes_stacks()) {
+        return;
+    }
+    if (why != 0) {
+        if (!hpx_ticks_armed()) {
+            atomic_store_explicit(&sampler.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
+        }
+        hpx_warn_once(&sampler.said_timer,
+                      "cpu=samples: cannot create a timer for a thread (%s); polling its CPU clock instead (sampler=poll)%s", strerror(why),
+                      why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
+    }
+    poll_instead(t);
+}
+
+void hpx_sampler_arm(struct hpx_sample_thread *t)
+{
+    if (!hpx_sampler_takes_stacks() && !hpx_ticks_shared()) {
+        return;
+    }
+    if (hpx_sampler_engine() == HPX_ENGINE_POLL) {
+        poll_instead(t);
+    } else {
+        hpx_ticks_arm(&t->tick);
+    }
+}
+
+void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
+{
+    struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)state;
+    hpx_stacks_again(t, hpx_stack_thread_flush(t) + weight);
+    atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
+}
+
+void hpx_sampler_flush(struct hpx_sample_thread *t)
+{
+    if (hpx_sampler_engine() != HPX_ENGINE_ASYNC || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
+        hpx_stacks_again(t, hpx_stack_thread_flush(t));
+    }
+}
+
+uint32_t hpx_sampler_ring_size(void)
+{
+    size_t one = HPX_EV_SAMPLE_BYTES(atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + 1);
+    size_t want = one * (size_t)(RING_HOLDS_NS / hpx_session.opt.interval_ns), least = 4 * one, size = RING_LEAST;
+    want = want < RING_MOST ? want : RING_MOST;
+    while (size < want || size < least) {
+        size *= 2;
+    }
+    return (uint32_t)size;
+}
+
+enum hpx_engine hpx_sampler_engine(void)
+{
+    return (enum hpx_engine)atomic_load_explicit(&sampler.engine, memory_order_relaxed);
+}
+
+const char *hpx_sampler_name(void)
+{
+    bool perf = strcmp(hpx_ticks_clock(), "perf cpu-clock") == 0;
+    switch (hpx_sampler_engine()) {
+    case HPX_ENGINE_WALK:
+        return perf ? "walk, JVMTI stacks by perf cpu-clock" : "walk, JVMTI stacks by thread CPU timer";
+    case HPX_ENGINE_POLL:
+        return "poll, JVMTI stacks by polled thread CPU clocks";
+    default:
+        return perf ? "AsyncGetCallTrace by perf cpu-clock" : "AsyncGetCallTrace by thread CPU timer";
+    }
+}
+
+/* true for the one caller that changes the engine. */
+static bool turn_to_walk(void)
+{
+    int async = HPX_ENGINE_ASYNC; /* seq_cst, partner: hpx_sampler_tick_sig(), hpx_ticks_quiesce() */
+    return atomic_compare_exchange_strong_explicit(&sampler.engine, &async, HPX_ENGINE_WALK, memory_order_seq_cst, memory_order_relaxed);
+}
+
+static void walk_from_now(const char *why)
+{
+    struct hpx_err err = {0};
+    hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
+    hpx_inlines_enable();
+    if (hpx_stack_thread_start(&err) != 0) {
+        hpx_warn("cpu=samples: %s; samples will have no stacks", err.msg);
+        return;
+    }
+    hpx_stack_thread_take_over();
+}
+
+void hpx_sampler_distrust(const char *why)
+{
+    if (turn_to_walk()) {
+        walk_from_now(why);
+    }
+}
+
+void hpx_sampler_distrust_sig(const char *why)
+{
+    if (turn_to_walk()) {
+        atomic_store_explicit(&sampler.left_to_say, why, memory_order_release); /* partner: hpx_sampler_look() */
+        hpx_aggregator_wake(&hpx_session.aggregator);
+    }
+}
+
+void hpx_sampler_look(void)
+{
+    if (atomic_load_explicit(&sampler.left_to_say, memory_order_relaxed) != NULL) {
+        walk_from_now(atomic_exchange_explicit(&sampler.left_to_say, NULL, memory_order_acquire)); /* partner: hpx_sampler_distrust_sig() */
+    }
+}
+
+/* Calls AsyncGetCallTrace as the sampler will: in the handler, on a thread that is in native code. NULL: it answered, or the signal is
+ * not ours to send here. */
+static const char *self_test(JNIEnv *env)
+{
+    sampler.test.env = env;
+    if (!hpx_ticks_test(test_sig)) {
+        return NULL;
+    }
+    int code = sampler.test.code;
+    return code == -(int)HPX_UNKNOWN_NO_CLASS_LOAD || code < -(int)HPX_UNKNOWN_SAFEPOINT || code > TESTED
+               ? "AsyncGetCallTrace failed its self-test"
+               : NULL;
+}
+
+void hpx_sampler_live(JNIEnv *env)
+{
+    struct hpx_err err = {0};
+    if (!hpx_sampler_takes_stacks()) {
+        return;
+    }
+    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+        if (!sampler.zero) {
+            hpx_guard_install();
+        }
+        const char *why = self_test(env);
+        if (why != NULL) {
+            hpx_guard_remove();
+            hpx_sampler_distrust(why);
+        }
+    } else if (hpx_stack_thread_start(&err) != 0) {
+        hpx_warn("cpu=samples: %s; samples will have no stacks", err.msg);
+    }
+}
+
+/* Why AsyncGetCallTrace is not called on this VM; NULL: it is. At load. */
+static const char *foreign_vm(struct hpx_err *err)
+{
+    char *name = NULL;
+    const char *why = NULL;
+    if ((*hpx_vm.jvmti)->GetSystemProperty(hpx_vm.jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE) {
+        name = NULL;
+    }
+    if (name == NULL || (strstr(name, "OpenJDK") == NULL && strstr(name, "HotSpot") == NULL)) {
+        why = "AsyncGetCallTrace is not known to work on this VM";
+    } else if (hpx_asgct_init(err) != 0) {
+        why = err->msg;
+    }
+    sampler.zero = name != NULL && strstr(name, "Zero") != NULL;
+    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)name);
+    return why;
+}
+
+void hpx_sampler_init(void)
+{
+    struct hpx_err err = {0};
+    int engine = hpx_session.opt.sampler;
+    const char *why = engine == HPX_ENGINE_ASYNC ? foreign_vm(&err) : NULL;
+    if (why != NULL) {
+        hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
+        engine = HPX_ENGINE_WALK;
+    }
+    if (engine == HPX_ENGINE_WALK) {
+        hpx_inlines_enable();
+    }
+    atomic_store_explicit(&sampler.engine, engine, memory_order_relaxed); /* before any handler or thread of hprofx exists */
+}

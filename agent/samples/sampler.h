@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sampler.h: puts a stack into a thread's ring (stacks.h) at every tick (ticks.h): chooses the engine, and changes it when one fails. */
+#ifndef HPX_SAMPLER_H
+#define HPX_SAMPLER_H
+
+#include "sample_thread.h"
+
+/* Chooses the engine. At load. */
+void hpx_sampler_init(void);
+/* VMInit, on its thread, with events enabled: tests AsyncGetCallTrace, or starts the sampling thread if the engine needs it. */
+void hpx_sampler_live(JNIEnv *env);
+/* false with depth=0, as in HPROF. */
+bool hpx_sampler_takes_stacks(void);
+/* The current engine. It changes at most once: from async to walk, or to poll before the first clock starts. Any thread, also handlers. */
+enum hpx_engine hpx_sampler_engine(void);
+/* The engine and its clock, for the report. */
+const char *hpx_sampler_name(void);
+/* Switches from AsyncGetCallTrace to sampler=walk, with a message that has the reason. Any thread, not in handlers; only the first call
+ * counts. */
+void hpx_sampler_distrust(const char *why);
+/* The same from a handler; `why` is a constant. The aggregator prints the message and starts the sampling thread in its next pass. */
+void hpx_sampler_distrust_sig(const char *why);
+/* Aggregator, in every pass: completes a hpx_sampler_distrust_sig(). */
+void hpx_sampler_look(void);
+/* Size in bytes of the ring that a thread needs for the configured depth. */
+uint32_t hpx_sampler_ring_size(void);
+
+/* Starts t's clock. The owner, or VMInit for threads older than it. Without a timer the thread is polled; without a sampling thread it
+ * is not sampled, which is counted. One message each. */
+void hpx_sampler_arm(struct hpx_sample_thread *t);
+/* For hpx_ticks_user. due: signals that wait for a stack become samples of their pc alone; intervals that are due without a sample (they
+ * ended in the kernel) count for the thread's last stack, or for the cause thread_ended. */
+void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight);
+void hpx_sampler_due(struct hpx_mode_thread *s, uint64_t weight);
+void hpx_sampler_untimed(struct hpx_mode_thread *s, int why);
+/* Aggregator, after the gate was closed and t's clock stopped: handles signals that still wait for a stack, as `due` does. */
+void hpx_sampler_flush(struct hpx_sample_thread *t);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* samples.c: the registration of samples.h: its rows, its figures, what a peer may ask of it. */
+#include "samples.h"
+#include "inlines.h"
+#include "net.h"
+#include "other_agents.h"
+#include "peer.h"
+#include "report.h"
+#include "sampler.h"
+#include "stack_thread.h"
+#include "thread_table.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+static struct hpx_sample_thread *state(struct hpx_thread *t)
+{
+    return HPX_CONTAINER_OF(t, struct hpx_sample_thread, s.base);
+}
+
+static bool wanted(const struct hpx_options *o)
+{
+    return o->cpu & HPX_CPU_SAMPLES;
+}
+
+static void configure(struct hpx_model_config *cfg)
+{
+    (void)cfg; /* it needs no configuration */
+}
+
+/* ---- threads ---- */
+
+static void gone(struct hpx_thread *t)
+{
+    hpx_ring_fini(&t->ring);
+    if (!state(t)->s.adopted) {
+        free(state(t));
+    }
+}
+
+static void rest_of(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_sampler_flush(state(t));
+}
+
+static void stop(uint64_t until_ns)
+{
+    hpx_ticks_stop(until_ns);
+    hpx_session_each(&hpx_samples, rest_of, NULL);
+}
+
+/* ---- rows ---- */
+
+static void *snapshot(enum hpx_take take)
+{
+    return hpx_model_snapshot(hpx_session.model, take);
+}
+
+static const char *title(void)
+{
+    return "CPU usage by sampling running threads";
+}
+
+static bool empty(const void *rows)
+{
+    const struct hpx_snapshot *s = rows;
+    return s->nrows == 0;
+}
+
+static void destroy(void *rows)
+{
+    hpx_snapshot_destroy(rows);
+}
+
+static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
+{
+    (void)answer;
+    hpx_ascii_cpu_samples(to, rows, cutoff, time(NULL));
+}
+
+static void binary(struct hpx_binary *to, void *rows, double cutoff)
+{
+    hpx_binary_cpu_samples(to, rows, cutoff);
+}
+
+/* ---- commands ---- */
+
+struct choice {
+    uint32_t serial; /* 0: all */
+    bool on, found;
+};
+
+static void choose(void *ctx, struct hpx_thread *t)
+{
+    struct choice *choice = ctx;
+    choice->found |= hpx_model_sample_thread(hpx_session.model, t, choice->serial, choice->on);
+}
+
+static void choose_threads(const struct hpx_command *c)
+{
+    struct choice choice = {.on = c->control == HPX_CONTROL_CPU_ON};
+    if (c->thread != 0) {
+        uint64_t n = c->thread - HPX_OBJECT_FIRST; /* below it: a large one */
+        choice.serial = n < UINT32_MAX - HPX_SERIAL_THREAD ? HPX_SERIAL_THREAD + 1 + (uint32_t)n : UINT32_MAX;
+    } else {
+        hpx_model_sample_new_threads(hpx_session.model, choice.on);
+    }
+    hpx_aggregator_each(&hpx_session.aggregator, choose, &choice);
+    if (c->thread != 0 && !choice.found) {
+        hpx_peer_leave_out(c, "no live thread has this id");
+    }
+}
+
+static void set_depth(const struct hpx_command *c)
+{
+    if (hpx_session.opt.depth == 0) {
+        hpx_peer_leave_out(c, "the program was started with depth=0, which disables sampling");
+        return;
+    }
+    atomic_store_explicit(&hpx_session.depth, c->depth, memory_order_relaxed);
+    if (c->depth == 0) {
+        hpx_net_complain("command %s, serial %u: depth 0 stops sampling until a command sets another depth", hpx_command_name(c->tag),
+                         c->serial);
+    }
+}
+
+static bool control(const struct hpx_command *c)
+{
+    switch (c->control) {
+    case HPX_CONTROL_CPU_ON:
+    case HPX_CONTROL_CPU_OFF:
+        choose_threads(c);
+        return true;
+    case HPX_CONTROL_CLEAR_CPU:
+        hpx_model_clear(hpx_session.model);
+        return true;
+    case HPX_CONTROL_DEPTH:
+        set_depth(c);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the report ---- */
+
+enum { SAMPLES, UNKNOWN_ALL, UNKNOWN };
+static_assert(UNKNOWN + HPX_UNKNOWN_COUNT <= HPX_MODE_VALUES, "the figures have room for all causes");
+
+static const char *const unknown_names[] = {
+#define NAME(sym, name) name,
+    HPX_UNKNOWNS(NAME)
+#undef NAME
+};
+
+static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
+{
+    (void)rows;
+    hpx_ticks_collect(&hpx_samples, total);
+    f->v[SAMPLES] = hpx_model_samples(hpx_session.model);
+    for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        f->v[UNKNOWN + i] = hpx_model_unknown(hpx_session.model, (enum hpx_unknown)i);
+        f->v[UNKNOWN_ALL] += f->v[UNKNOWN + i];
+    }
+}
+
+static uint64_t own_cpu(const struct hpx_counters *total)
+{
+    return hpx_ticks_cpu(&hpx_samples, total) + hpx_stack_thread_cpu();
+}
+
+static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    double interval = hpx_lines_ms(hpx_session.opt.interval_ns);
+    hpx_lines_add(to, "hprofx: sampler: %s\n", hpx_sampler_name());
+    hpx_lines_add(to, "hprofx: samples: %" PRIu64 " (one per %.6g ms of CPU time of a Java thread)\n", f->v[SAMPLES], interval);
+    /* polled clocks give samples without signals */
+    hpx_ticks_lines(to, r, hpx_stack_thread_polls() ? -1 : interval * (double)(f->v[SAMPLES] + hpx_report_lost(r)));
+    hpx_lines_add(to, "hprofx: new stacks: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
+    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+        hpx_lines_add(to, "hprofx: stacks found on retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+    } else {
+        hpx_lines_add(to, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
+    }
+    if (hpx_inlines_enabled()) {
+        hpx_lines_add(to, "hprofx: drifted: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DRIFTED));
+        hpx_lines_add(to, "hprofx: inlined methods: %zu KiB\n", hpx_inlines_bytes() >> 10);
+    }
+    hpx_lines_add(to, "hprofx: without a stack: %" PRIu64 " (%.2f %%)\n", f->v[UNKNOWN_ALL],
+                  hpx_lines_percent(f->v[UNKNOWN_ALL], f->v[SAMPLES]));
+    for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        if (f->v[UNKNOWN + i] > 0) {
+            hpx_lines_add(to, "hprofx: without a stack, %s: %" PRIu64 "\n", unknown_names[i], f->v[UNKNOWN + i]);
+        }
+    }
+}
+
+static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    hpx_lines_add(to,
+                  "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
+                  f->v[SAMPLES], hpx_report_lost(r), hpx_lines_percent(f->v[UNKNOWN_ALL], f->v[SAMPLES]),
+                  hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
+}
+
+static const struct hpx_section section = {
+    .settings = HPX_BINARY_CPU, .title = title, .empty = empty, .destroy = destroy, .text = text, .binary = binary};
+
+const struct hpx_mode hpx_samples = {
+    .name = "cpu=samples",
+    .vm = &hpx_samples_vm,
+    .section = &section,
+    .names_classes = true,
+    .wanted = wanted,
+    .configure = configure,
+    .look = hpx_sampler_look,
+    .idle = hpx_other_agents_look_own,
+    .gone = gone,
+    .snapshot = snapshot,
+    .listed_by = HPX_COMMAND_CPU_SAMPLES,
+    .control = control,
+    .stop = stop,
+    .collect = collect,
+    .own_cpu = own_cpu,
+    .lines = lines,
+    .summary = summary,
+};

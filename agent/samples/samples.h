@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* samples.h: cpu=samples as a mode: which stacks used the CPU. */
+#ifndef HPX_SAMPLES_H
+#define HPX_SAMPLES_H
+
+#include "mode.h"
+
+extern const struct hpx_mode hpx_samples;
+extern const struct hpx_vm_mode hpx_samples_vm; /* its other half */
+
+#endif

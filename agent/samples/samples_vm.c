@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
+#include "codemap.h"
+#include "guard.h"
+#include "inlines.h"
+#include "sampler.h"
+#include "samples.h"
+#include "stack_thread.h"
+#include "threads.h"
+#include "vm_mode.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct hpx_sample_thread *state(struct hpx_mode_thread *s)
+{
+    return (struct hpx_sample_thread *)(void *)s;
+}
+
+static struct hpx_ticker *ticker(struct hpx_mode_thread *s)
+{
+    return &state(s)->tick;
+}
+
+static void found_sig(struct hpx_mode_thread *s)
+{
+    hpx_sample_self = state(s);
+}
+
+static const struct hpx_ticks_user user = {&hpx_samples,    "cpu=samples",       ticker,   hpx_sampler_tick_sig,
+                                           hpx_sampler_due, hpx_sampler_untimed, found_sig};
+
+/* ---- events: the code map alone, outside the gate: they may come with VM locks held ---- */
+
+/* AsyncGetCallTrace returns nothing unless an agent enables this event. */
+static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
+{
+    (void)jvmti, (void)env, (void)thread, (void)klass;
+}
+
+static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code, jint n,
+                                            const jvmtiAddrLocationMap *map, const void *info)
+{
+    (void)jvmti, (void)n, (void)map;
+    hpx_codemap_add(code, (size_t)size, (uint64_t)(uintptr_t)method);
+    if (!hpx_inlines_add(method, code, (size_t)size, info)) {
+        hpx_count(&hpx_session.counters, HPX_C_INLINES_MISSED, 1);
+    }
+}
+
+static void JNICALL on_compiled_method_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
+{
+    (void)jvmti;
+    hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
+    hpx_inlines_remove(method, code);
+}
+
+static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
+{
+    (void)jvmti, (void)name;
+    hpx_codemap_add(code, (size_t)size, 0);
+}
+
+static void callbacks(union hpx_event_callbacks *all)
+{
+    all->known.ClassLoad = on_class_load;
+    all->known.CompiledMethodLoad = on_compiled_method_load;
+    all->known.CompiledMethodUnload = on_compiled_method_unload;
+    all->known.DynamicCodeGenerated = on_dynamic_code;
+}
+
+/* While the event is enabled the JIT records debug information between safepoints: without it tiny inlined methods are blamed on their
+ * callers. */
+static void capabilities(jvmtiCapabilities *want)
+{
+    want->can_generate_compiled_method_load_events = 1;
+}
+
+/* ---- life ---- */
+
+static int load(struct hpx_err *err)
+{
+    (void)err;
+    hpx_sampler_init();
+    if (hpx_sampler_engine() != HPX_ENGINE_POLL) {
+        hpx_ticks_use(&user);
+    }
+    return 0;
+}
+
+static void live(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)jvmti;
+    hpx_sampler_live(env);
+}
+
+#define SAMPLER_WAIT_NS (300ull * 1000 * 1000)
+
+static void leave(void)
+{
+    hpx_stack_thread_stop(SAMPLER_WAIT_NS);
+}
+
+/* ---- threads ---- */
+
+static struct hpx_mode_thread *make(void)
+{
+    struct hpx_sample_thread *t = NULL;
+    if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+        return NULL;
+    }
+    memset(t, 0, sizeof *t);
+    if (hpx_mode_thread_init(&t->s, &hpx_samples, hpx_sampler_ring_size()) != 0) {
+        free(t);
+        return NULL;
+    }
+    t->slot = -1;
+    t->tick.clock.perf_fd = -1;
+    return &t->s;
+}
+
+static void destroy(struct hpx_mode_thread *s)
+{
+    hpx_ring_fini(&s->base.ring);
+    free(state(s));
+}
+
+static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
+{
+    hpx_ticker_init(ticker(s), s);
+    hpx_stack_thread_list(env, state(s), thread);
+}
+
+static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
+{
+    adopt(s, env, self);
+    hpx_sample_self = state(s);
+}
+
+static void adopted(struct hpx_mode_thread *s)
+{
+    ticker(s)->clock.tid = s->tid;
+    hpx_sample_self = state(s);
+}
+
+static void arm(struct hpx_mode_thread *s)
+{
+    hpx_sampler_arm(state(s));
+}
+
+static void disarm(struct hpx_mode_thread *s)
+{
+    hpx_ticks_disarm(ticker(s));
+    hpx_sample_self = NULL;
+}
+
+static void end(struct hpx_mode_thread *s, JNIEnv *env)
+{
+    hpx_stack_thread_unlist(env, state(s));
+    if (hpx_ticks_leads(&hpx_samples)) {
+        hpx_ticks_settle(ticker(s));
+    } else {
+        hpx_sampler_due(s, 0);
+    }
+}
+
+const struct hpx_vm_mode hpx_samples_vm = {
+    .names = true,
+    .on_load = {JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
+    .on_live = {JVMTI_EVENT_CLASS_LOAD, 0},
+    .capabilities = capabilities,
+    .callbacks = callbacks,
+    .load = load,
+    .disable = hpx_ticks_disable,
+    .live = live,
+    .leave = leave,
+    .over = hpx_guard_remove,
+    .forget = hpx_clocks_forget,
+    .make = make,
+    .destroy = destroy,
+    .begin = begin,
+    .adopt = adopt,
+    .adopted = adopted,
+    .arm = arm,
+    .disarm = disarm,
+    .end = end,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stack_thread.h: the sampling thread: attached, takes the stacks of other threads by JVMTI.
+ *
+ * It serves the engines sampler=walk (a signal asks for a stack) and sampler=poll (it reads the threads' CPU clocks itself), and threads
+ * that have no timer. From JDK 16 on, JVMTI takes a stack by a handshake with that thread; before, by a safepoint of all threads, so
+ * there one call takes all stacks that are due.
+ *
+ * It keeps a list of the threads. One lock guards it: taken at a thread's start and end and by the sampling thread, never in a handler and
+ * never while the JVM is called. A listed thread has a global reference; while the sampling thread uses one, the thread may end: then the
+ * sampling thread deletes the reference.
+ *
+ * Who writes a listed thread's ring in these engines: the sampling thread, under the lock; the owner after hpx_stack_thread_unlist(); the
+ * aggregator after the gate was closed (the sampling thread writes inside the gate alone). */
+#ifndef HPX_STACK_THREAD_H
+#define HPX_STACK_THREAD_H
+
+#include "sample_thread.h"
+
+/* Starts the sampling thread, once. VMInit or later, any thread, not in handlers. 0, -HPX_E_SYS: also in every call after a first
+ * failure. */
+int hpx_stack_thread_start(struct hpx_err *err);
+/* The sampling thread takes over the rings of all listed threads from the handlers, and makes the VM replay its compilation events.
+ * After hpx_stack_thread_start(). */
+void hpx_stack_thread_take_over(void);
+/* Makes the thread do a last round and leave the JVM; waits for it at most `ns`. VMDeath, before the gate is closed. */
+void hpx_stack_thread_stop(uint64_t ns);
+
+/* Adds t to the list. The owner at its start, or VMInit; before its clock starts. Without memory or a free place t is not listed, and
+ * its samples are counted as lost. */
+void hpx_stack_thread_list(JNIEnv *env, struct hpx_sample_thread *t, jthread thread);
+/* Removes t from the list. The owner at its end; from then on only the caller writes the ring. */
+void hpx_stack_thread_unlist(JNIEnv *env, struct hpx_sample_thread *t);
+/* t's CPU clock is read by the sampling thread from now on. After hpx_stack_thread_list(); false: t is not listed. */
+bool hpx_stack_thread_poll(struct hpx_sample_thread *t);
+
+/* true if any thread is or was polled. */
+bool hpx_stack_thread_polls(void);
+
+/* The handler on t requests a stack: t used `weight` intervals and was at pc. Async-signal-safe. */
+void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_t weight);
+/* Called by whoever may write t's ring, when no more stacks of t will be taken: turns waiting signals into samples of their pc alone.
+ * Takes and returns the intervals of a polled clock that have no sample. */
+uint64_t hpx_stack_thread_flush(struct hpx_sample_thread *t);
+
+/* Its CPU time so far. */
+uint64_t hpx_stack_thread_cpu(void);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stacks.c: the encoder of stacks.h. */
+#include "stacks.h"
+#include "hash.h"
+#include "session.h"
+
+uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t)
+{
+    /* A ring has its size from the depth at its thread's start, and takes a quarter of it as one record: here with one frame more, which
+     * the walk may need. */
+    uint32_t most = (uint32_t)(((t->s.base.ring.mask + 1) / 4 - HPX_EV_SAMPLE_BYTES(1)) / sizeof(struct hpx_ev_frame));
+    uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
+    return depth < most ? depth : most;
+}
+
+struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t frames, uint64_t weight)
+{
+    struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, HPX_EV_SAMPLE_BYTES(frames), weight);
+    return ev != NULL ? (struct hpx_ev_frame *)(ev + 2) : NULL;
+}
+
+static void push_unknown(struct hpx_sample_thread *t, struct hpx_ev_head *ev, int why, uint64_t weight)
+{
+    ev->kind = HPX_EV_SAMPLE_UNKNOWN;
+    ev->id = (uint32_t)-why;
+    ev->stamp = weight;
+    hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+}
+
+static void push_stack(struct hpx_sample_thread *t, struct hpx_ev_head *ev, const struct hpx_ev_frame *frames, int n, uint64_t weight)
+{
+    struct hpx_hash128 h = hpx_hash128(frames, (size_t)n * sizeof *frames);
+    uint32_t slot = (uint32_t)h.lo % HPX_SLOTS;
+    struct hpx_ev_hash *known = &t->slots[slot];
+    ev->id = slot;
+    ev->stamp = weight;
+    t->last_slot = slot + 1;
+    if (known->lo == h.lo && known->hi == h.hi) {
+        ev->kind = HPX_EV_SAMPLE;
+        hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+        return;
+    }
+    *known = (struct hpx_ev_hash){h.lo, h.hi};
+    *(struct hpx_ev_hash *)(ev + 1) = *known;
+    ev->kind = HPX_EV_SAMPLE_DEF;
+    hpx_ring_commit(&t->s.base.ring, ev, HPX_EV_SAMPLE_BYTES(n));
+    hpx_count(&t->s.base.counters, HPX_C_DEFINITIONS, 1);
+}
+
+void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight)
+{
+    struct hpx_ev_head *ev = (struct hpx_ev_head *)frames - 2;
+    if (n <= 0) {
+        push_unknown(t, ev, n, weight);
+    } else {
+        push_stack(t, ev, frames, n, weight);
+    }
+}
+
+void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight)
+{
+    struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight) : NULL;
+    if (ev == NULL) {
+        return;
+    }
+    if (t->last_slot == 0) {
+        push_unknown(t, ev, -(int)HPX_UNKNOWN_THREAD_ENDED, weight);
+        return;
+    }
+    ev->kind = HPX_EV_SAMPLE;
+    ev->id = t->last_slot - 1;
+    ev->stamp = weight;
+    hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+}

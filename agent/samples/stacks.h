@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stacks.h: puts a stack into a thread's ring: whole the first time, 16 bytes from then on (event.h).
+ *
+ * Only the producer of t's ring calls: its owner, its owner's signal handler under t->s.base.busy, or the sampling thread under its lock
+ * (stack_thread.h). Async-signal-safe. */
+#ifndef HPX_STACKS_H
+#define HPX_STACKS_H
+
+#include "sample_thread.h"
+
+/* Current depth limit for stacks of t; 0: take none. Async-signal-safe. */
+uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t);
+/* Reserves room for that many frames inside the ring; NULL: full, `weight` is counted as lost. Commit must follow. */
+struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t frames, uint64_t weight);
+/* n > 0: that many frames at `frames`, leaf first, `pad` 0. n <= 0: -enum hpx_unknown, no stack. */
+void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight);
+/* Counts intervals that are due without a sample for the thread's last stack, or for the cause thread_ended. No effect for weight 0. */
+void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight);
+
+#endif

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dump.c: the sink of dump.h. */
+#include "dump.h"
+#include "clock.h"
+#include "journal.h"
+#include "log.h"
+#include "output.h"
+#include "peer.h"
+#include "report.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MSG_FINAL = HPX_MSG_OTHER, MSG_REQUEST };
+
+#define NAMES_WAIT_NS   (500ull * 1000 * 1000) /* for names that are still asked for when a dump is due */
+#define PREPARE_WAIT_NS (500ull * 1000 * 1000) /* for the modes' phases */
+#define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for producers that are inside at the end: a thread may have lost its CPU there */
+#define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
+#define JOURNAL_RESTS   3u
+#define MOST_ASKED      64u /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
+
+static _Atomic uint32_t asked;  /* relaxed: of MOST_ASKED */
+static atomic_bool period_runs; /* relaxed: a hint: the last dump of dump= is not yet written */
+static atomic_bool said_no_memory, said_most;
+static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
+
+struct msg_request {
+    struct hpx_msg m;
+    struct hpx_dump_request request;
+    bool journal; /* a table for the journal instead: the one of them is static */
+};
+static struct msg_request journal_request = {.journal = true};
+
+/* The aggregator's alone. */
+static struct {
+    enum {
+        IDLE,
+        ASKED,     /* the first request waits for names */
+        PREPARING, /* for the modes' phases */
+        TAKEN,     /* this pass reads what the threads have pending */
+        ENDING,
+        STOPPED,
+        NAMING,
+        ENDED
+    } state;
+    struct hpx_msg *requests, **requests_end; /* requests that have no dump yet */
+    uint64_t naming_until, prepare_until;
+    uint32_t unprepared;         /* bits: modes of the first request whose phase runs still */
+    bool peeks;                  /* some mode has its own tail() */
+    uint64_t journal;            /* when the next table of the journal is due; UINT64_MAX: it waits among the requests */
+    uint64_t journal_since;      /* CPU time when the work for the table that is being made began */
+    uint64_t round;              /* when the last round of the journal began */
+    uint32_t left;               /* traces of it that wait still */
+    uint64_t journal_lost;       /* of the model, as it was last looked at */
+    uint64_t periodic;           /* when the next dump of dump= is due; 0: none */
+    struct hpx_parts parts;      /* of the dump that is being made */
+    struct hpx_snapshot *traces; /* the same, of one that is all traces */
+} dump;
+
+static inline const struct hpx_mode *mode_of(const struct hpx_thread *t)
+{
+    return t->mode;
+}
+
+static void request(void *ctx, struct hpx_msg *r)
+{
+    (void)ctx;
+    hpx_session.host->request(r);
+}
+
+static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
+{
+    (void)ctx;
+    return hpx_output_thread_event(rec, end);
+}
+
+static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloaded)
+{
+    (void)ctx;
+    return hpx_output_class_event(rec, unloaded);
+}
+
+/* After this none of the producers known so far is inside, and none begins. */
+static void stop_producers(void)
+{
+    uint64_t until = hpx_clock_mono() + QUIESCE_WAIT_NS;
+    for (uint32_t i = hpx_session.nmodes; i > 0; i--) {
+        hpx_session.modes[i - 1]->stop(until);
+    }
+}
+
+static void add_request(struct hpx_msg *m)
+{
+    m->next = NULL;
+    *dump.requests_end = m;
+    dump.requests_end = &m->next;
+}
+
+static struct msg_request *first_request(void)
+{
+    return (struct msg_request *)(void *)dump.requests;
+}
+
+static struct msg_request *drop_request(void)
+{
+    struct msg_request *m = first_request();
+    dump.requests = m->m.next;
+    dump.requests_end = dump.requests != NULL ? dump.requests_end : &dump.requests;
+    return m;
+}
+
+static void message(void *ctx, struct hpx_msg *m)
+{
+    (void)ctx;
+    if (hpx_model_message(hpx_session.model, m)) {
+        return;
+    }
+    if (hpx_peer_message(m)) {
+        return;
+    }
+    if (m->kind == MSG_REQUEST && dump.state != ENDED) {
+        add_request(m);
+        return;
+    }
+    if (m->kind == MSG_FINAL && dump.state < ENDING) {
+        dump.state = ENDING;
+    }
+    free(m);
+}
+
+static uint64_t tail(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    return dump.state == TAKEN && mode_of(t)->tail != NULL ? mode_of(t)->tail(t) : hpx_ring_peek(&t->ring);
+}
+
+static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
+{
+    (void)ctx;
+    hpx_model_events(hpx_session.model, t, ev, n);
+}
+
+static void thread_came(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    if (mode_of(t)->came != NULL) {
+        mode_of(t)->came(t);
+    }
+}
+
+static void thread_gone(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_model_thread_gone(hpx_session.model, t);
+    mode_of(t)->gone(t);
+}
+
+/* Each resets its counts: one that was taken is kept until the others have memory. */
+static bool take_snapshots(enum hpx_take take, uint32_t modes, uint16_t flags)
+{
+    dump.parts.modes = modes;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        if (dump.parts.of[i] != NULL || !hpx_parts_has(&dump.parts, i)) {
+            continue;
+        }
+        dump.parts.of[i] = m->snapshot(take);
+        if (dump.parts.of[i] != NULL && flags != 0 && m->section->choose != NULL) {
+            m->section->choose(dump.parts.of[i], flags);
+        }
+    }
+    if (hpx_model_journal_lost(hpx_session.model) > dump.journal_lost) {
+        dump.journal_lost = hpx_model_journal_lost(hpx_session.model);
+        hpx_journal_no_memory();
+    }
+    return hpx_parts_all(&dump.parts);
+}
+
+/* request NULL: the last one. false: no memory to pass it on, and there is time left. */
+static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request *request)
+{
+    if (!hpx_output_dump(&dump.parts, dump.traces, r, request)) {
+        if (hpx_clock_mono() <= dump.naming_until) {
+            return false;
+        }
+        hpx_output_leave_out(&dump.parts, dump.traces, request);
+    }
+    dump.parts = (struct hpx_parts){.modes = 0};
+    dump.traces = NULL;
+    return true;
+}
+
+/* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_DUMP_JOURNAL_NS. At most a quarter
+ * of a core: what a table has cost the aggregator passes three times over before the next one. By CPU time, as waiting for a core or for a
+ * drainer's end is no cost. */
+static void set_journal_due(void)
+{
+    uint64_t rest = hpx_clock_mono() + JOURNAL_RESTS * (hpx_clock_thread_cpu() - dump.journal_since);
+    uint64_t next = dump.round + HPX_DUMP_JOURNAL_NS;
+    dump.left -= dump.left < HPX_JOURNAL_SLICE ? dump.left : HPX_JOURNAL_SLICE;
+    dump.journal = dump.left > 0 || rest > next ? rest : next;
+}
+
+static uint32_t waiting(void)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        n += m->waiting != NULL ? m->waiting() : 0;
+    }
+    return n;
+}
+
+static void serve_journal(void)
+{
+    struct hpx_parts parts = {.modes = 0};
+    bool whole = hpx_journal_take_anew();
+    if (dump.left == 0) {
+        dump.round = hpx_clock_mono();
+        dump.left = waiting();
+    }
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        parts.of[i] = hpx_session.modes[i]->snapshot(whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
+    }
+    if (!hpx_parts_all(&parts)) {
+        hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
+        hpx_parts_destroy(&parts);
+        dump.left = 0;
+    } else {
+        hpx_output_journal(&parts, whole);
+        dump.left = whole ? 0 : dump.left;
+    }
+    set_journal_due();
+}
+
+/* The first request's dump; false: no memory for it now, and there is time left. */
+static bool serve_request(void)
+{
+    struct msg_request *m = first_request();
+    if (m->journal) {
+        (void)drop_request();
+        if (dump.state != NAMING) { /* at the end the last dump comes at once */
+            serve_journal();
+        }
+        return true;
+    }
+    if (m->request.traces && dump.traces == NULL) {
+        dump.traces = hpx_model_traces(hpx_session.model); /* NULL: said when it is handed over */
+    } else if (!m->request.traces &&
+               !take_snapshots(m->request.keep ? HPX_TAKE_KEEP : HPX_TAKE_RESET, m->request.modes, m->request.flags) &&
+               hpx_clock_mono() <= dump.naming_until) {
+        return false; /* the counts stand: a later pass may find memory */
+    }
+    struct hpx_report r;
+    hpx_report_collect(&r, &dump.parts);
+    if (!hand_over(&r, &m->request)) {
+        return false;
+    }
+    free(drop_request());
+    return true;
+}
+
+static void finish(void)
+{
+    hpx_peer_drop();
+    hpx_model_give_up(hpx_session.model);
+    hpx_session.host->leave();
+    bool wanted = hpx_session.opt.doe;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->ended != NULL) {
+            hpx_session.modes[i]->ended();
+        }
+    }
+    while (dump.requests != NULL) {
+        if (!serve_request()) {
+            return;
+        }
+    }
+    if (wanted && !take_snapshots(HPX_TAKE_RESET, 0, 0) && hpx_clock_mono() <= dump.naming_until) {
+        return;
+    }
+    struct hpx_report r;
+    hpx_report_collect(&r, &dump.parts); /* after the snapshots, which count what they cannot name */
+    if (wanted && !hand_over(&r, NULL)) {
+        return;
+    }
+    hpx_output_end(&r);
+    dump.state = ENDED;
+}
+
+/* Names that are asked for have come, or were waited for long enough. */
+static bool named(void)
+{
+    return hpx_model_unresolved(hpx_session.model) == 0 || hpx_clock_mono() > dump.naming_until;
+}
+
+static void note_journal(void)
+{
+    if (hpx_journal_on() && hpx_clock_mono() >= dump.journal && !hpx_output_journal_waits()) {
+        add_request(&journal_request.m);
+        dump.journal = UINT64_MAX;
+    }
+}
+
+/* The writer's thread, or the aggregator. */
+static void period_done(uint64_t unused)
+{
+    (void)unused;
+    atomic_store_explicit(&period_runs, false, memory_order_relaxed);
+}
+
+/* An output that does not move would have them pile up in memory: the next one has the counts. */
+static void note_period(void)
+{
+    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = period_done};
+    uint64_t now = hpx_clock_mono(), period = hpx_session.opt.dump_ns;
+    if (dump.periodic == 0 || now < dump.periodic || dump.requests != NULL || atomic_load_explicit(&period_runs, memory_order_relaxed)) {
+        return;
+    }
+    dump.periodic = now - dump.periodic < period ? dump.periodic + period : now + period;
+    atomic_store_explicit(&period_runs, true, memory_order_relaxed);
+    if (!hpx_dump_request(&all)) {
+        period_done(0);
+    }
+}
+
+static enum hpx_why why(void)
+{
+    return first_request()->journal ? HPX_WHY_JOURNAL : HPX_WHY_REQUEST;
+}
+
+static void prepare(void)
+{
+    dump.state = PREPARING;
+    uint64_t wait = PREPARE_WAIT_NS;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        uint64_t longer = m->patience != NULL && why() == HPX_WHY_REQUEST ? m->patience() : 0;
+        wait = longer > wait ? longer : wait;
+    }
+    dump.prepare_until = hpx_clock_mono() + wait;
+    dump.unprepared = (1u << hpx_session.nmodes) - 1;
+}
+
+/* All modes' phases are done, or were waited for long enough. */
+static bool prepared(void)
+{
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        if ((dump.unprepared & 1u << i) != 0 && (m->prepare == NULL || m->prepare(why()))) {
+            dump.unprepared &= ~(1u << i);
+        }
+    }
+    return dump.unprepared == 0 || hpx_clock_mono() > dump.prepare_until;
+}
+
+static bool serve(bool again)
+{
+    dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_thread_cpu();
+    dump.state = serve_request() ? IDLE : ASKED;
+    return again || (dump.state == IDLE && dump.requests != NULL);
+}
+
+/* While the program runs; `again` as of hpx_sink.pass_end. */
+static bool go_on(bool again)
+{
+    if (dump.state == TAKEN) {
+        dump.journal_since = hpx_clock_thread_cpu();
+        for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+            if (hpx_session.modes[i]->taken != NULL) {
+                hpx_session.modes[i]->taken(why());
+            }
+        }
+        return serve(again);
+    }
+    note_period();
+    hpx_peer_pass_end();
+    note_journal();
+    if (dump.state == IDLE && dump.requests != NULL) {
+        dump.state = ASKED;
+        dump.naming_until = hpx_clock_mono() + (first_request()->journal ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
+    }
+    if (dump.state == ASKED && named()) {
+        prepare();
+    }
+    if (dump.state == PREPARING && prepared()) {
+        if (dump.peeks) {
+            dump.state = TAKEN;
+            return true;
+        }
+        return serve(again);
+    }
+    if (dump.state == PREPARING) {
+        return again;
+    }
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->idle != NULL) {
+            hpx_session.modes[i]->idle();
+        }
+    }
+    return again;
+}
+
+/* The pass that ends with ENDING had looked for new threads and tails before; the one that ends with STOPPED finds the last threads, the
+ * next their last records. */
+static bool pass_end(void *ctx)
+{
+    (void)ctx;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->look != NULL) {
+            hpx_session.modes[i]->look();
+        }
+    }
+    bool again = hpx_model_pass_end(hpx_session.model);
+    switch (dump.state) {
+    case ENDING:
+        hpx_gate_close_and_wait(&hpx_session.gate);
+        stop_producers();
+        hpx_model_look_for_unloaded(hpx_session.model);
+        dump.state = STOPPED;
+        return true;
+    case STOPPED:
+        stop_producers(); /* a thread that came between the last look for new ones and the end of the gate */
+        dump.state = NAMING;
+        dump.naming_until = hpx_clock_mono() + NAMES_WAIT_NS;
+        return true;
+    case NAMING:
+        if (named()) {
+            finish();
+        }
+        return again;
+    case ENDED:
+        return again;
+    default:
+        return go_on(again);
+    }
+}
+
+int hpx_dump_init(struct hpx_sink *sink)
+{
+    const struct hpx_options *o = &hpx_session.opt;
+    struct hpx_model_config cfg = {
+        .thread_in_traces = o->thread,
+        .lines = o->lineno,
+        .signatures = o->binary,
+        .request = request,
+        .thread_event = thread_event,
+        .class_event = o->binary ? class_event : NULL,
+    };
+    memset(&dump, 0, sizeof dump);
+    atomic_store_explicit(&asked, 0, memory_order_relaxed);
+    atomic_store_explicit(&period_runs, false, memory_order_relaxed);
+    atomic_store_explicit(&said_no_memory, false, memory_order_relaxed);
+    atomic_store_explicit(&said_most, false, memory_order_relaxed);
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        hpx_session.modes[i]->configure(&cfg);
+        dump.peeks = dump.peeks || hpx_session.modes[i]->tail != NULL;
+    }
+    hpx_session.model = hpx_model_create(&cfg);
+    *sink = (struct hpx_sink){.message = message,
+                              .events = events,
+                              .thread_gone = thread_gone,
+                              .pass_end = pass_end,
+                              .tail = dump.peeks ? tail : NULL,
+                              .thread_came = thread_came};
+    dump.requests_end = &dump.requests;
+    dump.journal = hpx_clock_mono() + HPX_DUMP_JOURNAL_NS;
+    dump.periodic = o->dump_ns > 0 ? hpx_clock_mono() + o->dump_ns : 0;
+    final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
+    if (hpx_session.model == NULL || final_msg == NULL) {
+        return -HPX_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->begin != NULL) {
+            hpx_session.modes[i]->begin();
+        }
+    }
+    return 0;
+}
+
+void hpx_dump_fini(void)
+{
+    while (dump.requests != NULL) {
+        struct msg_request *m = drop_request();
+        if (!m->journal) {
+            free(m);
+        }
+    }
+    hpx_parts_destroy(&dump.parts);
+    hpx_snapshot_destroy(dump.traces);
+    dump.traces = NULL;
+    free(final_msg);
+    final_msg = NULL;
+}
+
+bool hpx_dump_request(const struct hpx_dump_request *request)
+{
+    struct msg_request *m = hpx_msg_new(MSG_REQUEST, sizeof *m);
+    if (m == NULL) {
+        hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
+        hpx_warn_once(
+            &said_no_memory,
+            "%s: no memory for a requested dump; it is skipped, and its counts go into the next one; raise the memory limit of the "
+            "process",
+            hpx_session_modes());
+        return false;
+    }
+    m->request = *request;
+    hpx_lane_post(&hpx_session.aggregator.control, &m->m, true);
+    return true;
+}
+
+/* The writer's thread, or the aggregator. */
+static void signal_done(uint64_t unused)
+{
+    (void)unused;
+    atomic_fetch_sub_explicit(&asked, 1, memory_order_relaxed);
+}
+
+void hpx_dump_request_signal(void)
+{
+    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = signal_done};
+    if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= MOST_ASKED) {
+        signal_done(0);
+        hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
+        hpx_warn_once(&said_most,
+                      "%s: %u requested dumps wait for the output; further requests are skipped, and their counts go into the next dump",
+                      hpx_session_modes(), MOST_ASKED);
+    } else if (!hpx_dump_request(&all)) {
+        signal_done(0);
+    }
+}
+
+void hpx_dump_request_final(void)
+{
+    struct hpx_msg *m = final_msg;
+    final_msg = NULL;
+    if (m != NULL) {
+        hpx_lane_post(&hpx_session.aggregator.control, m, true);
+    }
+}

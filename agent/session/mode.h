@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mode.h: the interface of a mode (cpu=samples, ...) to the session. Dump, output, report and peer know a mode only by it.
+ *
+ * A mode is one constant struct hpx_mode, listed in agent/modes.c. Its JVM side is `vm` (vm/vm_mode.h), opaque to the session. Its
+ * events are a range of kinds of one table of the model (model.h). A dump copies rows of that table and hands them to the writer's
+ * thread, one part per mode.
+ *
+ * Functions that may be NULL say so. The aggregator calls them unless stated otherwise. None may wait longer than stated. */
+#ifndef HPX_MODE_H
+#define HPX_MODE_H
+
+#include "hprof_ascii.h"
+#include "hprof_binary.h"
+#include "hprof_commands.h"
+#include "model.h"
+#include "options.h"
+
+#define HPX_MODES_MAX   8u
+#define HPX_MODE_VALUES 40u
+
+struct hpx_vm_mode;
+struct hpx_report;
+struct hpx_lines;
+
+/* Figures of one mode in a report: a copy, so that reporting a loss needs no memory. Only the mode knows their meaning. */
+struct hpx_figures {
+    uint64_t v[HPX_MODE_VALUES];
+};
+
+/* How a mode's rows are written. The writer's thread owns the rows of a dump. */
+struct hpx_section {
+    bool bare;                  /* a text file with only such sections has no header and no threads, as its readers expect */
+    const char *(*title)(void); /* in the line "Dumping TITLE ... done." */
+    bool (*empty)(const void *rows);
+    void (*destroy)(void *rows); /* any thread; NULL: nothing */
+    uint32_t settings;           /* HPX_BINARY_* of CONTROL SETTINGS */
+    /* Applies the flags of a command before text or binary. NULL: the section has no flags. */
+    void (*choose)(void *rows, uint16_t flags);
+    /* May sort the rows. cutoff: smallest share to list. answer: for a peer of net=. binary may be NULL if the options exclude it. */
+    void (*text)(struct hpx_ascii *to, void *rows, double cutoff, bool answer);
+    void (*binary)(struct hpx_binary *to, void *rows, double cutoff);
+};
+
+/* Why a dump is prepared. */
+enum hpx_why { HPX_WHY_REQUEST, HPX_WHY_JOURNAL };
+
+struct hpx_mode {
+    const char *name; /* in messages: "cpu=samples" */
+    const struct hpx_vm_mode *vm;
+    const struct hpx_section *section;
+    bool names_classes; /* the report shows the number of known classes */
+
+    bool (*wanted)(const struct hpx_options *o);     /* at load */
+    void (*configure)(struct hpx_model_config *cfg); /* at load, before the model is created: its part of the configuration */
+    void (*begin)(void);                             /* at load, after configure and before the aggregator runs; may be NULL */
+
+    /* ---- while the program runs ---- */
+    void (*look)(void);                 /* at the end of every pass, first; may be NULL */
+    void (*idle)(void);                 /* last in every pass without a dump in progress; may be NULL */
+    void (*came)(struct hpx_thread *t); /* the aggregator has a new thread of this mode; may be NULL */
+    void (*gone)(struct hpx_thread *t); /* the thread has retired, its ring is drained, and the model no longer needs it: frees it */
+
+    /* ---- a dump on request, or a table of the journal ---- */
+    /* An asynchronous phase, called once per pass until it returns true: the work is done, and the next pass reads its events. A dump
+     * waits for it at most half a second. May be NULL. */
+    bool (*prepare)(enum hpx_why why);
+    /* ns that a dump on request waits for `prepare`, if half a second is too short; NULL: it is not. */
+    uint64_t (*patience)(void);
+    /* In the next pass, for every thread of the mode that has not retired: as hpx_sink.tail. May be NULL: hpx_ring_peek(). */
+    uint64_t (*tail)(struct hpx_thread *t);
+    /* At the end of that pass, before the snapshot: applies what tail() saw. May be NULL. */
+    void (*taken)(enum hpx_why why);
+    /* NULL: no memory, nothing was reset. HPX_TAKE_RESET and _KEEP: for a dump; _NEW and _ALL: for the journal. */
+    void *(*snapshot)(enum hpx_take take);
+    /* Number of rows that wait for a later table of the journal; may be NULL: none ever wait. */
+    uint32_t (*waiting)(void);
+    /* Tag of the command that requests only this mode's section; 0: none. HEAP SUMMARY counts as ALLOC SITES. */
+    uint8_t listed_by;
+    /* Carries out a CONTROL command of the peer. false: the command is not for this mode. May be NULL. */
+    bool (*control)(const struct hpx_command *c);
+
+    /* ---- the end ---- */
+    /* The gate is closed: waits until no producer of this mode is inside, at most until `until_ns` (hpx_clock_mono()). Called twice,
+     * because threads that were starting may register in between; in the reverse order of modes.c. */
+    void (*stop)(uint64_t until_ns);
+    void (*ended)(void); /* all rings are drained, the last snapshot follows; may be NULL */
+    void (*fini)(void);  /* hpx_session_end(): undoes begin; may be NULL */
+
+    /* ---- the report ---- */
+    /* rows: of this dump, or NULL. May add to `total`. */
+    void (*collect)(struct hpx_figures *f, struct hpx_counters *total, const void *rows);
+    uint64_t (*own_cpu)(const struct hpx_counters *total); /* CPU time of its threads and handlers, ns */
+    void (*lines)(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f); /* the writer's thread */
+    void (*summary)(struct hpx_lines *to, const struct hpx_report *r,
+                    const struct hpx_figures *f); /* the writer's thread; one line, for verbose=y */
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* net.h: the output over net=HOST:PORT: the session's side of writers/out_socket.h.
+ *
+ * The writer's thread (output.c) calls, unless stated otherwise. No call waits for the peer longer than stated. */
+#ifndef HPX_NET_H
+#define HPX_NET_H
+
+#include "stream.h"
+
+/* At load: opens s->out and connects; with net-wait=y the connection may come later. wake: posted when the writer's thread must call
+ * hpx_net_turn(). 0, -HPX_E_IO, -HPX_E_NOMEM. */
+int hpx_net_open(struct hpx_stream *s, struct hpx_wake *wake, struct hpx_err *err);
+/* VMInit: starts the thread that connects, sends and receives. 0, -HPX_E_SYS. */
+int hpx_net_start(struct hpx_err *err);
+/* net= is the output. Any thread, from hpx_net_open() on. */
+bool hpx_net_is(void);
+
+/* When the writer's thread starts, before the first hpx_net_turn(). */
+void hpx_net_begin(void);
+/* Before every message: starts the stream of a new connection with the header and the live threads. true: a stream is live. */
+bool hpx_net_turn(void);
+/* A thread started or ended at `at` (hpx_clock_mono()): written if a stream is live. thread_begin returns true if it keeps rec until the
+ * thread ends; thread_end sets *start to that record, which the caller owns again, or to NULL. */
+bool hpx_net_thread_begin(uint64_t at, const struct hpx_thread_rec *rec);
+void hpx_net_thread_end(uint64_t at, const struct hpx_thread_rec *rec, const struct hpx_thread_rec **start);
+void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
+/* Before a dump: as turn(). The dump may wait for space while the peer keeps reading (pace.h) and few messages wait behind the dump; at
+ * exit until the deadline. At exit it also waits up to 1 s for a connection. */
+void hpx_net_before_dump(void);
+
+/* VMDeath, first: everything must be sent within 4.5 s; commands are ignored from now on. */
+void hpx_net_end(void);
+/* Adds the losses so far. Any thread. */
+void hpx_net_count(struct hpx_counters *c);
+/* Before the final summary, after hpx_out_close(): clears the counters that hpx_out_close() has already reported. */
+void hpx_net_said(struct hpx_counters *c);
+/* In the child of a fork; async-signal-safe. */
+void hpx_net_forget(void);
+/* CPU time of the net thread. Any thread. */
+uint64_t hpx_net_cpu(void);
+
+/* ---- for peer.h, which carries out commands; any thread ---- */
+
+/* The VM is ending: commands are ignored. */
+bool hpx_net_ends(void);
+void hpx_net_begun(uint8_t tag);
+void hpx_net_complain(const char *fmt, ...) HPX_PRINTF(1, 2);
+
+#endif

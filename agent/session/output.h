@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* output.h: the writer's thread. Only it writes the output, the files of split=y and the journal (journal.h). The aggregator posts to it
+ * through a lane, so draining never waits for a disk. With net= it fills a queue that another thread sends (net.h). */
+#ifndef HPX_OUTPUT_H
+#define HPX_OUTPUT_H
+
+#include "dump.h"
+#include "report.h"
+
+/* Opens the output of the options and prepares the lane. At load, once per session. 0, -HPX_E_IO (err->msg is HPROF's text),
+ * -HPX_E_NOMEM. */
+int hpx_output_init(struct hpx_err *err);
+/* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output has only its header and is closed. */
+int hpx_output_start(struct hpx_err *err);
+
+/* Aggregator, in order. Copies the record. false: no memory, which is counted. */
+bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
+bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded);
+/* Aggregator: posts one dump, requested or (request NULL) the last one. Takes over the parts (NULL: no memory for that part) and, for a
+ * request of all traces, `traces`. With split=y a requested dump goes to its own file, after what the model replays. false: no memory
+ * for the message, the caller keeps all; the last dump has a message reserved at load. */
+bool hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_report *r,
+                     const struct hpx_dump_request *request);
+/* Aggregator: drops a dump that could not be posted, with a message. Takes over parts and traces. */
+void hpx_output_leave_out(struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_dump_request *request);
+/* Aggregator: posts a table for the journal, of everything (`whole`) or of the counts since the last table; without rows it posts
+ * nothing. Takes over the parts. */
+void hpx_output_journal(struct hpx_parts *parts, bool whole);
+/* Aggregator: the last table for the journal is not yet written. */
+bool hpx_output_journal_waits(void);
+/* Approximate number of messages that wait for the writer's thread. Any thread. */
+uint64_t hpx_output_behind(void);
+/* Posts the end; the writer prints the summary of the report (NULL: none) on stderr when all is written. Aggregator, or VMInit if the
+ * aggregator does not run. */
+void hpx_output_end(const struct hpx_report *r);
+
+/* VMDeath: waits until the end is written. If there is no progress for `stall_ns`, prints a message and returns false. */
+bool hpx_output_wait(uint64_t stall_ns);
+/* The writer's thread has ended: frees the rest. */
+void hpx_output_fini(void);
+/* In the child of a fork; async-signal-safe. */
+void hpx_output_forget(void);
+uint64_t hpx_output_cpu(void);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report.c: the lines of report.h. */
+#include "report.h"
+#include "clock.h"
+#include "net.h"
+#include "output.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add_thread(void *ctx, struct hpx_thread *t)
+{
+    hpx_counters_add(ctx, &t->counters);
+}
+
+void hpx_report_collect(struct hpx_report *r, const struct hpx_parts *parts)
+{
+    memset(r, 0, sizeof *r);
+    hpx_counters_add(&r->total, &hpx_session.counters);
+    hpx_counters_add(&r->total, hpx_model_counters(hpx_session.model));
+    hpx_aggregator_each(&hpx_session.aggregator, add_thread, &r->total);
+    hpx_count(&r->total, HPX_C_THREADS_UNSAMPLED, hpx_session.aggregator.untaken);
+    hpx_net_count(&r->total);
+    r->own_cpu_ns = hpx_clock_tid_cpu(hpx_session.aggregator.tid) + hpx_output_cpu() + hpx_net_cpu() + hpx_session.host->own_cpu();
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        m->collect(&r->figures[i], &r->total, parts->of[i]);
+        r->own_cpu_ns += m->own_cpu(&r->total);
+    }
+    uint64_t all = hpx_clock_process_cpu() - hpx_session.start_cpu;
+    r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
+    r->table_bytes = hpx_model_bytes(hpx_session.model);
+    r->trace_bytes = hpx_model_trace_bytes(hpx_session.model);
+    r->classes = hpx_model_classes(hpx_session.model);
+}
+
+void hpx_lines_add(struct hpx_lines *to, const char *fmt, ...)
+{
+    size_t room = HPX_REPORT_TEXT - to->len;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(to->text + to->len, room, fmt, ap);
+    va_end(ap);
+    to->len += n > 0 && (size_t)n < room ? (size_t)n : 0;
+    to->text[to->len] = 0; /* no half line */
+}
+
+double hpx_lines_percent(uint64_t part, uint64_t all)
+{
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+double hpx_lines_ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+uint64_t hpx_report_lost(const struct hpx_report *r)
+{
+    return hpx_counter_get(&r->total, HPX_C_LOST_RING_FULL) + hpx_counter_get(&r->total, HPX_C_LOST_NESTED) +
+           hpx_counter_get(&r->total, HPX_C_LOST_NO_MEMORY);
+}
+
+static void add_losses(struct hpx_lines *to, const struct hpx_report *r)
+{
+    for (int i = 0; i < HPX_C_COUNT; i++) {
+        uint64_t n = hpx_counter_get(&r->total, (enum hpx_counter)i);
+        if (hpx_counter_infos[i].kind == HPX_COUNTER_LOSS && n > 0) {
+            hpx_lines_add(to, "hprofx: %s: %" PRIu64 " (%s)\n", hpx_counter_infos[i].key, n, hpx_counter_infos[i].text);
+        }
+    }
+}
+
+void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r)
+{
+    struct hpx_lines t = {to, 0};
+    bool names_classes = false;
+    hpx_lines_add(&t, "hprofx: version: %s\n", HPX_VERSION);
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        hpx_session.modes[i]->lines(&t, r, &r->figures[i]);
+        names_classes = names_classes || hpx_session.modes[i]->names_classes;
+    }
+    hpx_lines_add(&t, "hprofx: lost: %" PRIu64 "\n", hpx_report_lost(r));
+    add_losses(&t, r);
+    hpx_lines_add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", hpx_lines_ms(r->own_cpu_ns),
+                  hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
+    if (names_classes) {
+        hpx_lines_add(&t, "hprofx: classes: %" PRIu32 " known, %" PRIu64 " unloaded\n", r->classes,
+                      hpx_counter_get(&r->total, HPX_C_CLASSES_UNLOADED));
+    }
+    hpx_lines_add(&t, "hprofx: tables: %zu KiB, of which %zu KiB for traces\n", r->table_bytes >> 10, r->trace_bytes >> 10);
+}
+
+void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report *r)
+{
+    struct hpx_lines t = {to, 0};
+    to[0] = 0;
+    for (uint32_t i = 0; hpx_session.opt.verbose && i < hpx_session.nmodes; i++) {
+        hpx_session.modes[i]->summary(&t, r, &r->figures[i]);
+    }
+    add_losses(&t, r);
+}

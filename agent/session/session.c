@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* session.c: life of session.h, and the parts of a dump. */
+#include "session.h"
+#include "dump.h"
+#include "output.h"
+#include "peer.h"
+#include <stdio.h>
+#include <string.h>
+
+struct hpx_session hpx_session;
+
+static void name_modes(void)
+{
+    struct hpx_session *s = &hpx_session;
+    size_t len = 0;
+    s->names[0] = 0;
+    for (uint32_t i = 0; i < s->nmodes; i++) {
+        int n = snprintf(s->names + len, sizeof s->names - len, "%s%s", len > 0 ? "," : "", s->modes[i]->name);
+        len += n > 0 && (size_t)n < sizeof s->names - len ? (size_t)n : 0;
+    }
+}
+
+void hpx_session_choose(const struct hpx_mode *const *all)
+{
+    struct hpx_session *s = &hpx_session;
+    s->nmodes = 0;
+    for (; *all != NULL; all++) {
+        if ((*all)->wanted(&s->opt) && s->nmodes < HPX_MODES_MAX) {
+            s->modes[s->nmodes++] = *all;
+        }
+    }
+    name_modes();
+    atomic_store_explicit(&s->depth, s->opt.depth, memory_order_relaxed);
+}
+
+void hpx_session_drop(const struct hpx_mode *mode)
+{
+    struct hpx_session *s = &hpx_session;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->nmodes; i++) {
+        if (s->modes[i] != mode) {
+            s->modes[kept++] = s->modes[i];
+        }
+    }
+    s->nmodes = kept;
+    name_modes();
+}
+
+int hpx_session_begin(const struct hpx_host *host)
+{
+    struct hpx_sink sink;
+    hpx_session.host = host;
+    int rc = hpx_dump_init(&sink);
+    return rc != 0 ? rc : hpx_aggregator_init(&hpx_session.aggregator, &sink);
+}
+
+void hpx_session_end(void)
+{
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->fini != NULL) {
+            hpx_session.modes[i]->fini();
+        }
+    }
+    hpx_aggregator_fini(&hpx_session.aggregator);
+    hpx_dump_fini();
+    hpx_peer_fini();
+    hpx_output_fini();
+    hpx_model_destroy(hpx_session.model);
+    hpx_options_fini(&hpx_session.opt);
+    memset(&hpx_session, 0, sizeof hpx_session);
+}
+
+struct each {
+    const struct hpx_mode *mode;
+    void (*fn)(void *ctx, struct hpx_thread *t);
+    void *ctx;
+};
+
+static void if_its(void *ctx, struct hpx_thread *t)
+{
+    const struct each *e = ctx;
+    if (t->mode == e->mode) {
+        e->fn(e->ctx, t);
+    }
+}
+
+void hpx_session_each(const struct hpx_mode *mode, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx)
+{
+    struct each e = {mode, fn, ctx};
+    hpx_aggregator_each(&hpx_session.aggregator, if_its, &e);
+}
+
+void hpx_parts_destroy(struct hpx_parts *p)
+{
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        hpx_session.modes[i]->section->destroy(p->of[i]);
+        p->of[i] = NULL;
+    }
+}
+
+bool hpx_session_bare(void)
+{
+    bool bare = !hpx_session.opt.binary && hpx_session.opt.net == NULL && hpx_session.nmodes > 0;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        bare = bare && hpx_session.modes[i]->section->bare;
+    }
+    return bare;
+}
+
+bool hpx_parts_any(const struct hpx_parts *p)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        any = any || (p->of[i] != NULL && !hpx_session.modes[i]->section->empty(p->of[i]));
+    }
+    return any;
+}
+
+bool hpx_parts_all(const struct hpx_parts *p)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        all = all && (p->of[i] != NULL || !hpx_parts_has(p, i));
+    }
+    return all;
+}

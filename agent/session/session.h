@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* session.h: one run of the profiler: options, modes, pipeline and tables. It knows no JVM; a host provides what it needs of one, and
+ * tests provide another host.
+ *
+ * Lifetime: hpx_session_begin() at load, by one thread; constant from then on unless stated otherwise. In a JVM it is never freed,
+ * because a signal may arrive on any thread until the process ends (the library is linked with -z nodelete); hpx_session_end() is for
+ * hosts without signals. */
+#ifndef HPX_SESSION_H
+#define HPX_SESSION_H
+
+#include "aggregator.h"
+#include "mode.h"
+#include "options.h"
+#include <time.h>
+
+/* What the session needs of the JVM side. Any thread calls these unless stated otherwise. */
+struct hpx_host {
+    void (*request)(struct hpx_msg *r);             /* hpx_model_config.request */
+    bool (*collect)(void (*done)(uint64_t unused)); /* collects garbage, then calls done; false: no memory, done is never called */
+    void (*leave)(void);                            /* the model has no more requests: the service thread may leave the JVM */
+    int (*exit)(void (*failed)(const char *why),
+                struct hpx_err *err); /* ends the program with status 0; 0 or -HPX_E_SYS; calls failed() if that fails later */
+    uint64_t (*own_cpu)(void);        /* ns, of its threads so far */
+};
+
+struct hpx_session {
+    struct hpx_options opt;
+    _Atomic uint32_t depth; /* relaxed: current depth of stacks: opt.depth until a peer changes it */
+    const struct hpx_host *host;
+    const struct hpx_mode *modes[HPX_MODES_MAX]; /* the active ones, in the order of modes.c */
+    uint32_t nmodes;
+    char names[64]; /* their names, separated by commas */
+    struct hpx_gate gate;
+    struct hpx_aggregator aggregator;
+    struct hpx_model *model;      /* the aggregator's */
+    struct hpx_counters counters; /* losses and figures of no particular thread */
+    time_t start;                 /* wall clock, for headers and names */
+    uint64_t start_cpu;           /* CPU time of the process when it went live */
+};
+
+extern struct hpx_session hpx_session;
+
+/* Chooses the modes that session.opt wants among `all` (ends with NULL). At load. */
+void hpx_session_choose(const struct hpx_mode *const *all);
+/* Removes a chosen mode that cannot run; the others continue. At load, before begin. */
+void hpx_session_drop(const struct hpx_mode *mode);
+/* Creates the model, the aggregator and the messages that must never lack memory. At load, after choose. 0, -HPX_E_NOMEM. */
+int hpx_session_begin(const struct hpx_host *host);
+/* Frees everything, so that another session can begin. The caller has stopped the aggregator, waited for the output, and has no threads
+ * left. */
+void hpx_session_end(void);
+/* The active modes, for messages: "cpu=samples,cpu=times". */
+static inline const char *hpx_session_modes(void)
+{
+    return hpx_session.nmodes > 0 ? hpx_session.names : "profiling"; /* before the options are parsed */
+}
+/* Calls fn for every live thread of the mode. The aggregator. */
+void hpx_session_each(const struct hpx_mode *mode, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx);
+
+/* One part per mode, in the order of session.modes: rows of its table, or NULL. */
+struct hpx_parts {
+    void *of[HPX_MODES_MAX];
+    uint32_t modes; /* bits: the modes that have a part; 0: all */
+};
+static inline bool hpx_parts_has(const struct hpx_parts *p, uint32_t mode)
+{
+    return p->modes == 0 || (p->modes & 1u << mode) != 0;
+}
+/* Destroys all parts. Any thread. */
+void hpx_parts_destroy(struct hpx_parts *p);
+/* The output is a text file of bare sections (hpx_section.bare). With net= there are header and threads in any case. */
+bool hpx_session_bare(void);
+/* Some part has rows. */
+bool hpx_parts_any(const struct hpx_parts *p);
+/* No requested part is NULL. */
+bool hpx_parts_all(const struct hpx_parts *p);
+
+#endif

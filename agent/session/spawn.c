@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* spawn.c: starts threads of hprofx. */
+#include "spawn.h"
+#include "clock.h"
+#include "sigmask.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* An attached thread runs VM code: HotSpot wants room for its guard zones and its own frames. */
+#define STACK (512u << 10)
+
+int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err)
+{
+    pthread_attr_t attr;
+    pthread_t id;
+    sigset_t all, was;
+    hpx_sigmask_ours(&all);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &was); /* inherited */
+    int rc = pthread_create(&id, &attr, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    pthread_attr_destroy(&attr);
+    return rc == 0 ? 0
+                   : hpx_err_set(err, HPX_E_SYS, "cannot start thread %s: %s%s", name, strerror(rc),
+                                 rc == EAGAIN ? "; raise the thread limit (ulimit -u, or pids of the container)" : "");
+}
+
+void hpx_spawn_enter(const char *name, _Atomic pid_t *tid)
+{
+    pthread_setname_np(pthread_self(), name);
+    if (tid != NULL) {
+        atomic_store_explicit(tid, (pid_t)syscall(SYS_gettid), memory_order_relaxed);
+    }
+}
+
+uint64_t hpx_spawn_cpu(_Atomic pid_t *tid)
+{
+    pid_t at = atomic_load_explicit(tid, memory_order_relaxed);
+    return at != 0 ? hpx_clock_tid_cpu(at) : 0;
+}
+
+bool hpx_spawn_wait(sem_t *done, uint64_t until)
+{
+    struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+    int rc;
+    while ((rc = sem_clockwait(done, CLOCK_MONOTONIC, &ts)) != 0 && errno == EINTR) {
+    }
+    return rc == 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* spawn.h: starts threads of hprofx: detached, with a small stack and every signal but faults blocked, so they take no signal of the
+ * program or the VM, no SIGPIPE and no SIGXFSZ. */
+#ifndef HPX_SPAWN_H
+#define HPX_SPAWN_H
+
+#include "err.h"
+#include <semaphore.h>
+#include <sys/types.h>
+
+/* 0, -HPX_E_SYS. Any thread. `name` is for the message; the thread sets its own name by hpx_spawn_enter(). */
+int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err);
+/* First call of such a thread: names it (at most 15 characters), stores its kernel id in *tid; tid NULL: nobody asks for its CPU time. */
+void hpx_spawn_enter(const char *name, _Atomic pid_t *tid);
+/* CPU time so far of the thread that stored *tid, in ns; 0 before that. Any thread. */
+uint64_t hpx_spawn_cpu(_Atomic pid_t *tid);
+/* Waits until `done` is posted, at most until `until` (hpx_clock_mono()). false: it was not posted. */
+bool hpx_spawn_wait(sem_t *done, uint64_t until);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stream.c: the choice of the format, once for each call. */
+#include "stream.h"
+#include "clock.h"
+
+void hpx_stream_init(struct hpx_stream *s)
+{
+    if (hpx_session.opt.binary) {
+        hpx_binary_init(&s->binary, &s->out, hpx_session.opt.idsize);
+    } else {
+        hpx_ascii_init(&s->ascii, &s->out);
+    }
+}
+
+static void header(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
+{
+    if (hpx_session.opt.binary) {
+        uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
+        uint32_t settings = 0;
+        for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+            settings |= hpx_session.modes[i]->section->settings;
+        }
+        hpx_binary_header(&s->binary, wall, mono_ns, settings, depth);
+    } else if (!hpx_session_bare()) {
+        hpx_ascii_header(&s->ascii, wall.tv_sec);
+    }
+}
+
+void hpx_stream_restart(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
+{
+    if (hpx_session.opt.binary) {
+        hpx_binary_restart(&s->binary);
+    } else {
+        hpx_ascii_fini(&s->ascii);
+    }
+    header(s, wall, mono_ns);
+}
+
+void hpx_stream_begin(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
+{
+    hpx_stream_init(s);
+    header(s, wall, mono_ns);
+    hpx_out_section(&s->out, false); /* a reader of NAME.part finds a whole header */
+}
+
+void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, bool ended)
+{
+    if (hpx_session.opt.binary) {
+        hpx_binary_at(&s->binary, at);
+        (ended ? hpx_binary_thread_end : hpx_binary_thread_start)(&s->binary, rec);
+    } else if (!hpx_session_bare()) {
+        (ended ? hpx_ascii_thread_end : hpx_ascii_thread_start)(&s->ascii, rec);
+    }
+}
+
+void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_rec *rec, bool unloaded)
+{
+    hpx_binary_at(&s->binary, at);
+    (unloaded ? hpx_binary_class_unload : hpx_binary_class_load)(&s->binary, rec);
+}
+
+void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report)
+{
+    bool binary = hpx_session.opt.binary;
+    if (request->binary_only && !binary) {
+        return;
+    }
+    if (binary) {
+        hpx_binary_at(&s->binary, hpx_clock_mono());
+    }
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_section *section = hpx_session.modes[i]->section;
+        if (parts->of[i] != NULL && binary) {
+            section->binary(&s->binary, parts->of[i], request->cutoff);
+        } else if (parts->of[i] != NULL) {
+            section->text(&s->ascii, parts->of[i], request->cutoff, request->answer);
+        }
+    }
+    if (binary) {
+        hpx_binary_dump_end(&s->binary, report);
+    } else {
+        hpx_ascii_report(&s->ascii, report);
+    }
+}
+
+void hpx_stream_traces(struct hpx_stream *s, struct hpx_snapshot *traces)
+{
+    if (hpx_session.opt.binary) {
+        hpx_binary_at(&s->binary, hpx_clock_mono());
+        hpx_binary_traces(&s->binary, traces);
+    } else {
+        hpx_ascii_traces(&s->ascii, traces);
+    }
+}
+
+void hpx_stream_end(struct hpx_stream *s)
+{
+    if (hpx_session.opt.binary) {
+        hpx_binary_release(&s->binary);
+    }
+    hpx_out_close(&s->out);
+    if (hpx_session.opt.binary) {
+        hpx_binary_fini(&s->binary);
+    } else {
+        hpx_ascii_fini(&s->ascii);
+    }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stream.h: one output in the format of the options: header, threads, classes, dumps. Every stream is self-contained: it defines what it
+ * names. The writer's thread. */
+#ifndef HPX_STREAM_H
+#define HPX_STREAM_H
+
+#include "dump.h"
+#include "hprof_ascii.h"
+#include "hprof_binary.h"
+#include "out.h"
+
+struct hpx_stream {
+    struct hpx_out out; /* opened by the owner */
+    struct hpx_ascii ascii;
+    struct hpx_binary binary;
+};
+
+/* Before hpx_stream_restart(). Writes nothing. */
+void hpx_stream_init(struct hpx_stream *s);
+/* Writes the header. wall, mono_ns: now, by both clocks; no later record is older. */
+void hpx_stream_begin(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns);
+/* Forgets all definitions and writes a new header. The output must be able to refuse records. */
+void hpx_stream_restart(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns);
+/* at: hpx_clock_mono(). */
+void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, bool ended);
+void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
+/* Writes the sections of all parts that are not NULL, then the report. Sorts the rows. */
+void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report);
+/* Writes only the traces. */
+void hpx_stream_traces(struct hpx_stream *s, struct hpx_snapshot *traces);
+/* Closes the output and frees the formats' memory. */
+void hpx_stream_end(struct hpx_stream *s);
+
+#endif

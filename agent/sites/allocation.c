@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* allocation.c: from an allocation to a record, a site and a tag. Contract: allocation.h. */
+#include "allocation.h"
+#include "gate.h"
+#include "hash.h"
+#include "site_table.h"
+#include "site_thread.h"
+#include "sites.h"
+#include "threads.h"
+#include <string.h>
+
+__thread struct hpx_site_thread *hpx_site_self __attribute__((tls_model("initial-exec")));
+struct hpx_site_thread hpx_site_nobody;
+
+#define MOST_DIMENSIONS 255u
+
+static jmethodID object_init; /* java.lang.Object.<init>, which calls the probe of objects; constant from VMInit on */
+static jmethodID
+    object_clone;     /* java.lang.Object.clone(): from 20 on its objects lose their tags with the identity hash that the VM copies over */
+static jclass arrays; /* Object[]; constant from VMInit on */
+
+/* ---- classes ---- */
+
+/* Posts the class's name to the model. The caller publishes the number only afterwards, so no event has a number that the model cannot
+ * resolve. false: the VM failed or no memory. */
+static bool announce_class(jvmtiEnv *jvmti, jclass klass, uint32_t number)
+{
+    char *signature = NULL;
+    jmethodID *methods = NULL;
+    jint n = 0;
+    if ((*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    struct hpx_msg_site_class *m = hpx_msg_site_class_new((uint32_t)strlen(signature));
+    if (m != NULL) {
+        m->number = number;
+        if (signature[0] == 'L' && hpx_session.opt.binary && (*jvmti)->GetClassMethods(jvmti, klass, &n, &methods) == JVMTI_ERROR_NONE) {
+            m->method = n > 0 ? (uint64_t)(uintptr_t)methods[0] : 0;
+            (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+        }
+        memcpy(m->signature, signature, (size_t)m->len + 1);
+        hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    return m != NULL;
+}
+
+/* 0: no number could be given. Two threads may number a class at the same time: the tag keeps the later number, and the model learns
+ * both. */
+static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
+{
+    jlong tag = 0;
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    uint32_t number = hpx_site_class_of((uint64_t)tag);
+    if (hpx_likely(number != 0)) {
+        return number;
+    }
+    number = hpx_site_ids_class(&hpx_sites_shared.ids, (uint64_t)tag);
+    if (number == 0 || !announce_class(jvmti, klass, number)) {
+        return 0;
+    }
+    return (*jvmti)->SetTag(jvmti, klass, (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE ? number : 0;
+}
+
+/* ---- an allocation ---- */
+
+/* Converts the frames of GetStackTrace to those of the ring in place: both have the same size. */
+static void turn_frames(struct hpx_ev_frame *frames, jint n)
+{
+    static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
+    for (jint i = 0; i < n; i++) {
+        jvmtiFrameInfo f;
+        memcpy(&f, &frames[i], sizeof f);
+        frames[i] = (struct hpx_ev_frame){.bci = (int32_t)f.location, .method = (uint64_t)(uintptr_t)f.method};
+    }
+}
+
+static uint32_t depth_of(const struct hpx_site_thread *t)
+{
+    uint32_t most = (uint32_t)(((t->s.base.ring.mask + 1) / 4 - HPX_EV_SITE_BYTES(1)) / sizeof(struct hpx_ev_frame));
+    uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
+    if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
+        depth = 1; /* probes know only the place, so deeper frames could not be matched */
+    }
+    return depth < most ? depth : most;
+}
+
+/* Commits the record at ev for the site of `key`. Returns the site's id. */
+static uint32_t commit(struct hpx_site_thread *t, struct hpx_ev_head *ev, uint64_t key, size_t whole)
+{
+    struct hpx_site_known *known = &t->cache[key % HPX_SITE_CACHE];
+    bool fresh = false;
+    if (known->key != key) {
+        known->id = hpx_site_ids_get(&hpx_sites_shared.ids, key, &fresh);
+        known->key = known->id != HPX_SITE_NONE ? key : 0;
+    }
+    if (hpx_unlikely(known->id == HPX_SITE_NONE)) {
+        hpx_count(&t->s.base.counters, HPX_C_SITES_FULL, 1);
+        return HPX_SITE_NONE;
+    }
+    ev->id = known->id;
+    ev->kind = fresh ? HPX_EV_SITE_DEF : HPX_EV_ALLOC;
+    hpx_ring_commit(&t->s.base.ring, ev, fresh ? whole : sizeof *ev);
+    return known->id;
+}
+
+/* Takes at most `depth` frames of the calling thread and returns their number. probe: the caller is a probe. Its native frame is skipped,
+ * and so is the constructor of java.lang.Object when that called the probe. `frames` has room for depth + probe frames. */
+static jint take_frames(jvmtiEnv *jvmti, struct hpx_ev_frame *frames, uint32_t depth, bool probe)
+{
+    jint n = 0;
+    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, NULL, probe, (jint)depth + probe, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
+        return 0; /* no stack, or no Java frame */
+    }
+    turn_frames(frames, n);
+    if (probe && n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_init) {
+        n--;
+        memmove(frames, frames + 1, (size_t)n * sizeof *frames);
+    }
+    return n < (jint)depth ? n : (jint)depth;
+}
+
+static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jobject object, jclass klass, uint64_t size, bool probe)
+{
+    const struct hpx_options *o = &hpx_session.opt;
+    uint64_t interval = hpx_sites_interval(o);
+    uint32_t depth = depth_of(t), number = number_of(jvmti, klass);
+    size_t room = HPX_EV_SITE_BYTES(depth + probe);
+    struct hpx_ev_head *ev = interval > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1)
+                                          : hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, room);
+    if (ev == NULL) {
+        return;
+    }
+    struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
+    struct hpx_ev_site *site = (struct hpx_ev_site *)(hash + 1);
+    struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(site + 1);
+    jint n = take_frames(jvmti, frames, depth, probe);
+    struct hpx_hash128 h = hpx_hash128(frames, (size_t)n * sizeof *frames);
+    ev->stamp = size;
+    *hash = (struct hpx_ev_hash){h.lo, h.hi};
+    *site = (struct hpx_ev_site){.klass = number, .bytes = interval > 0 ? size : 0};
+    const uint64_t what[4] = {h.lo, h.hi, (uint64_t)number << 32 | (o->thread ? t->number : 0),
+                              site->bytes ^ (uint64_t)atomic_load_explicit(&hpx_sites_shared.epoch, memory_order_relaxed) << 40};
+    uint64_t key = hpx_hash128(what, sizeof what).lo;
+    bool cloned = n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_clone;
+    uint32_t id = commit(t, ev, key != 0 ? key : 1, HPX_EV_SITE_BYTES(n));
+    if (hpx_unlikely(cloned)) {
+        hpx_site_ids_by_frees(&hpx_sites_shared.ids, id);
+    }
+    if (hpx_sites_tag_objects() && id != HPX_SITE_NONE &&
+        object != NULL && /* tagged after the commit, so a free is at most temporarily ahead of its allocation */
+        (*jvmti)->SetTag(jvmti, object, (jlong)hpx_site_tag(id, size)) != JVMTI_ERROR_NONE) {
+        hpx_count(&t->s.base.counters, HPX_C_UNTAGGED, 1);
+    }
+}
+
+static struct hpx_site_thread *self_of(JNIEnv *env)
+{
+    if (hpx_unlikely(hpx_site_self == NULL) && !hpx_threads_find_self(env)) {
+        return NULL;
+    }
+    return hpx_site_self;
+}
+
+/* State of the calling thread if its allocations are recorded now, else NULL. Inside the session's gate. */
+static struct hpx_site_thread *enter(JNIEnv *env)
+{
+    struct hpx_site_thread *t = self_of(env);
+    if (t == NULL) {
+        hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
+        return NULL;
+    }
+    if (t == &hpx_site_nobody || t->inside || atomic_load_explicit(&hpx_sites_shared.off, memory_order_relaxed)) {
+        return NULL;
+    }
+    t->inside = true;
+    return t;
+}
+
+void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size)
+{
+    (void)thread;
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return;
+    }
+    struct hpx_site_thread *t = enter(env);
+    if (t != NULL) {
+        record_allocation(t, jvmti, object, klass, (uint64_t)size, false);
+        t->inside = false;
+    }
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+/* An object may arrive twice: from the event and from a constructor, or from the probe of a copy and from the event. */
+static bool is_tagged(jvmtiEnv *jvmti, jobject object)
+{
+    jlong tag = 0;
+    return (*jvmti)->GetTag(jvmti, object, &tag) != JVMTI_ERROR_NONE || tag != 0;
+}
+
+void JNICALL hpx_allocation_vm_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size)
+{
+    if (!is_tagged(jvmti, object)) {
+        hpx_allocation_event(jvmti, env, thread, object, klass, size);
+    }
+}
+
+static void record_probed(struct hpx_site_thread *t, JNIEnv *env, jobject object)
+{
+    jvmtiEnv *jvmti = hpx_vm.jvmti;
+    jlong size = 0;
+    if (!is_tagged(jvmti, object) && (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE) {
+        jclass klass = (*env)->GetObjectClass(env, object);
+        record_allocation(t, jvmti, object, klass, (uint64_t)size, true);
+        (*env)->DeleteLocalRef(env, klass);
+    }
+}
+
+/* Records the array and the arrays in it. level: nesting depth of the array, from 1. A new array of arrays holds new arrays or none, so the
+ * first NULL ends the loop. */
+static void record_arrays(struct hpx_site_thread *t, JNIEnv *env, jobject array, unsigned level)
+{
+    record_probed(t, env, array);
+    if (level == MOST_DIMENSIONS || arrays == NULL || !(*env)->IsInstanceOf(env, array, arrays)) {
+        return;
+    }
+    jsize n = (*env)->GetArrayLength(env, array);
+    for (jsize i = 0; i < n; i++) {
+        jobject one = (*env)->GetObjectArrayElement(env, array, i);
+        if (one == NULL) {
+            return;
+        }
+        record_arrays(t, env, one, level + 1);
+        (*env)->DeleteLocalRef(env, one);
+    }
+}
+
+/* An exception may be pending: this code ignores it and uses only JNI functions that permit one. */
+void JNICALL hpx_allocation_probe(JNIEnv *env, jclass tracker, jobject object)
+{
+    (void)tracker;
+    if (object == NULL || !hpx_gate_enter(&hpx_session.gate)) {
+        return;
+    }
+    struct hpx_site_thread *t = enter(env);
+    if (t != NULL) {
+        record_probed(t, env, object);
+        t->inside = false;
+    }
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject array, jint site)
+{
+    (void)tracker, (void)site;
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return;
+    }
+    struct hpx_site_thread *t = enter(env);
+    if (t != NULL) {
+        record_arrays(t, env, array, 1);
+        t->inside = false;
+    }
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+void hpx_allocation_live(JNIEnv *env)
+{
+    jclass object = (*env)->FindClass(env, "java/lang/Object");
+    object_init = object != NULL ? (*env)->GetMethodID(env, object, "<init>", "()V") : NULL;
+    object_clone = object_init != NULL ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;
+    jclass array = object != NULL ? (*env)->FindClass(env, "[Ljava/lang/Object;") : NULL;
+    arrays = array != NULL ? (*env)->NewGlobalRef(env, array) : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, array);
+    (*env)->DeleteLocalRef(env, object);
+}
+
+static struct hpx_gate_own frees;
+static _Atomic int in_free; /* the VM posts one free at a time, so one flag is enough */
+
+void hpx_allocation_open_frees(void)
+{
+    hpx_gate_own_open(&frees);
+}
+
+bool hpx_allocation_close_frees(uint64_t until_ns)
+{
+    hpx_gate_own_close_fenced(&frees);
+    return hpx_gate_own_wait(&in_free, until_ns);
+}
+
+void JNICALL hpx_allocation_freed(jvmtiEnv *jvmti, jlong tag)
+{
+    (void)jvmti;
+    if (hpx_unlikely((uint64_t)tag == HPX_SITE_CANARY)) {
+        atomic_store_explicit(&hpx_sites_shared.canary_freed, true, memory_order_release); /* partner: await_frees() */
+    }
+    if (hpx_gate_own_enter(&frees, &in_free)) {
+        hpx_site_ids_freed(&hpx_sites_shared.ids, (uint64_t)tag);
+    }
+    hpx_gate_own_leave(&in_free);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* site_thread.h: state of a thread in heap=sites. Its ring holds allocations. */
+#ifndef HPX_SITE_THREAD_H
+#define HPX_SITE_THREAD_H
+
+#include "mode_thread.h"
+
+#define HPX_SITE_CACHE 512u /* entries of a thread's cache of site ids */
+
+struct hpx_site_thread {
+    struct hpx_mode_thread s; /* first */
+    uint32_t number;          /* owner; thread=y makes it part of the site's key, so threads do not share traces */
+    _Atomic int in_probe;     /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
+    bool inside;              /* owner; set in a callback: what the callback itself allocates is not recorded */
+    struct hpx_site_known {
+        uint64_t key;
+        uint32_t id;
+    } cache[HPX_SITE_CACHE];
+};
+
+/* State of the agent's own threads and of threads that have ended; their allocations are not recorded. */
+extern struct hpx_site_thread hpx_site_nobody;
+/* State of the calling thread. NULL: it has none, or it started before the agent and has not allocated yet. &hpx_site_nobody: not
+ * recorded. */
+extern __thread struct hpx_site_thread *hpx_site_self __attribute__((tls_model("initial-exec")));
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sites.c: registers heap=sites as a mode: dump, report, commands of a peer. */
+#include "sites.h"
+#include "classes.h"
+#include "counting.h"
+#include "hprof_sites.h"
+#include "log.h"
+#include "peer.h"
+#include "report.h"
+#include "site_table.h"
+#include "site_thread.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct hpx_sites_shared hpx_sites_shared;
+
+static struct {
+    struct hpx_sites *table;  /* the aggregator's */
+    bool asked;               /* the aggregator's: the flush of the current dump is pending */
+    _Atomic uint32_t flushed; /* flushes done. release: the service thread; acquire: prepare() */
+    uint32_t begun;           /* the aggregator's: flushes requested */
+} sites;
+
+static bool wanted(const struct hpx_options *o)
+{
+    return o->heap_sites && o->sites != HPX_SITES_OFF;
+}
+
+static void configure(struct hpx_model_config *cfg)
+{
+    (void)cfg; /* the table needs no part of the configuration */
+}
+
+static void begin(void)
+{
+    const struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_site_options table = {&hpx_sites_shared.ids, hpx_sites_interval(o), o->live, hpx_sites_counts()};
+    sites.table = hpx_sites_create(hpx_session.model, &table);
+    if (sites.table == NULL) {
+        hpx_warn("heap=sites: no memory for the table of sites; no allocation is counted; raise the limit of the process's memory");
+    }
+}
+
+static void fini(void)
+{
+    hpx_sites_destroy(sites.table);
+    hpx_site_ids_fini(&hpx_sites_shared.ids);
+    hpx_counting_fini();
+    sites.table = NULL;
+}
+
+static void gone(struct hpx_thread *t)
+{
+    struct hpx_site_thread *s = HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base);
+    hpx_ring_fini(&t->ring);
+    if (!s->s.adopted) {
+        free(s);
+    }
+}
+
+static void quiesce(void *until, struct hpx_thread *t)
+{
+    hpx_counting_quiesce(HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base), *(const uint64_t *)until);
+}
+
+/* Allocation events run inside the session's gate, which is closed by now. Probes of sites=counts have a separate gate. */
+static void stop(uint64_t until_ns)
+{
+    if (hpx_sites_counts()) {
+        hpx_counting_close();
+        hpx_session_each(&hpx_sites_mode, quiesce, &until_ns);
+    }
+}
+
+static void look(void)
+{
+    static bool prepared; /* the aggregator's */
+    if (!prepared && hpx_sites_counts()) {
+        hpx_counting_prepare();
+    }
+    prepared = true;
+}
+
+/* ---- a dump ---- */
+
+static void flushed(uint64_t unused)
+{
+    (void)unused;
+    atomic_fetch_add_explicit(&sites.flushed, 1, memory_order_release); /* partner: prepare() */
+    hpx_aggregator_wake(&hpx_session.aggregator);
+}
+
+/* The VM reports frees later, on a separate thread. The flush makes it report them before the dump reads the tails of the rings. */
+static bool prepare(enum hpx_why why)
+{
+    if (why == HPX_WHY_JOURNAL || (!hpx_session.opt.live && !hpx_session.opt.gc && !hpx_sites_counts())) {
+        return true;
+    }
+    if (!sites.asked) {
+        sites.asked = hpx_sites_flush(flushed);
+        sites.begun += sites.asked;
+        return !sites.asked;
+    }
+    sites.asked = atomic_load_explicit(&sites.flushed, memory_order_acquire) != sites.begun; /* partner: flushed() */
+    return !sites.asked;
+}
+
+/* A collection and the frees behind it take seconds in a large heap. */
+static uint64_t patience(void)
+{
+    return (hpx_session.opt.gc ? UINT64_C(60) : 5) * 1000 * 1000 * 1000;
+}
+
+/* The journal has no sites: the profile of a killed run lacks them. */
+static void *snapshot(enum hpx_take take)
+{
+    if (take == HPX_TAKE_NEW || take == HPX_TAKE_ALL || sites.table == NULL) {
+        struct hpx_site_snapshot *none = calloc(1, sizeof *none);
+        if (none != NULL) {
+            none->flags = HPX_SITES_NOTHING;
+        }
+        return none;
+    }
+    sites.asked = false; /* a flush that was not waited for is not the next dump's */
+    return hpx_sites_snapshot(sites.table);
+}
+
+static const char *title(void)
+{
+    return "allocation sites";
+}
+
+static bool empty(const void *rows)
+{
+    return ((const struct hpx_site_snapshot *)rows)->nrows == 0;
+}
+
+static void destroy(void *rows)
+{
+    hpx_site_snapshot_destroy(rows);
+}
+
+static void choose(void *rows, uint16_t flags)
+{
+    ((struct hpx_site_snapshot *)rows)->flags = flags;
+    if ((flags & HPX_SITES_SUMMARY) != 0 && sites.table != NULL) {
+        hpx_sites_not_listed(sites.table);
+    }
+}
+
+static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
+{
+    (void)answer;
+    hpx_ascii_sites(to, rows, cutoff, time(NULL));
+}
+
+static void binary(struct hpx_binary *to, void *rows, double cutoff)
+{
+    hpx_binary_sites(to, rows, cutoff);
+}
+
+/* ---- commands ---- */
+
+static bool control(const struct hpx_command *c)
+{
+    switch (c->control) {
+    case HPX_CONTROL_ALLOC_ON:
+    case HPX_CONTROL_ALLOC_OFF:
+        atomic_store_explicit(&hpx_sites_shared.off, c->control == HPX_CONTROL_ALLOC_OFF, memory_order_relaxed);
+        return true;
+    case HPX_CONTROL_CLEAR_SITES:
+        atomic_fetch_add_explicit(&hpx_sites_shared.epoch, 1, memory_order_relaxed);
+        if (sites.table != NULL) {
+            hpx_sites_clear(sites.table);
+        }
+        return true;
+    case HPX_CONTROL_DEPTH:
+        atomic_store_explicit(&hpx_session.depth, c->depth, memory_order_relaxed);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the report ---- */
+
+enum { OBJECTS, BYTES, SITES, ROWS, LIVE_OBJECTS, LIVE_BYTES, EST_OBJECTS, EST_BYTES, ERROR, MISSED_OBJECTS, MISSED_BYTES, UNSIZED };
+
+static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
+{
+    const struct hpx_site_snapshot *s = rows;
+    double variance = 0;
+    (void)total;
+    if (sites.table != NULL) {
+        f->v[OBJECTS] = hpx_sites_recorded_objects(sites.table);
+        f->v[BYTES] = hpx_sites_recorded_bytes(sites.table);
+        f->v[SITES] = hpx_sites_counts() && s != NULL ? s->nrows : hpx_sites_count(sites.table);
+    }
+    if (s == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        variance += s->rows[i].variance;
+    }
+    f->v[MISSED_OBJECTS] = s->missed_objects;
+    f->v[MISSED_BYTES] = s->missed_bytes;
+    f->v[UNSIZED] = s->unsized;
+    f->v[ROWS] = s->nrows;
+    f->v[LIVE_OBJECTS] = s->live_objects;
+    f->v[LIVE_BYTES] = s->live_bytes;
+    f->v[EST_OBJECTS] = s->objects;
+    f->v[EST_BYTES] = s->bytes;
+    f->v[ERROR] = s->bytes > 0 ? (uint64_t)(1e6 * sqrt(variance) / (double)s->bytes) : 0; /* millionths */
+}
+
+static uint64_t own_cpu(const struct hpx_counters *total)
+{
+    (void)total;
+    return 0;
+}
+
+static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    const struct hpx_options *o = &hpx_session.opt;
+    (void)r;
+    hpx_lines_add(to, "hprofx: sites: %s\n", atomic_load_explicit(&hpx_sites_shared.engine, memory_order_relaxed));
+    if (hpx_sites_counts()) {
+        hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", f->v[EST_OBJECTS],
+                      f->v[EST_BYTES]);
+        hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[MISSED_OBJECTS],
+                      f->v[MISSED_BYTES]);
+        if (f->v[UNSIZED] > 0) {
+            hpx_lines_add(to, "hprofx: objects of unknown size: %" PRIu64 "\n", f->v[UNSIZED]);
+        }
+    } else if (hpx_sites_interval(o) > 0) {
+        hpx_lines_add(to, "hprofx: allocations: estimated from %" PRIu64 " samples (one every %" PRIu64 " bytes)\n", f->v[OBJECTS],
+                      o->sample_bytes);
+        hpx_lines_add(to, "hprofx: standard error: %.2f %% of all allocated bytes\n", (double)f->v[ERROR] / 1e4);
+    } else {
+        hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[OBJECTS], f->v[BYTES]);
+    }
+    if (o->live) {
+        hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", f->v[LIVE_OBJECTS],
+                      f->v[LIVE_BYTES], hpx_sites_interval(o) > 0 ? ", estimated" : "");
+    }
+    hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
+    if (hpx_classes_get_note() == NULL) { /* else cpu=times reports them */
+        struct hpx_classes_figures made;
+        hpx_classes_figures(&made);
+        hpx_classes_left_lines(to, &made);
+    }
+}
+
+static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT) + hpx_counter_get(&r->total, HPX_C_SITES_FULL);
+    if (hpx_sites_interval(&hpx_session.opt) > 0 && !hpx_sites_counts()) {
+        hpx_lines_add(to, "hprofx: sites: %" PRIu64 " allocations sampled, %" PRIu64 " lost, at %" PRIu64 " sites\n", f->v[OBJECTS],
+                      hpx_report_lost(r), f->v[SITES]);
+    } else {
+        hpx_lines_add(to, "hprofx: sites: %" PRIu64 " allocations counted, %" PRIu64 " lost, at %" PRIu64 " sites\n",
+                      hpx_sites_counts() ? f->v[EST_OBJECTS] : f->v[OBJECTS], lost, f->v[SITES]);
+    }
+}
+
+static const struct hpx_section section = {
+    .settings = HPX_BINARY_ALLOC, .title = title, .empty = empty, .destroy = destroy, .choose = choose, .text = text, .binary = binary};
+
+const struct hpx_mode hpx_sites_mode = {
+    .name = "heap=sites",
+    .vm = &hpx_sites_vm,
+    .section = &section,
+    .names_classes = true,
+    .wanted = wanted,
+    .configure = configure,
+    .begin = begin,
+    .look = look,
+    .gone = gone,
+    .prepare = prepare,
+    .patience = patience,
+    .snapshot = snapshot,
+    .listed_by = HPX_COMMAND_ALLOC_SITES,
+    .control = control,
+    .stop = stop,
+    .fini = fini,
+    .collect = collect,
+    .own_cpu = own_cpu,
+    .lines = lines,
+    .summary = summary,
+};

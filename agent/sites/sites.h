@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sites.h: the mode heap=sites: which code allocates how much, and how much of it is live. */
+#ifndef HPX_SITES_H
+#define HPX_SITES_H
+
+#include "mode.h"
+#include "site_ids.h"
+
+extern const struct hpx_mode hpx_sites_mode;
+extern const struct hpx_vm_mode hpx_sites_vm; /* the part that uses the JVM */
+
+/* State that sites.c and the callbacks share. */
+struct hpx_sites_shared {
+    struct hpx_site_ids ids;
+    /* relaxed: part of every site key. A clear increments it: sites get new ids, and frees of older objects are ignored */
+    _Atomic uint32_t epoch;
+    atomic_bool canary_freed;     /* release: the free of HPX_SITE_CANARY; acquire: who waits for it */
+    atomic_bool off;              /* relaxed: a peer of net= has turned recording off */
+    _Atomic(const char *) engine; /* relaxed: source of the allocations, for the report; static text */
+};
+extern struct hpx_sites_shared hpx_sites_shared;
+
+/* Mean number of bytes between two sampled objects; 0: every object is recorded. */
+static inline uint64_t hpx_sites_interval(const struct hpx_options *o)
+{
+    return o->sites == HPX_SITES_EXACT ? 0 : o->sample_bytes;
+}
+
+/* Whether recorded objects get tags. Any thread; constant from load on. */
+bool hpx_sites_tag_objects(void);
+/* Whether probes count by place (sites=counts, and the VM permits probes). Any thread; constant from load on. */
+bool hpx_sites_counts(void);
+/* Has the service thread collect garbage if gc=y, flush pending frees and object sizes, then call `done`. Any thread. false: no memory;
+ * `done` is not called. */
+bool hpx_sites_flush(void (*done)(uint64_t unused));
+
+#endif

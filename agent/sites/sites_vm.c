@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sites_vm.c: heap=sites in the JVM: the source of allocations, its events, the states of threads.
+ *
+ * SampledObjectAlloc is the source on JDK 11 and later. Probes in the program's classes and VMObjectAlloc replace it on older JDKs, if
+ * another agent holds its capability, and for sites=exact where the event misses allocations. With sites=counts, probes count by place, and
+ * SampledObjectAlloc only estimates live objects. */
+#include "allocation.h"
+#include "classes.h"
+#include "clock.h"
+#include "counting.h"
+#include "log.h"
+#include "service.h"
+#include "site_thread.h"
+#include "sites.h"
+#include "threads.h"
+#include "vm_flags.h"
+#include "vm_mode.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define RING_LEAST (64u << 10) /* bytes */
+/* ObjectFree: before, the VM posts it in the collection itself; from then on behind it, and from the second on by a thread of its own. */
+#define RELEASE_POSTS_LATER 16
+#define RELEASE_POSTS_ALONE 20
+
+/* From JVMTI 11, by number: headers of older JDKs do not have the names. */
+#define EVENT_SAMPLED_OBJECT_ALLOC     86
+#define CAPABILITY_SAMPLED             43  /* bit of can_generate_sampled_object_alloc_events */
+#define FUNCTION_SET_SAMPLING_INTERVAL 156 /* SetHeapSamplingInterval */
+
+static struct {
+    bool sampled_event, probes, counts; /* the source: the event; probes that report objects; probes that count. Constant from load on */
+    jint release;                       /* of the JDK: 8, 11, ...; constant from load on */
+    _Atomic uint32_t threads;           /* relaxed: numbers given out */
+} vm;
+
+static struct hpx_site_thread *state(struct hpx_mode_thread *s)
+{
+    return (struct hpx_site_thread *)(void *)s;
+}
+
+/* ---- events ---- */
+
+static void callbacks(union hpx_event_callbacks *all)
+{
+    all->known.ObjectFree = hpx_allocation_freed;
+    all->known.VMObjectAlloc = hpx_allocation_vm_event;
+    all->of[EVENT_SAMPLED_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = (hpx_virtual_event)(void (*)(void))hpx_allocation_event;
+    if (vm.probes || vm.counts) {
+        hpx_classes_callbacks(all);
+    }
+}
+
+static void capabilities(jvmtiCapabilities *want)
+{
+    want->can_tag_objects = 1;
+    want->can_generate_object_free_events = hpx_session.opt.live;
+}
+
+static jvmtiError add_bit(jvmtiEnv *jvmti, unsigned bit)
+{
+    jvmtiCapabilities can;
+    memset(&can, 0, sizeof can);
+    ((unsigned char *)&can)[bit / 8] = (unsigned char)(1u << bit % 8);
+    return (*jvmti)->AddCapabilities(jvmti, &can);
+}
+
+/* Probes report objects of the program's code; VMObjectAlloc reports objects that the VM allocates. */
+static jvmtiError add_probes(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities can;
+    memset(&can, 0, sizeof can);
+    hpx_classes_capabilities(&can);
+    can.can_generate_vm_object_alloc_events = 1;
+    return (*jvmti)->AddCapabilities(jvmti, &can);
+}
+
+/* sites=counts: probes count allocations; sampled objects estimate what is live. */
+static void add_counting(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities can;
+    memset(&can, 0, sizeof can);
+    hpx_classes_capabilities(&can);
+    jvmtiError e = (*jvmti)->AddCapabilities(jvmti, &can);
+    vm.counts = e == JVMTI_ERROR_NONE;
+    if (!vm.counts) {
+        hpx_warn("sites=counts: the VM refused probes (%s); sites=exact is used instead, at a higher cost; load hprofx alone",
+                 hpx_jvmti_error(e));
+        hpx_session.opt.sites = HPX_SITES_EXACT;
+    }
+}
+
+/* Before JDK 17 the VM occasionally misses an allocation when a collection retires a TLAB. Before JDK 21, code without TLABs under Serial
+ * and Parallel allocates in eden itself and the VM raises no event. */
+static bool event_misses(jint release)
+{
+    bool eden = !hpx_vm_flag("UseTLAB", true) && (hpx_vm_flag("UseSerialGC", false) || hpx_vm_flag("UseParallelGC", false));
+    return release < 17 || (release < 21 && eden);
+}
+
+static jint release_of(jvmtiEnv *jvmti)
+{
+    jint version = 0;
+    (void)(*jvmti)->GetVersionNumber(jvmti, &version);
+    jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
+    return release > 1 ? release : 8; /* JVMTI 1.2 */
+}
+
+static void optional(jvmtiEnv *jvmti)
+{
+    bool every = hpx_sites_interval(&hpx_session.opt) == 0;
+    vm.release = release_of(jvmti);
+    if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
+        add_counting(jvmti);
+        every = every && !vm.counts;
+    }
+    jvmtiError e = add_bit(jvmti, CAPABILITY_SAMPLED);
+    vm.sampled_event = e == JVMTI_ERROR_NONE;
+    if (vm.counts && (!vm.sampled_event || (hpx_session.opt.cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)))) {
+        /* live objects are unknown without samples; with exact calls no trace of a sample matches that of a call */
+        hpx_session.opt.live = false;
+    }
+    if (vm.counts || !every || (vm.sampled_event && !event_misses(vm.release))) {
+        return;
+    }
+    if (vm.release >= 11 && !vm.sampled_event) {
+        hpx_warn("heap=sites: the VM refused the allocation event (%s), usually because another agent has it; probes record "
+                 "allocations, at a higher cost; load hprofx alone",
+                 hpx_jvmti_error(e));
+    }
+    e = add_probes(jvmti);
+    vm.probes = e == JVMTI_ERROR_NONE;
+    if (!vm.probes) {
+        hpx_warn("heap=sites: the VM refused probes (%s); %s; load hprofx alone", hpx_jvmti_error(e),
+                 vm.sampled_event ? "a few allocations are not counted" : "no allocation is counted");
+    }
+}
+
+bool hpx_sites_counts(void)
+{
+    return vm.counts;
+}
+
+bool hpx_sites_tag_objects(void)
+{
+    return hpx_session.opt.live || vm.probes; /* a tag shows a probe that the object is recorded already */
+}
+
+static jvmtiError set_interval(jvmtiEnv *jvmti, uint64_t bytes)
+{
+    typedef jvmtiError(JNICALL * set)(jvmtiEnv *, jint);
+    set fn;
+    memcpy(&fn, (const char *)*jvmti + (FUNCTION_SET_SAMPLING_INTERVAL - 1) * sizeof(void *), sizeof fn);
+    return fn(jvmti, (jint)bytes);
+}
+
+static void enable(jvmtiEnv *jvmti, bool on)
+{
+    jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
+    jvmtiError e = JVMTI_ERROR_NONE;
+    if (hpx_session.opt.live && (on || vm.release < RELEASE_POSTS_ALONE)) { /* see await_frees() */
+        e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_OBJECT_FREE, NULL);
+    }
+    if (vm.sampled_event && (hpx_session.opt.live || !vm.counts)) {
+        jvmtiError e2 = (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)EVENT_SAMPLED_OBJECT_ALLOC, NULL);
+        e = e != JVMTI_ERROR_NONE ? e : e2;
+    }
+    if (vm.probes && !vm.sampled_event) {
+        jvmtiError e2 = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_VM_OBJECT_ALLOC, NULL);
+        e = e != JVMTI_ERROR_NONE ? e : e2;
+    }
+    if (on && e != JVMTI_ERROR_NONE) {
+        hpx_warn("heap=sites: the VM refused an event (%s); the profile is incomplete; load hprofx alone", hpx_jvmti_error(e));
+    }
+}
+
+/* ---- life ---- */
+
+/* The events of the rewriting; only probes need them. */
+static jvmtiError enable_classes(jvmtiEnv *jvmti, jvmtiEventMode mode)
+{
+    static const jvmtiEvent events[] = {HPX_CLASSES_EVENTS};
+    jvmtiError e = JVMTI_ERROR_NONE;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(events) && e == JVMTI_ERROR_NONE; i++) {
+        e = (*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL);
+    }
+    return e;
+}
+
+static int load(struct hpx_err *err)
+{
+    if (!vm.sampled_event && !vm.counts && hpx_sites_interval(&hpx_session.opt) > 0) {
+        return hpx_err_set(
+            err, HPX_E_OPT,
+            "sites=sampled is not possible on this VM: it needs JDK 11 or later, and no other agent that samples allocations");
+    }
+    atomic_store_explicit(&hpx_sites_shared.engine,
+                          vm.counts                       ? "probes that count"
+                          : vm.sampled_event && vm.probes ? "SampledObjectAlloc, and probes for what it misses"
+                          : vm.sampled_event              ? "SampledObjectAlloc"
+                          : vm.probes                     ? "probes and VMObjectAlloc"
+                                                          : "none",
+                          memory_order_relaxed);
+    if (vm.probes) {
+        static const JNINativeMethod natives[] = {
+            {(char *)(uintptr_t) "object", (char *)(uintptr_t) "(Ljava/lang/Object;)V", (void *)(uintptr_t)hpx_allocation_probe},
+            {(char *)(uintptr_t) "multi", (char *)(uintptr_t) "(Ljava/lang/Object;I)V", (void *)(uintptr_t)hpx_allocation_multi_probe}};
+        static const struct hpx_class_user user = {.probes = HPROFX_BCI_OBJECTS, .natives = natives, .nnatives = 2};
+        hpx_classes_use(&user);
+    }
+    if (vm.counts) {
+        hpx_counting_use();
+    }
+    if (vm.sampled_event) { /* before the first TLAB: the VM does not shorten a TLAB that a thread already has */
+        (void)set_interval(hpx_vm.jvmti, hpx_sites_interval(&hpx_session.opt));
+    }
+    if (vm.probes || vm.counts) {
+        return enable_classes(hpx_vm.jvmti, JVMTI_ENABLE) == JVMTI_ERROR_NONE
+                   ? 0
+                   : hpx_err_set(err, HPX_E_VM, "the VM refused the class events that probes need; load hprofx alone");
+    }
+    return 0;
+}
+
+static void classes(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    hpx_allocation_live(env);
+    if (vm.counts) {
+        hpx_counting_measure(jvmti, env);
+    }
+    if (vm.probes || vm.counts) {
+        hpx_classes_loaded(jvmti, env);
+    }
+}
+
+static void open(jvmtiEnv *jvmti)
+{
+    hpx_allocation_open_frees();
+    enable(jvmti, true);
+    if (vm.counts) {
+        hpx_counting_open();
+    }
+    if (vm.sampled_event && hpx_sites_interval(&hpx_session.opt) == 0) {
+        /* retires the TLABs of all threads: JDK 17 reports no allocation in an existing one */
+        (void)(*jvmti)->ForceGarbageCollection(jvmti);
+    }
+}
+
+static void report_sizes(jvmtiEnv *jvmti)
+{
+    JNIEnv *env = NULL;
+    if (vm.counts && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+        hpx_counting_sizes(jvmti, env);
+    }
+}
+
+#define SETTLE_NS  (UINT64_C(10) * 1000 * 1000)       /* without a free: the VM has posted what it had */
+#define SETTLE_MAX (UINT64_C(400) * 1000 * 1000)      /* a program that collects all the time */
+#define FREE_MAX   (UINT64_C(1) * 1000 * 1000 * 1000) /* for a few stores */
+#define CANARY_MAX (UINT64_C(50) * 1000 * 1000 * 1000)
+
+static void sleep_1ms(void)
+{
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* From 20 on a thread of the VM posts the frees some time after a collection. Disabling the event there could deadlock the VM: the thread
+ * that disables it waits for the one that posts, and stops at no safepoint meanwhile. canary: an object with that tag dies in our
+ * collection. */
+static void await_frees(bool canary)
+{
+    uint64_t begun = hpx_clock_mono();
+    while (canary && !atomic_load_explicit(&hpx_sites_shared.canary_freed, memory_order_acquire) && /* partner: hpx_allocation_freed() */
+           hpx_clock_mono() - begun < CANARY_MAX) {
+        sleep_1ms();
+    }
+    uint64_t moved = hpx_clock_mono(), now = moved, seen = hpx_site_ids_frees(&hpx_sites_shared.ids);
+    begun = now;
+    while (now - moved < SETTLE_NS && now - begun < SETTLE_MAX) {
+        sleep_1ms();
+        uint64_t frees = hpx_site_ids_frees(&hpx_sites_shared.ids);
+        now = hpx_clock_mono();
+        moved = frees != seen ? now : moved;
+        seen = frees;
+    }
+}
+
+/* false: it could not be made. */
+static bool make_canary(jvmtiEnv *jvmti)
+{
+    JNIEnv *env = NULL;
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) != JNI_OK) {
+        return false;
+    }
+    jclass object = (*env)->FindClass(env, "java/lang/Object");
+    jobject canary = object != NULL ? (*env)->AllocObject(env, object) : NULL;
+    atomic_store_explicit(&hpx_sites_shared.canary_freed, false, memory_order_relaxed);
+    bool made = canary != NULL && (*jvmti)->SetTag(jvmti, canary, (jlong)HPX_SITE_CANARY) == JVMTI_ERROR_NONE;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, canary);
+    (*env)->DeleteLocalRef(env, object);
+    return made;
+}
+
+static jvmtiError flush(jvmtiEnv *jvmti)
+{
+    jvmtiError e = JVMTI_ERROR_NONE;
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return e; /* VMDeath has begun and flushes */
+    }
+    bool alone = hpx_session.opt.live && vm.release >= RELEASE_POSTS_ALONE;
+    bool canary = alone && hpx_session.opt.gc && make_canary(jvmti);
+    report_sizes(jvmti);
+    if (hpx_session.opt.gc) {
+        e = (*jvmti)->ForceGarbageCollection(jvmti);
+    }
+    if (hpx_session.opt.live && vm.release >= RELEASE_POSTS_LATER && vm.release < RELEASE_POSTS_ALONE) {
+        /* disabling the event makes the VM post all pending frees */
+        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_OBJECT_FREE, NULL);
+        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_OBJECT_FREE, NULL);
+    }
+    hpx_gate_leave(&hpx_session.gate);
+    if (alone) {
+        await_frees(canary);
+    }
+    return e;
+}
+
+bool hpx_sites_flush(void (*done)(uint64_t unused))
+{
+    return hpx_service_run(flush, "heap=sites: no garbage was collected before a dump", done);
+}
+
+/* Runs in a VM operation: touches only counters. */
+static jint JNICALL on_live_object(jlong class_tag, jlong size, jlong *tag, jint length, void *unused)
+{
+    (void)class_tag, (void)size, (void)length, (void)unused;
+    hpx_site_ids_live(&hpx_sites_shared.ids, (uint64_t)*tag);
+    return JVMTI_VISIT_OBJECTS;
+}
+
+/* Once VMDeath has begun, nothing makes the VM post what is pending, and its thread may be in the midst of posting. So the objects that are
+ * left are counted, and no free any more. */
+static void count_live(jvmtiEnv *jvmti)
+{
+    jvmtiHeapCallbacks walk;
+    memset(&walk, 0, sizeof walk);
+    walk.heap_iteration_callback = on_live_object;
+    if (!hpx_allocation_close_frees(hpx_clock_mono() + FREE_MAX)) {
+        hpx_warn("heap=sites: the VM has not finished posting a free; the last dump may show one live object too many");
+    }
+    hpx_site_ids_count_live(&hpx_sites_shared.ids);
+    jvmtiError e = (*jvmti)->IterateThroughHeap(jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &walk, NULL);
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("heap=sites: the VM cannot list the live objects (%s); the last dump shows none; raise the limit of the process's memory",
+                 hpx_jvmti_error(e));
+    }
+}
+
+static void close_events(jvmtiEnv *jvmti)
+{
+    report_sizes(jvmti);
+    if (hpx_session.opt.gc) {
+        (void)(*jvmti)->ForceGarbageCollection(jvmti);
+    }
+    enable(jvmti, false);
+    if (hpx_session.opt.live && vm.release >= RELEASE_POSTS_ALONE) {
+        count_live(jvmti);
+    }
+    if (vm.probes || vm.counts) {
+        hpx_classes_close();
+        (void)enable_classes(jvmti, JVMTI_DISABLE);
+    }
+}
+
+static void forget(void)
+{
+    hpx_classes_close();
+    hpx_counting_forget();
+}
+
+/* ---- threads ---- */
+
+static uint32_t ring_size(void)
+{
+    size_t least = 4 * HPX_EV_SITE_BYTES(atomic_load_explicit(&hpx_session.depth, memory_order_relaxed)), size = RING_LEAST;
+    while (size < least) {
+        size *= 2;
+    }
+    return (uint32_t)size;
+}
+
+static struct hpx_mode_thread *make(void)
+{
+    struct hpx_site_thread *t = NULL;
+    if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+        return NULL;
+    }
+    memset(t, 0, sizeof *t);
+    if (hpx_mode_thread_init(&t->s, &hpx_sites_mode, ring_size()) != 0) {
+        free(t);
+        return NULL;
+    }
+    t->number = 1 + atomic_fetch_add_explicit(&vm.threads, 1, memory_order_relaxed);
+    return &t->s;
+}
+
+static void destroy(struct hpx_mode_thread *s)
+{
+    hpx_ring_fini(&s->base.ring);
+    free(state(s));
+}
+
+static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
+{
+    (void)env, (void)self;
+    hpx_site_self = state(s);
+}
+
+static void adopted(struct hpx_mode_thread *s)
+{
+    hpx_site_self = state(s);
+}
+
+static void disarm(struct hpx_mode_thread *s)
+{
+    (void)s;
+    /* the thread's state may be freed from now on; later allocations of the VM on this thread are not recorded */
+    hpx_site_self = &hpx_site_nobody;
+}
+
+static void end(struct hpx_mode_thread *s, JNIEnv *env)
+{
+    (void)s, (void)env;
+}
+
+static void ours(void)
+{
+    hpx_site_self = &hpx_site_nobody;
+}
+
+const struct hpx_vm_mode hpx_sites_vm = {
+    .names = true,
+    .finds_itself = true,
+    .capabilities = capabilities,
+    .optional = optional,
+    .callbacks = callbacks,
+    .load = load,
+    .classes = classes,
+    .open = open,
+    .close = close_events,
+    .forget = forget,
+    .make = make,
+    .destroy = destroy,
+    .begin = begin,
+    .adopted = adopted,
+    .disarm = disarm,
+    .end = end,
+    .ours = ours,
+};

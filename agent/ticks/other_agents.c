@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* other_agents.c: other_agents.h by sigaction() and signal masks. */
+#include "other_agents.h"
+#include "clock.h"
+#include "log.h"
+#include "session.h"
+#include "ticks.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_NS (1000ull * 1000 * 1000)
+
+static struct {
+    void (*handler)(int, siginfo_t *, void *); /* constant after load */
+    atomic_bool ended;                         /* release: end_sampling(); acquire: hpx_other_agents_ended(). Covers ended_cpu */
+    atomic_bool saying;                        /* relaxed: decides who is first */
+    uint64_t ended_cpu;                        /* CPU time of the process then */
+    uint64_t next_look;                        /* the aggregator's */
+} other_agents;
+
+static void signal_name(char *s, size_t n)
+{
+    int sig = hpx_session.opt.signal;
+    const char *abbrev = sig >= SIGRTMIN ? NULL : sigabbrev_np(sig);
+    if (abbrev != NULL) {
+        snprintf(s, n, "SIG%s", abbrev);
+    } else {
+        snprintf(s, n, "SIGRTMIN+%d", sig - SIGRTMIN);
+    }
+}
+
+/* An option for a signal other than the current one. */
+static const char *other_signal(void)
+{
+    return hpx_session.opt.signal == SIGRTMIN + 1 ? "signal=RTMIN+2" : "signal=RTMIN+1";
+}
+
+void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int, siginfo_t *, void *))
+{
+    other_agents.handler = handler;
+    bool nobody = before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN;
+    if (nobody && hpx_other_agents_blocked(0)) {
+        char name[32];
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, hpx_session.opt.signal);
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+        signal_name(name, sizeof name);
+        hpx_warn(
+            "%s: the JVM started with %s blocked; hprofx unblocks it to sample; if the program needs it blocked, choose another signal=",
+            hpx_ticks_of(), name);
+    }
+}
+
+static void end_sampling(void)
+{
+    if (atomic_exchange_explicit(&other_agents.saying, true, memory_order_relaxed)) {
+        return;
+    }
+    char name[32];
+    signal_name(name, sizeof name);
+    other_agents.ended_cpu = hpx_clock_process_cpu();
+    atomic_store_explicit(&other_agents.ended, true, memory_order_release); /* partner: hpx_other_agents_ended() */
+    hpx_warn("%s: the program replaced the handler of %s; sampling stops here; use %s or sampler=poll", hpx_ticks_of(), name,
+             other_signal());
+}
+
+bool hpx_other_agents_ended(void)
+{
+    return atomic_load_explicit(&other_agents.ended, memory_order_acquire); /* partner: end_sampling() */
+}
+
+bool hpx_other_agents_took_signal(void)
+{
+    struct sigaction now;
+    if (hpx_other_agents_ended()) {
+        return true;
+    }
+    if (sigaction(hpx_session.opt.signal, NULL, &now) != 0 || ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == other_agents.handler)) {
+        return false;
+    }
+    end_sampling();
+    return true;
+}
+
+static bool blocked_in(pid_t tid)
+{
+    char path[64], line[256];
+    unsigned long long mask = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (strncmp(line, "SigBlk:", 7) == 0) {
+            mask = strtoull(line + 7, NULL, 16);
+        }
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return mask >> (hpx_session.opt.signal - 1) & 1;
+}
+
+bool hpx_other_agents_blocked(pid_t tid)
+{
+    sigset_t set;
+    if (tid != 0) {
+        return blocked_in(tid);
+    }
+    return pthread_sigmask(SIG_SETMASK, NULL, &set) == 0 && sigismember(&set, hpx_session.opt.signal) == 1;
+}
+
+/* Repeated after the signal was taken, because a thread may have started its clock meanwhile. */
+void hpx_other_agents_look_own(void)
+{
+    uint64_t now = hpx_clock_mono();
+    if (now < other_agents.next_look) {
+        return;
+    }
+    other_agents.next_look = now + LOOK_NS;
+    if (other_agents.handler != NULL && hpx_other_agents_took_signal()) {
+        hpx_ticks_disarm_all();
+    }
+}
+
+uint64_t hpx_other_agents_unsampled_ms(void)
+{
+    return hpx_other_agents_ended() ? (hpx_clock_process_cpu() - other_agents.ended_cpu) / 1000000u + 1 : 0;
+}

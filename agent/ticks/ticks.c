@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ticks.c: the signal handler of ticks.h. */
+#include "ticks.h"
+#include "clock.h"
+#include "log.h"
+#include "other_agents.h"
+#include "report.h"
+#include "session.h"
+#include "vm.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ADOPTED 16
+#define STOP_NS (20ull * 1000 * 1000)
+
+/* Of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
+static __thread struct hpx_ticker *own __attribute__((tls_model("initial-exec")));
+
+static struct {
+    const struct hpx_ticks_user *users[HPX_TICKS_USERS]; /* constant after load */
+    uint32_t nusers;
+    struct sigaction before; /* handles signals of others; constant after init */
+    bool installed;          /* the handler; constant after init */
+    /* threads older than VMInit: their handler finds the ticker by kernel id, once */
+    _Atomic(struct hpx_ticker *) adopted[ADOPTED]; /* release: arm; acquire: adopt_sig */
+    atomic_bool said_blocked;
+    atomic_bool armed;               /* relaxed: a clock was started */
+    void (*test_sig)(void *context); /* VMInit's thread and its handler */
+} ticks;
+
+void hpx_ticks_begin(void)
+{
+    ticks.nusers = 0;
+}
+
+void hpx_ticks_use(const struct hpx_ticks_user *user)
+{
+    ticks.users[ticks.nusers++] = user;
+}
+
+bool hpx_ticks_shared(void)
+{
+    return ticks.nusers > 1;
+}
+
+bool hpx_ticks_leads(const struct hpx_mode *mode)
+{
+    return ticks.nusers > 0 && ticks.users[0]->mode == mode;
+}
+
+const char *hpx_ticks_of(void)
+{
+    return ticks.users[0]->what;
+}
+
+const char *hpx_ticks_clock(void)
+{
+    return hpx_clocks_name();
+}
+
+bool hpx_ticks_armed(void)
+{
+    return atomic_load_explicit(&ticks.armed, memory_order_relaxed);
+}
+
+void hpx_ticker_init(struct hpx_ticker *k, struct hpx_mode_thread *s)
+{
+    k->clock.perf_fd = -1;
+    k->clock.tid = s->tid;
+    k->clock.adopted = s->adopted;
+    k->clock.counters = &s->base.counters;
+    for (uint32_t i = 0; i < ticks.nusers; i++) {
+        struct hpx_mode_thread *at = s->first;
+        while (at != NULL && at->base.mode != ticks.users[i]->mode) {
+            at = at->next;
+        }
+        k->of[i] = at;
+    }
+}
+
+/* ---- the handler ---- */
+
+static void pass_on(int sig, siginfo_t *si, void *context)
+{
+    hpx_count(&hpx_session.counters, HPX_C_SIGNALS_FOREIGN, 1);
+    if (ticks.before.sa_handler == SIG_DFL || ticks.before.sa_handler == SIG_IGN) {
+        return;
+    }
+    if (ticks.before.sa_flags & SA_SIGINFO) {
+        ticks.before.sa_sigaction(sig, si, context);
+    } else {
+        ticks.before.sa_handler(sig);
+    }
+}
+
+static struct hpx_ticker *adopt_sig(void)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    for (int i = 0; i < ADOPTED; i++) {
+        struct hpx_ticker *k = atomic_load_explicit(&ticks.adopted[i], memory_order_acquire);
+        if (k == NULL || k->clock.tid != tid) {
+            continue;
+        }
+        void *env = NULL;
+        if ((*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) != JNI_OK) {
+            return NULL;
+        }
+        own = k;
+        for (uint32_t u = 0; u < ticks.nusers; u++) {
+            k->of[u]->env = env;
+            if (ticks.users[u]->found_sig != NULL) {
+                ticks.users[u]->found_sig(k->of[u]);
+            }
+        }
+        return k;
+    }
+    return NULL;
+}
+
+/* Who keeps a tick among its calls first: the walk may take long. */
+static void take_signal(struct hpx_ticker *k, siginfo_t *si, void *context)
+{
+    uint64_t weight = hpx_clocks_weight_sig(&k->clock, si);
+    hpx_count(k->clock.counters, HPX_C_SIGNALS, 1);
+    for (uint32_t i = ticks.nusers; i > 0; i--) {
+        ticks.users[i - 1]->tick_sig(k->of[i - 1], context, weight);
+    }
+    hpx_clocks_go_on_sig(&k->clock);
+}
+
+/* Async-signal-safe: no lock, no allocation; reads its own clock, has its users write their own rings. errno is kept. */
+static void on_signal(int sig, siginfo_t *si, void *context)
+{
+    int saved = errno;
+    if (si->si_code == SI_QUEUE && si->si_value.sival_ptr == (void *)&ticks && ticks.test_sig != NULL) {
+        ticks.test_sig(context);
+        errno = saved;
+        return;
+    }
+    if (!hpx_clocks_own_sig(si)) {
+        pass_on(sig, si, context);
+        errno = saved;
+        return;
+    }
+    struct hpx_ticker *k = own != NULL ? own : adopt_sig();
+    if (k == NULL) {
+        hpx_count(&hpx_session.counters, HPX_C_SIGNALS_LATE, 1);
+        errno = saved;
+        return;
+    }
+    bool measured = ++k->signals % 8 == 0; /* the clock costs a tenth of a walk */
+    uint64_t begin = measured ? hpx_clock_thread_cpu() : 0;
+    atomic_store_explicit(&k->in_handler, 1, memory_order_seq_cst); /* partner: hpx_ticks_quiesce() */
+    if (atomic_load_explicit(&hpx_session.gate.open, memory_order_seq_cst)) {
+        take_signal(k, si, context);
+    }
+    atomic_store_explicit(&k->in_handler, 0, memory_order_release); /* partner: hpx_ticks_quiesce() */
+    if (measured) {
+        hpx_count(k->clock.counters, HPX_C_HANDLER_NS, hpx_clock_thread_cpu() - begin);
+        hpx_count(k->clock.counters, HPX_C_HANDLER_MEASURED, 1);
+    }
+    errno = saved;
+}
+
+bool hpx_ticks_test(void (*test_sig)(void *context))
+{
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    ticks.test_sig = test_sig;
+    bool sent = !hpx_other_agents_took_signal() && sigismember(&blocked, hpx_session.opt.signal) != 1 &&
+                pthread_sigqueue(pthread_self(), hpx_session.opt.signal, (union sigval){.sival_ptr = &ticks}) == 0;
+    ticks.test_sig = NULL; /* a signal to the thread itself has been handled when the call returns */
+    return sent;
+}
+
+/* ---- threads ---- */
+
+/* A place for the handler to find k by; false: all are taken. */
+static bool expect_adopted(struct hpx_ticker *k)
+{
+    for (int i = 0; i < ADOPTED; i++) {
+        struct hpx_ticker *none = NULL;
+        /* partner: adopt_sig() */
+        if (atomic_compare_exchange_strong_explicit(&ticks.adopted[i], &none, k, memory_order_release, memory_order_relaxed)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void say_if_blocked(pid_t tid)
+{
+    if (hpx_other_agents_blocked(tid)) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_BLOCKED, 1); /* its clock starts nevertheless: it may unblock the signal */
+        hpx_warn_once(&ticks.said_blocked,
+                      "%s: a thread blocks the sampling signal (%d); its CPU time is missing meanwhile; choose another signal, such as "
+                      "signal=RTMIN+1, or sampler=poll",
+                      hpx_ticks_of(), hpx_session.opt.signal);
+    }
+}
+
+static void say_untimed(struct hpx_ticker *k, int why)
+{
+    for (uint32_t i = ticks.nusers; i > 0; i--) {
+        ticks.users[i - 1]->untimed(k->of[i - 1], why);
+    }
+}
+
+void hpx_ticks_arm(struct hpx_ticker *k)
+{
+    bool self = k->clock.tid == (pid_t)syscall(SYS_gettid);
+    if (self) {
+        own = k;
+        atomic_signal_fence(memory_order_seq_cst); /* partner: the handler on this thread */
+    } else if (!expect_adopted(k)) {
+        say_untimed(k, 0);
+        return;
+    }
+    if (hpx_other_agents_took_signal()) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
+        return;
+    }
+    say_if_blocked(self ? 0 : k->clock.tid);
+    int why = hpx_clocks_start(&k->clock);
+    if (why != 0) {
+        say_untimed(k, why);
+    } else {
+        atomic_store_explicit(&ticks.armed, true, memory_order_relaxed);
+    }
+}
+
+void hpx_ticks_disarm(struct hpx_ticker *k)
+{
+    int clock = hpx_clocks_detach(&k->clock);
+    if (own != k && clock == HPX_CLOCK_PERF) {
+        hpx_ticks_quiesce(k, hpx_clock_mono() + STOP_NS); /* its handler may be about to use the descriptor; none uses a timer */
+    }
+    hpx_clocks_close(&k->clock, clock);
+    for (int i = 0; i < ADOPTED; i++) {
+        struct hpx_ticker *mine = k;
+        atomic_compare_exchange_strong_explicit(&ticks.adopted[i], &mine, NULL, memory_order_relaxed, memory_order_relaxed);
+    }
+    if (own == k) {
+        own = NULL;
+        atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
+    }
+}
+
+void hpx_ticks_settle(struct hpx_ticker *k)
+{
+    uint64_t due = hpx_other_agents_ended() ? 0 : hpx_clocks_due(&k->clock);
+    for (uint32_t i = ticks.nusers; i > 0; i--) {
+        ticks.users[i - 1]->due(k->of[i - 1], due);
+    }
+}
+
+bool hpx_ticks_quiesce(struct hpx_ticker *k, uint64_t until_ns)
+{
+    /* seq_cst: partner of the handler's store: either it sees the gate closed, or we see it inside; acquire: what it wrote */
+    while (atomic_load_explicit(&k->in_handler, memory_order_seq_cst)) {
+        if (hpx_clock_mono() > until_ns) {
+            return false;
+        }
+        nanosleep(&(struct timespec){0, 50000}, NULL);
+    }
+    return true;
+}
+
+static struct hpx_ticker *ticker_of(struct hpx_thread *t)
+{
+    return ticks.users[0]->ticker(HPX_CONTAINER_OF(t, struct hpx_mode_thread, base));
+}
+
+static void quiesce(void *until, struct hpx_thread *t)
+{
+    hpx_ticks_quiesce(ticker_of(t), *(const uint64_t *)until);
+}
+
+static void disarm(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    hpx_ticks_disarm(ticker_of(t));
+}
+
+void hpx_ticks_stop(uint64_t until_ns)
+{
+    if (ticks.nusers > 0) {
+        hpx_session_each(ticks.users[0]->mode, quiesce, &until_ns);
+        hpx_session_each(ticks.users[0]->mode, disarm, NULL);
+    }
+}
+
+void hpx_ticks_disarm_all(void)
+{
+    hpx_session_each(ticks.users[0]->mode, disarm, NULL);
+}
+
+/* ---- load ---- */
+
+int hpx_ticks_init(struct hpx_err *err)
+{
+    static const int vms[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    hpx_clocks_init();
+    if (ticks.nusers == 0 || ticks.installed) {
+        return 0; /* no signal at all */
+    }
+    struct sigaction sa;
+    memset(&sa, 0, sizeof sa);
+    sa.sa_sigaction = on_signal;
+    sa.sa_flags = SA_SIGINFO | SA_RESTART;
+    /* A walk that faults would abandon a handler of the program that interrupted it. The VM needs its own signals. */
+    sigfillset(&sa.sa_mask);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(vms); i++) {
+        sigdelset(&sa.sa_mask, vms[i]);
+    }
+    if (sigaction(hpx_session.opt.signal, &sa, &ticks.before) != 0) {
+        return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_ticks_of(), hpx_session.opt.signal,
+                           strerror(errno));
+    }
+    ticks.installed = true;
+    hpx_other_agents_expect(&ticks.before, on_signal);
+    return 0;
+}
+
+void hpx_ticks_disable(void)
+{
+    struct sigaction now;
+    if (ticks.installed && sigaction(hpx_session.opt.signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
+        sigaction(hpx_session.opt.signal, &ticks.before, NULL);
+    }
+}
+
+/* ---- the report ---- */
+
+void hpx_ticks_collect(const struct hpx_mode *mode, struct hpx_counters *total)
+{
+    if (hpx_ticks_leads(mode)) {
+        hpx_count(total, HPX_C_SIGNAL_TAKEN, hpx_other_agents_unsampled_ms());
+    }
+}
+
+/* CPU time of one run of the handler; 0: none was measured. */
+static uint64_t signal_ns(const struct hpx_counters *total)
+{
+    uint64_t measured = hpx_counter_get(total, HPX_C_HANDLER_MEASURED);
+    return measured ? hpx_counter_get(total, HPX_C_HANDLER_NS) / measured : 0;
+}
+
+uint64_t hpx_ticks_cpu(const struct hpx_mode *mode, const struct hpx_counters *total)
+{
+    return hpx_ticks_leads(mode) ? signal_ns(total) * hpx_counter_get(total, HPX_C_SIGNALS) : 0;
+}
+
+void hpx_ticks_lines(struct hpx_lines *to, const struct hpx_report *r, double signal_ms)
+{
+    uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), ns = signal_ns(&r->total);
+    hpx_lines_add(to, "hprofx: signals: %" PRIu64 "\n", signals);
+    if (signals > 0 && signal_ms >= 0) {
+        hpx_lines_add(to, "hprofx: effective interval: %.6g ms\n", signal_ms / (double)signals);
+    }
+    if (signals > 0 && ns > 0) {
+        hpx_lines_add(to, "hprofx: handler: %.2f us per signal\n", (double)ns / 1e3);
+    }
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* callbacks.c: JVMTI events shared by all modes, handled inside the gate; the order of VMInit and VMDeath. */
+#include "callbacks.h"
+#include "clock.h"
+#include "dump.h"
+#include "log.h"
+#include "names.h"
+#include "net.h"
+#include "output.h"
+#include "service.h"
+#include "threads.h"
+#include "vm_mode.h"
+#include <string.h>
+
+#define OUTPUT_STALL_NS (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
+#define SERVICE_WAIT_NS (300ull * 1000 * 1000)
+#define START_WAIT_NS   (2ull * 1000 * 1000 * 1000) /* VMDeath comes on another thread while VMInit runs */
+
+/* Calls fn of every active mode that has one. */
+#define EACH(fn, args)                                                                                                                     \
+    do {                                                                                                                                   \
+        for (uint32_t i_ = 0; i_ < hpx_session.nmodes; i_++) {                                                                             \
+            if (hpx_session.modes[i_]->vm->fn != NULL) {                                                                                   \
+                hpx_session.modes[i_]->vm->fn args;                                                                                        \
+            }                                                                                                                              \
+        }                                                                                                                                  \
+    } while (0)
+
+/* Lists end with 0. */
+static const jvmtiEvent always[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, 0};
+static const jvmtiEvent from_init[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_DATA_DUMP_REQUEST, 0};
+static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
+
+/* Phase of the run. Every step once; release: the thread that makes it; acquire: readers. Covers what VMInit has created. */
+static _Atomic int phase;
+enum { LOADED, STARTING, LIVE, ENDED_EARLY, ENDING };
+
+static bool needs_names(void)
+{
+    bool needs = false;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        needs = needs || hpx_session.modes[i]->vm->names;
+    }
+    return needs;
+}
+
+static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events)
+{
+    jvmtiError first = JVMTI_ERROR_NONE;
+    for (; *events != 0; events++) {
+        jvmtiError e = (*hpx_vm.jvmti)->SetEventNotificationMode(hpx_vm.jvmti, mode, *events, NULL);
+        first = first != JVMTI_ERROR_NONE ? first : e;
+    }
+    return first;
+}
+
+/* The first error. */
+static jvmtiError load_events(jvmtiEventMode mode)
+{
+    jvmtiError first = JVMTI_ERROR_NONE;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        jvmtiError e = set_events(mode, hpx_session.modes[i]->vm->on_load);
+        first = first != JVMTI_ERROR_NONE ? first : e;
+    }
+    return first;
+}
+
+static jvmtiError live_events(jvmtiEventMode mode)
+{
+    jvmtiError first = set_events(mode, from_init);
+    jvmtiError e = needs_names() ? set_events(mode, of_names) : JVMTI_ERROR_NONE;
+    first = first != JVMTI_ERROR_NONE ? first : e;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        e = set_events(mode, hpx_session.modes[i]->vm->on_live);
+        first = first != JVMTI_ERROR_NONE ? first : e;
+    }
+    return first;
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)thread;
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        hpx_threads_begin(jvmti, env, true);
+        hpx_gate_leave(&hpx_session.gate);
+    }
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)thread;
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        hpx_threads_end(jvmti, env);
+        hpx_gate_leave(&hpx_session.gate);
+    }
+}
+
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
+{
+    (void)thread;
+    if (!hpx_names_ignored() && hpx_gate_enter(&hpx_session.gate)) {
+        hpx_names_class(jvmti, env, klass, HPX_NAMES_ALL);
+        hpx_gate_leave(&hpx_session.gate);
+    }
+}
+
+/* SIGQUIT: on a thread of the VM, before or after it prints its own thread dump. */
+static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
+{
+    (void)jvmti;
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        hpx_dump_request_signal();
+        hpx_gate_leave(&hpx_session.gate);
+    }
+}
+
+void hpx_callbacks_give_up(const struct hpx_err *err)
+{
+    load_events(JVMTI_DISABLE);
+    EACH(disable, ());
+    hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
+}
+
+static bool start_threads(void)
+{
+    static struct hpx_err err;
+    if (hpx_output_start(&err) != 0) {
+        atomic_store_explicit(&phase, ENDING, memory_order_release); /* nothing is left to end; partner: on_vm_death() */
+        hpx_callbacks_give_up(&err);
+        return false;
+    }
+    if (hpx_service_start(&err) == 0) {
+        if (hpx_aggregator_start(&hpx_session.aggregator, &err) == 0) {
+            return true;
+        }
+        hpx_service_quit();
+    }
+    hpx_output_end(NULL);
+    atomic_store_explicit(&phase, ENDED_EARLY, memory_order_release); /* the end is posted to the writer; partner: on_vm_death() */
+    hpx_callbacks_give_up(&err);
+    return false;
+}
+
+static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    EACH(classes, (jvmti, env));
+    if (needs_names()) {
+        hpx_names_loaded(jvmti, env);
+    }
+    EACH(live, (jvmti, env));
+    hpx_threads_arm_self();
+    hpx_threads_adopt_others(jvmti, env);
+    EACH(open, (jvmti));
+}
+
+/* false: VMInit has already happened, or profiling is off. */
+static bool go_live(void)
+{
+    int loaded = LOADED;
+    if (!hpx_vm.prepared ||
+        !atomic_compare_exchange_strong_explicit(&phase, &loaded, STARTING, memory_order_acq_rel, memory_order_acquire) ||
+        !start_threads()) {
+        return false;
+    }
+    hpx_session.start_cpu = hpx_clock_process_cpu();
+    int starting = STARTING;
+    hpx_gate_open(&hpx_session.gate);
+    /* partner: settled_phase() */
+    if (atomic_compare_exchange_strong_explicit(&phase, &starting, LIVE, memory_order_acq_rel, memory_order_acquire)) {
+        return true;
+    }
+    hpx_gate_close(&hpx_session.gate); /* VMDeath has stopped waiting and is over */
+    hpx_dump_request_final();
+    return false;
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)thread;
+    if (!go_live() || !hpx_gate_enter(&hpx_session.gate)) {
+        return; /* not entered: VMDeath has already happened, on another thread */
+    }
+    hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
+    hpx_threads_expect_others();
+    jvmtiError e = live_events(JVMTI_ENABLE);
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("%s: the VM refuses an event (%s); the profile is incomplete", hpx_session_modes(), hpx_jvmti_error(e));
+    }
+    begin_modes(jvmti, env);
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+/* The phase at VMDeath; waits for another thread that is in VMInit. */
+static int settled_phase(void)
+{
+    uint64_t until = hpx_clock_mono() + START_WAIT_NS;
+    (void)go_live();                                              /* if VMInit has not happened: the output still gets its end */
+    int now = atomic_load_explicit(&phase, memory_order_acquire); /* partner: go_live() */
+    while (now == STARTING && hpx_clock_mono() < until) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        now = atomic_load_explicit(&phase, memory_order_acquire);
+    }
+    /* partner: go_live(), which winds up */
+    if (now == STARTING && atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
+        now = ENDING;
+    }
+    return now;
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)env;
+    int now = settled_phase();
+    if (now == ENDED_EARLY) {
+        hpx_output_wait(OUTPUT_STALL_NS);
+    }
+    if (now != LIVE) {
+        return;
+    }
+    hpx_net_end();
+    EACH(leave, ());
+    hpx_gate_close(&hpx_session.gate);
+    live_events(JVMTI_DISABLE);
+    load_events(JVMTI_DISABLE);
+    EACH(close, (jvmti));
+    hpx_dump_request_final();
+    if (hpx_output_wait(OUTPUT_STALL_NS)) {
+        EACH(over, ());
+        hpx_vm.finished = true;
+    }
+    hpx_service_stop(SERVICE_WAIT_NS);
+}
+
+void hpx_callbacks_forget(void)
+{
+    atomic_store_explicit(&phase, ENDING, memory_order_relaxed);
+    EACH(forget, ());
+}
+
+static jvmtiError add_capabilities(const struct hpx_vm_mode *m)
+{
+    jvmtiCapabilities want;
+    memset(&want, 0, sizeof want);
+    if (m->names) {
+        want.can_get_source_file_name = 1;
+        want.can_get_line_numbers = 1;
+    }
+    if (m->capabilities != NULL) {
+        m->capabilities(&want);
+    }
+    jvmtiError e = (*hpx_vm.jvmti)->AddCapabilities(hpx_vm.jvmti, &want);
+    if (e == JVMTI_ERROR_NONE && m->optional != NULL) {
+        m->optional(hpx_vm.jvmti);
+    }
+    return e;
+}
+
+int hpx_callbacks_capabilities(struct hpx_err *err)
+{
+    for (uint32_t i = 0; i < hpx_session.nmodes;) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        jvmtiError e = add_capabilities(m->vm);
+        if (e == JVMTI_ERROR_NONE) {
+            i++;
+            continue;
+        }
+        if (hpx_session.nmodes == 1) {
+            return hpx_err_set(err, HPX_E_VM, "the VM refuses a capability or event that hprofx needs: %s", hpx_jvmti_error(e));
+        }
+        hpx_warn("%s is off: the VM refuses a capability that it needs: %s; the other modes continue", m->name, hpx_jvmti_error(e));
+        hpx_session_drop(m);
+    }
+    return 0;
+}
+
+static jvmtiError set_callbacks(void)
+{
+    union hpx_event_callbacks all;
+    memset(&all, 0, sizeof all);
+    all.known.VMInit = on_vm_init;
+    all.known.VMDeath = on_vm_death;
+    all.known.ThreadStart = on_thread_start;
+    all.known.ThreadEnd = on_thread_end;
+    all.known.ClassPrepare = on_class_prepare;
+    all.known.DataDumpRequest = on_data_dump_request;
+    EACH(callbacks, (&all));
+    return (*hpx_vm.jvmti)->SetEventCallbacks(hpx_vm.jvmti, &all.known, (jint)sizeof all);
+}
+
+int hpx_callbacks_init(struct hpx_err *err)
+{
+    jvmtiError e = set_callbacks();
+    if (e == JVMTI_ERROR_NONE) {
+        e = set_events(JVMTI_ENABLE, always);
+    }
+    if (e == JVMTI_ERROR_NONE) {
+        e = load_events(JVMTI_ENABLE);
+    }
+    if (e != JVMTI_ERROR_NONE) {
+        set_events(JVMTI_DISABLE, always);
+        load_events(JVMTI_DISABLE);
+        return hpx_err_set(err, HPX_E_VM, "the VM refuses a capability or event that hprofx needs: %s", hpx_jvmti_error(e));
+    }
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* callbacks.h: the events of the VM: which are enabled, and what VMInit and VMDeath do. */
+#ifndef HPX_CALLBACKS_H
+#define HPX_CALLBACKS_H
+
+#include "err.h"
+
+/* Adds the capabilities of the chosen modes. A mode whose capabilities are refused is dropped with a message; the others continue. At
+ * load, before the session begins. 0; -HPX_E_VM: no mode is left. */
+int hpx_callbacks_capabilities(struct hpx_err *err);
+/* Sets the callbacks and enables the events that are needed from load on. At load. 0, -HPX_E_VM. */
+int hpx_callbacks_init(struct hpx_err *err);
+/* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
+void hpx_callbacks_give_up(const struct hpx_err *err);
+/* In the child of a fork: its VMDeath writes nothing. Async-signal-safe. */
+void hpx_callbacks_forget(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mode_thread.h: the common head of every per-mode state of a profiled thread.
+ *
+ * A thread has one state per active mode, each with its own ring, because producers and readers of the rings differ. The states are
+ * chained in the order of session.modes; they begin, end and retire together; the aggregator frees them one by one (hpx_mode.gone). A
+ * mode's fast path finds its state by its own thread-local pointer. */
+#ifndef HPX_MODE_THREAD_H
+#define HPX_MODE_THREAD_H
+
+#include "thread.h"
+#include <jvmti.h>
+#include <sys/types.h>
+
+struct hpx_mode_thread {
+    struct hpx_thread base;               /* must be first: the pipeline's view */
+    struct hpx_mode_thread *next, *first; /* of the chain; next is NULL in the last. Constant; used by the owner and its handler */
+    JNIEnv *env;                          /* set by the owner, or by its handler if adopted */
+    pid_t tid;                            /* 0: not known yet */
+    uintptr_t stack_low;                  /* lowest word of the stack; 0: not known */
+    uintptr_t stack_end;                  /* above the highest word of the stack; 0: not known */
+    bool adopted; /* the thread started before VMInit; its state is never freed, because other threads' handlers read it */
+};
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* service.c: the attached thread of service.h. */
+#include "service.h"
+#include "clock.h"
+#include "log.h"
+#include "names.h"
+#include "spawn.h"
+#include "threads.h"
+#include "vm_mode.h"
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MSG_QUIT = HPX_MSG_OTHER, MSG_RUN };
+
+struct msg_run {
+    struct hpx_msg m;
+    jvmtiError (*fn)(jvmtiEnv *jvmti);
+    const char *failed;
+    void (*done)(uint64_t unused);
+};
+
+#define RECHECK_NS UINT64_C(10000000000)
+
+static struct {
+    struct hpx_lane lane;
+    sem_t left;           /* posted when the thread has left the JVM */
+    bool started;         /* VMInit's and VMDeath's */
+    atomic_bool running;  /* relaxed: decides which request to stop is the first */
+    struct hpx_msg *quit; /* made at load: asking needs no memory */
+    _Atomic pid_t tid;    /* relaxed: for the CPU clock only */
+} service;
+
+int hpx_service_init(void)
+{
+    sem_init(&service.left, 0, 0);
+    service.quit = hpx_msg_new(MSG_QUIT, sizeof *service.quit);
+    return service.quit == NULL ? -HPX_E_NOMEM : hpx_lane_init(&service.lane);
+}
+
+void hpx_service_post(struct hpx_msg *r)
+{
+    hpx_lane_post(&service.lane, r, true);
+}
+
+bool hpx_service_run(jvmtiError (*fn)(jvmtiEnv *jvmti), const char *failed, void (*done)(uint64_t unused))
+{
+    struct msg_run *m = hpx_msg_new(MSG_RUN, sizeof *m);
+    if (m == NULL) {
+        return false;
+    }
+    m->fn = fn;
+    m->failed = failed;
+    m->done = done;
+    hpx_lane_post(&service.lane, &m->m, true);
+    return true;
+}
+
+static jvmtiError collect(jvmtiEnv *jvmti)
+{
+    return (*jvmti)->ForceGarbageCollection(jvmti);
+}
+
+bool hpx_service_collect(void (*done)(uint64_t unused))
+{
+    return hpx_service_run(collect, "garbage collection failed", done);
+}
+
+static void run_one(const JNIEnv *env, struct msg_run *m)
+{
+    jvmtiError e = env != NULL ? m->fn(hpx_vm.jvmti) : JVMTI_ERROR_UNATTACHED_THREAD;
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("%s: %s", m->failed, hpx_jvmti_error(e));
+    }
+    m->done(0);
+    free(m);
+}
+
+/* env NULL: the thread could not attach. */
+static void serve_one(JNIEnv *env, struct hpx_msg *m)
+{
+    switch (m->kind) {
+    case HPX_MSG_SWEEP:
+        hpx_names_sweep(env, (struct hpx_msg_sweep *)(void *)m);
+        break;
+    case HPX_MSG_DROP:
+        hpx_names_drop(env, (struct hpx_msg_sweep *)(void *)m);
+        break;
+    case MSG_RUN:
+        run_one(env, (struct msg_run *)(void *)m);
+        break;
+    default:
+        if (env != NULL) {
+            hpx_names_resolve(hpx_vm.jvmti, env, (struct hpx_msg_resolve *)(void *)m);
+        } else {
+            hpx_names_refuse((struct hpx_msg_resolve *)(void *)m);
+        }
+        break;
+    }
+}
+
+/* false: the thread must leave. */
+static bool serve(JNIEnv *env)
+{
+    bool go_on = true;
+    for (struct hpx_msg *m = hpx_lane_splice(&service.lane), *next; m != NULL; m = next) {
+        next = m->next;
+        if (m->kind == MSG_QUIT) {
+            go_on = false;
+            free(m);
+        } else {
+            serve_one(env, m);
+        }
+    }
+    return go_on;
+}
+
+static void recheck(void)
+{
+    static uint64_t last;
+    uint64_t now = hpx_clock_mono();
+    if (now - last < RECHECK_NS) {
+        return;
+    }
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->vm->recheck != NULL) {
+            hpx_session.modes[i]->vm->recheck();
+        }
+    }
+    last = hpx_clock_mono();
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    hpx_spawn_enter("hprofx-service", &service.tid);
+    JNIEnv *env = hpx_threads_attach(HPX_OURS "service");
+    if (env == NULL) {
+        hpx_warn("%s: cannot attach the service thread; line numbers, and names of classes loaded early, will be missing",
+                 hpx_session_modes());
+    }
+    for (;;) {
+        uint32_t seen = hpx_wake_value(&service.lane.wake);
+        if (!serve(env)) {
+            break;
+        }
+        hpx_wake_wait(&service.lane.wake, seen, RECHECK_NS);
+        recheck();
+    }
+    if (env != NULL) {
+        (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
+    }
+    sem_post(&service.left);
+    return NULL;
+}
+
+int hpx_service_start(struct hpx_err *err)
+{
+    int rc = hpx_spawn(run, "hprofx-service", err);
+    service.started = rc == 0;
+    atomic_store_explicit(&service.running, rc == 0, memory_order_relaxed);
+    return rc;
+}
+
+void hpx_service_quit(void)
+{
+    if (atomic_exchange_explicit(&service.running, false, memory_order_relaxed)) {
+        hpx_lane_post(&service.lane, service.quit, true);
+    }
+}
+
+void hpx_service_stop(uint64_t ns)
+{
+    if (!service.started) {
+        return;
+    }
+    hpx_service_quit();
+    (void)hpx_spawn_wait(&service.left, hpx_clock_mono() + ns);
+}
+
+uint64_t hpx_service_cpu(void)
+{
+    return hpx_spawn_cpu(&service.tid);
+}
+
+static void (*exit_failed)(const char *why); /* constant while the thread runs: the peer asks once at a time */
+
+static void *end_program(void *unused)
+{
+    (void)unused;
+    hpx_spawn_enter("hprofx-exit", NULL);
+    JNIEnv *env = hpx_threads_attach(HPX_OURS "exit");
+    if (env == NULL) {
+        exit_failed("the VM lets no thread of ours in");
+        return NULL;
+    }
+    jclass system = (*env)->FindClass(env, "java/lang/System");
+    jmethodID leave = system != NULL ? (*env)->GetStaticMethodID(env, system, "exit", "(I)V") : NULL;
+    if (leave != NULL) {
+        (*env)->CallStaticVoidMethod(env, system, leave, (jint)0); /* comes back with an exception alone */
+    }
+    (*env)->ExceptionClear(env);
+    exit_failed("System.exit threw an exception");
+    (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
+    return NULL;
+}
+
+int hpx_service_exit(void (*failed)(const char *why), struct hpx_err *err)
+{
+    exit_failed = failed;
+    return hpx_spawn(end_program, "hprofx-exit", err);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* service.h: the service thread: attached, answers the model's requests about methods and calls the JVM for the modes.
+ *
+ * The aggregator never waits for it without a bound: a dump gives up on requests that are not answered in time. It may stop at
+ * safepoints like any Java thread. Other attached threads of hprofx: the sampling thread (agent/samples) and that of hpx_service_exit(). */
+#ifndef HPX_SERVICE_H
+#define HPX_SERVICE_H
+
+#include "vm.h"
+
+#define HPX_OURS "hprofx " /* prefix of the names of hprofx's threads, which the program can see */
+
+/* Prepares its lane; before the aggregator starts. 0, -HPX_E_NOMEM. */
+int hpx_service_init(void);
+/* VMInit. 0, -HPX_E_SYS. */
+int hpx_service_start(struct hpx_err *err);
+/* Posts a request of the model (HPX_MSG_RESOLVE, _SWEEP, _DROP); requests of one thread are served in order. Any thread. */
+void hpx_service_post(struct hpx_msg *r);
+/* Calls fn, which may take long, then `done`, on the service thread: JVM work that a mode needs before a dump. failed: prefix of the
+ * message if fn fails. false: no memory. Any thread. Has no effect after the service thread has left the JVM. */
+bool hpx_service_run(jvmtiError (*fn)(jvmtiEnv *jvmti), const char *failed, void (*done)(uint64_t unused));
+/* Collects garbage, then calls `done`, on the service thread. false: no memory. Any thread. Has no effect after the service thread has
+ * left the JVM. */
+bool hpx_service_collect(void (*done)(uint64_t unused));
+/* Asks the service thread to leave the JVM. Any thread; only the first call counts. */
+void hpx_service_quit(void);
+/* Asks it to leave and waits at most `ns` until it has left. VMDeath. */
+void hpx_service_stop(uint64_t ns);
+/* Calls System.exit(0) on a new thread, because shutdown hooks run there and the service thread must find names for the last dump. 0,
+ * -HPX_E_SYS; calls `failed` if the program continues. Any thread. */
+int hpx_service_exit(void (*failed)(const char *why), struct hpx_err *err);
+/* Its CPU time so far. */
+uint64_t hpx_service_cpu(void);
+
+#endif

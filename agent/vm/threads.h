@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* threads.h: the life of a thread's states, from its start to its end. JVM threads, inside the gate. */
+#ifndef HPX_THREADS_H
+#define HPX_THREADS_H
+
+#include "mode.h"
+#include "mode_thread.h"
+
+/* The calling thread starts: posts its START, creates and registers its states, starts its clock. Without memory for them the thread is
+ * not sampled, which is counted. With arm = false, hpx_threads_arm_self() starts the clock later. */
+void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm);
+void hpx_threads_arm_self(void);
+/* Completes the states of the calling thread, which started before VMInit, and calls hpx_vm_mode.adopted for each. false: it has none.
+ * For threads whose thread-local pointer of a mode is NULL. */
+bool hpx_threads_find_self(JNIEnv *env);
+/* Attaches the calling thread, one of hprofx (spawn.h), as a daemon thread; `name` begins with HPX_OURS. NULL: the VM refused it. */
+JNIEnv *hpx_threads_attach(const char *name);
+/* The calling thread ends. */
+void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env);
+/* VMInit, before the events of threads are enabled: threads may start while adopt_others() lists them. */
+void hpx_threads_expect_others(void);
+/* VMInit: adopts the Java threads that already run. Posts their START; starts their clock if their name reveals their kernel id; others
+ * are not sampled, which is counted. */
+void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env);
+
+/* Initialises the head of a state of this mode; 0, -HPX_E_NOMEM. bytes: size of its ring, a power of two. */
+int hpx_mode_thread_init(struct hpx_mode_thread *s, const struct hpx_mode *mode, uint32_t bytes);
+
+/* JVMTI's thread-local storage of a virtual thread (calls/virtual.h) holds an address plus this mark. Addresses of malloc and of thread
+ * states are multiples of 16. */
+#define HPX_VIRTUAL_MARK 8u
+static inline bool hpx_threads_is_virtual(const void *mark)
+{
+    return (uintptr_t)mark % 16 == HPX_VIRTUAL_MARK;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* vm.h: the JVM that the agent is loaded into.
+ *
+ * Set by Agent_OnLoad (one thread); constant from then on, except `finished`, which VMDeath sets. */
+#ifndef HPX_VM_H
+#define HPX_VM_H
+
+#include "session.h"
+#include <jvmti.h>
+
+struct hpx_vm {
+    JavaVM *java;
+    jvmtiEnv *jvmti;
+    bool prepared; /* loaded without an error */
+    bool finished; /* VMDeath is over and everything is written */
+};
+
+extern struct hpx_vm hpx_vm;
+
+/* The name of a JVMTI error for a message; constant. */
+const char *hpx_jvmti_error(jvmtiError e);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* vm_mode.h: the JVM side of a mode; mode.h is the other half.
+ *
+ * Every function may be NULL, except destroy, begin, adopted, disarm and end of a mode that has make. The comment names the calling JVM
+ * thread; calls between VMInit and VMDeath are inside the gate (VMDeath, recheck and forget run outside it). No call comes from a signal
+ * handler. */
+#ifndef HPX_VM_MODE_H
+#define HPX_VM_MODE_H
+
+#include "mode.h"
+#include "mode_thread.h"
+#include "vm.h"
+
+/* Events that headers of older JDKs lack. */
+#define HPX_EVENT_VIRTUAL_THREAD_START 87
+#define HPX_EVENT_VIRTUAL_THREAD_END   88
+typedef void(JNICALL *hpx_virtual_event)(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+
+/* The callbacks by number, as the VM reads them: the length of a header's struct depends on its release. */
+union hpx_event_callbacks {
+    jvmtiEventCallbacks known;
+    hpx_virtual_event of[HPX_EVENT_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL + 1];
+};
+_Static_assert(offsetof(jvmtiEventCallbacks, VMObjectAlloc) ==
+                   (JVMTI_EVENT_VM_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(hpx_virtual_event),
+               "the callbacks of a header are in the order of their events");
+_Static_assert(sizeof(jvmtiEventCallbacks) <= sizeof(union hpx_event_callbacks), "the header's last event is known");
+
+struct hpx_vm_mode {
+    /* ---- what it needs ---- */
+    bool names;            /* its events have jmethodIDs whose class and method names are needed (names.h) */
+    bool finds_itself;     /* its events occur on the thread itself, which calls hpx_threads_find_self() */
+    jvmtiEvent on_load[6]; /* enabled from load to VMDeath; ends with 0. Events of threads and class names need no entry */
+    jvmtiEvent on_live[8]; /* enabled from VMInit to VMDeath; ends with 0 */
+    /* Adds the capabilities that the mode cannot run without. At load. */
+    void (*capabilities)(jvmtiCapabilities *want);
+    /* Adds capabilities that this VM may lack; features that need them are then off, with a message. At load, after the required ones. */
+    void (*optional)(jvmtiEnv *jvmti);
+    void (*callbacks)(union hpx_event_callbacks *all); /* sets the callbacks of its events. At load */
+
+    /* ---- life ---- */
+    /* Before the session begins: replaces options that do not work here, with a message. At load. */
+    void (*options)(void);
+    int (*load)(struct hpx_err *err);              /* before its first event. At load. 0, or an error: profiling is off */
+    void (*disable)(void);                         /* undoes load; the program continues without profiling */
+    void (*classes)(jvmtiEnv *jvmti, JNIEnv *env); /* handles the classes loaded before. VMInit */
+    void (*live)(jvmtiEnv *jvmti, JNIEnv *env);    /* VMInit, when this thread has its state and no clock runs */
+    void (*open)(jvmtiEnv *jvmti);                 /* VMInit, last, when all threads have their states */
+    void (*leave)(void);                           /* VMDeath, first: its threads leave the JVM; bounded */
+    void (*close)(jvmtiEnv *jvmti);                /* VMDeath: the gate is closed, its events are off */
+    void (*over)(void);                            /* VMDeath: everything is written */
+    void (*recheck)(void);                         /* the service thread, every 10 s */
+    void (*forget)(void);                          /* in the child of a fork; async-signal-safe */
+
+    /* ---- threads: called on the thread itself unless stated otherwise ---- */
+    /* Returns a zeroed state with its ring; NULL without memory. */
+    struct hpx_mode_thread *(*make)(void);
+    void (*destroy)(struct hpx_mode_thread *s); /* a state that was never announced */
+    /* The thread starts: env, tid and stack are set. For threads older than VMInit, VMInit's thread calls `adopt` instead. */
+    void (*begin)(struct hpx_mode_thread *s, JNIEnv *env, jthread self);
+    void (*adopt)(struct hpx_mode_thread *s, JNIEnv *env, jthread thread);
+    void (*adopted)(struct hpx_mode_thread *s); /* an adopted thread runs now: env, tid and stack are set */
+    void (*arm)(
+        struct hpx_mode_thread *s); /* the state is announced: its clock may start. Also VMInit, for adopted threads whose tid is known */
+    void (*disarm)(struct hpx_mode_thread *s); /* the thread ends: stops its clock; no handler and no probe finds the state from now on */
+    void (*end)(struct hpx_mode_thread *s, JNIEnv *env); /* all states are disarmed: puts pending events into the ring */
+    void (*ours)(void); /* a thread of hprofx is about to enter the JVM: its calls and signals do not count */
+};
+
+static inline const struct hpx_vm_mode *hpx_vm_mode_of(const struct hpx_mode_thread *s)
+{
+    return ((const struct hpx_mode *)s->base.mode)->vm;
+}
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* site_ids.c: the lock-free tables. Contract: site_ids.h. */
+#include "site_ids.h"
+#include <sys/mman.h>
+
+#define PROBES    16u /* entries of a table that a lookup of a key tries: four cache lines */
+#define PAGE_BITS 10u
+
+/* Key and counters lie together: a free of a site that was just looked up hits the cache. */
+struct hpx_site_place {
+    _Atomic uint64_t key; /* relaxed: orders only the entry itself; 0: empty */
+    struct hpx_site_freed freed;
+    atomic_bool by_frees; /* relaxed: hpx_site_ids_by_frees() */
+};
+
+static uint32_t places(unsigned table)
+{
+    return HPX_SITE_FIRST << 2 * table;
+}
+
+/* The id of a table's first entry. */
+static uint32_t base(unsigned table)
+{
+    return 1 + (places(table) - HPX_SITE_FIRST) / 3;
+}
+
+static_assert(1 + (HPX_SITE_FIRST * ((1ull << 2 * HPX_SITE_TABLES) - 1)) / 3 <= HPX_SITE_IDS_MOST, "the ids of all tables");
+
+static void *map(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static struct hpx_site_place *table_at(struct hpx_site_ids *s, unsigned i)
+{
+    struct hpx_site_place *t = atomic_load_explicit(&s->tables[i], memory_order_acquire), *made;
+    if (hpx_likely(t != NULL)) {
+        return t;
+    }
+    made = map(places(i) * sizeof(*made));
+    if (made != NULL && atomic_compare_exchange_strong_explicit(&s->tables[i], &t, made, memory_order_acq_rel, memory_order_acquire)) {
+        return made;
+    }
+    if (made != NULL) {
+        munmap(made, places(i) * sizeof(*made));
+    }
+    return t;
+}
+
+void hpx_site_ids_fini(struct hpx_site_ids *s)
+{
+    for (unsigned i = 0; i < HPX_SITE_TABLES; i++) {
+        struct hpx_site_place *t = atomic_load_explicit(&s->tables[i], memory_order_relaxed);
+        if (t != NULL) {
+            munmap(t, places(i) * sizeof(*t));
+        }
+        atomic_store_explicit(&s->tables[i], NULL, memory_order_relaxed);
+    }
+    for (unsigned i = 0; i < HPX_ARRAY_LEN(s->mirrors); i++) {
+        void *page = atomic_load_explicit(&s->mirrors[i], memory_order_relaxed);
+        if (page != NULL) {
+            munmap(page, sizeof(uint64_t) << PAGE_BITS);
+        }
+        atomic_store_explicit(&s->mirrors[i], NULL, memory_order_relaxed);
+    }
+    atomic_store_explicit(&s->classes, 0, memory_order_relaxed);
+}
+
+uint32_t hpx_site_ids_get(struct hpx_site_ids *s, uint64_t key, bool *fresh)
+{
+    *fresh = false;
+    for (unsigned i = 0; i < HPX_SITE_TABLES; i++) {
+        struct hpx_site_place *t = table_at(s, i);
+        if (t == NULL) {
+            return HPX_SITE_NONE;
+        }
+        uint32_t mask = places(i) - 1;
+        for (uint32_t k = 0; k < PROBES; k++) {
+            uint32_t at = ((uint32_t)key + k) & mask;
+            uint64_t there = atomic_load_explicit(&t[at].key, memory_order_relaxed);
+            *fresh =
+                there == 0 && atomic_compare_exchange_strong_explicit(&t[at].key, &there, key, memory_order_relaxed, memory_order_relaxed);
+            if (*fresh || there == key) {
+                return base(i) + at;
+            }
+        }
+    }
+    return HPX_SITE_NONE;
+}
+
+/* NULL: HPX_SITE_NONE. */
+static struct hpx_site_place *place_of(struct hpx_site_ids *s, uint32_t id)
+{
+    unsigned i = 0;
+    while (i + 1 < HPX_SITE_TABLES && id >= base(i + 1)) {
+        i++;
+    }
+    struct hpx_site_place *t = id != HPX_SITE_NONE ? atomic_load_explicit(&s->tables[i], memory_order_acquire) : NULL;
+    return t != NULL ? &t[id - base(i)] : NULL;
+}
+
+struct hpx_site_freed *hpx_site_ids_freed_of(struct hpx_site_ids *s, uint32_t id)
+{
+    struct hpx_site_place *p = place_of(s, id);
+    return p != NULL ? &p->freed : &s->none;
+}
+
+void hpx_site_ids_by_frees(struct hpx_site_ids *s, uint32_t id)
+{
+    struct hpx_site_place *p = place_of(s, id);
+    if (p != NULL) {
+        atomic_store_explicit(&p->by_frees, true, memory_order_relaxed);
+    }
+}
+
+bool hpx_site_ids_is_live_count(struct hpx_site_ids *s, uint32_t id)
+{
+    const struct hpx_site_place *p = place_of(s, id);
+    return hpx_site_ids_counts_live(s) && (p == NULL || !atomic_load_explicit(&p->by_frees, memory_order_relaxed));
+}
+
+void hpx_site_ids_live(struct hpx_site_ids *s, uint64_t tag)
+{
+    if (hpx_site_class_of(tag) != 0 || hpx_site_ids_is_live_count(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS))) {
+        hpx_site_ids_freed(s, tag);
+    }
+}
+
+uint32_t hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror)
+{
+    uint32_t number = 1 + atomic_fetch_add_explicit(&s->classes, 1, memory_order_relaxed);
+    if (number >= HPX_SITE_MOST) {
+        atomic_store_explicit(&s->classes, HPX_SITE_MOST, memory_order_relaxed); /* so it never wraps */
+        return 0;
+    }
+    if (mirror == 0) {
+        return number;
+    }
+    _Atomic(_Atomic uint64_t *) *slot = &s->mirrors[number >> PAGE_BITS];
+    _Atomic uint64_t *page = atomic_load_explicit(slot, memory_order_acquire);
+    if (page == NULL) {
+        void *made = map(sizeof(uint64_t) << PAGE_BITS);
+        if (made == NULL) {
+            return 0;
+        }
+        if (atomic_compare_exchange_strong_explicit(slot, &page, made, memory_order_acq_rel, memory_order_acquire)) {
+            page = made;
+        } else {
+            munmap(made, sizeof(uint64_t) << PAGE_BITS);
+        }
+    }
+    /* before the class gets its tag, so before a free can read it */
+    atomic_store_explicit(&page[number & ((1u << PAGE_BITS) - 1)], mirror, memory_order_relaxed);
+    return number;
+}
+
+void hpx_site_ids_freed(struct hpx_site_ids *s, uint64_t tag)
+{
+    uint32_t class = hpx_site_class_of(tag);
+    if (class != 0) {
+        _Atomic uint64_t *page = class < HPX_SITE_MOST ? atomic_load_explicit(&s->mirrors[class >> PAGE_BITS], memory_order_acquire) : NULL;
+        tag = page != NULL ? atomic_load_explicit(&page[class & ((1u << PAGE_BITS) - 1)], memory_order_relaxed) : 0;
+    }
+    atomic_store_explicit(&s->frees, atomic_load_explicit(&s->frees, memory_order_relaxed) + 1, memory_order_relaxed);
+    if (tag == 0) {
+        return;
+    }
+    struct hpx_site_freed *f = hpx_site_ids_freed_of(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS));
+    uint64_t bytes = (tag & ((UINT64_C(1) << HPX_SITE_UNITS_BITS) - 1)) * HPX_SITE_UNIT;
+    /* One writer at a time, so no atomic addition: one pause may report ten million frees. */
+    atomic_store_explicit(&f->objects, atomic_load_explicit(&f->objects, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_store_explicit(&f->bytes, atomic_load_explicit(&f->bytes, memory_order_relaxed) + bytes, memory_order_relaxed);
+}
+
+void hpx_site_ids_count_live(struct hpx_site_ids *s)
+{
+    for (unsigned i = 0; i < HPX_SITE_TABLES; i++) {
+        struct hpx_site_place *t = atomic_load_explicit(&s->tables[i], memory_order_acquire);
+        for (uint32_t k = 0; t != NULL && k < places(i); k++) {
+            if (atomic_load_explicit(&t[k].key, memory_order_relaxed) != 0 &&
+                !atomic_load_explicit(&t[k].by_frees, memory_order_relaxed)) { /* skips empty entries, so untouched pages stay unmapped */
+                atomic_store_explicit(&t[k].freed.objects, 0, memory_order_relaxed);
+                atomic_store_explicit(&t[k].freed.bytes, 0, memory_order_relaxed);
+            }
+        }
+    }
+    atomic_store_explicit(&s->live, true, memory_order_relaxed); /* ordered by the request of the last dump */
+}
+
+size_t hpx_site_ids_bytes(const struct hpx_site_ids *s)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < HPX_SITE_TABLES; i++) {
+        bytes += atomic_load_explicit(&s->tables[i], memory_order_relaxed) != NULL ? places(i) * sizeof(struct hpx_site_place) : 0;
+    }
+    for (unsigned i = 0; i < HPX_ARRAY_LEN(s->mirrors); i++) {
+        bytes += atomic_load_explicit(&s->mirrors[i], memory_order_relaxed) != NULL ? sizeof(uint64_t) << PAGE_BITS : 0;
+    }
+    return bytes;
+}

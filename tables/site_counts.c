@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* site_counts.c: sites=counts: counts of probes by place in the code, and sizes of objects.
+ *
+ * The probe of `new` does not know the object's size. The size of its class arrives later (HPX_MSG_SITE_SIZE), so the snapshot computes the
+ * bytes. Events of arrays carry their bytes. */
+#include "site_table_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { OP_NEW = 187, OP_NEWARRAY = 188, OP_ANEWARRAY = 189, OP_MULTIANEWARRAY = 197 };
+enum { MOST_LEVELS = 255 };
+
+bool hpx_site_counts_init(struct hpx_sites *s)
+{
+    hpx_vec_init(&s->counts.places, sizeof(struct hpx_site_place_rec));
+    hpx_vec_init(&s->counts.levels, sizeof(struct hpx_site_level));
+    return hpx_intern_init(&s->counts.by_place, 0) == 0;
+}
+
+void hpx_site_counts_fini(struct hpx_sites *s)
+{
+    hpx_vec_fini(&s->counts.places);
+    hpx_vec_fini(&s->counts.levels);
+    hpx_intern_fini(&s->counts.by_place);
+}
+
+/* ---- places ---- */
+
+/* Key of a place as text: class, method and line are all that a sampled object has in common with a place. */
+static struct hpx_hash128 place_key(struct hpx_text class_name, const struct hpx_method_rec *m, int32_t line)
+{
+    struct hpx_hash128 parts[4] = {hpx_hash128(class_name.bytes, class_name.len),
+                                   hpx_hash128(m->class_name.bytes, m->class_name.len),
+                                   hpx_hash128(m->name.bytes, m->name.len),
+                                   {(uint64_t)(uint32_t)line, 0}};
+    return hpx_hash128(parts, sizeof(parts));
+}
+
+static struct hpx_text string_at(const struct hpx_sites *s, uint32_t number)
+{
+    const struct hpx_string *t = hpx_strings_at(&s->m->strings, number);
+    return (struct hpx_text){t->bytes, t->len};
+}
+
+/* Adds a level to the last place. signature: class of the arrays or objects of this level. false: no memory. */
+static bool add_level(struct hpx_sites *s, const char *signature, uint32_t len, uint32_t symbolized)
+{
+    uint32_t klass = hpx_sites_class(s, signature, len), site = klass ? hpx_sites_sum(s, klass, symbolized) : HPX_INTERN_NONE;
+    struct hpx_site_level *l = site != HPX_INTERN_NONE ? hpx_vec_push(&s->counts.levels) : NULL;
+    if (!l) {
+        return false;
+    }
+    l->site = site;
+    l->klass = klass;
+    const struct hpx_trace_rec *t = hpx_symbolized_trace_at(&s->m->symbolized, symbolized)->rec;
+    struct hpx_hash128 key = place_key(string_at(s, hpx_sites_class_at(s, klass)->name), t->frames[0].method, t->frames[0].line);
+    if (hpx_intern_find(&s->counts.by_place, key) == HPX_INTERN_NONE) {
+        (void)hpx_intern_insert(&s->counts.by_place, key, site); /* without memory its live objects are unknown */
+    }
+    return true;
+}
+
+/* Writes the signature of the class that the instruction creates to `to` (operand.len + 4 bytes), for example Lp/C;, [I, [Lp/C;, [[I.
+ * Returns its length. */
+static uint32_t signature_of(char *to, uint8_t opcode, struct hpx_text operand)
+{
+    char *at = to;
+    bool array = opcode == OP_NEWARRAY || opcode == OP_ANEWARRAY;
+    bool named = opcode != OP_NEWARRAY && operand.len > 0 && operand.bytes[0] != '[';
+    if (array) {
+        *at++ = '[';
+    }
+    if (named) {
+        *at++ = 'L';
+    }
+    memcpy(at, operand.bytes, operand.len);
+    at += operand.len;
+    if (named) {
+        *at++ = ';';
+    }
+    *at = 0;
+    return (uint32_t)(at - to);
+}
+
+/* false: no memory; events of the place count as lost. */
+static bool add_place(struct hpx_sites *s, const struct hpx_site_place_msg *p, struct hpx_text operand, uint32_t symbolized)
+{
+    char *signature = hpx_model_scratch(&s->m->stack, (size_t)operand.len + 4);
+    if (!signature) {
+        return false;
+    }
+    uint32_t len = signature_of(signature, p->opcode, operand), dims = (uint32_t)strspn(signature, "[");
+    struct hpx_site_place_rec r = {.first = s->counts.levels.len};
+    uint32_t levels = p->opcode == OP_MULTIANEWARRAY && dims > 1 ? dims : 1;
+    for (uint32_t i = 0; i < levels && i < MOST_LEVELS; i++) {
+        if (!add_level(s, signature + i, len - i, symbolized)) {
+            return false;
+        }
+        r.nlevels++;
+    }
+    struct hpx_site_place_rec *to = hpx_sites_reach(&s->counts.places, p->id);
+    if (to) {
+        *to = r;
+    }
+    return to != NULL;
+}
+
+/* The symbolized trace with this single frame. HPX_INTERN_NONE: no memory. */
+static uint32_t trace_of(struct hpx_sites *s, uint32_t klass, uint32_t class_name, uint32_t source, struct hpx_text name,
+                         struct hpx_text signature, uint16_t line)
+{
+    struct hpx_model *m = s->m;
+    uint32_t n = hpx_strings_intern(&m->strings, name.bytes, name.len);
+    uint32_t d = m->cfg.signatures ? hpx_strings_intern(&m->strings, signature.bytes, signature.len) : 0;
+    uint32_t method = n ? hpx_symbolized_method(&m->symbolized, klass, class_name, n, d, source) : HPX_INTERN_NONE;
+    struct hpx_symbolized_frame frame = {method, m->cfg.lines && line > 0 ? line : HPX_LINE_UNKNOWN};
+    return method != HPX_INTERN_NONE ? hpx_symbolized_trace(&m->symbolized, 0, &frame, 1) : HPX_INTERN_NONE;
+}
+
+void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *msg)
+{
+    const char *at = msg->text, *end = at + msg->text_len;
+    struct hpx_text signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
+    uint32_t klass = hpx_sites_class(s, signature.bytes, signature.len);
+    uint32_t file = hpx_strings_intern(&s->m->strings, source.bytes, source.len);
+    for (uint32_t i = 0; klass && i < msg->n; i++) {
+        struct hpx_text name = hpx_model_next_text(&at, end), desc = hpx_model_next_text(&at, end), operand = hpx_model_next_text(&at, end);
+        const struct hpx_site_class *c = hpx_sites_class_at(s, klass);
+        uint32_t trace = trace_of(s, c->serial, c->name, file, name, desc, msg->of[i].line);
+        if (trace != HPX_INTERN_NONE) {
+            (void)add_place(s, &msg->of[i], operand, trace);
+        }
+    }
+}
+
+void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *msg)
+{
+    char *signature = hpx_model_scratch(&s->m->stack, (size_t)msg->len + 4);
+    uint32_t len = signature ? signature_of(signature, OP_NEW, (struct hpx_text){msg->name, msg->len}) : 0;
+    uint32_t klass = len ? hpx_sites_class(s, signature, len) : 0;
+    if (klass) {
+        hpx_sites_class_at(s, klass)->size = msg->bytes;
+    }
+}
+
+/* ---- events ---- */
+
+bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
+{
+    bool multi = ev->kind == HPX_EV_COUNT_MULTI;
+    const struct hpx_site_place_rec *p = ev->id < s->counts.places.len ? hpx_vec_at(&s->counts.places, ev->id) : NULL;
+    uint32_t level = multi ? HPX_EV_MULTI_LEVEL(ev->stamp) : 0;
+    if (!p || level >= p->nlevels) {
+        return false;
+    }
+    struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + level);
+    uint64_t n = multi ? HPX_EV_MULTI_N(ev->stamp) : 1, bytes = multi ? n * HPX_EV_MULTI_BYTES(ev->stamp) : ev->stamp;
+    l->objects += n;
+    l->bytes += bytes;
+    s->objects += n;
+    s->bytes += bytes;
+    return true;
+}
+
+/* ---- snapshot ---- */
+
+static void add(struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx_site_class *c, uint64_t objects, uint64_t bytes)
+{
+    site->objects += (double)objects;
+    site->bytes += c->array != 0 ? (double)bytes : (double)objects * (double)c->size;
+    s->counts.unsized += c->array == 0 && c->size == 0 ? objects : 0;
+}
+
+/* With exact calls: adds what calls allocated, under their traces. */
+static void add_calls(struct hpx_sites *s)
+{
+    struct hpx_calltab *t = hpx_model_calltab(s->m);
+    for (uint32_t i = 0; i < t->allocs.len; i++) {
+        const struct hpx_call_alloc *a = hpx_vec_at(&t->allocs, i);
+        const struct hpx_site_place_rec *p = a->place < s->counts.places.len ? hpx_vec_at(&s->counts.places, a->place) : NULL;
+        struct hpx_raw *raw = hpx_traces_at(&t->traces, a->node);
+        if (a->objects > 0 && (!p || a->level >= p->nlevels)) {
+            s->counts.missed_objects += a->objects;
+            s->counts.missed_bytes += a->bytes;
+        }
+        if (a->objects == 0 || !p || a->level >= p->nlevels || !hpx_model_symbolize_node(s->m, raw)) {
+            continue;
+        }
+        const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + a->level);
+        uint32_t site = hpx_sites_sum(s, l->klass, raw->symbolized);
+        if (site != HPX_INTERN_NONE) {
+            add(s, hpx_vec_at(&s->sites, site), hpx_sites_class_at(s, l->klass), a->objects, a->bytes);
+        }
+    }
+}
+
+void hpx_site_counts_add_up(struct hpx_sites *s)
+{
+    if (s->m->cfg.calls && s->o.counts) {
+        add_calls(s);
+    }
+    for (uint32_t i = 0; i < s->counts.levels.len; i++) {
+        const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
+        if (l->objects > 0) {
+            add(s, hpx_vec_at(&s->sites, l->site), hpx_sites_class_at(s, l->klass), l->objects, l->bytes);
+        }
+    }
+}
+
+uint32_t hpx_site_counts_find(struct hpx_sites *s, const struct hpx_site_class *c, const struct hpx_trace_rec *t)
+{
+    if (t->nframes == 0) {
+        return HPX_INTERN_NONE;
+    }
+    return hpx_intern_find(&s->counts.by_place, place_key(string_at(s, c->name), t->frames[0].method, t->frames[0].line));
+}
+
+void hpx_site_counts_clear(struct hpx_sites *s)
+{
+    for (uint32_t i = 0; i < s->counts.levels.len; i++) {
+        struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
+        l->objects = l->bytes = 0;
+    }
+    if (s->m->cfg.calls) {
+        hpx_calltab_clear_allocs(hpx_model_calltab(s->m));
+    }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* site_table.h: the table of allocation sites, a table of the model (model_table.h): what every site allocated, and how much of it is live.
+ *
+ * Events are counted by id. A snapshot maps ids to sites, pairs of class and trace, by the definitions of the ids. An id may be counted
+ * before its definition arrives on the ring of another thread: the next snapshot then includes it. Live objects are allocated objects less
+ * freed objects, or counted ones after hpx_site_ids_count_live() (pipeline/site_ids.h).
+ *
+ * Sampled: an object of `bytes` bytes stands for about 1 / (1 - exp(-bytes / interval)) objects of that size. All objects of an id have one
+ * size, so the estimate scales exact counts, and its standard error is known.
+ *
+ * Owner: the aggregator; it calls every function except hpx_msg_*_new(). */
+#ifndef HPX_SITE_TABLE_H
+#define HPX_SITE_TABLE_H
+
+#include "model.h"
+#include "site_ids.h"
+
+struct hpx_site_options {
+    struct hpx_site_ids *ids; /* outlives the table */
+    uint64_t interval;        /* mean bytes between two samples; 0: every object is recorded */
+    bool live;                /* frees are counted */
+    /* sites=counts: probes count by place in the code, or by open call with exact calls. Sampled objects estimate what is live. */
+    bool counts;
+};
+
+/* Announces a class of objects. Posted before any event with the number. signature: Lp/C; or [I, modified UTF-8, terminated by 0. */
+struct hpx_msg_site_class {
+    struct hpx_msg m;
+    uint32_t number;
+    uint64_t method; /* jmethodID of a method that the class declares; 0: none */
+    uint32_t len;
+    char signature[];
+};
+/* A message with room for a signature of len bytes; the caller owns and fills it until the post. NULL: no memory. Any thread; not in a
+ * signal handler. */
+struct hpx_msg_site_class *hpx_msg_site_class_new(uint32_t len);
+
+/* Announces the ids that the rewriter gave to places of a class that allocate. Posted before the class runs. text: class signature (Lp/C;)
+ * 0, source file 0 (empty: none); then for every place method name 0, method signature 0, operand 0 (struct hprofx_bci_site). Modified
+ * UTF-8. */
+struct hpx_msg_sites {
+    struct hpx_msg m;
+    uint32_t n, text_len;
+    char *text; /* inside the message */
+    struct hpx_site_place_msg {
+        uint32_t id;
+        uint16_t line;
+        uint8_t opcode;
+    } of[]; /* n places, followed by the text */
+};
+/* A message with room for n places and text_len bytes of text; as hpx_msg_site_class_new(). */
+struct hpx_msg_sites *hpx_msg_sites_new(uint32_t n, uint32_t text_len);
+
+/* Announces the size of an object of a class, in bytes. name: internal form (p/C), terminated by 0. */
+struct hpx_msg_site_size {
+    struct hpx_msg m;
+    uint64_t bytes;
+    uint32_t len;
+    char name[];
+};
+/* A complete message, with a copy of name. NULL: no memory. Any thread; not in a signal handler. */
+struct hpx_msg_site_size *hpx_msg_site_size_new(const char *name, uint64_t bytes);
+
+struct hpx_sites;
+/* Creates the table and adds it to m. The caller destroys it. NULL: no memory. */
+struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_options *o);
+/* Frees the table; NULL: nothing. The model must not use it any more. */
+void hpx_sites_destroy(struct hpx_sites *s);
+
+/* Takes a snapshot; rows are in no order. Totals are since the start or the last clear: a snapshot resets nothing, but `changed` of a row
+ * refers to the last snapshot that had it. The caller owns it: hpx_site_snapshot_destroy(). NULL: no memory; the next one has it all. */
+struct hpx_site_snapshot *hpx_sites_snapshot(struct hpx_sites *s);
+/* The rows of the last snapshot are not shown: `changed` of the next one refers to the one before it. */
+void hpx_sites_not_listed(struct hpx_sites *s);
+/* Sets all totals to 0. Objects allocated from now on must have other ids, because frees of older objects still arrive. */
+void hpx_sites_clear(struct hpx_sites *s);
+/* Objects and bytes that events have recorded so far; not estimates, and not reset by a clear. */
+uint64_t hpx_sites_recorded_objects(const struct hpx_sites *s);
+uint64_t hpx_sites_recorded_bytes(const struct hpx_sites *s);
+/* Number of sites of all snapshots so far. */
+uint32_t hpx_sites_count(const struct hpx_sites *s);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* site_table_internal.h: shared by site_table.c (classes, events, snapshot) and site_counts.c (counts of probes), and included by them
+ * alone. Owner: the aggregator. */
+#ifndef HPX_SITE_TABLE_INTERNAL_H
+#define HPX_SITE_TABLE_INTERNAL_H
+
+#include "model_internal.h"
+#include "site_table.h"
+
+/* State of sites=counts. */
+struct hpx_site_counts {
+    struct hpx_vec places;                          /* struct hpx_site_place_rec, by place id */
+    struct hpx_vec levels;                          /* struct hpx_site_level; the levels of one place are adjacent */
+    struct hpx_intern by_place;                     /* class, method and line as text -> index of struct hpx_site_sum */
+    uint64_t missed_objects, missed_bytes, unsized; /* of the snapshot in progress */
+};
+
+/* A place in the code that allocates. */
+struct hpx_site_place_rec {
+    uint32_t first;  /* index of its first level */
+    uint8_t nlevels; /* 0: not announced yet; above 1: multianewarray */
+};
+
+/* What one place has allocated of one class. */
+struct hpx_site_level {
+    uint32_t site, klass; /* site: index of struct hpx_site_sum; klass: class number */
+    uint64_t objects, bytes;
+};
+
+struct hpx_site_class {
+    uint32_t name;   /* string number; 0: not announced yet, or no memory */
+    uint32_t serial; /* 0: the format has no class records */
+    uint32_t first;  /* number of the first announcement of this class: two threads may number one class */
+    uint8_t array;
+    uint64_t size; /* bytes of an object; 0: unknown */
+};
+
+struct hpx_site_id {
+    uint64_t objects, bytes;
+    uint64_t size; /* bytes of every object, if sampled */
+    uint32_t raw;  /* raw trace + 1; 0: not defined yet */
+    uint32_t klass;
+    uint32_t row; /* index of struct hpx_site_sum + 1; 0: not looked up yet */
+};
+
+/* A row: a class and a trace as shown. */
+struct hpx_site_sum {
+    uint32_t klass, symbolized;
+    uint64_t listed_objects, listed_live; /* by the last snapshot */
+    uint64_t shown_objects, shown_live;   /* in the snapshot before, which may not be listed (hpx_sites_not_listed()) */
+    /* Scratch of the snapshot in progress; 0 between snapshots. */
+    double live_bytes, live_objects, bytes, objects, variance;
+};
+
+struct hpx_sites {
+    struct hpx_model *m;
+    struct hpx_site_options o;
+    struct hpx_vec ids;            /* struct hpx_site_id, by id */
+    struct hpx_vec classes;        /* struct hpx_site_class, by number; 0: of objects whose class is unknown */
+    struct hpx_vec own_classes;    /* struct hpx_site_class of classes that places name, by number - HPX_SITE_OWN_CLASSES */
+    struct hpx_vec sites;          /* struct hpx_site_sum */
+    struct hpx_intern index;       /* of sites */
+    struct hpx_intern class_index; /* of classes */
+    uint64_t objects, bytes;
+    bool lacks;  /* a definition was lost: what has none may never have one */
+    bool listed; /* the rows of the last snapshot were shown */
+    struct hpx_site_counts counts;
+};
+
+#define HPX_SITE_OWN_CLASSES (1u << 31)
+/* The class of a number; valid until a class is added. */
+static inline struct hpx_site_class *hpx_sites_class_at(const struct hpx_sites *s, uint32_t number)
+{
+    return number >= HPX_SITE_OWN_CLASSES ? hpx_vec_at(&s->own_classes, number - HPX_SITE_OWN_CLASSES) : hpx_vec_at(&s->classes, number);
+}
+
+/* Element i; the vector grows to hold it. NULL: no memory. */
+void *hpx_sites_reach(struct hpx_vec *v, uint32_t i);
+/* Number of the class with this signature; a class that no thread has numbered gets a number. 0: no memory. */
+uint32_t hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len);
+/* Index of the struct hpx_site_sum of this class and symbolized trace, new if needed. HPX_INTERN_NONE: no memory. */
+uint32_t hpx_sites_sum(struct hpx_sites *s, uint32_t klass, uint32_t symbolized);
+
+bool hpx_site_counts_init(struct hpx_sites *s); /* false: no memory */
+void hpx_site_counts_fini(struct hpx_sites *s);
+/* Adds the places of the message; without memory some are missing, and their events count as lost. */
+void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *msg);
+/* Sets the object size of the class; without memory the size stays unknown. */
+void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *msg);
+/* Counts an event of kind COUNT or COUNT_MULTI. false: its place or level is unknown, because there was no memory for it. */
+bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev);
+/* Adds all counts to the sums of the snapshot in progress. */
+void hpx_site_counts_add_up(struct hpx_sites *s);
+/* Index of the sum to which objects of this class sampled at this trace belong. HPX_INTERN_NONE: no probe counted them. */
+uint32_t hpx_site_counts_find(struct hpx_sites *s, const struct hpx_site_class *c, const struct hpx_trace_rec *t);
+/* Sets all counts to 0. */
+void hpx_site_counts_clear(struct hpx_sites *s);
+
+#endif

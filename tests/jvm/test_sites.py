@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""heap=sites: exact numbers for every way to allocate, by programs that know what they allocate and keep."""
+import re
+
+from expect import objects_are_exact, of_site, site_rows, sites_are_exact
+from harness import DUMPING
+from preload import agent
+from runner import test
+
+DONE = 'Dumping%s done.' % DUMPING['sites']
+MANY = 100  # calls of each way: none of them is compiled, for which the VM makes the strings of its class
+EXACT = 'heap=sites,cutoff=0,depth=40'
+GROUPS = ('new', 'arrays', 'multi', 'copies', 'indirect', 'native', 'language', 'exceptions', 'humongous')
+
+
+@test(level='quick', collectors='all', cases=GROUPS, quick_params=('new', 'multi', 'native'))
+def every_way_is_counted(t, group):
+    if group == 'native' and t.jdk.version == 8:
+        t.skip('nothing on JDK 8 sees what JNI and Unsafe allocate')
+    run, p = t.profile('Sites', group, MANY, opts=EXACT, native=True)
+    sites_are_exact(t, run, p)
+
+
+@test(since=17)
+def ways_of_later_java_are_counted(t):
+    run, p = t.profile('SitesModern', MANY, opts=EXACT, native=True)
+    sites_are_exact(t, run, p)
+
+
+@test(level='quick', params=('plain', 'b'))
+def a_collection_before_the_dump(t, form):
+    """gc=y: what the program drops is no longer alive, without a collection of its own; and the binary file has the same figures."""
+    for opts in (EXACT + ',gc=y,format=' + ('a' if form == 'plain' else 'b'),):
+        run = t.java('Sites', 'new', MANY, opts=opts, native=True, jvm=['-XX:+DisableExplicitGC'])
+        t.complete(run, done=DONE)
+        sites_are_exact(t, run, t.output() if form == 'plain' else t.binary(t.work / 'java.hprof'))
+
+
+FLAGS = {'default': [], 'interpreter': ['-Xint'], 'no TLAB': ['-XX:-UseTLAB'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'],
+         'fixed TLAB': ['-XX:-ResizeTLAB', '-XX:TLABSize=64k'], 'interpreter, no TLAB': ['-Xint', '-XX:-UseTLAB']}
+
+
+@test(level='quick', collectors='all', params=sorted(FLAGS), quick_params=('default', 'interpreter', 'no TLAB'))
+def from_the_first_line_of_main(t, flags):
+    run, p = t.profile('SitesFirst', 2000 if 'inter' in flags else 50000, opts='heap=sites,cutoff=0,depth=4', jvm=FLAGS[flags])
+    objects_are_exact(t, run, p)
+
+
+MUCH = 'heap=sites,cutoff=0,depth=4'
+
+
+@test(level='quick', collectors='all', params=('n', 'y'))
+def sixteen_threads_at_once(t, by_thread):
+    """The sum is exact, and with thread=y every thread's share."""
+    run, p = t.profile('SitesThreads', 16, 12500, opts=MUCH + ',thread=' + by_thread)
+    objects_are_exact(t, run, p)
+    if by_thread == 'y':
+        rows = [(r, p.names[trace.thread]) for r, trace in p.sites if r.name == 'SitesThreads$Item']
+        t.equal(sorted((name, r.objects, r.live) for r, name in rows), sorted(('t%d' % i, 12500, 125) for i in range(16)), 'objects of each thread')
+
+
+@test(collectors='all', params=('a', 'b'))
+def no_figure_wraps(t, form):
+    """5 GB through one site."""
+    run = t.java('SitesMuch', 'through', 5000, opts=MUCH + ',format=' + form)
+    t.complete(run, done=DONE)
+    p = t.output() if form == 'a' else t.binary(t.work / 'java.hprof')
+    objects_are_exact(t, run, p)
+    size = of_site(site_rows(p), 'SitesMuch$Large.make', 'byte[]')[2]
+    if form == 'b':
+        t.equal(size, 0xFFFFFFFF, 'bytes of the row: what four bytes do not hold')
+        size = p.lists[0].bytes
+    t.check(5000 << 20 < size < 5050 << 20, '%d bytes' % size)
+
+
+@test(collectors='all', timeout=300)
+def many_frees_at_one_collection(t):
+    millions = 10 if t.level == 'long' else 1
+    run, p = t.profile('SitesMuch', 'free', millions * 1000000, opts=MUCH, jvm=['-Xmx3g'] if millions > 1 else [])
+    objects_are_exact(t, run, p)
+
+
+@test(level='quick', collectors='all')
+def a_full_heap(t):
+    """What there is no room for is no allocation; the run goes on, and the counts with it."""
+    run, p = t.profile('SitesMuch', 'full', 1000, opts=MUCH, jvm=['-Xmx48m'])
+    t.equal('refused 3' in run.out.splitlines(), True, 'lengths that the VM refused')
+    objects_are_exact(t, run, p)
+
+
+@test(level='quick')
+def exceptions_come_out_as_without_the_agent(t):
+    plain = t.java('SitesFails', 100, opts=None, native=True)
+    run, p = t.profile('SitesFails', 100, opts=EXACT, native=True, stdout=plain.out)
+    objects_are_exact(t, run, p)
+
+
+@test(level='quick', since=21, until=999, params=(1000, 100), quick_params=(100,))
+def virtual_threads_have_their_own_stack(t, n):
+    """The sum is exact, and no stack has a frame of a carrier."""
+    run, p = t.profile('SitesVirtual', n, 10, opts=EXACT)
+    objects_are_exact(t, run, p)
+    for trace in (trace for r, trace in p.sites if r.name == 'SitesVirtual$Item'):
+        methods = [f.method for f in trace.frames]
+        t.check(methods[0] == 'SitesVirtual.items' and methods[-1] in ('java.lang.VirtualThread.run', 'jdk.internal.vm.Continuation.enter', 'jdk.internal.vm.Continuation.enterSpecial'), 'stack %s' % methods)
+        t.check(not any('ForkJoin' in m for m in methods), 'a frame of a carrier: %s' % methods)
+
+
+@test(level='quick')
+def without_live_objects(t):
+    """live=n: totals only, no tags."""
+    run, p = t.profile('Sites', 'new', MANY, opts=EXACT + ',live=n', native=True)
+    sites_are_exact(t, run, p, live=False)
+    t.equal((p.lists[0].order, any(r.live or r.live_bytes for r in p.lists[0].rows)), ('allocated', False), 'order, live figures')
+    t.check('live' not in p.report, 'report %s' % p.report)
+
+
+@test(level='quick', since=11)
+def another_owner_of_the_capability(t):
+    """One line says that allocations are not seen, or how they are; the program runs on."""
+    run = t.java('SitesFirst', 1000, opts=MUCH, jvm=[agent(t, 'sites')])
+    t.equal((run.code, 'holder 0' in run.out.splitlines(), 'made SitesFirst.items SitesFirst$Item 1000' in run.out.splitlines()), (0, True, True), 'exit code, the holder has it, stdout')
+    told = [ln for ln in run.err.splitlines() if ln.startswith('hprofx: heap=sites: ')]
+    t.equal(len(told), 1, 'lines about it: %s' % run.err)
+    p = t.output()
+    if p.report['sites'] != 'none':
+        objects_are_exact(t, run, p)
+
+
+@test(level='quick', collectors='all')
+def classes_that_unload_keep_their_names(t):
+    """Eight loaders of a class of one name, 40 classes in all: its arrays and its mirrors, the first charged to java.lang.Class."""
+    run, p = t.profile('SitesUnload', 40, 8, opts=EXACT)
+    objects_are_exact(t, run, p)
+    t.check(int(re.search(r'^unloaded (\d+)$', run.out, re.M)[1]) >= 32, 'unloaded classes: %s' % run.out)
+    rows = [(r, name) for r, name, methods in site_rows(p) if 'SitesUnload$Loader.define' in methods]
+    t.equal(sum(r.objects for r, name in rows if name == 'java.lang.Class'), 40 if t.jdk.version > 8 else 0, 'mirrors')
+    t.equal([name for _, name in rows if name.startswith('gen.')], [], 'mirrors that are instances of their own class')

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_bci_probes.c: what the probes of SITES and OBJECTS look like, alone and beside those of CALLS; their limits. */
+#include "bci_code.h"
+
+static void every_allocation_tells_its_site(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    begin(&c);
+    add_static(&c, "m", 2, 0, every_kind);
+    struct checked k = check_opts(&c, kinds(SITES));
+    assert_int_equal(k.how, 0);
+    assert_code(
+        &k, 4,
+        "bb 0004 03 b8 @alloc 57 03 bc 0a 59 be 04 b8 @array 57 03 bd 0004 59 be 05 b8 @array 57 03 03 c5 0008 02 59 06 b8 @multi 57 b1");
+    assert_int_equal(k.result.sites, 4);
+    assert_int_equal(k.result.objects, 0);
+    assert_int_equal(k.result.numbered, 0);
+    assert_int_equal(k.result.rewritten, 1);
+    assert_null(memmem(k.out, k.m, "object", 6)); /* no constant that is not needed */
+    assert_null(memmem(k.out, k.m, "enter", 5));
+    check_free(&k);
+}
+
+static void the_stack_grows_by_what_the_probes_push(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code, *with;
+        uint32_t stack;
+    } all[] = {{"bb 0004 57 b1", "bb 0004 03 b8 @alloc 57 b1", 3},
+               {"03 bc 0a 57 b1", "03 bc 0a 59 be 03 b8 @array 57 b1", 4},
+               {"03 03 c5 0008 02 57 b1", "03 03 c5 0008 02 59 03 b8 @multi 57 b1", 4}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct cf_class c;
+        begin(&c);
+        add_static(&c, "m", 2, 0, all[i].code);
+        struct checked k = check_opts(&c, kinds(SITES));
+        assert_code(&k, all[i].stack, all[i].with);
+        check_free(&k);
+    }
+}
+
+static void every_array_is_handed_over(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    begin(&c);
+    add_static(&c, "m", 2, 0, every_kind);
+    struct checked k = check_opts(&c, kinds(OBJECTS));
+    assert_int_equal(k.how, 0);
+    assert_code(&k, 4, "bb 0004 57 03 bc 0a 59 b8 @object 57 03 bd 0004 59 b8 @object 57 03 03 c5 0008 02 59 03 b8 @multi 57 b1");
+    assert_int_equal(k.result.objects, 3);
+    assert_int_equal(k.result.sites, 0);
+    check_free(&k);
+}
+
+static void the_site_comes_before_the_object(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    begin(&c);
+    add_static(&c, "m", 2, 0, every_kind);
+    struct checked k = check_opts(&c, kinds(SITES | OBJECTS | CALLS));
+    assert_int_equal(k.how, 0);
+    assert_code(&k, 4,
+                "03 b8 @enter bb 0004 03 b8 @alloc 57 03 bc 0a 59 be 04 b8 @array 59 b8 @object 57"
+                "03 bd 0004 59 be 05 b8 @array 59 b8 @object 57 03 03 c5 0008 02 59 06 b8 @multi 59 03 b8 @multi 57"
+                "03 b8 @exit b1 03 b8 @thrown bf");
+    assert_int_equal(k.result.sites + k.result.objects, 7);
+    check_free(&k);
+}
+
+/* A method that clones local 0 through a method of this class, name and type. */
+static struct checked clones(const char *owner, const char *name, const char *desc, uint8_t op, unsigned probes)
+{
+    struct cf_class c;
+    begin(&c);
+    struct cf_code m = {.max_stack = 1, .max_locals = 1};
+    uint16_t ref = cf_method_ref(&c, owner, name, desc);
+    cf_ops(&m, "2a");
+    cf_op2(&m, op, ref);
+    cf_ops(&m, "57 b1");
+    cf_method(&c, 9, "m", "([I)V", &m);
+    return check_opts(&c, kinds(probes));
+}
+
+static void the_clone_of_an_array_is_handed_over(void **state)
+{
+    (void)state;
+    static const char *const arrays[] = {"[I", "[[J", "[Lp/C;"};
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        struct checked k = clones(arrays[i], "clone", "()Ljava/lang/Object;", 0xB6, OBJECTS | SITES);
+        assert_int_equal(k.how, 0);
+        char text[64];
+        (void)snprintf(text, sizeof(text), "2a b6 %04x 59 b8 @object 57 b1", (unsigned)method_ref(&k, "clone", 5));
+        assert_code(&k, 2, text);
+        assert_int_equal(k.result.objects, 1);
+        assert_int_equal(k.result.sites, 0);
+        check_free(&k);
+    }
+    static const char *const others[][3] = {{"p/C", "clone", "()Ljava/lang/Object;"},
+                                            {"[I", "clones", "()Ljava/lang/Object;"},
+                                            {"[I", "clone", "()[I"},
+                                            {"", "clone", "()Ljava/lang/Object;"}};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct checked k = clones(others[i][0], others[i][1], others[i][2], 0xB6, OBJECTS | SITES);
+        assert_int_equal(k.how, 1);
+        assert_int_equal(k.result.left[HPROFX_BCI_LEFT_NOTHING], 1);
+    }
+    assert_int_equal(clones("[I", "clone", "()Ljava/lang/Object;", 0xB7, OBJECTS | SITES).how, 1);
+    assert_int_equal(clones("[I", "clone", "()Ljava/lang/Object;", 0xB6, SITES).how, 1);
+}
+
+/* The class java/lang/Object with this constructor. */
+static struct checked root(unsigned probes, const char *hex)
+{
+    struct cf_class c;
+    cf_init(&c, 52);
+    c.this_class = c.super_class;
+    c.super_class = 0;
+    struct cf_code m = {.max_stack = 0, .max_locals = 1};
+    cf_ops(&m, hex);
+    cf_method(&c, 1, "<init>", "()V", &m);
+    return check_opts(&c, kinds(probes));
+}
+
+static void every_other_object_passes_the_constructor_of_object(void **state)
+{
+    (void)state;
+    struct checked k = root(OBJECTS, "b1");
+    assert_code(&k, 1, "2a b8 @object b1");
+    assert_int_equal(k.result.objects, 1);
+    check_free(&k);
+    k = root(OBJECTS | SITES | CALLS, "b1");
+    assert_code(&k, 1, "03 b8 @enter 2a b8 @object 03 b8 @exit b1");
+    assert_int_equal(k.result.bare[HPROFX_BCI_BARE_ROOT], 1);
+    check_free(&k);
+    k = root(OBJECTS, "00 b1 00 b1");
+    assert_code(&k, 1, "00 2a b8 @object b1 00 2a b8 @object b1");
+    assert_int_equal(k.result.objects, 2);
+    check_free(&k);
+    assert_int_equal(root(SITES, "b1").how, 1);
+    /* Another class's constructor is not asked. */
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code m = {.max_stack = 1, .max_locals = 1};
+    cf_ops(&m, "2a");
+    cf_op2(&m, 0xB7, cf_method_ref(&c, "java/lang/Object", "<init>", "()V"));
+    cf_ops(&m, "b1");
+    cf_method(&c, 1, "<init>", "()V", &m);
+    assert_int_equal(check_opts(&c, kinds(OBJECTS | SITES)).how, 1);
+}
+
+static void a_branch_to_the_next_instruction_does_not_run_the_probe(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    begin(&c);
+    struct cf_code m = {.max_stack = 1, .max_locals = 1};
+    add_frame(&m, "04"); /* 4 */
+    add_frame(&m, "06"); /* 11 */
+    /* 0 iload_0, 1 ifeq 11, 4 iconst_0, 5 newarray, 7 pop, 8 goto 11, 11 iload_0, 12 ifne 4, 15 return */
+    cf_ops(&m, "1a 99 000a 03 bc 0a 57 a7 0003 1a 9a fff8 b1");
+    cf_method(&c, 9, "m", "(I)V", &m);
+    struct checked k = check_opts(&c, kinds(SITES));
+    assert_int_equal(k.how, 0);
+    assert_code(&k, 3, "1a 99 0010 03 bc 0a 59 be 03 b8 @array 57 a7 0003 1a 9a fff2 b1");
+    check_free(&k);
+    /* 0 aconst_null, 1 iload_0, 2 ifeq 9, 5 pop, 6 iconst_0, 7 newarray, 9 pop: right behind newarray. */
+    begin(&c);
+    cf_ops(&m, "01 1a 99 0007 57 03 bc 0a 57 b1");
+    m.max_stack = 2;
+    m.max_locals = 1;
+    add_frame(&m, "49 05"); /* 9, null on the stack: too narrow for the JVM, which the comparison does not mind */
+    cf_method(&c, 9, "m", "(I)V", &m);
+    k = check_opts(&c, kinds(SITES | OBJECTS));
+    assert_code(&k, 4, "01 1a 99 0011 57 03 bc 0a 59 be 03 b8 @array 59 b8 @object 57 b1");
+    check_free(&k);
+}
+
+static void ranges_that_cover_the_instruction_cover_the_probe(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    begin(&c);
+    struct cf_code m = {.max_stack = 1, .max_locals = 1};
+    struct cf_bytes lines = {0}, variables = {0};
+    cf_ops(&m, "03 bc 0a 4b b1 57 b1"); /* 0 iconst_0, 1 newarray, 3 astore_0, 4 return, 5 pop, 6 return */
+    cf_handler(&m, 1, 3, 5, 0);
+    cf_handler(&m, 3, 4, 5, 0);
+    add_frame(&m, "45 07 0004");
+    cf_u2(&lines, 2);
+    cf_u4(&lines, 0x00010007);
+    cf_u4(&lines, 0x00030008);
+    cf_attribute(&c, &m.attrs, "LineNumberTable", &lines);
+    cf_u2(&variables, 1);
+    cf_u4(&variables, 0x00030001);
+    cf_u4(&variables, 0x00010001);
+    cf_u2(&variables, 0);
+    cf_attribute(&c, &m.attrs, "LocalVariableTable", &variables);
+    m.attr_n = 2;
+    cf_method(&c, 9, "m", "()V", &m);
+    cf_free(&lines);
+    cf_free(&variables);
+    struct checked k = check_opts(&c, kinds(SITES));
+    const uint8_t *handlers = assert_code(&k, 3, "03 bc 0a 59 be 03 b8 @array 4b b1 57 b1");
+    assert_memory_equal(handlers, "\0\2\0\1\0\11\0\13\0\0\0\11\0\12\0\13\0\0", 18); /* 1 to 9, 9 to 10, at 11 */
+    assert_non_null(memmem(k.out, k.m, "\0\2\0\1\0\7\0\11\0\10", 10));              /* line 7 from 1, line 8 from 9 on */
+    assert_non_null(memmem(k.out, k.m, "\0\1\0\11\0\1\0\1", 8));                    /* variable from 9 to 10 */
+    check_free(&k);
+}
+
+static void uninitialized_objects_are_named_by_the_moved_new(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
+    struct cf_code m = {.max_stack = 5, .max_locals = 1};
+    /* 0 new, 3 dup, 4 new, 7 dup, 8 iload_0, 9 ifeq 13, 12 nop, 13 <init>, 16 pop, 17 <init>, 20 return */
+    cf_ops(&m, "bb 0004 59 bb 0004 59 1a 99 0004 00");
+    cf_op2(&m, 0xB7, init);
+    cf_ops(&m, "57");
+    cf_op2(&m, 0xB7, init);
+    cf_ops(&m, "b1");
+    add_frame(&m, "ff 000d 0001 01 0004 080000 080000 080004 080004");
+    cf_method(&c, 9, "m", "(I)V", &m);
+    struct checked k = check_opts(&c, kinds(SITES));
+    assert_non_null(memmem(k.out, k.m, "\10\0\0\10\0\0\10\0\10\10\0\10", 12)); /* at 0 and at 8 */
+    check_free(&k);
+}
+
+static void constructors_may_allocate_before_super(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    cf_init(&c, 52);
+    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
+    struct cf_code m = {.max_stack = 2, .max_locals = 1};
+    cf_ops(&m, "bb 0004 59");
+    cf_op2(&m, 0xB7, init);
+    cf_ops(&m, "57 04 bc 0a 57 2a");
+    cf_op2(&m, 0xB7, init);
+    cf_ops(&m, "00 b1");
+    cf_method(&c, 1, "<init>", "()V", &m);
+    struct checked k = check_opts(&c, kinds(SITES | OBJECTS | CALLS));
+    assert_int_equal(k.result.sites, 2);
+    assert_int_equal(k.result.objects, 1);
+    assert_int_equal(k.compared.handlers, 1);
+    check_free(&k);
+}
+
+static void the_least_length_and_finalizers_concern_calls_alone(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    begin(&c);
+    add_static(&c, "short", 1, 0, "03 bc 0a 57 b1");
+    add_static(&c, "empty", 0, 0, "b1");
+    add_static(&c, "long", 1, 0, "00 00 00 00 b1");
+    struct cf_code m = {.max_locals = 1};
+    cf_ops(&m, "b1");
+    cf_method(&c, 1, "finalize", "()V", &m);
+    struct checked k = check_opts(&c, (struct hprofx_bci_opts){.probes = CALLS | SITES, .min = 6});
+    assert_int_equal(k.result.rewritten, 1);
+    assert_int_equal(k.result.sites, 1);
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_SHORT], 3);
+    check_free(&k);
+    begin(&c);
+    m.max_locals = 1;
+    cf_ops(&m, "b1");
+    cf_method(&c, 1, "finalize", "()V", &m);
+    k = check_opts(&c, kinds(CALLS | SITES | OBJECTS));
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_FINALIZER], 1);
+    begin(&c);
+    m.max_locals = 1;
+    cf_ops(&m, "b1");
+    cf_method(&c, 1, "finalize", "()V", &m);
+    k = check_opts(&c, kinds(SITES | OBJECTS));
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_NOTHING], 1);
+}
+
+static void operands_that_name_no_constant_leave_the_method_alone(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"b1 bc",      "bb 0040 57 b1", "03 bd 0040 57 b1", "03 c5 0040 01 57 b1", "01 b6 0040 57 b1",
+                                      "b1 c5 0008", "b1 b6 00"};
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct cf_class c;
+        begin(&c);
+        add_static(&c, "m", 2, 0, odd[i]);
+        struct checked k = check_opts(&c, kinds(SITES | OBJECTS));
+        assert_int_equal(k.how, 1);
+        assert_int_equal(k.result.left[HPROFX_BCI_LEFT_MALFORMED], 1);
+    }
+}
+
+static void code_may_grow_up_to_65535_bytes(void **state)
+{
+    (void)state;
+    for (uint32_t more = 0; more < 2; more++) {
+        struct cf_class c;
+        begin(&c);
+        struct cf_code m = {.max_stack = 2};
+        cf_pad(&m, 0, 65535 - 12 - 5 + more);
+        cf_ops(&m, "03 bc 0a 57 b1"); /* the probes take 12 bytes: dup arraylength sipush and call, dup and call */
+        cf_method(&c, 9, "m", "()V", &m);
+        add_static(&c, "small", 1, 0, "03 bc 0a 57 b1");
+        struct checked k = check_opts(&c, (struct hprofx_bci_opts){.probes = SITES | OBJECTS, .first_site = 1000});
+        assert_int_equal(k.how, 0);
+        assert_int_equal(k.result.rewritten, 2 - more);
+        assert_int_equal(k.result.left[HPROFX_BCI_LEFT_CODE_FULL], more);
+        check_free(&k);
+    }
+}
+
+static void dense_allocations_stay_below_16_times_the_input(void **state)
+{
+    (void)state;
+    struct cf_class c;
+    begin(&c);
+    struct cf_code m = {.max_stack = 1};
+    cf_ops(&m, "03");
+    for (int i = 0; i < 4600; i++) {
+        cf_ops(&m, "bc 0a"); /* no verifier takes it */
+    }
+    cf_ops(&m, "b1");
+    cf_method(&c, 9, "m", "()V", &m);
+    struct checked k = check_opts(&c, (struct hprofx_bci_opts){.probes = SITES | OBJECTS, .first_site = 100000});
+    assert_int_equal(k.how, 0);
+    assert_int_equal(k.result.sites, 4600);
+    check_free(&k);
+}
+
+/* Probes push the branch's target out of reach; versions with frames and without. */
+static void branches_over_probes_become_wide(void **state)
+{
+    (void)state;
+    static const uint16_t majors[] = {48, 52};
+    for (int i = 0; i < 2; i++) {
+        for (int cond = 0; cond < 2; cond++) {
+            struct cf_class c;
+            cf_init(&c, majors[i]);
+            struct cf_code m = {.max_stack = 2, .max_locals = 1};
+            cf_ops(&m, "1a 57 1a"); /* 3: the branch; 32003: its target */
+            cf_branch(&m, cond ? 0x99 : 0xA7, 32003);
+            for (int k = 0; k < 200; k++) {
+                cf_ops(&m, "03 bc 0a 57");
+            }
+            cf_pad(&m, 0, 32003 - m.code.n);
+            cf_ops(&m, "b1");
+            m.code.p[2] = cond ? 0x1A : 0; /* a jump takes no int */
+            if (i == 1) {
+                add_frame(&m, "06");
+                add_frame(&m, "fb 7cfc");
+            }
+            cf_method(&c, 9, "m", "(I)V", &m);
+            struct checked k = check_opts(&c, kinds(SITES | OBJECTS));
+            assert_int_equal(k.how, 0);
+            assert_int_equal(k.result.sites, 200);
+            assert_int_equal(cond ? k.compared.inverted : k.compared.wide, 1);
+            check_free(&k);
+        }
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_tells_its_site),
+        cmocka_unit_test(the_stack_grows_by_what_the_probes_push),
+        cmocka_unit_test(every_array_is_handed_over),
+        cmocka_unit_test(the_site_comes_before_the_object),
+        cmocka_unit_test(the_clone_of_an_array_is_handed_over),
+        cmocka_unit_test(every_other_object_passes_the_constructor_of_object),
+        cmocka_unit_test(a_branch_to_the_next_instruction_does_not_run_the_probe),
+        cmocka_unit_test(ranges_that_cover_the_instruction_cover_the_probe),
+        cmocka_unit_test(uninitialized_objects_are_named_by_the_moved_new),
+        cmocka_unit_test(constructors_may_allocate_before_super),
+        cmocka_unit_test(the_least_length_and_finalizers_concern_calls_alone),
+        cmocka_unit_test(operands_that_name_no_constant_leave_the_method_alone),
+        cmocka_unit_test(code_may_grow_up_to_65535_bytes),
+        cmocka_unit_test(dense_allocations_stay_below_16_times_the_input),
+        cmocka_unit_test(branches_over_probes_become_wide),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_site_counts.c: sites=counts: places that probes count, the sizes that come behind, what lives as samples of the same places say, and
+ * the traces of calls. */
+#include "call_table.h"
+#include "model_fixture.h"
+#include "number_table.h"
+#include "site_table.h"
+
+enum { NEW = 187, NEWARRAY = 188, ANEWARRAY = 189, MULTIANEWARRAY = 197 };
+
+static struct hpx_site_ids ids;
+static struct hpx_sites *sites;
+static struct fx f;
+
+static void begin_with(const struct hpx_model_config *cfg, const struct hpx_site_options *o)
+{
+    fx_begin(&f, cfg);
+    assert_non_null(f.m);
+    sites = hpx_sites_create(f.m, o);
+    assert_non_null(sites);
+}
+
+static const struct hpx_site_options counts = {.ids = &ids, .live = true, .counts = true};
+
+static void begin(void)
+{
+    begin_with(NULL, &counts);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    fx_end(&f);
+    hpx_sites_destroy(sites);
+    hpx_site_ids_fini(&ids);
+    memset(&ids, 0, sizeof(ids));
+    return 0;
+}
+
+/* A place in p.A.run() of A.java. */
+static void place(uint32_t id, uint16_t line, uint8_t opcode, const char *operand)
+{
+    char text[256] = "Lp/A;\0A.java\0run\0()V";
+    uint32_t len = sizeof("Lp/A;\0A.java\0run\0()V");
+    memcpy(text + len, operand, strlen(operand) + 1);
+    len += (uint32_t)strlen(operand) + 1;
+    struct hpx_msg_sites *m = hpx_msg_sites_new(1, len);
+    assert_non_null(m);
+    memcpy(m->text, text, len);
+    m->of[0].id = id;
+    m->of[0].line = line;
+    m->of[0].opcode = opcode;
+    fx_message(&f, m);
+}
+
+static void size(const char *name, uint64_t bytes)
+{
+    fx_message(&f, hpx_msg_site_size_new(name, bytes));
+}
+
+static void count(uint32_t id, uint64_t bytes, uint32_t times)
+{
+    for (uint32_t i = 0; i < times; i++) {
+        fx_event(&f, &f.t, HPX_EV_COUNT, id, bytes);
+    }
+}
+
+/* The row of this class whose innermost frame is this one; NULL without. */
+static const struct hpx_site_row *row_of(const struct hpx_site_snapshot *s, const char *klass, const char *frame)
+{
+    const struct hpx_site_row *found = NULL;
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        char got[256] = "";
+        const struct hpx_trace_rec *t = s->rows[i].trace;
+        if (t->nframes > 0) {
+            const struct hpx_method_rec *m = t->frames[0].method;
+            (void)snprintf(got, sizeof(got), "%.*s.%.*s:%d", (int)m->class_name.len, m->class_name.bytes, (int)m->name.len, m->name.bytes,
+                           t->frames[0].line);
+        }
+        if (fx_text_is(s->rows[i].class_name, klass) && strcmp(got, frame) == 0) {
+            assert_null(found); /* no two rows print alike */
+            found = &s->rows[i];
+        }
+    }
+    return found;
+}
+
+static void assert_row(const struct hpx_site_snapshot *s, const char *klass, const char *frame, uint64_t objects, uint64_t bytes)
+{
+    const struct hpx_site_row *r = row_of(s, klass, frame);
+    if (r == NULL) {
+        fail_msg("no row of %s at %s", klass, frame);
+        return;
+    }
+    assert_int_equal(r->objects, objects);
+    assert_int_equal(r->bytes, bytes);
+}
+
+static struct hpx_site_snapshot *snapshot(uint32_t rows, uint64_t objects)
+{
+    struct hpx_site_snapshot *s = hpx_sites_snapshot(sites);
+    assert_non_null(s);
+    assert_int_equal(s->nrows, rows);
+    assert_int_equal(s->objects, objects);
+    assert_true(s->counts);
+    return s;
+}
+
+/* ---- places ---- */
+
+static void places_count_what_their_instruction_makes(void **state)
+{
+    (void)state;
+    begin();
+    place(1, 10, NEW, "p/A");
+    place(2, 11, NEWARRAY, "I");
+    place(3, 12, ANEWARRAY, "p/A");
+    place(4, 13, ANEWARRAY, "[I");
+    place(5, 14, NEWARRAY, "Z");
+    size("p/A", 24);
+    count(1, 0, 3);
+    count(2, 16, 2);
+    count(2, 48, 1);
+    count(3, 40, 5);
+    count(4, 32, 7);
+    count(5, 24, 1);
+    struct hpx_site_snapshot *s = snapshot(5, 19);
+    assert_row(s, "p.A", "p.A.run:10", 3, 72);
+    assert_row(s, "int[]", "p.A.run:11", 3, 80);
+    assert_row(s, "p.A[]", "p.A.run:12", 5, 200);
+    assert_row(s, "int[][]", "p.A.run:13", 7, 224);
+    assert_row(s, "boolean[]", "p.A.run:14", 1, 24);
+    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->array, 0);
+    assert_int_equal(row_of(s, "int[]", "p.A.run:11")->array, 10);
+    assert_int_equal(row_of(s, "p.A[]", "p.A.run:12")->array, 2);
+    assert_int_equal(row_of(s, "int[][]", "p.A.run:13")->array, 2);
+    fx_assert_frame(row_of(s, "p.A", "p.A.run:10")->trace, 0, "p.A.run(A.java:10)");
+    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->trace->nframes, 1);
+    assert_int_equal(s->bytes, 72 + 80 + 200 + 224 + 24);
+    assert_int_equal(s->unsized + s->missed_objects + s->missed_bytes, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void multi(uint32_t id, uint32_t level, uint64_t n, uint64_t bytes)
+{
+    fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, id, HPX_EV_MULTI_STAMP(level, n, bytes));
+}
+
+static void dimensions_of_a_place_are_classes_of_their_own(void **state)
+{
+    (void)state;
+    begin();
+    place(1, 20, MULTIANEWARRAY, "[[[I"); /* new int[3][2][] */
+    place(2, 21, MULTIANEWARRAY, "[[Lp/A;");
+    for (int i = 0; i < 2; i++) {
+        multi(1, 0, 1, 32);
+        multi(1, 1, 3, 24);
+    }
+    multi(2, 0, 1, 40);
+    multi(2, 1, 4, 56);
+    struct hpx_site_snapshot *s = snapshot(4, 13);
+    assert_row(s, "int[][][]", "p.A.run:20", 2, 64);
+    assert_row(s, "int[][]", "p.A.run:20", 6, 144);
+    assert_row(s, "p.A[][]", "p.A.run:21", 1, 40);
+    assert_row(s, "p.A[]", "p.A.run:21", 4, 224);
+    hpx_site_snapshot_destroy(s);
+    multi(1, 2, 6, 16);
+    s = snapshot(5, 19);
+    assert_row(s, "int[]", "p.A.run:20", 6, 96);
+    hpx_site_snapshot_destroy(s);
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 0);
+    multi(1, 3, 1, 16); /* a dimension that it does not have */
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 1);
+}
+
+static void what_a_stamp_does_not_hold_is_the_most_that_it_does(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t all = HPX_EV_MULTI_STAMP(99, UINT64_C(1) << 40, UINT64_C(1) << 40);
+    assert_int_equal(HPX_EV_MULTI_LEVEL(all), 15);
+    assert_int_equal(HPX_EV_MULTI_N(all), 0x7fffffff);
+    assert_int_equal(HPX_EV_MULTI_BYTES(all), UINT64_C(8) * 0x1fffffff);
+    uint64_t fits = HPX_EV_MULTI_STAMP(14, 0x7ffffffe, UINT64_C(8) * 0x1ffffffe);
+    assert_int_equal(HPX_EV_MULTI_LEVEL(fits), 14);
+    assert_int_equal(HPX_EV_MULTI_N(fits), 0x7ffffffe);
+    assert_int_equal(HPX_EV_MULTI_BYTES(fits), UINT64_C(8) * 0x1ffffffe);
+    uint64_t least = HPX_EV_MULTI_STAMP(0, 0, 0);
+    assert_int_equal(least, 0);
+    place(1, 1, MULTIANEWARRAY, "[[I");
+    fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, 1, HPX_EV_MULTI_STAMP(1, UINT64_C(1) << 40, 16));
+    fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, 1, HPX_EV_MULTI_STAMP(1, 1, UINT64_C(1) << 40));
+    struct hpx_site_snapshot *s = snapshot(1, UINT64_C(0x80000000));
+    assert_row(s, "int[]", "p.A.run:1", UINT64_C(0x80000000), UINT64_C(0x7fffffff) * 16 + UINT64_C(0x1fffffff) * 8);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void places_that_print_alike_are_one_row(void **state)
+{
+    (void)state;
+    begin();
+    place(1, 10, NEW, "p/A");
+    place(9, 10, NEW, "p/A"); /* the same class in another loader, or two in one line */
+    place(70000, 11, NEW, "p/A");
+    size("p/A", 16);
+    count(1, 0, 1);
+    count(9, 0, 2);
+    count(70000, 0, 4);
+    struct hpx_site_snapshot *s = snapshot(2, 7);
+    assert_row(s, "p.A", "p.A.run:10", 3, 48);
+    assert_row(s, "p.A", "p.A.run:11", 4, 64);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void lines_are_left_out_with_lineno_n(void **state)
+{
+    (void)state;
+    static const struct hpx_model_config no_lines = {.lines = false};
+    begin_with(&no_lines, &counts);
+    place(1, 10, NEWARRAY, "I");
+    place(2, 11, NEWARRAY, "I");
+    count(1, 16, 1);
+    count(2, 24, 1);
+    struct hpx_site_snapshot *s = snapshot(1, 2);
+    assert_row(s, "int[]", "p.A.run:-1", 2, 40);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void ids_that_nobody_announced_are_counted_as_lost(void **state)
+{
+    (void)state;
+    begin();
+    place(5, 10, NEWARRAY, "I");
+    count(4, 16, 2);
+    count(6, 16, 3);
+    count(UINT32_MAX, 16, 1);
+    multi(4, 0, 1, 16);
+    multi(5, 1, 1, 16);
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 8);
+    count(5, 16, 1);
+    struct hpx_site_snapshot *s = snapshot(1, 1);
+    hpx_site_snapshot_destroy(s);
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 8);
+    assert_int_equal(hpx_sites_recorded_objects(sites), 1);
+    assert_int_equal(hpx_sites_recorded_bytes(sites), 16);
+}
+
+/* ---- sizes ---- */
+
+static void sizes_that_come_later_make_bytes_of_what_was_counted(void **state)
+{
+    (void)state;
+    begin();
+    place(1, 10, NEW, "p/A");
+    place(2, 11, NEW, "p/B");
+    count(1, 0, 3);
+    count(2, 0, 5);
+    struct hpx_site_snapshot *s = snapshot(2, 8);
+    assert_row(s, "p.A", "p.A.run:10", 3, 0);
+    assert_int_equal(s->unsized, 8);
+    hpx_site_snapshot_destroy(s);
+    size("p/A", 24);
+    s = snapshot(2, 8);
+    assert_row(s, "p.A", "p.A.run:10", 3, 72);
+    assert_row(s, "p.B", "p.A.run:11", 5, 0);
+    assert_int_equal(s->unsized, 5);
+    assert_int_equal(s->bytes, 72);
+    hpx_site_snapshot_destroy(s);
+    size("p/B", 1000);
+    place(3, 12, NEW, "p/B"); /* of a class that has its size */
+    count(3, 0, 1);
+    s = snapshot(3, 9);
+    assert_row(s, "p.B", "p.A.run:11", 5, 5000);
+    assert_row(s, "p.B", "p.A.run:12", 1, 1000);
+    assert_int_equal(s->unsized, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void size_may_come_before_its_class_is_named(void **state)
+{
+    (void)state;
+    begin();
+    size("p/A", 32);
+    place(1, 10, NEW, "p/A");
+    count(1, 0, 2);
+    struct hpx_site_snapshot *s = snapshot(1, 2);
+    assert_row(s, "p.A", "p.A.run:10", 2, 64);
+    hpx_site_snapshot_destroy(s);
+}
+
+/* ---- what lives ---- */
+
+static void number_class(uint32_t number, const char *signature)
+{
+    struct hpx_msg_site_class *m = hpx_msg_site_class_new((uint32_t)strlen(signature));
+    assert_non_null(m);
+    m->number = number;
+    m->method = 0;
+    memcpy(m->signature, signature, strlen(signature) + 1);
+    fx_message(&f, m);
+}
+
+/* An object of `bytes` that was sampled there, n times. Method 8 is p.A.run(), whose line is the bci. */
+static void sample(uint32_t id, uint32_t klass, uint64_t bytes, int32_t bci, uint32_t n)
+{
+    struct {
+        struct hpx_ev_head head;
+        struct hpx_ev_hash hash;
+        struct hpx_ev_site site;
+        struct hpx_ev_frame frame;
+    } ev = {.head = {HPX_EV_SITE_DEF, 4, id, bytes}, .site = {.klass = klass, .bytes = bytes}, .frame = {.method = 8, .bci = bci}};
+    struct hpx_hash128 h = hpx_hash128(&ev.frame, sizeof(ev.frame));
+    ev.hash = (struct hpx_ev_hash){h.lo, h.hi};
+    hpx_model_events(f.m, &f.t, &ev.head, sizeof(ev));
+    for (uint32_t i = 1; i < n; i++) {
+        fx_event(&f, &f.t, HPX_EV_ALLOC, id, bytes);
+    }
+}
+
+static void announce_class(void)
+{
+    fx_class(&f, 77, 8, 1, FX_TEXT("Lp/A;\0A.java\0run\0()V"));
+}
+
+static void lines_as_bytecode(void)
+{
+    static const struct hpx_line lines[] = {{0, 1}, {10, 10}, {11, 11}, {12, 12}};
+    assert_int_equal(f.nasked, 1);
+    fx_answer(&f, 0, lines, 4, "", 0);
+}
+
+static uint32_t fresh_id(uint64_t key)
+{
+    bool fresh = false;
+    uint32_t id = hpx_site_ids_get(&ids, key, &fresh);
+    assert_true(fresh);
+    return id;
+}
+
+static void free_of(uint32_t id, uint64_t bytes, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        hpx_site_ids_freed(&ids, hpx_site_tag(id, bytes));
+    }
+}
+
+static void samples_of_a_place_say_what_of_it_lives(void **state)
+{
+    (void)state;
+    begin();
+    announce_class();
+    place(1, 10, NEW, "p/A");
+    place(2, 11, NEW, "p/A");
+    place(3, 10, NEWARRAY, "I");
+    size("p/A", 24);
+    count(1, 0, 100);
+    count(2, 0, 50);
+    count(3, 16, 10);
+    number_class(1, "Lp/A;");
+    number_class(2, "[I");
+    uint32_t a = fresh_id(1), b = fresh_id(2), c = fresh_id(3);
+    sample(a, 1, 24, 10, 9); /* without an interval every sample is one object */
+    sample(b, 1, 24, 11, 5);
+    sample(c, 2, 16, 10, 3);
+    lines_as_bytecode();
+    free_of(a, 24, 2);
+    free_of(b, 24, 5);
+    struct hpx_site_snapshot *s = snapshot(3, 160);
+    assert_row(s, "p.A", "p.A.run:10", 100, 2400); /* samples add nothing to the counts */
+    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->live_objects, 7);
+    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->live_bytes, 168);
+    assert_int_equal(row_of(s, "p.A", "p.A.run:11")->live_objects, 0);
+    assert_int_equal(row_of(s, "int[]", "p.A.run:10")->live_objects, 3);
+    assert_int_equal(s->live_objects, 10);
+    assert_int_equal(s->missed_objects, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void sample_stands_for_many_but_not_for_more_than_were_counted(void **state)
+{
+    (void)state;
+    static const struct hpx_site_options sampled = {.ids = &ids, .live = true, .counts = true, .interval = 1 << 20};
+    begin_with(NULL, &sampled);
+    announce_class();
+    place(1, 10, NEWARRAY, "B");
+    place(2, 11, NEWARRAY, "B");
+    for (uint32_t i = 0; i < 100000; i++) {
+        fx_event(&f, &f.t, HPX_EV_COUNT, 1, 1024);
+    }
+    count(2, 1024, 10);
+    number_class(1, "[B");
+    uint32_t a = fresh_id(1), b = fresh_id(2);
+    sample(a, 1, 1024, 10, 5); /* each of 1 / (1 - exp(-1/1024)) = 1024.5 objects */
+    sample(b, 1, 1024, 11, 1);
+    lines_as_bytecode();
+    free_of(a, 1024, 3);
+    struct hpx_site_snapshot *s = snapshot(2, 100010);
+    assert_int_equal(row_of(s, "byte[]", "p.A.run:10")->live_objects, 2049);
+    assert_int_equal(row_of(s, "byte[]", "p.A.run:11")->live_objects, 10);
+    assert_int_equal(row_of(s, "byte[]", "p.A.run:11")->live_bytes, 10240);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void samples_where_no_probe_counts_are_missed(void **state)
+{
+    (void)state;
+    begin();
+    announce_class();
+    place(1, 10, NEW, "p/A");
+    size("p/A", 24);
+    count(1, 0, 1);
+    number_class(1, "Lp/A;");
+    number_class(2, "Lp/B;");
+    sample(fresh_id(1), 1, 24, 12, 2); /* another line */
+    sample(fresh_id(2), 2, 40, 10, 3); /* another class in a line that has a place */
+    lines_as_bytecode();
+    struct hpx_site_snapshot *s = snapshot(1, 1);
+    assert_int_equal(s->missed_objects, 5);
+    assert_int_equal(s->missed_bytes, 2 * 24 + 3 * 40);
+    assert_int_equal(s->live_objects, 0);
+    hpx_site_snapshot_destroy(s);
+    place(2, 12, NEW, "p/A"); /* is announced behind its first object */
+    count(2, 0, 2);
+    s = snapshot(2, 3);
+    assert_int_equal(s->missed_objects, 3);
+    assert_int_equal(row_of(s, "p.A", "p.A.run:12")->live_objects, 2);
+    hpx_site_snapshot_destroy(s);
+}
+
+/* ---- clear ---- */
+
+static void clear_begins_anew(void **state)
+{
+    (void)state;
+    begin();
+    announce_class();
+    place(1, 10, NEW, "p/A");
+    place(2, 11, NEWARRAY, "I");
+    size("p/A", 24);
+    count(1, 0, 3);
+    count(2, 16, 1);
+    number_class(1, "Lp/A;");
+    sample(fresh_id(1), 1, 24, 10, 3);
+    lines_as_bytecode();
+    struct hpx_site_snapshot *s = snapshot(2, 4);
+    assert_true(row_of(s, "p.A", "p.A.run:10")->changed);
+    hpx_site_snapshot_destroy(s);
+    s = snapshot(2, 4);
+    assert_false(row_of(s, "p.A", "p.A.run:10")->changed);
+    hpx_site_snapshot_destroy(s);
+    hpx_sites_clear(sites);
+    s = snapshot(0, 0);
+    assert_int_equal(s->unsized + s->missed_objects + s->live_objects, 0);
+    hpx_site_snapshot_destroy(s);
+    count(1, 0, 2);
+    s = snapshot(1, 2);
+    assert_row(s, "p.A", "p.A.run:10", 2, 48);
+    assert_true(row_of(s, "p.A", "p.A.run:10")->changed);
+    hpx_site_snapshot_destroy(s);
+}
+
+/* ---- with cpu=times ---- */
+
+static const struct hpx_model_config with_calls = {.lines = true, .calls = true, .call_depth = 3};
+static const struct hpx_site_options by_call = {.ids = &ids, .counts = true};
+
+static void announce_methods(void)
+{
+    static const char text[] = "Lp/A;\0A.java\0main\0()V\0a\0()V\0run\0()V";
+    struct hpx_msg_methods *m = hpx_msg_methods_new(3, sizeof(text));
+    assert_non_null(m);
+    m->first = 1;
+    memcpy(m->text, text, sizeof(text));
+    fx_message(&f, m);
+}
+
+static void calls_give_their_traces_to_what_they_allocate(void **state)
+{
+    (void)state;
+    begin_with(&with_calls, &by_call);
+    announce_methods();
+    place(1, 10, NEW, "p/B");
+    place(2, 11, MULTIANEWARRAY, "[[I");
+    size("p/B", 24);
+    fx_event(&f, &f.t, HPX_EV_PLACE, 2, 0); /* outside of any call; level 0 is an array, whose bytes are in the stamp */
+    fx_event(&f, &f.t, HPX_EV_ENTER, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_ENTER, 3, 0);
+    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_EXIT, 3, 0);
+    fx_event(&f, &f.t, HPX_EV_ENTER, 2, 0);
+    fx_event(&f, &f.t, HPX_EV_ENTER, 3, 0);
+    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_PLACE_MULTI, 2, HPX_EV_MULTI_STAMP(0, 1, 32));
+    fx_event(&f, &f.t, HPX_EV_PLACE_MULTI, 2, HPX_EV_MULTI_STAMP(1, 3, 24));
+    struct hpx_site_snapshot *s = hpx_sites_snapshot(sites);
+    assert_int_equal(s->nrows, 6);
+    assert_int_equal(s->objects, 1 + 1 + 2 + 1 + 1 + 3);
+    assert_row(s, "p.B", "p.A.main:-1", 1, 24);
+    assert_row(s, "int[][]", "", 1, 0);
+    assert_row(s, "int[][]", "p.A.run:-1", 1, 32);
+    assert_row(s, "int[]", "p.A.run:-1", 3, 72);
+    uint64_t of_run[4] = {0};
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct hpx_trace_rec *t = s->rows[i].trace;
+        if (fx_text_is(s->rows[i].class_name, "p.B")) {
+            of_run[t->nframes] += s->rows[i].objects;
+        }
+    }
+    assert_int_equal(of_run[1], 1);
+    assert_int_equal(of_run[2], 2); /* run < main */
+    assert_int_equal(of_run[3], 1); /* run < a < main */
+    hpx_site_snapshot_destroy(s);
+}
+
+static void clear_begins_anew_for_calls(void **state)
+{
+    (void)state;
+    begin_with(&with_calls, &by_call);
+    announce_methods();
+    place(1, 10, NEW, "p/B");
+    size("p/B", 24);
+    fx_event(&f, &f.t, HPX_EV_ENTER, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
+    hpx_sites_clear(sites);
+    struct hpx_site_snapshot *s = snapshot(0, 0);
+    hpx_site_snapshot_destroy(s);
+    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_EXIT, 1, 0);
+    for (int again = 0; again < 2; again++) { /* a snapshot resets nothing */
+        s = snapshot(1, 1);
+        assert_row(s, "p.B", "p.A.main:-1", 1, 24);
+        hpx_site_snapshot_destroy(s);
+        hpx_call_snapshot_destroy(hpx_model_call_snapshot(f.m, HPX_TAKE_RESET));
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(places_count_what_their_instruction_makes),
+        TEST(dimensions_of_a_place_are_classes_of_their_own),
+        TEST(what_a_stamp_does_not_hold_is_the_most_that_it_does),
+        TEST(places_that_print_alike_are_one_row),
+        TEST(lines_are_left_out_with_lineno_n),
+        TEST(ids_that_nobody_announced_are_counted_as_lost),
+        TEST(sizes_that_come_later_make_bytes_of_what_was_counted),
+        TEST(size_may_come_before_its_class_is_named),
+        TEST(samples_of_a_place_say_what_of_it_lives),
+        TEST(sample_stands_for_many_but_not_for_more_than_were_counted),
+        TEST(samples_where_no_probe_counts_are_missed),
+        TEST(clear_begins_anew),
+        TEST(calls_give_their_traces_to_what_they_allocate),
+        TEST(clear_begins_anew_for_calls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_site_ids.c: numbers of sites, tags of objects, numbers of classes, and no memory for any of them. */
+#include "cmocka_all.h"
+#include "failing_memory.h"
+#include "site_ids.h"
+#include <stdlib.h>
+
+#define FIRST  HPX_SITE_FIRST        /* places of the first table */
+#define SECOND (4u * HPX_SITE_FIRST) /* of the second one */
+#define GIB    (UINT64_C(1) << 30)
+
+static struct hpx_site_ids s;
+
+static int teardown(void **state)
+{
+    (void)state;
+    memory_allow();
+    memory_fail_maps(0);
+    hpx_site_ids_fini(&s);
+    return 0;
+}
+
+static uint64_t objects(const struct hpx_site_freed *f)
+{
+    return atomic_load_explicit(&f->objects, memory_order_relaxed);
+}
+
+static uint64_t bytes(const struct hpx_site_freed *f)
+{
+    return atomic_load_explicit(&f->bytes, memory_order_relaxed);
+}
+
+static uint32_t fresh_id(uint64_t key)
+{
+    bool fresh = false;
+    uint32_t id = hpx_site_ids_get(&s, key, &fresh);
+    assert_int_not_equal(id, HPX_SITE_NONE);
+    assert_true(fresh);
+    return id;
+}
+
+static void assert_known(uint64_t key, uint32_t id)
+{
+    bool fresh = true;
+    assert_int_equal(hpx_site_ids_get(&s, key, &fresh), id);
+    assert_false(fresh);
+}
+
+static void assert_freed(uint32_t id, uint64_t n, uint64_t size)
+{
+    assert_int_equal(objects(hpx_site_ids_freed_of(&s, id)), n);
+    assert_int_equal(bytes(hpx_site_ids_freed_of(&s, id)), size);
+}
+
+static void a_key_has_one_id_and_is_fresh_once(void **state)
+{
+    (void)state;
+    uint32_t a = fresh_id(77), b = fresh_id(78), c = fresh_id(UINT64_MAX);
+    assert_true(a != b && b != c && a != c);
+    for (int i = 0; i < 3; i++) {
+        assert_known(77, a);
+        assert_known(78, b);
+        assert_known(UINT64_MAX, c);
+    }
+}
+
+/* The high half alone tells these keys apart. */
+static void keys_of_one_place_have_different_ids(void **state)
+{
+    (void)state;
+    uint32_t a = fresh_id(UINT64_C(0x100000005)), b = fresh_id(UINT64_C(0x200000005)), c = fresh_id(5);
+    assert_true(a != b && b != c && a != c);
+    assert_known(UINT64_C(0x100000005), a);
+    assert_known(UINT64_C(0x200000005), b);
+    assert_known(5, c);
+}
+
+static ptrdiff_t to_the_next(uint32_t id)
+{
+    return (const char *)hpx_site_ids_freed_of(&s, id + 1) - (const char *)hpx_site_ids_freed_of(&s, id);
+}
+
+static void ids_of_full_tables_are_distinct_and_in_bounds(void **state)
+{
+    static uint32_t id_of[FIRST + SECOND + 2];
+    static uint8_t given[HPX_SITE_IDS_MOST];
+    (void)state;
+    for (uint32_t key = 1; key <= FIRST + SECOND + 1; key++) { /* in a row, so each has its place: no table has a gap */
+        uint32_t id = fresh_id(key);
+        assert_true(id < HPX_SITE_IDS_MOST);
+        assert_int_equal(given[id]++, 0);
+        id_of[key] = id;
+    }
+    for (uint32_t id = 1; id <= FIRST + SECOND; id++) {
+        assert_int_equal(given[id], 1);
+    }
+    assert_true(id_of[FIRST + SECOND + 1] > FIRST + SECOND);  /* the third table's */
+    assert_int_equal(to_the_next(FIRST + 1), to_the_next(1)); /* the counters of a table's first id lie in it */
+    assert_int_equal(to_the_next(FIRST + SECOND + 1), to_the_next(1));
+    for (uint32_t key = 1; key <= FIRST + SECOND + 1; key++) {
+        assert_known(key, id_of[key]);
+    }
+}
+
+/* All have the last place of each table, so what finds it taken goes on at the first ones. */
+static void keys_that_fit_nowhere_have_no_id(void **state)
+{
+    uint32_t highest = 0, n = 0;
+    bool fresh;
+    (void)state;
+    for (uint64_t high = 1; high < 1000; high++) {
+        uint32_t id = hpx_site_ids_get(&s, high << 32 | UINT32_MAX, &fresh);
+        if (id == HPX_SITE_NONE) {
+            assert_false(fresh);
+            break;
+        }
+        assert_true(fresh && id < HPX_SITE_IDS_MOST);
+        highest = id > highest ? id : highest;
+        n++;
+    }
+    assert_int_equal(n, 16 * HPX_SITE_TABLES);
+    assert_int_equal(highest, HPX_SITE_IDS_MOST - 1); /* the last place of the last table */
+    assert_freed(highest, 0, 0);
+    hpx_site_ids_freed(&s, hpx_site_tag(highest, 64));
+    assert_freed(highest, 1, 64);
+    fresh_id(12345); /* one that has another place still has one */
+}
+
+static void each_id_has_counters(void **state)
+{
+    (void)state;
+    uint32_t ids[FIRST + 10];
+    for (uint32_t i = 0; i < FIRST + 10; i++) {
+        ids[i] = fresh_id(i + 1);
+        assert_freed(ids[i], 0, 0);
+    }
+    for (uint32_t i = 0; i < FIRST + 10; i++) {
+        hpx_site_ids_freed(&s, hpx_site_tag(ids[i], UINT64_C(8) * i));
+        hpx_site_ids_freed(&s, hpx_site_tag(ids[i], 16));
+    }
+    for (uint32_t i = 0; i < FIRST + 10; i++) {
+        assert_freed(ids[i], 2, UINT64_C(8) * i + 16);
+    }
+    assert_freed(HPX_SITE_NONE, 0, 0);
+}
+
+static void freed_bytes_have_64_bits(void **state)
+{
+    (void)state;
+    uint32_t id = fresh_id(1);
+    for (int i = 0; i < 5; i++) {
+        hpx_site_ids_freed(&s, hpx_site_tag(id, 3 * GIB));
+    }
+    assert_freed(id, 5, 15 * GIB);
+}
+
+static void a_tag_has_the_id_and_the_size_in_units(void **state)
+{
+    static const uint32_t ids[] = {1, 2, FIRST, FIRST + 1, HPX_SITE_IDS_MOST - 1};
+    static const struct {
+        uint64_t bytes, units;
+    } sizes[] = {{0, 0},
+                 {16, 2},
+                 {24, 3},
+                 {4 * GIB, GIB / 2},
+                 {16 * GIB - 8, 2 * GIB - 1},
+                 {16 * GIB, 2 * GIB - 1}, /* more counts as the most that fits */
+                 {UINT64_MAX, 2 * GIB - 1}};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(ids); i++) {
+        for (size_t k = 0; k < HPX_ARRAY_LEN(sizes); k++) {
+            uint64_t tag = hpx_site_tag(ids[i], sizes[k].bytes);
+            assert_int_equal(tag >> HPX_SITE_UNITS_BITS, ids[i]);
+            assert_int_equal(tag & ((UINT64_C(1) << HPX_SITE_UNITS_BITS) - 1), sizes[k].units);
+            assert_int_not_equal(tag, 0);
+            assert_int_equal(hpx_site_class_of(tag), 0); /* and is no class's */
+        }
+    }
+}
+
+static void a_free_adds_what_the_tag_says(void **state)
+{
+    (void)state;
+    uint32_t a = fresh_id(1), b = fresh_id(2);
+    hpx_site_ids_freed(&s, hpx_site_tag(a, 24));
+    hpx_site_ids_freed(&s, hpx_site_tag(a, 40));
+    hpx_site_ids_freed(&s, hpx_site_tag(b, 20 * GIB));
+    hpx_site_ids_freed(&s, 0); /* an object without a tag */
+    assert_freed(a, 2, 64);
+    assert_freed(b, 1, 16 * GIB - 8);
+    assert_freed(HPX_SITE_NONE, 0, 0);
+}
+
+static void classes_are_numbered_from_1(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < 3000; i++) {
+        uint32_t number = hpx_site_ids_class(&s, 0);
+        assert_int_equal(number, i);
+        assert_int_equal(hpx_site_class_of(hpx_site_class_tag(number)), number);
+    }
+    assert_int_equal(hpx_site_ids_bytes(&s), 0); /* without a mirror's tag nothing is kept */
+}
+
+static void a_freed_class_frees_its_mirrors_site(void **state)
+{
+    (void)state;
+    uint32_t a = fresh_id(1), b = fresh_id(2), last = 0;
+    uint32_t first = hpx_site_ids_class(&s, hpx_site_tag(a, 112)), none = hpx_site_ids_class(&s, 0);
+    for (int i = 0; i < 2000; i++) { /* in another page */
+        last = hpx_site_ids_class(&s, hpx_site_tag(b, 96));
+    }
+    hpx_site_ids_freed(&s, hpx_site_class_tag(none));
+    assert_freed(a, 0, 0);
+    assert_freed(b, 0, 0);
+    hpx_site_ids_freed(&s, hpx_site_class_tag(first));
+    assert_freed(a, 1, 112);
+    assert_freed(b, 0, 0);
+    hpx_site_ids_freed(&s, hpx_site_class_tag(last));
+    assert_freed(a, 1, 112);
+    assert_freed(b, 1, 96);
+}
+
+static void a_class_number_that_was_never_given_frees_nothing(void **state)
+{
+    static const uint32_t numbers[] = {5, 1500, HPX_SITE_MOST - 1, HPX_SITE_MOST, UINT32_MAX};
+    (void)state;
+    uint32_t a = fresh_id(1);
+    assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 1);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(numbers); i++) {
+        hpx_site_ids_freed(&s, hpx_site_class_tag(numbers[i]));
+    }
+    assert_freed(a, 0, 0);
+    assert_freed(HPX_SITE_NONE, 0, 0);
+}
+
+static void when_all_class_numbers_are_given_there_is_none(void **state)
+{
+    (void)state;
+    uint32_t a = fresh_id(1);
+    atomic_store_explicit(&s.classes, HPX_SITE_MOST - 2, memory_order_relaxed);
+    uint32_t last = hpx_site_ids_class(&s, hpx_site_tag(a, 8));
+    assert_int_equal(last, HPX_SITE_MOST - 1);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 0);
+        assert_int_equal(hpx_site_ids_class(&s, 0), 0);
+        assert_true(atomic_load_explicit(&s.classes, memory_order_relaxed) <= HPX_SITE_MOST); /* it never wraps */
+    }
+    hpx_site_ids_freed(&s, hpx_site_class_tag(last));
+    assert_freed(a, 1, 8);
+}
+
+static void without_memory_a_key_has_no_id_and_gets_one_later(void **state)
+{
+    bool fresh = true;
+    (void)state;
+    memory_fail_maps(1);
+    assert_int_equal(hpx_site_ids_get(&s, 1, &fresh), HPX_SITE_NONE);
+    assert_false(fresh);
+    assert_int_equal(memory_maps_left(), 0);
+    for (uint32_t key = 1; key <= FIRST; key++) {
+        fresh_id(key);
+    }
+    memory_fail_maps(1); /* of the second table */
+    fresh = true;
+    assert_int_equal(hpx_site_ids_get(&s, FIRST + 1, &fresh), HPX_SITE_NONE);
+    assert_false(fresh);
+    assert_int_equal(memory_maps_left(), 0);
+    assert_known(7, 8); /* what is there needs no memory */
+    fresh_id(FIRST + 1);
+}
+
+static void without_memory_for_its_mirrors_tag_a_class_has_no_number(void **state)
+{
+    (void)state;
+    uint32_t a = fresh_id(1);
+    memory_fail_maps(1);
+    assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 0);
+    assert_int_equal(memory_maps_left(), 0);
+    memory_fail_maps(1);
+    assert_int_not_equal(hpx_site_ids_class(&s, 0), 0); /* one without needs none */
+    assert_int_equal(memory_maps_left(), 1);
+    memory_fail_maps(0);
+    uint32_t number = hpx_site_ids_class(&s, hpx_site_tag(a, 8));
+    assert_int_not_equal(number, 0);
+    hpx_site_ids_freed(&s, hpx_site_class_tag(number));
+    assert_freed(a, 1, 8);
+}
+
+static void its_memory_is_told_and_given_back(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_site_ids_bytes(&s), 0);
+    uint32_t a = fresh_id(1);
+    size_t table = hpx_site_ids_bytes(&s);
+    assert_true(table >= FIRST * (sizeof(uint64_t) + sizeof(struct hpx_site_freed)));
+    (void)hpx_site_ids_class(&s, hpx_site_tag(a, 8));
+    assert_int_equal(hpx_site_ids_bytes(&s), table + 1024 * sizeof(uint64_t));
+    hpx_site_ids_fini(&s);
+    assert_int_equal(hpx_site_ids_bytes(&s), 0);
+    assert_int_equal(fresh_id(1), a); /* an empty one */
+    assert_freed(a, 0, 0);
+    assert_int_equal(hpx_site_ids_class(&s, 0), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_key_has_one_id_and_is_fresh_once, teardown),
+        cmocka_unit_test_teardown(keys_of_one_place_have_different_ids, teardown),
+        cmocka_unit_test_teardown(ids_of_full_tables_are_distinct_and_in_bounds, teardown),
+        cmocka_unit_test_teardown(keys_that_fit_nowhere_have_no_id, teardown),
+        cmocka_unit_test_teardown(each_id_has_counters, teardown),
+        cmocka_unit_test_teardown(freed_bytes_have_64_bits, teardown),
+        cmocka_unit_test_teardown(a_tag_has_the_id_and_the_size_in_units, teardown),
+        cmocka_unit_test_teardown(a_free_adds_what_the_tag_says, teardown),
+        cmocka_unit_test_teardown(classes_are_numbered_from_1, teardown),
+        cmocka_unit_test_teardown(a_freed_class_frees_its_mirrors_site, teardown),
+        cmocka_unit_test_teardown(a_class_number_that_was_never_given_frees_nothing, teardown),
+        cmocka_unit_test_teardown(when_all_class_numbers_are_given_there_is_none, teardown),
+        cmocka_unit_test_teardown(without_memory_a_key_has_no_id_and_gets_one_later, teardown),
+        cmocka_unit_test_teardown(without_memory_for_its_mirrors_tag_a_class_has_no_number, teardown),
+        cmocka_unit_test_teardown(its_memory_is_told_and_given_back, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

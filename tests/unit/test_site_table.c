@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_site_table.c: allocations and frees become rows. Classes: test_site_classes.c; estimates: test_site_sampled.c. */
+#include "site_fixture.h"
+
+#define GIB (UINT64_C(1) << 30)
+
+static const struct hpx_model_config no_lines = {.lines = false};
+static const struct hpx_model_config by_thread = {.lines = false, .thread_in_traces = true};
+
+static void begin_exact(void)
+{
+    begin(&no_lines, 0, true);
+    give_class();
+    object_class(1, 8, "Lp/C;");
+    object_class(2, 0, "[I");
+}
+
+static void objects_are_counted_by_class_and_stack(void **state)
+{
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}, {16, 2}));
+    allocate(&f.t, id_of(0), 16);
+    define(&f.t, id_of(1), 2, 24, 0, FX_STACK({8, 1}, {16, 2}));
+    define(&f.t, id_of(2), 1, 16, 0, FX_STACK({16, 2}));
+    allocate(&f.t, id_of(1), 400);
+    struct hpx_site_snapshot *s = take(3);
+    assert_row(row(s, "p.C", "a"), 2, 32, 2, 32);
+    assert_row(row(s, "int[]", "a"), 2, 424, 2, 424);
+    assert_row(row(s, "p.C", "b"), 1, 16, 1, 16);
+    assert_ptr_equal(row(s, "p.C", "a")->trace, row(s, "int[]", "a")->trace);
+    fx_assert_frame(row(s, "p.C", "a")->trace, 1, "p.C.b(C.java:-1)");
+    assert_true(row(s, "p.C", "a")->variance == 0);
+    assert_true(s->live && s->interval == 0 && s->flags == 0);
+    assert_int_equal(s->objects, 5);
+    assert_int_equal(hpx_sites_count(sites), 3);
+    assert_int_equal(hpx_sites_recorded_objects(sites), 5);
+    assert_int_equal(hpx_sites_recorded_bytes(sites), 472);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void an_id_may_be_counted_before_its_definition_comes(void **state)
+{
+    (void)state;
+    begin_exact();
+    allocate(&f.u, id_of(0), 16); /* the thread that defines it has not been drained yet */
+    allocate(&f.u, id_of(0), 16);
+    hpx_site_snapshot_destroy(take(0));
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    allocate(&f.u, id_of(0), 16);
+    allocate(&f.t, id_of(0), 16);
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(&s->rows[0], 5, 80, 5, 80);
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 0);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void stacks_that_print_alike_are_one_row(void **state)
+{
+    static const struct hpx_line lines[] = {{0, 7}, {5, 9}};
+    (void)state;
+    begin(NULL, 0, true);
+    give_class();
+    object_class(1, 8, "Lp/C;");
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    define(&f.u, id_of(1), 1, 16, 0, FX_STACK({8, 3})); /* the same line */
+    define(&f.u, id_of(2), 1, 16, 0, FX_STACK({8, 5}));
+    fx_answer(&f, 0, lines, 2, "", 0);
+    free_object(id_of(0), 16);
+    free_object(id_of(1), 16);
+    struct hpx_site_snapshot *s = take(2);
+    const struct hpx_site_row *one = &s->rows[s->rows[0].objects == 2 ? 0 : 1];
+    assert_row(one, 2, 32, 0, 0);
+    fx_assert_frame(one->trace, 0, "p.C.a(C.java:7)");
+    hpx_site_snapshot_destroy(s);
+}
+
+/* As in the tables of samples: what is asked for and not yet answered is shown under another serial. */
+static void a_name_that_comes_late_moves_the_row(void **state)
+{
+    (void)state;
+    begin(&no_lines, 0, true);
+    fx_class(&f, 1, 8, 1, "", 0);
+    object_class(1, 0, "Lq/O;");
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    struct hpx_site_snapshot *before = take(1);
+    fx_answer(&f, 0, NULL, 0, FX_TEXT("Lp/C;\0C.java\0a\0()V"));
+    allocate(&f.t, id_of(0), 16);
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(row(s, "q.O", "a"), 2, 32, 2, 32);
+    assert_int_not_equal(before->rows[0].trace->serial, s->rows[0].trace->serial);
+    assert_true(s->rows[0].changed);
+    hpx_site_snapshot_destroy(before);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void a_stack_may_be_empty(void **state)
+{
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 16, 0, NULL, 0);
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(&s->rows[0], 1, 16, 1, 16);
+    assert_int_equal(s->rows[0].trace->nframes, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void what_lives_is_what_was_allocated_less_what_was_freed(void **state)
+{
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 24, 0, FX_STACK({8, 1}));
+    define(&f.t, id_of(1), 2, 32, 0, FX_STACK({8, 1}));
+    for (int i = 0; i < 9; i++) {
+        allocate(&f.t, id_of(0), 24);
+    }
+    for (int i = 0; i < 4; i++) {
+        free_object(id_of(0), 24);
+    }
+    struct hpx_site_snapshot *s = take(2);
+    assert_row(row(s, "p.C", NULL), 10, 240, 6, 144);
+    assert_row(row(s, "int[]", NULL), 1, 32, 1, 32);
+    hpx_site_snapshot_destroy(s);
+    for (int i = 0; i < 6; i++) {
+        free_object(id_of(0), 24);
+    }
+    s = take(2); /* and nothing was reset */
+    assert_row(row(s, "p.C", NULL), 10, 240, 0, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void what_lives_is_never_below_0(void **state)
+{
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    define(&f.t, id_of(1), 1, 16, 0, FX_STACK({8, 2})); /* prints alike: one site, whose ids are floored each by itself */
+    for (int i = 0; i < 3; i++) {
+        free_object(id_of(0), 16); /* two of them are of allocations that are in a ring still */
+    }
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(&s->rows[0], 2, 32, 1, 16);
+    hpx_site_snapshot_destroy(s);
+    allocate(&f.t, id_of(0), 16);
+    allocate(&f.t, id_of(0), 16);
+    s = take(1);
+    assert_row(&s->rows[0], 4, 64, 1, 16);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void where_frees_are_not_known_nothing_is_said_to_live(void **state)
+{
+    (void)state;
+    begin(&no_lines, 0, false);
+    give_class();
+    object_class(1, 8, "Lp/C;");
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    struct hpx_site_snapshot *s = take(1);
+    assert_false(s->live);
+    assert_row(&s->rows[0], 1, 16, 0, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void assert_changed(bool first, bool second)
+{
+    struct hpx_site_snapshot *s = take(2);
+    assert_int_equal(row(s, "p.C", NULL)->changed, first);
+    assert_int_equal(row(s, "int[]", NULL)->changed, second);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void a_row_has_changed_when_something_was_allocated_or_freed(void **state)
+{
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    define(&f.t, id_of(1), 2, 16, 0, FX_STACK({8, 1}));
+    assert_changed(true, true);
+    assert_changed(false, false);
+    allocate(&f.u, id_of(0), 16);
+    assert_changed(true, false);
+    free_object(id_of(1), 16);
+    assert_changed(false, true);
+    assert_changed(false, false);
+}
+
+static void a_clear_begins_anew(void **state)
+{
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    allocate(&f.t, id_of(0), 16);
+    allocate(&f.u, id_of(5), 16); /* no definition yet */
+    hpx_site_snapshot_destroy(take(1));
+    hpx_sites_clear(sites);
+    hpx_site_snapshot_destroy(take(0));
+    free_object(id_of(0), 16); /* of before */
+    define(&f.t, id_of(1), 1, 16, 0, FX_STACK({8, 1}));
+    allocate(&f.t, id_of(1), 16);
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(&s->rows[0], 2, 32, 2, 32);
+    assert_true(s->rows[0].changed); /* though there are as many as before */
+    hpx_site_snapshot_destroy(s);
+    assert_int_equal(hpx_sites_count(sites), 1);
+    assert_int_equal(hpx_sites_recorded_objects(sites), 5); /* since the start */
+}
+
+static void with_thread_y_the_sites_of_threads_are_apart(void **state)
+{
+    (void)state;
+    begin(&by_thread, 0, true);
+    give_class();
+    object_class(1, 8, "Lp/C;");
+    fx_thread_start(&f, 1, &f.t, FX_TEXT("t\0g\0s"));
+    fx_thread_start(&f, 2, &f.u, FX_TEXT("u\0g\0s"));
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    define(&f.u, id_of(1), 1, 16, 0, FX_STACK({8, 1}));
+    allocate(&f.u, id_of(1), 16);
+    struct hpx_site_snapshot *s = take(2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(s->rows[i].objects, s->rows[i].trace->thread - HPX_SERIAL_THREAD);
+    }
+    hpx_site_snapshot_destroy(s);
+}
+
+static void sums_have_64_bits(void **state)
+{
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 2, 3 * GIB, 0, FX_STACK({8, 1}));
+    for (int i = 0; i < 9; i++) {
+        allocate(&f.t, id_of(0), 3 * GIB);
+    }
+    free_object(id_of(0), 3 * GIB);
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(&s->rows[0], 10, 30 * GIB, 9, 27 * GIB);
+    assert_int_equal(hpx_sites_recorded_bytes(sites), 30 * GIB);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void a_run_may_have_records_of_others_between(void **state)
+{
+    struct hpx_ev_head run[] = {{HPX_EV_ALLOC, 1, 0, 8},
+                                {HPX_EV_TEST, 2, 7, 77},
+                                {HPX_EV_ALLOC, 1, 9, 99}, /* the body of the one before */
+                                {HPX_EV_PAD, 1, 0, 0},
+                                {HPX_EV_ALLOC, 1, 0, 8}};
+    (void)state;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 8, 0, FX_STACK({8, 1}));
+    run[0].id = run[4].id = id_of(0);
+    hpx_model_events(f.m, &f.t, run, sizeof(run));
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(&s->rows[0], 3, 24, 3, 24);
+    assert_int_equal(hpx_sites_recorded_objects(sites), 3);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void an_id_that_cannot_be_is_counted_lost(void **state)
+{
+    (void)state;
+    begin_exact();
+    allocate(&f.t, HPX_SITE_IDS_MOST, 16);
+    allocate(&f.t, UINT32_MAX, 16);
+    hpx_site_snapshot_destroy(take(0));
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 2);
+    assert_int_equal(hpx_sites_recorded_objects(sites), 0);
+}
+
+static void its_memory_is_the_models(void **state)
+{
+    (void)state;
+    begin_exact();
+    size_t before = hpx_model_bytes(f.m);
+    for (uint32_t i = 0; i < 5000; i++) {
+        define(&f.t, id_of(i), 1, 16, 0, FX_STACK({8, 1}));
+    }
+    assert_true(hpx_model_bytes(f.m) - before >= hpx_site_ids_bytes(&ids) + 5000 * 4 * sizeof(uint64_t));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SITE_TEST(objects_are_counted_by_class_and_stack),
+        SITE_TEST(an_id_may_be_counted_before_its_definition_comes),
+        SITE_TEST(stacks_that_print_alike_are_one_row),
+        SITE_TEST(a_name_that_comes_late_moves_the_row),
+        SITE_TEST(a_stack_may_be_empty),
+        SITE_TEST(what_lives_is_what_was_allocated_less_what_was_freed),
+        SITE_TEST(what_lives_is_never_below_0),
+        SITE_TEST(where_frees_are_not_known_nothing_is_said_to_live),
+        SITE_TEST(a_row_has_changed_when_something_was_allocated_or_freed),
+        SITE_TEST(a_clear_begins_anew),
+        SITE_TEST(with_thread_y_the_sites_of_threads_are_apart),
+        SITE_TEST(sums_have_64_bits),
+        SITE_TEST(a_run_may_have_records_of_others_between),
+        SITE_TEST(an_id_that_cannot_be_is_counted_lost),
+        SITE_TEST(its_memory_is_the_models),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
