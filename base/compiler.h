@@ -40,7 +40,7 @@ void __tsan_release(void *addr);
 void AnnotateIgnoreWritesBegin(const char *file, int line);
 void AnnotateIgnoreWritesEnd(const char *file, int line);
 #define hpx_tsan_ignore_writes(on) ((on) ? AnnotateIgnoreWritesBegin(__FILE__, __LINE__) : AnnotateIgnoreWritesEnd(__FILE__, __LINE__))
-/* For a body that reads what such a library wrote in inline code of its own. */
+/* For a function that reads what the library's inline code wrote. */
 #ifdef __clang__
 #define HPX_NO_TSAN __attribute__((no_sanitize("thread"), noinline))
 #else

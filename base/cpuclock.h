@@ -58,7 +58,7 @@ struct hpx_cpuclock_ops {
 void hpx_cpuclock_setup(enum hpx_cpuclock_kind kind, const struct hpx_cpuclock_ops *ops);
 
 /* A short self-test on the calling thread, which sleeps 0.1 ms or more: checks that rseq_cs is still cleared and the TSC keeps its rate.
- * false: it failed; from now on the clock asks the kernel (other threads follow within HPX_CPUCLOCK_SPAN ticks), and the reason says
+ * false: it failed; the clock then asks the kernel (other threads follow within HPX_CPUCLOCK_SPAN ticks), and the reason says
  * why. true also if the fast path is not in use. Not on a thread inside now(), leave or enter. */
 bool hpx_cpuclock_recheck(void);
 

@@ -24,7 +24,7 @@ void hpx_warn(const char *fmt, ...) HPX_PRINTF(1, 2);
 /* The text and "\n", without prefix: lines in HPROF's form ("HPROF ERROR: ...", "Dumping ... done."). */
 void hpx_say(const char *fmt, ...) HPX_PRINTF(1, 2);
 
-/* Lines go to this descriptor from now on (tests; 2 at start). */
+/* Sets the descriptor of later lines (tests; 2 at start). */
 void hpx_log_set_fd(int fd);
 
 #endif

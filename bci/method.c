@@ -26,7 +26,7 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
     return 0;
 }
 
-/* Stack that the calls need on top of what is there: the operands at a return, the exception in the handler, nothing at the entry. */
+/* Stack that the calls need above the method's operands: the result at a return, the exception in the handler, nothing at the entry. */
 static int new_max_stack(const struct hpx_class *c, struct hpx_code *m)
 {
     bool calls = (m->m.probes & HPROFX_BCI_CALLS) != 0;

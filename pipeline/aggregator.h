@@ -57,7 +57,7 @@ struct hpx_aggregator {
     uint64_t passes, bytes, sleep_ns;
 };
 
-/* Prepares the lane and the registry: events and messages may be posted from now on. 0, -HPX_E_NOMEM. */
+/* Prepares the lane and the registry: events and messages may be posted after this. 0, -HPX_E_NOMEM. */
 int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink);
 #define HPX_AGGREGATOR_NAME "hprofx-aggr"
 /* Starts the thread (256 KiB stack), also again after a stop. 0, -HPX_E_SYS. */

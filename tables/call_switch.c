@@ -137,7 +137,7 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
 {
     struct hpx_call_backlog *b = &th->backlog;
     if (b->applying) {
-        return ev; /* it is there */
+        return ev; /* known */
     }
     for (; ev < end && (hpx_calltab_is_kind(ev->kind) || ev->kind == HPX_EV_PAD); ev += ev->units) {
         if (ev->kind == HPX_EV_PAD) {
@@ -208,7 +208,7 @@ static bool has_earlier(const struct hpx_call_backlog *b, const struct hpx_ev_sw
     return false;
 }
 
-/* Nobody knows the key, all that came before it was read, and is applied. */
+/* The key is unknown; all earlier events are read and applied. */
 static bool is_next(const struct hpx_calltab *t, const struct hpx_call_thread *th)
 {
     const struct hpx_ev_switch *ev = waits_for(th);

@@ -202,7 +202,7 @@ uint64_t hpx_model_journal_lost(const struct hpx_model *m);
 struct hpx_snapshot *hpx_model_traces(struct hpx_model *m);
 /* Sets the counts of samples to 0, as a resetting snapshot does. */
 void hpx_model_clear(struct hpx_model *m);
-/* Sets whether samples of t count from now on, if t has this serial (0: any). false: t has another serial. */
+/* Sets whether later samples of t count, if t has this serial (0: any). false: t has another serial. */
 bool hpx_model_sample_thread(struct hpx_model *m, struct hpx_thread *t, uint32_t serial, bool on);
 /* The same for threads that have no sample yet. */
 void hpx_model_sample_new_threads(struct hpx_model *m, bool on);

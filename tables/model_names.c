@@ -106,7 +106,7 @@ uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id)
     return sampled;
 }
 
-/* The class announced an id that was sampled before: it was not known whose it is, or it means another method from now on. */
+/* The class announced an id that was sampled before: its method was unknown, or the id now means another method. */
 static void announce_sampled(struct hpx_model *m, uint32_t sampled, uint32_t klass, uint32_t at)
 {
     if (hpx_methods_sampled(&m->methods, sampled)->klass) {

@@ -72,7 +72,7 @@ void hpx_sites_destroy(struct hpx_sites *s);
 struct hpx_site_snapshot *hpx_sites_snapshot(struct hpx_sites *s);
 /* The rows of the last snapshot are not shown: `changed` of the next one refers to the one before it. */
 void hpx_sites_not_listed(struct hpx_sites *s);
-/* Sets all totals to 0. Objects allocated from now on must have other ids, because frees of older objects still arrive. */
+/* Sets all totals to 0. Objects allocated later must have other ids, because frees of older objects still arrive. */
 void hpx_sites_clear(struct hpx_sites *s);
 /* Objects and bytes that events have recorded so far; not estimates, and not reset by a clear. */
 uint64_t hpx_sites_recorded_objects(const struct hpx_sites *s);

@@ -30,7 +30,7 @@ struct hpx_symbolized {
 
 int hpx_symbolized_init(struct hpx_symbolized *s, const struct hpx_strings *strings); /* 0, -HPX_E_NOMEM */
 void hpx_symbolized_fini(struct hpx_symbolized *s);
-/* Frames of traces created from now on have numbers. 0, -HPX_E_NOMEM. */
+/* Frames of traces created later have numbers. 0, -HPX_E_NOMEM. */
 int hpx_symbolized_number_frames(struct hpx_symbolized *s);
 /* The symbolized method of these strings (numbers; 0: none) and this class (serial; 0: not announced). HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbolized_method(struct hpx_symbolized *s, uint32_t klass, uint32_t class_name, uint32_t name, uint32_t signature,

@@ -56,7 +56,7 @@ static void bind_dir(const char *from, const char *to)
     }
 }
 
-/* Every top folder of the host, but those that a system has of its own: a caller's files are where they were. */
+/* Every top folder of the host except those that a system brings: a caller's files stay where they were. */
 static void bind_tops(void)
 {
     static const char *const own[] = {"bin",        "boot", "dev", "etc",  "lib", "lib32", "lib64", "libx32",

@@ -147,10 +147,10 @@ static bool counts(int fd, char *piece)
     return (size_t)n > MAGIC_AT && piece[MAGIC_AT] == '\0' ? binary_counts(fd, piece, (uint64_t)st.st_size) : text_counts(fd, piece);
 }
 
-/* ---- aside ---- */
+/* ---- renaming ---- */
 
-/* The place in the kept generation is free; a file of it that nobody reads is removed. Not one that came while this call runs: another
- * process keeps there what it got of the same run. */
+/* Is the place in the kept generation free? Removes an old file there that no process reads, but not a file that appeared during this
+ * call: another process then keeps files of the same run. */
 static bool free_place(const struct left *f)
 {
     const char *path = f->to;

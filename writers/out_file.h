@@ -5,9 +5,9 @@
  * - an existing FIFO or device: written in place, never created, truncated, renamed or removed. A FIFO without a reader is opened by the
  * first write, on the writer's thread, which waits for one; the program does not.
  * - else a regular file, new, 0600, O_EXCL | O_NOFOLLOW | O_CLOEXEC: NAME.part until published, then renamed to NAME, replacing a regular
- * file. What a run that died left beside it goes aside first (leftover.h); a NAME.part that a living run holds (flock), or that is anything
- * else, is left alone: ours is NAME.PID.part then (or NAME.PID.N.part), and one line says so. Where the name is too long for the suffix,
- * the part's is shorter.
+ * file. The files of a killed run are first renamed to NAME.killed.part (leftover.h). A NAME.part that a living run holds (flock), or that
+ * is no regular file, stays: the run then writes NAME.PID.part (or NAME.PID.N.part) and one line says so. If the name is too long for the
+ * suffix, the name of the part is cut.
  * - a symbolic link as the last component, a directory, another kind of file, or a place where nothing can be made: refused.
  * With force=n and a regular file of that name: text: PREFIX.PID.txt where NAME ends in ".txt" (any case, its spelling kept), else
  * NAME.PID.txt; binary: NAME.PID. */

@@ -66,8 +66,8 @@ struct hpx_out_socket_config {
     const char *peer;                     /* HOST:PORT, ADDR in brackets if it has colons; checked by the option parser */
     size_t queue;                         /* bytes; 0: 8 MiB. Touched only as far as it is used */
     size_t piece, end;                    /* bytes of a part of a record at least, of its end at most; 0: 256 KiB, HPX_OUT_END */
-    uint64_t end_ns;                      /* what close() may take when nobody set a deadline; 0: 5 s */
-    bool wait;                            /* net-wait=y: nobody needs to listen at start */
+    uint64_t end_ns;                      /* what close() may take without a deadline; 0: 5 s */
+    bool wait;                            /* net-wait=y: start even if nothing is listening */
     uint8_t id_size;                      /* of thread ids in CONTROL */
     const struct hpx_out_socket_ops *ops; /* NULL: the system's */
     void *sys;                            /* the ops' ctx */
@@ -78,7 +78,7 @@ struct hpx_out_socket;
 
 #define HPX_OUT_SOCKET_NOTE 256u /* bytes of a note at most */
 
-/* At load. Connects unless `wait` (10 s at most, beside the resolver's own time) and makes *o an output over it. -HPX_E_IO: nobody there,
+/* At load. Connects unless `wait` (10 s at most, beside the resolver's own time) and makes *o an output over it. -HPX_E_IO: cannot connect,
  * err->msg is the original's sentence; -HPX_E_NOMEM. *made lives until destroy. */
 int hpx_out_socket_open(struct hpx_out *o, struct hpx_out_socket **made, const struct hpx_out_socket_config *cfg, struct hpx_err *err);
 /* The body of the net thread: returns after the end. A second caller returns at once. */

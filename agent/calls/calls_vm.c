@@ -16,7 +16,7 @@
 #define CALLS_RING (256u << 10) /* bytes: 16,384 records, some hundreds of microseconds of calls that do not fold */
 
 __thread struct hpx_calls_thread *hpx_calls_thread_self __attribute__((tls_model("initial-exec")));
-static struct hpx_calls_thread nobody = {.calls = HPX_CALLS_NOBODY};
+static struct hpx_calls_thread no_calls = {.calls = HPX_CALLS_NOBODY};
 
 static struct hpx_calls_thread *state(struct hpx_mode_thread *s)
 {
@@ -240,7 +240,7 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
 
 static void ours(void)
 {
-    hpx_calls_thread_self = &nobody;
+    hpx_calls_thread_self = &no_calls;
 }
 
 const struct hpx_vm_mode hpx_calls_vm_mode = {

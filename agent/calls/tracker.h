@@ -19,12 +19,12 @@ static inline uint64_t hpx_tracker_now(struct hpx_calls_thread *t)
 
 /* Registers these probes for the rewriting. At load. */
 void hpx_tracker_use(void);
-/* Probes count from now on. After VMInit's thread has its state. */
+/* Starts counting. Call after VMInit's thread has its state. */
 void hpx_tracker_open(void);
 /* Undoes open; only the calling thread can be in a probe. */
 void hpx_tracker_pause(void);
 /* Measures what a pair of probes costs compiled code, in ns of CPU time: between its two stamps (inner) and outside them (outer), by
- * some thousand calls on `scratch`, a state whose ring nobody drains. 0 and 0 if that fails. VMInit's thread, before open. */
+ * some thousand calls on `scratch`, a state whose ring is never drained. 0 and 0 if that fails. VMInit's thread, before open. */
 void hpx_tracker_calibrate(JNIEnv *env, struct hpx_calls_thread *scratch, uint32_t *inner_ns, uint32_t *outer_ns);
 /* Code that pushes calls runs between enter and leave. enter returns the state to push with; NULL: the thread has none, or probes no
  * longer count. Between them only the count of frames near the end of a stack (pipeline/stack_limit.h) enters the JVM; it may wait for a

@@ -419,7 +419,7 @@ static int parse_item(struct hpx_opt_parse *p, char *item, bool commas, char **r
     return set_value(p, opt, value);
 }
 
-/* One option a line. The file is a source of its own: what stands behind it on the command line is later and wins. */
+/* One option per line. Options after @FILE on the command line override those of the file. */
 static int parse_file(struct hpx_opt_parse *p, const char *name)
 {
     struct hpx_opt_source own = {0}, *outer = p->source;

@@ -47,9 +47,9 @@ struct hpx_options {
     char *exclude;
     char *file;           /* malloc'ed; not expanded; the format's default name when none was given */
     char *net;            /* malloc'ed HOST:PORT or NULL; HOST is a name, an IPv4 address, or in brackets any address */
-    bool net_wait;        /* nobody needs to listen at start */
+    bool net_wait;        /* start even if nothing is listening */
     bool allow_exit;      /* the peer of `net` may end the program */
-    bool heap_by_default; /* nobody asked for cpu, heap or monitor */
+    bool heap_by_default; /* neither cpu, heap nor monitor was given */
     char *given;          /* malloc'ed: the sources joined by commas in the order taken, as the person wrote them */
 };
 
@@ -59,17 +59,18 @@ struct hpx_options {
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
 
-/* A dump takes a look at all that was ever sampled, and stays in the file: more of them leave a program that serves them. */
+/* Every dump reads all tables and stays in the file. With shorter periods the program would only serve dumps. */
 #define HPX_OPT_MIN_PERIOD_NS UINT64_C(100000000)
 #define HPX_OPT_MAX_PERIOD_NS (1000u * HPX_OPT_MAX_INTERVAL_NS)
 
-/* Sources are taken in this order, the later wins: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS (both read by the caller, NULL: not set), command
- * line (may be NULL). An option file (@NAME) counts as a source of its own at its place. `help` is known only as the whole command line;
- * the environment is not looked at then. 0; -HPX_E_OPT: err->msg is the text behind "HPROF ERROR: ", without controls but for '\n' between
+/* Reads the sources in this order; a later one overrides: _JAVA_HPROF_OPTIONS, HPROFX_OPTIONS (both read by the caller, NULL: not set),
+ * command line (may be NULL). The options of a file (@NAME) are a source at the place of @NAME. `help` is valid only as the whole command
+ * line; the environment is then not read. 0; -HPX_E_OPT: err->msg is the text behind "HPROF ERROR: ", without controls but for '\n' between
  * lines ("\nhprofx: did you mean NAME?"); -HPX_E_NOMEM. On an error *o holds nothing. */
 int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, const char *hprofx_options, const char *command_line,
                       struct hpx_err *err);
-/* A mode that this version does not bring: 0, or -HPX_E_OPT with the sentence, as above. Called after parse, by the agent and by tests. */
+/* Checks for modes that this version does not have: 0, or -HPX_E_OPT with the sentence, as above. Called after parse, by the agent and by
+ * tests. */
 int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err);
 void hpx_options_fini(struct hpx_options *o);
 /* The help text, 80 columns, made from the table. Written with `put` piece by piece. */

@@ -14,8 +14,8 @@ static void put_stdout(void *ctx, const char *s)
     (void)fputs(s, stdout);
 }
 
-/* roff reads a backslash anywhere, and a dot or an apostrophe at the start of a line; a plain '-' may become a hyphen that nobody can
- * paste. */
+/* Escapes what roff interprets: a backslash, and a dot or an apostrophe at the start of a line. '-' becomes "\-", because a hyphen
+ * cannot be pasted into a command. */
 static void put_roff(const char *s)
 {
     for (bool start = true; *s; s++, start = false) {

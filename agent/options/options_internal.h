@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options_internal.h: what options.c, options_error.c and options_file.c share; included by nobody else. Same thread rules as options.h. */
+/* options_internal.h: shared by options.c, options_error.c and options_file.c only. Same thread rules as options.h. */
 #ifndef HPX_OPTIONS_INTERNAL_H
 #define HPX_OPTIONS_INTERNAL_H
 

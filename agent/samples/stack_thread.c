@@ -20,7 +20,7 @@
 #define TAKE_OVER_NS  (50ull * 1000 * 1000)
 #define POLL_LEAST_NS (1000ull * 1000)       /* between two looks at the clocks */
 #define POLL_MOST_NS  (200ull * 1000 * 1000) /* a longer pause than the interval comes of POLL_SHARE alone */
-#define POLL_SHARE    20                     /* a round may use one part in so many of a CPU; of the time, where it stops all threads */
+#define POLL_SHARE    20                     /* a round may use 1/POLL_SHARE of a CPU, or of the time if it stops all threads */
 #define FOREVER_NS    UINT64_C(3600000000000)
 
 struct slot {
@@ -144,8 +144,8 @@ void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_
     hpx_wake_post(&list.wake);
 }
 
-/* Leaf first. Where the pc's own method is not on the stack the thread has run on since: the sample is the pc's, and nobody knows who
- * called it. n < 0: no stack was taken, -enum hpx_unknown. */
+/* Leaf first. If the method of pc is not on the stack, the thread has run on since the signal: the sample then has the method of pc and an
+ * unknown caller. n < 0: no stack was taken, -enum hpx_unknown. */
 static int join(struct hpx_sample_thread *t, uintptr_t pc, const jvmtiFrameInfo *taken, jint n, struct hpx_ev_frame *out, int depth,
                 uint64_t weight)
 {
@@ -486,7 +486,7 @@ void hpx_stack_thread_stop(uint64_t ns)
 {
     pthread_mutex_lock(&list.starting);
     bool started = list.state == STARTED;
-    list.state = REFUSED; /* from now on */
+    list.state = REFUSED; /* stays so */
     pthread_mutex_unlock(&list.starting);
     if (!started) {
         return;

@@ -30,7 +30,7 @@ void hpx_stack_thread_stop(uint64_t ns);
 void hpx_stack_thread_list(JNIEnv *env, struct hpx_sample_thread *t, jthread thread);
 /* Removes t from the list. The owner at its end; from then on only the caller writes the ring. */
 void hpx_stack_thread_unlist(JNIEnv *env, struct hpx_sample_thread *t);
-/* t's CPU clock is read by the sampling thread from now on. After hpx_stack_thread_list(); false: t is not listed. */
+/* The sampling thread starts reading t's CPU clock. After hpx_stack_thread_list(); false: t is not listed. */
 bool hpx_stack_thread_poll(struct hpx_sample_thread *t);
 
 /* true if any thread is or was polled. */

@@ -183,7 +183,7 @@ static void stop(const char *why)
     atomic_store_explicit(&journal.on, false, memory_order_relaxed);
     journal.dead = true;
     if (older) {
-        hpx_warn("file=%.1500s: %s; if the program is killed, counts from now on are lost", journal.name, why);
+        hpx_warn("file=%.1500s: %s; if the program is killed, later counts are lost", journal.name, why);
     } else {
         hpx_warn("file=%.1500s: %s; if the program is killed, only completed dumps survive", journal.name, why);
     }

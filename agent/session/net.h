@@ -28,7 +28,7 @@ void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
  * exit until the deadline. At exit it also waits up to 1 s for a connection. */
 void hpx_net_before_dump(void);
 
-/* VMDeath, first: everything must be sent within 4.5 s; commands are ignored from now on. */
+/* VMDeath, first: everything must be sent within 4.5 s; later commands are ignored. */
 void hpx_net_end(void);
 /* Adds the losses so far. Any thread. */
 void hpx_net_count(struct hpx_counters *c);

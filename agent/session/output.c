@@ -70,7 +70,7 @@ static struct {
     struct timespec wall;    /* of the header, and the same moment by the other clock; the thread's */
     uint64_t mono;
     struct hpx_stream *now;     /* the thread's: which of the two what comes is for */
-    uint32_t nsplit;            /* the thread's: files of their own so far */
+    uint32_t nsplit;            /* the thread's: files written with split=y */
     uint64_t split_lost;        /* the thread's: bytes that those have not */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
     struct msg_dump *spare;     /* the aggregator's: the last dump's, when there is no memory for a message */

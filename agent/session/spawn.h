@@ -10,7 +10,7 @@
 
 /* 0, -HPX_E_SYS. Any thread. `name` is for the message; the thread sets its own name by hpx_spawn_enter(). */
 int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err);
-/* First call of such a thread: names it (at most 15 characters), stores its kernel id in *tid; tid NULL: nobody asks for its CPU time. */
+/* First call of such a thread: names it (at most 15 characters), stores its kernel id in *tid; tid NULL: its CPU time is not read. */
 void hpx_spawn_enter(const char *name, _Atomic pid_t *tid);
 /* CPU time so far of the thread that stored *tid, in ns; 0 before that. Any thread. */
 uint64_t hpx_spawn_cpu(_Atomic pid_t *tid);

@@ -24,7 +24,7 @@ void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject arr
 /* ObjectFree: adds the freed object to the counters of its site. During or after a collection, on any thread of the VM, one thread at a
  * time. Outside the session's gate: touches only the counters. */
 void JNICALL hpx_allocation_freed(jvmtiEnv *jvmti, jlong tag);
-/* Frees are counted from now on. At VMInit, before ObjectFree is enabled. */
+/* Starts counting frees. At VMInit, before ObjectFree is enabled. */
 void hpx_allocation_open_frees(void);
 /* No free is counted any more, also none that the VM is posting; false: until_ns (hpx_clock_mono()) came first. Takes about 10 ms without
  * CPU time if no other gate was prepared. The thread that ends the VM. */

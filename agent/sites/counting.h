@@ -16,7 +16,7 @@ struct hpx_site_thread;
 void hpx_counting_use(void);
 /* Measures the header, element size and alignment of arrays in this VM, in bytes. VMInit, before hpx_counting_open(). */
 void hpx_counting_measure(jvmtiEnv *jvmti, JNIEnv *env);
-/* Probes count from now on. VMInit, after the thread got its state. */
+/* Starts counting. VMInit, after the thread got its state. */
 void hpx_counting_open(void);
 /* Probes stop counting. Issues a barrier in all threads; after it no thread enters a probe's counting part. Short after
  * hpx_counting_prepare(). The aggregator. */

@@ -20,7 +20,7 @@
 #include <time.h>
 
 #define RING_LEAST (64u << 10) /* bytes */
-/* ObjectFree: before, the VM posts it in the collection itself; from then on behind it, and from the second on by a thread of its own. */
+/* The VM posts ObjectFree within the collection before JDK 16, after it from 16 on, and on a separate thread from 20 on. */
 #define RELEASE_POSTS_LATER 16
 #define RELEASE_POSTS_ALONE 20
 
@@ -426,7 +426,7 @@ static void adopted(struct hpx_mode_thread *s)
 static void disarm(struct hpx_mode_thread *s)
 {
     (void)s;
-    /* the thread's state may be freed from now on; later allocations of the VM on this thread are not recorded */
+    /* the thread's state may be freed after this; later allocations of the VM on this thread are not recorded */
     hpx_site_self = &hpx_site_nobody;
 }
 

@@ -57,7 +57,7 @@ uint64_t hpx_clocks_due(struct hpx_thread_clock *t);
 
 /* ---- without signals: the sampling thread under its lock, then the owner (stack_thread.h) ---- */
 
-/* Counts t's CPU time from now on, or from its start if it has just started. Before the calls below. */
+/* Starts counting t's CPU time; a thread that has just started is counted from its start. Before the calls below. */
 void hpx_clocks_poll(struct hpx_thread_clock *t);
 /* CPU time until t's next interval ends; 0: a sample is due. */
 uint64_t hpx_clocks_poll_left(const struct hpx_thread_clock *t);

@@ -40,8 +40,8 @@ static const char *other_signal(void)
 void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int, siginfo_t *, void *))
 {
     other_agents.handler = handler;
-    bool nobody = before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN;
-    if (nobody && hpx_other_agents_blocked(0)) {
+    bool unused = before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN;
+    if (unused && hpx_other_agents_blocked(0)) {
         char name[32];
         sigset_t set;
         sigemptyset(&set);

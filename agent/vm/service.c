@@ -191,7 +191,7 @@ static void *end_program(void *unused)
     hpx_spawn_enter("hprofx-exit", NULL);
     JNIEnv *env = hpx_threads_attach(HPX_OURS "exit");
     if (env == NULL) {
-        exit_failed("the VM lets no thread of ours in");
+        exit_failed("the VM refused to attach the service thread");
         return NULL;
     }
     jclass system = (*env)->FindClass(env, "java/lang/System");

@@ -62,7 +62,7 @@ struct hpx_vm_mode {
     void (*adopted)(struct hpx_mode_thread *s); /* an adopted thread runs now: env, tid and stack are set */
     void (*arm)(
         struct hpx_mode_thread *s); /* the state is announced: its clock may start. Also VMInit, for adopted threads whose tid is known */
-    void (*disarm)(struct hpx_mode_thread *s); /* the thread ends: stops its clock; no handler and no probe finds the state from now on */
+    void (*disarm)(struct hpx_mode_thread *s); /* the thread ends: stops its clock; no handler and no probe finds the state after this */
     void (*end)(struct hpx_mode_thread *s, JNIEnv *env); /* all states are disarmed: puts pending events into the ring */
     void (*ours)(void); /* a thread of hprofx is about to enter the JVM: its calls and signals do not count */
 };

@@ -4,8 +4,8 @@ import java.lang.management.ThreadMXBean;
 
 /**
  * Small objects of four sites, under a stack of ten frames. Arguments: rate, threads: hundredths of a nanosecond an allocation, on one thread
- * (the least of a few turns; its CPU time, too) and on so many at once. storm, objects: allocates so many, which die at once. keep, objects:
- * resident memory that they take while they live, then a collection of all of them.
+ * (the least of a few turns; its CPU time, too) and on that number of threads at once. storm, objects: allocates objects that die at once.
+ * keep, objects: resident memory that they take while they live, then a collection of all of them.
  */
 public final class Allocations {
     private static final int RECURSION = 4; // main, rate, Turn, allocate, five times deep, fill: ten frames

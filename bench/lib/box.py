@@ -6,7 +6,7 @@ FOR_ROUNDS = 0.9  # of a box: the rest is for a last round that takes longer tha
 
 
 class Box:
-    """So many seconds from now on."""
+    """A box that ends after this many seconds."""
 
     def __init__(self, seconds, clock=time.monotonic):
         self.clock = clock

@@ -40,7 +40,7 @@ class Run:
 
 
 def start(argv, **how):
-    """A child in a process group of its own, which kill_group() ends. DidNotRun if it cannot start."""
+    """A child in a new process group, which kill_group() ends. DidNotRun if it cannot start."""
     try:
         return subprocess.Popen(argv, process_group=0, **how)  # pylint: disable=consider-using-with
     except OSError as e:
@@ -48,7 +48,7 @@ def start(argv, **how):
 
 
 def kill_group(child):
-    """Kills a child that nobody has waited for yet, and all that it started."""
+    """Kills a child that was not waited for yet, and all that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
 

@@ -11,7 +11,7 @@ H2 = "/usr/share/java/h2.jar"
 
 
 def programs(ctx):
-    """{name: arguments of java}: the H2 database filled and asked by the program of its test, if Debian's libh2-java is there; javac.
+    """{name: arguments of java}: the H2 database filled and asked by the program of its test, if Debian's libh2-java is installed; javac.
 
     javac takes longest and is the last, to get what the others leave of their shares."""
     last = {"javac": javac(ctx, 2)}

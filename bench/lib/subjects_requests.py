@@ -56,7 +56,7 @@ class Program:
         return int(found.group(1)) / 1024
 
     def forget_peak(self):
-        """From now on VmHWM is the peak since now."""
+        """Resets VmHWM: it is then the peak since this call."""
         with open("/proc/%d/clear_refs" % self.child.pid, "w", encoding="ascii") as f:
             f.write("5")
 

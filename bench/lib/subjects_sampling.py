@@ -11,7 +11,7 @@ from report import row
 
 
 def javac(ctx, count):
-    """Arguments of java: javac over so many generated files."""
+    """Arguments of java: javac over this many generated files."""
     folder = os.path.join(ctx.work, "src%d" % count)
     if not os.path.isdir(folder):
         ctx.run([sys.executable, os.path.join(ctx.root, "bench", "jvm", "gen_sources.py"), folder, str(count)])

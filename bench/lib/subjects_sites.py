@@ -8,7 +8,7 @@ from report import row
 from subjects_sampling import javac, say
 
 THREADS = 4
-LARGE = 12.0  # from so many times the usual box on, the free storm is one of ten million: such a run takes half a minute
+LARGE = 12.0  # with a box this many times the usual, the free storm has ten million objects: such a run takes half a minute
 PAUSE = re.compile(r"Pause Full \(System\.gc\(\)\).* ([0-9.]+)ms$", re.M)
 COUNTED = re.compile(r"([0-9]+) objects")
 
@@ -67,7 +67,7 @@ def counted(done):
 def frees(ctx, jdk, rows, raw):
     """Tagged objects: resident memory while they live, and the collection that finds them all dead.
 
-    From JDK 16 on the JVM tells of frees on its Service Thread behind the collection: what that thread uses is a figure of its own."""
+    From JDK 16 on the JVM tells of frees on its Service Thread behind the collection: what that thread uses is a separate figure."""
     objects = 10_000_000 if ctx.factor >= LARGE else ctx.size(1_000_000, 100_000)
     young = 64 + objects // 25_000  # MiB: no collection before the one that is measured
     vm = ["-XX:+UseSerialGC", "-XX:+AlwaysPreTouch", "-Xlog:gc", "-Xmn%dm" % young, "-Xms%dm" % (2 * young + 64), "-Xmx%dm" % (2 * young + 64)]

@@ -107,7 +107,7 @@ struct message {
 };
 static_assert(sizeof(struct message) <= MESSAGE_BYTES, "all ways allocate the same size");
 
-/* receive() frees what is there, adds its words to *sum and says how many there were. */
+/* receive() frees all items, adds their words to *sum and returns their number. */
 struct way {
     bool (*post)(uint64_t n, uint64_t x);
     uint64_t (*receive)(uint64_t *sum);
@@ -490,15 +490,11 @@ static bool drain_bare(const struct hpx_bench_row *row, double *figures)
 /* ---- tables ---- */
 static const unsigned producers[] = {1, 2, 4};
 static struct hpx_bench_row calls[] = {
-    {.name = "empty call (limit)", .once = call_empty},
-    {.name = "urcu-bp read lock + unlock", .once = call_urcu},
-    {.name = "gate enter + leave", .once = call_gate},
-    {.name = "own gate enter + leave", .once = call_own},
-    {.name = "gate enter, closed", .once = call_closed},
-    {.name = "mutex lock + unlock, uncontended", .once = call_mutex},
-    {.name = "locked add (limit of a post)", .once = call_add},
-    {.name = "wake post, nobody waits", .once = call_wake},
-    {.name = "eventfd write, nobody waits", .once = call_eventfd},
+    {.name = "empty call (limit)", .once = call_empty},         {.name = "urcu-bp read lock + unlock", .once = call_urcu},
+    {.name = "gate enter + leave", .once = call_gate},          {.name = "own gate enter + leave", .once = call_own},
+    {.name = "gate enter, closed", .once = call_closed},        {.name = "mutex lock + unlock, uncontended", .once = call_mutex},
+    {.name = "locked add (limit of a post)", .once = call_add}, {.name = "wake post, no waiter", .once = call_wake},
+    {.name = "eventfd write, no waiter", .once = call_eventfd},
 };
 static struct hpx_bench_row lanes[] = {
     {.name = "lane", .once = measure_lane, .how = &way_lane},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bench_sites.c: what heap=sites does of its own per allocation and per free, no JVM: the id of a known site, a free, and the aggregator's
+/* bench_sites.c: what heap=sites does per allocation and per free, without a JVM: the id of a known site, a free, and the aggregator's
  * side, events applied to the table. CPU time of one pinned thread; sites come in an order without pattern. The limit of a lookup and of a
  * free is a load, or a load and a store, at a place that is as far apart. */
 #include "clock.h"

@@ -29,7 +29,7 @@ struct hpx_bench_box {
 };
 struct hpx_bench_box hpx_bench_box(double seconds);
 bool hpx_bench_box_fits(struct hpx_bench_box *box);
-/* A box for the next of so many parts that have yet to begin. */
+/* A box for the next of this many parts that have yet to begin. */
 struct hpx_bench_box hpx_bench_box_share(const struct hpx_bench_box *box, unsigned parts);
 
 /* Sorts v. n > 0. */

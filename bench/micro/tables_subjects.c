@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables_subjects.c: the own table (hash trusted), ck_ht (byte strings) and cds_lfht (grows in a thread of its own); the last two compare
+/* tables_subjects.c: our table (hash trusted), ck_ht (byte strings) and cds_lfht (grows in a separate thread); the last two compare
  * the key. */
 #include "tables_subjects.h"
 #include "arena.h"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """heap=sites: exact numbers for every way to allocate, by programs that know what they allocate and keep."""
+import collections
 import re
 
 from expect import objects_are_exact, of_site, site_rows, sites_are_exact
@@ -8,7 +9,9 @@ from preload import agent
 from runner import test
 
 DONE = 'Dumping%s done.' % DUMPING['sites']
-MANY = 100  # calls of each way: none of them is compiled, for which the VM makes the strings of its class
+MANY = 100  # calls of each way: too few to compile the method
+# The thread that asks for a method's compilation first makes the strings of its class, below whatever runs: a method of the JDK may be called often enough.
+NO_COMPILER = ['-Xint']
 EXACT = 'heap=sites,cutoff=0,depth=40'
 GROUPS = ('new', 'arrays', 'multi', 'copies', 'indirect', 'native', 'language', 'exceptions', 'humongous')
 
@@ -17,13 +20,13 @@ GROUPS = ('new', 'arrays', 'multi', 'copies', 'indirect', 'native', 'language', 
 def every_way_is_counted(t, group):
     if group == 'native' and t.jdk.version == 8:
         t.skip('nothing on JDK 8 sees what JNI and Unsafe allocate')
-    run, p = t.profile('Sites', group, MANY, opts=EXACT, native=True)
+    run, p = t.profile('Sites', group, MANY, opts=EXACT, native=True, jvm=NO_COMPILER if group == 'language' else ())
     sites_are_exact(t, run, p)
 
 
 @test(since=17)
 def ways_of_later_java_are_counted(t):
-    run, p = t.profile('SitesModern', MANY, opts=EXACT, native=True)
+    run, p = t.profile('SitesModern', MANY, opts=EXACT, native=True, jvm=NO_COMPILER)
     sites_are_exact(t, run, p)
 
 
@@ -55,8 +58,12 @@ def sixteen_threads_at_once(t, by_thread):
     run, p = t.profile('SitesThreads', 16, 12500, opts=MUCH + ',thread=' + by_thread)
     objects_are_exact(t, run, p)
     if by_thread == 'y':
-        rows = [(r, p.names[trace.thread]) for r, trace in p.sites if r.name == 'SitesThreads$Item']
-        t.equal(sorted((name, r.objects, r.live) for r, name in rows), sorted(('t%d' % i, 12500, 125) for i in range(16)), 'objects of each thread')
+        each = collections.defaultdict(lambda: (0, 0))  # before JDK 17 what the event misses is in a row with the constructor
+        for r, trace in p.sites:
+            if r.name == 'SitesThreads$Item':
+                objects, live = each[p.names[trace.thread]]
+                each[p.names[trace.thread]] = (objects + r.objects, live + r.live)
+        t.equal(dict(each), {'t%d' % i: (12500, 125) for i in range(16)}, 'objects of each thread')
 
 
 @test(collectors='all', params=('a', 'b'))
@@ -83,7 +90,7 @@ def many_frees_at_one_collection(t):
 @test(level='quick', collectors='all')
 def a_full_heap(t):
     """What there is no room for is no allocation; the run goes on, and the counts with it."""
-    run, p = t.profile('SitesMuch', 'full', 1000, opts=MUCH, jvm=['-Xmx48m'])
+    run, p = t.profile('SitesMuch', 'full', 1000, opts=MUCH, jvm=['-Xmx128m' if t.case.collector == 'ZGC' and t.jdk.version < 17 else '-Xmx48m'])
     t.equal('refused 3' in run.out.splitlines(), True, 'lengths that the VM refused')
     objects_are_exact(t, run, p)
 
@@ -132,7 +139,8 @@ def classes_that_unload_keep_their_names(t):
     """Eight loaders of a class of one name, 40 classes in all: its arrays and its mirrors, the first charged to java.lang.Class."""
     run, p = t.profile('SitesUnload', 40, 8, opts=EXACT)
     objects_are_exact(t, run, p)
-    t.check(int(re.search(r'^unloaded (\d+)$', run.out, re.M)[1]) >= 32, 'unloaded classes: %s' % run.out)
+    if (t.jdk.version, t.case.collector) != (11, 'ZGC'):  # which unloads none
+        t.check(int(re.search(r'^unloaded (\d+)$', run.out, re.M)[1]) >= 32, 'unloaded classes: %s' % run.out)
     rows = [(r, name) for r, name, methods in site_rows(p) if 'SitesUnload$Loader.define' in methods]
     t.equal(sum(r.objects for r, name in rows if name == 'java.lang.Class'), 40 if t.jdk.version > 8 else 0, 'mirrors')
     t.equal([name for _, name in rows if name.startswith('gen.')], [], 'mirrors that are instances of their own class')

@@ -20,9 +20,14 @@ DONE = 'Dumping%s done.' % SITES
 # The sampler of JDK 11 takes too many: 1.03 to 1.22 times as many objects of these sites as there are.
 @test(level='quick', since=17, collectors='all', timeout=300)
 def estimates_of_five_known_sites(t):
-    """Each within 5 % and 4 standard errors, one run in 3,000 beyond by chance; all of them together not further off than chance puts them."""
+    """Each within 5 % and 4 standard errors, one run in 3,000 beyond by chance; all of them together not further off than chance puts them.
+
+    A run that lost samples, since the aggregator got no processor for a while, is made again."""
     interval, mib = 4096, 400 if t.level == 'long' else 80
-    run, prof = t.profile('SitesSampled', mib, opts='heap=sites,sites=sampled,sample=4k,cutoff=0,depth=8', native=True)
+    for _ in range(5):
+        run, prof = t.profile('SitesSampled', mib, opts='heap=sites,sites=sampled,sample=4k,cutoff=0,depth=8', native=True)
+        if 'lost, ring full' not in prof.report:
+            break
     m = re.fullmatch(r'estimated from (\d+) samples \(one every 4096 bytes\)', prof.report['allocations'])
     t.check(m, 'report %s' % prof.report)
     samples, want = int(m[1]), 5 * mib * (1 << 20) / interval

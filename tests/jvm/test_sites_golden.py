@@ -6,7 +6,7 @@ import re
 from golden import Recorded, facts, of_kind
 from harness import DUMPING
 from runner import test
-from waiting import ask, step, stop_steps
+from waiting import recorded_requests
 
 DONE = 'Dumping%s done.' % DUMPING['sites']
 FACT = re.compile(r'SITE live=(\d+)/(\d+) alloc=(\d+)/(\d+) (\S+) @ (.*?)(?: thread="(.*)")?')
@@ -137,6 +137,10 @@ def unload_binary(t):
     rows = [(k, unlined(f), r) for k, f, r in _ours(p)]
     want = {(k, unlined(f), alone): figure for (k, f, alone), figure in _recorded(recorded.facts, ours).items()}
     t.equal([k for k in want], [('byte[]', ('Plug.<clinit>(Plug.java)',), False)], 'recorded sites')
+    if 11 <= t.jdk.version < 17:  # a probe's class is resolved by every loader: the VM makes strings of two names
+        for figure in want.values():
+            figure['objects'] += 2 * 5
+            figure['bytes'] += 2 * 5 * 32
     _compare(t, rows, want, ours, live=False)
     t.equal(sum(r.objects for k, f, r in rows if k == 'int[]' and f and f[0].startswith('Plug.work(')), 5, 'arrays of Plug.work')
     t.equal(sum(r.objects for k, _, r in rows if k == 'Plug'), 5, 'Plugs')
@@ -147,16 +151,7 @@ def unload_binary(t):
 def requests(t, name):
     """Totals are not reset by a dump: 100, 200, 300 of the program's objects."""
     recorded = Recorded(name)
-    run = t.start('Steps', opts=recorded.options)
-    run.wait_line('ready')
-    for n in (1, 2, 3):
-        step(run, n)
-        if n < 3:
-            t.check(ask(run, recorded.stderr[0]), 'the program has ended')
-    stop_steps(run)
-    lines = run.out.splitlines()
-    t.equal((run.code, lines[0], lines[-1]), (0, 'ready', 'done 300'), 'exit code, first and last line')
-    t.equal([ln for ln in run.err.splitlines() if ln.startswith('Dumping')], recorded.stderr, 'stderr')
+    recorded_requests(t, recorded)
     binary = name == 'request-binary'
     p = t.binary(t.work / 'java.hprof') if binary else t.parse(t.work / 'java.hprof.txt', dumps=None)
     t.equal(of_kind(facts(t.work / ('java.hprof' if binary else 'java.hprof.txt'), 'Steps'), 'SECTIONS'), of_kind(recorded.facts, 'SECTIONS'), 'sections')

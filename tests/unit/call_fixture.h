@@ -58,16 +58,22 @@ static inline void drain_ring(struct hpx_ring *r, uint64_t to)
     }
 }
 
-/* The cost of the trace of these methods, leaf first; 0 ends them. */
+/* Has the trace `node` these methods, leaf first? 0 ends them. */
+static inline bool is_trace_of(const struct hpx_calltab *t, uint32_t node, const uint32_t *methods)
+{
+    const struct hpx_raw *raw = hpx_traces_at(&t->traces, node);
+    uint32_t k = 0;
+    while (k < raw->nframes && methods[k] == raw->frames[k].method) {
+        k++;
+    }
+    return k == raw->nframes && methods[k] == 0;
+}
+
+/* The cost of the trace of these methods; 0: no such trace. */
 static inline struct hpx_call_cost cost_of(const struct hpx_calltab *t, const uint32_t *methods)
 {
     for (uint32_t i = 0; i < t->traces.len; i++) {
-        const struct hpx_raw *raw = hpx_traces_at(&t->traces, i);
-        uint32_t k = 0;
-        while (k < raw->nframes && methods[k] == raw->frames[k].method) {
-            k++;
-        }
-        if (k == raw->nframes && methods[k] == 0) {
+        if (is_trace_of(t, i, methods)) {
             return *hpx_calltab_cost(t, i);
         }
     }

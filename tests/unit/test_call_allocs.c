@@ -9,12 +9,7 @@ static struct hpx_call_alloc alloc_in(const struct hpx_calltab *t, const uint32_
     unsigned found = 0;
     for (uint32_t i = 0; i < t->allocs.len; i++) {
         const struct hpx_call_alloc *a = hpx_vec_at(&t->allocs, i);
-        const struct hpx_raw *raw = hpx_traces_at(&t->traces, a->node);
-        uint32_t k = 0;
-        while (k < raw->nframes && methods[k] == raw->frames[k].method) {
-            k++;
-        }
-        if (k == raw->nframes && methods[k] == 0 && a->place == place && a->level == level) {
+        if (is_trace_of(t, a->node, methods) && a->place == place && a->level == level) {
             sum = *a;
             found++;
         }

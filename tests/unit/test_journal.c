@@ -96,7 +96,7 @@ static void one_that_cannot_be_made_anew_keeps_what_it_has(void **state)
     assert_null(begin());
     assert_false(hpx_journal_on());
     assert_string_equal(said(), "hprofx: file=x.journal.part: another run writes it, or it cannot be replaced; if the program is killed, "
-                                "counts from now on are lost\n");
+                                "later counts are lost\n");
     assert_int_equal(stat("x.journal.part", &after), 0);
     assert_true(before.st_ino == after.st_ino && after.st_size > 0);
     hpx_journal_end(false);

@@ -224,7 +224,7 @@ static int batch(struct hprofx_bci_opts *opts, bool verbose)
             fprintf(stderr, "hprofx-bci: a request of %" PRIu32 " bytes, above %d\n", n, LENGTH_MAX);
             return HPX_EXIT_DATA;
         }
-        uint8_t *bytes = malloc(n); /* of its own size, so that a sanitizer sees a read behind it */
+        uint8_t *bytes = malloc(n); /* exactly n bytes, so that a sanitizer sees a read past the end */
         if (bytes == NULL) {
             fprintf(stderr, "hprofx-bci: no memory\n");
             return HPX_EXIT_FILE;

@@ -38,7 +38,7 @@ struct hpx_scan {
 };
 
 hpx_txt_state hpx_txt_top, hpx_txt_heap, hpx_txt_monitor;
-/* Ends what has no line of its own for its end, at the end of the file. */
+/* At the end of the file: ends the parts that no line ends. */
 int hpx_txt_close(struct hpx_txt *t);
 /* Is what was read so far whole? */
 bool hpx_txt_between(const struct hpx_txt *t);

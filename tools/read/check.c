@@ -203,7 +203,7 @@ static int trace_end(struct hpx_check *c, struct hpx_reader *r, const struct hpx
         const struct hpx_check_trace *before = hpx_check_find_trace(c, ev->trace.serial);
         return before->hash == hash
                    ? hpx_reader_note(r, HPX_NOTE_TRACE_TWICE, ev->at, ev->line)
-                   : hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " is there again, with other frames", ev->trace.serial);
+                   : hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " is repeated with other frames", ev->trace.serial);
     }
     struct hpx_check_trace *t = added > 0 ? hpx_list_push(&c->trace_list, sizeof(*t)) : NULL;
     if (t == NULL) {

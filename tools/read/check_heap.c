@@ -92,7 +92,7 @@ static int root(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
                                                                                                             : hpx_reader_no_memory(r);
 }
 
-/* What every object has: an id of its own, and a trace. */
+/* What every object has: a unique id, and a trace. */
 static int object(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     if (ev->object.id == 0) {

@@ -24,11 +24,11 @@ static const char usage[] = "usage: hprofx-read [--check] [--strict] [--json] [-
                             "  --strict   a note is a break\n"
                             "  --json     one JSON object\n"
                             "  --part     an unfinished file: its end inside a record is a note (so if FILE ends in .part,\n"
-                            "             or FILE.journal.part is there)\n"
+                            "             or FILE.journal.part exists)\n"
                             "  --recover  NAME or NAME.part, left by a run that was killed: cut behind its last whole record\n"
                             "Status: 0 sound, 1 broken, 2 usage or a file that cannot be read.\n";
 
-/* Or its journal is there, which the run removes at its end: so the run lives, or was killed while it appended a dump. */
+/* Or its journal exists, which the run removes at its end: the run lives, or was killed while it appended a dump. */
 static bool unfinished(const char *file)
 {
     char journal[PATH_MAX];

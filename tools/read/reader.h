@@ -23,7 +23,7 @@
     X(THREAD_UNKNOWN, "a thread serial that never started")                                                                                \
     X(TRACE_NEVER, "a class or thread with a trace serial that never comes")                                                               \
     X(TRACE_LATE, "a class or thread with a trace serial that comes later")                                                                \
-    X(TRACE_TWICE, "a trace that is there again, with the same frames")                                                                    \
+    X(TRACE_TWICE, "a trace that is repeated with the same frames")                                                                        \
     X(CLASSES_LATE, "CLASS DUMPs after instances")                                                                                         \
     X(CLASS_AGAIN, "a class object that is loaded again, with another serial")                                                             \
     X(INSTANCE_SIZE, "the instance size in a CLASS DUMP is not the sum of its fields")                                                     \

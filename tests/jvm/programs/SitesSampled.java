@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/** SitesSampled MB: five sites, each of MB MiB of what it makes, each in a thread that begins later. Prints "truth METHOD CLASS N BYTES". */
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * SitesSampled MB: five sites, each of MB MiB of what it makes, each in a thread that begins later; pauses for a millisecond every 256 KiB,
+ * so that a thread without a processor can catch up. Prints "truth METHOD CLASS N BYTES".
+ */
 public class SitesSampled {
     static class Small { int a; }
     static class Large { long a, b, c, d, e, f, g, h, i, j, k, l; }
@@ -16,7 +21,11 @@ public class SitesSampled {
     static void site(String method, long bytes, Way way) throws InterruptedException {
         Thread t = new Thread(() -> {
             long size = SitesJni.size(way.make()), n = bytes / size;
-            for (long i = 1; i < n; i++) { sink = way.make(); }
+            long pause = Math.max(1, (256 << 10) / size);
+            for (long i = 1; i < n; i++) {
+                sink = way.make();
+                if (i % pause == 0) { LockSupport.parkNanos(1_000_000); }
+            }
             System.out.println("truth SitesSampled." + method + " " + SitesKnown.name(sink.getClass()) + " " + n + " " + n * size);
         });
         t.start();

@@ -31,7 +31,7 @@ public class SitesUnload {
             System.out.println("made " + name + ".run " + name + " " + 10 * each);
             System.out.println("made " + name + ".run " + name + "[] " + each);
             System.out.println("made SitesUnload.main " + name + " " + 11 * each);
-            System.out.println("made " + name + ".<clinit> byte[] " + each);
+            System.out.println("made " + name + ".<clinit> short[] " + each);
         }
         System.out.println("unloaded " + ManagementFactory.getClassLoadingMXBean().getUnloadedClassCount());
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /** A class that SitesUnload defines under other names: makes objects and arrays of itself. */
 public class SitesUnloadTemplate implements Runnable {
-    static Object held = new byte[100];
+    static Object held = new short[50];
 
     public void run() {
         held = new SitesUnloadTemplate[5];
