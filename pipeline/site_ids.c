@@ -64,7 +64,11 @@ void hpx_site_ids_fini(struct hpx_site_ids *s)
         }
         atomic_store_explicit(&s->mirrors[i], NULL, memory_order_relaxed);
     }
+    atomic_store_explicit(&s->none.objects, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->none.bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->frees, 0, memory_order_relaxed);
     atomic_store_explicit(&s->classes, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->live, false, memory_order_relaxed);
 }
 
 uint32_t hpx_site_ids_get(struct hpx_site_ids *s, uint64_t key, bool *fresh)

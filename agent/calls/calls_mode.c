@@ -207,7 +207,6 @@ static bool control(const struct hpx_command *c)
 {
     switch (c->control) {
     case HPX_CONTROL_CLEAR_CPU:
-        hpx_call_drainers_gather(&drainers); /* what the drainers have counted, too */
         hpx_model_call_clear(hpx_session.model);
         return true;
     case HPX_CONTROL_DEPTH:

@@ -22,6 +22,7 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_REQUEST };
 static _Atomic uint32_t asked;  /* relaxed: of MOST_ASKED */
 static atomic_bool period_runs; /* relaxed: a hint: the last dump of dump= is not yet written */
 static atomic_bool said_no_memory, said_most;
+static atomic_bool serving;       /* seq_cst: the aggregator takes the rows of a request; read by hpx_dump_await_served() */
 static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
 
 struct msg_request {
@@ -37,6 +38,7 @@ static struct {
         IDLE,
         ASKED,     /* the first request waits for names */
         PREPARING, /* for the modes' phases */
+        NAMED,     /* for names that came meanwhile, or for memory */
         TAKEN,     /* this pass reads what the threads have pending */
         ENDING,
         STOPPED,
@@ -45,8 +47,8 @@ static struct {
     } state;
     struct hpx_msg *requests, **requests_end; /* requests that have no dump yet */
     uint64_t naming_until, prepare_until;
-    uint32_t unprepared;         /* bits: modes of the first request whose phase runs still */
-    bool peeks;                  /* some mode has its own tail() */
+    uint32_t preparing;          /* the mode of the first request whose phase runs; those before it have prepared */
+    bool peeks;                  /* some mode has its own tail() or a phase: one more pass follows the phases */
     uint64_t journal;            /* when the next table of the journal is due; UINT64_MAX: it waits among the requests */
     uint64_t journal_since;      /* CPU time when the work for the table that is being made began */
     uint64_t round;              /* when the last round of the journal began */
@@ -237,6 +239,14 @@ static void serve_journal(void)
 static bool serve_request(void)
 {
     struct msg_request *m = first_request();
+    if (m->request.clear.control != HPX_CONTROL_NONE) {
+        if (dump.state != NAMING) { /* the last dump has what was counted until the end */
+            hpx_peer_control(&m->request.clear);
+        }
+        m->request.done(m->request.arg);
+        free(drop_request());
+        return true;
+    }
     if (m->journal) {
         (void)drop_request();
         if (dump.state != NAMING) { /* at the end the last dump comes at once */
@@ -324,41 +334,64 @@ static void note_period(void)
     }
 }
 
-static enum hpx_why why(void)
+static enum hpx_why why_of(uint32_t mode)
 {
-    return first_request()->journal ? HPX_WHY_JOURNAL : HPX_WHY_REQUEST;
-}
-
-static void prepare(void)
-{
-    dump.state = PREPARING;
-    uint64_t wait = PREPARE_WAIT_NS;
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        const struct hpx_mode *m = hpx_session.modes[i];
-        uint64_t longer = m->patience != NULL && why() == HPX_WHY_REQUEST ? m->patience() : 0;
-        wait = longer > wait ? longer : wait;
+    const struct msg_request *m = first_request();
+    const struct hpx_parts parts = {.modes = m->request.modes};
+    if (m->journal) {
+        return HPX_WHY_JOURNAL;
     }
-    dump.prepare_until = hpx_clock_mono() + wait;
-    dump.unprepared = (1u << hpx_session.nmodes) - 1;
+    bool rows = !m->request.traces && m->request.clear.control == HPX_CONTROL_NONE && hpx_parts_has(&parts, mode);
+    return rows ? HPX_WHY_REQUEST : HPX_WHY_OTHERS;
 }
 
-/* All modes' phases are done, or were waited for long enough. */
+static void prepare_next(uint32_t mode)
+{
+    const struct hpx_mode *m = mode < hpx_session.nmodes ? hpx_session.modes[mode] : NULL;
+    bool patient = m != NULL && m->patience != NULL && why_of(mode) == HPX_WHY_REQUEST;
+    dump.preparing = mode;
+    dump.prepare_until = hpx_clock_mono() + (patient ? m->patience() : PREPARE_WAIT_NS);
+}
+
+/* All modes' phases are done, one after the other, or were waited for long enough. */
 static bool prepared(void)
 {
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        const struct hpx_mode *m = hpx_session.modes[i];
-        if ((dump.unprepared & 1u << i) != 0 && (m->prepare == NULL || m->prepare(why()))) {
-            dump.unprepared &= ~(1u << i);
+    while (dump.preparing < hpx_session.nmodes) {
+        const struct hpx_mode *m = hpx_session.modes[dump.preparing];
+        if (m->prepare != NULL && !m->prepare(why_of(dump.preparing)) && hpx_clock_mono() <= dump.prepare_until) {
+            return false;
         }
+        prepare_next(dump.preparing + 1);
     }
-    return dump.unprepared == 0 || hpx_clock_mono() > dump.prepare_until;
+    return true;
 }
 
+static void wait_for_names(void)
+{
+    dump.naming_until = hpx_clock_mono() + (first_request()->journal ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
+}
+
+/* Not once VMDeath has closed the gate: the modes then prepare for the last dump, and finish() serves the requests that are left. */
 static bool serve(bool again)
 {
     dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_thread_cpu();
-    dump.state = serve_request() ? IDLE : ASKED;
+    atomic_store(&serving, true); /* partner: hpx_dump_await_served() */
+    if (atomic_load(&hpx_session.gate.open)) {
+        dump.state = serve_request() ? IDLE : NAMED;
+    }
+    atomic_store(&serving, false);
     return again || (dump.state == IDLE && dump.requests != NULL);
+}
+
+bool hpx_dump_await_served(uint64_t until_ns)
+{
+    while (atomic_load(&serving)) {
+        if (hpx_clock_mono() > until_ns) {
+            return false;
+        }
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    }
+    return true;
 }
 
 /* While the program runs; `again` as of hpx_sink.pass_end. */
@@ -368,7 +401,7 @@ static bool go_on(bool again)
         dump.journal_since = hpx_clock_thread_cpu();
         for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
             if (hpx_session.modes[i]->taken != NULL) {
-                hpx_session.modes[i]->taken(why());
+                hpx_session.modes[i]->taken(why_of(i));
             }
         }
         return serve(again);
@@ -378,22 +411,24 @@ static bool go_on(bool again)
     note_journal();
     if (dump.state == IDLE && dump.requests != NULL) {
         dump.state = ASKED;
-        dump.naming_until = hpx_clock_mono() + (first_request()->journal ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
+        wait_for_names();
     }
     if (dump.state == ASKED && named()) {
-        prepare();
+        dump.state = PREPARING;
+        prepare_next(0);
     }
     if (dump.state == PREPARING && prepared()) {
+        dump.state = NAMED;
+        wait_for_names();
+    }
+    if (dump.state == NAMED && named()) {
         if (dump.peeks) {
             dump.state = TAKEN;
             return true;
         }
         return serve(again);
     }
-    if (dump.state == PREPARING) {
-        return again;
-    }
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+    for (uint32_t i = dump.state == PREPARING ? dump.preparing : 0; i < hpx_session.nmodes && dump.state != NAMED; i++) {
         if (hpx_session.modes[i]->idle != NULL) {
             hpx_session.modes[i]->idle();
         }
@@ -454,7 +489,7 @@ int hpx_dump_init(struct hpx_sink *sink)
     atomic_store_explicit(&said_most, false, memory_order_relaxed);
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         hpx_session.modes[i]->configure(&cfg);
-        dump.peeks = dump.peeks || hpx_session.modes[i]->tail != NULL;
+        dump.peeks = dump.peeks || hpx_session.modes[i]->tail != NULL || hpx_session.modes[i]->prepare != NULL;
     }
     hpx_session.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message,
@@ -467,15 +502,7 @@ int hpx_dump_init(struct hpx_sink *sink)
     dump.journal = hpx_clock_mono() + HPX_DUMP_JOURNAL_NS;
     dump.periodic = o->dump_ns > 0 ? hpx_clock_mono() + o->dump_ns : 0;
     final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
-    if (hpx_session.model == NULL || final_msg == NULL) {
-        return -HPX_E_NOMEM;
-    }
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->begin != NULL) {
-            hpx_session.modes[i]->begin();
-        }
-    }
-    return 0;
+    return hpx_session.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
 }
 
 void hpx_dump_fini(void)

@@ -26,6 +26,7 @@ struct hpx_dump_request {
     bool traces;                /* all traces so far, and no table */
     uint32_t modes;             /* bits, in the order of session.modes: the modes whose sections are written; 0: all */
     uint16_t flags;             /* of hpx_section.choose; 0: none */
+    struct hpx_command clear;   /* CONTROL CLEAR_CPU or CLEAR_SITES: no dump; hpx_peer_control() carries it out where a dump would reset */
     bool binary_only;           /* the text format has no such record: it gets nothing, not even the report */
     double cutoff;              /* smallest share to list */
     void (*done)(uint64_t arg); /* called once when the dump is written or failed; the writer's thread or the aggregator; may be NULL */
@@ -39,6 +40,10 @@ bool hpx_dump_request(const struct hpx_dump_request *request);
 /* SIGQUIT: requests a dump now. Any thread inside the gate. If 64 such dumps are not yet written (the output is stalled), the request is
  * skipped, counted and reported once. */
 void hpx_dump_request_signal(void);
+
+/* VMDeath, after the gate was closed: waits until the aggregator has taken the rows of the request that it may be serving; it serves no
+ * other before the last dump. false: not by `until_ns` (hpx_clock_mono()). */
+bool hpx_dump_await_served(uint64_t until_ns);
 
 /* VMDeath, after the gate was closed: requests the last dump (if doe=y), then the end of the output. Called once. */
 void hpx_dump_request_final(void);

@@ -41,8 +41,8 @@ struct hpx_section {
     void (*binary)(struct hpx_binary *to, void *rows, double cutoff);
 };
 
-/* Why a dump is prepared. */
-enum hpx_why { HPX_WHY_REQUEST, HPX_WHY_JOURNAL };
+/* Why a mode prepares. OTHERS: a request without its section, or a clear: its rings and drainers may hold what other modes show. */
+enum hpx_why { HPX_WHY_REQUEST, HPX_WHY_OTHERS, HPX_WHY_JOURNAL };
 
 struct hpx_mode {
     const char *name; /* in messages: "cpu=samples" */
@@ -56,13 +56,13 @@ struct hpx_mode {
 
     /* ---- while the program runs ---- */
     void (*look)(void);                 /* at the end of every pass, first; may be NULL */
-    void (*idle)(void);                 /* last in every pass without a dump in progress; may be NULL */
+    void (*idle)(void);                 /* last in every pass, but not between its prepare() and its snapshot; may be NULL */
     void (*came)(struct hpx_thread *t); /* the aggregator has a new thread of this mode; may be NULL */
     void (*gone)(struct hpx_thread *t); /* the thread has retired, its ring is drained, and the model no longer needs it: frees it */
 
     /* ---- a dump on request, or a table of the journal ---- */
-    /* An asynchronous phase, called once per pass until it returns true: the work is done, and the next pass reads its events. A dump
-     * waits for it at most half a second. May be NULL. */
+    /* An asynchronous phase, called once per pass until it returns true: the work is done, and the next pass reads its events. Modes
+     * prepare one after the other, in the order of modes.c. A dump waits for each at most half a second. May be NULL. */
     bool (*prepare)(enum hpx_why why);
     /* ns that a dump on request waits for `prepare`, if half a second is too short; NULL: it is not. */
     uint64_t (*patience)(void);

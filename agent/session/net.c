@@ -209,6 +209,14 @@ void hpx_net_end(void)
     hpx_out_socket_deadline(net.socket, net.end_at);
 }
 
+void hpx_net_fini(void)
+{
+    if (net.socket != NULL) {
+        hpx_out_socket_destroy(net.socket);
+    }
+    memset(&net, 0, sizeof net);
+}
+
 void hpx_net_count(struct hpx_counters *to)
 {
     struct hpx_out_socket_counts c;

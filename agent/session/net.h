@@ -30,6 +30,8 @@ void hpx_net_before_dump(void);
 
 /* VMDeath, first: everything must be sent within 4.5 s; later commands are ignored. */
 void hpx_net_end(void);
+/* The session has ended, and the net thread with it: frees the connection. */
+void hpx_net_fini(void);
 /* Adds the losses so far. Any thread. */
 void hpx_net_count(struct hpx_counters *c);
 /* Before the final summary, after hpx_out_close(): clears the counters that hpx_out_close() has already reported. */

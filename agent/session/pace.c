@@ -8,9 +8,15 @@ static bool costs(const struct hpx_command *c)
            c->control == HPX_CONTROL_CLEAR_CPU || c->control == HPX_CONTROL_CLEAR_SITES;
 }
 
+static bool collects(const struct hpx_pace *p, const struct hpx_command *c)
+{
+    return c->tag == HPX_COMMAND_FORCE_GC ||
+           (p->sites_collect && (c->tag == HPX_COMMAND_ALLOC_SITES || c->tag == HPX_COMMAND_HEAP_SUMMARY));
+}
+
 bool hpx_pace_may(const struct hpx_pace *p, const struct hpx_command *c, uint64_t now)
 {
-    if (c->tag == HPX_COMMAND_FORCE_GC && now < p->next_collect) {
+    if (collects(p, c) && now < p->next_collect) {
         return false;
     }
     return p->turn ? !p->cost && now - p->began < HPX_PACE_TURN_NS : now >= p->next;
@@ -24,7 +30,7 @@ void hpx_pace_begin(struct hpx_pace *p, const struct hpx_command *c, uint64_t no
         p->began = now;
     }
     p->cost = p->cost || costs(c);
-    p->collects = p->collects || c->tag == HPX_COMMAND_FORCE_GC;
+    p->collects = p->collects || collects(p, c);
 }
 
 void hpx_pace_end(struct hpx_pace *p, uint64_t now)

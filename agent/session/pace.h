@@ -15,10 +15,11 @@
 #define HPX_PACE_COLLECT_REST 9u                   /* and at least this multiple of its duration */
 
 struct hpx_pace {
+    bool sites_collect;          /* gc=y: every listing of sites collects. The caller's */
     bool turn;                   /* a turn is running */
-    bool cost, collects;         /* it has an expensive command; a FORCE GC */
+    bool cost, collects;         /* it has an expensive command; one that collects */
     uint64_t began;              /* it */
-    uint64_t next, next_collect; /* earliest start of the next command; of the next FORCE GC */
+    uint64_t next, next_collect; /* earliest start of the next command; of the next that collects */
 };
 
 /* The aggregator, when earlier commands are done. May c start at `now`? */

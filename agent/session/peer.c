@@ -116,9 +116,17 @@ static uint32_t asked_of(uint8_t tag)
     return modes;
 }
 
+static void request(const struct hpx_dump_request *r)
+{
+    atomic_store_explicit(&peer.busy, true, memory_order_relaxed);
+    if (!hpx_dump_request(r)) {
+        atomic_store_explicit(&peer.busy, false, memory_order_relaxed);
+    }
+}
+
 static void dump(const struct hpx_command *c, uint32_t modes, uint16_t flags)
 {
-    const struct hpx_dump_request request = {.keep = true,
+    const struct hpx_dump_request listing = {.keep = true,
                                              .traces = c->tag == HPX_COMMAND_DUMP_TRACES,
                                              .modes = modes,
                                              .flags = flags,
@@ -126,10 +134,7 @@ static void dump(const struct hpx_command *c, uint32_t modes, uint16_t flags)
                                              .cutoff = (double)c->cutoff,
                                              .answer = true,
                                              .done = done};
-    atomic_store_explicit(&peer.busy, true, memory_order_relaxed);
-    if (!hpx_dump_request(&request)) {
-        atomic_store_explicit(&peer.busy, false, memory_order_relaxed);
-    }
+    request(&listing);
 }
 
 static void list(const struct hpx_command *c, uint32_t modes, uint16_t flags)
@@ -179,7 +184,7 @@ static const char *not_active(const struct hpx_command *c)
     return c->control == HPX_CONTROL_CPU_ON || c->control == HPX_CONTROL_CPU_OFF ? "cpu=samples is not active" : "heap=sites is not active";
 }
 
-static void control(const struct hpx_command *c)
+void hpx_peer_control(const struct hpx_command *c)
 {
     bool some = false;
     if (c->control == HPX_CONTROL_DEPTH && c->depth_cut) {
@@ -192,6 +197,21 @@ static void control(const struct hpx_command *c)
     }
     if (!some) {
         hpx_peer_leave_out(c, not_active(c));
+    }
+}
+
+/* What drainers and rings still hold was counted before the clear: it is carried out where a dump would reset the counts. */
+static void clear(const struct hpx_command *c)
+{
+    request(&(struct hpx_dump_request){.clear = *c, .done = done});
+}
+
+static void control(const struct hpx_command *c)
+{
+    if (c->control == HPX_CONTROL_CLEAR_CPU || c->control == HPX_CONTROL_CLEAR_SITES) {
+        clear(c);
+    } else {
+        hpx_peer_control(c);
     }
 }
 
@@ -220,7 +240,7 @@ static void carry_out(const struct hpx_command *c)
         list(c, asked_of(c->tag), 0);
         break;
     case HPX_COMMAND_ALLOC_SITES:
-        list(c, asked_of(c->tag), c->flags);
+        list(c, asked_of(c->tag), c->flags & (HPX_SITES_CHANGED | HPX_SITES_BY_ALLOCATED | HPX_SITES_COLLECT));
         break;
     case HPX_COMMAND_HEAP_SUMMARY:
         list(c, asked_of(HPX_COMMAND_ALLOC_SITES), HPX_SITES_SUMMARY);
@@ -248,6 +268,7 @@ void hpx_peer_pass_end(void)
     if ((peer.first == NULL && !peer.pace.turn) || is_busy()) {
         return;
     }
+    peer.pace.sites_collect = hpx_session.opt.gc;
     hpx_pace_end(&peer.pace, hpx_clock_mono());
     while (peer.first != NULL && !is_busy()) {
         struct msg_command *m = (struct msg_command *)(void *)peer.first;

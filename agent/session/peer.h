@@ -14,6 +14,8 @@
 void hpx_peer_command(void *ctx, const struct hpx_command *c);
 /* Reports that a command is ignored. The aggregator, also in a mode's control(). */
 void hpx_peer_leave_out(const struct hpx_command *c, const char *why);
+/* Has every mode carry out a CONTROL command; says so if none can. The aggregator. */
+void hpx_peer_control(const struct hpx_command *c);
 /* Aggregator: takes over m if it is a command. */
 bool hpx_peer_message(struct hpx_msg *m);
 /* Aggregator, at the end of a pass, until exit is requested: starts the commands that may start. */

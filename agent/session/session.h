@@ -31,6 +31,7 @@ struct hpx_session {
     uint32_t nmodes;
     char names[64]; /* their names, separated by commas */
     struct hpx_gate gate;
+    bool begun;
     struct hpx_aggregator aggregator;
     struct hpx_model *model;      /* the aggregator's */
     struct hpx_counters counters; /* losses and figures of no particular thread */

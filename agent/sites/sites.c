@@ -20,6 +20,7 @@ static struct {
     bool asked;               /* the aggregator's: the flush of the current dump is pending */
     _Atomic uint32_t flushed; /* flushes done. release: the service thread; acquire: prepare() */
     uint32_t begun;           /* the aggregator's: flushes requested */
+    bool prepared;            /* the aggregator's: the end's barrier */
 } sites;
 
 static bool wanted(const struct hpx_options *o)
@@ -35,6 +36,11 @@ static void configure(struct hpx_model_config *cfg)
 static void begin(void)
 {
     const struct hpx_options *o = &hpx_session.opt;
+    sites.asked = sites.prepared = false;
+    sites.begun = 0;
+    atomic_store_explicit(&sites.flushed, 0, memory_order_relaxed);
+    atomic_store_explicit(&hpx_sites_shared.off, false, memory_order_relaxed);
+    atomic_store_explicit(&hpx_sites_shared.epoch, 0, memory_order_relaxed);
     const struct hpx_site_options table = {&hpx_sites_shared.ids, hpx_sites_interval(o), o->live, hpx_sites_counts()};
     sites.table = hpx_sites_create(hpx_session.model, &table);
     if (sites.table == NULL) {
@@ -71,15 +77,15 @@ static void stop(uint64_t until_ns)
         hpx_counting_close();
         hpx_session_each(&hpx_sites_mode, quiesce, &until_ns);
     }
+    hpx_classes_close_and_wait();
 }
 
 static void look(void)
 {
-    static bool prepared; /* the aggregator's */
-    if (!prepared && hpx_sites_counts()) {
+    if (!sites.prepared && hpx_sites_counts()) {
         hpx_counting_prepare();
     }
-    prepared = true;
+    sites.prepared = true;
 }
 
 /* ---- a dump ---- */
@@ -94,7 +100,7 @@ static void flushed(uint64_t unused)
 /* The VM reports frees later, on a separate thread. The flush makes it report them before the dump reads the tails of the rings. */
 static bool prepare(enum hpx_why why)
 {
-    if (why == HPX_WHY_JOURNAL || (!hpx_session.opt.live && !hpx_session.opt.gc && !hpx_sites_counts())) {
+    if (why != HPX_WHY_REQUEST || (!hpx_session.opt.live && !hpx_session.opt.gc && !hpx_sites_counts())) {
         return true;
     }
     if (!sites.asked) {

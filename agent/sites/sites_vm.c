@@ -374,6 +374,15 @@ static void close_events(jvmtiEnv *jvmti)
     }
 }
 
+/* Nothing drains what the hook would post. */
+static void disable(void)
+{
+    hpx_classes_close();
+    if (vm.probes || vm.counts) {
+        (void)enable_classes(hpx_vm.jvmti, JVMTI_DISABLE);
+    }
+}
+
 static void forget(void)
 {
     hpx_classes_close();
@@ -447,6 +456,7 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .optional = optional,
     .callbacks = callbacks,
     .load = load,
+    .disable = disable,
     .classes = classes,
     .open = open,
     .close = close_events,

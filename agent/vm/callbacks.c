@@ -14,6 +14,7 @@
 
 #define OUTPUT_STALL_NS (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
 #define SERVICE_WAIT_NS (300ull * 1000 * 1000)
+#define SERVE_WAIT_NS   (2000ull * 1000 * 1000)
 #define START_WAIT_NS   (2ull * 1000 * 1000 * 1000) /* VMDeath comes on another thread while VMInit runs */
 
 /* Calls fn of every active mode that has one. */
@@ -220,6 +221,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_net_end();
     EACH(leave, ());
     hpx_gate_close(&hpx_session.gate);
+    (void)hpx_dump_await_served(hpx_clock_mono() + SERVE_WAIT_NS); /* its rows are as before the end */
     live_events(JVMTI_DISABLE);
     load_events(JVMTI_DISABLE);
     EACH(close, (jvmti));

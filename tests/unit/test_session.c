@@ -1,297 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_session.c: dump, output and peer without a JVM: two modes made for the test, requests during requests, the end during a request, an
- * output that stands, no memory at each step, one session after another, commands of a peer. The test's thread is the aggregator; the
- * writer's thread is the real one.
- */
-#include "dump.h"
-#include "failing_memory.h"
-#include "folder_fixture.h"
+/* test_session.c: dump and output without a JVM: requests during requests, the end during a request, an output that stands, no memory at
+ * each step, one session after another. */
 #include "model_table.h"
-#include "output.h"
-#include "peer.h"
-#include "report.h"
-#include "session.h"
-#include <errno.h>
+#include "session_fixture.h"
 #include <sched.h>
-#include <semaphore.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-/* ---- a host that has nothing, and a clock that the tests put forward ---- */
-
-static _Atomic uint64_t ahead; /* ns */
-
-uint64_t __real_hpx_clock_mono(void);
-uint64_t __wrap_hpx_clock_mono(void);
-uint64_t __wrap_hpx_clock_mono(void)
-{
-    return __real_hpx_clock_mono() + ahead;
-}
-
-static unsigned left;
-
-static void request(struct hpx_msg *r)
-{
-    free(r);
-}
-
-static char order[256]; /* of collections and of what sections are asked for */
-
-static bool collect_garbage(void (*done)(uint64_t unused))
-{
-    strncat(order, "gc ", sizeof order - strlen(order) - 1);
-    done(0);
-    return true;
-}
-
-static void leave(void)
-{
-    left++;
-}
-
-static int exit_program(void (*failed)(const char *why), struct hpx_err *err)
-{
-    (void)failed;
-    return hpx_err_set(err, HPX_E_SYS, "no program");
-}
-
-static uint64_t no_cpu(void)
-{
-    return 0;
-}
-
-/* ---- the peer of net=, whose connection the tests have not ---- */
-
-static char complaints[1024];
-static unsigned begun;
-
-bool __wrap_hpx_net_ends(void);
-bool __wrap_hpx_net_ends(void)
-{
-    return false;
-}
-
-void __wrap_hpx_net_begun(uint8_t tag);
-void __wrap_hpx_net_begun(uint8_t tag)
-{
-    (void)tag;
-    begun++;
-}
-
-void __wrap_hpx_net_complain(const char *fmt, ...) HPX_PRINTF(1, 2);
-void __wrap_hpx_net_complain(const char *fmt, ...)
-{
-    size_t len = strlen(complaints);
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(complaints + len, sizeof complaints - len, fmt, args);
-    va_end(args);
-    strncat(complaints, "\n", sizeof complaints - strlen(complaints) - 1);
-}
-
-static const struct hpx_host host = {request, collect_garbage, leave, exit_program, no_cpu};
-
-/* ---- two modes: each counts, and shows what it has counted as one line ---- */
-
-struct rows {
-    uint64_t n;
-};
-
-static struct counting {
-    uint64_t n, journaled; /* since the last reset; of the journal */
-    unsigned prepares, prepared_after, taken, stopped, ended, controls;
-    bool never_prepared;
-} first, second;
-
-static sem_t gate; /* the writer's thread waits here while `stands` */
-static atomic_bool stands;
-
-static bool always(const struct hpx_options *o)
-{
-    (void)o;
-    return true;
-}
-
-static void configure(struct hpx_model_config *cfg)
-{
-    (void)cfg;
-}
-
-static bool empty(const void *rows)
-{
-    return ((const struct rows *)rows)->n == 0;
-}
-
-static const char *title_first(void)
-{
-    return "the first";
-}
-
-static const char *title_second(void)
-{
-    return "the second";
-}
-
-static void line(struct hpx_ascii *to, const char *name, void *rows)
-{
-    char text[64];
-    if (atomic_load(&stands)) {
-        while (sem_wait(&gate) != 0 && errno == EINTR) {
-        }
-    }
-    snprintf(text, sizeof text, "%s %llu\n", name, (unsigned long long)((struct rows *)rows)->n);
-    hpx_ascii_report(to, text);
-}
-
-static void text_first(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
-{
-    (void)cutoff, (void)answer;
-    line(to, "FIRST", rows);
-}
-
-static void text_second(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
-{
-    (void)cutoff, (void)answer;
-    line(to, "SECOND", rows);
-}
-
-static void *take_of(struct counting *c, enum hpx_take take)
-{
-    struct rows *r = malloc(sizeof *r);
-    if (r == NULL) {
-        return NULL;
-    }
-    r->n = c->n;
-    if (take == HPX_TAKE_RESET) {
-        c->n = 0;
-    }
-    return r;
-}
-
-static void *snapshot_first(enum hpx_take take)
-{
-    return take_of(&first, take);
-}
-
-static void *snapshot_second(enum hpx_take take)
-{
-    return take_of(&second, take);
-}
-
-static bool prepare_second(enum hpx_why why)
-{
-    (void)why;
-    return ++second.prepares > second.prepared_after && !second.never_prepared;
-}
-
-static void taken_second(enum hpx_why why)
-{
-    (void)why;
-    second.taken++;
-}
-
-static uint64_t tail(struct hpx_thread *t)
-{
-    return hpx_ring_peek(&t->ring);
-}
-
-static void gone(struct hpx_thread *t)
-{
-    hpx_ring_fini(&t->ring);
-}
-
-static void stop_first(uint64_t until_ns)
-{
-    (void)until_ns;
-    assert_int_equal(second.stopped, first.stopped + 1); /* in the reverse order */
-    first.stopped++;
-}
-
-static void stop_second(uint64_t until_ns)
-{
-    (void)until_ns;
-    second.stopped++;
-}
 
 static void stop_stream(uint64_t until_ns)
 {
     (void)until_ns;
 }
 
-static void ended_second(void)
-{
-    second.ended++;
-}
-
-static bool control_first(const struct hpx_command *c)
-{
-    first.controls += c->control == HPX_CONTROL_CPU_ON;
-    return c->control == HPX_CONTROL_CPU_ON;
-}
-
-static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
-{
-    (void)total;
-    f->v[0] = rows != NULL ? ((const struct rows *)rows)->n : 77;
-}
-
-static uint64_t own_cpu(const struct hpx_counters *total)
-{
-    (void)total;
-    return 0;
-}
-
-static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
-{
-    (void)r;
-    hpx_lines_add(to, "hprofx: figure: %llu\n", (unsigned long long)f->v[0]);
-}
-
-static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
-{
-    (void)r;
-    hpx_lines_add(to, "hprofx: at the end: %llu\n", (unsigned long long)f->v[0]);
-}
-
-static void choose_second(void *rows, uint16_t flags)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%llu:%x ", (unsigned long long)((struct rows *)rows)->n, flags);
-    strncat(order, text, sizeof order - strlen(order) - 1);
-}
-
-static const struct hpx_section section_first = {.title = title_first, .empty = empty, .destroy = free, .text = text_first};
-static const struct hpx_section section_second = {
-    .title = title_second, .empty = empty, .destroy = free, .choose = choose_second, .text = text_second};
-static const struct hpx_mode mode_first = {.name = "test=first",
-                                           .section = &section_first,
-                                           .wanted = always,
-                                           .configure = configure,
-                                           .gone = gone,
-                                           .snapshot = snapshot_first,
-                                           .listed_by = HPX_COMMAND_CPU_SAMPLES,
-                                           .control = control_first,
-                                           .stop = stop_first,
-                                           .collect = collect,
-                                           .own_cpu = own_cpu,
-                                           .lines = lines,
-                                           .summary = summary};
-static const struct hpx_mode mode_second = {.name = "test=second",
-                                            .section = &section_second,
-                                            .wanted = always,
-                                            .configure = configure,
-                                            .gone = gone,
-                                            .listed_by = HPX_COMMAND_ALLOC_SITES,
-                                            .prepare = prepare_second,
-                                            .tail = tail,
-                                            .taken = taken_second,
-                                            .snapshot = snapshot_second,
-                                            .stop = stop_second,
-                                            .ended = ended_second,
-                                            .collect = collect,
-                                            .own_cpu = own_cpu,
-                                            .lines = lines,
-                                            .summary = summary};
 /* ---- a mode whose section is no snapshot: a forked child, which has nothing but its descriptor, writes it while the writer's thread
  * passes it on, in pieces ---- */
 
@@ -380,8 +100,6 @@ static const struct hpx_mode mode_stream = {.name = "test=stream",
                                             .lines = lines,
                                             .summary = summary};
 static const struct hpx_mode *const streaming[] = {&mode_stream, NULL};
-static const struct hpx_mode *const both[] = {&mode_first, &mode_second, NULL};
-
 /* ---- a table of the second mode, and a ring for events from threads that are nobody's: made beforehand, no state, no START ---- */
 
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *last)
@@ -421,75 +139,6 @@ static void push_as_the_vm(uint64_t weight)
         ev->stamp = weight;
         hpx_ring_commit(&vms.ring, ev, sizeof *ev);
     }
-}
-
-/* ---- a run ---- */
-
-/* false: no memory at the start. */
-static bool begin_with(const struct hpx_mode *const *modes, const char *options)
-{
-    struct hpx_err err = {0};
-    first = second = (struct counting){0};
-    left = 0;
-    ahead = 0;
-    if (hpx_options_parse(&hpx_session.opt, NULL, NULL, options, &err) != 0) {
-        return false;
-    }
-    hpx_session.start = 1;
-    hpx_session_choose(modes);
-    return hpx_session_begin(&host) == 0 && hpx_output_init(&err) == 0 && hpx_output_start(&err) == 0;
-}
-
-static bool begin(const char *options)
-{
-    return begin_with(both, options);
-}
-
-static void pass(void)
-{
-    (void)hpx_aggregator_pass(&hpx_session.aggregator);
-}
-
-static unsigned done;
-
-static void count_done(uint64_t arg)
-{
-    __atomic_fetch_add(&done, (unsigned)arg, __ATOMIC_SEQ_CST);
-}
-
-static const struct hpx_dump_request reset_request = {.done = count_done, .arg = 1};
-static const struct hpx_dump_request keep_request = {.done = count_done, .arg = 1, .keep = true};
-
-static void end(void)
-{
-    hpx_gate_close(&hpx_session.gate);
-    hpx_dump_request_final();
-    for (int i = 0; i < 10; i++) {
-        pass();
-    }
-}
-
-static void wait_and_end(void)
-{
-    end();
-    assert_true(hpx_output_wait(UINT64_C(60000000000)));
-    hpx_session_end();
-}
-
-/* The lines of the modes' tables, in their order: "FIRST 1 SECOND 2 ". */
-static const char *tables(const char *name)
-{
-    static char out[4096];
-    const char *text = content(name), *at = text;
-    out[0] = 0;
-    while (at != NULL && (at = strpbrk(at, "FS")) != NULL) {
-        if ((at == text || at[-1] == '\n') && (!strncmp(at, "FIRST ", 6) || !strncmp(at, "SECOND ", 7))) {
-            strncat(out, at, strcspn(at, "\n"));
-            strcat(out, " ");
-        }
-        at++;
-    }
-    return out;
 }
 
 static void a_dump_has_one_part_a_mode(void **state)
@@ -695,155 +344,6 @@ static void a_session_begins_where_another_one_has_ended(void **state)
     }
 }
 
-static void command(uint8_t tag, enum hpx_control what)
-{
-    static uint32_t serial;
-    const struct hpx_command c = {.tag = tag, .serial = ++serial, .control = what};
-    hpx_peer_command(NULL, &c);
-}
-
-/* Passes until as many commands have begun and their dumps are written. */
-static void pass_until_begun(unsigned n)
-{
-    while (begun < n || hpx_output_behind() > 0) {
-        pass();
-        sched_yield();
-    }
-    assert_int_equal(begun, n);
-}
-
-static void commands_of_a_peer_are_carried_out_in_their_order(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=y"));
-    complaints[0] = 0;
-    begun = 0;
-    first.n = 4;
-    command(HPX_COMMAND_CPU_SAMPLES, HPX_CONTROL_NONE);
-    command(HPX_COMMAND_CONTROL, HPX_CONTROL_CPU_ON);
-    command(HPX_COMMAND_ALLOC_SITES, HPX_CONTROL_NONE);
-    pass();
-    assert_int_equal(begun, 1); /* the first dump is not written: what is behind it waits */
-    assert_int_equal(first.controls, 0);
-    pass_until_begun(3);
-    assert_int_equal(first.controls, 1);
-    wait_and_end();
-    assert_string_equal(tables("x.txt"), "FIRST 4 SECOND 0 FIRST 4 SECOND 0 "); /* the answers have one section each, and reset nothing */
-    assert_string_equal(complaints, "");
-    assert_string_equal(content("said"), "Dumping the first ... the second ... done.\nhprofx: at the end: 4\nhprofx: at the end: 0\n");
-}
-
-static void list_sites(uint16_t flags)
-{
-    static uint32_t serial = 500;
-    const struct hpx_command c = {.tag = HPX_COMMAND_ALLOC_SITES, .serial = ++serial, .flags = flags};
-    hpx_peer_command(NULL, &c);
-}
-
-static void a_command_for_one_modes_section_dumps_that_alone(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    complaints[0] = order[0] = 0;
-    begun = 0;
-    first.n = 1;
-    second.n = 2;
-    list_sites(0);
-    command(HPX_COMMAND_HEAP_SUMMARY, HPX_CONTROL_NONE);
-    command(HPX_COMMAND_CPU_SAMPLES, HPX_CONTROL_NONE);
-    pass_until_begun(3);
-    wait_and_end();
-    assert_int_equal(second.prepares, 2);                                       /* the phase of a mode that nobody asked for does not run */
-    assert_string_equal(tables("x.txt"), "SECOND 2 FIRST 1 FIRST 1 SECOND 2 "); /* a HEAP SUMMARY writes nothing in text */
-    assert_string_equal(order, "2:100 ");                                       /* but is asked for; flags of 0 ask for nothing */
-    assert_string_equal(complaints, "");
-}
-
-static void flags_of_a_listing_reach_its_section(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    order[0] = 0;
-    begun = 0;
-    for (uint16_t flags = 1; flags < 4; flags++) {
-        second.n = 10u * flags;
-        list_sites(flags);
-        pass_until_begun(flags);
-        while (strlen(order) < strlen("10:1 ") * flags) {
-            pass();
-        }
-    }
-    wait_and_end();
-    assert_string_equal(order, "10:1 20:2 30:3 "); /* and none at the end */
-}
-
-static void a_listing_with_a_collection_collects_first(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    complaints[0] = order[0] = 0;
-    begun = 0;
-    second.n = 3;
-    list_sites(HPX_SITES_COLLECT | HPX_SITES_BY_ALLOCATED);
-    pass_until_begun(1); /* the collection is no command of the peer's */
-    wait_and_end();
-    assert_string_equal(order, "gc 3:6 ");
-    assert_string_equal(complaints, "");
-    assert_string_equal(tables("x.txt"), "SECOND 3 FIRST 0 SECOND 3 ");
-}
-
-static void a_collection_without_memory_is_said_and_the_listing_comes(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    complaints[0] = order[0] = 0;
-    begun = 0;
-    list_sites(HPX_SITES_COLLECT);
-    memory_fail(1, 1); /* of its message */
-    pass_until_begun(1);
-    memory_allow();
-    wait_and_end();
-    assert_string_equal(order, "0:4 ");
-    assert_non_null(strstr(complaints, "ignored: no memory\n"));
-}
-
-static void what_cannot_be_carried_out_is_answered_by_a_line(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    complaints[0] = 0;
-    begun = 0;
-    command(HPX_COMMAND_CONTROL, HPX_CONTROL_CPU_OFF);
-    command(HPX_COMMAND_CONTROL, HPX_CONTROL_CLEAR_SITES);
-    command(HPX_COMMAND_DUMP_HEAP, HPX_CONTROL_NONE);
-    command(HPX_COMMAND_EXIT, HPX_CONTROL_NONE);
-    command(HPX_COMMAND_FORCE_GC, HPX_CONTROL_NONE);
-    command(HPX_COMMAND_FORCE_GC, HPX_CONTROL_NONE); /* left out at once */
-    pass_until_begun(6);
-    assert_non_null(strstr(complaints, "ignored: another one is pending\n"));
-    assert_non_null(strstr(complaints, "ignored: cpu=samples is not active\n"));
-    assert_non_null(strstr(complaints, "ignored: heap=sites is not active\n"));
-    assert_non_null(strstr(complaints, "ignored: heap= is not active\n"));
-    assert_non_null(strstr(complaints, "ignored: it needs the option allow-exit=y\n"));
-    wait_and_end();
-}
-
-/* A command that has not begun at the end is dropped; its message, too. */
-static void commands_that_wait_at_the_end_are_dropped(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    second.never_prepared = true;
-    begun = 0;
-    command(HPX_COMMAND_ALLOC_SITES, HPX_CONTROL_NONE);
-    command(HPX_COMMAND_CPU_SAMPLES, HPX_CONTROL_NONE);
-    pass();
-    pass();
-    wait_and_end();
-    assert_int_equal(begun, 1);
-    assert_string_equal(tables("x.txt"), "SECOND 0 FIRST 0 SECOND 0 ");
-}
-
 static void a_section_may_stream_from_a_forked_child(void **state)
 {
     struct stat st;
@@ -905,6 +405,69 @@ static void no_memory_at_each_step_loses_nothing_in_silence(void **state)
     }
 }
 
+/* Sent to the phase's last pass, events are in the dump: one more pass reads them. */
+static void a_phase_is_followed_by_one_more_pass(void **state)
+{
+    static struct hpx_mode only;
+    static const struct hpx_mode *const modes[] = {&only, NULL};
+    (void)state;
+    only = mode_second;
+    only.tail = NULL;
+    only.taken = NULL;
+    only.stop = stop_stream;
+    assert_true(begin_with(modes, "cpu=samples,file=x.txt,verbose=n"));
+    assert_true(hpx_dump_request(&reset_request));
+    pass();
+    assert_int_equal(second.prepares, 1);
+    second.n = 5;
+    pass();
+    wait_and_end();
+    assert_string_equal(tables("x.txt"), "SECOND 5 SECOND 0 ");
+}
+
+/* From then on the modes prepare for the last dump, in which a request would find half of that. */
+static void a_request_is_not_served_behind_a_closed_gate(void **state)
+{
+    (void)state;
+    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
+    done = 0;
+    first.n = 7;
+    assert_true(hpx_dump_request(&keep_request));
+    pass();
+    hpx_gate_close(&hpx_session.gate);
+    assert_true(hpx_dump_await_served(0));
+    for (int i = 0; i < 5; i++) {
+        pass();
+    }
+    assert_int_equal(second.taken > 0, 1);
+    assert_int_equal(done, 0);
+    first.n = 8;
+    wait_and_end();
+    assert_string_equal(tables("x.txt"), "FIRST 8 SECOND 0 FIRST 8 SECOND 0 ");
+    assert_int_equal(done, 1);
+}
+
+static void a_session_that_did_not_begin_ends(void **state)
+{
+    (void)state;
+    for (uint64_t k = 1;; k++) {
+        memory_fail(k, k);
+        bool begun_whole = begin("cpu=samples,file=x.txt,verbose=n");
+        uint64_t calls = memory_calls();
+        memory_allow();
+        if (begun_whole) {
+            wait_and_end();
+        } else {
+            hpx_session_end();
+        }
+        (void)unlink("x.txt.part");
+        (void)unlink("x.txt.journal.part");
+        if (calls < k) {
+            break;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -912,6 +475,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_phase_takes_several_passes_and_rows_are_taken_behind_one_more, setup, teardown),
         cmocka_unit_test_setup_teardown(events_of_the_vms_own_threads_come_by_a_ring_made_beforehand, setup, teardown),
         cmocka_unit_test_setup_teardown(a_phase_that_never_ends_is_given_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_phase_is_followed_by_one_more_pass, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_is_not_served_behind_a_closed_gate, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_session_that_did_not_begin_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_during_a_request_has_a_dump_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_during_a_request_serves_it_first, setup, teardown),
         cmocka_unit_test_setup_teardown(without_doe_the_end_has_no_dump, setup, teardown),
@@ -919,13 +485,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(journals_have_what_is_counted_since_the_last_one, setup, teardown),
         cmocka_unit_test_setup_teardown(split_gives_each_request_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_session_begins_where_another_one_has_ended, setup, teardown),
-        cmocka_unit_test_setup_teardown(commands_of_a_peer_are_carried_out_in_their_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_command_for_one_modes_section_dumps_that_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(flags_of_a_listing_reach_its_section, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_listing_with_a_collection_collects_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_collection_without_memory_is_said_and_the_listing_comes, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_cannot_be_carried_out_is_answered_by_a_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(commands_that_wait_at_the_end_are_dropped, setup, teardown),
         cmocka_unit_test_setup_teardown(a_section_may_stream_from_a_forked_child, setup, teardown),
         cmocka_unit_test_setup_teardown(no_memory_at_each_step_loses_nothing_in_silence, setup, teardown),
     };
