@@ -15,15 +15,15 @@
  *
  * Order. `fold` names the state; a change of it alone is one store. What needs more is done like this:
  *   push:   fold = BUSY; records, tail; at, method, entered; fold = the new state
- *   fold:   entered (not looked at in the states NONE and LEAF); fold
- * All are release stores, peek's loads acquire; it takes at, fold, method, entered, fold, at, and is content when both pairs are equal and
+ *   fold:   entered (no reader uses it in the states NONE and LEAF); fold
+ * All are release stores, peek's loads acquire; peek reads at, fold, method, entered, fold, at, and succeeds if both pairs are equal and
  * not BUSY. Between two pushes fold takes no value twice (calls only grow; a push that found no
  * room puts the value back and has changed nothing); `at` grows with each push; so equal pairs are one state, and
  * what was read between them is of that state: a later method or entered would have shown a later fold or at.
  * On the producer's side these are plain stores on x86.
  *
- * A handler of the owner that wants to push must find hpx_calls_in_push() false: the calls' fast path does not set hpx_thread.busy. What is
- * pending is not the handler's to change. A record that says nothing of calls may lie behind `at`: the ring has the same calls with and
+ * A handler of the owner that wants to push must find hpx_calls_in_push() false: the calls' fast path does not set hpx_thread.busy. The
+ * handler must not change the pending events. A record that says nothing of calls may lie behind `at`: the ring has the same calls with and
  * without it. A tick (hpx_calls_tick_sig()) names the pending method, before its ENTER or LEAF is in the ring: that is the next record of
  * calls, since between two pushes the pending method does not change. So the handler moves `at` behind the tick: a dump that takes a
  * pending call has read the ticks in it. The owner stands still meanwhile. A peek between the tick's tail and its `at` finds the state of

@@ -193,9 +193,9 @@ static void measure(struct hpx_call_drainers *s)
     hpx_aggregator_each(s->main, renew_mark, NULL);
 }
 
-/* A SWITCH may be in a drainer's ring, committed before one that the main table makes wait. So its patience and its admissions
- * (call_switch.c) go by passes that each drainer has passed by, too: two ends of a pass there, behind the one before here. Known before the
- * next pass looks for new threads: what came back with them is then among them. */
+/* The main table may delay a SWITCH although its predecessor is still in a drainer's ring. So call_switch.c counts a pass only after every
+ * drainer has ended two passes since the main aggregator's last one. Set before the next pass looks for new threads, so that it covers the
+ * threads that drainers gave back. */
 static void hold(struct hpx_call_drainers *s)
 {
     bool passed = s->table->hold, waits = false;

@@ -10,7 +10,7 @@
 #include "threads.h"
 #include "vm_mode.h"
 
-/* Adds the capability if the VM has it. At load. */
+/* Adds the capability if the VM offers it. At load. */
 void hpx_virtual_init(jvmtiEnv *jvmti);
 /* Enables or disables the events. VMInit; VMDeath. */
 void hpx_virtual_enable(jvmtiEnv *jvmti, bool on);

@@ -29,7 +29,7 @@ struct hpx_options {
     enum hpx_sites_how sites;
     uint64_t sample_bytes; /* allocated bytes between two samples of sites=sampled, and of what lives with sites=counts, 1 to
                               HPX_OPT_MAX_SAMPLE */
-    bool live, gc;         /* sites: what lives is told; the garbage is collected before a dump */
+    bool live, gc;         /* heap=sites: counts live objects; collects garbage before a dump */
     bool monitor;
     bool binary;     /* format=b */
     uint32_t idsize; /* bytes of an identifier in format=b: 4 or 8 */

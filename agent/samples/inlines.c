@@ -17,7 +17,7 @@ struct node {
 };
 
 struct place {
-    uint32_t offset; /* the chain holds up to this offset, from behind the place before */
+    uint32_t offset; /* last offset of the chain; it begins after the previous place */
     uint32_t node;
 };
 

@@ -486,7 +486,7 @@ void hpx_stack_thread_stop(uint64_t ns)
 {
     pthread_mutex_lock(&list.starting);
     bool started = list.state == STARTED;
-    list.state = REFUSED; /* stays so */
+    list.state = REFUSED; /* for good */
     pthread_mutex_unlock(&list.starting);
     if (!started) {
         return;

@@ -28,7 +28,7 @@ static struct hpx_msg *final_msg; /* made at load: asking for the end needs no m
 struct msg_request {
     struct hpx_msg m;
     struct hpx_dump_request request;
-    bool journal; /* a table for the journal instead: the one of them is static */
+    bool journal; /* a table for the journal instead; the only such request is static */
 };
 static struct msg_request journal_request = {.journal = true};
 
@@ -193,8 +193,8 @@ static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request 
 }
 
 /* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_DUMP_JOURNAL_NS. At most a quarter
- * of a core: what a table has cost the aggregator passes three times over before the next one. By CPU time, as waiting for a core or for a
- * drainer's end is no cost. */
+ * of a core: the next table is due after three times the aggregator's CPU time for the last one. CPU time, because waiting for a core or a
+ * drainer costs nothing. */
 static void set_journal_due(void)
 {
     uint64_t rest = hpx_clock_mono() + JOURNAL_RESTS * (hpx_clock_thread_cpu() - dump.journal_since);

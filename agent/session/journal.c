@@ -30,8 +30,8 @@ static struct {
     atomic_bool anew; /* relaxed: the table itself comes by the lane */
 } journal;
 
-/* Relaxed: hpx_journal_forget() reads copies. -1: none. held: of the one that has the name still while the next one is begun: another run
- * would take a file without a lock for a dead run's. Apart from the names, which then need no bytes in the library. */
+/* Relaxed: hpx_journal_forget() reads copies. -1: none. held_fd: the journal that keeps its name and lock while its successor is written;
+ * without the lock another run would take it for the file of a killed run. Not in `journal`, which stays in .bss that way. */
 static _Atomic int journal_fd = -1, held_fd = -1;
 
 /* 0: no file has this name, or it is our file; else why we cannot use it: EEXIST: another run's file, or not a regular one. */

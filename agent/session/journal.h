@@ -2,9 +2,9 @@
 /* journal.h: NAME.journal.part, the file beside the output from which hprofx-read --recover rebuilds NAME after a kill.
  *
  * Self-contained and append-only: header, threads, then a table of the new counts every HPX_DUMP_JOURNAL_NS or later. The tables add up
- * to everything the program did, whatever requested dumps have reset; so every prefix that ends with a whole record is a valid file.
- * When the journal grows too long, a new one with one table of everything is written to NAME.journal.new.part and renamed. The journal
- * is removed at a clean end, and kept if the output could not be written.
+ * to all samples and calls, whatever requested dumps have reset; allocation sites are not in it. So every prefix that ends with a whole
+ * record is a valid file. When the journal grows too long, a new one with one table of everything is written to NAME.journal.new.part and
+ * renamed. The journal is removed at a clean end, and kept if the output could not be written.
  *
  * Called by the writer's thread unless stated otherwise. Only regular files have a journal. A failure prints one line; profiling
  * continues without a journal. */
