@@ -115,10 +115,9 @@ static inline __attribute__((always_inline)) void native(JNIEnv *env, enum hpx_e
 }
 
 /* A downcall: in the state Java, where a thread cannot be stopped, so without slow(): Java calls the native for it. 0: done. */
-static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind, int32_t method, bool timed)
+static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind, int64_t method, bool timed)
 {
-    /* Has the function begin with its frame: on JDK 28 the VM finds the way from C to the caller by that alone, when a sampler asks. */
-    __asm__ volatile("" : : "r"(__builtin_frame_address(0)));
+    hpx_downcall_frame();
     if (hpx_likely(probe(kind, (uint32_t)method, timed))) {
         return 0;
     }
@@ -141,11 +140,11 @@ static inline __attribute__((always_inline)) int32_t down(enum hpx_ev_kind kind,
         (void)tracker;                                                                                                                     \
         native(env, kind, method, false);                                                                                                  \
     }                                                                                                                                      \
-    static int32_t down_##name(int32_t method)                                                                                             \
+    static int32_t down_##name(int64_t method)                                                                                             \
     {                                                                                                                                      \
         return down(kind, method, true);                                                                                                   \
     }                                                                                                                                      \
-    static int32_t down_##name##_untimed(int32_t method)                                                                                   \
+    static int32_t down_##name##_untimed(int64_t method)                                                                                   \
     {                                                                                                                                      \
         return down(kind, method, false);                                                                                                  \
     }

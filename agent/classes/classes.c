@@ -25,7 +25,7 @@ static struct {
     uint32_t n;
 } users;
 
-static hpx_classes_note call_note; /* constant from VMInit on */
+static hpx_classes_note call_note; /* constant from VMStart on */
 static struct hpx_gate hook;       /* open from VMStart on */
 static jclass tracker;             /* set in VMStart, used in VMInit */
 static atomic_bool rewritten;      /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
@@ -287,13 +287,10 @@ static void retransform(jvmtiEnv *jvmti, const jclass *batch, jint n)
     }
 }
 
-void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint n = 0, in_batch = 0;
     jclass *all = NULL, batch[BATCH];
-    if (atomic_exchange_explicit(&rewritten, true, memory_order_relaxed)) {
-        return;
-    }
     if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
         hpx_warn("%s: cannot list the classes loaded so far; nothing is counted in them; raise the memory limit of the VM",
                  hpx_session_modes());
@@ -317,6 +314,14 @@ void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->DeleteLocalRef(env, all[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+}
+
+void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (!atomic_exchange_explicit(&rewritten, true, memory_order_relaxed)) {
+        retransform_loaded(jvmti, env);
+        hpx_downcall_link(jvmti, env);
+    }
 }
 
 void hpx_classes_figures(struct hpx_classes_figures *f)
@@ -355,7 +360,8 @@ static void define_downcalls(JNIEnv *env)
             all.enter |= t->enter; /* at most one user sets a target */
             all.exit |= t->exit;
             all.thrown |= t->thrown;
-            all.alloc |= t->alloc;
+            all.alloc |= call_note == NULL ? t->alloc : 0; /* a note may wait, which a downcall must not */
+            all.array |= call_note == NULL ? t->array : 0;
         }
     }
     if (all.enter != 0 || all.alloc != 0) {

@@ -19,7 +19,7 @@
 static _Atomic(jclass) class_ref;         /* release: define; acquire: hpx_downcall_class() */
 static _Atomic(const char *) reason = ""; /* release: define, link; acquire: hpx_downcall_reason() */
 
-static int32_t answer(int32_t x)
+static int32_t answer(int64_t x)
 {
     return (int32_t)(3u * (uint32_t)x + 1);
 }
@@ -76,13 +76,17 @@ static bool read_unnamed(JNIEnv *env, jclass down)
 static bool reaches_natives(JNIEnv *env, jclass down, const struct hpx_tracker_targets *targets)
 {
     const struct {
-        const char *name;
+        const char *name, *type;
         uint64_t target;
-    } probes[] = {{"enter", targets->enter}, {"exit", targets->exit}, {"thrown", targets->thrown}, {"alloc", targets->alloc}};
+    } probes[] = {{"enter", "(I)V", targets->enter},
+                  {"exit", "(I)V", targets->exit},
+                  {"thrown", "(I)V", targets->thrown},
+                  {"alloc", "(I)V", targets->alloc},
+                  {"array", "(II)V", targets->array}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(probes); i++) {
-        jmethodID m = probes[i].target != 0 ? (*env)->GetStaticMethodID(env, down, probes[i].name, "(I)V") : NULL;
+        jmethodID m = probes[i].target != 0 ? (*env)->GetStaticMethodID(env, down, probes[i].name, probes[i].type) : NULL;
         if (m != NULL) {
-            (*env)->CallStaticVoidMethod(env, down, m, (jint)1);
+            (*env)->CallStaticVoidMethod(env, down, m, (jint)1, (jint)1);
         }
         if (failed(env)) {
             return false;
@@ -129,7 +133,7 @@ static bool offered(JNIEnv *env)
     return is != NULL && (*env)->CallStaticBooleanMethod(env, support, is) && !failed(env);
 }
 
-/* The type (JI)I: address of the function, argument. */
+/* The type (JJ)I: address of the function, argument. */
 static jobject method_type(JNIEnv *env)
 {
     jclass type = (*env)->FindClass(env, TYPE), whole = type != NULL ? (*env)->FindClass(env, "java/lang/Integer") : NULL;
@@ -142,7 +146,7 @@ static jobject method_type(JNIEnv *env)
         return NULL;
     }
     jobject int_type = (*env)->GetStaticObjectField(env, whole, i), long_type = (*env)->GetStaticObjectField(env, longer, l);
-    jobjectArray more = unless_failed(env, (*env)->NewObjectArray(env, 1, any, int_type));
+    jobjectArray more = unless_failed(env, (*env)->NewObjectArray(env, 1, any, long_type));
     return more != NULL ? unless_failed(env, (*env)->CallStaticObjectMethod(env, type, of, int_type, long_type, more)) : NULL;
 }
 

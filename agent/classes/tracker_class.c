@@ -191,30 +191,92 @@ size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX])
     return f.n;
 }
 
-static void probe(struct file *f, unsigned name, unsigned target, unsigned entry, unsigned link, unsigned native)
+/* Constants of a probe that calls `target`, and of what all such probes use. */
+struct probe {
+    unsigned name, target, native, entry, link;
+};
+
+static void probe(struct file *f, const struct probe *p)
 {
     const uint8_t code[] = {
-        0xb2, HI(entry),  LO(entry),              /*  0 getstatic */
-        0xc6, 0,          16,                     /*  3 ifnull 19 */
-        0x14, HI(target), LO(target),             /*  6 ldc2_w */
-        0x1a, 0xb2,       HI(entry),  LO(entry),  /*  9 iload_0; getstatic */
-        0xb8, HI(link),   LO(link),               /* 13 invokestatic */
-        0x99, 0,          7,                      /* 16 ifeq 23 */
-        0x1a, 0xb8,       HI(native), LO(native), /* 19 iload_0; invokestatic */
-        0xb1                                      /* 23 return */
+        0xb2,
+        HI(p->entry),
+        LO(p->entry), /*  0 getstatic */
+        0xc6,
+        0,
+        17, /*  3 ifnull 20 */
+        0x14,
+        HI(p->target),
+        LO(p->target), /*  6 ldc2_w */
+        0x1a,
+        0x85, /*  9 iload_0; i2l */
+        0xb2,
+        HI(p->entry),
+        LO(p->entry), /* 11 getstatic */
+        0xb8,
+        HI(p->link),
+        LO(p->link), /* 14 invokestatic */
+        0x99,
+        0,
+        7, /* 17 ifeq 24 */
+        0x1a,
+        0xb8,
+        HI(p->native),
+        LO(p->native), /* 20 iload_0; invokestatic */
+        0xb1           /* 24 return */
     };
-    method(f, ACC_PUBLIC | ACC_STATIC, name, f->int_void, 4, 1, code, sizeof code);
+    method(f, ACC_PUBLIC | ACC_STATIC, p->name, f->int_void, 5, 1, code, sizeof code);
+}
+
+/* Passes (long)length << 32 | site. */
+static void array_probe(struct file *f, const struct probe *p, unsigned type)
+{
+    const uint8_t code[] = {
+        0xb2,
+        HI(p->entry),
+        LO(p->entry), /*  0 getstatic */
+        0xc6,
+        0,
+        23, /*  3 ifnull 26 */
+        0x14,
+        HI(p->target),
+        LO(p->target), /*  6 ldc2_w */
+        0x1a,
+        0x85,
+        0x10,
+        32, /*  9 iload_0; i2l; bipush 32 */
+        0x79,
+        0x1b,
+        0x85,
+        0x81, /* 13 lshl; iload_1; i2l; lor */
+        0xb2,
+        HI(p->entry),
+        LO(p->entry), /* 17 getstatic */
+        0xb8,
+        HI(p->link),
+        LO(p->link), /* 20 invokestatic */
+        0x99,
+        0,
+        8, /* 23 ifeq 31 */
+        0x1a,
+        0x1b, /* 26 iload_0; iload_1 */
+        0xb8,
+        HI(p->native),
+        LO(p->native), /* 28 invokestatic */
+        0xb1           /* 31 return */
+    };
+    method(f, ACC_PUBLIC | ACC_STATIC, p->name, type, 6, 2, code, sizeof code);
 }
 
 static void test(struct file *f, unsigned name, unsigned type, unsigned target, unsigned link)
 {
     const uint8_t code[] = {
         0x14, HI(target), LO(target), /* ldc2_w */
-        0x1a, 0x2b,                   /* iload_0; aload_1 */
+        0x1a, 0x85,       0x2b,       /* iload_0; i2l; aload_1 */
         0xb8, HI(link),   LO(link),   /* invokestatic */
         0xac                          /* ireturn */
     };
-    method(f, ACC_STATIC, name, type, 4, 2, code, sizeof code);
+    method(f, ACC_STATIC, name, type, 5, 2, code, sizeof code);
 }
 
 struct forward {
@@ -222,7 +284,7 @@ struct forward {
     bool object, id; /* parameters: an object if `object`, else an int; then an int if `id` */
 };
 
-/* A probe that no downcall can do: passes its arguments on to the native. */
+/* A probe without a target: passes its arguments on to the native. */
 static void forward(struct file *f, const struct forward *w)
 {
     const uint8_t code[] = {
@@ -249,23 +311,23 @@ size_t hpx_tracker_class_downcalls(uint8_t to[static HPX_TRACKER_CLASS_MAX], con
 {
     struct file f;
     begin(&f, to, HPX_TRACKER_DOWN);
-    const uint64_t targets_of[] = {targets->enter, targets->exit, targets->thrown, targets->alloc};
-    const unsigned names[] = {utf8(&f, "enter"), utf8(&f, "exit"), utf8(&f, "thrown"), utf8(&f, "alloc")};
+    const uint64_t targets_of[] = {targets->enter, targets->exit, targets->thrown, targets->alloc, targets->array};
+    const unsigned names[] = {utf8(&f, "enter"), utf8(&f, "exit"), utf8(&f, "thrown"), utf8(&f, "alloc"), utf8(&f, "array")};
+    const unsigned ints_void = utf8(&f, "(II)V"), types[] = {f.int_void, f.int_void, f.int_void, f.int_void, ints_void};
     unsigned object = class_of(&f, "java/lang/Object"), natives = class_of(&f, HPROFX_BCI_TRACKER);
     unsigned handle = class_of(&f, "java/lang/invoke/MethodHandle");
     unsigned entry_name = utf8(&f, HPX_TRACKER_ENTRY), entry_type = utf8(&f, "Ljava/lang/Object;");
     unsigned entry = member(&f, FIELD, f.self, entry_name, entry_type);
     unsigned stable = utf8(&f, "Ljdk/internal/vm/annotation/Stable;");
-    unsigned link_name = utf8(&f, "linkToNative"), link = member(&f, METHOD, handle, link_name, utf8(&f, "(JILjava/lang/Object;)I"));
+    unsigned link_name = utf8(&f, "linkToNative"), link = member(&f, METHOD, handle, link_name, utf8(&f, "(JJLjava/lang/Object;)I"));
     unsigned test_name = utf8(&f, HPX_TRACKER_TEST), test_type = utf8(&f, "(ILjava/lang/Object;)I"), test_target = wide(&f, targets->test);
     unsigned run = utf8(&f, HPX_TRACKER_CALIBRATE), target[HPX_ARRAY_LEN(names)], native[HPX_ARRAY_LEN(names)], own[HPX_ARRAY_LEN(names)];
     for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
         target[i] = wide(&f, targets_of[i]);
-        native[i] = member(&f, METHOD, natives, names[i], f.int_void);
-        own[i] = member(&f, METHOD, f.self, names[i], f.int_void);
+        native[i] = member(&f, METHOD, natives, names[i], types[i]);
+        own[i] = member(&f, METHOD, f.self, names[i], types[i]);
     }
-    struct forward forwards[] = {{utf8(&f, "array"), utf8(&f, "(II)V"), 0, false, true},
-                                 {utf8(&f, "multi"), utf8(&f, "(Ljava/lang/Object;I)V"), 0, true, true},
+    struct forward forwards[] = {{utf8(&f, "multi"), utf8(&f, "(Ljava/lang/Object;I)V"), 0, true, true},
                                  {utf8(&f, "object"), utf8(&f, "(Ljava/lang/Object;)V"), 0, true, false}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(forwards); i++) {
         forwards[i].native = member(&f, METHOD, natives, forwards[i].name, forwards[i].type);
@@ -275,7 +337,14 @@ size_t hpx_tracker_class_downcalls(uint8_t to[static HPX_TRACKER_CLASS_MAX], con
     entry_field(&f, entry_name, entry_type, stable);
     u2(&f, (unsigned)(HPX_ARRAY_LEN(names) + HPX_ARRAY_LEN(forwards)) + 2);
     for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
-        probe(&f, names[i], target[i], entry, link, native[i]);
+        const struct probe p = {names[i], target[i], native[i], entry, link};
+        if (targets_of[i] == 0) {
+            forward(&f, &(struct forward){names[i], types[i], native[i], false, types[i] == ints_void});
+        } else if (types[i] == ints_void) {
+            array_probe(&f, &p, ints_void);
+        } else {
+            probe(&f, &p);
+        }
     }
     for (size_t i = 0; i < HPX_ARRAY_LEN(forwards); i++) {
         forward(&f, &forwards[i]);

@@ -17,10 +17,11 @@
 #define HPX_TRACKER_TEST      "test"
 #define HPX_TRACKER_CALIBRATE "calibrate"
 
-/* Addresses of C functions int32_t (*)(int32_t) that return 0 if done, else the native must do the work. Address 0: no probe of that name
- * is called. */
+/* Addresses of C functions int32_t (*)(int64_t) that return 0 if done, else the native must do the work. Address 0: the probe of that name
+ * always calls the native. */
 struct hpx_tracker_targets {
     uint64_t enter, exit, thrown, alloc;
+    uint64_t array; /* its argument: length << 32 | site */
     uint64_t test;
 };
 
@@ -37,9 +38,9 @@ size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
  *     public static void enter(int m) {
  *         if (entry == null || MethodHandle.linkToNative(targets.enter, m, entry) != 0) { hprofx.Tracker.enter(m); }
  *     }
- *     ... exit, thrown, alloc
- *     public static void array(int length, int site) { hprofx.Tracker.array(length, site); }
- *     ... multi, object
+ *     ... exit, thrown, alloc, and array, with (long)length << 32 | site
+ *     public static void multi(Object array, int site) { hprofx.Tracker.multi(array, site); }
+ *     ... object
  *     static int test(int m, Object entry) { return MethodHandle.linkToNative(targets.test, m, entry); }
  *     static void calibrate(int n)
  * } */

@@ -3,6 +3,7 @@
 #include "counting.h"
 #include "allocation.h"
 #include "classes.h"
+#include "downcall.h"
 #include "site_thread.h"
 #include "sites.h"
 #include "threads.h"
@@ -153,10 +154,18 @@ static void JNICALL probe_array(JNIEnv *env, jclass tracker, jint length, jint i
     }
 }
 
-/* Critical downcall, in the thread state Java: it must not wait, so it never takes the slow path. 0: done; 1: Java calls the native. */
-static int32_t down_alloc(int32_t id)
+/* Critical downcalls, in the thread state Java: they must not wait, so they never take the slow path. 0: done; 1: Java calls the native. */
+static int32_t down_alloc(int64_t id)
 {
-    return try_count((uint32_t)id, 0) ? 0 : 1;
+    hpx_downcall_frame();
+    return !try_count((uint32_t)id, 0) && hpx_gate_own_is_open(&counting);
+}
+
+static int32_t down_array(int64_t length_and_id)
+{
+    uint32_t id = (uint32_t)length_and_id;
+    hpx_downcall_frame();
+    return !try_count(id, array_bytes(type_of(id), (uint32_t)(length_and_id >> 32))) && hpx_gate_own_is_open(&counting);
 }
 
 /* All arrays of one dimension have the same length, so the first array of every dimension stands for all. */
@@ -438,5 +447,6 @@ void hpx_counting_use(void)
     static struct hpx_class_user user = {
         .probes = HPROFX_BCI_SITES, .site = note_site, .natives = natives, .nnatives = 3, .targets = &targets};
     targets.alloc = (uint64_t)(uintptr_t)down_alloc;
+    targets.array = (uint64_t)(uintptr_t)down_array;
     hpx_classes_use(&user);
 }

@@ -3,6 +3,7 @@
 #include "sites.h"
 #include "classes.h"
 #include "counting.h"
+#include "downcall.h"
 #include "hprof_sites.h"
 #include "log.h"
 #include "peer.h"
@@ -253,6 +254,10 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
     if (hpx_classes_get_note() == NULL) { /* else cpu=times reports them */
         struct hpx_classes_figures made;
+        if (hpx_sites_counts()) {
+            const char *why = hpx_downcall_reason();
+            hpx_lines_add(to, "hprofx: probes: %s%s\n", why == NULL ? "critical downcalls" : "JNI natives: ", why == NULL ? "" : why);
+        }
         hpx_classes_figures(&made);
         hpx_classes_left_lines(to, &made);
     }
