@@ -280,7 +280,8 @@ static bool site_of(struct hpx_sites *s, struct hpx_site_id *id, uint32_t *numbe
 {
     const struct hpx_site_class *c = class_of(s, id->klass);
     struct hpx_raw *raw = hpx_traces_at(&s->m->traces, id->raw - 1);
-    if (id->row && raw->settled) {
+    const struct hpx_site_sum *known = id->row ? hpx_vec_at(&s->sites, id->row - 1) : NULL;
+    if (known && raw->settled && known->symbolized == raw->symbolized) { /* another id may have moved the raw trace */
         *number = id->row - 1;
         return true;
     }

@@ -187,6 +187,16 @@ def virtual_threads_count_as_any(t):
     t.equal(_places(prof, 'SitesVirtual', lines=False)['SitesVirtual.items', 'SitesVirtual$Item', 0][0], 20000, 'objects')
 
 
+# The property names the linker that the JDK has; whoever sets it gets no other from us.
+@test(level='quick', collectors='any', needs=('jit',), params=('', '-Djdk.internal.foreign.CABI=SYS_V', '-XX:TieredStopAtLevel=1', '-Xcheck:jni'),
+      quick_params=('', '-Djdk.internal.foreign.CABI=SYS_V'))
+def probes_are_downcalls_where_the_jdk_has_them(t, jvm):
+    run, prof = t.profile('SitesCounts', 2000, opts=COUNTS, native=True, jvm=[jvm] if jvm else [])
+    _as_said(t, run, prof)
+    why = 'this JDK has none' if t.jdk.version < 22 else 'jdk.internal.foreign.CABI is set' if 'CABI' in jvm else None
+    t.equal(prof.report['probes'], 'JNI natives: ' + why if why else 'critical downcalls', 'probes')
+
+
 # ---- with cpu=times
 
 

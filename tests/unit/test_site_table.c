@@ -94,6 +94,22 @@ static void a_name_that_comes_late_moves_the_row(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
+/* Ids of one raw trace: the first of them moves it, and the others follow. */
+static void a_name_that_comes_late_moves_the_rows_of_all_ids(void **state)
+{
+    (void)state;
+    begin(&no_lines, 512, true);
+    fx_class(&f, 1, 8, 1, "", 0);
+    object_class(1, 0, "Lq/O;");
+    define(&f.t, id_of(0), 1, 16, 16, FX_STACK({8, 1}));
+    define(&f.t, id_of(1), 1, 24, 24, FX_STACK({8, 1}));
+    hpx_site_snapshot_destroy(take(1));
+    fx_answer(&f, 0, NULL, 0, FX_TEXT("Lp/C;\0C.java\0a\0()V"));
+    for (int i = 0; i < 2; i++) {
+        hpx_site_snapshot_destroy(take(1));
+    }
+}
+
 static void a_stack_may_be_empty(void **state)
 {
     (void)state;
@@ -285,6 +301,7 @@ int main(void)
         SITE_TEST(an_id_may_be_counted_before_its_definition_comes),
         SITE_TEST(stacks_that_print_alike_are_one_row),
         SITE_TEST(a_name_that_comes_late_moves_the_row),
+        SITE_TEST(a_name_that_comes_late_moves_the_rows_of_all_ids),
         SITE_TEST(a_stack_may_be_empty),
         SITE_TEST(what_lives_is_what_was_allocated_less_what_was_freed),
         SITE_TEST(what_lives_is_never_below_0),
