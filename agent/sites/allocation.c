@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* allocation.c: from an allocation to a record, a site and a tag. Contract: allocation.h. */
 #include "allocation.h"
+#include "downcall.h"
 #include "gate.h"
 #include "hash.h"
 #include "site_table.h"
@@ -14,9 +15,12 @@ struct hpx_site_thread hpx_site_nobody;
 
 #define MOST_DIMENSIONS 255u
 
+#define RELEASE_VIRTUAL 21 /* the first with virtual threads */
+
+static bool by_reference;     /* see self_reference(); constant from VMInit on */
 static jmethodID object_init; /* java.lang.Object.<init>, which calls the probe of objects; constant from VMInit on */
-static jmethodID
-    object_clone;     /* java.lang.Object.clone(): from 20 on its objects lose their tags with the identity hash that the VM copies over */
+/* java.lang.Object.clone(): from JDK 20 on its objects lose their tags, because the VM copies the original's identity hash. */
+static jmethodID object_clone;
 static jclass arrays; /* Object[]; constant from VMInit on */
 
 /* ---- classes ---- */
@@ -106,12 +110,13 @@ static uint32_t commit(struct hpx_site_thread *t, struct hpx_ev_head *ev, uint64
     return known->id;
 }
 
-/* Takes at most `depth` frames of the calling thread and returns their number. probe: the caller is a probe. Its native frame is skipped,
- * and so is the constructor of java.lang.Object when that called the probe. `frames` has room for depth + probe frames. */
-static jint take_frames(jvmtiEnv *jvmti, struct hpx_ev_frame *frames, uint32_t depth, bool probe)
+/* Takes at most `depth` frames of the calling thread and returns their number. probe: the caller is a probe. Its own frames are skipped:
+ * the native, and the Java method that calls it if HprofxTracker is defined. So is the constructor of java.lang.Object if it called the
+ * probe. `frames` has room for depth + probe frames. */
+static jint take_frames(jvmtiEnv *jvmti, jthread self, struct hpx_ev_frame *frames, uint32_t depth, bool probe)
 {
-    jint n = 0;
-    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, NULL, probe, (jint)depth + probe, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
+    jint n = 0, skip = probe ? 1 + (hpx_downcall_class() != NULL) : 0;
+    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, self, skip, (jint)depth + probe, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
         return 0; /* no stack, or no Java frame */
     }
     turn_frames(frames, n);
@@ -122,7 +127,9 @@ static jint take_frames(jvmtiEnv *jvmti, struct hpx_ev_frame *frames, uint32_t d
     return n < (jint)depth ? n : (jint)depth;
 }
 
-static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jobject object, jclass klass, uint64_t size, bool probe)
+/* self: the calling thread, as GetStackTrace takes it. */
+static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthread self, jobject object, jclass klass, uint64_t size,
+                              bool probe)
 {
     const struct hpx_options *o = &hpx_session.opt;
     uint64_t interval = hpx_sites_interval(o);
@@ -136,7 +143,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jobjec
     struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
     struct hpx_ev_site *site = (struct hpx_ev_site *)(hash + 1);
     struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(site + 1);
-    jint n = take_frames(jvmti, frames, depth, probe);
+    jint n = take_frames(jvmti, self, frames, depth, probe);
     struct hpx_hash128 h = hpx_hash128(frames, (size_t)n * sizeof *frames);
     ev->stamp = size;
     *hash = (struct hpx_ev_hash){h.lo, h.hi};
@@ -181,19 +188,18 @@ static struct hpx_site_thread *enter(JNIEnv *env)
 
 void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size)
 {
-    (void)thread;
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return;
     }
     struct hpx_site_thread *t = enter(env);
     if (t != NULL) {
-        record_allocation(t, jvmti, object, klass, (uint64_t)size, false);
+        record_allocation(t, jvmti, thread, object, klass, (uint64_t)size, false);
         t->inside = false;
     }
     hpx_gate_leave(&hpx_session.gate);
 }
 
-/* An object may arrive twice: from the event and from a constructor, or from the probe of a copy and from the event. */
+/* Two sources may report one object: the event and the probe in its constructor, or the event and the probe of a copy. */
 static bool is_tagged(jvmtiEnv *jvmti, jobject object)
 {
     jlong tag = 0;
@@ -207,22 +213,34 @@ void JNICALL hpx_allocation_vm_event(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
     }
 }
 
-static void record_probed(struct hpx_site_thread *t, JNIEnv *env, jobject object)
+/* The calling thread, as GetStackTrace takes it; the caller deletes the local reference. With NULL the VM (21 on) waits until no carrier
+ * mounts or unmounts a virtual thread; by its reference only a virtual thread's own carrier matters. Older VMs take NULL, which is
+ * cheaper. */
+static jthread self_reference(jvmtiEnv *jvmti)
+{
+    jthread self = NULL;
+    if (by_reference) {
+        (void)(*jvmti)->GetCurrentThread(jvmti, &self);
+    }
+    return self;
+}
+
+static void record_probed(struct hpx_site_thread *t, JNIEnv *env, jthread self, jobject object)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     jlong size = 0;
     if (!is_tagged(jvmti, object) && (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE) {
         jclass klass = (*env)->GetObjectClass(env, object);
-        record_allocation(t, jvmti, object, klass, (uint64_t)size, true);
+        record_allocation(t, jvmti, self, object, klass, (uint64_t)size, true);
         (*env)->DeleteLocalRef(env, klass);
     }
 }
 
 /* Records the array and the arrays in it. level: nesting depth of the array, from 1. A new array of arrays holds new arrays or none, so the
  * first NULL ends the loop. */
-static void record_arrays(struct hpx_site_thread *t, JNIEnv *env, jobject array, unsigned level)
+static void record_arrays(struct hpx_site_thread *t, JNIEnv *env, jthread self, jobject array, unsigned level)
 {
-    record_probed(t, env, array);
+    record_probed(t, env, self, array);
     if (level == MOST_DIMENSIONS || arrays == NULL || !(*env)->IsInstanceOf(env, array, arrays)) {
         return;
     }
@@ -232,7 +250,7 @@ static void record_arrays(struct hpx_site_thread *t, JNIEnv *env, jobject array,
         if (one == NULL) {
             return;
         }
-        record_arrays(t, env, one, level + 1);
+        record_arrays(t, env, self, one, level + 1);
         (*env)->DeleteLocalRef(env, one);
     }
 }
@@ -246,7 +264,9 @@ void JNICALL hpx_allocation_probe(JNIEnv *env, jclass tracker, jobject object)
     }
     struct hpx_site_thread *t = enter(env);
     if (t != NULL) {
-        record_probed(t, env, object);
+        jthread self = self_reference(hpx_vm.jvmti);
+        record_probed(t, env, self, object);
+        (*env)->DeleteLocalRef(env, self);
         t->inside = false;
     }
     hpx_gate_leave(&hpx_session.gate);
@@ -260,14 +280,17 @@ void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject arr
     }
     struct hpx_site_thread *t = enter(env);
     if (t != NULL) {
-        record_arrays(t, env, array, 1);
+        jthread self = self_reference(hpx_vm.jvmti);
+        record_arrays(t, env, self, array, 1);
+        (*env)->DeleteLocalRef(env, self);
         t->inside = false;
     }
     hpx_gate_leave(&hpx_session.gate);
 }
 
-void hpx_allocation_live(JNIEnv *env)
+void hpx_allocation_live(JNIEnv *env, jint release)
 {
+    by_reference = release >= RELEASE_VIRTUAL;
     jclass object = (*env)->FindClass(env, "java/lang/Object");
     object_init = object != NULL ? (*env)->GetMethodID(env, object, "<init>", "()V") : NULL;
     object_clone = object_init != NULL ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;

@@ -29,8 +29,8 @@ void hpx_allocation_open_frees(void);
 /* No free is counted any more, also none that the VM is posting; false: until_ns (hpx_clock_mono()) came first. Takes about 10 ms without
  * CPU time if no other gate was prepared. The thread that ends the VM. */
 bool hpx_allocation_close_frees(uint64_t until_ns);
-/* Looks up what the probes compare with. VMInit, before probes record anything. A failed lookup is not an error: inner arrays are then not
- * recorded, and Object.<init> stays in the stacks. */
-void hpx_allocation_live(JNIEnv *env);
+/* Looks up what the probes compare with. release: of the JDK. VMInit, before probes record anything. A failed lookup is not an error: inner
+ * arrays are then not recorded, and Object.<init> stays in the stacks. */
+void hpx_allocation_live(JNIEnv *env, jint release);
 
 #endif

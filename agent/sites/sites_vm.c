@@ -225,7 +225,7 @@ static int load(struct hpx_err *err)
 
 static void classes(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    hpx_allocation_live(env);
+    hpx_allocation_live(env, vm.release);
     if (vm.counts) {
         hpx_counting_measure(jvmti, env);
     }

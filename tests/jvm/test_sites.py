@@ -134,6 +134,18 @@ def another_owner_of_the_capability(t):
         objects_are_exact(t, run, p)
 
 
+@test(level='quick', since=11, params=('', ',cpu=times'), quick_params=(',cpu=times',))
+def another_owner_of_the_capability_leaves_stacks_as_they_are(t, more):
+    """With cpu=times from JDK 22 on the probes are reached through a Java method, which no stack shows."""
+    run = t.java('SitesFirst', 1000, opts=MUCH + more, jvm=[agent(t, 'sites')])
+    p = t.output(dumps=2 if more else 1)
+    t.equal(p.report['sites'], 'probes and VMObjectAlloc', 'engine')
+    objects_are_exact(t, run, p)
+    t.equal([f.method for _, trace in p.sites for f in trace.frames if 'rofxTracker' in f.method or f.method.startswith('hprofx')], [], 'frames of hprofx')
+    methods = {trace.frames[0].method for r, trace in p.sites if r.name == 'SitesFirst$Item' and r.objects >= 1000}
+    t.equal(methods, {'SitesFirst$Item.<init>'}, 'leaf of the stack')
+
+
 @test(level='quick', collectors='all')
 def classes_that_unload_keep_their_names(t):
     """Eight loaders of a class of one name, 40 classes in all: its arrays and its mirrors, the first charged to java.lang.Class."""
