@@ -162,13 +162,25 @@ bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
     return true;
 }
 
+uint64_t hpx_sites_counted_objects(const struct hpx_sites *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->counts.levels.len; i++) {
+        const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
+        n += l->objects;
+    }
+    return n;
+}
+
 /* ---- snapshot ---- */
 
+/* An array has at least its header; 0 bytes: the probe did not know the type of its elements. */
 static void add(struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx_site_class *c, uint64_t objects, uint64_t bytes)
 {
+    bool sized = c->array != 0 ? bytes > 0 : c->size > 0;
     site->objects += (double)objects;
     site->bytes += c->array != 0 ? (double)bytes : (double)objects * (double)c->size;
-    s->counts.unsized += c->array == 0 && c->size == 0 ? objects : 0;
+    s->counts.unsized += sized ? 0 : objects;
 }
 
 /* With exact calls: adds what calls allocated, under their traces. */

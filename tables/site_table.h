@@ -70,13 +70,15 @@ void hpx_sites_destroy(struct hpx_sites *s);
 /* Takes a snapshot; rows are in no order. Totals are since the start or the last clear: a snapshot resets nothing, but `changed` of a row
  * refers to the last snapshot that had it. The caller owns it: hpx_site_snapshot_destroy(). NULL: no memory; the next one has it all. */
 struct hpx_site_snapshot *hpx_sites_snapshot(struct hpx_sites *s);
-/* The rows of the last snapshot are not shown: `changed` of the next one refers to the one before it. */
+/* The writer does not list the rows of the last snapshot. So `changed` in the next snapshot refers to the last listed one. */
 void hpx_sites_not_listed(struct hpx_sites *s);
 /* Sets all totals to 0. Objects allocated later must have other ids, because frees of older objects still arrive. */
 void hpx_sites_clear(struct hpx_sites *s);
 /* Objects and bytes that events have recorded so far; not estimates, and not reset by a clear. */
 uint64_t hpx_sites_recorded_objects(const struct hpx_sites *s);
 uint64_t hpx_sites_recorded_bytes(const struct hpx_sites *s);
+/* Objects that probes have counted since the start or the last clear; without those that open calls hold (cpu=times). */
+uint64_t hpx_sites_counted_objects(const struct hpx_sites *s);
 /* Number of sites of all snapshots so far. */
 uint32_t hpx_sites_count(const struct hpx_sites *s);
 

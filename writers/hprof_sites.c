@@ -35,7 +35,8 @@ static int by_live(const void *a, const void *b)
     return x->live_bytes != y->live_bytes ? (x->live_bytes < y->live_bytes) - (x->live_bytes > y->live_bytes) : by_allocated(a, b);
 }
 
-/* Not with sites=counts: what lives is estimated there, and a place without a sample would not be listed. */
+/* Whether percentages and cutoff refer to live bytes. With sites=counts they refer to allocated bytes: live bytes are estimates there, and
+ * a cutoff would drop places without a sample. */
 static bool shares_are_live(const struct hpx_site_snapshot *s)
 {
     return s->live && !s->counts;
@@ -57,7 +58,7 @@ static uint64_t whole_of(const struct hpx_site_snapshot *s)
     return shares_are_live(s) ? s->live_bytes : s->bytes;
 }
 
-/* Of nothing it is nothing. */
+/* 0 if `whole` is 0. */
 static double share(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : 0;
@@ -177,7 +178,7 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
     n = w->out->record != NULL ? cut_rows(w, n) : n;
     hpx_out_room(w->out, 64 + (size_t)SITES_ROW * n);
     uint8_t *at = hpx_binary_head(w, piece(w), TAG_ALLOC_SITES, SITES_HEAD + SITES_ROW * n);
-    uint16_t flags = (uint16_t)(s->flags | (s->counts ? HPX_SITES_BY_ALLOCATED : 0)); /* the order that the rows have */
+    uint16_t flags = (uint16_t)(s->flags | (is_by_allocated(s) ? HPX_SITES_BY_ALLOCATED : 0)); /* the order that the rows have */
     at = hpx_be4(hpx_be2(at, flags), bits_of(cutoff));
     at = hpx_be4(hpx_be4(at, hpx_fit4(s->live_bytes)), hpx_fit4(s->live_objects));
     hpx_out_filled(w->out, hpx_be4(hpx_be8(hpx_be8(at, s->bytes), s->objects), n));

@@ -42,7 +42,7 @@ static void set_type(uint32_t place, uint8_t type)
             free(made);
         }
     }
-    if (page != NULL) {
+    if (page != NULL) { /* else arrays of the place have 0 bytes, and the report counts them as objects of unknown size */
         page[place & ((1u << PAGE_BITS) - 1)] = type; /* no reader yet: the class cannot run before the rewriting ends */
     }
 }

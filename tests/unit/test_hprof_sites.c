@@ -230,6 +230,22 @@ static void alloc_sites_have_a_float_and_the_largest_figures_that_fit(void **sta
     end();
 }
 
+static void flags_have_the_order_of_the_rows(void **state)
+{
+    struct hpx_site_snapshot s = {.live = true};
+    (void)state;
+    begin(4);
+    hpx_binary_sites(&w, &s, 0);
+    assert_written("06 00000000 00000022 0000 00000000 00000000 00000000 0000000000000000 0000000000000000 00000000");
+    s.live = false; /* by allocated bytes */
+    hpx_binary_sites(&w, &s, 0);
+    assert_written("06 00000000 00000022 0002 00000000 00000000 00000000 0000000000000000 0000000000000000 00000000");
+    s = (struct hpx_site_snapshot){.live = true, .counts = true};
+    hpx_binary_sites(&w, &s, 0);
+    assert_written("06 00000000 00000022 0002 00000000 00000000 00000000 0000000000000000 0000000000000000 00000000");
+    end();
+}
+
 static void a_heap_summary_is_33_bytes(void **state)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 1, 2, 3, 4)};
@@ -330,6 +346,7 @@ int main(void)
         cmocka_unit_test(a_section_without_rows_has_its_titles),
         cmocka_unit_test(a_trace_comes_before_the_section_that_lists_it),
         cmocka_unit_test(alloc_sites_have_a_float_and_the_largest_figures_that_fit),
+        cmocka_unit_test(flags_have_the_order_of_the_rows),
         cmocka_unit_test(a_heap_summary_is_33_bytes),
         cmocka_unit_test(a_row_whose_definition_was_refused_is_left_out_and_tried_again),
         cmocka_unit_test(a_table_has_the_rows_that_its_output_takes),

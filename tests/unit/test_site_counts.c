@@ -276,6 +276,21 @@ static void sizes_that_come_later_make_bytes_of_what_was_counted(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
+static void arrays_without_bytes_are_of_unknown_size(void **state)
+{
+    (void)state;
+    begin();
+    place(1, 10, NEWARRAY, "J");
+    place(2, 11, MULTIANEWARRAY, "[[J");
+    count(1, 0, 3);
+    multi(2, 0, 1, 24);
+    multi(2, 1, 2, 0);
+    assert_int_equal(hpx_sites_counted_objects(sites), 6);
+    struct hpx_site_snapshot *s = snapshot(3, 6);
+    assert_int_equal(s->unsized, 5);
+    hpx_site_snapshot_destroy(s);
+}
+
 static void size_may_come_before_its_class_is_named(void **state)
 {
     (void)state;
@@ -547,6 +562,7 @@ int main(void)
         TEST(lines_are_left_out_with_lineno_n),
         TEST(ids_that_nobody_announced_are_counted_as_lost),
         TEST(sizes_that_come_later_make_bytes_of_what_was_counted),
+        TEST(arrays_without_bytes_are_of_unknown_size),
         TEST(size_may_come_before_its_class_is_named),
         TEST(samples_of_a_place_say_what_of_it_lives),
         TEST(sample_stands_for_many_but_not_for_more_than_were_counted),
