@@ -98,7 +98,7 @@ static void flushed(uint64_t unused)
     hpx_aggregator_wake(&hpx_session.aggregator);
 }
 
-/* The VM reports frees later, on a separate thread. The flush makes it report them before the dump reads the tails of the rings. */
+/* The VM reports frees some time after a collection. The flush makes it report them before the snapshot reads the counters of frees. */
 static bool prepare(enum hpx_why why)
 {
     if (why != HPX_WHY_REQUEST || (!hpx_session.opt.live && !hpx_session.opt.gc && !hpx_sites_counts())) {
@@ -192,7 +192,21 @@ static bool control(const struct hpx_command *c)
 
 /* ---- the report ---- */
 
-enum { OBJECTS, BYTES, SITES, ROWS, LIVE_OBJECTS, LIVE_BYTES, EST_OBJECTS, EST_BYTES, ERROR, MISSED_OBJECTS, MISSED_BYTES, UNSIZED };
+enum {
+    OBJECTS,
+    BYTES,
+    SITES,
+    ROWS,
+    LIVE_OBJECTS,
+    LIVE_BYTES,
+    EST_OBJECTS,
+    EST_BYTES,
+    ERROR,
+    MISSED_OBJECTS,
+    MISSED_BYTES,
+    UNSIZED,
+    IN_DUMP
+};
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
@@ -204,7 +218,9 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         f->v[BYTES] = hpx_sites_recorded_bytes(sites.table);
         f->v[SITES] = hpx_sites_counts() && s != NULL ? s->nrows : hpx_sites_count(sites.table);
     }
+    f->v[IN_DUMP] = s != NULL;
     if (s == NULL) {
+        f->v[EST_OBJECTS] = sites.table != NULL ? hpx_sites_counted_objects(sites.table) : 0;
         return;
     }
     for (uint32_t i = 0; i < s->nrows; i++) {
@@ -235,8 +251,10 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (hpx_sites_counts()) {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", f->v[EST_OBJECTS],
                       f->v[EST_BYTES]);
-        hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[MISSED_OBJECTS],
-                      f->v[MISSED_BYTES]);
+        if (o->live) { /* samples estimate both; without live figures there are none */
+            hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[MISSED_OBJECTS],
+                          f->v[MISSED_BYTES]);
+        }
         if (f->v[UNSIZED] > 0) {
             hpx_lines_add(to, "hprofx: objects of unknown size: %" PRIu64 "\n", f->v[UNSIZED]);
         }
@@ -263,15 +281,21 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     }
 }
 
+/* Only a snapshot finds the sites. With doe=n there may be none; then, with cpu=times, drainers may also hold a part of the counts. */
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT) + hpx_counter_get(&r->total, HPX_C_SITES_FULL);
-    if (hpx_sites_interval(&hpx_session.opt) > 0 && !hpx_sites_counts()) {
-        hpx_lines_add(to, "hprofx: sites: %" PRIu64 " allocations sampled, %" PRIu64 " lost, at %" PRIu64 " sites\n", f->v[OBJECTS],
-                      hpx_report_lost(r), f->v[SITES]);
+    bool sampled = hpx_sites_interval(&hpx_session.opt) > 0 && !hpx_sites_counts();
+    hpx_lines_add(to, "hprofx: sites: ");
+    if (f->v[IN_DUMP] || !hpx_sites_counts() || hpx_classes_get_note() == NULL) {
+        hpx_lines_add(to, "%" PRIu64 " allocations %s, ", hpx_sites_counts() ? f->v[EST_OBJECTS] : f->v[OBJECTS],
+                      sampled ? "sampled" : "counted");
+    }
+    hpx_lines_add(to, "%" PRIu64 " lost", sampled ? hpx_report_lost(r) : lost);
+    if (f->v[IN_DUMP]) {
+        hpx_lines_add(to, ", at %" PRIu64 " sites\n", f->v[SITES]);
     } else {
-        hpx_lines_add(to, "hprofx: sites: %" PRIu64 " allocations counted, %" PRIu64 " lost, at %" PRIu64 " sites\n",
-                      hpx_sites_counts() ? f->v[EST_OBJECTS] : f->v[OBJECTS], lost, f->v[SITES]);
+        hpx_lines_add(to, "; no profile at exit\n");
     }
 }
 

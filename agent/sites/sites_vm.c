@@ -109,12 +109,11 @@ static jint release_of(jvmtiEnv *jvmti)
 
 static void optional(jvmtiEnv *jvmti)
 {
-    bool every = hpx_sites_interval(&hpx_session.opt) == 0;
     vm.release = release_of(jvmti);
     if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
         add_counting(jvmti);
-        every = every && !vm.counts;
     }
+    bool every = hpx_sites_interval(&hpx_session.opt) == 0; /* also if sites=exact replaces sites=counts */
     jvmtiError e = add_bit(jvmti, CAPABILITY_SAMPLED);
     vm.sampled_event = e == JVMTI_ERROR_NONE;
     if (vm.counts && (!vm.sampled_event || (hpx_session.opt.cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)))) {
@@ -286,6 +285,12 @@ static void await_frees(bool canary)
     }
 }
 
+/* Epsilon collects nothing, also not at ForceGarbageCollection. */
+static bool collects(void)
+{
+    return !hpx_vm_flag("UseEpsilonGC", false);
+}
+
 /* false: it could not be made. */
 static bool make_canary(jvmtiEnv *jvmti)
 {
@@ -310,7 +315,7 @@ static jvmtiError flush(jvmtiEnv *jvmti)
         return e; /* VMDeath has begun and flushes */
     }
     bool alone = hpx_session.opt.live && vm.release >= RELEASE_POSTS_ALONE;
-    bool canary = alone && hpx_session.opt.gc && make_canary(jvmti);
+    bool canary = alone && hpx_session.opt.gc && collects() && make_canary(jvmti);
     report_sizes(jvmti);
     if (hpx_session.opt.gc) {
         e = (*jvmti)->ForceGarbageCollection(jvmti);
@@ -329,7 +334,7 @@ static jvmtiError flush(jvmtiEnv *jvmti)
 
 bool hpx_sites_flush(void (*done)(uint64_t unused))
 {
-    return hpx_service_run(flush, "heap=sites: no garbage was collected before a dump", done);
+    return hpx_service_run(flush, "heap=sites: the VM collected no garbage before a dump; its live figures include garbage", done);
 }
 
 /* Runs in a VM operation: touches only counters. */

@@ -197,6 +197,16 @@ def probes_are_downcalls_where_the_jdk_has_them(t, jvm):
     t.equal(prof.report['probes'], 'JNI natives: ' + why if why else 'critical downcalls', 'probes')
 
 
+@test(level='quick', collectors='any')
+def without_probes_every_allocation_is_recorded(t):
+    """As with sites=exact, whose probes the VM refuses, too: where the event misses allocations, a line says so."""
+    run = t.java('SitesFirst', 1000, opts=COUNTS, env=preload(t, 'refuses', REFUSES='hook'))
+    t.complete(run, done=DONE)
+    t.output()
+    told = [ln for ln in run.err.splitlines() if 'VM refused probes' in ln]
+    t.equal([' sites=exact is used instead' in ln for ln in told], [True, False][:1 if t.jdk.version >= 17 else 2], 'lines that say so: %s' % run.err)
+
+
 # ---- with cpu=times
 
 
@@ -401,6 +411,7 @@ def dumps_reset_nothing(t, more):
     t.equal((run.code, lines[0], lines[-1]), (0, 'ready', 'done 2'), 'exit code, first and last line')
     prof = t.parse(t.work / 'java.hprof.txt', dumps=None)
     t.equal(_step_objects(prof), [_steps(1200), _steps(2400), _steps(2400)], 'objects of each list')
+    t.equal('not counted by probes' in prof.report, more == '' and t.jdk.version >= 11, 'an estimate by samples')
     if 'times' in more:
         t.equal([d.counts()['SitesSteps.one'] for d in prof.tables], [1200, 1200, 0], 'calls of each table')
 

@@ -3,6 +3,7 @@
 import math
 import re
 import struct
+import time
 
 import hprof_binary
 import hprof_text
@@ -45,6 +46,28 @@ def estimates_of_five_known_sites(t):
         t.near(bytes_ / size, objects / n, 0.001, 'bytes of %s as the objects' % method)
     t.check(0.2 * want < samples < 1.2 * want, '%d samples of %d bytes, %d at most' % (samples, interval, want))
     t.check('standard error' in prof.report, 'report %s' % prof.report)
+
+
+@test(level='quick', collectors='any', params=('', ',sites=counts', ',sites=counts,cpu=times'))
+def without_a_dump_the_summary_has_no_sites(t, more):
+    """doe=n: no snapshot, so the number of sites is unknown; with cpu=times that of the allocations, too."""
+    run = t.java('SitesFirst', 1000, opts='heap=sites,doe=n' + more)
+    t.complete(run, verbose=False)
+    t.output(dumps=0)
+    m = re.findall('^hprofx: sites: (?:(\\d+) allocations counted, )?0 lost; no profile at exit$', run.err, re.M)
+    t.check(len(m) == 1 and (m[0] == '' if 'cpu' in more else int(m[0]) > 2000), 'stderr %s' % run.err)
+
+
+@test(level='quick', since=11, collectors='any')
+def a_dump_does_not_wait_for_a_collector_that_collects_nothing(t):
+    run = t.start('SitesSteps', 1, 10, opts='heap=sites,cutoff=0,gc=y', gc=False, jvm=['-XX:+UnlockExperimentalVMOptions', '-XX:+UseEpsilonGC'])
+    run.wait_line('ready')
+    step(run, 1)
+    begun = time.monotonic()
+    t.check(ask(run, DONE), 'the program has ended')
+    t.check(time.monotonic() - begun < 20, 'the dump took %.0f s' % (time.monotonic() - begun))
+    stop_steps(run)
+    t.equal(run.code, 0, 'exit code')
 
 
 def _sites(flags=0, cutoff=0.0, serial=7):
