@@ -32,8 +32,8 @@ enum hpx_ev_kind {
                       without an EXIT */
     HPX_EV_SWITCH, /* struct hpx_ev_switch */
     HPX_EV_GAP,    /* struct hpx_ev_gap */
-    HPX_EV_TICK,   /* no body: a signal of the CPU clock, of times=sampled; stamp = ns that it stands for; id = the method whose enter is
-                    * pending   and comes behind it, 0: none is */
+    HPX_EV_TICK,   /* no body: a tick of times=sampled; stamp = ns that it stands for; id = the method whose ENTER is pending and follows
+                    * the tick, 0: none */
     HPX_EV_PLACE,  /* no body: as COUNT, but counted under the open call */
     HPX_EV_PLACE_MULTI, /* no body: as COUNT_MULTI, but counted under the open call */
     /* Allocations. id = id of the site (pipeline/site_ids.h), stamp = size of the object in bytes. SITE_DEF to COUNT_MULTI: kinds of

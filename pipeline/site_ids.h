@@ -31,7 +31,7 @@ struct hpx_site_ids {
     _Atomic(struct hpx_site_place *) tables[HPX_SITE_TABLES];
     _Atomic uint32_t classes;                                 /* relaxed: numbers given out */
     _Atomic(_Atomic uint64_t *) mirrors[HPX_SITE_MOST >> 10]; /* tags of class mirrors, in pages of 1024; order as `tables` */
-    /* relaxed: set by hpx_site_ids_count_live(): the counters are of live objects, not of frees */
+    /* relaxed: hpx_site_ids_count_live() was called; from then on the counters count live objects instead of frees */
     atomic_bool live;
     _Atomic uint64_t frees;     /* relaxed: hpx_site_ids_freed() so far */
     struct hpx_site_freed none; /* counters that HPX_SITE_NONE maps to */

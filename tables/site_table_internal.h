@@ -46,8 +46,8 @@ struct hpx_site_id {
 /* A row: a class and a trace as shown. */
 struct hpx_site_sum {
     uint32_t klass, symbolized;
-    uint64_t listed_objects, listed_live; /* by the last snapshot */
-    uint64_t shown_objects, shown_live;   /* in the snapshot before, which may not be listed (hpx_sites_not_listed()) */
+    uint64_t listed_objects, listed_live; /* figures of the last listed snapshot: `changed` compares with them */
+    uint64_t shown_objects, shown_live;   /* figures of the last snapshot, listed or not (hpx_sites_not_listed()) */
     /* Scratch of the snapshot in progress; 0 between snapshots. */
     double live_bytes, live_objects, bytes, objects, variance;
 };
@@ -63,7 +63,7 @@ struct hpx_sites {
     struct hpx_intern class_index; /* of classes */
     uint64_t objects, bytes;
     bool lacks;  /* a definition was lost: what has none may never have one */
-    bool listed; /* the rows of the last snapshot were shown */
+    bool listed; /* the last snapshot is listed */
     struct hpx_site_counts counts;
 };
 

@@ -114,9 +114,9 @@ struct hpx_site_snapshot {
     uint64_t live_bytes, live_objects, bytes, objects; /* of all rows */
     uint64_t interval;                                 /* of the sampling, bytes; 0: exact */
     bool live;                                         /* what lives is known; else the live columns are 0 */
-    bool counts;                                       /* allocations are exact, by probes; what lives is estimated */
-    uint64_t missed_objects, missed_bytes;             /* counts: estimated: allocated where no probe is */
-    uint64_t unsized;                                  /* counts: objects whose size is not known: their bytes are missing */
+    bool counts;                                       /* sites=counts: allocations are exact, live figures are estimates */
+    uint64_t missed_objects, missed_bytes;             /* sites=counts: estimates of allocations without a probe */
+    uint64_t unsized;                                  /* sites=counts: objects of unknown size; `bytes` is without them */
     uint16_t flags;                                    /* the listing's */
     uint32_t nrows;
     struct hpx_site_row *rows; /* the reader may sort them; none without an object */

@@ -68,7 +68,7 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "dump", .kind = HPX_OPT_PERIOD, .values = "TIME", .must = "a time from 100ms on: 500ms, 60s, 5m, 1h", .def = "off",
      .what = "write a profile every TIME: 60s, 5m, 1h",
      .more = "The same as a SIGQUIT every TIME. Without a unit TIME is in seconds; the minimum is 100ms. Every profile covers the time "
-             "since the previous one."},
+             "since the previous one; heap=sites counts from the start."},
     {.name = "split", .kind = HPX_OPT_FLAG, .offset = AT(split), .values = YN, .must = YN, .def = "n",
      .what = "one file per requested profile",
      .more = "y: profiles requested by SIGQUIT or dump= go to NAME.1, NAME.2 and so on, each a complete file; the profile at exit goes "

@@ -156,8 +156,8 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
     if (hpx_unlikely(cloned)) {
         hpx_site_ids_by_frees(&hpx_sites_shared.ids, id);
     }
-    if (hpx_sites_tag_objects() && id != HPX_SITE_NONE &&
-        object != NULL && /* tagged after the commit, so a free is at most temporarily ahead of its allocation */
+    /* Tagged after the commit: a snapshot may see the free before the allocation, but the next one sees both. */
+    if (hpx_sites_tag_objects() && id != HPX_SITE_NONE && object != NULL &&
         (*jvmti)->SetTag(jvmti, object, (jlong)hpx_site_tag(id, size)) != JVMTI_ERROR_NONE) {
         hpx_count(&t->s.base.counters, HPX_C_UNTAGGED, 1);
     }
