@@ -334,7 +334,7 @@ static jvmtiError flush(jvmtiEnv *jvmti)
 
 bool hpx_sites_flush(void (*done)(uint64_t unused))
 {
-    return hpx_service_run(flush, "heap=sites: the VM collected no garbage before a dump; its live figures include garbage", done);
+    return hpx_service_run(flush, "heap=sites: no garbage was collected before a dump", done);
 }
 
 /* Runs in a VM operation: touches only counters. */
