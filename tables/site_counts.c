@@ -86,7 +86,7 @@ static uint32_t signature_of(char *to, uint8_t opcode, struct hpx_text operand)
 static bool add_place(struct hpx_sites *s, const struct hpx_site_place_msg *p, struct hpx_text operand, uint32_t symbolized)
 {
     char *signature = hpx_model_scratch(&s->m->stack, (size_t)operand.len + 4);
-    if (!signature) {
+    if (!hpx_sites_reach(&s->counts.places, p->id) || !signature) { /* first: counters of a place without levels count as missed */
         return false;
     }
     uint32_t len = signature_of(signature, p->opcode, operand), dims = (uint32_t)strspn(signature, "[");
@@ -162,12 +162,49 @@ bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
     return true;
 }
 
+uint32_t hpx_sites_places(const struct hpx_sites *s)
+{
+    return s->counts.places.len;
+}
+
+void hpx_sites_forget_running(struct hpx_sites *s)
+{
+    for (uint32_t i = 0; i < s->counts.levels.len; i++) {
+        struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
+        l->running_objects = l->running_bytes = 0;
+    }
+    s->counts.unknown = 0;
+}
+
+void hpx_sites_add_counter(struct hpx_sites *s, uint32_t place, uint64_t objects, uint64_t bytes, bool gone)
+{
+    const struct hpx_site_place_rec *p = hpx_vec_at(&s->counts.places, place);
+    struct hpx_site_level *l = p->nlevels > 0 ? hpx_vec_at(&s->counts.levels, p->first) : NULL;
+    if (!l && gone) {
+        hpx_count(&s->m->counters, HPX_C_LOST_NO_MEMORY, objects);
+    } else if (l && gone) {
+        l->objects += objects;
+        l->bytes += bytes;
+        s->objects += objects;
+        s->bytes += bytes;
+    } else if (l) {
+        l->running_objects += objects;
+        l->running_bytes += bytes;
+    } else {
+        s->counts.unknown += objects;
+    }
+}
+
+static uint64_t objects_of(const struct hpx_site_level *l)
+{
+    return l->objects + l->running_objects - l->cleared_objects;
+}
+
 uint64_t hpx_sites_counted_objects(const struct hpx_sites *s)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < s->counts.levels.len; i++) {
-        const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
-        n += l->objects;
+        n += objects_of(hpx_vec_at(&s->counts.levels, i));
     }
     return n;
 }
@@ -208,13 +245,15 @@ static void add_calls(struct hpx_sites *s)
 
 void hpx_site_counts_add_up(struct hpx_sites *s)
 {
+    s->counts.missed_objects += s->counts.unknown;
     if (s->m->cfg.calls && s->o.counts) {
         add_calls(s);
     }
     for (uint32_t i = 0; i < s->counts.levels.len; i++) {
         const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
-        if (l->objects > 0) {
-            add(s, hpx_vec_at(&s->sites, l->site), hpx_sites_class_at(s, l->klass), l->objects, l->bytes);
+        if (objects_of(l) > 0) {
+            add(s, hpx_vec_at(&s->sites, l->site), hpx_sites_class_at(s, l->klass), objects_of(l),
+                l->bytes + l->running_bytes - l->cleared_bytes);
         }
     }
 }
@@ -231,7 +270,8 @@ void hpx_site_counts_clear(struct hpx_sites *s)
 {
     for (uint32_t i = 0; i < s->counts.levels.len; i++) {
         struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
-        l->objects = l->bytes = 0;
+        l->cleared_objects = l->objects + l->running_objects;
+        l->cleared_bytes = l->bytes + l->running_bytes;
     }
     if (s->m->cfg.calls) {
         hpx_calltab_clear_allocs(hpx_model_calltab(s->m));

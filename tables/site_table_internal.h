@@ -12,6 +12,7 @@ struct hpx_site_counts {
     struct hpx_vec places;                          /* struct hpx_site_place_rec, by place id */
     struct hpx_vec levels;                          /* struct hpx_site_level; the levels of one place are adjacent */
     struct hpx_intern by_place;                     /* class, method and line as text -> index of struct hpx_site_sum */
+    uint64_t unknown;                               /* objects that running threads counted at places without levels */
     uint64_t missed_objects, missed_bytes, unsized; /* of the snapshot in progress */
 };
 
@@ -23,8 +24,10 @@ struct hpx_site_place_rec {
 
 /* What one place has allocated of one class. */
 struct hpx_site_level {
-    uint32_t site, klass; /* site: index of struct hpx_site_sum; klass: class number */
-    uint64_t objects, bytes;
+    uint32_t site, klass;                    /* site: index of struct hpx_site_sum; klass: class number */
+    uint64_t objects, bytes;                 /* of records, and of threads that are gone */
+    uint64_t running_objects, running_bytes; /* of the threads that run, as of the last hpx_sites_forget_running() */
+    uint64_t cleared_objects, cleared_bytes; /* of all these when they were cleared */
 };
 
 struct hpx_site_class {

@@ -11,6 +11,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Element types as in PRIMITIVE ARRAY DUMP; 2: references. */
 enum { REFERENCES = 2, BYTES = 8, TYPES = 12 };
@@ -78,6 +79,18 @@ static inline bool put(struct hpx_site_thread *t, uint32_t id, uint64_t bytes)
     return true;
 }
 
+/* false: the place has no counter. */
+static inline bool add(struct hpx_site_thread *t, uint32_t id, uint64_t bytes)
+{
+    if (hpx_unlikely(t->counts == NULL || id >= HPX_SITE_PLACES)) {
+        return false;
+    }
+    struct hpx_place_count *c = &t->counts[id];
+    atomic_store_explicit(&c->objects, atomic_load_explicit(&c->objects, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_store_explicit(&c->bytes, atomic_load_explicit(&c->bytes, memory_order_relaxed) + bytes, memory_order_relaxed);
+    return true;
+}
+
 /* true: done, or not to be counted. Calls no function, so that the probe is a leaf. */
 static inline __attribute__((always_inline)) bool try_count(uint32_t id, uint64_t bytes)
 {
@@ -87,7 +100,7 @@ static inline __attribute__((always_inline)) bool try_count(uint32_t id, uint64_
         return false;
     }
     if (hpx_likely(hpx_gate_own_enter(&counting, &t->in_probe) && !t->inside)) {
-        done = atomic_load_explicit(&hpx_sites_shared.off, memory_order_relaxed) || put(t, id, bytes);
+        done = atomic_load_explicit(&hpx_sites_shared.off, memory_order_relaxed) || add(t, id, bytes) || put(t, id, bytes);
     }
     hpx_gate_own_leave(&t->in_probe);
     return done;
@@ -119,6 +132,9 @@ static void put_slowly(JNIEnv *env, struct hpx_site_thread *t, bool multi, uint3
 {
     if (vm.note != NULL) {
         (void)vm.note(env, multi ? HPX_EV_PLACE_MULTI : HPX_EV_PLACE, id, stamp);
+        return;
+    }
+    if (!multi && add(t, id, stamp)) { /* the thread's first allocation */
         return;
     }
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, sizeof *ev);
@@ -184,6 +200,34 @@ static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject array, jint
         }
         array = inner;
         arrays *= (uint64_t)n;
+    }
+}
+
+void hpx_counting_make(struct hpx_site_thread *t)
+{
+    if ((hpx_session.opt.cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) == 0) {
+        void *p =
+            mmap(NULL, HPX_SITE_PLACES * sizeof *t->counts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        t->counts = p != MAP_FAILED ? p : NULL;
+    }
+}
+
+void hpx_counting_destroy(struct hpx_site_thread *t)
+{
+    if (t->counts != NULL) {
+        (void)munmap(t->counts, HPX_SITE_PLACES * sizeof *t->counts);
+        t->counts = NULL;
+    }
+}
+
+void hpx_counting_add_up(struct hpx_sites *s, const struct hpx_site_thread *t, bool gone)
+{
+    uint32_t places = hpx_sites_places(s);
+    for (uint32_t id = 0; t->counts != NULL && id < places && id < HPX_SITE_PLACES; id++) {
+        uint64_t objects = atomic_load_explicit(&t->counts[id].objects, memory_order_relaxed);
+        if (objects > 0) {
+            hpx_sites_add_counter(s, id, objects, atomic_load_explicit(&t->counts[id].bytes, memory_order_relaxed), gone);
+        }
     }
 }
 

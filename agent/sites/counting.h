@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* counting.h: sites=counts: probes count what code allocates, by place in the code.
  *
- * A probe writes one 16-byte record to the ring of its thread, or counts under the open call if cpu=times is active. Only the probe of
- * multianewarray looks at the object; no probe takes a stack. The probe of `new` does not know the object's size. hpx_counting_sizes()
+ * A probe adds to two counters of its thread and place, or counts under the open call if cpu=times is active. A place beyond
+ * HPX_SITE_PLACES, and multianewarray, write a 16-byte record to the ring of the thread. Only the probe of multianewarray looks at the
+ * object; no probe takes a stack. The probe of `new` does not know the object's size. hpx_counting_sizes()
  * measures it once per class, on an object that it allocates without running a constructor. */
 #ifndef HPX_COUNTING_H
 #define HPX_COUNTING_H
@@ -27,6 +28,11 @@ void hpx_counting_forget(void);
 void hpx_counting_prepare(void);
 /* Waits until t is in no probe, at most until until_ns (hpx_clock_mono()). After hpx_counting_close(). The aggregator. */
 void hpx_counting_quiesce(struct hpx_site_thread *t, uint64_t until_ns);
+/* Gives t its counters; without memory its probes write records. Before t begins. */
+void hpx_counting_make(struct hpx_site_thread *t);
+void hpx_counting_destroy(struct hpx_site_thread *t);
+/* Adds t's counters to the table: to the running threads' sums, or for good if t is gone. The aggregator. */
+void hpx_counting_add_up(struct hpx_sites *s, const struct hpx_site_thread *t, bool gone);
 /* Measures and posts the object sizes of classes that places name, that are initialized, and whose size is still unknown. An attached
  * thread, before a dump. Classes that fail are tried again at the next dump. */
 void hpx_counting_sizes(jvmtiEnv *jvmti, JNIEnv *env);

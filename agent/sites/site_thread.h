@@ -5,13 +5,21 @@
 
 #include "mode_thread.h"
 
-#define HPX_SITE_CACHE 512u /* entries of a thread's cache of site ids */
+#define HPX_SITE_CACHE  512u   /* entries of a thread's cache of site ids */
+#define HPX_SITE_PLACES 65536u /* places with counters in every thread; the kernel provides the pages that are used */
+
+/* What a place has allocated. Written by the owner of the thread's state, in a probe; read by the aggregator. */
+struct hpx_place_count {
+    _Atomic uint64_t objects, bytes; /* relaxed */
+};
 
 struct hpx_site_thread {
     struct hpx_mode_thread s; /* first */
     uint32_t number;          /* owner; thread=y makes it part of the site's key, so threads do not share traces */
-    _Atomic int in_probe;     /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
-    bool inside;              /* owner; set in a callback: what the callback itself allocates is not recorded */
+    /* sites=counts: HPX_SITE_PLACES counters; NULL: no memory, or cpu=times counts under the open call. Constant until gone() */
+    struct hpx_place_count *counts;
+    _Atomic int in_probe; /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
+    bool inside;          /* owner; set in a callback: what the callback itself allocates is not recorded */
     struct hpx_site_known {
         uint64_t key;
         uint32_t id;

@@ -61,6 +61,10 @@ static void gone(struct hpx_thread *t)
 {
     struct hpx_site_thread *s = HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base);
     hpx_ring_fini(&t->ring);
+    if (sites.table != NULL) {
+        hpx_counting_add_up(sites.table, s, true);
+    }
+    hpx_counting_destroy(s);
     if (!s->s.adopted) {
         free(s);
     }
@@ -119,6 +123,21 @@ static uint64_t patience(void)
     return (hpx_session.opt.gc ? UINT64_C(60) : 5) * 1000 * 1000 * 1000;
 }
 
+static void add_running(void *unused, struct hpx_thread *t)
+{
+    (void)unused;
+    hpx_counting_add_up(sites.table, HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base), false);
+}
+
+/* The counters of the threads that run. */
+static void read_counters(void)
+{
+    if (sites.table != NULL && hpx_sites_counts()) {
+        hpx_sites_forget_running(sites.table);
+        hpx_session_each(&hpx_sites_mode, add_running, NULL);
+    }
+}
+
 /* The journal has no sites: the profile of a killed run lacks them. */
 static void *snapshot(enum hpx_take take)
 {
@@ -130,6 +149,7 @@ static void *snapshot(enum hpx_take take)
         return none;
     }
     sites.asked = false; /* a flush that was not waited for is not the next dump's */
+    read_counters();
     return hpx_sites_snapshot(sites.table);
 }
 
@@ -179,6 +199,7 @@ static bool control(const struct hpx_command *c)
     case HPX_CONTROL_CLEAR_SITES:
         atomic_fetch_add_explicit(&hpx_sites_shared.epoch, 1, memory_order_relaxed);
         if (sites.table != NULL) {
+            read_counters();
             hpx_sites_clear(sites.table);
         }
         return true;
@@ -220,6 +241,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     }
     f->v[IN_DUMP] = s != NULL;
     if (s == NULL) {
+        read_counters();
         f->v[EST_OBJECTS] = sites.table != NULL ? hpx_sites_counted_objects(sites.table) : 0;
         return;
     }

@@ -416,6 +416,9 @@ static struct hpx_mode_thread *make(void)
         free(t);
         return NULL;
     }
+    if (vm.counts) {
+        hpx_counting_make(t);
+    }
     t->number = 1 + atomic_fetch_add_explicit(&vm.threads, 1, memory_order_relaxed);
     return &t->s;
 }
@@ -423,6 +426,7 @@ static struct hpx_mode_thread *make(void)
 static void destroy(struct hpx_mode_thread *s)
 {
     hpx_ring_fini(&s->base.ring);
+    hpx_counting_destroy(state(s));
     free(state(s));
 }
 

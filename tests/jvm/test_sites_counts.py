@@ -8,7 +8,7 @@ import struct
 import hprof_binary
 import hprof_text
 import peer as p
-from expect import calls, exact, known_sites, no_odd_exits, made
+from expect import calls, exact, known_sites, no_odd_exits, made, profile_without_loss
 from harness import DUMPING
 from peer import Peer
 from preload import preload
@@ -149,7 +149,7 @@ def what_is_not_counted_is_estimated(t):
 def live_objects_are_estimated(t):
     """Each site within 4 standard errors, one run in 4,000 beyond by chance; what was allocated is exact."""
     n, interval = (400000 if t.level == 'long' else 100000) if t.jdk.has('jit') else 30000, 4096
-    run, prof = t.profile('SitesKeep', n, opts=COUNTS + ',sample=4k', native=True)
+    run, prof = profile_without_loss(t, 'SitesKeep', n, opts=COUNTS + ',sample=4k', native=True)
     truth = re.findall(r'^truth (\S+) (\S+) (\d+) (\d+) (\d+)$', run.out, re.M)
     t.equal(len(truth), 4, 'sites')
     for method, klass, *figures in truth:

@@ -8,7 +8,7 @@ import time
 import hprof_binary
 import hprof_text
 import peer as p
-from expect import exact, of_site, site_rows
+from expect import exact, of_site, profile_without_loss, site_rows
 from harness import DUMPING
 from peer import Peer
 from runner import test
@@ -22,14 +22,9 @@ DONE = 'Dumping%s done.' % SITES
 @test(level='quick', since=17, collectors='all', timeout=300)
 def estimates_of_five_known_sites(t):
     """Each within 5 % and 4 standard errors, one run in 3,000 beyond by chance. The five are often off alike: the VM seeds the sampler of a thread
-    with its address, which the next thread takes over.
-
-    A run that lost samples, since the aggregator got no processor for a while, is made again."""
+    with its address, which the next thread takes over."""
     interval, mib = 4096, 400 if t.level == 'long' else 80
-    for _ in range(5):
-        run, prof = t.profile('SitesSampled', mib, opts='heap=sites,sites=sampled,sample=4k,cutoff=0,depth=8', native=True)
-        if 'lost, ring full' not in prof.report:
-            break
+    run, prof = profile_without_loss(t, 'SitesSampled', mib, opts='heap=sites,sites=sampled,sample=4k,cutoff=0,depth=8', native=True)
     m = re.fullmatch(r'estimated from (\d+) samples \(one every 4096 bytes\)', prof.report['allocations'])
     t.check(m, 'report %s' % prof.report)
     samples, want = int(m[1]), 5 * mib * (1 << 20) / interval

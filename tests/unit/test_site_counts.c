@@ -442,6 +442,71 @@ static void samples_where_no_probe_counts_are_missed(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
+/* ---- counters of threads ---- */
+
+static void counters_of_threads_add_to_records(void **state)
+{
+    (void)state;
+    begin();
+    announce_class();
+    place(1, 10, NEW, "p/A");
+    place(2, 11, NEWARRAY, "I");
+    size("p/A", 24);
+    count(1, 0, 2);
+    for (uint64_t again = 0; again < 2; again++) { /* what a thread has counted since its begin replaces what it had before */
+        hpx_sites_forget_running(sites);
+        hpx_sites_add_counter(sites, 1, 3 + again, 0, false);
+        hpx_sites_add_counter(sites, 1, 10, 0, false);
+        hpx_sites_add_counter(sites, 2, 1, 40, false);
+        struct hpx_site_snapshot *s = snapshot(2, 16 + again);
+        assert_row(s, "p.A", "p.A.run:10", 15 + again, 24 * (15 + again));
+        assert_row(s, "int[]", "p.A.run:11", 1, 40);
+        hpx_site_snapshot_destroy(s);
+    }
+    assert_int_equal(hpx_sites_counted_objects(sites), 17);
+    hpx_sites_add_counter(sites, 1, 10, 0, true); /* the second thread is gone */
+    hpx_sites_forget_running(sites);
+    struct hpx_site_snapshot *s = snapshot(1, 12);
+    assert_row(s, "p.A", "p.A.run:10", 12, 288);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void counters_are_cleared_for_what_they_had(void **state)
+{
+    (void)state;
+    begin();
+    announce_class();
+    place(2, 11, NEWARRAY, "I");
+    hpx_sites_add_counter(sites, 2, 3, 96, false);
+    hpx_sites_clear(sites);
+    struct hpx_site_snapshot *s = snapshot(0, 0);
+    hpx_site_snapshot_destroy(s);
+    hpx_sites_forget_running(sites);
+    hpx_sites_add_counter(sites, 2, 5, 160, true);
+    s = snapshot(1, 2);
+    assert_row(s, "int[]", "p.A.run:11", 2, 64);
+    hpx_site_snapshot_destroy(s);
+}
+
+static void counters_of_unknown_places_are_missed_until_they_are_announced(void **state)
+{
+    (void)state;
+    begin();
+    announce_class();
+    place(2, 11, NEWARRAY, "I"); /* so place 1 is below the number of places */
+    assert_int_equal(hpx_sites_places(sites), 3);
+    hpx_sites_add_counter(sites, 1, 7, 0, false);
+    struct hpx_site_snapshot *s = snapshot(0, 0);
+    assert_int_equal(s->missed_objects, 7);
+    hpx_site_snapshot_destroy(s);
+    place(1, 10, NEW, "p/A");
+    hpx_sites_forget_running(sites);
+    hpx_sites_add_counter(sites, 1, 7, 0, false);
+    s = snapshot(1, 7);
+    assert_int_equal(s->missed_objects, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
 /* ---- clear ---- */
 
 static void clear_begins_anew(void **state)
@@ -567,6 +632,9 @@ int main(void)
         TEST(samples_of_a_place_say_what_of_it_lives),
         TEST(sample_stands_for_many_but_not_for_more_than_were_counted),
         TEST(samples_where_no_probe_counts_are_missed),
+        TEST(counters_of_threads_add_to_records),
+        TEST(counters_are_cleared_for_what_they_had),
+        TEST(counters_of_unknown_places_are_missed_until_they_are_announced),
         TEST(clear_begins_anew),
         TEST(calls_give_their_traces_to_what_they_allocate),
         TEST(clear_begins_anew_for_calls),
