@@ -5,6 +5,8 @@
 #include "balance.h"
 #include "callbacks.h"
 #include "mode_thread.h"
+#include "site_thread.h"
+#include "sites.h"
 #include "vm.h"
 #include <stdlib.h>
 
@@ -38,12 +40,15 @@ struct hpx_msg_thread_start *__wrap_hpx_msg_thread_start_new(uint32_t text_len)
     return __real_hpx_msg_thread_start_new(text_len);
 }
 
-/* A handler may still find the state of a thread that lives: it stays, as in the library that ships. */
+/* A handler or probe may still find the state of a thread that lives: it stays, as in the library that ships. */
 static void keep(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
     hpx_model_thread_gone(hpx_session.model, t);
     hpx_balance_keep(t->ring.bytes);
+    if (t->mode == &hpx_sites_mode) {
+        hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base)->counts);
+    }
     hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_mode_thread, base));
 }
 
