@@ -68,8 +68,8 @@ static void add(struct hpx_msg *m)
 static void collect_before(const struct msg_command *listing)
 {
     struct msg_command *m;
-    if (listing->c.tag != HPX_COMMAND_ALLOC_SITES || (listing->c.flags & HPX_SITES_COLLECT) == 0) {
-        return;
+    if (listing->c.tag != HPX_COMMAND_ALLOC_SITES || (listing->c.flags & HPX_SITES_COLLECT) == 0 || hpx_session.opt.gc) {
+        return; /* gc=y: the dump collects */
     }
     m = hpx_msg_new(MSG_COMMAND, sizeof *m);
     if (m == NULL) {

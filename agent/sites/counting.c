@@ -209,6 +209,9 @@ void hpx_counting_make(struct hpx_site_thread *t)
         void *p =
             mmap(NULL, HPX_SITE_PLACES * sizeof *t->counts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         t->counts = p != MAP_FAILED ? p : NULL;
+        if (t->counts != NULL) {
+            (void)madvise(p, HPX_SITE_PLACES * sizeof *t->counts, MADV_NOHUGEPAGE); /* a thread uses few of the pages */
+        }
     }
 }
 

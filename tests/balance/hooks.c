@@ -46,8 +46,9 @@ static void keep(void *ctx, struct hpx_thread *t)
     (void)ctx;
     hpx_model_thread_gone(hpx_session.model, t);
     hpx_balance_keep(t->ring.bytes);
-    if (t->mode == &hpx_sites_mode) {
-        hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base)->counts);
+    void *counts = t->mode == &hpx_sites_mode ? HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base)->counts : NULL;
+    if (counts != NULL) {
+        hpx_balance_keep(counts);
     }
     hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_mode_thread, base));
 }
