@@ -86,7 +86,7 @@ static uint32_t signature_of(char *to, uint8_t opcode, struct hpx_text operand)
 static bool add_place(struct hpx_sites *s, const struct hpx_site_place_msg *p, struct hpx_text operand, uint32_t symbolized)
 {
     char *signature = hpx_model_scratch(&s->m->stack, (size_t)operand.len + 4);
-    if (!hpx_sites_reach(&s->counts.places, p->id) || !signature) { /* first: counters of a place without levels count as missed */
+    if (!signature) {
         return false;
     }
     uint32_t len = signature_of(signature, p->opcode, operand), dims = (uint32_t)strspn(signature, "[");
@@ -123,6 +123,9 @@ void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *m
     struct hpx_text signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
     uint32_t klass = hpx_sites_class(s, signature.bytes, signature.len);
     uint32_t file = hpx_strings_intern(&s->m->strings, source.bytes, source.len);
+    for (uint32_t i = 0; i < msg->n; i++) {
+        (void)hpx_sites_reach(&s->counts.places, msg->of[i].id); /* so that objects of a place without memory for its levels are reported */
+    }
     for (uint32_t i = 0; klass && i < msg->n; i++) {
         struct hpx_text name = hpx_model_next_text(&at, end), desc = hpx_model_next_text(&at, end), operand = hpx_model_next_text(&at, end);
         const struct hpx_site_class *c = hpx_sites_class_at(s, klass);

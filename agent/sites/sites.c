@@ -273,7 +273,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (hpx_sites_counts()) {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", f->v[EST_OBJECTS],
                       f->v[EST_BYTES]);
-        if (o->live) { /* samples estimate both; without live figures there are none */
+        if (o->live || f->v[MISSED_OBJECTS] > 0) { /* samples estimate both; without live figures there are none */
             hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[MISSED_OBJECTS],
                           f->v[MISSED_BYTES]);
         }
