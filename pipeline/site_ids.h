@@ -12,8 +12,7 @@
 #ifndef HPX_SITE_IDS_H
 #define HPX_SITE_IDS_H
 
-#include "compiler.h"
-#include <stdatomic.h>
+#include "walk_tags.h"
 
 #define HPX_SITE_NONE     0u /* no id: all tables are full, or no memory */
 #define HPX_SITE_TABLES   6u
@@ -35,6 +34,7 @@ struct hpx_site_ids {
     atomic_bool live;
     _Atomic uint64_t frees;     /* relaxed: hpx_site_ids_freed() so far */
     struct hpx_site_freed none; /* counters that HPX_SITE_NONE maps to */
+    struct hpx_walk_tags walk;  /* of the last heap dump */
 };
 
 /* Frees the tables. Zeroed memory is an initialized, empty struct. No other thread uses s any more. */
@@ -50,6 +50,7 @@ struct hpx_site_freed *hpx_site_ids_freed_of(struct hpx_site_ids *s, uint32_t id
 
 #define HPX_SITE_UNITS_BITS 31
 #define HPX_SITE_CLASS_TAG  (UINT64_C(1) << 63)
+#define HPX_SITE_ANNOUNCED  (UINT64_C(1) << 62) /* in the tag of a class: the table of sites knows it */
 /* Of an object that is made to be freed: it tells when the frees of a collection arrive. */
 #define HPX_SITE_CANARY (HPX_SITE_CLASS_TAG | UINT32_MAX)
 

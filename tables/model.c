@@ -76,6 +76,7 @@ struct hpx_model *hpx_model_create(const struct hpx_model_config *cfg)
         return NULL;
     }
     m->cfg = *cfg;
+    m->class_serials = cfg->class_numbers ? HPX_SITE_MOST : 0; /* of classes without a number */
     hpx_model_add_table(m, &samples_table, m);
     hpx_model_sweep_init(m);
     hpx_arena_init(&m->lines);
@@ -157,7 +158,7 @@ static void thread_end(struct hpx_model *m, uint64_t key)
 static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
 {
     thread_end(m, msg->key); /* one that ended unannounced: without memory, or a native thread that never detached */
-    uint32_t serial = hpx_threads_add(&m->threads, msg->key);
+    uint32_t serial = hpx_threads_add(&m->threads, msg->key, msg->serial);
     if (!serial) {
         hpx_count(&m->counters, HPX_C_THREADS_UNANNOUNCED, 1);
     } else if (!announce(m, serial, msg)) {

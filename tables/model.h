@@ -43,7 +43,8 @@ enum hpx_model_msg {
  * when not asked for); methods behind its end are asked for when they are sampled. All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
-    uint64_t ref; /* a weak reference of this message; HPX_MSG_DROP deletes it when the class is unloaded; 0: none */
+    uint64_t ref;    /* a weak reference of this message; HPX_MSG_DROP deletes it when the class is unloaded; 0: none */
+    uint32_t number; /* with cfg.class_numbers; 0: none could be given */
     uint32_t nmethods;
     bool named;
     uint32_t text_len;
@@ -102,6 +103,7 @@ struct hpx_msg_thread_start {
     uint32_t nthreads;                             /* 0: not sampled, only announced */
     struct hpx_thread *threads[HPX_THREAD_STATES]; /* states of this Java thread, one per mode */
     uint64_t key;                                  /* names the thread in THREAD_END; unique among live threads */
+    uint32_t serial;                               /* unique, above HPX_SERIAL_THREAD; 0: the model gives one */
     uint32_t text_len;
     char text[];
 };
@@ -126,6 +128,7 @@ struct hpx_model_config {
     bool thread_in_traces; /* thread=y: traces of different threads are different */
     bool lines;            /* lineno=y */
     bool signatures;       /* overloads are different methods (binary); in text they print alike and are merged */
+    bool class_numbers;    /* heap dump: the serial of a class is HPX_SERIAL_CLASS and its number, which the agent gives */
     /* Exact calls (cpu=times, cpu=old); without `calls` their events are skipped. */
     bool calls;
     bool call_signatures;                  /* overloads are different methods (cpu=old); else they print alike and are merged */
@@ -197,6 +200,16 @@ struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m, enum hpx_take take)
 void hpx_model_keep_journal(struct hpx_model *m);
 /* Counts that the journal lacks. */
 uint64_t hpx_model_journal_lost(const struct hpx_model *m);
+
+/* A frame of a stack whose names are known. Texts as JVMTI gives them; class_number: with cfg.class_numbers. */
+struct hpx_named_frame {
+    const char *class_signature, *name, *signature, *source; /* signature, source: NULL: none */
+    uint32_t class_number;
+    int32_t line; /* as in struct hpx_frame_rec */
+};
+/* The trace of these frames, leaf first; at most HPX_TRACE_FRAMES. NULL without memory. */
+#define HPX_TRACE_FRAMES 2048u
+const struct hpx_trace_rec *hpx_model_named_trace(struct hpx_model *m, const struct hpx_named_frame *frames, uint32_t n);
 
 /* All traces so far, also those of exact calls: rows with a count of 0; a trace may be in several rows. NULL without memory. */
 struct hpx_snapshot *hpx_model_traces(struct hpx_model *m);

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "model_table.h"
 #include "number_table.h"
+#include "site_ids.h"
 #include "string_table.h"
 #include "symbolized_table.h"
 #include "thread_table.h"

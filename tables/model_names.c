@@ -139,7 +139,8 @@ void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg)
     uint32_t klass = msg->nmethods || m->cfg.class_event ? hpx_methods_new_class(&m->methods, msg) : 0;
     bool complete = klass || !msg->nmethods;
     if (klass && m->cfg.class_event) {
-        hpx_methods_class(&m->methods, klass)->serial = HPX_SERIAL_CLASS + ++m->class_serials;
+        uint32_t number = m->cfg.class_numbers && msg->number != 0 ? msg->number : ++m->class_serials;
+        hpx_methods_class(&m->methods, klass)->serial = HPX_SERIAL_CLASS + number;
         (void)hpx_model_announce_class(m, klass, false);
     }
     for (uint32_t i = 0; klass && i < msg->nmethods; i++) {

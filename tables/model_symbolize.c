@@ -2,6 +2,7 @@
 /* model_symbolize.c: raw traces to symbolized ones, and the snapshot. */
 #include "model_internal.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* The last entry at or below bci. */
 static int32_t line_of(const struct hpx_model *m, const struct hpx_raw_frame *f)
@@ -72,6 +73,28 @@ bool hpx_model_symbolize_trace(struct hpx_model *m, struct hpx_raw *raw)
     raw->symbolized = symbolized;
     raw->settled = settled;
     return true;
+}
+
+const struct hpx_trace_rec *hpx_model_named_trace(struct hpx_model *m, const struct hpx_named_frame *named, uint32_t n)
+{
+    n = n < HPX_TRACE_FRAMES ? n : HPX_TRACE_FRAMES;
+    struct hpx_symbolized_frame *frames = hpx_model_scratch(&m->stack, ((size_t)n + 1) * sizeof(*frames));
+    for (uint32_t i = 0; frames && i < n; i++) {
+        const struct hpx_named_frame *f = &named[i];
+        uint32_t klass = hpx_model_class_name(m, (struct hpx_text){f->class_signature, (uint32_t)strlen(f->class_signature)});
+        uint32_t name = hpx_strings_intern(&m->strings, f->name, (uint32_t)strlen(f->name));
+        uint32_t source = f->source ? hpx_strings_intern(&m->strings, f->source, (uint32_t)strlen(f->source)) : 0;
+        uint32_t signature =
+            m->cfg.signatures && f->signature ? hpx_strings_intern(&m->strings, f->signature, (uint32_t)strlen(f->signature)) : 0;
+        uint32_t serial = m->cfg.class_event && f->class_number != 0 ? HPX_SERIAL_CLASS + f->class_number : 0;
+        frames[i].method = klass && name ? hpx_symbolized_method(&m->symbolized, serial, klass, name, signature, source) : HPX_INTERN_NONE;
+        frames[i].line = f->line > 0 && !m->cfg.lines ? HPX_LINE_UNKNOWN : f->line;
+        if (frames[i].method == HPX_INTERN_NONE) {
+            return NULL;
+        }
+    }
+    uint32_t trace = frames ? hpx_symbolized_trace(&m->symbolized, 0, frames, n) : HPX_INTERN_NONE;
+    return trace != HPX_INTERN_NONE ? hpx_symbolized_trace_at(&m->symbolized, trace)->rec : NULL;
 }
 
 bool hpx_model_reach_past(struct hpx_model *m, struct hpx_vec *past, uint32_t len, enum hpx_take take)

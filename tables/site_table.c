@@ -69,6 +69,9 @@ static uint32_t serial_of(struct hpx_model *m, const struct hpx_msg_site_class *
         hpx_methods_class(&m->methods, klass)->listed = true;
         return hpx_methods_class(&m->methods, klass)->serial;
     }
+    if (m->cfg.class_numbers) {
+        return HPX_SERIAL_CLASS + msg->number;
+    }
     return HPX_SERIAL_CLASS + ++m->class_serials; /* an array: the writer emits its class record when a row names it */
 }
 
@@ -295,6 +298,20 @@ static bool site_of(struct hpx_sites *s, struct hpx_site_id *id, uint32_t *numbe
     *number = hpx_sites_sum(s, c->first, raw->symbolized);
     id->row = *number + 1;
     return *number != HPX_INTERN_NONE;
+}
+
+const struct hpx_trace_rec **hpx_sites_traces(struct hpx_sites *s, uint32_t *n)
+{
+    const struct hpx_trace_rec **to = calloc((size_t)s->ids.len + 1, sizeof(const struct hpx_trace_rec *));
+    *n = to && !s->o.counts ? s->ids.len : 0;
+    for (uint32_t i = 0; i < *n; i++) {
+        const struct hpx_site_id *id = hpx_vec_at(&s->ids, i);
+        struct hpx_raw *raw = id->raw != 0 ? hpx_traces_at(&s->m->traces, id->raw - 1) : NULL;
+        if (raw && hpx_model_symbolize_trace(s->m, raw)) {
+            to[i] = hpx_symbolized_trace_at(&s->m->symbolized, raw->symbolized)->rec;
+        }
+    }
+    return to;
 }
 
 /* Number of objects that a sampled object stands for. */

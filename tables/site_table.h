@@ -87,6 +87,9 @@ uint64_t hpx_sites_recorded_objects(const struct hpx_sites *s);
 uint64_t hpx_sites_recorded_bytes(const struct hpx_sites *s);
 /* Objects that probes have counted since the start or the last clear; without those that open calls hold (cpu=times). */
 uint64_t hpx_sites_counted_objects(const struct hpx_sites *s);
+/* The traces of all sites so far, by id (hpx_site_ids_get()): *n of them; NULL in the array: not known. The caller frees the array. NULL:
+ * no memory. With sites=counts no id has a trace. */
+const struct hpx_trace_rec **hpx_sites_traces(struct hpx_sites *s, uint32_t *n);
 /* Number of sites of all snapshots so far. */
 uint32_t hpx_sites_count(const struct hpx_sites *s);
 

@@ -13,6 +13,8 @@
 #define HPX_SERIAL_THREAD 200000u
 #define HPX_SERIAL_CLASS  100000u
 
+#define HPX_CLASS_OBJECT_FIRST 0x10000000u /* id of the object of the class with the serial HPX_SERIAL_CLASS */
+
 struct hpx_text { /* modified UTF-8 of the JVM, not terminated for the reader's purposes */
     const char *bytes;
     uint32_t len;

@@ -52,7 +52,7 @@ uint32_t hpx_threads_live(const struct hpx_threads *t, uint64_t key)
     return slot ? entry(t, *slot - 1)->serial : 0;
 }
 
-uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key)
+uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key, uint32_t serial)
 {
     if (hpx_slots_reserve(&t->index, WORDS, NULL, NULL) != 0 || (!t->free && !hpx_vec_push(&t->all))) {
         return 0;
@@ -60,7 +60,7 @@ uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key)
     uint32_t number = t->free ? t->free - 1 : t->all.len - 1;
     struct hpx_thread_entry *e = entry(t, number);
     t->free = e->next_free;
-    *e = (struct hpx_thread_entry){.key = key, .serial = HPX_SERIAL_THREAD + ++t->begun};
+    *e = (struct hpx_thread_entry){.key = key, .serial = serial != 0 ? serial : HPX_SERIAL_THREAD + ++t->begun};
     (void)hpx_slots_put(&t->index, WORDS, hpx_id_hash(key), number);
     return e->serial;
 }

@@ -21,7 +21,6 @@ enum tag {
 };
 
 /* Id spaces: strings, frames and objects are looked up apart, but distinct ids are easier to read. */
-#define FIRST_CLASS_OBJECT 0x10000000u
 #define FIRST_SPARE_FRAME  0x60000000u
 #define FIRST_FRAME        0x70000000u /* + the number, from 1 */
 #define FIRST_STRING       0xA0000000u
@@ -236,7 +235,7 @@ void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
 
 uint64_t hpx_binary_class_object(uint32_t serial)
 {
-    return FIRST_CLASS_OBJECT + (uint64_t)(serial - HPX_SERIAL_CLASS);
+    return HPX_CLASS_OBJECT_FIRST + (uint64_t)(serial - HPX_SERIAL_CLASS);
 }
 
 /* false without memory, or refused. */
@@ -435,9 +434,14 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
 
 /* ---- dumps ---- */
 
+bool hpx_binary_has_trace(const struct hpx_binary *w, const struct hpx_trace_rec *t)
+{
+    return t->serial == HPX_SERIAL_TRACE || hpx_bitset_has(&w->traces, t->serial - HPX_SERIAL_TRACE);
+}
+
 static bool placed(const struct hpx_binary *w, const struct hpx_row *r)
 {
-    return r->trace->serial == HPX_SERIAL_TRACE || hpx_bitset_has(&w->traces, r->trace->serial - HPX_SERIAL_TRACE);
+    return hpx_binary_has_trace(w, r->trace);
 }
 
 /* Those whose trace is in the stream, in their order; how many. */

@@ -100,6 +100,8 @@ bool hpx_binary_end_record(struct hpx_binary *w);
 uint64_t hpx_binary_string(struct hpx_binary *w, struct hpx_text s);
 /* Makes sure that the trace is in the file; false: no memory, or refused; then name HPX_SERIAL_TRACE instead. */
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t);
+/* Whether hpx_binary_trace() has written it. */
+bool hpx_binary_has_trace(const struct hpx_binary *w, const struct hpx_trace_rec *t);
 /* How many of n elements of `each` bytes fit into a record after `fixed` bytes. */
 uint32_t hpx_binary_fit(uint32_t n, uint32_t fixed, uint32_t each);
 

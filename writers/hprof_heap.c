@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_heap.c: see hprof_heap.h. A segment is put together in a buffer, so its length is known before it is written. */
 #include "hprof_heap.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { TAG_SEGMENT = 0x1C, TAG_DUMP_END = 0x2C };
-enum { SUB_CLASS = 0x20, SUB_INSTANCE = 0x21, SUB_OBJECTS = 0x22, SUB_PRIMITIVES = 0x23 };
 
 static void put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
 {
@@ -108,9 +110,7 @@ void hpx_heap_root(struct hpx_heap *h, enum hpx_heap_root kind, uint64_t object,
 
 static uint32_t size_of(const struct hpx_heap *h, uint8_t type)
 {
-    static const uint8_t sizes[] = {[HPX_HEAP_BOOLEAN] = 1, [HPX_HEAP_CHAR] = 2,  [HPX_HEAP_FLOAT] = 4, [HPX_HEAP_DOUBLE] = 8,
-                                    [HPX_HEAP_BYTE] = 1,    [HPX_HEAP_SHORT] = 2, [HPX_HEAP_INT] = 4,   [HPX_HEAP_LONG] = 8};
-    return type == HPX_HEAP_OBJECT ? h->w->id_size : sizes[type];
+    return hpx_heap_size_of(type, h->w->id_size);
 }
 
 static uint8_t *put_value(const struct hpx_heap *h, uint8_t *at, const struct hpx_heap_value *v)
@@ -142,7 +142,7 @@ void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c)
     uint32_t n = 1 + 7 * ids + 8 + values_size(h, c->constants, c->nconstants, 2) + values_size(h, c->statics, c->nstatics, ids) + 2 +
                  c->nfields * (ids + 1);
     begin_sub(h, n);
-    at = hpx_be4(hpx_binary_id(h->w, hpx_be1(sub, SUB_CLASS), c->object), c->trace);
+    at = hpx_be4(hpx_binary_id(h->w, hpx_be1(sub, HPX_HEAP_SUB_CLASS), c->object), c->trace);
     const uint64_t others[] = {c->super, c->loader, c->signers, c->domain, 0, 0};
     for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
         at = hpx_binary_id(h->w, at, others[i]);
@@ -164,39 +164,403 @@ void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c)
     }
 }
 
-/* ---- objects ---- */
+/* ---- what the spool has behind the objects ---- */
 
-void hpx_heap_instance(struct hpx_heap *h, uint64_t object, uint32_t trace, uint64_t klass, const void *values, uint32_t n)
+static bool read_at(int fd, void *to, size_t n, uint64_t at)
 {
-    uint8_t sub[HPX_BINARY_SMALL], *at = hpx_be4(hpx_binary_id(h->w, hpx_be1(sub, SUB_INSTANCE), object), trace);
-    at = hpx_be4(hpx_binary_id(h->w, at, klass), n); /* at most 65535 fields a class: far from 2^32 */
-    begin_sub(h, (uint32_t)(at - sub) + n);
-    add_to(h, sub, at);
-    add(h, values, n);
-}
-
-uint32_t hpx_heap_objects(struct hpx_heap *h, uint64_t object, uint32_t trace, uint64_t klass, const uint64_t *elements, uint32_t n)
-{
-    uint8_t sub[HPX_BINARY_SMALL], *at = hpx_be4(hpx_binary_id(h->w, hpx_be1(sub, SUB_OBJECTS), object), trace);
-    uint32_t head = 9 + 2 * h->w->id_size;
-    n = hpx_binary_fit(n, head, h->w->id_size);
-    at = hpx_binary_id(h->w, hpx_be4(at, n), klass);
-    begin_sub(h, head + n * h->w->id_size);
-    add_to(h, sub, at);
-    for (uint32_t i = 0; i < n; i++) {
-        add_to(h, sub, hpx_binary_id(h->w, sub, elements[i]));
+    for (size_t done = 0; done < n;) {
+        ssize_t k = pread(fd, (char *)to + done, n - done, (off_t)(at + done));
+        if (k <= 0 && !(k < 0 && errno == EINTR)) {
+            return false;
+        }
+        done += k > 0 ? (size_t)k : 0;
     }
-    return n;
+    return true;
 }
 
-uint32_t hpx_heap_primitives(struct hpx_heap *h, uint64_t object, uint32_t trace, enum hpx_heap_type type, const void *elements, uint32_t n)
+/* Facts of one class come together, but the classes in any order. */
+static bool order_facts(struct hpx_heap_facts *f, const struct hpx_heap_image *i, const struct hpx_heap_fact *from)
 {
-    uint8_t sub[HPX_BINARY_SMALL], *at = hpx_be4(hpx_binary_id(h->w, hpx_be1(sub, SUB_PRIMITIVES), object), trace);
-    uint32_t head = 10 + h->w->id_size, size = size_of(h, (uint8_t)type);
-    n = hpx_binary_fit(n, head, size);
-    at = hpx_be1(hpx_be4(at, n), (uint8_t)type);
-    begin_sub(h, head + n * size);
-    add_to(h, sub, at);
-    add(h, elements, (size_t)n * size);
-    return n;
+    f->first = calloc((size_t)i->nclasses + 2, sizeof(*f->first));
+    f->facts = calloc(i->nfacts + 1, sizeof(*f->facts));
+    if (f->first == NULL || f->facts == NULL) {
+        return false;
+    }
+    for (uint64_t k = 0; k < i->nfacts; k++) {
+        f->first[1 + (from[k].klass < i->nclasses ? from[k].klass + 1 : i->nclasses)]++;
+    }
+    for (uint32_t k = 0; k <= i->nclasses; k++) {
+        f->first[k + 1] += f->first[k];
+    }
+    for (uint64_t k = 0; k < i->nfacts; k++) { /* afterwards first[c] is the end of c - 1's, and the beginning of c's */
+        uint32_t klass = from[k].klass < i->nclasses ? from[k].klass + 1 : i->nclasses;
+        f->facts[f->first[klass]++] = from[k];
+    }
+    return true;
+}
+
+int hpx_heap_facts_read(struct hpx_heap_facts *f, const struct hpx_heap_image *i)
+{
+    *f = (struct hpx_heap_facts){.facts = NULL};
+    struct hpx_heap_fact *facts = calloc(i->nfacts + 1, sizeof(*facts));
+    f->roots = calloc(i->nroots + 1, sizeof(*f->roots));
+    int rc = facts != NULL && f->roots != NULL ? 0 : -HPX_E_NOMEM;
+    if (rc == 0 && (!read_at(i->spool, facts, i->nfacts * sizeof(*facts), i->facts_at) ||
+                    !read_at(i->spool, f->roots, i->nroots * sizeof(*f->roots), i->roots_at))) {
+        rc = -HPX_E_IO;
+    }
+    if (rc == 0 && !order_facts(f, i, facts)) {
+        rc = -HPX_E_NOMEM;
+    }
+    free(facts);
+    if (rc != 0) {
+        hpx_heap_facts_free(f);
+    }
+    return rc;
+}
+
+void hpx_heap_facts_free(struct hpx_heap_facts *f)
+{
+    free(f->facts);
+    free(f->roots);
+    free(f->first);
+}
+
+const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i, uint64_t object)
+{
+    uint32_t low = 0, high = i->nthreads; /* ordered by object */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (i->threads[middle].object < object) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < i->nthreads && i->threads[low].object == object ? &i->threads[low] : NULL;
+}
+
+/* The stack was taken before the walk, and the thread may have called or returned since: the same method at the same depth, or the nearest
+ * such frame. */
+int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_root_fact *r)
+{
+    int64_t n = t != NULL ? t->nframes : 0;
+    if (r->depth < 0 || r->method == 0) {
+        return -1;
+    }
+    for (int64_t away = 0; away < n; away++) {
+        int64_t below = r->depth - away, above = r->depth + away;
+        if (below >= 0 && below < n && t->methods[below] == r->method) {
+            return (int32_t)below;
+        }
+        if (above < n && t->methods[above] == r->method) {
+            return (int32_t)above;
+        }
+    }
+    return -1;
+}
+
+/* ---- the objects ---- */
+
+#define READ_BUFFER ((size_t)1 << 20)
+
+int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image *i)
+{
+    *r = (struct hpx_heap_reader){.image = i, .buffer = malloc(READ_BUFFER), .size = READ_BUFFER};
+    return r->buffer != NULL ? 0 : -HPX_E_NOMEM;
+}
+
+void hpx_heap_reader_fini(struct hpx_heap_reader *r)
+{
+    free(r->buffer);
+    r->buffer = NULL;
+}
+
+/* Moves what is unread to the front and fills the rest. */
+static void fill(struct hpx_heap_reader *r)
+{
+    size_t left = r->have - r->used, room = r->size - left;
+    uint64_t rest = r->image->objects_end - r->offset;
+    memmove(r->buffer, r->buffer + r->used, left);
+    r->used = 0;
+    r->have = left;
+    room = rest < room ? (size_t)rest : room;
+    if (room > 0 && r->error == 0 && !read_at(r->image->spool, r->buffer + left, room, r->offset)) {
+        r->error = -HPX_E_IO;
+        return;
+    }
+    r->have += r->error == 0 ? room : 0;
+    r->offset += r->error == 0 ? room : 0;
+#ifdef FALLOC_FL_PUNCH_HOLE /* dump and spool then need the disk once; where this fails they need it twice */
+    if (r->image->once && room > 0) {
+        (void)fallocate(r->image->spool, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(r->offset - room), (off_t)room);
+    }
+#endif
+}
+
+const uint8_t *hpx_heap_reader_next(struct hpx_heap_reader *r, size_t n)
+{
+    if (r->have - r->used < n) {
+        fill(r);
+    }
+    if (r->have - r->used < n) {
+        return NULL;
+    }
+    r->used += n;
+    return r->buffer + r->used - n;
+}
+
+const uint8_t *hpx_heap_reader_some(struct hpx_heap_reader *r, uint64_t n, size_t *got)
+{
+    if (r->have == r->used) {
+        fill(r);
+    }
+    size_t there = r->have - r->used;
+    *got = n < there ? (size_t)n : there;
+    r->used += *got;
+    return r->buffer + r->used - *got;
+}
+
+/* Length of the sub-record at p, of which n bytes are there; 0: too few to tell. */
+static uint64_t sub_length(uint32_t ids, const uint8_t *p, size_t n)
+{
+    uint32_t count;
+    size_t head = n == 0 ? 1 : p[0] == HPX_HEAP_SUB_PRIMITIVES ? 10 + ids : 9 + 2 * ids;
+    if (n < head) {
+        return 0;
+    }
+    memcpy(&count, p + 5 + (p[0] == HPX_HEAP_SUB_INSTANCE ? 2 * ids : ids), sizeof(count));
+    uint64_t each = p[0] == HPX_HEAP_SUB_INSTANCE ? 1 : p[0] == HPX_HEAP_SUB_OBJECTS ? ids : hpx_heap_size_of(p[9 + ids], ids);
+    return head + be32toh(count) * each;
+}
+
+/* The trace of an object, whose sub-record has the site's id. */
+static void put_trace(const struct hpx_heap *h, const struct hpx_heap_image *i, uint8_t *sub)
+{
+    uint8_t *at = sub + 1 + h->w->id_size;
+    uint32_t site;
+    memcpy(&site, at, sizeof(site));
+    site = be32toh(site);
+    const struct hpx_trace_rec *t = site < i->nsites ? i->sites[site] : NULL;
+    (void)hpx_be4(at, t != NULL && hpx_binary_has_trace(h->w, t) ? t->serial : HPX_SERIAL_TRACE);
+}
+
+/* Writes the sub-record at the front of the buffer, which is longer than the buffer, as its own segment. */
+static void copy_long(struct hpx_heap *h, struct hpx_heap_reader *r, uint64_t length)
+{
+    put_head(h, TAG_SEGMENT, (uint32_t)length);
+    put_trace(h, r->image, r->buffer + r->used);
+    while (length > 0) {
+        size_t got;
+        const uint8_t *p = hpx_heap_reader_some(r, length, &got);
+        if (got == 0) {
+            return; /* r->error */
+        }
+        hpx_out_bytes(h->w->out, p, got);
+        length -= got;
+    }
+    end_segment(h);
+}
+
+/* A segment is the complete sub-records of a full buffer. */
+static int copy_objects(struct hpx_heap *h, const struct hpx_heap_image *i)
+{
+    struct hpx_heap_reader r;
+    int rc = hpx_heap_reader_init(&r, i);
+    for (bool more = rc == 0; more;) {
+        size_t whole = 0;
+        fill(&r);
+        uint64_t length = sub_length(h->w->id_size, r.buffer, r.have);
+        if (length > r.have + (i->objects_end - r.offset)) {
+            break; /* the spool was cut */
+        }
+        if (length > r.have) {
+            copy_long(h, &r, length);
+            more = r.error == 0;
+            continue;
+        }
+        while (length > 0 && whole + length <= r.have) {
+            put_trace(h, i, r.buffer + whole);
+            whole += (size_t)length;
+            length = sub_length(h->w->id_size, r.buffer + whole, r.have - whole);
+        }
+        more = whole > 0;
+        if (more) {
+            put_head(h, TAG_SEGMENT, (uint32_t)whole);
+            hpx_out_bytes(h->w->out, r.buffer, whole);
+            r.used = whole;
+            end_segment(h);
+        }
+    }
+    rc = rc != 0 ? rc : r.error;
+    rc = rc != 0 || r.have == r.used ? rc : -HPX_E_IO;
+    hpx_heap_reader_fini(&r);
+    return rc;
+}
+
+/* ---- an image ---- */
+
+/* What the dump names, and the memory to build a class. */
+struct image {
+    struct hpx_heap h;
+    const struct hpx_heap_image *i;
+    struct hpx_heap_facts facts;
+    struct hpx_heap_value *values; /* UINT16_MAX of each kind */
+};
+
+static void put_names(struct hpx_binary *w, const struct hpx_heap_image *i)
+{
+    for (uint32_t n = 0; n < i->nclasses; n++) {
+        const struct hpx_heap_klass *c = i->classes[n];
+        if (c == NULL) {
+            continue;
+        }
+        (void)hpx_binary_class(w, HPX_SERIAL_CLASS + n, c->name);
+        for (uint32_t k = 0; k < c->nfields; k++) {
+            (void)hpx_binary_string(w, c->fields[k].name);
+        }
+    }
+    for (uint32_t n = 0; n < i->nthreads; n++) {
+        const struct hpx_heap_thread *t = &i->threads[n];
+        if (!t->known) {
+            const struct hpx_thread_rec rec = {.serial = t->serial, .object = (uint32_t)t->object, .name = t->name};
+            hpx_binary_thread_start(w, &rec);
+        }
+        if (t->trace != NULL) {
+            (void)hpx_binary_trace(w, t->trace);
+        }
+    }
+    for (uint32_t n = 0; n < i->nsites; n++) {
+        if (i->sites[n] != NULL) {
+            (void)hpx_binary_trace(w, i->sites[n]);
+        }
+    }
+}
+
+static uint32_t trace_of(const struct hpx_binary *w, const struct hpx_heap_thread *t)
+{
+    return t != NULL && t->trace != NULL && hpx_binary_has_trace(w, t->trace) ? t->trace->serial : HPX_SERIAL_TRACE;
+}
+
+/* threads: the roots of threads; they come before those of their frames. */
+static void put_roots(struct image *m, bool threads)
+{
+    uint32_t references = 0;
+    for (uint64_t k = 0; k < m->i->nroots; k++) {
+        const struct hpx_heap_root_fact *r = &m->facts.roots[k];
+        const struct hpx_heap_thread *t = hpx_heap_thread_of(m->i, r->kind == HPX_ROOT_THREAD_OBJECT ? r->object : r->thread);
+        if ((r->kind == HPX_ROOT_THREAD_OBJECT) != threads) {
+            continue;
+        }
+        switch (r->kind) {
+        case HPX_ROOT_THREAD_OBJECT:
+            if (t == NULL) { /* it has started since the threads were listed */
+                hpx_heap_root(&m->h, HPX_ROOT_UNKNOWN, r->object, 0, 0);
+            } else {
+                hpx_heap_root(&m->h, HPX_ROOT_THREAD_OBJECT, r->object, t->serial, trace_of(m->h.w, t));
+            }
+            break;
+        case HPX_ROOT_JNI_LOCAL:
+        case HPX_ROOT_JAVA_FRAME:
+            if (t == NULL) {
+                hpx_heap_root(&m->h, HPX_ROOT_UNKNOWN, r->object, 0, 0);
+            } else {
+                hpx_heap_root(&m->h, r->kind, r->object, t->serial,
+                              trace_of(m->h.w, t) != HPX_SERIAL_TRACE ? (uint32_t)hpx_heap_frame(t, r) : UINT32_MAX);
+            }
+            break;
+        case HPX_ROOT_JNI_GLOBAL:
+            hpx_heap_root(&m->h, HPX_ROOT_JNI_GLOBAL, r->object, ++references, 0);
+            break;
+        default:
+            hpx_heap_root(&m->h, r->kind, r->object, 0, 0);
+            break;
+        }
+    }
+}
+
+static uint64_t id_of(uint32_t klass)
+{
+    return klass != 0 ? HPX_CLASS_OBJECT_FIRST + (uint64_t)klass : 0;
+}
+
+/* Static fields and constants of a class that its facts do not tell are null or 0. */
+static void put_class(struct image *m, const struct hpx_heap_klass *c)
+{
+    struct hpx_heap_value *constants = m->values, *statics = constants + UINT16_MAX, *fields = statics + UINT16_MAX;
+    struct hpx_heap_class to = {.object = id_of(c->number),
+                                .super = id_of(c->super),
+                                .trace = HPX_SERIAL_TRACE,
+                                .instance_size = c->instance_size,
+                                .constants = constants,
+                                .statics = statics,
+                                .fields = fields};
+    const uint32_t from = m->facts.first[c->number], end = m->facts.first[c->number + 1];
+    for (uint32_t k = 0; k < c->nfields; k++) {
+        const struct hpx_heap_field *f = &c->fields[k];
+        struct hpx_heap_value v = {hpx_binary_string(m->h.w, f->name), f->type, 0};
+        for (uint32_t n = from; f->is_static && n < end; n++) {
+            if (m->facts.facts[n].kind == HPX_HEAP_STATIC && m->facts.facts[n].index == k) {
+                v.value = m->facts.facts[n].value;
+            }
+        }
+        if (f->is_static && to.nstatics < UINT16_MAX) {
+            statics[to.nstatics++] = v;
+        } else if (!f->is_static && to.nfields < UINT16_MAX) {
+            fields[to.nfields++] = v;
+        }
+    }
+    for (uint32_t n = from; n < end; n++) {
+        const struct hpx_heap_fact *f = &m->facts.facts[n];
+        switch (f->kind) {
+        case HPX_HEAP_LOADER:
+            to.loader = f->value;
+            break;
+        case HPX_HEAP_SIGNERS:
+            to.signers = f->value;
+            break;
+        case HPX_HEAP_DOMAIN:
+            to.domain = f->value;
+            break;
+        case HPX_HEAP_CONSTANT:
+            if (to.nconstants < UINT16_MAX) {
+                constants[to.nconstants++] = (struct hpx_heap_value){f->index, HPX_HEAP_OBJECT, f->value};
+            }
+            break;
+        default:
+            break;
+        }
+    }
+    hpx_heap_class(&m->h, &to);
+}
+
+static int write_image(struct image *m)
+{
+    put_names(m->h.w, m->i);
+    put_roots(m, true);
+    put_roots(m, false);
+    for (uint32_t n = 0; n < m->i->nclasses; n++) {
+        if (m->i->classes[n] != NULL) {
+            put_class(m, m->i->classes[n]);
+        }
+    }
+    put_segment(&m->h);
+    return copy_objects(&m->h, m->i);
+}
+
+int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i)
+{
+    struct image m = {.i = i, .values = malloc(3 * (size_t)UINT16_MAX * sizeof(*m.values))};
+    int rc = m.values != NULL ? hpx_heap_begin(&m.h, w) : -HPX_E_NOMEM;
+    if (rc == 0) {
+        rc = hpx_heap_facts_read(&m.facts, i);
+        rc = rc != 0 ? rc : write_image(&m);
+        if (rc != -HPX_E_NOMEM) {
+            hpx_heap_end(&m.h);
+        }
+        hpx_heap_facts_free(&m.facts);
+        free(m.h.buffer);
+    }
+    free(m.values);
+    return rc;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_heap.h: the records of the binary format of a heap dump: HEAP DUMP SEGMENT, HEAP DUMP END.
- * No mode writes them yet; tests do.
+/* hprof_heap.h: heap dumps: HEAP DUMP SEGMENT and HEAP DUMP END of the binary format, HEAP DUMP of the text format (hprof_heap_ascii.c).
  *
  * The writer's thread only. Classes, traces and strings that a record names must be in the file: hpx_binary_class_load(),
  * hpx_binary_trace(), hpx_binary_string(). Values too large for their field become the largest that fits.
@@ -10,19 +9,9 @@
 #ifndef HPX_HPROF_HEAP_H
 #define HPX_HPROF_HEAP_H
 
+#include "heap_image.h"
+#include "hprof_ascii.h"
 #include "hprof_binary.h"
-
-enum hpx_heap_type {
-    HPX_HEAP_OBJECT = 2,
-    HPX_HEAP_BOOLEAN = 4,
-    HPX_HEAP_CHAR,
-    HPX_HEAP_FLOAT,
-    HPX_HEAP_DOUBLE,
-    HPX_HEAP_BYTE,
-    HPX_HEAP_SHORT,
-    HPX_HEAP_INT,
-    HPX_HEAP_LONG
-};
 
 /* ---- a heap dump: begin, sub-records, end ---- */
 
@@ -34,18 +23,6 @@ struct hpx_heap {
     size_t used;
     uint32_t direct;  /* bytes left of a sub-record that is its own segment; 0: none */
     uint64_t refused; /* refused segments */
-};
-
-enum hpx_heap_root {
-    HPX_ROOT_JNI_GLOBAL = 0x01,   /* a: id of the reference */
-    HPX_ROOT_JNI_LOCAL = 0x02,    /* a: thread serial, b: frame, UINT32_MAX: none */
-    HPX_ROOT_JAVA_FRAME = 0x03,   /* the same */
-    HPX_ROOT_NATIVE_STACK = 0x04, /* a: thread serial */
-    HPX_ROOT_STICKY_CLASS = 0x05,
-    HPX_ROOT_THREAD_BLOCK = 0x06, /* a: thread serial */
-    HPX_ROOT_MONITOR_USED = 0x07,
-    HPX_ROOT_THREAD_OBJECT = 0x08, /* a: thread serial, b: trace serial */
-    HPX_ROOT_UNKNOWN = 0xFF
 };
 
 struct hpx_heap_value {
@@ -64,14 +41,52 @@ struct hpx_heap_class {
 int hpx_heap_begin(struct hpx_heap *h, struct hpx_binary *w); /* 0, -HPX_E_NOMEM: nothing was written */
 void hpx_heap_root(struct hpx_heap *h, enum hpx_heap_root kind, uint64_t object, uint64_t a, uint32_t b);
 void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c);
-/* values: n bytes in file format. */
-void hpx_heap_instance(struct hpx_heap *h, uint64_t object, uint32_t trace, uint64_t klass, const void *values, uint32_t n);
-/* Both return the number of elements in the file: less than n if the record would be too long. */
-uint32_t hpx_heap_objects(struct hpx_heap *h, uint64_t object, uint32_t trace, uint64_t klass, const uint64_t *elements, uint32_t n);
-/* elements: in file format. */
-uint32_t hpx_heap_primitives(struct hpx_heap *h, uint64_t object, uint32_t trace, enum hpx_heap_type type, const void *elements,
-                             uint32_t n);
 /* Writes the last segment and HEAP DUMP END. */
 void hpx_heap_end(struct hpx_heap *h);
+
+/* ---- a whole image; the writer's thread, which reads the spool ---- */
+
+/* The classes, strings, threads and traces that the dump names, then the dump. 0; -HPX_E_NOMEM: nothing of the dump was written;
+ * -HPX_E_IO: the spool could not be read, the dump is not complete. */
+int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i);
+/* The TRACEs, then HEAP DUMP. Results as hpx_heap_binary(). */
+int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t now);
+
+/* ---- shared by both ---- */
+
+/* What the spool has behind the objects, in memory. */
+struct hpx_heap_facts {
+    struct hpx_heap_fact *facts; /* ordered by class */
+    struct hpx_heap_root_fact *roots;
+    uint32_t *first; /* by class number: of its facts, for classes below nclasses; first[nclasses]: the end */
+};
+/* 0, -HPX_E_NOMEM, -HPX_E_IO. */
+int hpx_heap_facts_read(struct hpx_heap_facts *f, const struct hpx_heap_image *i);
+void hpx_heap_facts_free(struct hpx_heap_facts *f);
+/* The thread with this object; NULL: none. */
+const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i, uint64_t object);
+/* Number of the frame in the thread's trace; -1: it has none. */
+int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_root_fact *r);
+/* The class of an id of a class object; NULL: none. */
+static inline const struct hpx_heap_klass *hpx_heap_class_of(const struct hpx_heap_image *i, uint64_t id)
+{
+    return id >= HPX_CLASS_OBJECT_FIRST && id - HPX_CLASS_OBJECT_FIRST < i->nclasses ? i->classes[id - HPX_CLASS_OBJECT_FIRST] : NULL;
+}
+
+/* Sub-records of the objects, in order; `at` and the rest: of the current one. */
+struct hpx_heap_reader {
+    const struct hpx_heap_image *image;
+    uint8_t *buffer;
+    size_t size, have, used;
+    uint64_t offset; /* of the spool, of the byte behind the buffer */
+    int error;
+};
+/* 0, -HPX_E_NOMEM. */
+int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image *i);
+void hpx_heap_reader_fini(struct hpx_heap_reader *r);
+/* The next n bytes, which stay valid until the next call, n up to 64 KiB; NULL: the end, or an error. */
+const uint8_t *hpx_heap_reader_next(struct hpx_heap_reader *r, size_t n);
+/* Up to n bytes; *got: how many, 0: the end or an error. */
+const uint8_t *hpx_heap_reader_some(struct hpx_heap_reader *r, uint64_t n, size_t *got);
 
 #endif

@@ -309,6 +309,60 @@ static int parse_patterns(struct hpx_opt_parse *p, char **list, const char *valu
     return 0;
 }
 
+/* The words that `take` knows, joined by '+'. */
+static enum value_is parse_words(const char *value, bool (*take)(void *ctx, const char *word, size_t n), void *ctx)
+{
+    for (;;) {
+        size_t n = strcspn(value, "+");
+        if (!take(ctx, value, n)) {
+            return VALUE_WRONG;
+        }
+        if (value[n] == 0) {
+            return VALUE_GOOD;
+        }
+        value += n + 1;
+    }
+}
+
+static bool is_word(const char *at, size_t n, const char *word)
+{
+    return strlen(word) == n && strncmp(at, word, n) == 0;
+}
+
+static bool take_heapdump(void *ctx, const char *word, size_t n)
+{
+    struct hpx_options *o = ctx;
+    if (is_word(word, n, "oom")) {
+        o->heapdump_oom = true;
+        return true;
+    }
+    o->heapdump = is_word(word, n, "fork") ? HPX_HEAPDUMP_FORK : is_word(word, n, "walk") ? HPX_HEAPDUMP_WALK : HPX_HEAPDUMP_AUTO;
+    return o->heapdump != HPX_HEAPDUMP_AUTO || is_word(word, n, "auto");
+}
+
+static enum value_is parse_heapdump(struct hpx_options *o, const char *value)
+{
+    o->heapdump = HPX_HEAPDUMP_AUTO;
+    o->heapdump_oom = false;
+    return parse_words(value, take_heapdump, o);
+}
+
+static bool take_redact(void *ctx, const char *word, size_t n)
+{
+    unsigned bit = is_word(word, n, "arrays")    ? HPX_REDACT_ARRAYS
+                   : is_word(word, n, "fields")  ? HPX_REDACT_FIELDS
+                   : is_word(word, n, "strings") ? HPX_REDACT_STRINGS
+                                                 : 0;
+    *(unsigned *)ctx |= bit;
+    return bit != 0;
+}
+
+static enum value_is parse_redact(unsigned *redact, const char *value)
+{
+    *redact = 0;
+    return parse_words(value, take_redact, redact);
+}
+
 static int parse_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value, enum value_is *is)
 {
     switch (opt->kind) {
@@ -345,6 +399,12 @@ static int parse_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const
         return 0;
     case HPX_OPT_SITES:
         *is = parse_sites(&p->o->sites, value);
+        return 0;
+    case HPX_OPT_HEAPDUMP:
+        *is = parse_heapdump(p->o, value);
+        return 0;
+    case HPX_OPT_REDACT:
+        *is = parse_redact(&p->o->redact, value);
         return 0;
     case HPX_OPT_SAMPLE:
         *is = parse_sample(&p->o->sample_bytes, value);
@@ -502,7 +562,7 @@ static int parse_defaults(struct hpx_opt_parse *p)
         enum hpx_opt_kind kind = hpx_opts[i].kind;
         if (kind == HPX_OPT_FLAG || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL || kind == HPX_OPT_CUTOFF ||
             kind == HPX_OPT_SAMPLER || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_TIMES || kind == HPX_OPT_MIN || kind == HPX_OPT_IDSIZE ||
-            kind == HPX_OPT_SITES || kind == HPX_OPT_SAMPLE) {
+            kind == HPX_OPT_SITES || kind == HPX_OPT_SAMPLE || kind == HPX_OPT_HEAPDUMP) {
             rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
         }
     }
@@ -581,7 +641,7 @@ int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err)
     for (size_t i = 0; i < HPX_MODE_COUNT; i++) {
         if (asked[i] && !hpx_opt_modes[i].ready) {
             const struct hpx_opt_parse p = {.given = o->given, .err = err};
-            return hpx_opt_refuse(&p, NULL, "%s%s is not in this version of hprofx yet; cpu=samples, cpu=times, cpu=old and heap=sites are",
+            return hpx_opt_refuse(&p, NULL, "%s%s is not in this version of hprofx yet; the cpu= and heap= modes are",
                                   hpx_opt_modes[i].text, o->heap_by_default ? ", the default," : "");
         }
     }
@@ -594,6 +654,7 @@ void hpx_options_fini(struct hpx_options *o)
     free(o->net);
     free(o->include);
     free(o->exclude);
+    free(o->keep);
     free(o->given);
     *o = (struct hpx_options){0};
 }

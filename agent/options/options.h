@@ -23,6 +23,10 @@ enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL, HPX_TIMES_SAMPLED };
 /* How heap=sites counts. */
 enum hpx_sites_how { HPX_SITES_EXACT, HPX_SITES_COUNTS, HPX_SITES_SAMPLED, HPX_SITES_OFF };
 
+/* How heap=dump walks the heap: chosen at the dump; in a copy of the process; while the program is stopped. */
+enum hpx_heapdump { HPX_HEAPDUMP_AUTO, HPX_HEAPDUMP_FORK, HPX_HEAPDUMP_WALK };
+enum hpx_redact { HPX_REDACT_ARRAYS = 1, HPX_REDACT_FIELDS = 2, HPX_REDACT_STRINGS = 4 };
+
 struct hpx_options {
     unsigned cpu; /* enum hpx_cpu_mode */
     bool heap_dump, heap_sites;
@@ -30,6 +34,10 @@ struct hpx_options {
     uint64_t sample_bytes; /* allocated bytes between two samples of sites=sampled, and of what lives with sites=counts, 1 to
                               HPX_OPT_MAX_SAMPLE */
     bool live, gc;         /* heap=sites: counts live objects; collects garbage before a dump */
+    enum hpx_heapdump heapdump;
+    bool heapdump_oom; /* a dump at the first OutOfMemoryError */
+    unsigned redact;   /* enum hpx_redact: zeros in heap dumps */
+    char *keep;        /* list of patterns.h: classes that redact= leaves readable; NULL: none */
     bool monitor;
     bool binary;     /* format=b */
     uint32_t idsize; /* bytes of an identifier in format=b: 4 or 8 */

@@ -121,6 +121,19 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "gc", .kind = HPX_OPT_FLAG, .offset = AT(gc), .values = YN, .must = YN, .def = "n",
      .what = "collect garbage before every dump",
      .more = "n: the live objects of heap=sites are those of the last collection."},
+    {.name = "heapdump", .kind = HPX_OPT_HEAPDUMP, .values = "HOW", .must = "auto|fork|walk, oom, or one of them and oom: fork+oom", .def = "auto",
+     .what = "auto, fork or walk; oom; or fork+oom",
+     .more = "How heap=dump reads the heap. fork: a copy of the process reads it, and the program stops only while the copy is made. walk: the "
+             "program stops until the heap is read. auto: fork if the collector and the free memory permit it, else walk. oom: also makes a dump "
+             "at the first OutOfMemoryError."},
+    {.name = "redact", .kind = HPX_OPT_REDACT, .values = "WHAT", .must = "arrays, fields or strings, joined by +", .def = "off",
+     .what = "zeros for arrays, fields or strings",
+     .more = "For heap dumps of production data. arrays: all primitive arrays. fields: all primitive fields, also static ones. strings: the "
+             "contents of strings, that is all byte and char arrays. Lengths and references stay. Several words are joined by +."},
+    {.name = "keep", .kind = HPX_OPT_PATTERNS, .offset = AT(keep), .values = "PATTERN", .must = "class or package names with ':' between", .def = "none",
+     .what = "classes that redact= leaves readable",
+     .more = "The syntax of include=. The primitive fields of these classes stay, and the strings and primitive arrays to which their fields refer, "
+             "unless an object of another class that refers to them was read before."},
     {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
      .what = "primitive fields in heap dumps",
      .more = "n: their values are written as 0."},
@@ -157,8 +170,8 @@ const struct hpx_opt_mode_info hpx_opt_modes[HPX_MODE_COUNT] = {
     [HPX_MODE_CPU_SAMPLES] = {"cpu=samples", true},
     [HPX_MODE_CPU_TIMES] = {"cpu=times", true},
     [HPX_MODE_CPU_OLD] = {"cpu=old", true},
-    [HPX_MODE_HEAP_ALL] = {"heap=all", false},
-    [HPX_MODE_HEAP_DUMP] = {"heap=dump", false},
+    [HPX_MODE_HEAP_ALL] = {"heap=all", true},
+    [HPX_MODE_HEAP_DUMP] = {"heap=dump", true},
     [HPX_MODE_HEAP_SITES] = {"heap=sites", true},
     [HPX_MODE_MONITOR] = {"monitor=y", false},
     [HPX_MODE_FORMAT_B] = {"format=b", true},

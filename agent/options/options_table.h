@@ -24,6 +24,8 @@ enum hpx_opt_kind {
     HPX_OPT_IDSIZE,
     HPX_OPT_PERIOD,
     HPX_OPT_SITES,
+    HPX_OPT_HEAPDUMP,
+    HPX_OPT_REDACT,
     HPX_OPT_SAMPLE,
     HPX_OPT_PATTERNS,       /* kept in the char * at `offset` */
     HPX_OPT_FLAG,           /* y or n, kept in the bool at `offset` */

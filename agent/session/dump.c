@@ -478,6 +478,7 @@ int hpx_dump_init(struct hpx_sink *sink)
         .thread_in_traces = o->thread,
         .lines = o->lineno,
         .signatures = o->binary,
+        .class_numbers = o->heap_dump && o->binary,
         .request = request,
         .thread_event = thread_event,
         .class_event = o->binary ? class_event : NULL,

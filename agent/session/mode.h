@@ -30,7 +30,7 @@ struct hpx_figures {
 /* How a mode's rows are written. The writer's thread owns the rows of a dump. */
 struct hpx_section {
     bool bare;                  /* a text file with only such sections has no header and no threads, as its readers expect */
-    const char *(*title)(void); /* in the line "Dumping TITLE ... done." */
+    const char *(*title)(void); /* in the line "Dumping TITLE ... done."; returns NULL: the options exclude the section */
     bool (*empty)(const void *rows);
     void (*destroy)(void *rows); /* any thread; NULL: nothing */
     uint32_t settings;           /* HPX_BINARY_* of CONTROL SETTINGS */

@@ -153,7 +153,8 @@ static void say_done(const struct msg_dump *d, uint64_t refused)
     char what[HPX_MODES_MAX * 64] = "";
     size_t len = 0;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        int n = d->parts.of[i] == NULL ? 0 : snprintf(what + len, sizeof what - len, " %s ...", hpx_session.modes[i]->section->title());
+        const char *title = d->parts.of[i] != NULL ? hpx_session.modes[i]->section->title() : NULL;
+        int n = title == NULL ? 0 : snprintf(what + len, sizeof what - len, " %s ...", title);
         len += n > 0 && (size_t)n < sizeof what - len ? (size_t)n : 0;
     }
     if (refused == 0) {

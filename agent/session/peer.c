@@ -142,7 +142,9 @@ static void list(const struct hpx_command *c, uint32_t modes, uint16_t flags)
     if (modes != 0) {
         dump(c, modes, flags);
     } else {
-        hpx_peer_leave_out(c, c->tag == HPX_COMMAND_CPU_SAMPLES ? "cpu= is not active" : "heap=sites is not active");
+        hpx_peer_leave_out(c, c->tag == HPX_COMMAND_CPU_SAMPLES ? "cpu= is not active"
+                              : c->tag == HPX_COMMAND_DUMP_HEAP ? "heap= is not active"
+                                                                : "heap=sites is not active");
     }
 }
 
@@ -237,6 +239,9 @@ static void carry_out(const struct hpx_command *c)
         dump(c, 0, 0);
         break;
     case HPX_COMMAND_CPU_SAMPLES:
+        list(c, asked_of(c->tag), 0);
+        break;
+    case HPX_COMMAND_DUMP_HEAP:
         list(c, asked_of(c->tag), 0);
         break;
     case HPX_COMMAND_ALLOC_SITES:

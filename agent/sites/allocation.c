@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* allocation.c: from an allocation to a record, a site and a tag. Contract: allocation.h. */
 #include "allocation.h"
+#include "class_number.h"
 #include "downcall.h"
 #include "gate.h"
 #include "hash.h"
@@ -49,23 +50,18 @@ static bool announce_class(jvmtiEnv *jvmti, jclass klass, uint32_t number)
     return m != NULL;
 }
 
-/* 0: no number could be given. Two threads may number a class at the same time: the tag keeps the later number, and the model learns
- * both. */
+/* 0: no number could be given. Two threads may announce a class at the same time; the second announcement changes nothing. */
 static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
 {
-    jlong tag = 0;
-    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE) {
-        return 0;
-    }
-    uint32_t number = hpx_site_class_of((uint64_t)tag);
+    uint32_t number = hpx_class_announced(jvmti, klass);
     if (hpx_likely(number != 0)) {
         return number;
     }
-    number = hpx_site_ids_class(&hpx_sites_shared.ids, (uint64_t)tag);
+    number = hpx_class_number(jvmti, klass);
     if (number == 0 || !announce_class(jvmti, klass, number)) {
         return 0;
     }
-    return (*jvmti)->SetTag(jvmti, klass, (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE ? number : 0;
+    return hpx_class_set_announced(jvmti, klass, number) ? number : 0;
 }
 
 /* ---- an allocation ---- */
@@ -97,7 +93,7 @@ static uint32_t commit(struct hpx_site_thread *t, struct hpx_ev_head *ev, uint64
     struct hpx_site_known *known = &t->cache[key % HPX_SITE_CACHE];
     bool fresh = false;
     if (known->key != key) {
-        known->id = hpx_site_ids_get(&hpx_sites_shared.ids, key, &fresh);
+        known->id = hpx_site_ids_get(&hpx_ids, key, &fresh);
         known->key = known->id != HPX_SITE_NONE ? key : 0;
     }
     if (hpx_unlikely(known->id == HPX_SITE_NONE)) {
@@ -154,7 +150,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
     bool cloned = n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_clone;
     uint32_t id = commit(t, ev, key != 0 ? key : 1, HPX_EV_SITE_BYTES(n));
     if (hpx_unlikely(cloned)) {
-        hpx_site_ids_by_frees(&hpx_sites_shared.ids, id);
+        hpx_site_ids_by_frees(&hpx_ids, id);
     }
     /* Tagged after the commit: a snapshot may see the free before the allocation, but the next one sees both. */
     if (hpx_sites_tag_objects() && id != HPX_SITE_NONE && object != NULL &&
@@ -322,7 +318,7 @@ void JNICALL hpx_allocation_freed(jvmtiEnv *jvmti, jlong tag)
         atomic_store_explicit(&hpx_sites_shared.canary_freed, true, memory_order_release); /* partner: await_frees() */
     }
     if (hpx_gate_own_enter(&frees, &in_free)) {
-        hpx_site_ids_freed(&hpx_sites_shared.ids, (uint64_t)tag);
+        hpx_site_ids_freed(&hpx_ids, (uint64_t)tag);
     }
     hpx_gate_own_leave(&in_free);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sites.c: registers heap=sites as a mode: dump, report, commands of a peer. */
 #include "sites.h"
+#include "class_number.h"
 #include "classes.h"
 #include "counting.h"
 #include "downcall.h"
@@ -26,7 +27,8 @@ static struct {
 
 static bool wanted(const struct hpx_options *o)
 {
-    return o->heap_sites && o->sites != HPX_SITES_OFF;
+    bool tracks = o->heap_dump && (o->sites == HPX_SITES_EXACT || o->sites == HPX_SITES_SAMPLED); /* for the traces of objects */
+    return tracks || (o->heap_sites && o->sites != HPX_SITES_OFF);
 }
 
 static void configure(struct hpx_model_config *cfg)
@@ -42,7 +44,7 @@ static void begin(void)
     atomic_store_explicit(&sites.flushed, 0, memory_order_relaxed);
     atomic_store_explicit(&hpx_sites_shared.off, false, memory_order_relaxed);
     atomic_store_explicit(&hpx_sites_shared.epoch, 0, memory_order_relaxed);
-    const struct hpx_site_options table = {&hpx_sites_shared.ids, hpx_sites_interval(o), o->live, hpx_sites_counts()};
+    const struct hpx_site_options table = {&hpx_ids, hpx_sites_interval(o), o->live, hpx_sites_counts()};
     sites.table = hpx_sites_create(hpx_session.model, &table);
     if (sites.table == NULL) {
         hpx_warn("heap=sites: no memory for the table of sites; no allocation is counted; raise the limit of the process's memory");
@@ -52,7 +54,7 @@ static void begin(void)
 static void fini(void)
 {
     hpx_sites_destroy(sites.table);
-    hpx_site_ids_fini(&hpx_sites_shared.ids);
+    hpx_site_ids_fini(&hpx_ids);
     hpx_counting_fini();
     sites.table = NULL;
 }
@@ -141,7 +143,7 @@ static void read_counters(void)
 /* The journal has no sites: the profile of a killed run lacks them. */
 static void *snapshot(enum hpx_take take)
 {
-    if (take == HPX_TAKE_NEW || take == HPX_TAKE_ALL || sites.table == NULL) {
+    if (take == HPX_TAKE_NEW || take == HPX_TAKE_ALL || sites.table == NULL || !hpx_session.opt.heap_sites) {
         struct hpx_site_snapshot *none = calloc(1, sizeof *none);
         if (none != NULL) {
             none->flags = HPX_SITES_NOTHING;
@@ -153,9 +155,15 @@ static void *snapshot(enum hpx_take take)
     return hpx_sites_snapshot(sites.table);
 }
 
+const struct hpx_trace_rec **hpx_sites_all_traces(uint32_t *n)
+{
+    *n = 0;
+    return sites.table != NULL ? hpx_sites_traces(sites.table, n) : NULL;
+}
+
 static const char *title(void)
 {
-    return "allocation sites";
+    return hpx_session.opt.heap_sites ? "allocation sites" : NULL;
 }
 
 static bool empty(const void *rows)
@@ -291,7 +299,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", f->v[LIVE_OBJECTS],
                       f->v[LIVE_BYTES], hpx_sites_interval(o) > 0 ? ", estimated" : "");
     }
-    hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
+    if (o->heap_sites) {
+        hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
+    }
     if (hpx_classes_get_note() == NULL) { /* else cpu=times reports them */
         struct hpx_classes_figures made;
         if (hpx_sites_counts()) {

@@ -4,14 +4,12 @@
 #define HPX_SITES_H
 
 #include "mode.h"
-#include "site_ids.h"
 
 extern const struct hpx_mode hpx_sites_mode;
 extern const struct hpx_vm_mode hpx_sites_vm; /* the part that uses the JVM */
 
 /* State that sites.c and the callbacks share. */
 struct hpx_sites_shared {
-    struct hpx_site_ids ids;
     /* relaxed: part of every site key. A clear increments it: sites get new ids, and frees of older objects are ignored */
     _Atomic uint32_t epoch;
     atomic_bool canary_freed;     /* release: the free of HPX_SITE_CANARY; acquire: who waits for it */
@@ -26,6 +24,9 @@ static inline uint64_t hpx_sites_interval(const struct hpx_options *o)
     return o->sites == HPX_SITES_EXACT ? 0 : o->sample_bytes;
 }
 
+/* The traces of all sites so far, by id, for the objects of a heap dump; the caller frees the array. NULL: no memory, or nothing is
+ * tracked. The aggregator. */
+const struct hpx_trace_rec **hpx_sites_all_traces(uint32_t *n);
 /* Whether recorded objects get tags. Any thread; constant from load on. */
 bool hpx_sites_tag_objects(void);
 /* Whether probes count by place (sites=counts, and the VM permits probes). Any thread; constant from load on. */

@@ -5,6 +5,7 @@
  * another agent holds its capability, and for sites=exact where the event misses allocations. With sites=counts, probes count by place, and
  * SampledObjectAlloc only estimates live objects. */
 #include "allocation.h"
+#include "class_number.h"
 #include "classes.h"
 #include "clock.h"
 #include "counting.h"
@@ -109,6 +110,7 @@ static jint release_of(jvmtiEnv *jvmti)
 
 static void optional(jvmtiEnv *jvmti)
 {
+    hpx_session.opt.live = hpx_session.opt.live && hpx_session.opt.heap_sites;
     vm.release = release_of(jvmti);
     if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
         add_counting(jvmti);
@@ -143,7 +145,7 @@ bool hpx_sites_counts(void)
 
 bool hpx_sites_tag_objects(void)
 {
-    return hpx_session.opt.live || vm.probes; /* a tag shows a probe that the object is recorded already */
+    return hpx_session.opt.live || vm.probes || hpx_session.opt.heap_dump; /* a tag shows a probe that the object is recorded already */
 }
 
 static jvmtiError set_interval(jvmtiEnv *jvmti, uint64_t bytes)
@@ -274,11 +276,11 @@ static void await_frees(bool canary)
            hpx_clock_mono() - begun < CANARY_MAX) {
         sleep_1ms();
     }
-    uint64_t moved = hpx_clock_mono(), now = moved, seen = hpx_site_ids_frees(&hpx_sites_shared.ids);
+    uint64_t moved = hpx_clock_mono(), now = moved, seen = hpx_site_ids_frees(&hpx_ids);
     begun = now;
     while (now - moved < SETTLE_NS && now - begun < SETTLE_MAX) {
         sleep_1ms();
-        uint64_t frees = hpx_site_ids_frees(&hpx_sites_shared.ids);
+        uint64_t frees = hpx_site_ids_frees(&hpx_ids);
         now = hpx_clock_mono();
         moved = frees != seen ? now : moved;
         seen = frees;
@@ -341,7 +343,7 @@ bool hpx_sites_flush(void (*done)(uint64_t unused))
 static jint JNICALL on_live_object(jlong class_tag, jlong size, jlong *tag, jint length, void *unused)
 {
     (void)class_tag, (void)size, (void)length, (void)unused;
-    hpx_site_ids_live(&hpx_sites_shared.ids, (uint64_t)*tag);
+    hpx_site_ids_live(&hpx_ids, (uint64_t)*tag);
     return JVMTI_VISIT_OBJECTS;
 }
 
@@ -355,7 +357,7 @@ static void count_live(jvmtiEnv *jvmti)
     if (!hpx_allocation_close_frees(hpx_clock_mono() + FREE_MAX)) {
         hpx_warn("heap=sites: the VM has not finished posting a free; the last dump may show one live object too many");
     }
-    hpx_site_ids_count_live(&hpx_sites_shared.ids);
+    hpx_site_ids_count_live(&hpx_ids);
     jvmtiError e = (*jvmti)->IterateThroughHeap(jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &walk, NULL);
     if (e != JVMTI_ERROR_NONE) {
         hpx_warn("heap=sites: the VM cannot list the live objects (%s); the last dump shows none; raise the limit of the process's memory",

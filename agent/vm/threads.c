@@ -3,6 +3,7 @@
 #include "threads.h"
 #include "log.h"
 #include "service.h"
+#include "thread_refs.h"
 #include "vm_mode.h"
 #include <dirent.h>
 #include <pthread.h>
@@ -125,7 +126,7 @@ static void arm(struct hpx_mode_thread *first)
 }
 
 /* START before the registry: a definition precedes its use. */
-static void announce(struct hpx_mode_thread *first, uint64_t key, const struct info *i)
+static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     uint32_t parent = i->parent ? (uint32_t)strlen(i->parent) : 0;
@@ -140,6 +141,7 @@ static void announce(struct hpx_mode_thread *first, uint64_t key, const struct i
             m->threads[m->nthreads++] = &s->base;
         }
         m->key = key;
+        m->serial = serial;
         memcpy(m->text, i->name ? i->name : "", name + 1);
         memcpy(m->text + name + 1, i->group ? i->group : "", group + 1);
         memcpy(m->text + name + group + 2, i->parent ? i->parent : "", parent + 1);
@@ -189,19 +191,21 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     struct info i = info_of(jvmti, env, NULL);
     struct hpx_mode_thread *first = make(tid);
+    uint32_t serial = hpx_thread_refs_serial();
+    jthread thread = NULL;
+    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
     if (atomic_load(&adopting)) {
         (*jvmti)->SetThreadLocalStorage(jvmti, NULL, first != NULL ? (void *)first : (void *)&without_state);
     }
     if (first != NULL) {
-        jthread thread = NULL;
         set_self(first, env);
-        (*jvmti)->GetCurrentThread(jvmti, &thread);
         for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
             hpx_vm_mode_of(s)->begin(s, env, thread);
         }
-        forget(jvmti, env, NULL, thread);
     }
-    announce(first, (uint64_t)tid, &i);
+    hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
+    forget(jvmti, env, NULL, thread);
+    announce(first, (uint64_t)tid, serial, &i);
     forget(jvmti, env, i.name, NULL);
     forget(jvmti, env, i.group, NULL);
     forget(jvmti, env, i.parent, NULL);
@@ -244,6 +248,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         return;
     }
     pid_t tid = (pid_t)syscall(SYS_gettid);
+    hpx_thread_refs_remove(env, (uint64_t)tid);
     first_of_self = NULL;
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         hpx_vm_mode_of(s)->disarm(s);
@@ -356,7 +361,10 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
             hpx_vm_mode_of(s)->adopt(s, env, thread);
         }
     }
-    announce(first, mapped ? (uint64_t)tid : unmapped++, &i);
+    uint64_t key = mapped ? (uint64_t)tid : unmapped++;
+    uint32_t serial = hpx_thread_refs_serial();
+    hpx_thread_refs_add(env, thread, key, serial, false);
+    announce(first, key, serial, &i);
     if (mapped) {
         arm(first);
     }

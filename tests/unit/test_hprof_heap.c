@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_hprof_heap.c: the records of the heap byte for byte, and where segments end. */
 #include "binary_fixture.h"
+#include "heap_spool.h"
 #include "hprof_heap.h"
+#include <sys/mman.h>
+#include <unistd.h>
 
 static void each_root_has_its_fields(void **state)
 {
@@ -89,23 +92,80 @@ static void a_class_has_constants_statics_and_fields(void **state)
     end();
 }
 
+static struct hpx_heap_spool spool;
+static const struct hpx_heap_klass *no_classes[1];
+
+/* What follows goes to the spool of an image without classes and roots. */
+static void begin_spool(uint32_t ids)
+{
+    int fd = memfd_create("spool", 0);
+    assert_true(fd >= 0);
+    assert_int_equal(hpx_heap_spool_init(&spool, fd, ids, 100), 0);
+}
+
+static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
+{
+    assert_int_equal(hpx_heap_spool_flush(&spool), 0);
+    const struct hpx_heap_image i = {.spool = spool.fd,
+                                     .id_size = spool.id_size,
+                                     .objects_end = spool.written,
+                                     .facts_at = spool.written,
+                                     .roots_at = spool.written,
+                                     .classes = no_classes,
+                                     .nclasses = 1,
+                                     .sites = sites,
+                                     .nsites = nsites};
+    int rc = hpx_heap_binary(&w, &i);
+    close(spool.fd);
+    hpx_heap_spool_fini(&spool);
+    return rc;
+}
+
 static void objects_and_arrays_have_exact_lengths(void **state)
 {
-    static const uint64_t elements[] = {0x61, 0, 0x62};
-    struct hpx_heap h;
+    static const uint16_t chars[] = {'a', 'b'};
     (void)state;
     begin(4);
-    assert_int_equal(hpx_heap_begin(&h, &w), 0);
-    hpx_heap_instance(&h, 0x60, 300001, 0x10, "\x01\x02\x03", 3);
-    hpx_heap_instance(&h, 0x61, 300001, 0x10, NULL, 0);
-    assert_int_equal(hpx_heap_objects(&h, 0x62, 300000, 0x11, elements, 3), 3);
-    assert_int_equal(hpx_heap_primitives(&h, 0x63, 300000, HPX_HEAP_CHAR, "\0a\0b", 2), 2);
-    hpx_heap_end(&h);
-    assert_written("1C 00000000 00000054"
-                   "21 00000060 000493E1 00000010 00000003 010203"
-                   "21 00000061 000493E1 00000010 00000000"
-                   "22 00000062 000493E0 00000003 00000011 00000061 00000000 00000062"
+    begin_spool(4);
+    uint8_t *values = hpx_heap_spool_instance(&spool, 0x60, 0, 0x10, 3);
+    hpx_heap_spool_value(&spool, values, HPX_HEAP_BYTE, 1);
+    hpx_heap_spool_value(&spool, values + 1, HPX_HEAP_SHORT, 0x0203);
+    (void)hpx_heap_spool_instance(&spool, 0x61, 0, 0x10, 0);
+    assert_int_equal(hpx_heap_spool_objects(&spool, 0x62, 0, 0x11, 4), 4); /* null patterns: in the middle and at the end */
+    assert_true(hpx_heap_spool_element(&spool, 0, 0x61));
+    assert_true(hpx_heap_spool_element(&spool, 2, 0x62));
+    assert_false(hpx_heap_spool_element(&spool, 1, 0x62));
+    hpx_heap_spool_objects_end(&spool);
+    assert_int_equal(hpx_heap_spool_primitives(&spool, 0x63, 0, HPX_HEAP_CHAR, 2, chars), 2);
+    assert_int_equal(hpx_heap_spool_primitives(&spool, 0x64, 0, HPX_HEAP_CHAR, 2, NULL), 2);
+    assert_int_equal(write_spool(NULL, 0), 0);
+    assert_written("1C 00000000 0000006A"
+                   "21 00000060 000493E0 00000010 00000003 010203"
+                   "21 00000061 000493E0 00000010 00000000"
+                   "22 00000062 000493E0 00000004 00000011 00000061 00000000 00000062 00000000"
                    "23 00000063 000493E0 00000002 05 00610062"
+                   "23 00000064 000493E0 00000002 05 00000000"
+                   "2C 00000000 00000000");
+    end();
+}
+
+static void an_object_has_the_trace_of_its_site(void **state)
+{
+    static const struct hpx_trace_rec trace = {.serial = 300007};
+    static const struct hpx_trace_rec *sites[] = {NULL, NULL, &trace};
+    (void)state;
+    begin(4);
+    begin_spool(4);
+    for (uint32_t site = 0; site < 4; site++) {
+        (void)hpx_heap_spool_instance(&spool, 0x60 + site, site, 0x10, 0);
+    }
+    assert_int_equal(write_spool(sites, 3), 0);
+    assert_written("05 00000000 0000000C 000493E7 00000000 00000000"
+                   "1C 00000000 00000044"
+                   "21 00000060 000493E0 00000010 00000000"
+                   "21 00000061 000493E0 00000010 00000000"
+                   "21 00000062 000493E7 00000010 00000000"
+                   "21 00000063 000493E0 00000010 00000000"
                    "2C 00000000 00000000");
     end();
 }
@@ -126,33 +186,53 @@ static size_t records(uint8_t *tags, uint32_t *lengths, size_t n)
     return found;
 }
 
+static void put_bytes(uint64_t object, uint32_t n)
+{
+    assert_int_equal(hpx_heap_spool_primitives(&spool, object, 0, HPX_HEAP_BYTE, n, NULL), n);
+}
+
 static void segments_end_between_sub_records_and_none_is_empty(void **state)
 {
     enum { BIG = HPX_HEAP_SEGMENT };
-    static uint8_t data[2 * BIG];
     uint8_t tags[8];
     uint32_t lengths[8];
-    struct hpx_heap h;
     (void)state;
     begin(8);
-    assert_int_equal(hpx_heap_begin(&h, &w), 0);
-    hpx_heap_end(&h);
+    begin_spool(8);
+    assert_int_equal(write_spool(NULL, 0), 0);
     assert_written("2C 00000000 00000000");
-    assert_int_equal(hpx_heap_begin(&h, &w), 0);
-    hpx_heap_primitives(&h, 1, 300000, HPX_HEAP_BYTE, data, BIG - 18); /* fills a segment */
-    hpx_heap_primitives(&h, 2, 300000, HPX_HEAP_BYTE, data, 10);
-    hpx_heap_primitives(&h, 3, 300000, HPX_HEAP_BYTE, data, 2 * BIG); /* larger than one */
-    hpx_heap_primitives(&h, 4, 300000, HPX_HEAP_BYTE, data, 20);
-    hpx_heap_primitives(&h, 5, 300000, HPX_HEAP_LONG, data, 1);
-    hpx_heap_end(&h);
+    begin_spool(8);
+    put_bytes(1, BIG - 18); /* fills a segment */
+    put_bytes(2, 10);
+    put_bytes(3, 2 * BIG); /* larger than one */
+    put_bytes(4, 20);
+    put_bytes(5, 0);
+    assert_int_equal(write_spool(NULL, 0), 0);
     assert_int_equal(records(tags, lengths, 8), 5);
     assert_memory_equal(tags, "\x1C\x1C\x1C\x1C\x2C", 5);
     assert_int_equal(lengths[0], BIG);
     assert_int_equal(lengths[1], 28);
     assert_int_equal(lengths[2], 2 * BIG + 18);
-    assert_int_equal(lengths[3], 38 + 26);
+    assert_int_equal(lengths[3], 38 + 18);
     assert_int_equal(lengths[4], 0);
     end();
+}
+
+static void a_spool_that_ends_inside_an_object_is_an_error(void **state)
+{
+    uint8_t tags[8];
+    uint32_t lengths[8];
+    (void)state;
+    for (uint64_t cut = 1; cut < 28; cut++) {
+        begin(8);
+        begin_spool(8);
+        put_bytes(1, 10);
+        assert_int_equal(hpx_heap_spool_flush(&spool), 0);
+        spool.written -= cut;
+        assert_int_equal(write_spool(NULL, 0), -HPX_E_IO);
+        assert_int_equal(records(tags, lengths, 8), 1); /* the end alone */
+        end();
+    }
 }
 
 static void a_class_may_be_larger_than_a_segment(void **state)
@@ -216,21 +296,17 @@ static void begin_refusing(unsigned from, unsigned to)
 static void each_record_can_be_refused_by_itself(void **state)
 {
     enum { BIG = HPX_HEAP_SEGMENT };
-    static uint8_t data[2 * BIG];
     uint8_t tags[8];
     uint32_t lengths[8];
-    struct hpx_heap h;
     (void)state;
     for (unsigned refused = 0; refused < 5; refused++) { /* 4: none */
         begin_refusing(refused, refused + 1);
-        assert_int_equal(hpx_heap_begin(&h, &w), 0);
-        hpx_heap_primitives(&h, 1, 300000, HPX_HEAP_BYTE, data, 10);
-        hpx_heap_primitives(&h, 2, 300000, HPX_HEAP_BYTE, data, 2 * BIG); /* the first record is what came before, the second this one */
-        assert_int_equal(room_asked, 9 + 2 * BIG + 18);
-        hpx_heap_primitives(&h, 3, 300000, HPX_HEAP_BYTE, data, 0);
-        hpx_heap_end(&h);
+        begin_spool(8);
+        put_bytes(1, 10);
+        put_bytes(2, 2 * BIG);
+        put_bytes(3, 0);
+        assert_int_equal(write_spool(NULL, 0), 0);
         assert_int_equal(asked, 4);
-        assert_int_equal(h.refused, refused <= 2);
         size_t n = records(tags, lengths, 8);
         assert_int_equal(n, refused == 4 ? 4 : 3);
         for (size_t i = 0; i < n; i++) {
@@ -247,6 +323,8 @@ int main(void)
         cmocka_unit_test(each_root_has_its_fields),
         cmocka_unit_test(a_class_has_constants_statics_and_fields),
         cmocka_unit_test(objects_and_arrays_have_exact_lengths),
+        cmocka_unit_test(an_object_has_the_trace_of_its_site),
+        cmocka_unit_test(a_spool_that_ends_inside_an_object_is_an_error),
         cmocka_unit_test(a_class_may_be_larger_than_a_segment),
         cmocka_unit_test(segments_end_between_sub_records_and_none_is_empty),
         cmocka_unit_test(each_record_can_be_refused_by_itself),

@@ -38,7 +38,7 @@ static void table_knows_the_live_threads_and_them_alone(void **state)
     for (uint32_t step = 0; step < 400000; step++) {
         uint32_t key = next(&seed) % KEYS, rising = step / 5000 % 2;
         if (!serials[key] && next(&seed) % 4 < 1 + 2 * rising) {
-            serials[key] = hpx_threads_add(&t, key);
+            serials[key] = hpx_threads_add(&t, key, 0);
             wrong += serials[key] != HPX_SERIAL_THREAD + ++begun;
             live++;
             most = live > most ? live : most;
@@ -67,10 +67,10 @@ static void table_of_a_key_that_never_lived_knows_nothing(void **state)
     assert_int_equal(hpx_threads_init(&t), 0);
     assert_int_equal(hpx_threads_live(&t, 0), 0);
     assert_int_equal(hpx_threads_remove(&t, 0), 0);
-    assert_int_equal(hpx_threads_add(&t, 0), HPX_SERIAL_THREAD + 1);
+    assert_int_equal(hpx_threads_add(&t, 0, 0), HPX_SERIAL_THREAD + 1);
     assert_int_equal(hpx_threads_remove(&t, 0), HPX_SERIAL_THREAD + 1);
     assert_int_equal(hpx_threads_remove(&t, 0), 0);
-    assert_int_equal(hpx_threads_add(&t, 0), HPX_SERIAL_THREAD + 2);
+    assert_int_equal(hpx_threads_add(&t, 0, 0), HPX_SERIAL_THREAD + 2);
     hpx_threads_fini(&t);
 }
 

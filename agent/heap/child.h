@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* child.h: runs the rest of a heap walk in a copy of the process.
+ *
+ * The VM calls the first callback of a heap walk on its VM thread, at a safepoint. There hpx_child_fork() clones the process. The parent
+ * aborts the walk, and the program goes on. The child consists of the VM thread alone; it walks its copy of the heap and writes to the
+ * descriptors that it keeps. After the walk the VM thread waits for its next operation; this wait shows that the walk is over.
+ *
+ * A thread that the child does not have may hold any lock of the C library or the VM. So the child replaces the addresses through which
+ * libjvm calls other libraries: memory comes from an allocator without locks, locks are always free, nothing is logged. Callbacks in the
+ * child must likewise take no lock and call neither malloc() nor stdio nor the JVM; system calls, memcpy() and the like are safe.
+ *
+ * Not for ZGC and other heaps in shared memory: fork_check.h. */
+#ifndef HPX_CHILD_H
+#define HPX_CHILD_H
+
+#include "err.h"
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define HPX_CHILD_SLOTS    128 /* at most; a libjvm has about 40 of them */
+#define HPX_CHILD_COUNTERS 4   /* mappings of hsperfdata, at most; a VM has one */
+#define HPX_CHILD_FIGURES  16
+#define HPX_CHILD_STATUS   63 /* the highest exit status that over() may return; higher ones are those of child.c */
+
+/* Where libjvm keeps the addresses of the functions that a child replaces. Filled by hpx_child_find(), constant afterwards. */
+struct hpx_child_slots {
+    unsigned n;
+    struct {
+        void **at;
+        unsigned function; /* index of the table in child.c */
+    } slot[HPX_CHILD_SLOTS];
+};
+
+/* Finds these addresses in the library that contains `inside` (any address in libjvm, such as that of a JVMTI function). Reads only; any
+ * thread, once, before the first fork. 0; -HPX_E_SYS: the library lacks what a child needs (malloc, free and the waits), there is no fork
+ * on this VM. */
+int hpx_child_find(struct hpx_child_slots *slots, const void *inside, struct hpx_err *err);
+
+/* Memory that parent and child share. Every field is written by the child and may be read by the parent at any time. */
+struct hpx_child_shared {
+    _Atomic uint64_t progress; /* relaxed: bumped by the child's callbacks, by any amount; shows that the child is alive */
+    _Atomic uint64_t figure[HPX_CHILD_FIGURES]; /* relaxed: results, for the caller; in order once the child has ended */
+    _Atomic int fault_signal;                   /* relaxed: the signal of a crash, 0: none */
+    _Atomic uint64_t fault_address;             /* relaxed: of a SIGSEGV or SIGBUS */
+};
+
+/* What one fork needs. Made by hpx_child_prepare(), released by hpx_child_release(); owned by the caller. */
+struct hpx_child {
+    const struct hpx_child_slots *slots;
+    struct hpx_child_shared *shared;
+    struct {
+        void *at;
+        size_t size;
+    } counters[HPX_CHILD_COUNTERS]; /* the VM's hsperfdata, which is mapped shared: the child must not write it */
+    unsigned ncounters;
+    /* Called in the child on the VM thread after the walk: writes what comes last. Its value, 0 to HPX_CHILD_STATUS, is the child's exit
+     * status. Same restrictions as for callbacks. */
+    int (*over)(void *arg);
+    void *arg;
+    const int *keep; /* descriptors that the child keeps, ascending; the array lives until the fork */
+    unsigned nkeep;
+};
+
+/* Makes the shared page and finds the VM's counters; clears *child but for `slots`. The caller then sets over, arg, keep and nkeep. Before
+ * the walk, on a thread that may allocate and read files. 0, -HPX_E_NOMEM. */
+int hpx_child_prepare(struct hpx_child *child, const struct hpx_child_slots *slots, struct hpx_err *err);
+/* Unmaps the shared page. In the parent, after the child was reaped or when no fork took place. */
+void hpx_child_release(struct hpx_child *child);
+
+/* Clones the process: > 0 in the parent: the child's pid; 0 in the child; < 0: -errno, no child. Called in a callback of the walk. Takes no
+ * lock, allocates nothing, runs no atfork handler. In the parent the stop is as long as the kernel copies page tables.
+ *
+ * The program does not notice the child: its end raises no signal, and wait() without __WCLONE or __WALL does not report it. The child
+ * blocks all signals but faults, closes all descriptors but `keep`, leaves no core or hs_err file, is the kernel's first victim when
+ * memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
+pid_t hpx_child_fork(const struct hpx_child *child);
+
+/* In the child: ends it at once with that status, 0 to HPX_CHILD_STATUS, without over(): for a callback that failed. */
+_Noreturn void hpx_child_exit(int status);
+
+/* ---- in the parent: the end of the child ---- */
+
+enum hpx_child_end {
+    HPX_CHILD_RUNS,
+    HPX_CHILD_ENDED,     /* value: the exit status that over() or the caller of hpx_child_exit() gave */
+    HPX_CHILD_CRASHED,   /* value: the signal of the fault, 0 if the VM itself gave up (abort(), exit()) */
+    HPX_CHILD_WAITED,    /* the VM thread waited for another thread during the walk: the walk is incomplete */
+    HPX_CHILD_UNREADY,   /* the child could not redirect libjvm's calls; it walked nothing */
+    HPX_CHILD_KILLED,    /* value: the signal. SIGKILL: most often memory ran out */
+    HPX_CHILD_STUCK,     /* neither progress nor CPU time, or CPU time without progress: killed by hpx_child_await() */
+    HPX_CHILD_CANCELLED, /* killed by hpx_child_await() as the caller wished */
+    HPX_CHILD_LOST,      /* somebody else reaped it: the result is unknown */
+};
+
+struct hpx_child_report {
+    enum hpx_child_end end;
+    int value;
+};
+
+/* Has the child ended? Then reaps it and reports how. Does not wait; any thread of the parent. After any other end than HPX_CHILD_RUNS the
+ * pid is invalid. Every child must be reaped, by this or by hpx_child_await(). */
+struct hpx_child_report hpx_child_poll(const struct hpx_child *child, pid_t pid);
+
+struct hpx_child_wait {
+    uint64_t stall_ns; /* kill a child that used no CPU time and made no progress for that long; 0: never */
+    uint64_t spin_ns;  /* kill a child that used that much CPU time without progress; 0: never */
+    /* NULL, or called every 20 ms or so with the child's progress; false: kill the child (HPX_CHILD_CANCELLED). */
+    bool (*go_on)(void *arg, uint64_t progress);
+    void *arg;
+    const _Atomic bool *cancel; /* NULL, or a flag that asks for the same */
+};
+
+/* Waits for the end of the child, kills it if need be, and reaps it. Never reports HPX_CHILD_RUNS. Any thread of the parent that may block. */
+struct hpx_child_report hpx_child_await(const struct hpx_child *child, pid_t pid, const struct hpx_child_wait *how);
+/* Kills the child and reaps it; a child that ended before is reported as it ended. Any thread of the parent. */
+struct hpx_child_report hpx_child_kill(const struct hpx_child *child, pid_t pid, enum hpx_child_end why);
+/* Writes one clause about the end into buf, such as "the child crashed (signal 11 at address 0x10)". Any thread. Returns buf. */
+const char *hpx_child_text(const struct hpx_child *child, struct hpx_child_report report, char *buf, size_t size);
+
+#endif

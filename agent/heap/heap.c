@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap.c: registers heap=dump as a mode: dump, report, command of a peer. */
+#include "heap.h"
+#include "hprof_heap.h"
+#include "log.h"
+#include "report.h"
+#include "service.h"
+#include "sites.h"
+#include "take.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a dump shows. */
+struct rows {
+    struct hpx_heap_take *take; /* NULL: nothing */
+};
+
+static struct {
+    bool asked;             /* the aggregator's: the service thread takes an image */
+    _Atomic uint32_t taken; /* images taken. release: the service thread; acquire: prepare() */
+    uint32_t begun;         /* the aggregator's: images asked for */
+    uint32_t written;       /* the writer's thread: dumps with a heap */
+} heap;
+
+static bool wanted(const struct hpx_options *o)
+{
+    return o->heap_dump;
+}
+
+static void configure(struct hpx_model_config *cfg)
+{
+    (void)cfg; /* it has no table */
+}
+
+static void begin(void)
+{
+    heap.asked = false;
+    heap.begun = heap.written = 0;
+    atomic_store_explicit(&heap.taken, 0, memory_order_relaxed);
+}
+
+static void gone(struct hpx_thread *t)
+{
+    (void)t; /* it has no states */
+}
+
+static void stop(uint64_t until_ns)
+{
+    (void)until_ns; /* it has no producers */
+}
+
+/* ---- a dump ---- */
+
+static void taken(uint64_t unused)
+{
+    (void)unused;
+    atomic_fetch_add_explicit(&heap.taken, 1, memory_order_release); /* partner: prepare() */
+    hpx_aggregator_wake(&hpx_session.aggregator);
+}
+
+static jvmtiError take(jvmtiEnv *jvmti)
+{
+    JNIEnv *env = NULL;
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK && hpx_gate_enter(&hpx_session.gate)) {
+        hpx_take_now(jvmti, env, false);
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    return JVMTI_ERROR_NONE;
+}
+
+static bool prepare(enum hpx_why why)
+{
+    if (why != HPX_WHY_REQUEST) {
+        return true;
+    }
+    if (!heap.asked) {
+        heap.asked = hpx_service_run(take, "heap dump", taken);
+        heap.begun += heap.asked;
+        return !heap.asked;
+    }
+    heap.asked = atomic_load_explicit(&heap.taken, memory_order_acquire) != heap.begun; /* partner: taken() */
+    return !heap.asked;
+}
+
+/* A walk makes progress or is given up (take.c). */
+static uint64_t patience(void)
+{
+    return UINT64_C(3600) * 1000 * 1000 * 1000;
+}
+
+static int by_object(const void *a, const void *b)
+{
+    const struct hpx_heap_thread *x = a;
+    const struct hpx_heap_thread *y = b;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
+/* Names the stacks of the threads and the traces of the sites. */
+static void name_traces(struct hpx_heap_take *t)
+{
+    struct hpx_heap_image *i = &t->image;
+    for (uint32_t n = 0; n < i->nthreads; n++) {
+        i->threads[n].trace = hpx_model_named_trace(hpx_session.model, t->layout.stacks[n].frames, t->layout.stacks[n].n);
+    }
+    qsort(i->threads, i->nthreads, sizeof *i->threads, by_object);
+    i->sites = hpx_sites_all_traces(&i->nsites);
+    i->nsites = i->sites != NULL ? i->nsites : 0;
+}
+
+static void *snapshot(enum hpx_take take)
+{
+    struct rows *r = calloc(1, sizeof *r);
+    if (r == NULL || take == HPX_TAKE_NEW || take == HPX_TAKE_ALL) {
+        return r; /* the journal has no heap */
+    }
+    heap.asked = false;
+    r->take = hpx_take_get();
+    if (r->take != NULL && r->take->failed == NULL && r->take->image.sites == NULL && r->take->users == 1) {
+        name_traces(r->take);
+    }
+    return r;
+}
+
+static const char *title(void)
+{
+    return "Java heap";
+}
+
+static bool empty(const void *rows)
+{
+    const struct rows *r = rows;
+    return r->take == NULL || r->take->failed != NULL;
+}
+
+static void destroy(void *rows)
+{
+    struct rows *r = rows;
+    if (r->take != NULL) {
+        hpx_take_drop(r->take);
+    }
+    free(r);
+}
+
+static void note(int rc)
+{
+    if (rc != 0) {
+        hpx_warn("heap dump: %s; this dump has no complete heap; ask again",
+                 rc == -HPX_E_NOMEM ? "no memory to write it" : "the file of its objects cannot be read");
+    }
+}
+
+static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
+{
+    const struct rows *r = rows;
+    (void)cutoff, (void)answer;
+    if (!empty(rows)) {
+        note(hpx_heap_ascii(to, &r->take->image, time(NULL)));
+    }
+}
+
+static void binary(struct hpx_binary *to, void *rows, double cutoff)
+{
+    const struct rows *r = rows;
+    (void)cutoff;
+    if (empty(rows)) {
+        return;
+    }
+    note(hpx_heap_binary(to, &r->take->image));
+    if (++heap.written == 2 && !hpx_session.opt.split && hpx_session.opt.net == NULL) {
+        hpx_warn("the file has a second heap dump; many readers show only the first; use split=y for one file per dump");
+    }
+}
+
+/* ---- the report ---- */
+
+enum { IN_DUMP, OBJECTS, BYTES, CLASSES, STOPPED, NS, UNKNOWN, ENGINE, REASON };
+
+static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
+{
+    const struct rows *r = rows;
+    (void)total;
+    if (r == NULL || r->take == NULL) {
+        return;
+    }
+    const struct hpx_heap_take *t = r->take;
+    f->v[IN_DUMP] = t->failed == NULL ? 1 : 2;
+    f->v[OBJECTS] = t->image.objects;
+    f->v[BYTES] = t->image.bytes;
+    f->v[CLASSES] = t->layout.loaded;
+    f->v[STOPPED] = t->stopped_ns;
+    f->v[NS] = t->ns;
+    f->v[UNKNOWN] = t->unknown;
+    f->v[ENGINE] = strcmp(t->engine, "fork") == 0;
+    memcpy(&f->v[REASON], t->reason,
+           (HPX_MODE_VALUES - REASON) * sizeof f->v[0] < sizeof t->reason ? (HPX_MODE_VALUES - REASON) * sizeof f->v[0] : sizeof t->reason);
+    ((char *)&f->v[HPX_MODE_VALUES])[-1] = 0;
+}
+
+static uint64_t own_cpu(const struct hpx_counters *total)
+{
+    (void)total;
+    return 0;
+}
+
+static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    const char *reason = (const char *)&f->v[REASON];
+    (void)r;
+    if (f->v[IN_DUMP] == 0) {
+        return;
+    }
+    if (f->v[IN_DUMP] == 2) {
+        hpx_lines_add(to, "hprofx: heap: not in this dump\n");
+        return;
+    }
+    hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu64 " classes\n", f->v[OBJECTS], f->v[BYTES],
+                  f->v[CLASSES]);
+    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n", f->v[ENGINE] ? "fork" : "walk",
+                  hpx_lines_ms(f->v[STOPPED]), hpx_lines_ms(f->v[NS]));
+    if (reason[0] != 0) {
+        hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", reason);
+    }
+    if (f->v[UNKNOWN] > 0) {
+        hpx_lines_add(to, "hprofx: heap objects of classes loaded meanwhile: %" PRIu64 " (shown as java.lang.Object)\n", f->v[UNKNOWN]);
+    }
+}
+
+static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    (void)r;
+    if (f->v[IN_DUMP] == 1) {
+        hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[OBJECTS], f->v[BYTES]);
+    } else {
+        hpx_lines_add(to, "hprofx: heap: no dump at exit\n");
+    }
+}
+
+static const struct hpx_section section = {
+    .settings = HPX_BINARY_ALLOC, .title = title, .empty = empty, .destroy = destroy, .text = text, .binary = binary};
+
+const struct hpx_mode hpx_heap_mode = {
+    .name = "heap=dump",
+    .vm = &hpx_heap_vm,
+    .section = &section,
+    .wanted = wanted,
+    .configure = configure,
+    .begin = begin,
+    .gone = gone,
+    .prepare = prepare,
+    .patience = patience,
+    .snapshot = snapshot,
+    .listed_by = HPX_COMMAND_DUMP_HEAP,
+    .stop = stop,
+    .fini = hpx_take_fini,
+    .collect = collect,
+    .own_cpu = own_cpu,
+    .lines = lines,
+    .summary = summary,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_vm.c: heap=dump in the JVM: capabilities, OutOfMemoryError, the dump at exit. */
+#include "dump.h"
+#include "heap.h"
+#include "log.h"
+#include "take.h"
+#include "thread_refs.h"
+#include "vm_mode.h"
+
+static bool oom_event; /* constant from load on */
+
+static void capabilities(jvmtiCapabilities *want)
+{
+    want->can_tag_objects = 1;
+    want->can_get_source_file_name = 1;
+    want->can_get_line_numbers = 1;
+}
+
+static void optional(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities want = {.can_generate_resource_exhaustion_heap_events = 1};
+    jvmtiError e = hpx_session.opt.heapdump_oom ? (*jvmti)->AddCapabilities(jvmti, &want) : JVMTI_ERROR_NONE;
+    oom_event = hpx_session.opt.heapdump_oom && e == JVMTI_ERROR_NONE;
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("heapdump=oom: the VM refuses the event (%s); no dump is made at an OutOfMemoryError; load hprofx alone",
+                 hpx_jvmti_error(e));
+    }
+}
+
+/* The image is taken here, while the objects that fill the heap are still held; the dump is written later. */
+static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved, const char *description)
+{
+    static atomic_bool once;
+    (void)reserved, (void)description;
+    if ((flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP) == 0 || atomic_exchange_explicit(&once, true, memory_order_relaxed) ||
+        !hpx_gate_enter(&hpx_session.gate)) {
+        return;
+    }
+    hpx_say("hprofx: OutOfMemoryError: dumping the heap");
+    hpx_take_begin(jvmti, env);
+    hpx_dump_request_signal();
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+static void callbacks(union hpx_event_callbacks *all)
+{
+    all->known.ResourceExhausted = on_exhausted;
+}
+
+static int load(struct hpx_err *err)
+{
+    (void)err;
+    hpx_thread_refs_use();
+    hpx_take_init();
+    return 0;
+}
+
+static void live(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    hpx_take_measure(jvmti, env);
+}
+
+static void open_events(jvmtiEnv *jvmti)
+{
+    if (oom_event) {
+        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_RESOURCE_EXHAUSTED, NULL);
+    }
+}
+
+static void close_heap(jvmtiEnv *jvmti)
+{
+    JNIEnv *env = NULL;
+    if (oom_event) {
+        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_RESOURCE_EXHAUSTED, NULL);
+    }
+    if (hpx_session.opt.doe && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+        hpx_take_now(jvmti, env, true);
+    }
+}
+
+const struct hpx_vm_mode hpx_heap_vm = {
+    .capabilities = capabilities,
+    .optional = optional,
+    .callbacks = callbacks,
+    .load = load,
+    .live = live,
+    .open = open_events,
+    .close = close_heap,
+};

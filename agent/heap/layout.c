@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* layout.c: see layout.h. */
+#include "layout.h"
+#include "class_number.h"
+#include "id_map.h"
+#include "java_name.h"
+#include "patterns.h"
+#include "session.h"
+#include "thread_refs.h"
+#include "thread_table.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define ACC_STATIC 0x8
+
+/* A class, and what only the layout of its subclasses needs. */
+struct known {
+    struct hpx_heap_klass *klass; /* NULL: not asked for */
+    uint32_t *interfaces;         /* numbers of all its interfaces that declare fields, and of itself if it is one */
+    uint32_t ninterfaces;
+};
+
+/* By class number. Layouts are kept: images and later dumps refer to them. The making thread's. */
+static struct hpx_vec all_known;
+
+static struct known *known_at(uint32_t number)
+{
+    if (all_known.size == 0) {
+        hpx_vec_init(&all_known, sizeof(struct known));
+    }
+    while (all_known.len <= number) {
+        if (hpx_vec_push(&all_known) == NULL) {
+            return NULL;
+        }
+    }
+    return hpx_vec_at(&all_known, number);
+}
+
+static void drop(jvmtiEnv *jvmti, void *p)
+{
+    if (p != NULL) {
+        (*jvmti)->Deallocate(jvmti, p);
+    }
+}
+
+/* ---- classes ---- */
+
+static uint8_t type_of(char letter)
+{
+    switch (letter) {
+    case 'Z':
+        return HPX_HEAP_BOOLEAN;
+    case 'C':
+        return HPX_HEAP_CHAR;
+    case 'F':
+        return HPX_HEAP_FLOAT;
+    case 'D':
+        return HPX_HEAP_DOUBLE;
+    case 'B':
+        return HPX_HEAP_BYTE;
+    case 'S':
+        return HPX_HEAP_SHORT;
+    case 'I':
+        return HPX_HEAP_INT;
+    case 'J':
+        return HPX_HEAP_LONG;
+    default:
+        return HPX_HEAP_OBJECT;
+    }
+}
+
+static struct hpx_text copy_text(const char *s, size_t n)
+{
+    char *to = malloc(n + 1);
+    if (to == NULL) {
+        return (struct hpx_text){"?", 1};
+    }
+    memcpy(to, s, n);
+    to[n] = 0;
+    return (struct hpx_text){to, (uint32_t)n};
+}
+
+static struct hpx_text name_of(const char *signature)
+{
+    size_t n = strlen(signature);
+    char *to = malloc(HPX_JAVA_NAME_MAX(n));
+    if (to == NULL) {
+        return (struct hpx_text){"?", 1};
+    }
+    return (struct hpx_text){to, (uint32_t)hpx_java_name(to, signature, n)};
+}
+
+static struct known *ask(jvmtiEnv *jvmti, JNIEnv *env, jclass klass);
+
+static bool has(const uint32_t *list, uint32_t n, uint32_t what)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i] == what) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the interfaces of another class. false without memory. */
+static bool add_interfaces(struct known *to, const struct known *from)
+{
+    uint32_t *all = from->ninterfaces == 0 ? NULL : realloc(to->interfaces, (to->ninterfaces + from->ninterfaces) * sizeof *all);
+    if (from->ninterfaces == 0) {
+        return true;
+    }
+    if (all == NULL) {
+        return false;
+    }
+    to->interfaces = all;
+    for (uint32_t i = 0; i < from->ninterfaces; i++) {
+        if (!has(all, to->ninterfaces, from->interfaces[i])) {
+            all[to->ninterfaces++] = from->interfaces[i];
+        }
+    }
+    return true;
+}
+
+/* The interfaces of a class and of its superclasses, and how many fields they declare. false: the VM failed or no memory. */
+static bool ask_interfaces(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, struct known *k, const struct known *super)
+{
+    jint n = 0;
+    jclass *direct = NULL;
+    bool good =
+        (super == NULL || add_interfaces(k, super)) && (*jvmti)->GetImplementedInterfaces(jvmti, klass, &n, &direct) == JVMTI_ERROR_NONE;
+    for (jint i = 0; i < n; i++) {
+        const struct known *one = good ? ask(jvmti, env, direct[i]) : NULL;
+        good = one != NULL && add_interfaces(k, one);
+        (*env)->DeleteLocalRef(env, direct[i]);
+    }
+    drop(jvmti, direct);
+    k->klass->first = 0;
+    for (uint32_t i = 0; i < k->ninterfaces; i++) {
+        k->klass->first += ((const struct known *)hpx_vec_at(&all_known, k->interfaces[i]))->klass->nfields;
+    }
+    return good;
+}
+
+static void ask_field(jvmtiEnv *jvmti, jclass klass, jfieldID id, struct hpx_heap_field *to)
+{
+    char *name = NULL, *signature = NULL;
+    jint modifiers = 0;
+    to->type = HPX_HEAP_OBJECT;
+    to->name = (struct hpx_text){"?", 1};
+    if ((*jvmti)->GetFieldName(jvmti, klass, id, &name, &signature, NULL) == JVMTI_ERROR_NONE) {
+        to->name = copy_text(name, strlen(name));
+        to->type = type_of(signature[0]);
+        drop(jvmti, name);
+        drop(jvmti, signature);
+    }
+    to->is_static = (*jvmti)->GetFieldModifiers(jvmti, klass, id, &modifiers) == JVMTI_ERROR_NONE && (modifiers & ACC_STATIC) != 0;
+}
+
+/* An archive of the JDK (CDS) has objects of classes that are not linked, and JVMTI tells no fields of those. Asking Java for the
+ * constructors links such a class, and neither initializes nor changes it otherwise. Only classes of the JDK. */
+static void link_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
+{
+    jobject loader = NULL;
+    jint status = 0;
+    if ((*jvmti)->GetClassStatus(jvmti, klass, &status) != JVMTI_ERROR_NONE ||
+        (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ERROR)) ||
+        (*jvmti)->GetClassLoader(jvmti, klass, &loader) != JVMTI_ERROR_NONE || loader != NULL) {
+        (*env)->DeleteLocalRef(env, loader);
+        return;
+    }
+    jclass of_classes = (*env)->FindClass(env, "java/lang/Class");
+    jmethodID constructors =
+        of_classes != NULL ? (*env)->GetMethodID(env, of_classes, "getDeclaredConstructors", "()[Ljava/lang/reflect/Constructor;") : NULL;
+    jobject all = constructors != NULL ? (*env)->CallObjectMethod(env, klass, constructors) : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, all);
+    (*env)->DeleteLocalRef(env, of_classes);
+}
+
+/* The class with its declared fields; `super` NULL: none. NULL without memory. */
+static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, const char *signature,
+                                         const struct hpx_heap_klass *super)
+{
+    jint n = 0;
+    jfieldID *ids = NULL;
+    bool array = signature[0] == '[';
+    if (!array) {
+        link_class(jvmti, env, klass);
+    }
+    bool linked = !array && (*jvmti)->GetClassFields(jvmti, klass, &n, &ids) == JVMTI_ERROR_NONE;
+    n = linked ? n : 0;
+    struct hpx_heap_klass *c = calloc(1, sizeof *c + (size_t)n * sizeof c->fields[0]);
+    if (c == NULL) {
+        drop(jvmti, ids);
+        return NULL;
+    }
+    c->name = name_of(signature);
+    c->linked = linked || array;
+    c->above = super;
+    c->super = super != NULL ? super->number : 0;
+    c->keeps = hpx_session.opt.keep != NULL && signature[0] == 'L' &&
+               hpx_patterns_match(hpx_session.opt.keep, signature + 1, strlen(signature) - 2);
+    c->nfields = (uint32_t)n;
+    for (jint i = 0; i < n; i++) {
+        ask_field(jvmti, klass, ids[i], &c->fields[i]);
+        if (!c->fields[i].is_static) {
+            c->fields[i].offset = c->instance_size;
+            c->instance_size += hpx_heap_size_of(c->fields[i].type, hpx_session.opt.binary ? hpx_session.opt.idsize : 8);
+        }
+    }
+    drop(jvmti, ids);
+    if (array) {
+        bool primitive = type_of(signature[1]) != HPX_HEAP_OBJECT;
+        c->kind = primitive ? HPX_HEAP_PRIMITIVES : HPX_HEAP_OBJECTS;
+        c->type = type_of(signature[1]);
+    } else if (super != NULL) {
+        c->instance_size += super->instance_size;
+        c->inherited = super->inherited + super->nfields;
+    }
+    return c;
+}
+
+/* What is known of a class, asked for at its first dump, and again until it is linked. NULL: the VM failed or no memory. */
+static struct known *ask(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
+{
+    uint32_t number = hpx_class_number(jvmti, klass);
+    struct known *k = number != 0 ? known_at(number) : NULL;
+    char *signature = NULL;
+    jint status = 0;
+    if (k == NULL || (k->klass != NULL && k->klass->linked)) {
+        return k;
+    }
+    if ((*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return NULL;
+    }
+    jclass above = (*env)->GetSuperclass(env, klass);
+    const struct known *super = above != NULL ? ask(jvmti, env, above) : NULL;
+    (*env)->DeleteLocalRef(env, above);
+    bool good = (above == NULL) == (super == NULL);
+    struct hpx_heap_klass *c = good ? make_class(jvmti, env, klass, signature, super != NULL ? super->klass : NULL) : NULL;
+    k = known_at(number);
+    if (c != NULL) {
+        c->number = number;
+        k->klass = c; /* one that was not linked is not freed: an image may have it */
+        k->ninterfaces = 0;
+    }
+    if (c != NULL && c->linked && c->kind == HPX_HEAP_INSTANCES) {
+        good = ask_interfaces(jvmti, env, klass, k, super);
+        bool interface = (*jvmti)->GetClassStatus(jvmti, klass, &status) == JVMTI_ERROR_NONE && above == NULL && c->nfields > 0;
+        const struct known self = {c, &number, 1};
+        if (interface) {
+            good = add_interfaces(k, &self) && good;
+        }
+        c->linked = good;
+    }
+    drop(jvmti, signature);
+    return c != NULL ? k : NULL;
+}
+
+static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name)
+{
+    jclass c = (*env)->FindClass(env, name);
+    uint32_t number = c != NULL ? hpx_class_number(jvmti, c) : 0;
+    (*env)->DeleteLocalRef(env, c);
+    return number;
+}
+
+static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jint n = 0;
+    jclass *all = NULL;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        return -HPX_E_VM;
+    }
+    (void)(*env)->EnsureLocalCapacity(env, n + 64);
+    (*env)->ExceptionClear(env);
+    uint32_t *numbers = calloc((size_t)n + 1, sizeof *numbers), most = 0;
+    for (jint i = 0; i < n; i++) {
+        const struct known *k = numbers != NULL ? ask(jvmti, env, all[i]) : NULL;
+        if (k != NULL) {
+            numbers[i] = k->klass->number;
+            most = numbers[i] > most ? numbers[i] : most;
+        }
+        (*env)->DeleteLocalRef(env, all[i]);
+    }
+    drop(jvmti, all);
+    l->loaded = (uint32_t)n;
+    l->classes = numbers != NULL ? calloc((size_t)most + 1, sizeof(const struct hpx_heap_klass *)) : NULL;
+    l->nclasses = l->classes != NULL ? most + 1 : 0;
+    for (jint i = 0; l->classes != NULL && i < n; i++) {
+        const struct hpx_heap_klass *c = numbers[i] != 0 ? ((const struct known *)hpx_vec_at(&all_known, numbers[i]))->klass : NULL;
+        l->classes[numbers[i]] = c;
+        l->largest = c != NULL && c->instance_size > l->largest ? c->instance_size : l->largest;
+    }
+    free(numbers);
+    return l->classes != NULL ? 0 : -HPX_E_NOMEM;
+}
+
+/* ---- threads ---- */
+
+static char *keep(struct hpx_layout *l, jvmtiEnv *jvmti, char *s)
+{
+    char *copy = s != NULL && s[0] != 0 ? hpx_arena_copy(&l->arena, s, strlen(s)) : NULL;
+    drop(jvmti, s);
+    return copy;
+}
+
+/* A method of a stack. */
+struct method {
+    struct hpx_named_frame names;
+    jvmtiLineNumberEntry *lines; /* JVMTI's */
+    jint nlines;
+    bool native;
+};
+
+static void ask_method(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, jmethodID id, struct method *m)
+{
+    char *name = NULL, *signature = NULL, *class_signature = NULL, *source = NULL;
+    jclass klass = NULL;
+    m->names = (struct hpx_named_frame){.class_signature = "Lhprofx/unknown;", .name = "method", .line = HPX_LINE_UNKNOWN};
+    if ((*jvmti)->GetMethodName(jvmti, id, &name, &signature, NULL) != JVMTI_ERROR_NONE ||
+        (*jvmti)->GetMethodDeclaringClass(jvmti, id, &klass) != JVMTI_ERROR_NONE) {
+        drop(jvmti, name);
+        drop(jvmti, signature);
+        return;
+    }
+    (void)(*jvmti)->GetClassSignature(jvmti, klass, &class_signature, NULL);
+    if ((*jvmti)->GetSourceFileName(jvmti, klass, &source) != JVMTI_ERROR_NONE) {
+        source = NULL;
+    }
+    jvmtiError e = (*jvmti)->GetLineNumberTable(jvmti, id, &m->nlines, &m->lines);
+    m->native = e == JVMTI_ERROR_NATIVE_METHOD;
+    m->nlines = e == JVMTI_ERROR_NONE ? m->nlines : 0;
+    m->names.class_number = hpx_class_number(jvmti, klass);
+    (*env)->DeleteLocalRef(env, klass);
+    const char *of = keep(l, jvmti, class_signature), *called = keep(l, jvmti, name);
+    m->names.class_signature = of != NULL ? of : m->names.class_signature;
+    m->names.name = called != NULL ? called : m->names.name;
+    m->names.signature = keep(l, jvmti, signature);
+    m->names.source = keep(l, jvmti, source);
+}
+
+static int32_t line_of(const struct method *m, jlocation at)
+{
+    int32_t line = m->native && hpx_session.opt.binary ? HPX_LINE_NATIVE : HPX_LINE_UNKNOWN;
+    jlocation best = -1;
+    for (jint i = 0; i < m->nlines; i++) { /* JVMTI promises no order */
+        if (m->lines[i].start_location <= at && m->lines[i].start_location > best) {
+            best = m->lines[i].start_location;
+            line = m->lines[i].line_number;
+        }
+    }
+    return line;
+}
+
+/* Methods so far, by jmethodID: stacks of one program mostly share them. */
+struct methods {
+    struct hpx_id_map index;
+    struct hpx_vec all; /* struct method */
+};
+
+static const struct method *method_of(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct methods *m, jmethodID id)
+{
+    uint32_t number = hpx_id_map_find(&m->index, (uint64_t)(uintptr_t)id);
+    if (number != HPX_INTERN_NONE) {
+        return hpx_vec_at(&m->all, number);
+    }
+    struct method *made = hpx_vec_push(&m->all);
+    if (made == NULL || hpx_id_map_bind(&m->index, (uint64_t)(uintptr_t)id) == HPX_INTERN_NONE) {
+        m->all.len -= made != NULL;
+        return NULL;
+    }
+    ask_method(l, jvmti, env, id, made);
+    return made;
+}
+
+static void take_stack(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct methods *m, const jvmtiStackInfo *info, uint32_t at)
+{
+    struct hpx_layout_stack *s = &l->stacks[at];
+    size_t n = (size_t)info->frame_count;
+    s->frames = hpx_arena_alloc(&l->arena, (n + 1) * sizeof *s->frames, 16);
+    uint64_t *methods = malloc((n + 1) * sizeof *methods);
+    l->threads[at].methods = methods;
+    for (size_t i = 0; s->frames != NULL && methods != NULL && i < n; i++) {
+        const struct method *of = method_of(l, jvmti, env, m, info->frame_buffer[i].method);
+        if (of == NULL) {
+            break;
+        }
+        methods[s->n] = (uint64_t)(uintptr_t)info->frame_buffer[i].method;
+        s->frames[s->n] = of->names;
+        s->frames[s->n++].line = line_of(of, info->frame_buffer[i].location);
+    }
+    l->threads[at].nframes = s->n;
+}
+
+/* serial 0: it was never announced. */
+static void add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, jthread thread, uint32_t serial, struct hpx_walk_tags *tags)
+{
+    bool known = serial != 0;
+    jlong old = 0;
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    if ((*jvmti)->GetTag(jvmti, thread, &old) != JVMTI_ERROR_NONE || hpx_walk_is((uint64_t)old)) {
+        return; /* a thread that both lists have */
+    }
+    uint64_t ordinal = hpx_walk_new(tags, (uint64_t)old);
+    if (ordinal == UINT64_MAX || (*jvmti)->SetTag(jvmti, thread, (jlong)(HPX_WALK_TAG | ordinal)) != JVMTI_ERROR_NONE) {
+        tags->n -= ordinal != UINT64_MAX;
+        return;
+    }
+    serial = known ? serial : hpx_thread_refs_serial();
+    struct hpx_heap_thread *t = &l->threads[l->nthreads];
+    *t =
+        (struct hpx_heap_thread){.object = HPX_OBJECT_FIRST - 1 + (uint64_t)(serial - HPX_SERIAL_THREAD), .serial = serial, .known = known};
+    if (!known && (*jvmti)->GetThreadInfo(jvmti, thread, &info) == JVMTI_ERROR_NONE && info.name != NULL) {
+        t->name.len = (uint32_t)strlen(info.name);
+        t->name.bytes = hpx_arena_copy(&l->arena, info.name, t->name.len);
+        t->name.len = t->name.bytes != NULL ? t->name.len : 0;
+        drop(jvmti, info.name);
+    }
+    l->thread_ids[l->nthreads] = t->object;
+    l->refs[l->nthreads++] = thread;
+}
+
+static bool room_for_threads(struct hpx_layout *l, size_t n)
+{
+    l->threads = calloc(n + 1, sizeof *l->threads);
+    l->stacks = calloc(n + 1, sizeof *l->stacks);
+    l->thread_ids = calloc(n + 1, sizeof *l->thread_ids);
+    l->refs = calloc(n + 1, sizeof(jthread));
+    return l->threads != NULL && l->stacks != NULL && l->thread_ids != NULL && l->refs != NULL;
+}
+
+static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags)
+{
+    jvmtiStackInfo *stacks = NULL;
+    jint n = 0;
+    struct hpx_thread_ref *refs = NULL;
+    struct methods m;
+    uint32_t known = hpx_thread_refs_list(env, &refs);
+    if ((*jvmti)->GetAllStackTraces(jvmti, HPX_TRACE_FRAMES, &stacks, &n) != JVMTI_ERROR_NONE) {
+        n = 0;
+    }
+    hpx_vec_init(&m.all, sizeof(struct method));
+    bool good = hpx_id_map_init(&m.index) == 0 && room_for_threads(l, (size_t)known + (size_t)n);
+    for (uint32_t i = 0; good && i < known; i++) {
+        add_thread(l, jvmti, refs[i].thread, refs[i].serial, tags);
+    }
+    for (jint i = 0; good && i < n; i++) {
+        jlong tag = 0;
+        add_thread(l, jvmti, stacks[i].thread, 0, tags);
+        if ((*jvmti)->GetTag(jvmti, stacks[i].thread, &tag) == JVMTI_ERROR_NONE && hpx_walk_is((uint64_t)tag)) {
+            take_stack(l, jvmti, env, &m, &stacks[i], (uint32_t)hpx_walk_ordinal((uint64_t)tag));
+        }
+    }
+    for (uint32_t i = 0; i < m.all.len; i++) {
+        drop(jvmti, ((struct method *)hpx_vec_at(&m.all, i))->lines);
+    }
+    hpx_id_map_fini(&m.index);
+    hpx_vec_fini(&m.all);
+    drop(jvmti, stacks);
+    free(refs);
+    return good ? 0 : -HPX_E_NOMEM;
+}
+
+int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags)
+{
+    *l = (struct hpx_layout){.classes = NULL};
+    hpx_arena_init(&l->arena);
+    int rc = list_threads(l, jvmti, env, tags);
+    l->class_class = find(env, jvmti, "java/lang/Class");
+    l->object_class = find(env, jvmti, "java/lang/Object");
+    l->string_class = find(env, jvmti, "java/lang/String");
+    return rc != 0 ? rc : list_classes(l, jvmti, env); /* last: the fewer classes are loaded between this and the walk */
+}
+
+void hpx_layout_untag(const struct hpx_layout *l, jvmtiEnv *jvmti, const struct hpx_walk_tags *tags)
+{
+    for (uint32_t i = 0; i < l->nthreads; i++) {
+        (void)(*jvmti)->SetTag(jvmti, l->refs[i], (jlong)hpx_walk_plain(tags, HPX_WALK_TAG | i));
+    }
+}
+
+void hpx_layout_fini(struct hpx_layout *l)
+{
+    free(l->classes);
+    for (uint32_t i = 0; l->threads != NULL && l->threads[i].object != 0; i++) {
+        free(l->threads[i].methods);
+    }
+    free(l->threads);
+    free(l->stacks);
+    free(l->thread_ids);
+    free(l->refs);
+    hpx_arena_fini(&l->arena);
+}

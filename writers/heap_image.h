@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_image.h: a heap as one walk found it: classes, roots, and objects in a spool file. Made by agent/heap, written by hprof_heap.h and
+ * hprof_heap_ascii.c.
+ *
+ * Ids: a class object is HPX_CLASS_OBJECT_FIRST and the class number, a thread object is that of THREAD START, any other object is
+ * HPX_HEAP_OBJECT_FIRST and its ordinal. The spool has the sub-records of objects in the binary format, one after the other, with the id of
+ * the allocation site in place of the trace serial; then, at the offsets below, facts and roots. */
+#ifndef HPX_HEAP_IMAGE_H
+#define HPX_HEAP_IMAGE_H
+
+#include "snapshot.h"
+#include <sys/types.h>
+
+enum hpx_heap_type {
+    HPX_HEAP_OBJECT = 2,
+    HPX_HEAP_BOOLEAN = 4,
+    HPX_HEAP_CHAR,
+    HPX_HEAP_FLOAT,
+    HPX_HEAP_DOUBLE,
+    HPX_HEAP_BYTE,
+    HPX_HEAP_SHORT,
+    HPX_HEAP_INT,
+    HPX_HEAP_LONG
+};
+/* Bytes of a value; id_size: of an object. */
+static inline uint32_t hpx_heap_size_of(uint8_t type, uint32_t id_size)
+{
+    static const uint8_t sizes[] = {[HPX_HEAP_BOOLEAN] = 1, [HPX_HEAP_CHAR] = 2,  [HPX_HEAP_FLOAT] = 4, [HPX_HEAP_DOUBLE] = 8,
+                                    [HPX_HEAP_BYTE] = 1,    [HPX_HEAP_SHORT] = 2, [HPX_HEAP_INT] = 4,   [HPX_HEAP_LONG] = 8};
+    return type == HPX_HEAP_OBJECT ? id_size : type < sizeof(sizes) ? sizes[type] : 0;
+}
+
+#define HPX_HEAP_OBJECT_FIRST UINT64_C(0x60000000)
+
+enum hpx_heap_sub { HPX_HEAP_SUB_CLASS = 0x20, HPX_HEAP_SUB_INSTANCE, HPX_HEAP_SUB_OBJECTS, HPX_HEAP_SUB_PRIMITIVES }; /* sub-records */
+
+enum hpx_heap_kind { HPX_HEAP_INSTANCES, HPX_HEAP_OBJECTS, HPX_HEAP_PRIMITIVES };
+
+struct hpx_heap_field {
+    struct hpx_text name;
+    uint8_t type;
+    bool is_static;
+    uint32_t offset; /* in an instance: of the fields that this class declares and is not static */
+};
+
+/* A class. Constant, and never freed, once an image has it. */
+struct hpx_heap_klass {
+    uint32_t number, super; /* class numbers; super 0: none */
+    uint8_t kind;           /* enum hpx_heap_kind */
+    uint8_t type;           /* of the elements of HPX_HEAP_PRIMITIVES */
+    bool linked;            /* its fields are known; without them it has no instances */
+    bool keeps;             /* redact=: its fields, and what they refer to, stay readable */
+    struct hpx_text name;   /* in Java form */
+    uint32_t instance_size; /* bytes of all fields, with those of the superclasses */
+    /* JVMTI numbers the fields: those of all interfaces, of the superclasses from java.lang.Object on, of the class */
+    uint32_t first, inherited; /* of all interfaces; of all superclasses */
+    const struct hpx_heap_klass *above;
+    uint32_t nfields; /* declared here, in the order of the class file */
+    struct hpx_heap_field fields[];
+};
+
+/* What the walk tells of a class. */
+enum hpx_heap_fact_kind {
+    HPX_HEAP_LOADER,
+    HPX_HEAP_SIGNERS,
+    HPX_HEAP_DOMAIN,
+    HPX_HEAP_CONSTANT, /* index: in the constant pool */
+    HPX_HEAP_STATIC,   /* index: of `fields` */
+    HPX_HEAP_VM_SIZE   /* value: bytes of an instance in the VM */
+};
+struct hpx_heap_fact {
+    uint64_t value;
+    uint32_t klass, index;
+    uint8_t kind, type; /* type: of a constant or static */
+    uint8_t unused[6];
+};
+
+enum hpx_heap_root {
+    HPX_ROOT_JNI_GLOBAL = 0x01,   /* a: id of the reference */
+    HPX_ROOT_JNI_LOCAL = 0x02,    /* a: thread serial, b: frame, UINT32_MAX: none */
+    HPX_ROOT_JAVA_FRAME = 0x03,   /* the same */
+    HPX_ROOT_NATIVE_STACK = 0x04, /* a: thread serial */
+    HPX_ROOT_STICKY_CLASS = 0x05,
+    HPX_ROOT_THREAD_BLOCK = 0x06, /* a: thread serial */
+    HPX_ROOT_MONITOR_USED = 0x07,
+    HPX_ROOT_THREAD_OBJECT = 0x08, /* a: thread serial, b: trace serial */
+    HPX_ROOT_UNKNOWN = 0xFF
+};
+struct hpx_heap_root_fact {
+    uint64_t object;
+    uint64_t thread; /* object id of the thread; 0: none */
+    uint64_t method; /* of the frame, as in hpx_heap_thread */
+    int32_t depth;   /* of the frame in the stack at the walk, 0: the innermost; -1: none */
+    uint32_t kind;   /* enum hpx_heap_root */
+};
+
+/* A thread, and its stack shortly before the walk. */
+struct hpx_heap_thread {
+    uint64_t object;
+    uint32_t serial;
+    bool known; /* it was announced with this serial */
+    const struct hpx_trace_rec *trace;
+    uint32_t nframes;
+    uint64_t *methods; /* of the frames; innermost first */
+    struct hpx_text name;
+};
+
+struct hpx_heap_image {
+    int spool; /* -1: there is none */
+    bool once; /* it is read once: the reader frees its disk space as it goes */
+    uint32_t id_size;
+    uint64_t objects_end, facts_at, roots_at; /* offsets */
+    uint64_t nfacts, nroots;
+    uint64_t objects, bytes, shown_bytes;  /* VM sizes; shown: of primitive arrays the contents, as in text */
+    uint32_t array_base, reference_size;   /* VM: offset and size of the elements of an object array */
+    const struct hpx_heap_klass **classes; /* by number, NULL: none */
+    uint32_t nclasses;                     /* length of it */
+    struct hpx_heap_thread *threads;
+    uint32_t nthreads;
+    const struct hpx_trace_rec **sites; /* by id; NULL: not known */
+    uint32_t nsites;
+};
+
+#endif
