@@ -60,17 +60,24 @@ static void fail(struct hpx_out *o, int error)
     o->error = error;
     o->lost += o->used;
     o->used = 0;
-    if (o->written > o->mark && o->ops->truncate != NULL && o->ops->truncate(o->ctx, (off_t)o->mark) == 0) {
-        o->lost += o->written - o->mark;
+    uint64_t behind = o->written - o->mark;
+    bool cut = behind > 0 && o->ops->truncate != NULL && o->ops->truncate(o->ctx, (off_t)o->mark) == 0;
+    if (cut || o->end_section != NULL) { /* of what was held back nobody knows what came out */
+        o->lost += behind;
         o->written = o->mark;
     }
     const char *state = "the output ends after its last complete section";
-    if (o->written > o->mark) {
+    if (behind > 0 && !cut) {
         state = "the output ends inside a section";
     } else if (o->mark == 0) {
         state = "no section of the output is complete";
     }
     hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(o, error));
+}
+
+static bool again(const struct hpx_out *o, int error)
+{
+    return error == EINTR || ((error == ENOSPC || error == EDQUOT) && o->make_room != NULL && o->make_room());
 }
 
 /* Writes the first n bytes of the buffer and moves the rest to its start. */
@@ -85,11 +92,8 @@ static int write_out(struct hpx_out *o, size_t bytes)
             atomic_store_explicit(&o->progress, o->written, memory_order_relaxed);
             continue;
         }
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
         int error = n < 0 ? errno : EIO;
-        if ((error == ENOSPC || error == EDQUOT) && o->make_room != NULL && o->make_room()) {
+        if (again(o, error)) {
             continue;
         }
         o->used -= done; /* the rest is lost */
@@ -208,6 +212,16 @@ int hpx_out_section(struct hpx_out *o, bool publish_it)
 {
     if (hpx_out_flush(o) != 0) {
         return -HPX_E_IO;
+    }
+    if (o->end_section != NULL && !publish_it) {
+        return 0; /* a compressed block would end early */
+    }
+    while (o->end_section != NULL && o->end_section(o->ctx) != 0) {
+        int error = errno;
+        if (!again(o, error)) {
+            fail(o, error);
+            return -HPX_E_IO;
+        }
     }
     o->mark = o->written;
     if (publish_it && !o->published) {

@@ -40,6 +40,7 @@ struct hpx_out {
     bool (*record)(void *ctx);                    /* set by the opener: ends a record; NULL: the output has no records */
     bool (*part)(void *ctx);                      /* set by the opener: ends a part of a record; NULL: no parts */
     size_t piece, piece_room;                     /* set by the opener: least bytes of a part; space for a part and the end of its record */
+    int (*end_section)(void *ctx);                /* set by the opener whose ops->write holds bytes back: passes them on; as ops->write */
     size_t most;                                  /* set by the opener: most bytes of a record without parts; 0: no limit */
     uint64_t piece_at;                            /* start of the current record or part */
     bool parted;                                  /* the current record has parts */
@@ -116,7 +117,8 @@ static inline void hpx_out_room_parts(const struct hpx_out *o, size_t n)
 }
 /* Writes the buffered bytes. 0 or -HPX_E_IO. */
 int hpx_out_flush(struct hpx_out *o);
-/* Ends a section: flushes and records the offset; with `publish` gives the output its final name, once. 0, or -HPX_E_IO: the output was
+/* Ends a section: flushes and records the offset (with end_section only if `publish`); with `publish` gives the output its final name,
+ * once. 0, or -HPX_E_IO: the output was
  * truncated to the last complete section, and one line on stderr has the reason. A failed publish is reported once and retried at the
  * next section and at close; it does not change the result. */
 int hpx_out_section(struct hpx_out *o, bool publish);

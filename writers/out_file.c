@@ -3,6 +3,7 @@
 #include "out_file.h"
 #include "leftover.h"
 #include "log.h"
+#include "out_gzip.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,6 +24,7 @@
 struct out_file {
     _Atomic int fd; /* relaxed; -1: a FIFO not yet opened, or closed. hpx_out_file_forget() in a forked child reads its own copy */
     struct hpx_out *out;
+    struct hpx_gzip *gzip; /* NULL: not compressed */
     struct stat fifo;
     char final[PATH_MAX];
     char part[PATH_MAX]; /* where a regular file is until published */
@@ -103,6 +105,7 @@ static int file_close(void *ctx)
     int fd = get_fd(f);
     int rc = fd >= 0 ? close(fd) : 0;
     int error = errno;
+    hpx_gzip_free(f->gzip);
     free(f);
     errno = error;
     return rc;
@@ -111,6 +114,26 @@ static int file_close(void *ctx)
 static const struct hpx_out_ops file_ops = {file_write, file_truncate, file_publish, file_close};
 /* Not cut back: descriptor 1 may be a file with the program's own lines in it. */
 static const struct hpx_out_ops in_place_ops = {file_write, NULL, NULL, file_close};
+
+/* gz=y: the same, with hpx_gzip between. */
+static ssize_t gzip_write(void *ctx, const void *p, size_t n)
+{
+    return hpx_gzip_write(((struct out_file *)ctx)->gzip, p, n);
+}
+
+static int gzip_truncate(void *ctx, off_t length)
+{
+    (void)length; /* uncompressed: the end of the last section */
+    return hpx_gzip_truncate(((struct out_file *)ctx)->gzip);
+}
+
+static int gzip_section(void *ctx)
+{
+    return hpx_gzip_section(((struct out_file *)ctx)->gzip);
+}
+
+static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, file_publish, file_close};
+static const struct hpx_out_ops gzip_in_place_ops = {gzip_write, NULL, NULL, file_close};
 
 static int create(const char *path)
 {
@@ -204,20 +227,23 @@ static bool open_in_place(struct out_file *f, const struct stat *named)
 }
 
 /* force=n: the name beside an existing file of that name. */
-static bool add_pid(char name[static PATH_MAX], bool text)
+static bool add_pid(char name[static PATH_MAX], const struct hpx_out_file_opts *opts)
 {
     char old[PATH_MAX];
     size_t n = strlen(name);
     memcpy(old, name, n + 1);
-    bool txt = n >= 4 && strcasecmp(name + n - 4, ".txt") == 0;
+    bool gz = opts->gzip && n >= 3 && strcasecmp(name + n - 3, ".gz") == 0;
+    const char *behind = gz ? old + n - 3 : "";
+    n -= strlen(behind);
+    bool txt = n >= 4 && strncasecmp(name + n - 4, ".txt", 4) == 0;
     long pid = (long)getpid();
     int k = 0;
-    if (!text) {
-        k = snprintf(name, PATH_MAX, "%s.%ld", old, pid);
+    if (!opts->text) {
+        k = snprintf(name, PATH_MAX, "%.*s.%ld%s", (int)n, old, pid, behind);
     } else if (txt) {
         k = snprintf(name, PATH_MAX, "%.*s.%ld%s", (int)(n - 4), old, pid, old + n - 4);
     } else {
-        k = snprintf(name, PATH_MAX, "%s.%ld.txt", old, pid);
+        k = snprintf(name, PATH_MAX, "%.*s.%ld.txt%s", (int)n, old, pid, behind);
     }
     return k > 0 && k < PATH_MAX;
 }
@@ -248,7 +274,7 @@ static const struct hpx_out_ops *open_named(struct out_file *f, const struct hpx
         return open_in_place(f, &st) ? &in_place_ops : NULL;
     }
     if (there && S_ISREG(st.st_mode) && !opts->force) {
-        if (!add_pid(f->final, opts->text)) {
+        if (!add_pid(f->final, opts)) {
             return NULL;
         }
         there = lstat(f->final, &st) == 0;
@@ -272,13 +298,19 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
         free(f);
         return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", opts->name);
     }
-    if (hpx_out_init(o, ops, f, ops == &file_ops ? f->part : f->final) != 0) {
-        if (ops == &file_ops) {
+    bool regular = ops == &file_ops;
+    f->gzip = opts->gzip ? hpx_gzip_new(ops, f, HPX_GZIP_BLOCK) : NULL;
+    if (f->gzip != NULL) {
+        ops = regular ? &gzip_ops : &gzip_in_place_ops;
+    }
+    if ((opts->gzip && f->gzip == NULL) || hpx_out_init(o, ops, f, regular ? f->part : f->final) != 0) {
+        if (regular) {
             unlink(f->part);
         }
         file_close(f);
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
+    o->end_section = opts->gzip ? gzip_section : NULL;
     return 0;
 }
 

@@ -9,8 +9,9 @@
  * is no regular file, stays: the run then writes NAME.PID.part (or NAME.PID.N.part) and one line says so. If the name is too long for the
  * suffix, the name of the part is cut.
  * - a symbolic link as the last component, a directory, another kind of file, or a place where nothing can be made: refused.
+ * With gzip the content is compressed (out_gzip.h), in every kind of file.
  * With force=n and a regular file of that name: text: PREFIX.PID.txt where NAME ends in ".txt" (any case, its spelling kept), else
- * NAME.PID.txt; binary: NAME.PID. */
+ * NAME.PID.txt; binary: NAME.PID. With gzip a suffix .gz stays at the end. */
 #ifndef HPX_OUT_FILE_H
 #define HPX_OUT_FILE_H
 
@@ -20,6 +21,7 @@
 struct hpx_out_file_opts {
     const char *name; /* expanded already (hpx_name_expand) */
     bool force;       /* force=y */
+    bool gzip;        /* gz=y */
     bool text;        /* format=a: chooses the suffix rule: text with any other suffix gets NAME.PID.txt */
 };
 

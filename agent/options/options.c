@@ -588,7 +588,8 @@ static int finish(struct hpx_opt_parse *p)
         return hpx_opt_refuse(p, NULL, "monitor=y is not supported with format=b");
     }
     if (!o->file) {
-        o->file = strdup(o->binary ? "java.hprof" : "java.hprof.txt");
+        static const char *const names[2][2] = {{"java.hprof.txt", "java.hprof.txt.gz"}, {"java.hprof", "java.hprof.gz"}};
+        o->file = strdup(names[o->binary][o->gz]);
         if (!o->file) {
             return hpx_opt_no_memory(p);
         }

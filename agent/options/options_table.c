@@ -28,10 +28,14 @@ const struct hpx_opt hpx_opts[] = {
      .more = "8 is what current readers expect. 4 is what HPROF wrote, for tools that read nothing else."},
     {.name = "file", .kind = HPX_OPT_FILE, .values = "NAME", .missing = "filename", .def = "java.hprof.txt",
      .what = "output file; %p %t %h %% expand",
-     .more = "Relative to the working directory. The default is java.hprof.txt with format=a and java.hprof with format=b; hprofx adds "
-             "no suffix to a given name. %p is the process id, %t the start as YYYYMMDD-HHMMSS in local time, %h the host name, %% a "
+     .more = "Relative to the working directory. The default is java.hprof.txt with format=a and java.hprof with format=b, with .gz "
+             "behind it if gz=y; hprofx adds no suffix to a given name. %p is the process id, %t the start as YYYYMMDD-HHMMSS in local time, %h the host name, %% a "
              "percent sign; any other %x stays as it is. /dev/stdout and /dev/stderr are descriptors 1 and 2. May be given once per "
              "source, and not together with net."},
+    {.name = "gz", .kind = HPX_OPT_FLAG, .offset = AT(gz), .values = YN, .must = YN, .def = "n",
+     .what = "compress the output file with gzip",
+     .more = "y: in blocks of 1 MiB, as heap dumps of the JVM, so that Eclipse MAT reads the file as it is; for other readers gunzip it. "
+             "Blocks end with a profile: of several in one file readers that seek take the first; use split=y. Ignored with net."},
     {.name = "net", .kind = HPX_OPT_NET, .values = "HOST:PORT", .must = "HOST:PORT, port 1..65535", .def = "off",
      .what = "send to a socket instead of a file",
      .more = "hprofx connects at start. An IPv6 address stands in brackets: net=[::1]:9000. May be given once per source, and not "

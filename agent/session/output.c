@@ -89,7 +89,8 @@ int hpx_output_init(struct hpx_err *err)
     if (hpx_session.opt.net == NULL && hpx_name_expand(name, sizeof name, hpx_session.opt.file, hpx_session.start) != 0) {
         return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_session.opt.file);
     }
-    struct hpx_out_file_opts opts = {.name = name, .force = hpx_session.opt.force, .text = !hpx_session.opt.binary};
+    struct hpx_out_file_opts opts = {
+        .name = name, .force = hpx_session.opt.force, .gzip = hpx_session.opt.gz, .text = !hpx_session.opt.binary};
     sem_init(&output.done, 0, 0);
     hpx_lane_init(&output.lane);
     output.end = hpx_msg_new(MSG_END, sizeof *output.end);
@@ -102,6 +103,10 @@ int hpx_output_init(struct hpx_err *err)
         if (hpx_session.opt.split) {
             hpx_warn("split=y: %s is not a regular file; all dumps go there", hpx_session.opt.net);
             hpx_session.opt.split = false;
+        }
+        if (hpx_session.opt.gz) {
+            hpx_warn("gz=y: %s is not a file; the output is not compressed", hpx_session.opt.net);
+            hpx_session.opt.gz = false;
         }
         return hpx_net_open(&output.main, &output.lane.wake, err);
     }
@@ -222,7 +227,8 @@ static void begin_split(const struct msg_split *m)
     static char name[PATH_MAX];
     static struct hpx_err err;
     int n = snprintf(name, sizeof name, "%s.%u", hpx_out_file_name(&output.main.out), ++output.nsplit);
-    struct hpx_out_file_opts opts = {.name = name, .force = hpx_session.opt.force, .text = !hpx_session.opt.binary};
+    struct hpx_out_file_opts opts = {
+        .name = name, .force = hpx_session.opt.force, .gzip = hpx_session.opt.gz, .text = !hpx_session.opt.binary};
     output.now = &output.split;
     if (n < 0 || (size_t)n >= sizeof name || hpx_out_file_open(&output.split.out, &opts, &err) != 0) {
         hpx_warn("split=y: %s; this dump goes to %s", n < 0 || (size_t)n >= sizeof name ? "the file name is too long" : err.msg,

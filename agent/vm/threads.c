@@ -125,13 +125,23 @@ static void arm(struct hpx_mode_thread *first)
     }
 }
 
+/* Some mode has states of threads. */
+static bool some_states(void)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        some = some || hpx_session.modes[i]->vm->make != NULL;
+    }
+    return some;
+}
+
 /* START before the registry: a definition precedes its use. */
 static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     uint32_t parent = i->parent ? (uint32_t)strlen(i->parent) : 0;
     struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + parent + 3);
-    if (first == NULL) {
+    if (first == NULL && some_states()) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
     }
     if (m == NULL) {

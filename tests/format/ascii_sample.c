@@ -136,7 +136,7 @@ static bool begin_binary(const char *text_name)
     char name[4096];
     struct hpx_err err;
     snprintf(name, sizeof(name), "%s.b", text_name);
-    if (hpx_out_file_open(&binary_out, &(struct hpx_out_file_opts){name, true, false}, &err) != 0) {
+    if (hpx_out_file_open(&binary_out, &(struct hpx_out_file_opts){.name = name, .force = true}, &err) != 0) {
         return false;
     }
     binary = &w;
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     struct hpx_out out;
     struct hpx_ascii w;
     struct hpx_err err;
-    if (argc < 2 || hpx_out_file_open(&out, &(struct hpx_out_file_opts){argv[1], true, true}, &err) != 0) {
+    if (argc < 2 || hpx_out_file_open(&out, &(struct hpx_out_file_opts){.name = argv[1], .force = true, .text = true}, &err) != 0) {
         return 2;
     }
     if (asked(argc, argv, "binary") && !begin_binary(argv[1])) {

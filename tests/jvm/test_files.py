@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The output file: made safely, under the name that was asked for, complete or not there."""
+import gzip
 import os
 import re
 import signal
@@ -9,7 +10,9 @@ import subprocess
 import time
 
 import hprof_text
+from expect import samples_are_those_reported
 from runner import test
+from waiting import until
 
 
 def _refused(t, name, cwd_file=None):
@@ -256,3 +259,60 @@ def the_place_is_that_of_the_start_though_the_file_vanishes(t):
     run.finish()
     t.equal((run.code, run.out), (143, 'ready\n'), 'exit code and stdout')
     t.check(run.err.strip(), 'nothing said about the lost file')
+
+
+def _gunzip(t, name):
+    """A plain copy of a file of gz=y, which has the block form and passes hprofx-read as it is."""
+    data = (t.work / name).read_bytes()
+    t.check(data[:4] == b'\x1f\x8b\x08\x10' and data[10:].startswith(b'HPROF BLOCKSIZE=1048576\0'), '%s begins with %r' % (name, data[:40]))
+    t.read('--check', '--strict', t.work / name)
+    plain = t.dir / (name + '.plain')
+    plain.write_bytes(gzip.decompress(data))
+    return plain
+
+
+@test(collectors='any', level='quick', params=('a', 'b'))
+def gz_compresses_every_file(t, form):
+    base = 'java.hprof.txt.gz' if form == 'a' else 'java.hprof.gz'
+    run = t.java('Burn', 600, 600, opts='cpu=samples,interval=1,thread=y,dump=300ms,split=y,gz=y,format=' + form)
+    t.equal(run.code, 0, 'exit code')
+    names = t.files()
+    t.check(len(names) >= 2 and names == [base] + sorted('%s.%d' % (base, i + 1) for i in range(len(names) - 1)), 'files %s' % names)
+    plain = [_gunzip(t, name) for name in names]
+    samples_are_those_reported(t, *(t.parse(p, dumps=None) if form == 'a' else t.binary(p) for p in plain))
+
+
+@test(collectors='any', level='quick')
+def gz_appends_dumps_to_one_file(t):
+    run = t.java('Burn', 600, 600, opts='cpu=samples,interval=1,dump=300ms,gz=y,file=x')
+    t.equal((run.code, t.files()), (0, ['x']), 'exit code, files')
+    plain = t.dir / 'plain'
+    plain.write_bytes(gzip.decompress((t.work / 'x').read_bytes()))
+    t.read('--check', t.work / 'x')
+    p = t.parse(plain, dumps=None)
+    t.check(len(p.sections) >= 2, 'sections %s' % p.sections)
+    samples_are_those_reported(t, p)
+
+
+@test(collectors='any')
+def gz_goes_into_a_fifo(t):
+    os.mkfifo(t.work / 'fifo')
+    cat = t.start_command(['sh', '-c', 'cat fifo > x.gz'])
+    t.complete(t.java('HotSplit', 30, opts='cpu=samples,gz=y,file=fifo'), 0, 'done true\n')
+    cat.finish()
+    t.parse(_gunzip(t, 'x.gz'))
+
+
+@test()
+def gz_of_a_killed_run_is_recovered_from_the_journal(t):
+    """Before the first dump, and after it: the journal stands in, uncompressed."""
+    for name, opts in (('a.gz', ''), ('b.gz', ',dump=400ms')):
+        run = t.start('Burn', 60000, opts='cpu=samples,interval=1,gz=y,file=%s%s' % (name, opts))
+        journal = t.work / (name + '.journal.part')
+        until(run, lambda: journal.exists() and journal.read_bytes().count(b'CPU SAMPLES END') >= 3)
+        run.signal(signal.SIGKILL)
+        run.finish()
+        t.read('--recover', t.work / name)
+        p = hprof_text.read(t.work / name, recovered=True)
+        t.check(sum(d.total for d in p.tables) > 500, 'samples of %s: %s' % (name, [d.total for d in p.tables]))
+    t.equal(t.files(), ['a.gz', 'b.gz'], 'files')

@@ -525,6 +525,63 @@ class RecoverTests(Folder):
         self.assertTrue((self.folder / 'out.killed').exists() and (self.folder / 'out.10').exists())
 
 
+class GzipTests(Folder):
+    """Files of gz=y: members of any size."""
+    def members(self, data, size=100):
+        return b''.join(gzip.compress(data[i:i + size]) for i in range(0, len(data), size))
+
+    def test_a_compressed_file_reads_as_the_plain_one(self):
+        for data in (h.binary().data(), h.text().data(), h.text().data()[:-3]):
+            path = self.write(data)
+            plain = self.run_it('--json', path)
+            for compressed in (gzip.compress(data), self.members(data), gzip.compress(b'') + self.members(data, 1)):
+                path.write_bytes(compressed)
+                done = self.run_it('--json', path)
+                self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout))
+                with path.open('rb') as piped:
+                    self.assertEqual(self.run_it('--check', '-', stdin=piped).returncode, plain.returncode)
+
+    def test_a_compressed_file_that_is_cut_is_broken_at_every_byte(self):
+        data = h.text().data()
+        compressed = self.members(data, 500)
+        ends = {len(self.members(data[:i], 500)) for i in range(0, len(data), 500)}
+        for n in range(1, len(compressed), 7):
+            status, said = self.check(compressed[:n])
+            self.assertEqual(status, 1, (n, said))
+            if n > 400 and n not in ends:
+                self.assertEqual(self.run_it('--check', '--part', self.folder / 'file').returncode, 0, n)
+
+    def test_damage_inside_is_an_error(self):
+        compressed = bytearray(gzip.compress(h.text().data()))
+        compressed[-6] ^= 1  # the checksum
+        done = self.run_it('--check', self.write(compressed))
+        self.assertEqual((done.returncode, done.stderr), (2, b'hprofx-read: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
+
+    def test_the_fuller_one_of_a_compressed_file_and_its_journal_stays(self):
+        data, name, journal = h.times().data(), self.folder / 'out', self.folder / 'out.journal.part'
+        threads, again = h.times().offset('trace 1'), data[data.index(b'CPU TIME (ms) BEGIN'):]
+        whole, cut = self.members(data), self.members(data)[:-5]
+        for suffix, part, log, want in (('', whole, data[:threads], whole), ('', whole, data, whole), ('', whole, data + again, data + again), ('', cut, data, data),
+                                        ('.part', cut, data, data), ('.part', whole, data[:threads], whole), ('.part', whole, None, whole)):
+            for path in self.folder.iterdir():
+                path.unlink()
+            (self.folder / ('out' + suffix)).write_bytes(part)
+            if log is not None:
+                journal.write_bytes(log)
+            done = self.run_it('--recover', name)
+            self.assertEqual((done.returncode, os.listdir(self.folder)), (0, ['out']), done.stderr)
+            self.assertEqual(name.read_bytes(), want)
+
+    def test_a_compressed_file_is_not_cut(self):
+        name, cut = self.folder / 'out', self.members(h.times().data())[:-5]
+        for suffix in ('', '.part'):
+            path = self.write(cut, 'out' + suffix)
+            done = self.run_it('--recover', name)
+            self.assertEqual((done.returncode, path.read_bytes()), (2, cut))
+            self.assertIn(b'it cannot be cut', done.stderr)
+            path.unlink()
+
+
 class UsageTests(Folder):
     def test_exit_codes(self):
         good, bad = self.write(h.text().data(), 'good'), self.write(b'old\n', 'bad')

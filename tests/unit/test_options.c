@@ -131,6 +131,20 @@ static void options_net_of_a_later_source_replaces_file_and_the_reverse(void **s
     hpx_options_fini(&o);
 }
 
+static void options_gz_adds_a_suffix_to_the_default_name_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given, *file;
+    } cases[] = {{"gz=y", "java.hprof.txt.gz"}, {"gz=y,format=b", "java.hprof.gz"}, {"gz=n,format=b", "java.hprof"}, {"gz=y,file=x", "x"}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        takes(cases[i].given);
+        assert_int_equal(o.gz, strncmp(cases[i].given, "gz=y", 4) == 0);
+        assert_string_equal(o.file, cases[i].file);
+        hpx_options_fini(&o);
+    }
+}
+
 static void options_help_ignores_a_broken_environment(void **state)
 {
     (void)state;
@@ -642,6 +656,7 @@ int main(void)
         cmocka_unit_test(options_later_source_wins),
         cmocka_unit_test(options_heap_adds_up_in_a_source_and_is_replaced_by_the_next),
         cmocka_unit_test(options_net_of_a_later_source_replaces_file_and_the_reverse),
+        cmocka_unit_test(options_gz_adds_a_suffix_to_the_default_name_only),
         cmocka_unit_test(options_help_ignores_a_broken_environment),
         cmocka_unit_test(options_checks_across_sources_come_last),
         cmocka_unit_test(options_colon_separates_only_before_an_equal_sign),

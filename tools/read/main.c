@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c: hprofx-read, the reader of HPROF files: docs/reader.md, hprofx-read(1). */
 #include "beside.h"
+#include "gunzip.h"
 #include "recover.h"
 #include "show.h"
 #include <errno.h>
@@ -53,8 +54,10 @@ static int read_file(const struct asked *a, const char *file, int fd)
     struct hpx_source s;
     struct hpx_check c;
     static struct hpx_profile p;
+    static struct hpx_gunzip g;
     bool summary = a->json || !a->check;
-    if (hpx_source_init_fd(&s, fd) != 0 || (summary && hpx_profile_init(&p) != 0)) {
+    hpx_gunzip_init(&g, fd);
+    if (hpx_source_init(&s, hpx_gunzip_read, &g) != 0 || (summary && hpx_profile_init(&p) != 0)) {
         fputs("hprofx-read: no memory\n", stderr);
         return UNUSABLE;
     }
@@ -65,8 +68,11 @@ static int read_file(const struct asked *a, const char *file, int fd)
                            .strict = a->strict,
                            .unfinished = a->part};
     int result = hpx_reader_run(&r);
+    if (g.cut && result == HPX_RD_SOUND && !a->part) {
+        result = hpx_reader_break(&r, r.end, 0, "the compressed data end too early");
+    }
     if (result == HPX_RD_FAILED) {
-        fprintf(stderr, "hprofx-read: %s: %s\n", file, r.why);
+        fprintf(stderr, "hprofx-read: %s: %s\n", file, g.fault != NULL ? g.fault : r.why);
     } else {
         struct hpx_report report = {.to = stdout, .file = file, .reader = &r, .check = &c, .profile = summary ? &p : NULL};
         report.bold = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
@@ -77,6 +83,7 @@ static int read_file(const struct asked *a, const char *file, int fd)
     }
     hpx_check_fini(&c);
     hpx_source_fini(&s);
+    hpx_gunzip_fini(&g);
     return result == HPX_RD_FAILED ? UNUSABLE : result == HPX_RD_SOUND ? SOUND : BROKEN;
 }
 

@@ -2,6 +2,7 @@
 /* recover.c: cutting the tail of a file that ends inside a record. */
 #include "recover.h"
 #include "check.h"
+#include "gunzip.h"
 #include "merge.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ struct half {
     int result;
     uint64_t at, line, whole, dumps, counted;
     char why[512];
+    bool gzip;     /* what follows and the offsets above are uncompressed */
     char head[64]; /* its first bytes: the header with the time of the run */
     size_t head_len;
 };
@@ -67,21 +69,24 @@ static int open_half(struct half *h, bool held, struct hpx_err *said)
     if (!has_name(h->path, h->fd)) {
         return refuse(said, h, "changed while it was read");
     }
-    ssize_t n = pread(h->fd, h->head, sizeof(h->head), 0);
-    h->head_len = n > 0 ? (size_t)n : 0;
     return 0;
 }
 
 static int examine(struct half *h, struct hpx_err *said)
 {
+    static struct hpx_gunzip g;
     struct hpx_source s;
     struct hpx_check c;
     if (h->fd < 0) {
         return 0;
     }
-    if (hpx_source_init_fd(&s, h->fd) != 0) {
+    hpx_gunzip_init(&g, h->fd);
+    if (hpx_source_init(&s, hpx_gunzip_read, &g) != 0) {
         return hpx_err_set(said, HPX_E_NOMEM, "no memory");
     }
+    size_t ahead = hpx_source_ahead(&s, sizeof(h->head));
+    h->head_len = ahead < sizeof(h->head) ? ahead : sizeof(h->head);
+    memcpy(h->head, hpx_source_bytes(&s), h->head_len);
     hpx_check_init(&c);
     struct hpx_reader r = {.source = &s, .sinks = {hpx_check_event}, .ctx = {&c}};
     h->result = hpx_reader_run(&r);
@@ -91,8 +96,17 @@ static int examine(struct half *h, struct hpx_err *said)
     h->dumps = c.dumps;
     h->counted = c.counted;
     memcpy(h->why, r.why, sizeof(h->why));
+    h->gzip = g.gzip;
+    if (g.cut && h->result == HPX_RD_SOUND) {
+        h->result = HPX_RD_CUT;
+    }
+    if (g.fault != NULL) { /* such as blocks that a full disk lacks */
+        h->result = HPX_RD_BROKEN;
+        snprintf(h->why, sizeof(h->why), "%s", g.fault);
+    }
     hpx_check_fini(&c);
     hpx_source_fini(&s);
+    hpx_gunzip_fini(&g);
     return h->result == HPX_RD_FAILED ? refuse(said, h, h->why) : 0;
 }
 
@@ -141,6 +155,9 @@ static const struct half *choose_all(const struct half *name, const struct half 
     }
     if (!one_run(best, journal)) {
         return journal->st.st_mtime >= best->st.st_mtime ? journal : best;
+    }
+    if (best->gzip && best->result != HPX_RD_SOUND && journal->counted == best->counted && journal->counted > 0) {
+        return journal; /* the other one cannot be cut */
     }
     return journal->counted > best->counted ? journal : best;
 }
@@ -281,6 +298,9 @@ static int judge(const struct half *chosen, const struct half *name, struct hpx_
     }
     if (chosen->whole == 0) {
         return hpx_err_set(said, HPX_E_RANGE, "%.2000s: nothing in it is whole: %s", chosen->path, chosen->why);
+    }
+    if (chosen->gzip && chosen->result == HPX_RD_CUT) {
+        return refuse(said, chosen, "compressed (gz=y): it cannot be cut; hprofx-read --part shows what it has");
     }
     if (chosen->st.st_uid != geteuid()) {
         return refuse(said, chosen, "belongs to another user");

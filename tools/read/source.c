@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FIRST ((size_t)256 << 10)
 
@@ -14,16 +13,6 @@ int hpx_source_init(struct hpx_source *s, ssize_t (*read)(void *, void *, size_t
     *s = (struct hpx_source){.read = read, .ctx = ctx, .cap = FIRST};
     s->buf = malloc(s->cap);
     return s->buf != NULL ? 0 : -HPX_E_NOMEM;
-}
-
-static ssize_t read_fd(void *ctx, void *to, size_t n)
-{
-    return read((int)(intptr_t)ctx, to, n);
-}
-
-int hpx_source_init_fd(struct hpx_source *s, int fd)
-{
-    return hpx_source_init(s, read_fd, (void *)(intptr_t)fd);
 }
 
 void hpx_source_fini(struct hpx_source *s)

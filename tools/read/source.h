@@ -23,8 +23,6 @@ struct hpx_source {
 
 /* 0, -HPX_E_NOMEM. */
 int hpx_source_init(struct hpx_source *s, ssize_t (*read)(void *, void *, size_t), void *ctx);
-/* Of a descriptor, which stays the caller's. */
-int hpx_source_init_fd(struct hpx_source *s, int fd);
 void hpx_source_fini(struct hpx_source *s);
 
 /* Reads on until n bytes (n <= HPX_SOURCE_MAX) stand at s->buf + s->at, or the file ends: how many do. */

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_out_gzip.c: blocks of gzip, read back by zlib: their sizes, sections, errors at every write, no memory. */
+#include "cmocka_all.h"
+#include "failing_memory.h"
+#include "folder_fixture.h"
+#include "out_file.h"
+#include "out_gzip.h"
+#include <errno.h>
+#include <zlib.h>
+
+#define MOST (1u << 20)
+
+/* What comes out, and the write that fails. */
+static struct {
+    unsigned char data[MOST];
+    size_t len;
+    unsigned calls, fail_at, eintr_every;
+    size_t at_once; /* a write takes no more; 0: no limit */
+    off_t cut_to;
+} to;
+
+static ssize_t to_write(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    to.calls++;
+    if (to.eintr_every > 0 && to.calls % to.eintr_every == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    if (to.fail_at > 0 && to.calls >= to.fail_at) {
+        errno = ENOSPC;
+        return -1;
+    }
+    n = to.at_once > 0 && n > to.at_once ? to.at_once : n;
+    assert_true(to.len + n <= sizeof(to.data));
+    memcpy(to.data + to.len, p, n);
+    to.len += n;
+    return (ssize_t)n;
+}
+
+static int to_truncate(void *ctx, off_t length)
+{
+    (void)ctx;
+    assert_true(length >= 0 && (size_t)length <= to.len);
+    to.cut_to = length;
+    to.len = (size_t)length;
+    return 0;
+}
+
+static const struct hpx_out_ops to_ops = {.write = to_write, .truncate = to_truncate};
+
+/* The same between struct hpx_out and `to`, as out_file.c has it. */
+static struct hpx_gzip *gzip;
+static struct hpx_out out;
+
+static ssize_t gzip_write(void *ctx, const void *p, size_t n)
+{
+    return hpx_gzip_write(ctx, p, n);
+}
+
+static int gzip_truncate(void *ctx, off_t length)
+{
+    (void)length;
+    return hpx_gzip_truncate(ctx);
+}
+
+static int gzip_section(void *ctx)
+{
+    return hpx_gzip_section(ctx);
+}
+
+static int gzip_close(void *ctx)
+{
+    hpx_gzip_free(ctx);
+    return 0;
+}
+
+static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, NULL, gzip_close};
+static const struct hpx_out_ops fifo_ops = {gzip_write, NULL, NULL, gzip_close};
+
+static void begin(uint32_t block, const struct hpx_out_ops *ops)
+{
+    memset(&to, 0, sizeof(to));
+    to.cut_to = -1;
+    gzip = hpx_gzip_new(&to_ops, NULL, block);
+    assert_non_null(gzip);
+    assert_int_equal(hpx_out_init(&out, ops, gzip, "x.gz.part"), 0);
+    out.end_section = gzip_section;
+}
+
+/* Bytes that compress to about two thirds. */
+static unsigned char byte_at(size_t i)
+{
+    return (unsigned char)((i * 2654435761u >> 13 ^ i) & 0x3f);
+}
+
+static void put(size_t from, size_t n)
+{
+    unsigned char piece[1000];
+    for (size_t k; n > 0; from += k, n -= k) {
+        k = n < sizeof(piece) ? n : sizeof(piece);
+        for (size_t i = 0; i < k; i++) {
+            piece[i] = byte_at(from + i);
+        }
+        hpx_out_bytes(&out, piece, k);
+    }
+}
+
+/* Uncompressed sizes of the members, with their bytes checked; the number of members. */
+static unsigned members(const unsigned char *data, size_t len, size_t *sizes, unsigned most, char comment[32])
+{
+    static unsigned char plain[MOST];
+    size_t at = 0;
+    unsigned n = 0;
+    comment[0] = '\0';
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)len};
+    assert_int_equal(inflateInit2(&z, 31), Z_OK);
+    while (z.avail_in > 0) {
+        char found[32] = "";
+        gz_header header = {.comment = (Bytef *)found, .comm_max = sizeof(found)};
+        assert_true(n < most);
+        assert_int_equal(inflateGetHeader(&z, &header), Z_OK);
+        z.next_out = plain;
+        z.avail_out = sizeof(plain);
+        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+        sizes[n] = sizeof(plain) - z.avail_out;
+        for (size_t i = 0; i < sizes[n]; i++) {
+            assert_int_equal(plain[i], byte_at(at + i));
+        }
+        at += sizes[n];
+        if (n++ == 0) {
+            memcpy(comment, found, sizeof(found));
+        } else {
+            assert_null(header.comment); /* zlib's word for none */
+        }
+        assert_int_equal(inflateReset(&z), Z_OK);
+    }
+    inflateEnd(&z);
+    return n;
+}
+
+static void blocks_are_full_but_for_the_last_of_a_section(void **state)
+{
+    (void)state;
+    static const size_t sections[] = {0, 1, 999, 1000, 1001, 2000, 12345, 200000};
+    for (size_t s = 0; s < HPX_ARRAY_LEN(sections); s++) {
+        size_t sizes[512], left = sections[s];
+        char comment[32];
+        begin(1000, &gzip_ops);
+        put(0, left);
+        assert_int_equal(hpx_out_close(&out), 0);
+        unsigned n = members(to.data, to.len, sizes, HPX_ARRAY_LEN(sizes), comment);
+        assert_string_equal(comment, "HPROF BLOCKSIZE=1000");
+        assert_int_equal(n, left == 0 ? 1 : (left + 999) / 1000);
+        for (unsigned i = 0; i < n; i++) {
+            assert_int_equal(sizes[i], left < 1000 ? left : 1000);
+            left -= sizes[i];
+        }
+    }
+}
+
+static void a_section_ends_its_block_and_is_in_the_output(void **state)
+{
+    (void)state;
+    size_t sizes[8];
+    char comment[32];
+    begin(1000, &gzip_ops);
+    put(0, 31);
+    assert_int_equal(hpx_out_section(&out, false), 0); /* the header: its block goes on */
+    assert_int_equal(to.len, 0);
+    put(31, 1469);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(members(to.data, to.len, sizes, 8, comment), 2);
+    assert_int_equal(sizes[0], 1000);
+    assert_int_equal(sizes[1], 500);
+    size_t len = to.len;
+    assert_int_equal(hpx_out_section(&out, true), 0); /* an empty one adds nothing */
+    assert_int_equal(to.len, len);
+    put(1500, 10);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(members(to.data, to.len, sizes, 8, comment), 3);
+    assert_int_equal(sizes[2], 10);
+}
+
+static void short_writes_and_eintr_lose_nothing(void **state)
+{
+    (void)state;
+    size_t sizes[512];
+    char comment[32];
+    begin(1000, &gzip_ops);
+    to.at_once = 7;
+    to.eintr_every = 3;
+    put(0, 120000);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(out.written, 120000);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(members(to.data, to.len, sizes, 512, comment), 120);
+}
+
+/* Three sections of 90,000 bytes in pieces of 500 compressed bytes: a failure of each write leaves whole sections, and the counts add up.
+ */
+static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
+{
+    (void)state;
+    bool failed = true;
+    for (unsigned k = 1; failed; k++) {
+        size_t sizes[32], whole = 0, got = 0;
+        char comment[32];
+        begin(40000, &gzip_ops);
+        to.at_once = 500;
+        to.fail_at = k;
+        for (size_t s = 0; s < 3; s++) {
+            put(s * 90000, 90000);
+            whole += hpx_out_section(&out, true) == 0 ? 90000 : 0;
+        }
+        failed = out.error != 0;
+        assert_int_equal(failed, whole < 270000);
+        assert_int_equal(out.lost + whole, 270000);
+        assert_int_equal(out.written, whole);
+        assert_int_equal(to.cut_to >= 0, failed);
+        unsigned n = members(to.data, to.len, sizes, 32, comment);
+        assert_int_equal(n, whole / 30000);
+        for (unsigned i = 0; i < n; i++) {
+            assert_int_equal(sizes[i], i % 3 == 2 ? 10000 : 40000);
+            got += sizes[i];
+        }
+        assert_int_equal(got, whole);
+        assert_int_equal(hpx_out_close(&out), failed ? -HPX_E_IO : 0);
+        assert_true(k < 1000);
+    }
+}
+
+static void what_cannot_be_cut_counts_as_lost(void **state)
+{
+    (void)state;
+    begin(1000, &fifo_ops);
+    put(0, 3000);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    to.fail_at = to.calls + 2;
+    put(3000, 200000);
+    assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
+    assert_int_equal(out.lost, 200000);
+    assert_int_equal(out.written, 3000);
+    assert_non_null(strstr(content("said"), "the output ends inside a section"));
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+}
+
+static void without_memory_no_file_is_opened(void **state)
+{
+    (void)state;
+    struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
+    struct hpx_err err;
+    int rc = -1;
+    for (uint64_t k = 1; rc != 0; k++) {
+        memory_fail(k, k);
+        rc = hpx_out_file_open(&out, &opts, &err);
+        memory_allow();
+        if (rc != 0) {
+            assert_int_equal(rc, -HPX_E_NOMEM);
+            assert_string_equal(err.msg, "no memory for the output");
+            assert_int_equal(access("x.gz.part", F_OK), -1);
+        } else if (memory_calls() >= k) { /* a failure that changes nothing, such as the search for a killed run's files */
+            assert_int_equal(hpx_out_close(&out), 0);
+            rc = -1;
+        }
+        assert_true(k < 100);
+    }
+    assert_int_equal(hpx_out_close(&out), 0);
+}
+
+static void a_file_has_blocks_of_1_mib(void **state)
+{
+    (void)state;
+    struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
+    struct hpx_err err;
+    size_t sizes[8];
+    char comment[32];
+    assert_int_equal(hpx_out_file_open(&out, &opts, &err), 0);
+    put(0, (1u << 20) + 5);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(access("x.gz.part", F_OK), -1);
+    assert_int_equal(hpx_out_close(&out), 0);
+    memset(&to, 0, sizeof(to));
+    int fd = open("x.gz", O_RDONLY | O_CLOEXEC);
+    ssize_t n = read(fd, to.data, sizeof(to.data));
+    close(fd);
+    assert_true(n > 0 && (size_t)n < sizeof(to.data));
+    assert_int_equal(members(to.data, (size_t)n, sizes, 8, comment), 2);
+    assert_string_equal(comment, "HPROF BLOCKSIZE=1048576");
+    assert_int_equal(sizes[1], 5);
+}
+
+static void force_n_keeps_the_suffix(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *expect;
+        bool text;
+    } cases[] = {{"a.txt.gz", "a.%ld.txt.gz", true}, {"b.gz", "b.%ld.txt.gz", true}, {"c.gz", "c.%ld.gz", false}, {"d", "d.%ld", false}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        struct hpx_out_file_opts opts = {.name = cases[i].name, .gzip = true, .text = cases[i].text};
+        struct hpx_err err;
+        char expect[64];
+        close(open(cases[i].name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        assert_int_equal(hpx_out_file_open(&out, &opts, &err), 0);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(expect, sizeof(expect), cases[i].expect, (long)getpid());
+#pragma GCC diagnostic pop
+        assert_string_equal(hpx_out_file_name(&out), expect);
+        assert_int_equal(hpx_out_close(&out), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_full_but_for_the_last_of_a_section),
+        cmocka_unit_test(a_section_ends_its_block_and_is_in_the_output),
+        cmocka_unit_test(short_writes_and_eintr_lose_nothing),
+        cmocka_unit_test_setup_teardown(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_cut_counts_as_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory_no_file_is_opened, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_file_has_blocks_of_1_mib, setup, teardown),
+        cmocka_unit_test_setup_teardown(force_n_keeps_the_suffix, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

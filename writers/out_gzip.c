@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* out_gzip.c: the blocks of out_gzip.h, by zlib. */
+#include "out_gzip.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define ZLIB_CONST
+#include <zlib.h>
+
+#define LEVEL  1  /* profiles are repetitive: higher levels take several times as long for a few percent */
+#define WINDOW 31 /* 15 bits, in gzip's format */
+#define MEMORY 8  /* zlib's default */
+#define UNIX   3
+#define PACKED (64u << 10)
+
+struct hpx_gzip {
+    const struct hpx_out_ops *to;
+    void *ctx;
+    z_stream z;
+    gz_header header; /* of the first block; zlib keeps the pointer */
+    char comment[32];
+    uint32_t block;
+    uint32_t in;   /* uncompressed bytes in the current block */
+    bool any;      /* a block is complete */
+    uint64_t done; /* compressed bytes in the output */
+    uint64_t mark; /* of these, up to the end of the last section */
+    size_t sent, held;
+    unsigned char packed[PACKED]; /* [sent, held): not yet in the output */
+};
+
+/* zlib would call malloc from its own library, where neither tests make it fail nor balance counts it. */
+static void *allocate(void *unused, uInt n, uInt size)
+{
+    (void)unused;
+    return calloc(n, size);
+}
+
+static void release(void *unused, void *p)
+{
+    (void)unused;
+    free(p);
+}
+
+struct hpx_gzip *hpx_gzip_new(const struct hpx_out_ops *to, void *ctx, uint32_t block)
+{
+    struct hpx_gzip *z = calloc(1, sizeof(*z));
+    if (z == NULL) {
+        return NULL;
+    }
+    z->to = to;
+    z->ctx = ctx;
+    z->block = block;
+    snprintf(z->comment, sizeof(z->comment), "HPROF BLOCKSIZE=%u", block);
+    z->z = (z_stream){.zalloc = allocate, .zfree = release};
+    z->header = (gz_header){.os = UNIX, .comment = (Bytef *)z->comment};
+    if (deflateInit2(&z->z, LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(z);
+        return NULL;
+    }
+    (void)deflateSetHeader(&z->z, &z->header);
+    return z;
+}
+
+static int drain(struct hpx_gzip *z)
+{
+    while (z->sent < z->held) {
+        ssize_t n = z->to->write(z->ctx, z->packed + z->sent, z->held - z->sent);
+        if (n <= 0) {
+            errno = n < 0 ? errno : EIO;
+            return -1;
+        }
+        z->sent += (size_t)n;
+        z->done += (uint64_t)n;
+    }
+    z->sent = z->held = 0;
+    return 0;
+}
+
+/* Compresses until the input or the buffer ends. 1: the block is complete; -1: errno. */
+static int compress_some(struct hpx_gzip *z, int flush)
+{
+    if (z->held == PACKED && drain(z) != 0) {
+        return -1;
+    }
+    z->z.next_out = z->packed + z->held;
+    z->z.avail_out = (uInt)(PACKED - z->held);
+    int rc = deflate(&z->z, flush);
+    z->held = PACKED - z->z.avail_out;
+    if (rc == Z_STREAM_ERROR) {
+        errno = EIO;
+        return -1;
+    }
+    return rc == Z_STREAM_END;
+}
+
+/* Can be repeated after an error. */
+static int end_block(struct hpx_gzip *z)
+{
+    int ended = 0;
+    z->z.avail_in = 0;
+    while (ended == 0) {
+        ended = compress_some(z, Z_FINISH);
+    }
+    if (ended < 0) {
+        return -1;
+    }
+    (void)deflateReset(&z->z);
+    (void)deflateSetHeader(&z->z, Z_NULL);
+    z->in = 0;
+    z->any = true;
+    return 0;
+}
+
+ssize_t hpx_gzip_write(struct hpx_gzip *z, const void *p, size_t n)
+{
+    if (z->in == z->block && end_block(z) != 0) {
+        return -1;
+    }
+    uint32_t room = z->block - z->in;
+    uint32_t k = n < room ? (uint32_t)n : room;
+    z->z.next_in = p;
+    z->z.avail_in = k;
+    int rc = 0;
+    while (z->z.avail_in > 0 && rc == 0) {
+        rc = compress_some(z, Z_NO_FLUSH);
+    }
+    uint32_t taken = k - z->z.avail_in;
+    z->in += taken;
+    return taken > 0 ? (ssize_t)taken : -1; /* after some bytes the error comes with the next call */
+}
+
+int hpx_gzip_section(struct hpx_gzip *z)
+{
+    if (((z->in > 0 || !z->any) && end_block(z) != 0) || drain(z) != 0) {
+        return -1;
+    }
+    z->mark = z->done;
+    return 0;
+}
+
+int hpx_gzip_truncate(struct hpx_gzip *z)
+{
+    return z->to->truncate(z->ctx, (off_t)z->mark);
+}
+
+void hpx_gzip_free(struct hpx_gzip *z)
+{
+    if (z != NULL) {
+        (void)deflateEnd(&z->z);
+        free(z);
+    }
+}

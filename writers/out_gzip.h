@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* out_gzip.h: gz=y: gzip in the block form of HotSpot's heap dumps, in which readers can seek.
+ *
+ * Every block is a gzip member of its own with `block` uncompressed bytes; the comment of the first one is "HPROF BLOCKSIZE=N". The last
+ * block of a section is shorter, so a reader finds offsets only up to the end of the first section; reading forward has everything.
+ * One thread, the writer's. Bytes are held back until a buffer is full or the section ends. Memory: 330 KiB, all of it from the start. */
+#ifndef HPX_OUT_GZIP_H
+#define HPX_OUT_GZIP_H
+
+#include "out.h"
+
+#define HPX_GZIP_BLOCK (1u << 20)
+
+struct hpx_gzip;
+
+/* to, ctx: what takes the compressed bytes. NULL: no memory. */
+struct hpx_gzip *hpx_gzip_new(const struct hpx_out_ops *to, void *ctx, uint32_t block);
+/* As ops->write: may take less than n; -1 with errno of to->write: nothing was taken, and the call may be repeated. */
+ssize_t hpx_gzip_write(struct hpx_gzip *z, const void *p, size_t n);
+/* Ends the block and passes everything on; an output without a byte gets an empty block. 0; -1 as above. */
+int hpx_gzip_section(struct hpx_gzip *z);
+/* Cuts the output back to the end of the last section. As to->truncate. */
+int hpx_gzip_truncate(struct hpx_gzip *z);
+void hpx_gzip_free(struct hpx_gzip *z); /* NULL: nothing */
+
+#endif
