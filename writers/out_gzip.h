@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* out_gzip.h: gz=y: gzip in the block form of HotSpot's heap dumps, in which readers can seek.
  *
- * Every block is a gzip member of its own with `block` uncompressed bytes; the comment of the first one is "HPROF BLOCKSIZE=N". The last
- * block of a section is shorter, so a reader finds offsets only up to the end of the first section; reading forward has everything.
+ * Every block is a gzip member with `block` uncompressed bytes; the last one of a section is shorter. The comment of the first one is
+ * "HPROF BLOCKSIZE=N", which readers take for the most that a block has. No block is empty but that of an empty output: Eclipse MAT takes
+ * it for the end.
  * One thread, the writer's. Bytes are held back until a buffer is full or the section ends. Memory: 330 KiB, all of it from the start. */
 #ifndef HPX_OUT_GZIP_H
 #define HPX_OUT_GZIP_H

@@ -35,7 +35,7 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "gz", .kind = HPX_OPT_FLAG, .offset = AT(gz), .values = YN, .must = YN, .def = "n",
      .what = "compress the output file with gzip",
      .more = "y: in blocks of 1 MiB, as heap dumps of the JVM, so that Eclipse MAT reads the file as it is; for other readers gunzip it. "
-             "Blocks end with a profile: of several in one file readers that seek take the first; use split=y. Ignored with net."},
+             "Ignored with net."},
     {.name = "net", .kind = HPX_OPT_NET, .values = "HOST:PORT", .must = "HOST:PORT, port 1..65535", .def = "off",
      .what = "send to a socket instead of a file",
      .more = "hprofx connects at start. An IPv6 address stands in brackets: net=[::1]:9000. May be given once per source, and not "

@@ -58,6 +58,17 @@ def nothing_is_held_at_the_end(t, what):
     t.check({'heap', 'mapping'} <= kinds, 'only %s were counted' % kinds)
 
 
+@test(level='quick')
+def nothing_of_gz_is_held_at_the_end(t):
+    """The compressor of every file of split=y, too, and of a file that fails."""
+    lib = _counted(t)
+    for name, file in (('files', 'x'), ('full', '/dev/full')):
+        run = t.start('Burn', 600, 600, opts=None, agent='-agentpath:%s=cpu=samples,interval=1,dump=200ms,split=y,gz=y,file=%s' % (lib, file), env={'HPX_BALANCE': str(t.work / name)}).finish()
+        t.equal(run.code, 0, 'exit code')
+        b = balance.Balance(next(t.work.glob(name + '.[0-9]*')), lib)
+        t.equal((b.complete, b.faults()), (True, []), 'complete, blocks held at the end')
+
+
 @test(level='quick', params=('heap', 'jvmti'))
 def a_planted_leak_is_seen(t, kind):
     found = _run(t, 'b', 'Hello', plant=kind).faults()

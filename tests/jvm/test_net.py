@@ -330,11 +330,12 @@ def two_programs_and_two_peers(t):
     """In one directory: each peer gets its own program's, and nothing is written there."""
     peers = [Peer(t), Peer(t)]
     programs = (('Burn', 300), ('HotSplit', 150))
-    runs = [t.start(*program, opts=OPTIONS % peer.port + ',split=y') for program, peer in zip(programs, peers)]
+    runs = [t.start(*program, opts=OPTIONS % peer.port + ',split=y,gz=y') for program, peer in zip(programs, peers)]
     for run, peer, own, other in zip(runs, peers, (b'\tBurn.', b'\tHotSplit.'), (b'\tHotSplit.', b'\tBurn.')):
         run.finish()
         peer.wait_end()
         t.equal((run.code, len(peer.streams), own in peer.streams[0], other in peer.streams[0]), (0, 1, True, False), 'exit code, streams, methods of this and the other program')
+        t.check('gz=y: 127.0.0.1:%d is not a file; the output is not compressed\n' % peer.port in run.err, run.err)
     t.equal(t.files(), [], 'files')
     for peer in peers:
         _check_all(t, peer, 'a')
