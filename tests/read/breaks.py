@@ -224,14 +224,83 @@ def binary_breaks():
     return found
 
 
+def lost(f):
+    """A heap dump with one reference to 0x69, which it lacks: (what refers, file, where)."""
+    a = 4 + f.size
+    nine, here = f.id(0x69), struct.pack('>H', 1)
+
+    def klass(**how):
+        return heap_with(f, lambda x, y: x.put('class B', f.class_dump(0x53, 300000, 0x52, a + 8, fields=[(h.X, 11)], **how)))
+
+    def subclass_first(x, y):
+        x.move('class B', before='class A').move('class A', before='class Object')
+        y.put('object B', f.instance(0x62, 300001, 0x53, bytes(12) + nine))
+    return [
+        ('field', heap_with(f, lambda x, y: y.put('object A', f.instance(0x61, 300001, 0x52, bytes(4) + nine))), 'object A'),
+        ('inherited field', heap_with(f, lambda x, y: y.put('object B', f.instance(0x62, 300001, 0x53, bytes(12) + nine))), 'object B'),
+        ('inherited field, subclass first', heap_with(f, subclass_first), 'object B'),
+        ('first element', heap_with(f, lambda x, y: y.put('array As', f.objects(0x64, 300001, 0x55, 0x69, 0, 0x62))), 'array As'),
+        ('last element', heap_with(f, lambda x, y: y.put('array As', f.objects(0x64, 300001, 0x55, *[0x62] * 30000 + [0x69]))), 'array As'),
+        ('static', klass(statics=here + f.id(h.X) + b'\2' + nine), 'class B'),
+        ('constant', klass(constants=here + here + b'\2' + nine), 'class B'),
+        ('loader', klass(others=(0x69, 0, 0)), 'class B'), ('signers', klass(others=(0, 0x69, 0)), 'class B'), ('domain', klass(others=(0, 0, 0x69)), 'class B'),
+    ]
+
+
+def text_lost():
+    klass = 'CLS 55 (name=A[], trace=300000)\n\tsuper\t\t51\n\t%s69\n'
+    return [(what, line(h.text(), name, new), where) for what, name, new, where in [
+        ('field', 'object A', 'OBJ 61 (sz=16, trace=300001, class=A@52)\n\tnext\t\t69\n', ('object A', 1)), ('element', 'element 2', '\t[2]\t\t69\n', 'element 2'),
+        ('super', 'class As', 'CLS 55 (name=A[], trace=300000)\n\tsuper\t\t69\n', ('class As', 1))] + [
+        (word, 'class As', klass % word, ('class As', 2)) for word in ('loader\t\t', 'signers\t\t', 'domain\t\t', 'static x\t', 'constant pool entry 9\t')]]
+
+
+def heap_notes():
+    """Rules of heap dumps that only hprofx keeps: (file, symbol, where). Without its report."""
+    found = []
+    for size in (4, 8):
+        f = h.Format(size)
+        a = 4 + size
+        first, second = h.heap_pieces(f)
+        frame = lambda n, sub=b'\3': sub + f.id(0x62) + struct.pack('>Ii', 200001, n)
+        roots = ['root frame', 'root local', 'root native', 'root block']
+        found += [
+            (h.binary(size, 2, (second, first)), 'CLASSES_LATE', 'class Object'),
+            (heap_with(f, lambda x, y: x.put('class B', f.class_dump(0x53, 300000, 0x52, a + 7, fields=[(h.X, 11)]))), 'INSTANCE_SIZE', 'class B'),
+            (heap_with(f, lambda x, y: x.put('class ints', f.class_dump(0x54, 300000, 0x51, 1))), 'INSTANCE_SIZE', 'class ints'),
+            (h.binary(size).before('segment 2', 'new', f.record(0x1c, b'')), 'SEGMENT_EMPTY', 'new'),
+            (heap_with(f, lambda x, y: x.put('root unknown', b'\xff' + f.id(0))), 'ROOT_NULL', 'root unknown'),
+            (h.binary(size).drop('start').drop('end'), 'ROOT_THREAD', 'root thread'),
+            (heap_with(f, lambda x, y: x.put('root frame', frame(2))), 'ROOT_FRAME', 'root frame'),
+            (heap_with(f, lambda x, y: x.put('root local', frame(2, b'\2'))), 'ROOT_FRAME', 'root local'),
+            (heap_with(f, lambda x, y: x.put('root thread', b'\x08' + f.id(0x61) + struct.pack('>II', 200001, 0))), 'TRACE_ZERO', 'root thread'),
+            (heap_with(f, lambda x, y: x.put('class As', f.class_dump(0x55, 0, 0x51, 0))), 'TRACE_ZERO', 'class As'),
+            (heap_with(f, lambda x, y: y.put('array longs', f.primitives(0x66, 0, 11, bytes(8), 1))), 'TRACE_ZERO', 'array longs'),
+        ]
+        found += [(heap_with(f, lambda x, y, root=root: x.move(root, before='root thread')), 'ROOT_EARLY', root) for root in roots]
+        found += [(pieces, 'REFERENCE_LOST', where) for _, pieces, where in lost(f)]
+    g = lambda: h.text().drop('report')
+    found += [
+        (line(g(), 'heap', 'HEAP DUMP BEGIN (6 objects, 52 bytes) %s\n' % h.DATE), 'HEAP_TOTALS', 'heap'),
+        (line(g(), 'heap', 'HEAP DUMP BEGIN (3 objects, 53 bytes) %s\n' % h.DATE), 'HEAP_TOTALS', 'heap'),
+        (line(g(), 'array ints', 'ARR 65 (sz=16, trace=300001, nelems=3, elem type=int[])\n'), 'ARRAY_SIZE', 'array ints'),
+        (line(g(), 'object A', 'OBJ 61 (sz=16, trace=0, class=A@52)\n'), 'TRACE_ZERO', 'object A'),
+        (line(g(), 'root global', 'ROOT 61 (kind=<JNI global ref>, id=1, trace=0)\n'), 'TRACE_ZERO', 'root global'),
+        (line(g(), 'root unknown', 'ROOT 0 (kind=<unknown>)\n'), 'ROOT_NULL', 'root unknown'),
+        (g().drop('start 1').drop('end 1'), 'ROOT_THREAD', 'root thread'),
+        (line(g(), 'root frame', 'ROOT 61 (kind=<Java stack>, thread=200001, frame=2)\n'), 'ROOT_FRAME', 'root frame'),
+        (g().move('root frame', before='root thread'), 'ROOT_EARLY', 'root frame'),
+        (g().move('class As', before='heap end'), 'CLASSES_LATE', 'class As'),
+    ]
+    return found + [(pieces.drop('report'), 'REFERENCE_LOST', where) for _, pieces, where in text_lost()]
+
+
 def notes():
     """What is a note, and with --strict a break: (file, symbol, where)."""
     found = []
     for size in (4, 8):
         f = h.Format(size)
         g = lambda size=size: h.binary(size)
-        _, objects = h.heap_pieces(f)
-        late = h.heap_pieces(f)
         found += [
             (g().before('unload', 'new', f.record(0x0b, struct.pack('>I', 200077))), 'END_ONLY', 'new'),
             (g().before('start', 'new', f.load(100009, 0x99, 7, h.A)), 'TRACE_NEVER', 'new'),
@@ -239,9 +308,6 @@ def notes():
             (g().before('start', 'new', f.load(100009, 0x52, 0, h.A)), 'CLASS_AGAIN', 'new'),
             (g().before('trace 2', 'new', f.trace(300003, 200077)), 'THREAD_UNKNOWN', 'new'),
             (g().before('trace 2', 'new', g().get('trace 1')), 'TRACE_TWICE', 'new'),
-            (h.binary(size, 2, (late[1], late[0])), 'CLASSES_LATE', 'class Object'),
-            (heap_with(f, lambda a, b: a.put('class B', f.class_dump(0x53, 300000, 0x52, 16, fields=[(h.X, 11)]))) if size == 8 else None, 'INSTANCE_SIZE', 'class B'),
-            (g().before('segment 2', 'new', f.record(0x1c, b'')), 'SEGMENT_EMPTY', 'new'),
             (g().drop('heap end'), 'HEAP_OPEN', 'segment 1'),
             (g().before('unload', 'new', g().get('samples')), 'SEVERAL_DUMPS', 'new'),
             (g().before('name x', 'new', f.string(77, b'nul\xc0\x80 \xed\xa0\xbd\xed\xb8\x80')), 'MODIFIED_UTF8', 'new'),
@@ -254,7 +320,6 @@ def notes():
             (g().before('start', 'new', g().get('control')), 'CONTROL_AGAIN', 'new'),
             (g().put('summary', f.record(7, struct.pack('>IIQQ', 96, 30, 1000, 10))), 'SUMMARY_ORDER', 'summary'),
         ]
-    found = [n for n in found if n[0] is not None]
     g = h.text
     long_name = 'THREAD START (obj=50000183, id = 200003, name="%s' % ('abc' * 400)
     found += [
@@ -262,7 +327,6 @@ def notes():
         (h.Pieces(g().pieces[:9]), 'NO_DUMP', 'waited'),
         (g().before('end 1', 'new', b'TRACE 300009:\n\t<empty>\n').drop('end 1'), 'TRACES_AFTER', ('new', 1)),
         (g().before('end 1', 'new', b'THREAD END (id = 200009)\n'), 'END_ONLY', 'new'),
-        (line(g(), 'heap', 'HEAP DUMP BEGIN (7 objects, 100 bytes) %s\n' % h.DATE), 'HEAP_TOTALS', 'heap'),
         (g().before('wait', 'new', long_name[:1023].encode()), 'LINE_CUT', 'new'),
         (g().before('wait', 'new', b'THREAD START (obj=50000183, id = 200003, name="a\nb\tc", group="g")\n'), 'RAW_NEWLINE', 'new'),
         (g().before('wait', 'new', b'THREAD START (obj=50000183, id = 200003, name="a\x01b", group="g")\n'), 'RAW_CONTROL', 'new'),
@@ -271,4 +335,4 @@ def notes():
         (g().before('heap', 'new', g().get('trace 2')), 'TRACE_TWICE', 'heap'),
         (g().before('end 1', 'new', b'CPU SAMPLES BEGIN (total = 0) %s\nCPU SAMPLES END\n' % h.DATE.encode()), 'SEVERAL_DUMPS', 'new'),
     ]
-    return found
+    return found + heap_notes()

@@ -86,8 +86,9 @@ class Format:
     def samples(self, total, *rows, count=None):
         return self.record(0x0d, struct.pack('>II', total, len(rows) if count is None else count) + b''.join(struct.pack('>II', *r) for r in rows))
 
-    def class_dump(self, i, trace, above, size, constants=b'\0\0', statics=b'\0\0', fields=()):
-        body = self.id(i) + struct.pack('>I', trace) + self.id(above) + self.id(0) * 5 + struct.pack('>I', size) + constants + statics
+    def class_dump(self, i, trace, above, size, constants=b'\0\0', statics=b'\0\0', fields=(), others=(0, 0, 0)):
+        """others: loader, signers, domain."""
+        body = self.id(i) + struct.pack('>I', trace) + self.id(above) + b''.join(map(self.id, others)) + self.id(0) * 2 + struct.pack('>I', size) + constants + statics
         return b'\x20' + body + struct.pack('>H', len(fields)) + b''.join(self.id(name) + bytes([kind]) for name, kind in fields)
 
     def instance(self, i, trace, of, data, length=None):
@@ -116,7 +117,7 @@ def heap_pieces(f):
     """Two segments: roots and classes; objects. Object: no field; A: x (int), next; B extends A: x (long)."""
     a, b = 4 + f.size, 12 + f.size
     constant = struct.pack('>HHB', 1, 7, 2) + f.id(0x52)
-    static = struct.pack('>H', 1) + f.id(X) + b'\x0a' + struct.pack('>i', 42)
+    static = struct.pack('>H', 2) + f.id(X) + b'\x0a' + struct.pack('>i', 42) + f.id(NEXT) + b'\2' + f.id(0x65)
     first = [('root thread', b'\x08' + f.id(0x61) + struct.pack('>II', 200001, 300001)),
              ('root frame', b'\x03' + f.id(0x62) + struct.pack('>Ii', 200001, 0)),
              ('root local', b'\x02' + f.id(0x63) + struct.pack('>Ii', 200001, -1)),
@@ -126,11 +127,11 @@ def heap_pieces(f):
              ('root monitor', b'\x07' + f.id(0x64)), ('root unknown', b'\xff' + f.id(0x65)),
              ('class Object', f.class_dump(0x51, 300000, 0, 0)),
              ('class A', f.class_dump(0x52, 300000, 0x51, a, constant, static, [(X, 10), (NEXT, 2)])),
-             ('class B', f.class_dump(0x53, 300000, 0x52, b, fields=[(X, 11)])),
+             ('class B', f.class_dump(0x53, 300000, 0x52, b, fields=[(X, 11)], others=(0x63, 0x64, 0x65))),
              ('class ints', f.class_dump(0x54, 300000, 0x51, 0)), ('class As', f.class_dump(0x55, 300000, 0x51, 0))]
     second = [('object A', f.instance(0x61, 300001, 0x52, b'\0\0\0\7' + f.id(0x62))),
               ('object B', f.instance(0x62, 300001, 0x53, bytes(8) + b'\0\0\0\7' + f.id(0))),
-              ('object Object', f.instance(0x63, 0, 0x51, b'')),
+              ('object Object', f.instance(0x63, 300000, 0x51, b'')),
               ('array As', f.objects(0x64, 300001, 0x55, 0x61, 0, 0x62)),
               ('array ints', f.primitives(0x65, 300001, 10, bytes(12), 3)),
               ('array longs', f.primitives(0x66, 300001, 11, bytes(8), 1))]
@@ -179,12 +180,12 @@ def text():
         ('notify', '\twaiting to be notified:\n'), ('monitors end', 'MONITOR DUMP END\n'),
         ('contention', 'MONITOR TIME BEGIN (total = 1 ms) %s\nrank   self  accum   count trace monitor\n' % DATE),
         ('contention row', '   1 100.00% 100.00%       3 300001 java.lang.Object (Java)\n'), ('contention end', 'MONITOR TIME END\n'),
-        ('heap', 'HEAP DUMP BEGIN (6 objects, 100 bytes) %s\n' % DATE), ('root thread', 'ROOT 61 (kind=<thread>, id=200001, trace=300000)\n'),
+        ('heap', 'HEAP DUMP BEGIN (3 objects, 52 bytes) %s\n' % DATE), ('root thread', 'ROOT 61 (kind=<thread>, id=200001, trace=300001)\n'),
         ('root global', 'ROOT 61 (kind=<JNI global ref>, id=1, trace=300000)\n'), ('root frame', 'ROOT 61 (kind=<Java stack>, thread=200001, frame=0)\n'),
         ('root class', 'ROOT 52 (kind=<system class>, name=A)\n'), ('root block', 'ROOT 61 (kind=<thread block>, thread=200001)\n'),
         ('root monitor', 'ROOT 64 (kind=<busy monitor>)\n'), ('root unknown', 'ROOT 65 (kind=<unknown>)\n'),
         ('class Object', 'CLS 51 (name=java.lang.Object, trace=300000)\n'),
-        ('class A', 'CLS 52 (name=A, trace=300000)\n\tsuper\t\t51\n\tstatic x\t61\n\tconstant pool entry 7\t51\n'),
+        ('class A', 'CLS 52 (name=A, trace=300000)\n\tsuper\t\t51\n\tloader\t\t61\n\tsigners\t\t64\n\tdomain\t\t61\n\tstatic x\t61\n\tconstant pool entry 7\t51\n'),
         ('class As', 'CLS 55 (name=A[], trace=300000)\n\tsuper\t\t51\n'),
         ('object A', 'OBJ 61 (sz=16, trace=300001, class=A@52)\n\tnext\t\t64\n'), ('array As', 'ARR 64 (sz=24, trace=300001, nelems=3, elem type=A[]@55)\n'),
         ('element', '\t[0]\t\t61\n'), ('element 2', '\t[2]\t\t65\n'), ('array ints', 'ARR 65 (sz=12, trace=300001, nelems=3, elem type=int[])\n'),

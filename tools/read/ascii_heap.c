@@ -166,11 +166,14 @@ static int class_line(struct hpx_txt *t, struct hpx_rd_text l)
     return open_object(t, &ev, &s);
 }
 
-/* The id that ends a line. */
-static bool ends_in_id(struct hpx_scan *s)
+/* The id that ends a line, which the open object refers to. Of a cut line the id may be cut too. */
+static int reference(struct hpx_txt *t, struct hpx_scan *s)
 {
-    (void)hpx_scan_hex(s);
-    return hpx_scan_done(s);
+    struct hpx_rd_event ev = {.kind = HPX_RD_REFERENCE, .reference = hpx_scan_hex(s)};
+    if (!hpx_scan_done(s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    return t->cut ? HPX_RD_SOUND : hpx_txt_emit(t, &ev);
 }
 
 static int element(struct hpx_txt *t, struct hpx_rd_text l)
@@ -179,15 +182,12 @@ static int element(struct hpx_txt *t, struct hpx_rd_text l)
     hpx_scan_word(&s, "\t[");
     uint64_t index = hpx_scan_number(&s);
     hpx_scan_word(&s, "]\t\t");
-    if (!ends_in_id(&s)) {
-        return HPX_TXT_NO_MATCH;
-    }
-    if (index >= t->object.length || index < t->element) {
+    if (s.ok && !s.ran_out && (index >= t->object.length || index < t->element)) {
         return hpx_reader_break(t->r, t->at, t->line, "element %" PRIu64 " of an array of %" PRIu64 ", behind %" PRIu64 " others", index,
                                 t->object.length, t->element);
     }
     t->element = index + 1;
-    return HPX_RD_SOUND;
+    return reference(t, &s);
 }
 
 static int class_item(struct hpx_txt *t, struct hpx_rd_text l)
@@ -197,7 +197,7 @@ static int class_item(struct hpx_txt *t, struct hpx_rd_text l)
     for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
         if (hpx_txt_begins(l, words[i])) {
             hpx_scan_word(&s, words[i]);
-            return ends_in_id(&s) ? HPX_RD_SOUND : HPX_TXT_NO_MATCH;
+            return reference(t, &s);
         }
     }
     if (hpx_txt_begins(l, "\tstatic ")) {
@@ -208,7 +208,7 @@ static int class_item(struct hpx_txt *t, struct hpx_rd_text l)
         (void)hpx_scan_number(&s);
         hpx_scan_word(&s, "\t");
     }
-    return ends_in_id(&s) ? HPX_RD_SOUND : HPX_TXT_NO_MATCH;
+    return reference(t, &s);
 }
 
 static int item(struct hpx_txt *t, struct hpx_rd_text l)
@@ -222,7 +222,7 @@ static int item(struct hpx_txt *t, struct hpx_rd_text l)
     case HPX_RD_INSTANCE:
         hpx_scan_word(&s, "\t");
         (void)hpx_scan_before_last(&s, "\t");
-        return ends_in_id(&s) ? HPX_RD_SOUND : HPX_TXT_NO_MATCH;
+        return reference(t, &s);
     default:
         return HPX_TXT_NO_MATCH;
     }

@@ -29,13 +29,19 @@ const char *hpx_bin_take(struct hpx_bin *b, size_t n)
     return p;
 }
 
-void hpx_bin_skip(struct hpx_bin *b, uint64_t n)
+bool hpx_bin_holds(struct hpx_bin *b, uint64_t n)
 {
-    struct hpx_source *s = b->r->source;
     if (b->status == HPX_RD_SOUND && n > b->left) {
         b->status =
             hpx_reader_break(b->r, b->at, 0, "%s has %" PRIu64 " bytes of contents, its record %" PRIu64 " more", b->what, n, b->left);
     }
+    return b->status == HPX_RD_SOUND;
+}
+
+void hpx_bin_skip(struct hpx_bin *b, uint64_t n)
+{
+    struct hpx_source *s = b->r->source;
+    (void)hpx_bin_holds(b, n);
     while (b->status == HPX_RD_SOUND && n > 0) {
         size_t have = hpx_source_ahead(s, 1);
         if (have == 0) {

@@ -37,6 +37,8 @@ static inline uint64_t hpx_be8(const char *p)
 
 /* The next n <= 16 bytes of the record; zeros if there are none: b->status says why. */
 const char *hpx_bin_take(struct hpx_bin *b, size_t n);
+/* Does the record have n more bytes? If not, it is broken. */
+bool hpx_bin_holds(struct hpx_bin *b, uint64_t n);
 void hpx_bin_skip(struct hpx_bin *b, uint64_t n);
 /* Tells an event of b->at, unless something broke. */
 void hpx_bin_emit(struct hpx_bin *b, struct hpx_rd_event *ev);

@@ -45,16 +45,18 @@ void hpx_check_init(struct hpx_check *c)
     hpx_idmap_init(&c->threads, true);
     hpx_idmap_init(&c->traces, true);
     hpx_idmap_init(&c->awaited, false);
-    hpx_idmap_init(&c->objects, false);
+    hpx_idmap_init(&c->objects, true);
     hpx_idmap_init(&c->roots, false);
     hpx_idmap_init(&c->heap_classes, true);
+    hpx_idmap_init(&c->heap_threads, true);
 }
 
 void hpx_check_fini(struct hpx_check *c)
 {
-    struct hpx_idmap *maps[] = {&c->strings, &c->frames,  &c->classes, &c->class_ids, &c->threads,
-                                &c->traces,  &c->awaited, &c->objects, &c->roots,     &c->heap_classes};
-    struct hpx_list *lists[] = {&c->trace_list, &c->awaited_places, &c->root_places, &c->class_list};
+    struct hpx_idmap *maps[] = {&c->strings, &c->frames,  &c->classes, &c->class_ids,    &c->threads,     &c->traces,
+                                &c->awaited, &c->objects, &c->roots,   &c->heap_classes, &c->heap_threads};
+    struct hpx_list *lists[] = {&c->trace_list, &c->awaited_places,  &c->root_places,
+                                &c->class_list, &c->awaited_objects, &c->field_offsets};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
         hpx_idmap_fini(maps[i]);
     }
@@ -190,6 +192,7 @@ static int frame_of_trace(struct hpx_check *c, struct hpx_reader *r, const struc
         return hpx_reader_break(r, ev->at, ev->line, "a trace of frame %" PRIx64 ", which is not defined before it", ev->of.id);
     }
     c->trace.hash = hpx_hash128(parts, sizeof(parts)).lo | 1;
+    c->trace.frames++;
     return HPX_RD_SOUND;
 }
 
@@ -209,7 +212,7 @@ static int trace_end(struct hpx_check *c, struct hpx_reader *r, const struct hpx
     if (t == NULL) {
         return hpx_reader_no_memory(r);
     }
-    *t = (struct hpx_check_trace){.hash = hash, .top = c->trace.top};
+    *t = (struct hpx_check_trace){.hash = hash, .top = c->trace.top, .frames = c->trace.frames};
     *index = (uint32_t)c->trace_list.len;
     c->traces_open = true;
     return HPX_RD_SOUND;
@@ -279,9 +282,30 @@ static int awaited(struct hpx_check *c, struct hpx_reader *r)
     return rc;
 }
 
+/* What hprofx never writes in a heap dump, but HotSpot or the original does. A socket that lost records may have lost any. */
+static int judge_ours(const struct hpx_check *c, struct hpx_reader *r)
+{
+    static const enum hpx_rd_note never[] = {HPX_NOTE_CLASSES_LATE, HPX_NOTE_INSTANCE_SIZE, HPX_NOTE_REFERENCE_LOST, HPX_NOTE_ROOT_NULL,
+                                             HPX_NOTE_ROOT_THREAD,  HPX_NOTE_ROOT_EARLY,    HPX_NOTE_ROOT_FRAME,     HPX_NOTE_TRACE_ZERO,
+                                             HPX_NOTE_ARRAY_SIZE,   HPX_NOTE_SEGMENT_EMPTY, HPX_NOTE_HEAP_TOTALS};
+    const struct hpx_rd_noted *first = NULL;
+    const char *text = NULL;
+    for (size_t i = 0; r->judge_ours && c->report && !c->lossy && i < HPX_ARRAY_LEN(never); i++) {
+        const struct hpx_rd_noted *n = &r->notes[never[i]];
+        if (n->count > 0 && (first == NULL || n->at < first->at)) {
+            first = n;
+            text = hpx_rd_note_texts[never[i]];
+        }
+    }
+    return first != NULL ? hpx_reader_break(r, first->at, first->line, "hprofx wrote this file: %s", text) : HPX_RD_SOUND;
+}
+
 static int finish(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     int rc = awaited(c, r);
+    if (rc == HPX_RD_SOUND) {
+        rc = judge_ours(c, r);
+    }
     if (rc == HPX_RD_SOUND && c->bare && !c->old && !r->unfinished) {
         return hpx_reader_break(r, 0, 1, "no header, and not the output of cpu=old");
     }
@@ -311,9 +335,30 @@ static bool is_note(const struct hpx_rd_text *key)
     return key->n == sizeof(note) - 1 && memcmp(key->p, note, sizeof(note) - 1) == 0;
 }
 
+/* The report of a binary file is a string that nothing names. */
+static int binary_report(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
+{
+    static const char begin[] = "hprofx: ";
+    static const char lost[] = "hprofx: lost, socket: ";
+    const struct hpx_rd_text *t = &ev->string.text;
+    if (t->n < sizeof(begin) - 1 || memcmp(t->p, begin, sizeof(begin) - 1) != 0) {
+        return HPX_RD_SOUND;
+    }
+    c->report = true;
+    c->lossy |= memmem(t->p, t->n, lost, sizeof(lost) - 1) != NULL;
+    return c->in_heap && r->judge_ours ? hpx_reader_break(r, ev->at, ev->line, "a report before HEAP DUMP END") : HPX_RD_SOUND;
+}
+
+static int string(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
+{
+    int rc = define(&c->strings, r, ev, ev->string.id, "UTF8");
+    return rc == HPX_RD_SOUND ? binary_report(c, r, ev) : rc;
+}
+
 static int report(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     if (is_note(&ev->report.key)) {
+        c->lossy = true;
         return HPX_RD_SOUND;
     }
     c->report = true;
@@ -331,6 +376,7 @@ static int header(struct hpx_check *c, const struct hpx_rd_event *ev)
 int hpx_check_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     struct hpx_check *c = ctx;
+    int rc;
     switch (ev->kind) {
     case HPX_RD_HEADER:
         return header(c, ev);
@@ -339,7 +385,7 @@ int hpx_check_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
     case HPX_RD_CONTROL:
         return control(c, r, ev);
     case HPX_RD_STRING:
-        return define(&c->strings, r, ev, ev->string.id, "UTF8");
+        return string(c, r, ev);
     case HPX_RD_LOAD:
         return load(c, r, ev);
     case HPX_RD_UNLOAD:
@@ -368,10 +414,13 @@ int hpx_check_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
     case HPX_RD_INSTANCE:
     case HPX_RD_OBJECTS:
     case HPX_RD_PRIMITIVES:
+    case HPX_RD_CONTENTS:
+    case HPX_RD_REFERENCE:
     case HPX_RD_HEAP_END:
         return hpx_check_heap(c, r, ev);
     case HPX_RD_FIELD:
-        return ev->field.of == HPX_FIELD_CONSTANT ? HPX_RD_SOUND : string_defined(c, r, ev, ev->field.name, "the name of a field");
+        rc = ev->field.of == HPX_FIELD_CONSTANT ? HPX_RD_SOUND : string_defined(c, r, ev, ev->field.name, "the name of a field");
+        return rc == HPX_RD_SOUND ? hpx_check_heap(c, r, ev) : rc;
     case HPX_RD_REPORT:
         return report(c, r, ev);
     case HPX_RD_FINISH:

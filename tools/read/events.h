@@ -2,8 +2,8 @@
 /* events.h: what a reader of an HPROF file tells, record by record; the same for the binary and the text format.
  *
  * Texts point into the reader's buffer: good during the call. Ids are the file's; in text 0 where the format has none. The order is that of
- * the file; what belongs together: TRACE, FRAME_OF_TRACE*, TRACE_END; TABLE, ROW*, TABLE_END; HEAP, (FIELD* CLASS | INSTANCE | ...)*,
- * HEAP_END. */
+ * the file; what belongs together: TRACE, FRAME_OF_TRACE*, TRACE_END; TABLE, ROW*, TABLE_END; HEAP, (FIELD* CLASS | INSTANCE ... | ...)*,
+ * HEAP_END. What an object refers to follows it: in binary CONTENTS of INSTANCE and OBJECTS, in text REFERENCE. */
 #ifndef HPX_READ_EVENTS_H
 #define HPX_READ_EVENTS_H
 
@@ -38,6 +38,8 @@ enum hpx_rd_kind {
     HPX_RD_INSTANCE,
     HPX_RD_OBJECTS,    /* object array */
     HPX_RD_PRIMITIVES, /* primitive array */
+    HPX_RD_CONTENTS,   /* binary: of the INSTANCE or OBJECTS before it, in pieces of whole elements */
+    HPX_RD_REFERENCE,  /* text: a line of the INSTANCE, OBJECTS or CLASS before it */
     HPX_RD_HEAP_END,
     HPX_RD_MONITOR_THREAD, /* text: a line of MONITOR DUMP */
     HPX_RD_MONITOR,
@@ -91,6 +93,8 @@ enum hpx_rd_sub {
 };
 
 enum hpx_rd_type { HPX_TYPE_OBJECT = 2, HPX_TYPE_BOOLEAN = 4, HPX_TYPE_LONG = 11 };
+
+#define HPX_RD_INSTANCE_MAX ((size_t)1 << 20) /* the contents of a longer instance come in pieces of that many bytes */
 
 #define HPX_NO_SHARE UINT32_MAX /* a row of a binary file */
 
@@ -176,8 +180,8 @@ struct hpx_rd_field {
 };
 
 struct hpx_rd_object {
-    uint64_t id, class_id, super, loader;
-    uint32_t trace, type;    /* type: of a primitive array */
+    uint64_t id, class_id, super, loader, signers, domain; /* the last four: binary */
+    uint32_t trace, type;                                  /* type: of a primitive array */
     uint64_t length;         /* INSTANCE: bytes of the fields; arrays: elements; CLASS: declared bytes of an instance */
     uint64_t bytes;          /* CLASS: of the fields it declares itself; arrays: of the elements; text: the size printed */
     struct hpx_rd_text name; /* text: its class, or the name of the class itself */
@@ -222,6 +226,8 @@ struct hpx_rd_event {
         struct hpx_rd_root root;
         struct hpx_rd_field field;
         struct hpx_rd_object object; /* CLASS, INSTANCE, OBJECTS, PRIMITIVES */
+        struct hpx_rd_text contents;
+        uint64_t reference;
         struct hpx_rd_heap heap;
         struct hpx_rd_monitor monitor;
         struct hpx_rd_report report;

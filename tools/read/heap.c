@@ -3,6 +3,8 @@
 #include "binary.h"
 #include <inttypes.h>
 
+#define ELEMENTS_PIECE ((size_t)64 << 10) /* whole elements of either size */
+
 static void root(struct hpx_bin *b, int sub)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_ROOT, .root = {.sub = sub, .frame = -1}};
@@ -82,14 +84,32 @@ static void class_dump(struct hpx_bin *b)
     ev.object.trace = hpx_bin_u4(b);
     ev.object.super = hpx_bin_id(b);
     ev.object.loader = hpx_bin_id(b);
-    for (int i = 0; i < 4; i++) {
-        (void)hpx_bin_id(b); /* signers, protection domain, reserved */
-    }
+    ev.object.signers = hpx_bin_id(b);
+    ev.object.domain = hpx_bin_id(b);
+    (void)hpx_bin_id(b); /* reserved */
+    (void)hpx_bin_id(b);
     ev.object.length = hpx_bin_u4(b);
     (void)fields(b, HPX_FIELD_CONSTANT);
     (void)fields(b, HPX_FIELD_STATIC);
     ev.object.bytes = fields(b, HPX_FIELD_INSTANCE);
     hpx_bin_emit(b, &ev);
+}
+
+/* Tells n bytes in pieces of at most `piece` bytes. */
+static void contents(struct hpx_bin *b, uint64_t n, size_t piece)
+{
+    while (b->status == HPX_RD_SOUND && n > 0) {
+        struct hpx_rd_event ev = {.kind = HPX_RD_CONTENTS};
+        ev.contents.n = n < piece ? (size_t)n : piece;
+        if (hpx_source_ahead(b->r->source, ev.contents.n) < ev.contents.n) {
+            hpx_bin_skip(b, n); /* which finds the end */
+            return;
+        }
+        ev.contents.p = hpx_source_bytes(b->r->source);
+        hpx_bin_emit(b, &ev);
+        hpx_bin_skip(b, ev.contents.n);
+        n -= ev.contents.n;
+    }
 }
 
 static void instance(struct hpx_bin *b)
@@ -99,8 +119,10 @@ static void instance(struct hpx_bin *b)
     ev.object.trace = hpx_bin_u4(b);
     ev.object.class_id = hpx_bin_id(b);
     ev.object.length = ev.object.bytes = hpx_bin_u4(b);
-    hpx_bin_skip(b, ev.object.length);
-    hpx_bin_emit(b, &ev);
+    if (hpx_bin_holds(b, ev.object.length)) {
+        hpx_bin_emit(b, &ev);
+        contents(b, ev.object.length, HPX_RD_INSTANCE_MAX);
+    }
 }
 
 static void array(struct hpx_bin *b, bool objects)
@@ -121,8 +143,15 @@ static void array(struct hpx_bin *b, bool objects)
     }
     ev.object.type = (uint32_t)t;
     ev.object.bytes = ev.object.length * size;
-    hpx_bin_skip(b, ev.object.bytes);
+    if (!hpx_bin_holds(b, ev.object.bytes)) {
+        return;
+    }
     hpx_bin_emit(b, &ev);
+    if (objects) {
+        contents(b, ev.object.bytes, ELEMENTS_PIECE);
+    } else {
+        hpx_bin_skip(b, ev.object.bytes);
+    }
 }
 
 static void sub_record(struct hpx_bin *b)

@@ -66,6 +66,7 @@ static int read_file(const struct asked *a, const char *file, int fd)
                            .sinks = {hpx_check_event, summary ? hpx_profile_event : NULL},
                            .ctx = {&c, &p},
                            .strict = a->strict,
+                           .judge_ours = true,
                            .unfinished = a->part};
     int result = hpx_reader_run(&r);
     if (g.cut && result == HPX_RD_SOUND && !a->part) {

@@ -27,6 +27,13 @@
     X(CLASSES_LATE, "CLASS DUMPs after instances")                                                                                         \
     X(CLASS_AGAIN, "a class object that is loaded again, with another serial")                                                             \
     X(INSTANCE_SIZE, "the instance size in a CLASS DUMP is not the sum of its fields")                                                     \
+    X(REFERENCE_LOST, "a reference to an object that is not in the heap dump")                                                             \
+    X(ROOT_NULL, "a root of the object 0")                                                                                                 \
+    X(ROOT_THREAD, "a root of a thread that has no START THREAD before it")                                                                \
+    X(ROOT_EARLY, "a root of a thread before the root of the thread object, or without one")                                               \
+    X(ROOT_FRAME, "a root in a frame that the trace of its thread does not have")                                                          \
+    X(TRACE_ZERO, "an object, class or root with the trace serial 0")                                                                      \
+    X(ARRAY_SIZE, "a primitive array whose size is not that of its elements")                                                              \
     X(SEGMENT_EMPTY, "a heap dump or segment without a record in it")                                                                      \
     X(HEAP_TOTALS, "HEAP DUMP BEGIN announces other numbers than follow")                                                                  \
     X(LINE_CUT, "a line cut at 1023 bytes, the next record on the same line")                                                              \
@@ -68,6 +75,7 @@ struct hpx_reader {
     hpx_rd_sink *sinks[2]; /* in this order; NULL: none */
     void *ctx[2];
     bool strict;
+    bool judge_ours; /* of a file with hprofx's report, the notes that hprofx never earns are breaks */
     bool unfinished; /* a file of which an end inside a record is expected (NAME.part): a note */
 
     /* what came of it */
@@ -93,6 +101,8 @@ int hpx_reader_break(struct hpx_reader *r, uint64_t at, uint64_t line, const cha
 int hpx_reader_cut(struct hpx_reader *r, uint64_t at, uint64_t line, const char *fmt, ...) HPX_PRINTF(4, 5);
 int hpx_reader_no_memory(struct hpx_reader *r);
 int hpx_reader_note(struct hpx_reader *r, enum hpx_rd_note note, uint64_t at, uint64_t line);
+/* The same for `count` of them, of which the first is there. */
+int hpx_reader_notes(struct hpx_reader *r, enum hpx_rd_note note, uint64_t count, uint64_t at, uint64_t line);
 int hpx_reader_emit(struct hpx_reader *r, const struct hpx_rd_event *ev);
 /* The end of a file whose last record is whole: FINISH for the sinks. */
 int hpx_reader_finish(struct hpx_reader *r);
