@@ -121,6 +121,23 @@ class GoldenTests(Folder):
             'ROOT JNI LOCAL': 1, 'ROOT MONITOR USED': 2, 'ROOT STICKY CLASS': 577, 'ROOT THREAD BLOCK': 5, 'ROOT THREAD OBJECT': 6, 'ROOT UNKNOWN': 250})
 
 
+    def test_objects_of_a_heap_dump_by_class_and_by_trace(self):
+        for pieces in (h.binary(), h.text()):
+            heap = json.loads(self.run_it('--json', self.write(pieces.data())).stdout)['heap']
+            want = {'A': (1, 12), 'B': (1, 20), 'java.lang.Object': (1, 0), 'A[]': (1, 24), 'int[]': (1, 12), 'long[]': (1, 8)}
+            traces = [{'trace': 300001, 'count': 5, 'bytes': 76, 'in': 'A.main', 'caller': 'B.x'}, {'trace': 300000, 'count': 1, 'bytes': 0, 'in': '<empty trace>'}]
+            if is_text(pieces):
+                want, traces = {'A': (1, 16), 'A[]': (1, 24), 'int[]': (1, 12)}, [{'trace': 300001, 'count': 3, 'bytes': 52, 'in': 'A.main', 'caller': 'B.x'}]
+            self.assertEqual({k['name']: (k['count'], k['bytes']) for k in heap['classes']}, want)
+            self.assertEqual(heap['traces'], traces)
+        shown = self.run_it(self.write(h.binary().data())).stdout.decode()
+        self.assertIn("""
+     objects        bytes  trace, allocated in, called by
+           5         76 B  300001 A.main <- B.x
+           1          0 B  300000 <empty trace>
+""", shown)
+
+
 class RuleTests(Folder):
     def place(self, pieces, where):
         name, further = where if isinstance(where, tuple) else (where, 0)

@@ -263,7 +263,7 @@ static size_t put(char *to, size_t at, uint64_t v, size_t bytes)
     return at + bytes;
 }
 
-/* Header, a name, an empty trace, a table of it. */
+/* Header, a name, an empty trace, a class, a heap dump with a reference to nothing, a table. */
 static size_t binary_file(char *to)
 {
     size_t n = put(to, 0, 0, 0);
@@ -271,9 +271,14 @@ static size_t binary_file(char *to)
     n = put(to, n + 19, 8, 4);
     n = put(to, n, 1795232082000u, 8);
     static const uint64_t fields[][2] = {
-        {0x01, 1}, {0, 4}, {11, 4}, {1, 8},      {0x616263, 3},                      /* UTF8 1: abc */
-        {0x05, 1}, {0, 4}, {12, 4}, {300000, 4}, {0, 4},        {0, 4},              /* STACK TRACE 300000 */
-        {0x0d, 1}, {0, 4}, {16, 4}, {7, 4},      {1, 4},        {7, 4}, {300000, 4}, /* CPU SAMPLES */
+        {0x01, 1}, {0, 4},      {11, 4},     {1, 8},      {0x616263, 3},                      /* UTF8 1: abc */
+        {0x05, 1}, {0, 4},      {12, 4},     {300000, 4}, {0, 4},        {0, 4},              /* STACK TRACE 300000 */
+        {0x02, 1}, {0, 4},      {24, 4},     {1, 4},      {0x51, 8},     {300000, 4}, {1, 8}, /* LOAD CLASS 1 */
+        {0x1c, 1}, {0, 4},      {154, 4}, /* HEAP DUMP SEGMENT: a class with one field, an instance, an array */
+        {0x20, 1}, {0x51, 8},   {300000, 4}, {0, 8},      {0, 8},        {0, 8},      {0, 8},      {0, 8},    {0, 8}, {8, 4},    {0, 2},
+        {0, 2},    {1, 2},      {1, 8},      {2, 1},      {0x21, 1},     {0x61, 8},   {300000, 4}, {0x51, 8}, {8, 4}, {0x62, 8}, {0x22, 1},
+        {0x62, 8}, {300000, 4}, {2, 4},      {0x51, 8},   {0x61, 8},     {0x69, 8},   {0x2c, 1},   {0, 4},    {0, 4}, /* HEAP DUMP END */
+        {0x0d, 1}, {0, 4},      {16, 4},     {7, 4},      {1, 4},        {7, 4},      {300000, 4},                    /* CPU SAMPLES */
     };
     for (size_t i = 0; i < HPX_ARRAY_LEN(fields); i++) {
         n = put(to, n, fields[i][0], fields[i][1]);
@@ -305,6 +310,22 @@ static void reader_finds_the_same_in_whatever_pieces_a_file_arrives(void **state
     }
 }
 
+static void only_the_reference_to_what_never_came_is_lost(void **state)
+{
+    (void)state;
+    char binary[512];
+    struct hpx_source s;
+    struct hpx_check c;
+    struct drip d = {.p = binary, .n = binary_file(binary), .piece = 5};
+    assert_int_equal(hpx_source_init(&s, drip, &d), 0);
+    hpx_check_init(&c);
+    struct hpx_reader r = {.source = &s, .sinks = {hpx_check_event}, .ctx = {&c}};
+    assert_int_equal(hpx_reader_run(&r), HPX_RD_SOUND);
+    assert_int_equal(r.notes[HPX_NOTE_REFERENCE_LOST].count, 1);
+    hpx_check_fini(&c);
+    hpx_source_fini(&s);
+}
+
 static void reader_says_when_a_file_cannot_be_read(void **state)
 {
     (void)state;
@@ -333,6 +354,7 @@ int main(void)
         cmocka_unit_test(scanner_takes_a_cut_record_up_to_its_end),
         cmocka_unit_test(scanner_splits_at_the_first_or_the_last),
         cmocka_unit_test(reader_finds_the_same_in_whatever_pieces_a_file_arrives),
+        cmocka_unit_test(only_the_reference_to_what_never_came_is_lost),
         cmocka_unit_test(reader_says_when_a_file_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,6 +256,21 @@ static void heap(struct json *j, struct hpx_profile *p)
         close_bracket(j, '}');
     }
     close_bracket(j, ']');
+    key(j, "traces");
+    open(j, '[');
+    const struct hpx_profile_site *s = p->sites.items;
+    for (size_t i = 0; i < p->sites.len; i++, s++) {
+        item(j);
+        integer(j, "trace", s->trace);
+        integer(j, "count", s->count);
+        integer(j, "bytes", s->bytes);
+        text(j, "in", hpx_profile_name(p, s->name));
+        if (s->caller != 0) {
+            text(j, "caller", hpx_profile_name(p, s->caller));
+        }
+        close_bracket(j, '}');
+    }
+    close_bracket(j, ']');
     close_bracket(j, '}');
 }
 

@@ -43,7 +43,7 @@ struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag)
 int hpx_profile_init(struct hpx_profile *p)
 {
     memset(p, 0, sizeof(*p));
-    struct hpx_idmap *maps[] = {&p->thread_of, &p->frame_of,    &p->trace_of,     &p->class_of,
+    struct hpx_idmap *maps[] = {&p->thread_of, &p->frame_of,    &p->trace_of,     &p->class_of, &p->site_of,
                                 &p->strings,   &p->class_names, &p->object_names, &p->name_of};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
         hpx_idmap_init(maps[i], true);
@@ -54,7 +54,7 @@ int hpx_profile_init(struct hpx_profile *p)
 
 void hpx_profile_fini(struct hpx_profile *p)
 {
-    struct hpx_idmap *maps[] = {&p->thread_of, &p->frame_of,    &p->trace_of,     &p->class_of,
+    struct hpx_idmap *maps[] = {&p->thread_of, &p->frame_of,    &p->trace_of,     &p->class_of, &p->site_of,
                                 &p->strings,   &p->class_names, &p->object_names, &p->name_of};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
         hpx_idmap_fini(maps[i]);
@@ -62,7 +62,7 @@ void hpx_profile_fini(struct hpx_profile *p)
     for (size_t i = 0; i < p->names.len; i++) {
         free(((char **)p->names.items)[i]);
     }
-    struct hpx_list *lists[] = {&p->threads, &p->frames, &p->traces, &p->classes, &p->states, &p->names};
+    struct hpx_list *lists[] = {&p->threads, &p->frames, &p->traces, &p->classes, &p->sites, &p->states, &p->names};
     for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
         free(lists[i]->items);
     }
@@ -165,15 +165,25 @@ static uint32_t method_name(struct hpx_profile *p, uint32_t frame)
     return keep_name(p, (struct hpx_rd_text){text, n > 0 ? (size_t)n : 0});
 }
 
+static const struct hpx_profile_trace *trace_at(const struct hpx_profile *p, uint32_t serial)
+{
+    static const struct hpx_profile_trace none = {0, 0};
+    const uint32_t *index = hpx_idmap_find(&p->trace_of, serial);
+    return index != NULL && *index > 0 ? (const struct hpx_profile_trace *)p->traces.items + *index - 1 : &none;
+}
+
+static uint32_t empty_trace(struct hpx_profile *p)
+{
+    return keep_name(p, (struct hpx_rd_text){"<empty trace>", 13});
+}
+
 static void row(struct hpx_profile *p, const struct hpx_rd_event *ev, struct hpx_profile_table *t)
 {
     if (t->rows++ >= HPX_PROFILE_TOP) {
         return;
     }
     struct hpx_profile_row *w = &t->top[t->rows - 1];
-    const uint32_t *index = hpx_idmap_find(&p->trace_of, ev->row.trace);
-    struct hpx_profile_trace none = {0, 0};
-    const struct hpx_profile_trace *trace = index != NULL && *index > 0 ? (struct hpx_profile_trace *)p->traces.items + *index - 1 : &none;
+    const struct hpx_profile_trace *trace = trace_at(p, ev->row.trace);
     *w = (struct hpx_profile_row){.row = ev->row};
     if (t->table.tag == HPX_TAG_OLD) {
         w->name = keep_name(p, ev->row.name);
@@ -181,7 +191,7 @@ static void row(struct hpx_profile *p, const struct hpx_rd_event *ev, struct hpx
     } else if (t->table.tag == HPX_TAG_SAMPLES || t->table.tag == HPX_TAG_TIMES) {
         w->name = method_name(p, trace->top);
         w->caller = method_name(p, trace->caller);
-        w->name = w->name == 0 ? keep_name(p, (struct hpx_rd_text){"<empty trace>", 13}) : w->name;
+        w->name = w->name == 0 ? empty_trace(p) : w->name;
     } else {
         w->name = p->header.text ? keep_name(p, ev->row.name) : get(&p->class_names, ev->row.class_serial);
         w->caller = method_name(p, trace->top);
@@ -203,6 +213,24 @@ static void table_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
     }
 }
 
+static void site(struct hpx_profile *p, const struct hpx_rd_object *o)
+{
+    struct hpx_profile_site *s = p->sites.items;
+    /* neighbours are alike; most dumps have one trace */
+    if (p->near_site >= p->sites.len || s[p->near_site].trace != o->trace) {
+        s = entry(&p->site_of, &p->sites, sizeof(*s), o->trace);
+        if (s == NULL) {
+            return;
+        }
+        s->trace = o->trace;
+        p->near_site = (size_t)(s - (struct hpx_profile_site *)p->sites.items);
+    } else {
+        s += p->near_site;
+    }
+    s->count++;
+    s->bytes += o->bytes;
+}
+
 static void heap_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
 {
     const struct hpx_rd_object *o = &ev->object;
@@ -216,6 +244,7 @@ static void heap_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         return;
     }
     p->sub_bytes[sub] += o->bytes;
+    site(p, o);
     /* text ids are those of the mirrors, so the key is the class there too; the types of arrays are no ids of either */
     uint64_t key = ev->kind == HPX_RD_PRIMITIVES ? UINT64_MAX - o->type : o->class_id;
     struct hpx_profile_class *k = entry(&p->class_of, &p->classes, sizeof(*k), key);
@@ -242,7 +271,9 @@ static void begin_heap(struct hpx_profile *p)
     p->heap_open = true;
     p->heap_dumps++;
     p->classes.len = 0;
+    p->sites.len = 0;
     hpx_idmap_clear(&p->class_of);
+    hpx_idmap_clear(&p->site_of);
     memset(p->sub_counts, 0, sizeof(p->sub_counts));
     memset(p->sub_bytes, 0, sizeof(p->sub_bytes));
 }
@@ -359,9 +390,29 @@ static int by_bytes(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+static int sites_by_bytes(const void *a, const void *b)
+{
+    const struct hpx_profile_site *x = a;
+    const struct hpx_profile_site *y = b;
+    if (x->bytes != y->bytes) {
+        return x->bytes > y->bytes ? -1 : 1;
+    }
+    return (x->trace > y->trace) - (x->trace < y->trace);
+}
+
 void hpx_profile_sort(struct hpx_profile *p)
 {
     if (p->classes.len > 1) {
         qsort(p->classes.items, p->classes.len, sizeof(struct hpx_profile_class), by_bytes);
+    }
+    if (p->sites.len > 1) {
+        qsort(p->sites.items, p->sites.len, sizeof(struct hpx_profile_site), sites_by_bytes);
+    }
+    struct hpx_profile_site *s = p->sites.items;
+    for (size_t i = 0; i < p->sites.len; i++, s++) {
+        const struct hpx_profile_trace *trace = trace_at(p, s->trace);
+        s->name = method_name(p, trace->top);
+        s->caller = method_name(p, trace->caller);
+        s->name = s->name == 0 ? empty_trace(p) : s->name;
     }
 }

@@ -44,6 +44,13 @@ struct hpx_profile_class {
     uint64_t key, count, bytes;
 };
 
+/* Objects of an allocation trace in the last heap dump. */
+struct hpx_profile_site {
+    uint32_t trace;
+    uint32_t name, caller; /* hpx_profile_sort(): of its innermost frames */
+    uint64_t count, bytes;
+};
+
 /* Threads of a state, and monitors of a class, in the last MONITOR DUMP. */
 struct hpx_profile_state {
     uint32_t name;
@@ -64,14 +71,15 @@ struct hpx_profile {
     int open; /* tag of the open table */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
-    struct hpx_list threads, frames, traces, classes, states;
-    struct hpx_idmap thread_of, frame_of, trace_of, class_of; /* -> index + 1 */
-    struct hpx_idmap strings;                                 /* binary: id -> name */
-    struct hpx_idmap class_names;                             /* binary: class serial -> name */
-    struct hpx_idmap object_names;                            /* binary: class object -> name */
-    struct hpx_list names;                                    /* char *; 0 is "?" */
-    struct hpx_idmap name_of;                                 /* hash -> name */
-    size_t monitor;                                           /* of states: the open one */
+    struct hpx_list threads, frames, traces, classes, sites, states;
+    struct hpx_idmap thread_of, frame_of, trace_of, class_of, site_of; /* -> index + 1 */
+    struct hpx_idmap strings;                                          /* binary: id -> name */
+    struct hpx_idmap class_names;                                      /* binary: class serial -> name */
+    struct hpx_idmap object_names;                                     /* binary: class object -> name */
+    struct hpx_list names;                                             /* char *; 0 is "?" */
+    struct hpx_idmap name_of;                                          /* hash -> name */
+    size_t monitor;                                                    /* of states: the open one */
+    size_t near_site;                                                  /* of sites: of the object before */
     uint32_t trace_frames;
     struct hpx_profile_trace trace;
 };
@@ -83,7 +91,7 @@ int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event
 
 const char *hpx_profile_name(const struct hpx_profile *p, uint32_t name);
 struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag);
-/* Sorts p->classes by bytes, descending. */
+/* Sorts p->classes and p->sites by bytes, descending. */
 void hpx_profile_sort(struct hpx_profile *p);
 
 #endif

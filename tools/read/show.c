@@ -339,6 +339,25 @@ static void heap(const struct hpx_report *r)
     }
 }
 
+/* Where the objects of the heap dump were allocated: nothing where all have the same trace, as in the JVM's own dumps. */
+static void allocations(const struct hpx_report *r)
+{
+    const struct hpx_profile *p = r->profile;
+    const struct hpx_profile_site *s = p->sites.items;
+    if (p->sites.len < 2) {
+        return;
+    }
+    fputs("\n     objects        bytes  trace, allocated in, called by\n", r->to);
+    for (size_t i = 0; i < p->sites.len && i < HPX_PROFILE_TOP; i++, s++) {
+        struct hpx_profile_row w = {.name = s->name, .caller = s->caller};
+        fprintf(r->to, "  %10s %12s  %" PRIu32 " ", number(s->count), size(s->bytes), s->trace);
+        row_name(r, &w, " <- ");
+    }
+    if (p->sites.len > HPX_PROFILE_TOP) {
+        fprintf(r->to, "  and %s more traces\n", number(p->sites.len - HPX_PROFILE_TOP));
+    }
+}
+
 void hpx_report_view(const struct hpx_report *r)
 {
     overview(r);
@@ -351,6 +370,7 @@ void hpx_report_view(const struct hpx_report *r)
     old(r);
     sites(r);
     heap(r);
+    allocations(r);
     bool noted = false;
     for (size_t i = 0; i < HPX_NOTE_COUNT; i++) {
         noted |= r->reader->notes[i].count > 0;
