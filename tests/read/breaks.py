@@ -235,10 +235,15 @@ def lost(f):
     def subclass_first(x, y):
         x.move('class B', before='class A').move('class A', before='class Object')
         y.put('object B', f.instance(0x62, 300001, 0x53, bytes(12) + nine))
+
+    def third_level(x, y):
+        x.put('class ints', f.class_dump(0x54, 300000, 0x53, a + 8))
+        y.put('array longs', f.instance(0x66, 300001, 0x54, bytes(12) + nine))
     return [
         ('field', heap_with(f, lambda x, y: y.put('object A', f.instance(0x61, 300001, 0x52, bytes(4) + nine))), 'object A'),
         ('inherited field', heap_with(f, lambda x, y: y.put('object B', f.instance(0x62, 300001, 0x53, bytes(12) + nine))), 'object B'),
         ('inherited field, subclass first', heap_with(f, subclass_first), 'object B'),
+        ('field inherited over a class without references', heap_with(f, third_level), 'array longs'),
         ('first element', heap_with(f, lambda x, y: y.put('array As', f.objects(0x64, 300001, 0x55, 0x69, 0, 0x62))), 'array As'),
         ('last element', heap_with(f, lambda x, y: y.put('array As', f.objects(0x64, 300001, 0x55, *[0x62] * 30000 + [0x69]))), 'array As'),
         ('static', klass(statics=here + f.id(h.X) + b'\2' + nine), 'class B'),
@@ -269,6 +274,7 @@ def heap_notes():
             (heap_with(f, lambda x, y: x.put('class B', f.class_dump(0x53, 300000, 0x52, a + 7, fields=[(h.X, 11)]))), 'INSTANCE_SIZE', 'class B'),
             (heap_with(f, lambda x, y: x.put('class ints', f.class_dump(0x54, 300000, 0x51, 1))), 'INSTANCE_SIZE', 'class ints'),
             (h.binary(size).before('segment 2', 'new', f.record(0x1c, b'')), 'SEGMENT_EMPTY', 'new'),
+            (heap_with(f, lambda x, y: x.put('class ints', f.class_dump(0x54, 300000, 0x51, 1))).before('segment 2', 'new', f.record(0x1c, b'')), 'INSTANCE_SIZE', 'class ints'),
             (heap_with(f, lambda x, y: x.put('root unknown', b'\xff' + f.id(0))), 'ROOT_NULL', 'root unknown'),
             (h.binary(size).drop('start').drop('end'), 'ROOT_THREAD', 'root thread'),
             (heap_with(f, lambda x, y: x.put('root frame', frame(2))), 'ROOT_FRAME', 'root frame'),
@@ -283,7 +289,7 @@ def heap_notes():
     found += [
         (line(g(), 'heap', 'HEAP DUMP BEGIN (6 objects, 52 bytes) %s\n' % h.DATE), 'HEAP_TOTALS', 'heap'),
         (line(g(), 'heap', 'HEAP DUMP BEGIN (3 objects, 53 bytes) %s\n' % h.DATE), 'HEAP_TOTALS', 'heap'),
-        (line(g(), 'array ints', 'ARR 65 (sz=16, trace=300001, nelems=3, elem type=int[])\n'), 'ARRAY_SIZE', 'array ints'),
+        (line(line(g(), 'array ints', 'ARR 65 (sz=16, trace=300001, nelems=3, elem type=int[])\n'), 'heap', 'HEAP DUMP BEGIN (3 objects, 56 bytes) %s\n' % h.DATE), 'ARRAY_SIZE', 'array ints'),
         (line(g(), 'object A', 'OBJ 61 (sz=16, trace=0, class=A@52)\n'), 'TRACE_ZERO', 'object A'),
         (line(g(), 'root global', 'ROOT 61 (kind=<JNI global ref>, id=1, trace=0)\n'), 'TRACE_ZERO', 'root global'),
         (line(g(), 'root unknown', 'ROOT 0 (kind=<unknown>)\n'), 'ROOT_NULL', 'root unknown'),

@@ -130,6 +130,10 @@ class GoldenTests(Folder):
                 want, traces = {'A': (1, 16), 'A[]': (1, 24), 'int[]': (1, 12)}, [{'trace': 300001, 'count': 3, 'bytes': 52, 'in': 'A.main', 'caller': 'B.x'}]
             self.assertEqual({k['name']: (k['count'], k['bytes']) for k in heap['classes']}, want)
             self.assertEqual(heap['traces'], traces)
+        first, second = h.heap_pieces(h.Format(8))
+        again = h.Pieces(h.binary().pieces + h.segments(h.Format(8), first, second[:-1], 2))
+        heap = json.loads(self.run_it('--json', self.write(again.data())).stdout)['heap']
+        self.assertEqual((heap['dumps'], [(t['count'], t['bytes']) for t in heap['traces']], 'long[]' in [k['name'] for k in heap['classes']]), (2, [(4, 68), (1, 0)], False))
         shown = self.run_it(self.write(h.binary().data())).stdout.decode()
         self.assertIn("""
      objects        bytes  trace, allocated in, called by

@@ -326,6 +326,40 @@ static void only_the_reference_to_what_never_came_is_lost(void **state)
     hpx_source_fini(&s);
 }
 
+/* An array of one element. */
+static size_t put_array(char *to, size_t n, uint64_t id, uint64_t element)
+{
+    const uint64_t fields[][2] = {{0x22, 1}, {id, 8}, {300000, 4}, {1, 4}, {0x51, 8}, {element, 8}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(fields); i++) {
+        n = put(to, n, fields[i][0], fields[i][1]);
+    }
+    return n;
+}
+
+static void objects_that_came_are_awaited_no_more(void **state)
+{
+    (void)state;
+    enum { ARRAYS = 10000, BYTES = 33 };
+    char *binary = malloc(512 + 9 + (size_t)ARRAYS * BYTES);
+    struct hpx_source s;
+    struct hpx_check c;
+    assert_non_null(binary);
+    size_t n = binary_file(binary) - 25 - 9; /* without table and HEAP DUMP END */
+    n = put(binary, put(binary, put(binary, n, 0x1c, 1), 0, 4), (uint64_t)ARRAYS * BYTES, 4);
+    for (uint64_t i = 0; i < ARRAYS; i++) {
+        n = put_array(binary, n, 0x1000 + i, 0x1000 + i + 1);
+    }
+    struct drip d = {.p = binary, .n = n, .piece = 4096};
+    assert_int_equal(hpx_source_init(&s, drip, &d), 0);
+    hpx_check_init(&c);
+    struct hpx_reader r = {.source = &s, .sinks = {hpx_check_event}, .ctx = {&c}};
+    assert_int_equal(hpx_reader_run(&r), HPX_RD_SOUND);
+    assert_int_equal(c.awaited_objects.len, 2); /* 0x69, and the next array: one entry for all */
+    hpx_check_fini(&c);
+    hpx_source_fini(&s);
+    free(binary);
+}
+
 static void reader_says_when_a_file_cannot_be_read(void **state)
 {
     (void)state;
@@ -355,6 +389,7 @@ int main(void)
         cmocka_unit_test(scanner_splits_at_the_first_or_the_last),
         cmocka_unit_test(reader_finds_the_same_in_whatever_pieces_a_file_arrives),
         cmocka_unit_test(only_the_reference_to_what_never_came_is_lost),
+        cmocka_unit_test(objects_that_came_are_awaited_no_more),
         cmocka_unit_test(reader_says_when_a_file_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
