@@ -296,7 +296,6 @@ def heap_notes():
         (g().drop('start 1').drop('end 1'), 'ROOT_THREAD', 'root thread'),
         (line(g(), 'root frame', 'ROOT 61 (kind=<Java stack>, thread=200001, frame=2)\n'), 'ROOT_FRAME', 'root frame'),
         (g().move('root frame', before='root thread'), 'ROOT_EARLY', 'root frame'),
-        (g().move('class As', before='heap end'), 'CLASSES_LATE', 'class As'),
     ]
     return found + [(pieces.drop('report'), 'REFERENCE_LOST', where) for _, pieces, where in text_lost()]
 
@@ -330,6 +329,7 @@ def notes():
     long_name = 'THREAD START (obj=50000183, id = 200003, name="%s' % ('abc' * 400)
     found += [
         (h.old().drop('report'), 'NO_HEADER', 'titles'),
+        (g().move('class As', before='heap end'), 'CLASSES_LATE', 'class As'),
         (h.Pieces(g().pieces[:9]), 'NO_DUMP', 'waited'),
         (g().before('end 1', 'new', b'TRACE 300009:\n\t<empty>\n').drop('end 1'), 'TRACES_AFTER', ('new', 1)),
         (g().before('end 1', 'new', b'THREAD END (id = 200009)\n'), 'END_ONLY', 'new'),

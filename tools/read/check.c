@@ -292,7 +292,8 @@ static int judge_ours(const struct hpx_check *c, struct hpx_reader *r)
     const char *text = NULL;
     for (size_t i = 0; r->judge_ours && c->report && !c->lossy && i < HPX_ARRAY_LEN(never); i++) {
         const struct hpx_rd_noted *n = &r->notes[never[i]];
-        if (n->count > 0 && (first == NULL || n->at < first->at)) {
+        bool may = c->text && never[i] == HPX_NOTE_CLASSES_LATE; /* the order of the original, which no reader of text minds */
+        if (n->count > 0 && !may && (first == NULL || n->at < first->at)) {
             first = n;
             text = hpx_rd_note_texts[never[i]];
         }
