@@ -36,7 +36,7 @@ static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const
         !hpx_gate_enter(&hpx_session.gate)) {
         return;
     }
-    hpx_say("hprofx: OutOfMemoryError: dumping the heap");
+    hpx_say("OutOfMemoryError: dumping the Java heap ...");
     hpx_take_begin(jvmti, env);
     hpx_dump_request_signal();
     hpx_gate_leave(&hpx_session.gate);

@@ -474,7 +474,9 @@ void hpx_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 
 void hpx_take_begin(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    pthread_mutex_lock(&taking);
+    if (pthread_mutex_trylock(&taking) != 0) {
+        return; /* a thread takes one now: it may be the calling thread, for which Java has no memory */
+    }
     struct hpx_heap_take *t = running.take == NULL ? new_take(false) : NULL;
     uint64_t begun = hpx_clock_mono();
     if (t != NULL && !attempt(jvmti, env, t, wants_fork(env, t))) {

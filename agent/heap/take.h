@@ -23,8 +23,8 @@ void hpx_take_init(void);
 /* Takes an image now, unless one that no dump has is waiting; may take long. last: at exit. Any attached thread inside the gate, or
  * VMDeath's; waits for another thread that takes one. */
 void hpx_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last);
-/* Begins to take one: with fork a copy of the process goes on after the return, and the next hpx_take_now() waits for it. As
- * hpx_take_now(). */
+/* Begins to take one: with fork a copy of the process goes on after the return, and the next hpx_take_now() waits for it. No effect while a
+ * thread takes one. As hpx_take_now(). */
 void hpx_take_begin(jvmtiEnv *jvmti, JNIEnv *env);
 /* The oldest image that is complete; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_heap_take *hpx_take_get(void);

@@ -12,7 +12,7 @@ class Recorded:
     def __init__(self, name):
         folder = build.GOLDEN / name
         words = (folder / 'cmd.txt').read_text().split()
-        self.options = next(w for w in words if w.startswith('-agentlib:')).partition('=')[2]
+        self.options = next(w for w in words if w.startswith('-agentlib:')).partition('=')[2]  # none: empty
         self.program = words[words.index('-cp') + 2:]
         self.stdout, self.stderr = (folder / 'stdout.txt').read_text(), (folder / 'stderr.txt').read_text().splitlines()
         self.code, self.facts = int((folder / 'exit.txt').read_text()), (folder / 'facts.txt').read_text().splitlines()

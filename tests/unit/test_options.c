@@ -445,26 +445,27 @@ static void options_file_that_cannot_be_read_is_refused(void **state)
     assert_int_equal(unlink("f"), 0);
 }
 
-static void options_only_cpu_is_supported(void **state)
+static void options_all_but_monitor_are_supported(void **state)
 {
     static const struct {
         const char *line, *lacks;
-    } lacking[] = {{"", "heap=all, the default,"},       {"depth=8", "heap=all, the default,"}, {"heap=all", "heap=all"},
-                   {"heap=dump", "heap=dump"},           {"cpu=old,monitor=y", "monitor=y"},    {"cpu=samples,monitor=y", "monitor=y"},
-                   {"net=h:1", "heap=all, the default,"}};
+    } lacking[] = {{"cpu=old,monitor=y", "monitor=y"}, {"heap=all,monitor=y", "monitor=y"}};
     (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(lacking); i++) {
         char message[256];
         takes(lacking[i].line);
-        (void)snprintf(
-            message, sizeof(message),
-            "hprof option error: %s is not in this version of hprofx yet; cpu=samples, cpu=times, cpu=old and heap=sites are (%s)",
-            lacking[i].lacks, lacking[i].line);
+        (void)snprintf(message, sizeof(message),
+                       "hprof option error: %s is not in this version of hprofx yet; the cpu= and heap= modes are (%s)", lacking[i].lacks,
+                       lacking[i].line);
         assert_int_equal(hpx_options_supported(&o, &err), -HPX_E_OPT);
         assert_string_equal(err.msg, message);
         hpx_options_fini(&o);
     }
-    static const char *const ready[] = {"cpu=samples,heap=sites",
+    static const char *const ready[] = {"",
+                                        "depth=8",
+                                        "heap=all",
+                                        "heap=dump,format=b,net=h:1",
+                                        "cpu=samples,heap=sites",
                                         "cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y",
                                         "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall",
                                         "cpu=old",
@@ -477,6 +478,41 @@ static void options_only_cpu_is_supported(void **state)
         assert_int_equal(hpx_options_supported(&o, &err), 0);
         hpx_options_fini(&o);
     }
+}
+
+static void options_of_heap_dumps(void **state)
+{
+    (void)state;
+    takes("heap=dump");
+    assert_int_equal(o.heapdump, HPX_HEAPDUMP_AUTO);
+    assert_false(o.heapdump_oom);
+    assert_int_equal(o.redact, 0);
+    assert_null(o.keep);
+    hpx_options_fini(&o);
+    takes("heap=dump,heapdump=fork+oom,redact=arrays+strings,keep=com.acme:java.lang.Thread");
+    assert_int_equal(o.heapdump, HPX_HEAPDUMP_FORK);
+    assert_true(o.heapdump_oom);
+    assert_int_equal(o.redact, HPX_REDACT_ARRAYS | HPX_REDACT_STRINGS);
+    assert_string_equal(o.keep, "com.acme:java.lang.Thread");
+    hpx_options_fini(&o);
+    takes("heap=dump,heapdump=fork+oom,heapdump=oom,redact=fields");
+    assert_int_equal(o.heapdump, HPX_HEAPDUMP_AUTO);
+    assert_true(o.heapdump_oom);
+    assert_int_equal(o.redact, HPX_REDACT_FIELDS);
+    hpx_options_fini(&o);
+    takes("heapdump=walk");
+    assert_int_equal(o.heapdump, HPX_HEAPDUMP_WALK);
+    hpx_options_fini(&o);
+    static const char *const wrong[] = {"heapdump=vm", "heapdump=fork+", "heapdump=+oom", "heapdump=oom+oomm"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(wrong); i++) {
+        char message[256];
+        (void)snprintf(message, sizeof(message),
+                       "hprof option error: heapdump option value must be auto|fork|walk, oom, or one of them and oom: fork+oom (%s)",
+                       wrong[i]);
+        refuses(wrong[i], message);
+    }
+    refuses("redact=all", "hprof option error: redact option value must be arrays, fields or strings, joined by + (redact=all)");
+    refuses("redact=", "hprof option error: redact option value must be arrays, fields or strings, joined by + (redact=)");
 }
 
 static void options_of_cpu_times(void **state)
@@ -675,6 +711,7 @@ int main(void)
         cmocka_unit_test(options_file_has_one_option_a_line),
         cmocka_unit_test(options_file_error_names_the_line),
         cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
+        cmocka_unit_test(options_of_heap_dumps),
         cmocka_unit_test(options_of_cpu_times),
         cmocka_unit_test(options_of_allocation_sites),
         cmocka_unit_test(options_sample_implies_sampled_and_a_later_sites_wins),
@@ -682,7 +719,7 @@ int main(void)
         cmocka_unit_test(options_heap_sites_without_sites_is_refused),
         cmocka_unit_test(options_of_the_binary_format),
         cmocka_unit_test(options_of_dumps_on_request),
-        cmocka_unit_test(options_only_cpu_is_supported),
+        cmocka_unit_test(options_all_but_monitor_are_supported),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

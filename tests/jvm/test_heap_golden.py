@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Golden cases of heap=dump and heap=all: our facts beside the recorded ones of the original, by the rules of tests/golden/README.md."""
+import collections
+import re
+
+from golden import Recorded, facts, of_kind
+from runner import test
+from waiting import recorded_requests
+
+INST = re.compile(r'INST (\d+) x (\S+?)(?: sz=(\d+))? @ (.*)')
+CLASS = re.compile(r'HEAP class (\S+) instsize=\d+ super=(\S+)')
+DEAD = ('Roots$Garbage', 'Roots$Cyclic')  # objects that only the original lists: no root reaches them
+CASES = {'dump-alloc': 'Alloc', 'dump-alloc-binary': 'Alloc', 'dump-alloc-binary-101': 'Alloc', 'dump-roots': 'Roots', 'dump-roots-binary': 'Roots', 'all-alloc': 'Alloc',
+         'default': 'Roots', 'combo-times-all': 'Calls', 'doe-n': 'Alloc', 'doe-n-binary': 'Alloc'}
+
+
+def _of_program(frames, prefix):
+    """Without frames of the JDK, and without the constructors above the one who says new, which only the original shows."""
+    frames = [f for f in frames.split(' < ') if f.split('.')[0].partition('$')[0] == prefix]
+    while frames and '.<init>(' in frames[0]:
+        frames = frames[1:]
+    return tuple(frames)
+
+
+def _instances(lines, prefix, sizes, traces):
+    """{(class, size, frames): objects}"""
+    found = collections.Counter()
+    for m in filter(None, map(INST.fullmatch, lines)):
+        if m[2] not in DEAD:
+            # of a Thread, whose fields are those of the JDK, not the size
+            found[m[2], m[3] if sizes and m[2] != 'Roots$1' else None, _of_program(m[4], prefix) if traces else None] += int(m[1])
+    return found
+
+
+def _objects(lines, sizes):
+    """HEAP facts. The size of an instance of a class of the JDK, or of a subclass of one, is not the program's."""
+    lines = [ln for ln in of_kind(lines, 'HEAP') if not (CLASS.fullmatch(ln) and CLASS.fullmatch(ln)[2].startswith('java.lang.Thread'))]
+    return sorted(ln if sizes else re.sub(r' sz=\d+', '', ln) for ln in lines)
+
+
+def _compare(t, path, recorded, prefix):
+    got, want = facts(path, prefix), recorded.facts
+    sizes = t.jdk.version < 27  # without compact headers; references are compressed, because the heap is small
+    t.equal(of_kind(got, 'THREAD'), of_kind(want, 'THREAD'), 'THREAD facts')
+    # A segment is a section for extract.py, and ours are smaller.
+    t.equal([re.sub(r'(HEAP DUMP)( HEAP DUMP)+', r'\1', ln) for ln in of_kind(got, 'SECTIONS')], of_kind(want, 'SECTIONS'), 'SECTIONS facts')
+    t.equal(_objects(got, sizes), _objects(want, sizes), 'HEAP facts')
+    traces = 'depth=' not in recorded.options  # the original's few frames are those of constructors
+    t.equal(_instances(got, prefix, sizes, traces), _instances(want, prefix, sizes, traces), 'INST facts')
+
+
+def _options(recorded):
+    options = recorded.options if recorded.options != '(none)' else ''
+    return options + ',idsize=4' * ('format=b' in options)  # the sizes of instances depend on it
+
+
+@test(level='quick', collectors='any', cases=sorted(CASES), quick_params=('dump-alloc-binary', 'default'))
+def case(t, name):
+    recorded = Recorded(name)
+    run = t.java(recorded.program[0], *recorded.program[1:], opts=_options(recorded))
+    if name != 'combo-times-all':  # which prints times
+        t.equal(run.out, recorded.stdout, 'stdout')
+    t.equal(run.code, recorded.code, 'exit code')
+    for ln in recorded.stderr:
+        t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
+    path = t.work / ('java.hprof' if 'format=b' in recorded.options else 'java.hprof.txt')
+    t.read('--check', path)
+    _compare(t, path, recorded, CASES[name])
+
+
+@test(level='quick', collectors='any')
+def requests(t):
+    """Three dumps of one file, where the original died of its second one. The first is the recorded one."""
+    recorded = Recorded('request-binary-dump')
+    recorded.options += ',idsize=4,split=y'
+    recorded.code, recorded.stderr = 0, ['Dumping Java heap ... done.'] * 3
+    recorded_requests(t, recorded)
+    for name, items in (('java.hprof.1', 100), ('java.hprof.2', 200), ('java.hprof', 300)):
+        t.read('--check', t.work / name)
+        got = facts(t.work / name, 'Steps')
+        t.equal([m[1] for m in filter(None, map(INST.fullmatch, got)) if m[2] == 'Steps$Item'], [str(items)], 'items in %s' % name)
+    _compare(t, t.work / 'java.hprof.1', recorded, 'Steps')
