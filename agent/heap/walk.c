@@ -12,11 +12,14 @@ static void *push(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
 {
     if (l->len == l->room) {
         uint64_t room = l->room != 0 ? 2 * l->room : 8192;
-        void *p = l->at == NULL ? mmap(NULL, room * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                : mremap(l->at, l->room * size, room * size, MREMAP_MAYMOVE);
+        void *p = mmap(NULL, room * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED) {
             w->failed = "no memory for the walk";
             return NULL;
+        }
+        if (l->at != NULL) {
+            memcpy(p, l->at, l->len * size);
+            munmap(l->at, l->room * size);
         }
         l->at = p;
         l->room = room;

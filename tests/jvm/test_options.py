@@ -35,6 +35,8 @@ def ours(case):
     heaps = {x[5:] for x in o.split(',') if x.startswith('heap=')}
     if heaps == {'sites'} and 'net' not in items and items.get('monitor') != 'y' and not modes:
         return 'files' if 'file' in items else 'sites', []  # names of files: test_files.py
+    if (not modes or heaps) and 'net' not in items and items.get('monitor') != 'y' and case['ran']:
+        return 'heap', [ln for ln in case['stderr'] if ln.startswith('Dumping ') and 'HPROF ERROR' not in ln]
     if not modes or not set(items) <= set(NO_EFFECT) | {'cpu', 'format'}:
         return 'later', []
     if modes != {'samples'}:
@@ -49,6 +51,7 @@ def _chunks(kind):
 
 REJECTED = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('rejected'))]
 SAMPLED = [('sampled', [c for _, chunk in REJECTED for c in chunk][::6])]
+HEAPS = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('heap'))]
 LATER = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('later'))]
 
 
@@ -76,7 +79,7 @@ def rejected_before_the_start(t, param):
 
 
 @test(collectors='any', cases=LATER, quick_params=[('sampled', LATER[0][1][::5])], level='quick')
-def a_mode_that_this_version_does_not_have(t, param):
+def what_cannot_start_is_refused(t, param):
     for case in param[1]:
         lines = _not_started(t, case['options'], [])
         t.check(lines and len(lines) <= 2 and len(lines[0]) > 20, 'options %r: no sentence: %s' % (case['options'], lines))
@@ -92,6 +95,19 @@ def allocation_sites(t):
         what = 'options %r: ' % case['options']
         t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
         t.check('Dumping allocation sites ... done.' in run.err, what + 'a dump on stderr')
+
+
+@test(collectors='any', cases=HEAPS, quick_params=HEAPS[:1], level='quick')
+def heap_dumps(t, param):
+    for case in param[1]:
+        run = t.java('Hello', opts=case['options'])
+        what = 'options %r: ' % case['options']
+        t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
+        t.check(in_order(run.err.splitlines(), ours(case)[1]), '%sstderr %s' % (what, run.err))
+        t.equal(t.files(), [f for f in case['files'] if f != 'java.hprof.check.txt'], what + 'files')
+        for name in t.files():
+            t.read('--check', t.work / name)
+            (t.work / name).unlink()
 
 
 @test(collectors='any')
