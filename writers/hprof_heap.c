@@ -178,23 +178,22 @@ static bool read_at(int fd, void *to, size_t n, uint64_t at)
     return true;
 }
 
-/* Facts of one class come together, but the classes in any order. */
+/* Facts come in the order of the walk; those of no class of the dump go behind all others. */
 static bool order_facts(struct hpx_heap_facts *f, const struct hpx_heap_image *i, const struct hpx_heap_fact *from)
 {
-    f->first = calloc((size_t)i->nclasses + 2, sizeof(*f->first));
+    f->first = calloc((size_t)i->nclasses + 3, sizeof(*f->first));
     f->facts = calloc(i->nfacts + 1, sizeof(*f->facts));
     if (f->first == NULL || f->facts == NULL) {
         return false;
     }
     for (uint64_t k = 0; k < i->nfacts; k++) {
-        f->first[1 + (from[k].klass < i->nclasses ? from[k].klass + 1 : i->nclasses)]++;
+        f->first[2 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++;
     }
-    for (uint32_t k = 0; k <= i->nclasses; k++) {
+    for (uint32_t k = 0; k <= i->nclasses + 1; k++) {
         f->first[k + 1] += f->first[k];
     }
-    for (uint64_t k = 0; k < i->nfacts; k++) { /* afterwards first[c] is the end of c - 1's, and the beginning of c's */
-        uint32_t klass = from[k].klass < i->nclasses ? from[k].klass + 1 : i->nclasses;
-        f->facts[f->first[klass]++] = from[k];
+    for (uint64_t k = 0; k < i->nfacts; k++) { /* first[c + 1] grows from the beginning of the facts of c to their end */
+        f->facts[f->first[1 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++] = from[k];
     }
     return true;
 }
@@ -224,6 +223,7 @@ void hpx_heap_facts_free(struct hpx_heap_facts *f)
     free(f->facts);
     free(f->roots);
     free(f->first);
+    *f = (struct hpx_heap_facts){.facts = NULL};
 }
 
 const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i, uint64_t object)
@@ -363,39 +363,35 @@ static void copy_long(struct hpx_heap *h, struct hpx_heap_reader *r, uint64_t le
 }
 
 /* A segment is the complete sub-records of a full buffer. */
-static int copy_objects(struct hpx_heap *h, const struct hpx_heap_image *i)
+static int copy_objects(struct hpx_heap *h, struct hpx_heap_reader *r)
 {
-    struct hpx_heap_reader r;
-    int rc = hpx_heap_reader_init(&r, i);
-    for (bool more = rc == 0; more;) {
+    const struct hpx_heap_image *i = r->image;
+    for (bool more = true; more;) {
         size_t whole = 0;
-        fill(&r);
-        uint64_t length = sub_length(h->w->id_size, r.buffer, r.have);
-        if (length > r.have + (i->objects_end - r.offset)) {
+        fill(r);
+        uint64_t length = sub_length(h->w->id_size, r->buffer, r->have);
+        if (length > r->have + (i->objects_end - r->offset)) {
             break; /* the spool was cut */
         }
-        if (length > r.have) {
-            copy_long(h, &r, length);
-            more = r.error == 0;
+        if (length > r->have) {
+            copy_long(h, r, length);
+            more = r->error == 0;
             continue;
         }
-        while (length > 0 && whole + length <= r.have) {
-            put_trace(h, i, r.buffer + whole);
+        while (length > 0 && whole + length <= r->have) {
+            put_trace(h, i, r->buffer + whole);
             whole += (size_t)length;
-            length = sub_length(h->w->id_size, r.buffer + whole, r.have - whole);
+            length = sub_length(h->w->id_size, r->buffer + whole, r->have - whole);
         }
         more = whole > 0;
         if (more) {
             put_head(h, TAG_SEGMENT, (uint32_t)whole);
-            hpx_out_bytes(h->w->out, r.buffer, whole);
-            r.used = whole;
+            hpx_out_bytes(h->w->out, r->buffer, whole);
+            r->used = whole;
             end_segment(h);
         }
     }
-    rc = rc != 0 ? rc : r.error;
-    rc = rc != 0 || r.have == r.used ? rc : -HPX_E_IO;
-    hpx_heap_reader_fini(&r);
-    return rc;
+    return r->error != 0 || r->have == r->used ? r->error : -HPX_E_IO;
 }
 
 /* ---- an image ---- */
@@ -405,6 +401,7 @@ struct image {
     struct hpx_heap h;
     const struct hpx_heap_image *i;
     struct hpx_heap_facts facts;
+    struct hpx_heap_reader objects;
     struct hpx_heap_value *values; /* UINT16_MAX of each kind */
 };
 
@@ -545,22 +542,28 @@ static int write_image(struct image *m)
         }
     }
     put_segment(&m->h);
-    return copy_objects(&m->h, m->i);
+    return copy_objects(&m->h, &m->objects);
+}
+
+/* All the memory that the dump needs of itself. */
+static int begin_image(struct image *m, struct hpx_binary *w)
+{
+    m->values = malloc(3 * (size_t)UINT16_MAX * sizeof(*m->values));
+    int rc = m->values != NULL ? hpx_heap_facts_read(&m->facts, m->i) : -HPX_E_NOMEM;
+    rc = rc != 0 ? rc : hpx_heap_reader_init(&m->objects, m->i);
+    return rc != 0 ? rc : hpx_heap_begin(&m->h, w);
 }
 
 int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i)
 {
-    struct image m = {.i = i, .values = malloc(3 * (size_t)UINT16_MAX * sizeof(*m.values))};
-    int rc = m.values != NULL ? hpx_heap_begin(&m.h, w) : -HPX_E_NOMEM;
+    struct image m = {.i = i};
+    int rc = begin_image(&m, w);
     if (rc == 0) {
-        rc = hpx_heap_facts_read(&m.facts, i);
-        rc = rc != 0 ? rc : write_image(&m);
-        if (rc != -HPX_E_NOMEM) {
-            hpx_heap_end(&m.h);
-        }
-        hpx_heap_facts_free(&m.facts);
-        free(m.h.buffer);
+        rc = write_image(&m);
+        hpx_heap_end(&m.h);
     }
+    hpx_heap_reader_fini(&m.objects);
+    hpx_heap_facts_free(&m.facts);
     free(m.values);
     return rc;
 }

@@ -99,7 +99,7 @@ static void take_faults(void)
         uint64_t mask;
     } action = {on_fault, SA_SIGINFO | SA_ONSTACK, NULL, ~UINT64_C(0)};
 #ifdef __x86_64__
-    action.flags |= 0x04000000; /* SA_RESTORER, which the kernel demands */
+    action.flags |= 0x04000000;                                   /* SA_RESTORER, which the kernel demands */
     action.restorer = (void (*)(void))(uintptr_t)hpx_child_leave; /* never reached: the handler does not return */
 #endif
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
@@ -223,15 +223,16 @@ static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t 
 
 /* ---- the fork ---- */
 
-pid_t hpx_child_fork(const struct hpx_child *child)
+pid_t hpx_child_fork(const struct hpx_child *child, const void *frame)
 {
     uint64_t all = ~UINT64_C(0), was = 0;
     pid_t parent = (pid_t)syscall(SYS_getpid);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &was, SIGSET); /* no handler of the program runs in the child */
-    /* Not fork(): it runs the handlers of pthread_atfork() and takes locks. No signal at the end: the program's wait() ignores the child. */
+    /* Not fork(): it runs the handlers of pthread_atfork() and takes locks. No signal at the end: the program's wait() ignores the child.
+     */
     long pid = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
     if (pid == 0) {
-        become_child(child, parent, (uintptr_t)__builtin_frame_address(0));
+        become_child(child, parent, (uintptr_t)frame);
         return 0;
     }
     int e = errno;
@@ -320,7 +321,8 @@ static bool stuck(struct watch *w, uint64_t progress, pid_t pid, const struct hp
         w->cpu = cpu;
         w->moved = now;
     }
-    return (how->stall_ns > 0 && now - w->moved >= how->stall_ns) || (how->spin_ns > 0 && cpu > w->cpu_then && cpu - w->cpu_then >= how->spin_ns);
+    return (how->stall_ns > 0 && now - w->moved >= how->stall_ns) ||
+           (how->spin_ns > 0 && cpu > w->cpu_then && cpu - w->cpu_then >= how->spin_ns);
 }
 
 static void step(int pidfd)

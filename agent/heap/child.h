@@ -27,7 +27,7 @@ struct hpx_child_slots {
     unsigned n;
     struct {
         void **at;
-        unsigned function; /* index of the table in child.c */
+        unsigned function; /* index of the table in child_calls.c */
     } slot[HPX_CHILD_SLOTS];
 };
 
@@ -38,7 +38,7 @@ int hpx_child_find(struct hpx_child_slots *slots, const void *inside, struct hpx
 
 /* Memory that parent and child share. Every field is written by the child and may be read by the parent at any time. */
 struct hpx_child_shared {
-    _Atomic uint64_t progress; /* relaxed: bumped by the child's callbacks, by any amount; shows that the child is alive */
+    _Atomic uint64_t progress;                  /* relaxed: bumped by the child's callbacks, by any amount; shows that the child is alive */
     _Atomic uint64_t figure[HPX_CHILD_FIGURES]; /* relaxed: results, for the caller; in order once the child has ended */
     _Atomic int fault_signal;                   /* relaxed: the signal of a crash, 0: none */
     _Atomic uint64_t fault_address;             /* relaxed: of a SIGSEGV or SIGBUS */
@@ -68,12 +68,14 @@ int hpx_child_prepare(struct hpx_child *child, const struct hpx_child_slots *slo
 void hpx_child_release(struct hpx_child *child);
 
 /* Clones the process: > 0 in the parent: the child's pid; 0 in the child; < 0: -errno, no child. Called in a callback of the walk. Takes no
- * lock, allocates nothing, runs no atfork handler. In the parent the stop is as long as the kernel copies page tables.
+ * lock, allocates nothing, runs no atfork handler. `frame` is __builtin_frame_address(0) of that callback: a wait nearer to the bottom of
+ * the stack is the end of the walk, one further up belongs to the walk, which then has failed (HPX_CHILD_WAITED). In the parent the stop is
+ * as long as the kernel copies page tables.
  *
  * The program does not notice the child: its end raises no signal, and wait() without __WCLONE or __WALL does not report it. The child
  * blocks all signals but faults, closes all descriptors but `keep`, leaves no core or hs_err file, is the kernel's first victim when
  * memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
-pid_t hpx_child_fork(const struct hpx_child *child);
+pid_t hpx_child_fork(const struct hpx_child *child, const void *frame);
 
 /* In the child: ends it at once with that status, 0 to HPX_CHILD_STATUS, without over(): for a callback that failed. */
 _Noreturn void hpx_child_exit(int status);
@@ -110,7 +112,8 @@ struct hpx_child_wait {
     const _Atomic bool *cancel; /* NULL, or a flag that asks for the same */
 };
 
-/* Waits for the end of the child, kills it if need be, and reaps it. Never reports HPX_CHILD_RUNS. Any thread of the parent that may block. */
+/* Waits for the end of the child, kills it if need be, and reaps it. Never reports HPX_CHILD_RUNS. Any thread of the parent that may block.
+ */
 struct hpx_child_report hpx_child_await(const struct hpx_child *child, pid_t pid, const struct hpx_child_wait *how);
 /* Kills the child and reaps it; a child that ended before is reported as it ended. Any thread of the parent. */
 struct hpx_child_report hpx_child_kill(const struct hpx_child *child, pid_t pid, enum hpx_child_end why);

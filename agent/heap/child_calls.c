@@ -23,7 +23,7 @@
 static struct {
     int (*over)(void *arg);
     void *arg;
-    uintptr_t frame; /* of hpx_child_fork(), in the walk */
+    uintptr_t frame; /* of the callback that forked */
 } child;             /* written in the child only */
 
 void hpx_child_leave(int status)
@@ -39,7 +39,7 @@ void hpx_child_leave(int status)
  * belongs to the walk: for a thread that the child does not have. */
 static __attribute__((noinline)) int child_waits(void)
 {
-    if ((uintptr_t)__builtin_frame_address(0) < child.frame) {
+    if ((uintptr_t)__builtin_frame_address(0) <= child.frame) {
         hpx_child_leave(HPX_CHILD_EXIT_WAITED);
     }
     int status = child.over(child.arg);

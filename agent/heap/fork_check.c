@@ -123,7 +123,8 @@ static bool huge_pages(const struct mapping *m)
  * files that are mapped still have a name. */
 static bool heap_by_name(const struct mapping *m)
 {
-    bool large = m->to - m->from > SHARED, nameless = m->name[0] == '\0' || ends(m->name, "(deleted)") || strstr(m->name, "/SYSV") == m->name;
+    bool large = m->to - m->from > SHARED,
+         nameless = m->name[0] == '\0' || ends(m->name, "(deleted)") || strstr(m->name, "/SYSV") == m->name;
     return m->mode[1] == 'w' && (m->mode[3] == 's' || huge_pages(m)) &&
            (strstr(m->name, "java_heap") != NULL || (large && (nameless || huge_pages(m))));
 }
@@ -144,8 +145,8 @@ static const char *judge(const struct check *c, const char *line)
         return NULL;
     }
     (void)snprintf(c->buf, c->size, "the heap %s (%s, %" PRIu64 " MiB)",
-                   m.mode[3] == 'p' ? "is on huge pages of a pool" : "is or may be a shared mapping", m.name[0] != '\0' ? m.name : "no name",
-                   (m.to - m.from) / MIB);
+                   m.mode[3] == 'p' ? "is on huge pages of a pool" : "is or may be a shared mapping",
+                   m.name[0] != '\0' ? m.name : "no name", (m.to - m.from) / MIB);
     return c->buf;
 }
 
@@ -222,7 +223,8 @@ static const struct limits {
     {"sys/fs/cgroup/memory", {"memory.limit_in_bytes", NULL}, "memory.usage_in_bytes", "total_inactive_file "},
 };
 
-static bool group_number(const struct check *c, const struct limits *v, const char *group, const char *file, const char *key, uint64_t *value)
+static bool group_number(const struct check *c, const struct limits *v, const char *group, const char *file, const char *key,
+                         uint64_t *value)
 {
     char path[PATHS], text[TEXT];
     int n = snprintf(path, sizeof path, "%s%s/%s", v->mount, group, file);

@@ -22,7 +22,7 @@ struct hpx_fork_query {
 };
 
 /* NULL: a fork is sound as far as one can tell. Else buf, with the reason as one clause. Reads /proc and /sys/fs/cgroup, allocates nothing;
- * any thread that may read files. Needs 16 KiB of stack. */
+ * any thread that may read files. Needs 32 KiB of stack. */
 const char *hpx_fork_unsound(const struct hpx_fork_query *query, char *buf, size_t size);
 
 #endif

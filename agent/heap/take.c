@@ -214,10 +214,10 @@ static int child_over(void *arg)
 }
 
 /* In the VM operation: parent and child. */
-static jint fork_first(struct hpx_walk *w)
+static jint fork_first(struct hpx_walk *w, const void *frame)
 {
     (void)w;
-    running.pid = hpx_child_fork(&running.child);
+    running.pid = hpx_child_fork(&running.child, frame);
     return running.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
@@ -391,8 +391,10 @@ static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, bool 
                 hpx_warn("heap dump: %s; the program stops while the heap is read", t->reason);
             }
             walk_here(jvmti, t, &running.walk);
-            end_walk(&running.walk);
         }
+    }
+    if (!child) {
+        end_walk(&running.walk);
     }
     (*env)->PopLocalFrame(env, NULL);
     return child;

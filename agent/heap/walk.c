@@ -258,7 +258,7 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     struct hpx_walk *w = user;
     if (!w->begun) {
         w->begun = true;
-        if (w->first != NULL && w->first(w) == JVMTI_VISIT_ABORT) {
+        if (w->first != NULL && w->first(w, __builtin_frame_address(0)) == JVMTI_VISIT_ABORT) {
             return JVMTI_VISIT_ABORT;
         }
     }

@@ -28,8 +28,9 @@ struct hpx_walk {
     uint64_t nthreads;
     bool fields, arrays, strings, primitive_fields, primitive_arrays; /* redact=: zeros; primfields=, primarrays= */
     bool keeps;                                                       /* some class is kept readable */
-    jint (*first)(struct hpx_walk *w); /* at the first callback: JVMTI_VISIT_ABORT, or JVMTI_VISIT_OBJECTS to walk here; may be NULL */
-    _Atomic uint64_t *progress;        /* relaxed: objects so far; may be NULL */
+    /* At the first callback, with that callback's frame: JVMTI_VISIT_ABORT, or JVMTI_VISIT_OBJECTS to walk here; may be NULL. */
+    jint (*first)(struct hpx_walk *w, const void *frame);
+    _Atomic uint64_t *progress; /* relaxed: objects so far; may be NULL */
     struct hpx_heap_spool spool;
     uint32_t *vm_size; /* by class number, cleared */
 

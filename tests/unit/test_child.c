@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_child.c: children that go on with a walk of a made-up VM (fake_vm.h), while other threads hold its locks and those of the C library.
+ */
+#include "child.h"
+#include "fake_vm.h"
+#include "folder_fixture.h"
+#include <errno.h>
+#include <glob.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define FORKS 200
+#define TAIL  42
+
+static struct hpx_child_slots slots;
+
+struct run {
+    struct hpx_child child;
+    int keep[2]; /* read: blocks the child until the parent writes; write: gets the tail */
+    unsigned nkeep;
+    bool hold; /* the child waits for a byte of keep[0] before it goes on */
+    pid_t pid;
+};
+
+/* No lock, no malloc, no stdio. */
+static int over(void *arg)
+{
+    struct run *r = arg;
+    atomic_fetch_add(&r->child.shared->figure[0], 1);
+    if (fake_vm_counter != NULL) {
+        atomic_store(&r->child.shared->figure[1], (uint64_t)*fake_vm_counter);
+    }
+    return TAIL;
+}
+
+static bool callback(void *arg)
+{
+    struct run *r = arg;
+    r->pid = hpx_child_fork(&r->child, __builtin_frame_address(0));
+    if (r->pid != 0) {
+        return false;
+    }
+    atomic_fetch_add(&r->child.shared->progress, 1);
+    char byte;
+    if (r->hold && read(r->keep[0], &byte, 1) != 1) {
+        hpx_child_exit(1);
+    }
+    return true;
+}
+
+static void begin(struct run *r)
+{
+    struct hpx_err err;
+    assert_int_equal(hpx_child_prepare(&r->child, &slots, &err), 0);
+    r->child.over = over;
+    r->child.arg = r;
+    r->child.keep = r->keep;
+    r->child.nkeep = r->nkeep;
+}
+
+static struct hpx_child_report walk(struct run *r, enum fake_walk kind, const struct hpx_child_wait *how)
+{
+    begin(r);
+    fake_vm_operation(kind, callback, r);
+    assert_true(r->pid > 0);
+    return hpx_child_await(&r->child, r->pid, how);
+}
+
+static void ends(enum fake_walk kind, const struct hpx_child_wait *how, enum hpx_child_end end, int value)
+{
+    struct run r = {.nkeep = 0};
+    struct hpx_child_report report = walk(&r, kind, how);
+    assert_int_equal(report.end, end);
+    assert_int_equal(report.value, value);
+    assert_int_equal(atomic_load(&r.child.shared->figure[0]), end == HPX_CHILD_ENDED);
+    hpx_child_release(&r.child);
+}
+
+static const struct hpx_child_wait forever;
+static _Atomic bool stop;
+
+static void *allocate(void *unused)
+{
+    while (!atomic_load(&stop)) {
+        assert_true(fake_vm_allocate());
+    }
+    return unused;
+}
+
+static void *hold_lock(void *held)
+{
+    fake_vm_lock();
+    atomic_store((_Atomic bool *)held, true);
+    while (!atomic_load(&stop)) {
+        sched_yield();
+    }
+    fake_vm_unlock();
+    return NULL;
+}
+
+static void every_child_ends_whatever_lock_is_held(void **state)
+{
+    (void)state;
+    pthread_t threads[3];
+    _Atomic bool held = false;
+    atomic_store(&stop, false);
+    assert_int_equal(pthread_create(&threads[0], NULL, hold_lock, &held), 0);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, allocate, NULL), 0);
+    }
+    while (!atomic_load(&held)) {
+        sched_yield();
+    }
+    for (int i = 0; i < FORKS; i++) {
+        ends(WALK_WHOLE, &forever, HPX_CHILD_ENDED, TAIL);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+static void a_crash_is_reported_and_leaves_no_file(void **state)
+{
+    (void)state;
+    ends(WALK_CRASH, &forever, HPX_CHILD_CRASHED, SIGSEGV);
+    ends(WALK_OVERFLOW, &forever, HPX_CHILD_CRASHED, SIGSEGV);
+    ends(WALK_ABORT, &forever, HPX_CHILD_CRASHED, 0);
+    glob_t found;
+    assert_int_equal(glob("*core*", 0, NULL, &found), GLOB_NOMATCH);
+    assert_string_equal(content("said"), "");
+}
+
+static void a_wait_within_the_walk_is_not_its_end(void **state)
+{
+    (void)state;
+    ends(WALK_WAIT, &forever, HPX_CHILD_WAITED, 0);
+}
+
+static void a_stuck_child_is_killed(void **state)
+{
+    (void)state;
+    ends(WALK_SLEEP, &(struct hpx_child_wait){.stall_ns = 200000000}, HPX_CHILD_STUCK, 0);
+    ends(WALK_SPIN, &(struct hpx_child_wait){.spin_ns = 50000000}, HPX_CHILD_STUCK, 0);
+}
+
+static bool never(void *calls, uint64_t progress)
+{
+    (void)progress;
+    return ++*(int *)calls < 3;
+}
+
+static void the_caller_can_cancel(void **state)
+{
+    (void)state;
+    static const _Atomic bool yes = true;
+    int calls = 0;
+    ends(WALK_SLEEP, &(struct hpx_child_wait){.cancel = &yes}, HPX_CHILD_CANCELLED, 0);
+    ends(WALK_SLEEP, &(struct hpx_child_wait){.go_on = never, .arg = &calls}, HPX_CHILD_CANCELLED, 0);
+    assert_int_equal(calls, 3);
+}
+
+static volatile sig_atomic_t sigchld;
+
+static void on_sigchld(int unused)
+{
+    (void)unused;
+    sigchld++;
+}
+
+static void the_program_does_not_notice_the_child(void **state)
+{
+    (void)state;
+    int other[2], hold[2];
+    char byte;
+    struct sigaction act = {.sa_handler = on_sigchld}, was;
+    struct run r = {.nkeep = 1, .hold = true};
+    assert_int_equal(pipe(other), 0);
+    assert_int_equal(pipe(hold), 0);
+    r.keep[0] = hold[0];
+    sigaction(SIGCHLD, &act, &was);
+    begin(&r);
+    fake_vm_operation(WALK_WHOLE, callback, &r);
+    while (atomic_load(&r.child.shared->progress) == 0) {
+        sched_yield(); /* then it has closed its descriptors */
+    }
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    close(other[1]);
+    assert_int_equal(read(other[0], &byte, 1), 0); /* the child has no copy */
+    assert_int_equal(hpx_child_poll(&r.child, r.pid).end, HPX_CHILD_RUNS);
+    assert_int_equal(write(hold[1], "x", 1), 1);
+    assert_int_equal(hpx_child_await(&r.child, r.pid, &forever).value, TAIL);
+    assert_int_equal(sigchld, 0);
+    assert_int_equal(hpx_child_poll(&r.child, r.pid).end, HPX_CHILD_LOST);
+    sigaction(SIGCHLD, &was, NULL);
+    close(other[0]);
+    close(hold[0]);
+    close(hold[1]);
+    hpx_child_release(&r.child);
+}
+
+static void the_child_writes_its_own_counters(void **state)
+{
+    (void)state;
+    struct run r = {.nkeep = 0};
+    int fd = open("hsperfdata_1", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(ftruncate(fd, 32768), 0);
+    fake_vm_counter = mmap(NULL, 32768, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(fake_vm_counter != MAP_FAILED);
+    struct hpx_child_report report = walk(&r, WALK_COUNT, &forever);
+    assert_int_equal(report.end, HPX_CHILD_ENDED);
+    assert_int_equal(r.child.ncounters, 1);
+    assert_int_equal(atomic_load(&r.child.shared->figure[1]), 1); /* in the child */
+    assert_int_equal(*fake_vm_counter, 0);
+    munmap((void *)(uintptr_t)fake_vm_counter, 32768);
+    fake_vm_counter = NULL;
+    close(fd);
+    hpx_child_release(&r.child);
+}
+
+static void a_library_without_the_calls_is_refused(void **state)
+{
+    (void)state;
+    struct hpx_child_slots none;
+    struct hpx_err err;
+    assert_int_equal(hpx_child_find(&none, NULL, &err), -HPX_E_SYS);
+    assert_string_equal(err.msg, "the calls of libjvm cannot be redirected (no symbols)");
+}
+
+int main(void)
+{
+    struct hpx_err err;
+    if (hpx_child_find(&slots, (const void *)(uintptr_t)fake_vm_allocate, &err) != 0) {
+        printf("%s\n", err.msg);
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_child_ends_whatever_lock_is_held, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_crash_is_reported_and_leaves_no_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_wait_within_the_walk_is_not_its_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stuck_child_is_killed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_caller_can_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_program_does_not_notice_the_child, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_child_writes_its_own_counters, setup, teardown),
+        cmocka_unit_test(a_library_without_the_calls_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

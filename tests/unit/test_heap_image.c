@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_heap_image.c: a whole image of a heap, in both formats, and without memory. */
+#include "binary_fixture.h"
+#include "failing_memory.h"
+#include "heap_fixture.h"
+#include "hprof_heap.h"
+
+#define NOW 1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
+
+static const struct hpx_heap_fact facts[] = {
+    {.klass = HX_DERIVED, .kind = HPX_HEAP_LOADER, .value = HX_ID(2)},
+    {.klass = HX_BASE, .kind = HPX_HEAP_STATIC, .index = 2, .type = HPX_HEAP_LONG, .value = 0x1122334455667788},
+    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 9, .type = HPX_HEAP_OBJECT, .value = HX_ID(3)},
+    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 12, .type = HPX_HEAP_OBJECT, .value = HX_ID(4)},
+    {.klass = HX_BASE, .kind = HPX_HEAP_VM_SIZE, .value = 24},
+    {.klass = HX_DERIVED, .kind = HPX_HEAP_VM_SIZE, .value = 32},
+    {.klass = 1000, .kind = HPX_HEAP_DOMAIN, .value = 1} /* of no class of the dump */
+};
+static const struct hpx_heap_root_fact roots[] = {
+    {.object = HX_ID(1), .thread = HX_THREAD, .method = 12, .depth = 1, .kind = HPX_ROOT_JAVA_FRAME},
+    {.object = HX_ID(2), .thread = HX_THREAD, .method = 12, .depth = 0, .kind = HPX_ROOT_JAVA_FRAME}, /* the thread has called since */
+    {.object = HX_ID(2), .thread = HX_THREAD, .method = 13, .depth = 0, .kind = HPX_ROOT_JAVA_FRAME}, /* a method that is gone */
+    {.object = HX_ID(2), .thread = HX_THREAD, .depth = -1, .kind = HPX_ROOT_JNI_LOCAL},
+    {.object = HX_ID(4), .thread = 0, .method = 12, .depth = 0, .kind = HPX_ROOT_JAVA_FRAME}, /* of a thread that was not listed */
+    {.object = HX_THREAD, .depth = -1, .kind = HPX_ROOT_THREAD_OBJECT},
+    {.object = HX_ID(3), .depth = -1, .kind = HPX_ROOT_JNI_GLOBAL},
+    {.object = HPX_CLASS_OBJECT_FIRST + HX_BASE, .depth = -1, .kind = HPX_ROOT_STICKY_CLASS},
+    {.object = HX_ID(3), .depth = -1, .kind = HPX_ROOT_MONITOR_USED},
+    {.object = HX_ID(3), .depth = -1, .kind = HPX_ROOT_UNKNOWN}};
+
+static struct hpx_method_rec method;
+static struct hx x;
+
+static void begin_image(uint32_t ids)
+{
+    method = (struct hpx_method_rec){
+        .class_name = text("p.Base"), .name = text("run"), .source = text("Base.java"), .klass = 100002, .number = 1};
+    const struct hpx_frame_rec frames[] = {{&method, 3, 1}, {&method, 4, 2}};
+    hx_begin(&x, ids, facts, HPX_ARRAY_LEN(facts), roots, HPX_ARRAY_LEN(roots), frames);
+}
+
+/* Tag and length of the records that were written, as text. */
+static const char *tags(void)
+{
+    static char list[256];
+    size_t n = 0;
+    list[0] = 0;
+    assert_int_equal(hpx_out_flush(&out), 0);
+    for (size_t at = 0; at < sink.len;) {
+        n += (size_t)snprintf(list + n, sizeof list - n, "%02X ", sink.bytes[at]);
+        at += 9 +
+              ((size_t)sink.bytes[at + 5] << 24 | (size_t)sink.bytes[at + 6] << 16 | (size_t)sink.bytes[at + 7] << 8 | sink.bytes[at + 8]);
+    }
+    return list;
+}
+
+/* Drops what was written before the first segment. */
+static void drop_names(void)
+{
+    size_t at = 0;
+    while (sink.bytes[at] != 0x1C) {
+        at += 9 + ((size_t)sink.bytes[at + 7] << 8 | sink.bytes[at + 8]);
+    }
+    sink.len -= at;
+    memmove(sink.bytes, sink.bytes + at, sink.len);
+}
+
+static void binary_has_names_roots_classes_and_objects_in_this_order(void **state)
+{
+    (void)state;
+    begin(4);
+    begin_image(4);
+    assert_int_equal(hpx_heap_binary(&w, &x.image), 0);
+    /* names and classes, fields, frames and traces; roots and classes; objects; the end */
+    assert_string_equal(tags(), "01 02 01 02 01 01 01 01 02 01 01 02 01 01 01 04 04 05 05 1C 1C 2C ");
+    drop_names();
+    assert_written("1C 00000000 00000134" /* threads first */
+                   "08 50000001 00030D41 000493E5"
+                   "03 60000001 00030D41 00000001"
+                   "03 60000002 00030D41 00000001"
+                   "03 60000002 00030D41 FFFFFFFF"
+                   "02 60000002 00030D41 FFFFFFFF"
+                   "FF 60000004"
+                   "01 60000003 00000001"
+                   "05 10000002"
+                   "07 60000003"
+                   "FF 60000003"
+                   "20 10000001 000493E0 00000000 00000000 00000000 00000000 00000000 00000000 00000000 0000 0000 0000"
+                   "20 10000002 000493E0 10000001 00000000 00000000 00000000 00000000 00000000 00000008"
+                   "0002 0009 02 60000003 000C 02 60000004"
+                   "0001 A0000005 0B 1122334455667788"
+                   "0002 A0000003 02 A0000004 0A"
+                   "20 10000003 000493E0 10000002 60000002 00000000 00000000 00000000 00000000 00000009"
+                   "0000 0000 0001 A0000007 04"
+                   "20 10000004 000493E0 10000001 00000000 00000000 00000000 00000000 00000000 00000000 0000 0000 0000"
+                   "1C 00000000 00000071"
+                   "21 60000001 000493E6 10000002 00000008 00000000 00000007"
+                   "21 60000002 000493E0 10000003 00000009 01 60000001 00000008"
+                   "22 60000003 000493E6 00000003 10000004 00000000 60000002 00000000"
+                   "23 60000004 000493E0 00000002 08 0102"
+                   "21 50000001 000493E0 10000001 00000000"
+                   "2C 00000000 00000000");
+    hx_end(&x);
+    end();
+}
+
+static void text_has_roots_objects_and_classes(void **state)
+{
+    static const char want[] = "TRACE 300005:\n\tp.Base.run(Base.java:3)\n\tp.Base.run(Base.java:4)\n"
+                               "TRACE 300006:\n\tp.Base.run(Base.java:3)\n"
+                               "HEAP DUMP BEGIN (5 objects, 100 bytes) Sat Nov 21 08:33:20 2026\n"
+                               "ROOT 50000001 (kind=<thread>, id=200001, trace=300005)\n"
+                               "ROOT 50000001 (kind=<thread block>, thread=200001)\n"
+                               "ROOT 60000001 (kind=<Java stack>, thread=200001, frame=1)\n"
+                               "ROOT 60000002 (kind=<Java stack>, thread=200001, frame=1)\n"
+                               "ROOT 60000002 (kind=<Java stack>, thread=200001, frame=-1)\n"
+                               "ROOT 60000002 (kind=<JNI local ref>, thread=200001, frame=-1)\n"
+                               "ROOT 60000004 (kind=<unknown>)\n"
+                               "ROOT 60000003 (kind=<JNI global ref>, id=1, trace=300000)\n"
+                               "ROOT 10000002 (kind=<system class>, name=p.Base)\n"
+                               "ROOT 60000003 (kind=<busy monitor>)\n"
+                               "ROOT 60000003 (kind=<unknown>)\n"
+                               "OBJ 60000001 (sz=24, trace=300006, class=p.Base@10000002)\n"
+                               "OBJ 60000002 (sz=32, trace=300000, class=p.Derived@10000003)\n"
+                               "\tnext\t\t60000001\n"
+                               "ARR 60000003 (sz=32, trace=300006, nelems=3, elem type=p.Base[]@10000004)\n"
+                               "\t[1]\t\t60000002\n"
+                               "ARR 60000004 (sz=2, trace=300000, nelems=2, elem type=byte[])\n"
+                               "OBJ 50000001 (sz=0, trace=300000, class=java.lang.Object@10000001)\n"
+                               "CLS 10000001 (name=java.lang.Object, trace=300000)\n"
+                               "CLS 10000002 (name=p.Base, trace=300000)\n"
+                               "\tsuper\t\t10000001\n"
+                               "\tconstant pool entry 12\t60000004\n"
+                               "\tconstant pool entry 9\t60000003\n"
+                               "CLS 10000004 (name=p.Base[], trace=300000)\n"
+                               "\tsuper\t\t10000001\n"
+                               "CLS 10000003 (name=p.Derived, trace=300000)\n"
+                               "\tsuper\t\t10000002\n"
+                               "\tloader\t\t60000002\n"
+                               "HEAP DUMP END\n";
+    struct hpx_ascii a;
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    begin(8);
+    hpx_ascii_init(&a, &out);
+    begin_image(8);
+    assert_int_equal(hpx_heap_ascii(&a, &x.image, NOW), 0);
+    assert_int_equal(hpx_out_flush(&out), 0);
+    assert_int_equal(sink.len, sizeof want - 1);
+    assert_memory_equal(sink.bytes, want, sizeof want - 1);
+    hpx_ascii_fini(&a);
+    hx_end(&x);
+    end();
+}
+
+static void without_memory_there_is_a_whole_dump_or_none(void **state)
+{
+    bool failed = true;
+    (void)state;
+    for (uint64_t fault = memory_first_fault(); failed; fault += memory_fault_step()) {
+        begin(8);
+        begin_image(8);
+        memory_fail(fault, fault);
+        int rc = hpx_heap_binary(&w, &x.image);
+        failed = memory_calls() >= fault;
+        memory_allow();
+        assert_true(rc == 0 || rc == -HPX_E_NOMEM);
+        const char *all = tags();
+        assert_true((strstr(all, "1C ") != NULL) == (strstr(all, "2C ") != NULL));
+        assert_true(rc == 0 || strstr(all, "1C ") == NULL);
+        assert_true(failed || rc == 0);
+        hx_end(&x);
+        end();
+    }
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    memory_allow();
+    free(sink.bytes);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(binary_has_names_roots_classes_and_objects_in_this_order),
+        cmocka_unit_test(text_has_roots_objects_and_classes),
+        cmocka_unit_test(without_memory_there_is_a_whole_dump_or_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, teardown);
+}

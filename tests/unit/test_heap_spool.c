@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_heap_spool.c: arrays larger than the buffer, their byte order, and a descriptor that refuses bytes. */
+#include "cmocka_all.h"
+#include "heap_spool.h"
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MANY 3000000u /* of 2 to 8 bytes: more than the buffer */
+
+static struct hpx_heap_spool s;
+static int fd;
+
+static void begin(void)
+{
+    fd = memfd_create("spool", 0);
+    assert_true(fd >= 0);
+    assert_int_equal(hpx_heap_spool_init(&s, fd, 8, 100), 0);
+}
+
+static const uint8_t *all(size_t n)
+{
+    assert_int_equal(hpx_heap_spool_flush(&s), 0);
+    assert_int_equal(s.written, n);
+    const uint8_t *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    assert_true(p != MAP_FAILED);
+    return p;
+}
+
+static void end(const uint8_t *p, size_t n)
+{
+    munmap((void *)(uintptr_t)p, n);
+    hpx_heap_spool_fini(&s);
+    close(fd);
+}
+
+static void primitive_arrays_are_big_endian_whatever_their_length(void **state)
+{
+    static const struct {
+        uint8_t type, size;
+    } types[] = {{HPX_HEAP_BYTE, 1}, {HPX_HEAP_CHAR, 2}, {HPX_HEAP_INT, 4}, {HPX_HEAP_LONG, 8}};
+    (void)state;
+    for (size_t t = 0; t < HPX_ARRAY_LEN(types); t++) {
+        size_t size = types[t].size, n = 18 + MANY * size;
+        uint8_t *elements = malloc(MANY * size);
+        assert_non_null(elements);
+        for (size_t i = 0; i < MANY * size; i++) {
+            elements[i] = (uint8_t)(i * 7 + i / 251);
+        }
+        begin();
+        assert_int_equal(hpx_heap_spool_primitives(&s, 1, 2, types[t].type, MANY, elements), MANY);
+        const uint8_t *p = all(n);
+        for (size_t i = 0; i < MANY * size; i++) { /* on a machine of the other byte order */
+            size_t from = __BYTE_ORDER == __LITTLE_ENDIAN ? i / size * size + (size - 1 - i % size) : i;
+            if (p[18 + i] != elements[from]) {
+                fail_msg("type %u: byte %zu", types[t].type, i);
+            }
+        }
+        end(p, n);
+        free(elements);
+    }
+}
+
+static void elements_that_do_not_come_are_null(void **state)
+{
+    size_t n = 25 + 8 * (size_t)MANY;
+    (void)state;
+    begin();
+    assert_int_equal(hpx_heap_spool_objects(&s, 1, 2, 3, MANY), MANY);
+    for (uint32_t i = 999999; i < MANY; i += 1000000) {
+        assert_true(hpx_heap_spool_element(&s, i, 0x0102030405060708));
+    }
+    assert_false(hpx_heap_spool_element(&s, 5, 1));
+    hpx_heap_spool_objects_end(&s);
+    const uint8_t *p = all(n);
+    for (uint32_t i = 0; i < MANY; i++) {
+        static const uint8_t none[8], some[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+        assert_memory_equal(p + 25 + 8 * (size_t)i, i % 1000000 == 999999 ? some : none, 8);
+    }
+    end(p, n);
+}
+
+static void an_array_that_a_record_cannot_hold_is_cut(void **state)
+{
+    (void)state;
+    int null = open("/dev/null", O_WRONLY);
+    assert_true(null >= 0);
+    assert_int_equal(hpx_heap_spool_init(&s, null, 8, 100), 0);
+    assert_int_equal(hpx_heap_spool_primitives(&s, 1, 0, HPX_HEAP_LONG, 600000000, NULL), (UINT32_MAX - 18) / 8);
+    assert_int_equal(hpx_heap_spool_objects(&s, 1, 0, 3, 600000000), (UINT32_MAX - 25) / 8);
+    assert_true(hpx_heap_spool_element(&s, 599999999, 1)); /* behind the cut */
+    hpx_heap_spool_objects_end(&s);
+    assert_int_equal(hpx_heap_spool_flush(&s), 0);
+    assert_true(s.written <= 2 * ((uint64_t)UINT32_MAX + 9));
+    hpx_heap_spool_fini(&s);
+    close(null);
+}
+
+static void after_a_failed_write_the_rest_is_dropped(void **state)
+{
+    (void)state;
+    int full = open("/dev/full", O_WRONLY);
+    if (full < 0) {
+        skip();
+    }
+    assert_int_equal(hpx_heap_spool_init(&s, full, 8, 100), 0);
+    assert_int_equal(hpx_heap_spool_primitives(&s, 1, 0, HPX_HEAP_LONG, MANY, NULL), MANY);
+    (void)hpx_heap_spool_instance(&s, 1, 0, 2, 100);
+    assert_int_equal(hpx_heap_spool_flush(&s), ENOSPC);
+    assert_int_equal(s.written, 0);
+    hpx_heap_spool_fini(&s);
+    close(full);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(primitive_arrays_are_big_endian_whatever_their_length),
+        cmocka_unit_test(elements_that_do_not_come_are_null),
+        cmocka_unit_test(an_array_that_a_record_cannot_hold_is_cut),
+        cmocka_unit_test(after_a_failed_write_the_rest_is_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
