@@ -287,6 +287,10 @@ static const struct hpx_out_ops *open_named(struct out_file *f, const struct hpx
 
 int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, struct hpx_err *err)
 {
+    int rc = opts->gzip ? hpx_gzip_load(err) : 0;
+    if (rc != 0) {
+        return rc;
+    }
     struct out_file *f = calloc(1, sizeof(*f));
     if (f == NULL) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");

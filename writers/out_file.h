@@ -26,7 +26,7 @@ struct hpx_out_file_opts {
 };
 
 /* Opens and initialises *o. 0; -HPX_E_IO: nothing was created, err->msg = "can't create profile file: NAME" (HPROF's text);
- * -HPX_E_NOMEM. */
+ * -HPX_E_SYS: gzip without zlib, nothing was created; -HPX_E_NOMEM. */
 int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, struct hpx_err *err);
 /* The final name of the output, for messages; after hpx_out_close() the name that it has. */
 const char *hpx_out_file_name(const struct hpx_out *o);

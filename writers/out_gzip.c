@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* out_gzip.c: the blocks of out_gzip.h, by zlib. */
 #include "out_gzip.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,15 @@
 #define MEMORY 8  /* zlib's default */
 #define UNIX   3
 #define PACKED (64u << 10)
+
+/* Of the library; NULL: not loaded. The versions that zlib.h's macros call. */
+static struct {
+    __typeof__(&deflateInit2_) init;
+    __typeof__(&deflateSetHeader) set_header;
+    __typeof__(&deflate) deflate;
+    __typeof__(&deflateReset) reset;
+    __typeof__(&deflateEnd) end;
+} zlib;
 
 struct hpx_gzip {
     const struct hpx_out_ops *to;
@@ -41,6 +51,24 @@ static void release(void *unused, void *p)
     free(p);
 }
 
+int hpx_gzip_load(struct hpx_err *err)
+{
+    void *lib = zlib.end != NULL ? NULL : dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (lib != NULL) {
+        *(void **)&zlib.init = dlsym(lib, "deflateInit2_");
+        *(void **)&zlib.set_header = dlsym(lib, "deflateSetHeader");
+        *(void **)&zlib.deflate = dlsym(lib, "deflate");
+        *(void **)&zlib.reset = dlsym(lib, "deflateReset");
+        *(void **)&zlib.end = dlsym(lib, "deflateEnd");
+    }
+    if (zlib.init == NULL || zlib.set_header == NULL || zlib.deflate == NULL || zlib.reset == NULL || zlib.end == NULL) {
+        const char *why = dlerror(); /* names the library */
+        zlib.end = NULL;
+        return hpx_err_set(err, HPX_E_SYS, "gz=y: cannot load %s; install zlib (Debian: zlib1g)", why != NULL ? why : "libz.so.1");
+    }
+    return 0;
+}
+
 struct hpx_gzip *hpx_gzip_new(const struct hpx_out_ops *to, void *ctx, uint32_t block)
 {
     struct hpx_gzip *z = calloc(1, sizeof(*z));
@@ -53,11 +81,11 @@ struct hpx_gzip *hpx_gzip_new(const struct hpx_out_ops *to, void *ctx, uint32_t 
     snprintf(z->comment, sizeof(z->comment), "HPROF BLOCKSIZE=%u", block);
     z->z = (z_stream){.zalloc = allocate, .zfree = release};
     z->header = (gz_header){.os = UNIX, .comment = (Bytef *)z->comment};
-    if (deflateInit2(&z->z, LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (zlib.init(&z->z, LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY, ZLIB_VERSION, (int)sizeof(z->z)) != Z_OK) {
         free(z);
         return NULL;
     }
-    (void)deflateSetHeader(&z->z, &z->header);
+    (void)zlib.set_header(&z->z, &z->header);
     return z;
 }
 
@@ -84,7 +112,7 @@ static int compress_some(struct hpx_gzip *z, int flush)
     }
     z->z.next_out = z->packed + z->held;
     z->z.avail_out = (uInt)(PACKED - z->held);
-    int rc = deflate(&z->z, flush);
+    int rc = zlib.deflate(&z->z, flush);
     z->held = PACKED - z->z.avail_out;
     if (rc == Z_STREAM_ERROR) {
         errno = EIO;
@@ -104,8 +132,8 @@ static int end_block(struct hpx_gzip *z)
     if (ended < 0) {
         return -1;
     }
-    (void)deflateReset(&z->z);
-    (void)deflateSetHeader(&z->z, Z_NULL);
+    (void)zlib.reset(&z->z);
+    (void)zlib.set_header(&z->z, Z_NULL);
     z->in = 0;
     z->any = true;
     return 0;
@@ -146,7 +174,7 @@ int hpx_gzip_truncate(struct hpx_gzip *z)
 void hpx_gzip_free(struct hpx_gzip *z)
 {
     if (z != NULL) {
-        (void)deflateEnd(&z->z);
+        (void)zlib.end(&z->z);
         free(z);
     }
 }

@@ -14,6 +14,9 @@
 
 struct hpx_gzip;
 
+/* Loads zlib, which stays loaded: a program without gz=y needs none. Before hpx_gzip_new(); one thread at a time; once loaded it does
+ * nothing. 0; -HPX_E_SYS: zlib is missing. */
+int hpx_gzip_load(struct hpx_err *err);
 /* to, ctx: what takes the compressed bytes. NULL: no memory. */
 struct hpx_gzip *hpx_gzip_new(const struct hpx_out_ops *to, void *ctx, uint32_t block);
 /* As ops->write: may take less than n; -1 with errno of to->write: nothing was taken, and the call may be repeated. */

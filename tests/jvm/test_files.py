@@ -11,6 +11,7 @@ import time
 
 import hprof_text
 from expect import samples_are_those_reported
+from preload import preload
 from runner import test
 from waiting import until
 
@@ -301,6 +302,16 @@ def gz_goes_into_a_fifo(t):
     t.complete(t.java('HotSplit', 30, opts='cpu=samples,gz=y,file=fifo'), 0, 'done true\n')
     cat.finish()
     t.parse(_gunzip(t, 'x.gz'))
+
+
+@test(collectors='any', level='quick')
+def gz_without_zlib_refuses_the_start(t):
+    """Nothing is created; without gz=y the library is not needed."""
+    run = t.java('Hello', opts='cpu=samples,gz=y', env=preload(t, 'nozlib'))
+    t.equal((run.code, run.out, t.files()), (1, '', []), 'exit code, stdout, files')
+    t.check(re.fullmatch(r'HPROF ERROR: gz=y: cannot load libz\.so\S*: .*; install zlib \(Debian: zlib1g\)', run.err.splitlines()[-1]), run.err)
+    t.complete(t.java('HotSplit', 30, env=preload(t, 'nozlib')), 0, 'done true\n')
+    t.output()
 
 
 @test()

@@ -82,6 +82,7 @@ static void begin(uint32_t block, const struct hpx_out_ops *ops)
 {
     memset(&to, 0, sizeof(to));
     to.cut_to = -1;
+    assert_int_equal(hpx_gzip_load(NULL), 0);
     gzip = hpx_gzip_new(&to_ops, NULL, block);
     assert_non_null(gzip);
     assert_int_equal(hpx_out_init(&out, ops, gzip, "x.gz.part"), 0);
