@@ -2,6 +2,7 @@
 """What every subject gets: where things are, how often to repeat, how to start a JVM."""
 import math
 import os
+import shlex
 
 from machine import compile_agents, compile_programs
 from measure import DidNotRun, Run, interleave, read_report, run
@@ -16,6 +17,7 @@ class Context:
         self.agent = agent      # the library under test; may be absent
         self.quick = args.quick
         self.rounds = args.rounds  # None: each subject's own
+        self.vm = shlex.split(args.vm)  # arguments of the JVMs of heapdump
         self.factor = 1.0       # of the usual rounds
         self.box = None         # of the subject that runs
         self.work = work        # a folder that goes away

@@ -16,14 +16,15 @@ ASK = struct.pack(">BII", 7, 0, 6) + struct.pack(">Hf", 0, 0.0)  # the table, al
 
 
 class Program:
-    """bench/jvm/Requests.java: its lines as they come. OutOfTime at the end of the box."""
+    """bench/jvm/Requests.java, or another with such windows: its lines as they come. OutOfTime at the end of the box."""
 
-    def __init__(self, ctx, jdk, levels, vm):
+    def __init__(self, ctx, jdk, words, vm):
         self.box = ctx.box
+        self.name = words[0]
         self.windows = 0
         self.said = open(os.path.join(ctx.work, "said.txt"), "w+b")
         java = os.path.join(ctx.jdks[jdk], "bin", "java")
-        self.child = start([java, "-cp", ctx.classes] + list(vm) + ["Requests", str(levels)], stdin=subprocess.PIPE, stdout=self.said,
+        self.child = start([java, "-cp", ctx.classes] + list(vm) + words, stdin=subprocess.PIPE, stdout=self.said,
                            stderr=subprocess.STDOUT)
 
     def text(self):
@@ -35,7 +36,7 @@ class Program:
             if self.child.poll() is not None:
                 raise DidNotRun("no %s: status %d\n%s" % (what, self.child.returncode, self.text()[-1000:]))
             if not self.box.left():
-                raise out_of_time("Requests, before its %s" % what)
+                raise out_of_time("%s, before its %s" % (self.name, what))
             time.sleep(0.002)
 
     def window(self):
@@ -66,7 +67,7 @@ class Program:
         try:
             self.child.wait(self.box.left())
         except subprocess.TimeoutExpired as e:
-            raise out_of_time("Requests, before its end") from e
+            raise out_of_time("%s, before its end" % self.name) from e
         text = self.text()
         if self.child.returncode != 0:
             raise DidNotRun("status %d\n%s" % (self.child.returncode, text[-1000:]))
@@ -82,7 +83,7 @@ class Program:
 
 def clean(ctx):
     for name in os.listdir(ctx.work):
-        if name.startswith("output.txt") or name == "said.txt":
+        if name.startswith("output.txt") or name in ("said.txt", "vm.log"):
             os.unlink(os.path.join(ctx.work, name))
 
 
@@ -90,7 +91,7 @@ def one(ctx, jdk, levels, configuration):
     """One program, one request. Window 0: none; window 1: the request until its file is complete."""
     clean(ctx)
     vm = [] if configuration == "none" else ["-agentpath:%s=cpu=times,include=RequestTree,depth=8,cutoff=0,split=y,verbose=n,file=%s" % (ctx.agent, ctx.output)]
-    program = Program(ctx, jdk, levels, vm)
+    program = Program(ctx, jdk, ["Requests", str(levels)], vm)
     try:
         program.until(lambda: "ready\n" in program.text(), "start")
         time.sleep(WINDOW)
@@ -140,7 +141,7 @@ def ask_over_socket(ctx, jdk, levels):
     clean(ctx)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         agent = "-agentpath:%s=cpu=times,include=RequestTree,depth=8,cutoff=0,verbose=n,net=127.0.0.1:%d" % (ctx.agent, listener.getsockname()[1])
-        program = Program(ctx, jdk, levels, [agent])
+        program = Program(ctx, jdk, ["Requests", str(levels)], [agent])
         try:
             listener.settimeout(patience(ctx.box))
             try:

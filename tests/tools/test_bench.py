@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "bench" / "lib"))
 sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
+import subjects_heap  # noqa: E402
 import subjects_sites  # noqa: E402
 from box import Box, scaled  # noqa: E402
 from measure import DidNotRun, OutOfTime, ends_within, interleave, quartiles, run  # noqa: E402
@@ -198,6 +199,52 @@ class SitesTests(unittest.TestCase):
     def test_an_agent_that_counts_nothing_is_no_figure(self):
         with self.assertRaisesRegex(DidNotRun, "counted nothing: none"):
             subjects_sites.counted(self.MadeUp(0, counts=False))
+
+
+class HeapTests(unittest.TestCase):
+    """The subject `heapdump` over made-up runs."""
+
+    class MadeUpContext:
+        """What the subject needs of a context; a run takes no time."""
+
+        def __init__(self, factor=1.0):
+            self.factor, self.rounds, self.quick, self.jdks, self.oldest = factor, None, False, {"17": "/jdk", "25": "/jdk"}, ["17"]
+            self.agent, self.output, self.agents = "agent.so", "output.txt", {"null_sites": "sites.so", "null_heap": "heap.so"}
+            self.box = Box(60 * factor, Clock())
+
+        def need_agent(self):
+            pass
+
+        def size(self, usual, _):
+            return usual
+
+        def times(self, usual):
+            return usual
+
+    def run_heapdump(self, factor, stop):
+        def one(_, __, objects, configuration, ___):
+            return {"before": 100.0, "after": 101.0, "seconds": 1.0, "vm_thread_ns": objects * 401, "child_ns": 1, "peak": 101.0, "child_rss": 1.0,
+                    "child_private": 1.0, "longest without": 0.1, "longest": stop if configuration == "fork" else 200.0, "safepoint": 1.0,
+                    "collector": "G1", "megabytes": 10.0, "objects": objects, "said_ms": 1.0}
+        with unittest.mock.patch("subjects_heap.one", one), contextlib.redirect_stderr(io.StringIO()), \
+             unittest.mock.patch("subjects_heap.resident", lambda _, __, objects, vm: objects * (64 * len(vm) + 80 * ("exact" in str(vm)))):
+            rows, runs = [], []
+            subjects_heap.heapdump(self.MadeUpContext(factor), rows, runs)
+        return {(r["what"], r["jdk"]): r for r in rows}, runs
+
+    def test_a_small_box_has_the_oldest_jdk_and_a_million_objects(self):
+        rows, runs = self.run_heapdump(1.0, 20.0)
+        self.assertEqual({(r["jdk"], r["objects_wanted"]) for r in runs}, {("17", subjects_heap.SMALL), ("17", subjects_heap.MIDDLE)})
+        self.assertEqual(rows["1 M objects: walk: CPU an object", "17"]["verdict"], "missed")
+        self.assertEqual(rows["1 M objects: to the complete file, fork over JVM", "17"]["verdict"], "met")
+        self.assertEqual(rows["tracked object: memory of sites=exact beyond that", "17"]["verdict"], "missed")
+
+    def test_the_stop_of_fork_has_its_goals_with_five_million_objects(self):
+        for stop, verdict, beside in ((24.9, "met", "met"), (25.1, "missed", "met"), (31.0, "missed", "missed")):
+            rows, _ = self.run_heapdump(10.0, stop)
+            for jdk in ("17", "25"):
+                self.assertEqual(rows["5 M objects: longest stop, fork", jdk]["verdict"], verdict)
+                self.assertEqual(rows["5 M objects: longest stop, fork over JVM", jdk]["verdict"], beside)
 
 
 class RunTests(unittest.TestCase):
