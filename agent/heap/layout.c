@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACC_STATIC 0x8
+#define ACC_STATIC  0x8
+#define LINK_ROUNDS 4
 
 /* A class, and what only the layout of its subclasses needs. */
 struct known {
@@ -156,37 +157,12 @@ static void ask_field(jvmtiEnv *jvmti, jclass klass, jfieldID id, struct hpx_hea
     to->is_static = (*jvmti)->GetFieldModifiers(jvmti, klass, id, &modifiers) == JVMTI_ERROR_NONE && (modifiers & ACC_STATIC) != 0;
 }
 
-/* An archive of the JDK (CDS) has objects of classes that are not linked, and JVMTI tells no fields of those. Asking Java for the
- * constructors links such a class, and neither initializes nor changes it otherwise. Only classes of the JDK. */
-static void link_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
-{
-    jobject loader = NULL;
-    jint status = 0;
-    if ((*jvmti)->GetClassStatus(jvmti, klass, &status) != JVMTI_ERROR_NONE ||
-        (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ERROR)) ||
-        (*jvmti)->GetClassLoader(jvmti, klass, &loader) != JVMTI_ERROR_NONE || loader != NULL) {
-        (*env)->DeleteLocalRef(env, loader);
-        return;
-    }
-    jclass of_classes = (*env)->FindClass(env, "java/lang/Class");
-    jmethodID constructors =
-        of_classes != NULL ? (*env)->GetMethodID(env, of_classes, "getDeclaredConstructors", "()[Ljava/lang/reflect/Constructor;") : NULL;
-    jobject all = constructors != NULL ? (*env)->CallObjectMethod(env, klass, constructors) : NULL;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, all);
-    (*env)->DeleteLocalRef(env, of_classes);
-}
-
 /* The class with its declared fields; `super` NULL: none. NULL without memory. */
-static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, const char *signature,
-                                         const struct hpx_heap_klass *super)
+static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const char *signature, const struct hpx_heap_klass *super)
 {
     jint n = 0;
     jfieldID *ids = NULL;
     bool array = signature[0] == '[';
-    if (!array) {
-        link_class(jvmti, env, klass);
-    }
     bool linked = !array && (*jvmti)->GetClassFields(jvmti, klass, &n, &ids) == JVMTI_ERROR_NONE;
     n = linked ? n : 0;
     struct hpx_heap_klass *c = calloc(1, sizeof *c + (size_t)n * sizeof c->fields[0]);
@@ -237,7 +213,7 @@ static struct known *ask(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
     const struct known *super = above != NULL ? ask(jvmti, env, above) : NULL;
     (*env)->DeleteLocalRef(env, above);
     bool good = (above == NULL) == (super == NULL);
-    struct hpx_heap_klass *c = good ? make_class(jvmti, env, klass, signature, super != NULL ? super->klass : NULL) : NULL;
+    struct hpx_heap_klass *c = good ? make_class(jvmti, klass, signature, super != NULL ? super->klass : NULL) : NULL;
     k = known_at(number);
     if (c != NULL) {
         c->number = number;
@@ -257,6 +233,57 @@ static struct known *ask(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
     return c != NULL ? k : NULL;
 }
 
+/* An archive of the JDK (CDS) has objects of classes that are not linked, and JVMTI tells no fields of those. Asking Java for the
+ * constructors links such a class, and neither initializes nor changes it otherwise. Only classes of the JDK. true: it is linked now. */
+static bool link_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, jmethodID constructors)
+{
+    const jint done = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ERROR | JVMTI_CLASS_STATUS_ARRAY | JVMTI_CLASS_STATUS_PRIMITIVE;
+    jobject loader = NULL;
+    jint status = 0;
+    if ((*jvmti)->GetClassStatus(jvmti, klass, &status) != JVMTI_ERROR_NONE || (status & done) ||
+        (*jvmti)->GetClassLoader(jvmti, klass, &loader) != JVMTI_ERROR_NONE || loader != NULL) {
+        (*env)->DeleteLocalRef(env, loader);
+        return false;
+    }
+    jobject all = (*env)->CallObjectMethod(env, klass, constructors);
+    bool linked = !(*env)->ExceptionCheck(env);
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, all);
+    return linked;
+}
+
+/* The loaded classes, JVMTI's list of local references. */
+static jint loaded_classes(jvmtiEnv *jvmti, JNIEnv *env, jclass **all)
+{
+    jint n = 0;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, all) != JVMTI_ERROR_NONE) {
+        *all = NULL;
+        return 0;
+    }
+    (void)(*env)->EnsureLocalCapacity(env, n + 64);
+    (*env)->ExceptionClear(env);
+    return n;
+}
+
+/* Links what is not linked. That may load classes, which the list of classes then has. */
+static void link_classes(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jclass *all = NULL, klass = (*env)->FindClass(env, "java/lang/Class");
+    jmethodID constructors =
+        klass != NULL ? (*env)->GetMethodID(env, klass, "getDeclaredConstructors", "()[Ljava/lang/reflect/Constructor;") : NULL;
+    (*env)->ExceptionClear(env);
+    for (jint round = 0, linked = 1; constructors != NULL && linked > 0 && round < LINK_ROUNDS; round++) {
+        jint n = loaded_classes(jvmti, env, &all);
+        linked = 0;
+        for (jint i = 0; i < n; i++) {
+            linked += link_class(jvmti, env, all[i], constructors);
+            (*env)->DeleteLocalRef(env, all[i]);
+        }
+        drop(jvmti, all);
+    }
+    (*env)->DeleteLocalRef(env, klass);
+}
+
 static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name)
 {
     jclass c = (*env)->FindClass(env, name);
@@ -267,13 +294,11 @@ static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name)
 
 static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    jint n = 0;
     jclass *all = NULL;
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+    jint n = loaded_classes(jvmti, env, &all);
+    if (all == NULL) {
         return -HPX_E_VM;
     }
-    (void)(*env)->EnsureLocalCapacity(env, n + 64);
-    (*env)->ExceptionClear(env);
     uint32_t *numbers = calloc((size_t)n + 1, sizeof *numbers), most = 0;
     for (jint i = 0; i < n; i++) {
         const struct known *k = numbers != NULL ? ask(jvmti, env, all[i]) : NULL;
@@ -471,6 +496,7 @@ int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct h
     l->class_class = find(env, jvmti, "java/lang/Class");
     l->object_class = find(env, jvmti, "java/lang/Object");
     l->string_class = find(env, jvmti, "java/lang/String");
+    link_classes(jvmti, env);
     return rc != 0 ? rc : list_classes(l, jvmti, env); /* last: the fewer classes are loaded between this and the walk */
 }
 
