@@ -98,7 +98,7 @@ static inline void hpx_heap_spool_nulls(struct hpx_heap_spool *s, uint32_t n)
 /* How many elements of `each` bytes a record holds after `fixed` bytes. */
 static inline uint32_t hpx_heap_spool_fit(uint32_t n, uint32_t fixed, uint32_t each)
 {
-    uint32_t most = (UINT32_MAX - fixed) / each; /* each is constant where this matters */
+    uint32_t most = each != 0 ? (UINT32_MAX - fixed) / each : 0; /* each is constant where this matters */
     return n < most ? n : most;
 }
 

@@ -21,14 +21,14 @@ enum tag {
 };
 
 /* Id spaces: strings, frames and objects are looked up apart, but distinct ids are easier to read. */
-#define FIRST_SPARE_FRAME  0x60000000u
-#define FIRST_FRAME        0x70000000u /* + the number, from 1 */
-#define FIRST_STRING       0xA0000000u
-#define TRACE_ROOM         ((size_t)64 << 10) /* asked for before each trace and its definitions */
-#define FRAME_ROOM         512u               /* for each of its frames */
-#define LAST_STRING        (UINT32_MAX - FIRST_STRING)
-#define HEAD               9u    /* bytes of a record before its body */
-#define SHORT_STRING       2048u /* put into a piece whole, as its length is known afterwards */
+#define FIRST_SPARE_FRAME 0x60000000u
+#define FIRST_FRAME       0x70000000u /* + the number, from 1 */
+#define FIRST_STRING      0xA0000000u
+#define TRACE_ROOM        ((size_t)64 << 10) /* asked for before each trace and its definitions */
+#define FRAME_ROOM        512u               /* for each of its frames */
+#define LAST_STRING       (UINT32_MAX - FIRST_STRING)
+#define HEAD              9u    /* bytes of a record before its body */
+#define SHORT_STRING      2048u /* put into a piece whole, as its length is known afterwards */
 
 static_assert(HEAD + 8 + 6 * SHORT_STRING <= HPX_OUT_PIECE, "the longest short string");
 static_assert(HEAD + 12 + 8 * HPX_BINARY_FRAMES <= HPX_OUT_PIECE, "the deepest trace");

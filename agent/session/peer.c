@@ -239,8 +239,6 @@ static void carry_out(const struct hpx_command *c)
         dump(c, 0, 0);
         break;
     case HPX_COMMAND_CPU_SAMPLES:
-        list(c, asked_of(c->tag), 0);
-        break;
     case HPX_COMMAND_DUMP_HEAP:
         list(c, asked_of(c->tag), 0);
         break;
