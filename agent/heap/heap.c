@@ -133,6 +133,12 @@ static bool empty(const void *rows)
     return r->take == NULL || r->take->failed != NULL;
 }
 
+static bool missing(const void *rows)
+{
+    const struct rows *r = rows;
+    return r->take != NULL && r->take->failed != NULL;
+}
+
 static void destroy(void *rows)
 {
     struct rows *r = rows;
@@ -237,7 +243,7 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
 }
 
 static const struct hpx_section section = {
-    .settings = HPX_BINARY_ALLOC, .title = title, .empty = empty, .destroy = destroy, .text = text, .binary = binary};
+    .settings = HPX_BINARY_ALLOC, .title = title, .empty = empty, .missing = missing, .destroy = destroy, .text = text, .binary = binary};
 
 const struct hpx_mode hpx_heap_mode = {
     .name = "heap=dump",

@@ -32,6 +32,7 @@ struct hpx_section {
     bool bare;                  /* a text file with only such sections has no header and no threads, as its readers expect */
     const char *(*title)(void); /* in the line "Dumping TITLE ... done."; returns NULL: the options exclude the section */
     bool (*empty)(const void *rows);
+    bool (*missing)(const void *rows); /* these rows could not be had, which was reported; NULL: never */
     void (*destroy)(void *rows); /* any thread; NULL: nothing */
     uint32_t settings;           /* HPX_BINARY_* of CONTROL SETTINGS */
     /* Applies the flags of a command before text or binary. NULL: the section has no flags. */

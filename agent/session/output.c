@@ -157,10 +157,17 @@ static void say_done(const struct msg_dump *d, uint64_t refused)
 {
     char what[HPX_MODES_MAX * 64] = "";
     size_t len = 0;
+    bool missing = false;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        const char *title = d->parts.of[i] != NULL ? hpx_session.modes[i]->section->title() : NULL;
+        const struct hpx_section *section = hpx_session.modes[i]->section;
+        bool shown = d->parts.of[i] != NULL && (section->missing == NULL || !section->missing(d->parts.of[i]));
+        const char *title = shown ? section->title() : NULL;
         int n = title == NULL ? 0 : snprintf(what + len, sizeof what - len, " %s ...", title);
         len += n > 0 && (size_t)n < sizeof what - len ? (size_t)n : 0;
+        missing = missing || (d->parts.of[i] != NULL && !shown);
+    }
+    if (missing && len == 0) {
+        return;
     }
     if (refused == 0) {
         hpx_say("Dumping%s done.", what);
