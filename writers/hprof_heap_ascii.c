@@ -291,12 +291,15 @@ static void put_all(struct text *t, time_t now)
         }
     }
     put_traces(t->w, t->i);
+    hpx_out_room_parts(t->o, SIZE_MAX);
     hpx_out_printf(t->o, "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", t->i->objects, t->i->shown_bytes);
     hpx_ascii_date(t->o, now);
     put_roots(t);
     while (put_object(t)) {
+        hpx_out_part(t->o, false);
     }
     put_classes(t);
+    hpx_out_part(t->o, true);
     hpx_out_str(t->o, "HEAP DUMP END\n");
     (void)hpx_out_record(t->o);
 }
