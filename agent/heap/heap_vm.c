@@ -58,6 +58,9 @@ static int load(struct hpx_err *err)
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
     hpx_take_measure(jvmti, env);
+    if (oom_event) {
+        hpx_take_learn(jvmti, env);
+    }
 }
 
 static void open_events(jvmtiEnv *jvmti)

@@ -284,12 +284,22 @@ static void link_classes(jvmtiEnv *jvmti, JNIEnv *env)
     (*env)->DeleteLocalRef(env, klass);
 }
 
-static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name)
+/* FindClass may call Java, so a number is asked for once. */
+static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name, uint32_t *number)
 {
-    jclass c = (*env)->FindClass(env, name);
-    uint32_t number = c != NULL ? hpx_class_number(jvmti, c) : 0;
+    jclass c = *number == 0 ? (*env)->FindClass(env, name) : NULL;
+    *number = c != NULL ? hpx_class_number(jvmti, c) : *number;
+    (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, c);
-    return number;
+    return *number;
+}
+
+static void find_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    static uint32_t class_class, object_class, string_class; /* the making thread's */
+    l->class_class = find(env, jvmti, "java/lang/Class", &class_class);
+    l->object_class = find(env, jvmti, "java/lang/Object", &object_class);
+    l->string_class = find(env, jvmti, "java/lang/String", &string_class);
 }
 
 static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
@@ -488,16 +498,25 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, stru
     return good ? 0 : -HPX_E_NOMEM;
 }
 
-int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags)
+int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags, bool full)
 {
     *l = (struct hpx_layout){.classes = NULL};
     hpx_arena_init(&l->arena);
     int rc = list_threads(l, jvmti, env, tags);
-    l->class_class = find(env, jvmti, "java/lang/Class");
-    l->object_class = find(env, jvmti, "java/lang/Object");
-    l->string_class = find(env, jvmti, "java/lang/String");
-    link_classes(jvmti, env);
+    find_classes(l, jvmti, env);
+    if (!full) { /* Java would have no room for it, and collect garbage for every class */
+        link_classes(jvmti, env);
+    }
     return rc != 0 ? rc : list_classes(l, jvmti, env); /* last: the fewer classes are loaded between this and the walk */
+}
+
+void hpx_layout_learn(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    struct hpx_layout l = {.classes = NULL};
+    link_classes(jvmti, env);
+    find_classes(&l, jvmti, env);
+    (void)list_classes(&l, jvmti, env);
+    free(l.classes);
 }
 
 void hpx_layout_untag(const struct hpx_layout *l, jvmtiEnv *jvmti, const struct hpx_walk_tags *tags)

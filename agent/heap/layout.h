@@ -30,8 +30,11 @@ struct hpx_layout {
 };
 
 /* Lists classes and threads, and tags the threads with the first ordinals of `tags`, which is empty. The caller has pushed a local frame.
- * Layouts of classes are kept for the next dump. 0, -HPX_E_NOMEM, -HPX_E_VM. hpx_layout_fini() also after an error. */
-int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags);
+ * Layouts of classes are kept for the next dump. full: the Java heap is full. 0, -HPX_E_NOMEM, -HPX_E_VM. hpx_layout_fini() also after an
+ * error. */
+int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags, bool full);
+/* Keeps the layouts of the classes that are loaded, for later dumps. As hpx_layout_make(). */
+void hpx_layout_learn(jvmtiEnv *jvmti, JNIEnv *env);
 /* After a walk in a child: gives the threads the tags that they had. The same thread, in the same local frame. */
 void hpx_layout_untag(const struct hpx_layout *l, jvmtiEnv *jvmti, const struct hpx_walk_tags *tags);
 /* Any thread. */

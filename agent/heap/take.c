@@ -232,8 +232,8 @@ static uint64_t call(JNIEnv *env, jobject runtime, jmethodID method)
 static uint64_t heap_bytes(JNIEnv *env)
 {
     jobject runtime = runtime_class != NULL && get_runtime != NULL ? (*env)->CallStaticObjectMethod(env, runtime_class, get_runtime) : NULL;
-    uint64_t all = runtime != NULL ? call(env, runtime, total_memory) : 0, unused = runtime != NULL ? call(env, runtime, free_memory) : 0;
     (*env)->ExceptionClear(env);
+    uint64_t all = runtime != NULL ? call(env, runtime, total_memory) : 0, unused = runtime != NULL ? call(env, runtime, free_memory) : 0;
     (*env)->DeleteLocalRef(env, runtime);
     return all > unused ? all - unused : 0;
 }
@@ -346,7 +346,7 @@ static bool prepare(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t)
 {
     discard(t);
     hpx_walk_begin(&hpx_ids.walk);
-    int rc = hpx_layout_make(&t->layout, jvmti, env, &hpx_ids.walk);
+    int rc = hpx_layout_make(&t->layout, jvmti, env, &hpx_ids.walk, t->of_error);
     if (rc != 0) {
         t->failed = rc == -HPX_E_NOMEM ? "no memory" : "the VM does not list its classes";
         hpx_layout_untag(&t->layout, jvmti, &hpx_ids.walk);
@@ -444,7 +444,7 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, uint
                 continue;
             }
         }
-        if (t->unknown == 0 || i >= ATTEMPTS || t->failed != NULL) {
+        if (t->unknown == 0 || i >= ATTEMPTS || t->failed != NULL || (t->of_error && strcmp(t->engine, "fork") == 0)) {
             break;
         }
         if (t->last) {
@@ -481,6 +481,9 @@ void hpx_take_begin(jvmtiEnv *jvmti, JNIEnv *env)
     }
     struct hpx_heap_take *t = running.take == NULL ? new_take(false) : NULL;
     uint64_t begun = hpx_clock_mono();
+    if (t != NULL) {
+        t->of_error = true;
+    }
     if (t != NULL && !attempt(jvmti, env, t, wants_fork(env, t))) {
         complete(jvmti, env, t, begun, false);
     }
@@ -564,4 +567,15 @@ void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env)
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, runtime);
     (*env)->DeleteLocalRef(env, object);
+}
+
+void hpx_take_learn(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    pthread_mutex_lock(&taking);
+    if ((*env)->PushLocalFrame(env, 64) == 0) {
+        hpx_layout_learn(jvmti, env);
+        (*env)->PopLocalFrame(env, NULL);
+    }
+    (*env)->ExceptionClear(env);
+    pthread_mutex_unlock(&taking);
 }

@@ -11,6 +11,7 @@ struct hpx_heap_take {
     struct hpx_layout layout;
     uint32_t users;          /* dumps that show it */
     bool last;               /* the one at exit */
+    bool of_error;           /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
     const char *failed;      /* why there is no image; NULL: there is one; static text */
     const char *engine;      /* "fork" or "walk" */
     char reason[256];        /* why not fork; empty: fork, or walk was asked for */
@@ -33,6 +34,8 @@ bool hpx_take_waits(void);
 void hpx_take_drop(struct hpx_heap_take *t);
 /* VMInit: measures arrays. */
 void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env);
+/* VMInit: asks for the classes that are loaded, as a full heap later has no room for what this needs of Java. */
+void hpx_take_learn(jvmtiEnv *jvmti, JNIEnv *env);
 /* At the end of a session: frees the images. */
 void hpx_take_fini(void);
 

@@ -33,8 +33,8 @@ struct hpx_section {
     const char *(*title)(void); /* in the line "Dumping TITLE ... done."; returns NULL: the options exclude the section */
     bool (*empty)(const void *rows);
     bool (*missing)(const void *rows); /* these rows could not be had, which was reported; NULL: never */
-    void (*destroy)(void *rows); /* any thread; NULL: nothing */
-    uint32_t settings;           /* HPX_BINARY_* of CONTROL SETTINGS */
+    void (*destroy)(void *rows);       /* any thread; NULL: nothing */
+    uint32_t settings;                 /* HPX_BINARY_* of CONTROL SETTINGS */
     /* Applies the flags of a command before text or binary. NULL: the section has no flags. */
     void (*choose)(void *rows, uint16_t flags);
     /* May sort the rows. cutoff: smallest share to list. answer: for a peer of net=. binary may be NULL if the options exclude it. */
