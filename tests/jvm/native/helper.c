@@ -5,6 +5,7 @@
 #include <jni.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,4 +161,29 @@ JNIEXPORT jint JNICALL Java_Forks_fork(JNIEnv *env, jclass c, jstring report, jl
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     return status;
+}
+
+static volatile int children_ended;
+
+static void on_child(int signal)
+{
+    (void)signal;
+    children_ended++;
+}
+
+JNIEXPORT void JNICALL Java_HeapFaults_count(JNIEnv *env, jclass c)
+{
+    struct sigaction action = {.sa_handler = on_child};
+    (void)env;
+    (void)c;
+    sigaction(SIGCHLD, &action, NULL);
+}
+
+JNIEXPORT jint JNICALL Java_HeapFaults_children(JNIEnv *env, jclass c)
+{
+    int status;
+    (void)env;
+    (void)c;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    return children_ended + (pid >= 0 || errno != ECHILD ? 1000 : 0);
 }

@@ -1,0 +1,542 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""heap=dump when something goes wrong: the child dies or hangs, the disk is full, memory is short, the program ends meanwhile. The program is as it was, a
+dump is whole or a line says why there is none. native/heapchild.c holds and refuses what the dump writes."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import stat
+import struct
+import subprocess
+
+import peer as p
+from preload import preload
+from runner import test
+from waiting import step, until
+
+DONE = 'Dumping Java heap ... done.'
+ITEMS = 30000
+NAME = 'java.hprof'
+ENDS = {'return': 0, 'exit': 6, 'halt': 5, 'throw': 1}
+HOWS = ('fork', 'walk')
+
+
+def _children(pid):
+    """Those of all threads. A process may end meanwhile."""
+    found = []
+    for stat_file in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        with contextlib.suppress(OSError):
+            if int(stat_file.read_text().rpartition(')')[2].split()[1]) == pid:
+                found.append(int(stat_file.parent.name))
+    return found
+
+
+def _open_files(pid):
+    """What the process holds open but for the JVM's own."""
+    found = []
+    for fd in pathlib.Path('/proc/%d/fd' % pid).iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.append(re.sub(r'\[\d+\]$|\.part$', '', os.readlink(fd)))  # a socket opened anew has another number
+    return sorted(found)
+
+
+class Program:
+    """HeapFaults with the agent and the library that holds and refuses."""
+
+    def __init__(self, t, more='', items=ITEMS, args=(), opts='heap=dump,format=b,doe=n', before=None, **kw):
+        self.t, self.steps = t, 0
+        self.folder = t.dir / 'heap'
+        self.folder.mkdir(exist_ok=True)
+        if before:
+            before(self)
+        self.run = t.start('HeapFaults', items, *args, opts=opts + more, env=preload(t, 'heapchild', HPX_HEAP=str(self.folder)), **kw)
+        self.run.wait_line('ready')
+
+    def put(self, what, text=''):
+        path = self.folder / what
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def take(self, what):
+        (self.folder / what).unlink()
+
+    def held(self):
+        """The process that waits in a write: the program's own or the child of a fork."""
+        until(self.run, lambda: list(self.folder.glob('held.*')) or self.run.process.poll() is not None)
+        path, = self.folder.glob('held.*')
+        path.unlink()
+        return int(path.name.partition('.')[2])
+
+    def held_child(self):
+        """A request, and its child, which waits in the middle of its walk."""
+        self.put('hold.spool')
+        self.ask()
+        pid = self.held()
+        self.t.check(pid != self.run.pid and _children(self.run.pid) == [pid], 'children of the program: %s, %d waits' % (_children(self.run.pid), pid))
+        return pid
+
+    def ask(self):
+        self.run.signal(signal.SIGQUIT)
+
+    def dumps(self):
+        return self.run.err.splitlines().count(DONE)
+
+    def wait_dumps(self, n):
+        until(self.run, lambda: self.dumps() >= n or self.run.process.poll() is not None)
+        self.t.equal(self.dumps(), n, 'dumps (%s)' % self.run.err)
+
+    def wait_said(self, text):
+        until(self.run, lambda: text in self.run.err or self.run.process.poll() is not None)
+        self.t.equal(len(self.said(text)), 1, 'lines with %r (%s)' % (text, self.run.err))
+
+    def said(self, text):
+        return [ln for ln in self.run.err.splitlines() if text in ln]
+
+    def step(self):
+        """The program works, its port is free for itself, its processes are its own."""
+        self.steps += 1
+        step(self.run, self.steps)
+
+    def ends(self, how='return'):
+        """Without waiting for the end."""
+        (self.t.work / 'ending').write_text(how)
+        (self.t.work / 'ending').rename(self.t.work / 'end')
+
+    def finish(self, code=0):
+        self.run.finish()
+        out = [ln for ln in self.run.out.splitlines() if not ln.startswith('children ')]
+        self.t.equal((self.run.code, out[0]), (code, 'ready'), 'exit code (%s), first line' % self.run.err)
+        self.t.check(not re.search(r'^(HPROF|hprofx:|Dumping )', self.run.out, re.M), 'a line of ours in stdout')
+        for name in self.t.files():
+            if re.fullmatch(r'(step|ack)\d+|end', name):
+                (self.t.work / name).unlink()
+        self.t.equal([f for f in self.t.files() if f.startswith('.')], [], 'files left behind')
+        return self.run
+
+    def end(self, how='return'):
+        self.ends(how)
+        self.finish(ENDS[how])
+        self.t.equal(self.run.out.splitlines().count('ending'), 1, 'lines of the end')
+
+
+def _whole(t, path, dumps=1, items=ITEMS, klass='HeapFaults$Item'):
+    """The file passes hprofx-read, and every dump has the program's objects."""
+    told = t.read('--check', *(['--strict'] if dumps == 1 else []), path)
+    heap = json.loads(t.read('--json', path))['heap']
+    t.equal(heap['dumps'], dumps, 'heap dumps of %s (%s)' % (path, told))
+    count = {c['name']: c['count'] for c in heap['classes']}.get(klass)
+    t.check(count in (items, items * dumps), '%s objects of %s in %s, expected %d' % (count, klass, path, items))
+    return path.read_bytes()
+
+
+def _engine(t, data, how, reason=None):
+    """What the report in the file says."""
+    said = re.findall(rb'hprofx: heap walk: (\w+), ', data)
+    t.equal(set(said), {how.encode()}, 'engines of the report')
+    why = re.findall(rb'hprofx: heap walk not forked: ([^\n\0]*)', data)
+    t.check(bool(why) == (reason is not None) and all(reason.encode() in x for x in why), 'reasons of the report: %s, expected %r' % (why, reason))
+
+
+# --- the child
+
+@test(level='quick')
+def a_killed_child_costs_a_stop_and_no_dump(t):
+    q = Program(t)
+    child = q.held_child()
+    q.step()  # the program goes on beside it
+    q.take('hold.spool')
+    os.kill(child, signal.SIGKILL)
+    q.wait_dumps(1)
+    t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child was killed by signal 9, most often because memory ran out; the heap is read again, and the program stops meanwhile'], 'lines')
+    q.step()
+    q.ask()  # and the next one forks again
+    q.wait_dumps(2)
+    q.end()
+    data = _whole(t, t.work / NAME, dumps=2)
+    t.equal(re.findall(rb'hprofx: heap walk: (\w+), ', data), [b'walk', b'fork'], 'engines')
+    t.equal(re.findall(rb'hprofx: heap walk not forked: ([^\n\0]*)', data), [b'the child was killed by signal 9, most often because memory ran out'], 'reasons')
+    t.equal(t.files(), [NAME], 'files')
+
+
+@test(params=('return', 'request'))
+def a_stopped_child_is_found(t, then):
+    """After 20 s, which the agent's clock jumps over."""
+    q = Program(t)
+    child = q.held_child()
+    os.kill(child, signal.SIGSTOP)
+    q.take('hold.spool')
+    until(q.run, lambda: ' T ' in pathlib.Path('/proc/%d/stat' % child).read_text())
+    if then == 'return':
+        q.ends()
+        q.run.wait_line('ending')
+    else:
+        q.step()  # meanwhile the agent has seen the child's last CPU time; else the test lasts 20 s longer
+    q.put('later')
+    if then == 'request':
+        q.wait_dumps(1)
+        q.ends()
+    q.finish()
+    t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child made no progress and was killed; the heap is read again, and the program stops meanwhile'], 'lines')
+    _engine(t, _whole(t, t.work / NAME), 'walk', 'the child made no progress and was killed')
+    t.check(not pathlib.Path('/proc/%d' % child).exists(), 'the child is still there')
+
+
+@test(level='quick')
+def the_program_sees_nothing_of_the_child(t):
+    """It opens its port anew, wait() knows no child, no SIGCHLD arrives; the child holds the spool alone, which has no name and mode 0600."""
+    q = Program(t, args=('natives',), native=True)
+    q.step()
+    before = _open_files(q.run.pid)
+    child = q.held_child()
+    q.step()
+    mine = [fd for fd in pathlib.Path('/proc/%d/fd' % q.run.pid).iterdir() if os.readlink(fd).startswith(str(t.work)) and os.readlink(fd).endswith('(deleted)')]
+    t.equal(len(mine), 1, 'files without a name')
+    status = mine[0].stat()
+    t.equal((stat.S_IMODE(status.st_mode), status.st_nlink), (0o600, 0), 'mode and links of the spool')
+    try:
+        t.equal(_open_files(child), [os.readlink(mine[0])], 'files of the child')
+    except PermissionError:
+        pass  # it is not dumpable: for root's eyes
+    q.take('hold.spool')
+    q.wait_dumps(1)
+    q.step()
+    t.equal(_children(q.run.pid), [], 'children after the dump')
+    t.equal(_open_files(q.run.pid), before, 'open files after and before the dump')
+    q.end()
+    t.equal([ln for ln in q.run.out.splitlines() if ln.startswith('children ')], ['children 0'] * 3, 'what wait() and SIGCHLD told')
+    _engine(t, _whole(t, t.work / NAME), 'fork')
+    t.equal(t.files(), [NAME], 'files')
+
+
+@test()
+def the_program_is_killed_and_its_reader_gets_the_end(t):
+    """The child, in the middle of its walk, goes with it and holds no pipe open."""
+    folder = t.dir / 'heap'
+    folder.mkdir()
+    (folder / 'hold.spool').touch()
+    java = t.command('HeapFaults', ITEMS, opts='heap=dump,format=b,doe=n')
+    run = t.start_command(['sh', '-c', '"$@" | cat', 'sh'] + java, env={'HPX_HEAP': str(folder)} | preload(t, 'heapchild'))
+    run.wait_line('ready')
+    program, = [c for c in _children(run.pid) if 'java' in os.readlink('/proc/%d/exe' % c)]
+    os.kill(program, signal.SIGQUIT)
+    until(run, lambda: list(folder.glob('held.*')))
+    child = int(next(folder.glob('held.*')).name.partition('.')[2])
+    t.check(child != program, 'no child walks')
+    os.kill(program, signal.SIGKILL)
+    run.finish()  # which needs the end of the program's stdout
+    until(run, lambda: not pathlib.Path('/proc/%d' % child).exists() or ') Z ' in pathlib.Path('/proc/%d/stat' % child).read_text())
+    t.equal([f for f in t.files() if not f.endswith('.part')], [], 'files')
+
+
+@test()
+def check_jni_has_nothing_to_say(t):
+    for how in HOWS:
+        q = Program(t, ',heapdump=%s,force=y' % how, jvm=['-Xcheck:jni'])
+        q.step()
+        begin = len(q.run.out)
+        q.ask()
+        q.wait_dumps(1)
+        q.step()
+        q.end()
+        t.check('WARNING' not in q.run.out[begin:] and 'FATAL' not in q.run.out, q.run.out)
+        t.check('FATAL' not in q.run.err, q.run.err)
+        _engine(t, _whole(t, t.work / NAME), how)
+
+
+# --- fork or walk
+
+def _limit(version, line):
+    """A group of 300 MiB, of which 299 are in use."""
+    def put(q):
+        base = 'root/sys/fs/cgroup' + ('/mine' if version == 2 else '/memory/mine')
+        q.put('root/proc/self/cgroup', line)
+        for name, number in (('memory.max', 300), ('memory.current', 299)) if version == 2 else (('memory.limit_in_bytes', 300), ('memory.usage_in_bytes', 299)):
+            q.put(base + '/' + name, '%d\n' % (number << 20))
+    return put
+
+
+UNSOUND = {
+    'cgroup2': (_limit(2, '0::/mine\n'), 'the cgroup limit memory.max leaves 1 MiB, about '),
+    'cgroup1': (_limit(1, '5:cpu:/\n4:memory:/mine\n'), 'the cgroup limit memory.limit_in_bytes leaves 1 MiB, about '),
+    'overcommit': (lambda q: q.put('root/proc/sys/vm/overcommit_memory', '2\n'), 'vm.overcommit_memory=2, so the program itself could be refused memory while the child lives'),
+    'meminfo': (lambda q: q.put('root/proc/meminfo', 'MemAvailable: 1000 kB\n'), 'memory for the child is missing: about '),
+}
+
+
+@test(level='quick', cases=sorted(UNSOUND), quick_params=('cgroup2',))
+def without_memory_the_heap_is_walked(t, what):
+    before, reason = UNSOUND[what]
+    q = Program(t, items=100000, before=before)
+    q.ask()
+    q.wait_dumps(1)
+    q.end()
+    t.equal(q.said('heap dump') + q.said('heapdump'), [], 'lines of auto, which may choose')
+    _engine(t, _whole(t, t.work / NAME, items=100000), 'walk', reason)
+
+
+@test(level='quick')
+def heapdump_fork_says_that_it_walks(t):
+    before, reason = UNSOUND['overcommit']
+    q = Program(t, ',heapdump=fork', before=before)
+    q.ask()
+    q.wait_dumps(1)
+    q.end()
+    t.equal(q.said('heapdump=fork'), ['hprofx: heapdump=fork: %s; the program stops while the heap is read' % reason], 'lines')
+    _engine(t, _whole(t, t.work / NAME), 'walk', reason)
+
+
+@test(collectors=('ZGC',), since=17, params=('auto', 'fork'))
+def zgc_is_walked(t, how):
+    q = Program(t, ',heapdump=' + how)
+    q.ask()
+    q.wait_dumps(1)
+    q.end()
+    t.equal(len(q.said('heapdump=fork: the heap is a shared mapping (ZGC); the program stops while the heap is read')), how == 'fork', 'lines (%s)' % q.run.err)
+    _engine(t, _whole(t, t.work / NAME), 'walk', 'the heap is a shared mapping (ZGC)')
+
+
+# --- the disk
+
+@test(level='quick', params=HOWS)
+def no_room_for_the_objects(t, how):
+    """The dump is left out with a line; the next one is there."""
+    q = Program(t, ',heapdump=' + how)
+    q.put('full.spool')
+    q.ask()
+    q.wait_said('heap dump:')
+    t.equal(q.said('heap dump:'), ['hprofx: heap dump: the disk is full, or cannot be written; this dump has no heap; free memory or disk space and ask again'], 'lines')
+    q.step()
+    q.take('full.spool')
+    before = q.dumps()
+    q.ask()
+    q.wait_dumps(before + 1)
+    q.end()
+    t.equal(before, 0, '"done." of a dump without a heap')
+    _engine(t, _whole(t, t.work / NAME), how)
+
+
+@test(level='quick', params=('first', 'later', 'gz'))
+def no_room_for_the_copy(t, which):
+    """One line; NAME has whole dumps only, or is no file."""
+    q = Program(t, ',gz=y' if which == 'gz' else '')
+    n = 0
+    if which != 'first':
+        q.ask()
+        q.wait_dumps(1)
+        n = 1
+        size = next(t.work.glob(NAME + '*')).stat().st_size
+    q.put('full.output')
+    q.ask()
+    q.wait_said('No space left on device')
+    name = (NAME if n else NAME + '.part') + ('.gz' if which == 'gz' else '')
+    t.equal(q.said('space'), ['hprofx: file=%s: No space left on device: the output ends after its last complete section; free some space or choose another file=' % name], 'lines')
+    q.take('full.output')
+    q.step()
+    q.end()
+    t.equal(q.dumps(), n, 'dumps')
+    if n:
+        t.equal(t.files(), [name], 'files')
+        t.equal((t.work / name).stat().st_size, size, 'bytes of the file')
+        t.read('--check', '--strict', t.work / name)
+    else:
+        t.check(NAME not in t.files(), 'a file under its final name: %s' % t.files())
+
+
+@test()
+def with_split_the_next_file_has_room(t):
+    q = Program(t, ',split=y')
+    q.put('full.output')
+    q.ask()
+    q.wait_said('No space left on device')
+    q.step()
+    q.take('full.output')
+    q.ask()
+    q.wait_dumps(1)
+    q.end()
+    t.check(NAME + '.1' not in t.files(), 'files: %s' % t.files())
+    _whole(t, t.work / (NAME + '.2'))
+
+
+@test(level='quick', params=HOWS)
+def a_limit_of_the_file_size(t, how):
+    q = Program(t, ',heapdump=' + how)
+    limits = resource.prlimit(q.run.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(q.run.pid, resource.RLIMIT_FSIZE, (300000, limits[1]))
+    q.ask()
+    q.wait_said('the disk is full, or cannot be written')
+    resource.prlimit(q.run.pid, resource.RLIMIT_FSIZE, limits)
+    q.step()
+    q.ask()
+    q.wait_dumps(1)
+    q.end()
+    _engine(t, _whole(t, t.work / NAME), how)
+
+
+@test()
+def a_small_disk(t):
+    """Room for the objects, not for the copy; then for neither."""
+    if subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', str(t.work)], capture_output=True).returncode != 0:
+        t.skip('no small file system can be mounted here')
+    java = t.command('HeapFaults', 100000, opts='heap=dump,format=b')
+    for size, line in (('14m', 'No space left on device'), ('1m', 'the disk is full, or cannot be written')):
+        script = 'mount -t tmpfs -o size=%s none "$0" && cd "$0" && printf exit > end && "$@"; code=$?; ls "$0" >&2; exit $code' % size
+        run = t.start_command(['unshare', '-m', 'sh', '-c', script, str(t.work)] + java).finish()
+        t.equal((run.code, run.out), (6, 'ready\nending\n'), 'exit code, stdout')
+        t.equal((run.err.count(line), run.err.count('done.')), (1, 0), 'lines (%s)' % run.err)
+        t.check('java.hprof' not in run.err.splitlines() or 'cannot be written' in line, 'half a dump under its final name: %s' % run.err)
+
+
+@test()
+def a_symbolic_link_is_not_followed(t):
+    (t.work / 'target').write_text('precious')
+    for name in ('link', NAME + '.1', NAME + '.1.part'):
+        (t.work / name).symlink_to('target')
+    run = t.java('Hello', opts='heap=dump,format=b,file=link')
+    t.equal((run.code, run.out, run.err), (1, '', "HPROF ERROR: can't create profile file: link\n"), 'a start with it')
+    q = Program(t, ',split=y')
+    for n in (1, 2):
+        q.ask()
+        q.wait_dumps(n)
+    q.end()
+    t.equal((t.work / 'target').read_text(), 'precious', 'target')
+    t.equal(q.said('split=y'), ["hprofx: split=y: can't create profile file: %s.1; this dump goes to %s" % (NAME, NAME)], 'lines')
+    _whole(t, t.work / NAME)
+    _whole(t, t.work / (NAME + '.2'))
+
+
+# --- requests
+
+@test(level='quick', params=('one file', 'split', 'gz', 'split gz'))
+def a_request_during_a_dump_has_its_own(t, files):
+    split, gz = 'split' in files, 'gz' in files
+    q = Program(t, (',split=y' if split else '') + (',gz=y' if gz else ''))
+    q.held_child()
+    q.ask()
+    until(q.run, lambda: q.run.out.count('Full thread dump') == 2)  # the second has reached the VM
+    q.take('hold.spool')
+    q.wait_dumps(2)
+    q.ask()
+    q.wait_dumps(3)
+    q.end()
+    suffix = '.gz' if gz else ''
+    said = q.said('second heap dump')
+    if split:
+        for n in (1, 2, 3):
+            _whole(t, t.work / ('%s%s.%d' % (NAME, suffix, n)), 1)
+        t.equal(said, [], 'lines about a second dump')
+    else:
+        _whole(t, t.work / (NAME + suffix), 3)
+        t.equal(said, ['hprofx: the file has a second heap dump; many readers show only the first; use split=y for one file per dump'], 'lines')
+
+
+@test(level='quick', params=('a', 'b'))
+def a_peer_gets_every_dump(t, form):
+    """By command, by SIGQUIT during it, and at the end."""
+    peer = p.Peer(t)
+    q = Program(t, opts='heap=dump,format=%s,net=127.0.0.1:%d' % (form, peer.port))
+    q.put('hold.spool')
+    peer.send(p.command(p.HEAP))
+    q.held()
+    q.ask()
+    until(q.run, lambda: q.run.out.count('Full thread dump') == 1)
+    q.take('hold.spool')
+    peer.wait_for(b'hprofx: version', 2)
+    q.step()
+    q.end()
+    peer.wait_end()
+    path = t.work / 'stream'
+    path.write_bytes(peer.streams[0])
+    _whole(t, path, dumps=3)
+    t.equal((len(peer.streams), q.dumps(), 'not sent' in q.run.err), (1, 2, False), 'streams, dumps told of, a loss')
+
+
+@test(params=('a', 'b'))
+def a_peer_that_stops_reading(t, form):
+    """The program goes on and ends in time; what is missing is counted; what came is sound up to there."""
+    over = []
+
+    def stall(peer, c, n):
+        peer.add(n, c.recv(100))
+        with peer.changed:
+            peer.changed.wait_for(lambda: over, t.case.timeout)
+        while data := c.recv(1 << 20):
+            peer.add(n, data)
+    peer = p.Peer(t, stall, buffer=4096)
+    q = Program(t, items=200000, opts='heap=dump,doe=n,format=%s,net=127.0.0.1:%d' % (form, peer.port))
+    peer.wait_streams(1)
+    q.ask()
+    until(q.run, lambda: 'incomplete: net=' in q.run.err)
+    q.step()
+    q.end()
+    with peer.changed:
+        over.append(True)
+        peer.changed.notify_all()
+    peer.wait_end()
+    path = t.work / 'stream'
+    path.write_bytes(peer.streams[0])
+    t.read('--check', '--part', path)
+    t.check('bytes not sent: ' in q.run.err or 'bytes) dropped: ' in q.run.err, q.run.err)
+
+
+# --- the end
+
+@test(level='quick', params=[(end, how) for end in sorted(ENDS) + ['SIGTERM'] for how in HOWS], quick_params=[('exit', 'fork'), ('SIGTERM', 'walk')])
+def an_end_during_a_dump(t, what):
+    """The dump that was asked for, and the one at exit, are whole."""
+    end, how = what
+    for doe in 'ny':
+        q = Program(t, ',heapdump=' + how, opts='heap=dump,format=b,doe=' + doe)
+        place = 'hold.spool' if how == 'fork' else 'hold.output'
+        q.put(place)
+        q.ask()
+        q.held()
+        if end == 'SIGTERM':
+            q.run.signal(signal.SIGTERM)
+        else:
+            q.ends(end)
+            q.run.wait_line('ending')
+        q.take(place)
+        q.finish(ENDS.get(end, 143))
+        t.equal(q.dumps(), 1 + (doe == 'y'), 'dumps (%s)' % q.run.err)
+        _engine_of_first(t, _whole(t, t.work / NAME, dumps=1 + (doe == 'y')), how)
+        t.equal(t.files(), [NAME], 'files')
+        (t.work / NAME).unlink()
+
+
+def _engine_of_first(t, data, how):
+    t.equal(re.findall(rb'hprofx: heap walk: (\w+), ', data)[:1], [how.encode()], 'engine of the first dump')
+
+
+@test()
+def as_process_1(t):
+    if subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', 'true'], capture_output=True).returncode != 0:
+        t.skip('no PID namespace can be made here')
+    run = t.start_command(['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'] + t.command('HeapFaults', ITEMS, opts='heap=dump,format=b,doe=n'))
+    run.wait_line('ready')
+    program, = _children(run.pid)
+    os.kill(program, signal.SIGQUIT)
+    until(run, lambda: DONE in run.err)
+    (t.work / 'end').write_text('exit')
+    run.finish()
+    t.equal(run.code, 6, 'exit code')
+    _engine(t, _whole(t, t.work / NAME), 'fork')
+
+
+# --- OutOfMemoryError
+
+@test(level='quick', params=[(how, doe) for how in HOWS for doe in 'ny'], quick_params=[('fork', 'n')])
+def the_first_out_of_memory_error_has_a_dump(t, what):
+    """With the objects that filled the heap; the program catches it and goes on; a second one has none."""
+    how, doe = what
+    run = t.java('HeapOom', 2, opts='heap=dump,format=b,heapdump=%s+oom,split=y,doe=%s' % (how, doe), jvm=['-Xmx64m'])
+    t.equal((run.code, run.out.splitlines()[-1]), (0, 'done'), 'exit code (%s), last line' % run.err)
+    t.equal((run.err.splitlines().count('OutOfMemoryError: dumping the Java heap ...'), run.err.splitlines().count(DONE)), (1, 1 + (doe == 'y')), 'lines: %s' % run.err)
+    first = int(re.findall(r'^blocks (\d+)$', run.out, re.M)[0])
+    path = t.work / (NAME + '.1')
+    _engine(t, path.read_bytes(), how)
+    t.read('--check', '--strict', path)
+    count = {c['name']: c['count'] for c in json.loads(t.read('--json', path))['heap']['classes']}['HeapOom$Block']
+    t.check(count in (first, first + 1), '%d blocks in the dump, %d filled the heap' % (count, first))  # the last one may have no data
