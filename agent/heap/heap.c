@@ -180,7 +180,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum { IN_DUMP, OBJECTS, BYTES, CLASSES, STOPPED, NS, UNKNOWN, ENGINE, REASON };
+enum { IN_DUMP, OBJECTS, BYTES, CLASSES, STOPPED, NS, UNKNOWN, CUT, ENGINE, REASON };
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
@@ -197,6 +197,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[STOPPED] = t->stopped_ns;
     f->v[NS] = t->ns;
     f->v[UNKNOWN] = t->unknown;
+    f->v[CUT] = t->cut;
     f->v[ENGINE] = strcmp(t->engine, "fork") == 0;
     memcpy(&f->v[REASON], t->reason,
            (HPX_MODE_VALUES - REASON) * sizeof f->v[0] < sizeof t->reason ? (HPX_MODE_VALUES - REASON) * sizeof f->v[0] : sizeof t->reason);
@@ -229,6 +230,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     }
     if (f->v[UNKNOWN] > 0) {
         hpx_lines_add(to, "hprofx: heap objects of classes loaded meanwhile: %" PRIu64 " (shown as java.lang.Object)\n", f->v[UNKNOWN]);
+    }
+    if (f->v[CUT] > 0) {
+        hpx_lines_add(to, "hprofx: heap arrays cut to 4 GiB: %" PRIu64 "\n", f->v[CUT]);
     }
 }
 

@@ -121,7 +121,7 @@ static void end_walk(struct hpx_walk *w)
 }
 
 /* Figures of a walk, as the child passes them on. */
-enum { OBJECTS, BYTES, HEADS, UNKNOWN, OBJECTS_END, FACTS_AT, FACTS, ROOTS_AT, ROOTS, FIGURES };
+enum { OBJECTS, BYTES, HEADS, UNKNOWN, CUT, OBJECTS_END, FACTS_AT, FACTS, ROOTS_AT, ROOTS, FIGURES };
 _Static_assert(FIGURES <= HPX_CHILD_FIGURES, "the child passes all figures on");
 static const char *const ends[] = {NULL, "no memory for the walk", "the disk is full, or cannot be written",
                                    "too many objects for idsize=4; use idsize=8", "the VM walked the heap in an unknown way"};
@@ -132,6 +132,7 @@ static void put_figures(const struct hpx_walk *w, uint64_t to[static FIGURES])
     to[BYTES] = w->bytes;
     to[HEADS] = w->heads;
     to[UNKNOWN] = w->unknown;
+    to[CUT] = w->cut;
     to[OBJECTS_END] = w->objects_end;
     to[FACTS_AT] = w->facts_at;
     to[FACTS] = w->facts.len;
@@ -146,6 +147,7 @@ static void get_figures(struct hpx_heap_take *t, const uint64_t from[static FIGU
     i->bytes = from[BYTES];
     i->shown_bytes = from[BYTES] - from[HEADS];
     t->unknown = from[UNKNOWN];
+    t->cut = from[CUT];
     i->objects_end = from[OBJECTS_END];
     i->facts_at = from[FACTS_AT];
     i->nfacts = from[FACTS];
@@ -422,6 +424,9 @@ static void publish(struct hpx_heap_take *t)
     if (t->failed != NULL) {
         discard(t);
         hpx_warn("heap dump: %s; this dump has no heap; free memory or disk space and ask again", t->failed);
+    }
+    if (t->failed == NULL && t->cut > 0) {
+        hpx_warn("heap dump: %" PRIu64 " arrays of 4 GiB or more are cut: a record of the format cannot hold them", t->cut);
     }
     pthread_mutex_lock(&lock);
     while (*end != NULL) {

@@ -17,6 +17,7 @@ struct hpx_heap_take {
     char reason[256];        /* why not fork; empty: fork, or walk was asked for */
     uint64_t stopped_ns, ns; /* the program stood still; in all */
     uint64_t unknown;        /* objects of classes that were loaded during the walk */
+    uint64_t cut;            /* arrays that are longer than a record can be */
 };
 
 /* At load. */

@@ -141,6 +141,7 @@ static void open_object(struct hpx_walk *w, uint64_t tag, jlong class_tag)
 {
     const struct hpx_heap_klass *klass = class_of(w, class_tag);
     uint64_t ordinal = hpx_walk_ordinal(tag);
+    uint32_t length;
     close_object(w);
     if (!hpx_walk_is(tag)) {
         return; /* a class */
@@ -161,8 +162,8 @@ static void open_object(struct hpx_walk *w, uint64_t tag, jlong class_tag)
         w->values = hpx_heap_spool_instance(&w->spool, id_of(w, tag), site_of(w, tag), class_id(klass->number), klass->instance_size);
         break;
     case HPX_HEAP_OBJECTS:
-        (void)hpx_heap_spool_objects(&w->spool, id_of(w, tag), site_of(w, tag), class_id(klass->number),
-                                     hpx_walk_page_of(w->tags, ordinal)->length[HPX_WALK_SLOT(ordinal)]);
+        length = hpx_walk_page_of(w->tags, ordinal)->length[HPX_WALK_SLOT(ordinal)];
+        w->cut += hpx_heap_spool_objects(&w->spool, id_of(w, tag), site_of(w, tag), class_id(klass->number), length) < length;
         break;
     default:
         break; /* its contents come next */
@@ -378,8 +379,9 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
     }
     bool text = type == JVMTI_PRIMITIVE_TYPE_BYTE || type == JVMTI_PRIMITIVE_TYPE_CHAR;
     bool hidden = (w->arrays || (w->strings && text)) && !((uint64_t)*tag & HPX_WALK_KEEP);
-    (void)hpx_heap_spool_primitives(&w->spool, id_of(w, w->current), site_of(w, w->current), c->type, w->primitive_arrays ? (uint32_t)n : 0,
-                                    hidden ? NULL : elements);
+    uint32_t length = w->primitive_arrays ? (uint32_t)n : 0;
+    w->cut += hpx_heap_spool_primitives(&w->spool, id_of(w, w->current), site_of(w, w->current), c->type, length,
+                                        hidden ? NULL : elements) < length;
     w->heads += (uint64_t)size - (w->primitive_arrays ? (uint64_t)n * hpx_heap_size_of(c->type, 8) : 0);
     w->current = 0;
     return carry_on(w);

@@ -37,6 +37,7 @@ struct hpx_walk {
     /* the result */
     struct hpx_walk_list facts, roots;
     uint64_t objects, bytes, unknown; /* records; VM bytes; objects of classes that were loaded meanwhile */
+    uint64_t cut;                     /* arrays that are longer than a record can be */
     uint64_t heads;                   /* the part of the bytes that is not contents of primitive arrays, but in these */
     uint64_t objects_end, facts_at, roots_at;
     const char *failed; /* NULL: complete so far */

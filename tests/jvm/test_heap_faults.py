@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import stat
 import struct
@@ -540,3 +541,27 @@ def the_first_out_of_memory_error_has_a_dump(t, what):
     t.read('--check', '--strict', path)
     count = {c['name']: c['count'] for c in json.loads(t.read('--json', path))['heap']['classes']}['HeapOom$Block']
     t.check(count in (first, first + 1), '%d blocks in the dump, %d filled the heap' % (count, first))  # the last one may have no data
+
+
+# --- much
+
+BIG = {'much': (640, 1 << 20, 0), 'long': (1, 600000000, 1)}  # arrays, their elements, how many of them are cut
+
+
+@test(level='long', cases=sorted(BIG), collectors=('Parallel',), timeout=900)
+def five_gigabytes(t, what):
+    """In many arrays, or in one that no record can hold, which is cut."""
+    number, length, cut = BIG[what]
+    memory = int(re.search(r'^MemAvailable: +(\d+)', pathlib.Path('/proc/meminfo').read_text(), re.M).group(1)) >> 20
+    room = shutil.disk_usage(t.work).free >> 30
+    if memory < 9 or room < 16:
+        t.skip('needs 9 GiB of memory and 16 GiB of disk, here are %d and %d' % (memory, room))
+    run = t.java('HeapBig', number, length, opts='heap=dump,format=b', jvm=['-Xms7g', '-Xmx7g', '-Xmn256m'])
+    t.equal((run.code, run.out), (0, 'kept\n'), 'exit code (%s), stdout' % run.err)
+    t.equal(run.err.count('hprofx: heap dump: 1 arrays of 4 GiB or more are cut: a record of the format cannot hold them'), cut, 'lines (%s)' % run.err)
+    path = t.work / NAME
+    t.read('--check', '--strict', path)
+    size = {c['name']: c['bytes'] for c in json.loads(t.read('--json', path))['heap']['classes']}['long[]']
+    t.check(size >= (4 << 30) - 100 if cut else size >= number * length * 8, '%d bytes of long[] in the dump' % size)
+    t.check(path.stat().st_size > size, 'bytes of the file')
+    path.unlink()
