@@ -226,6 +226,11 @@ void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *
     }
 }
 
+bool hpx_binary_has_thread(const struct hpx_binary *w, uint32_t serial)
+{
+    return hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD);
+}
+
 void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
 {
     if (hpx_bitset_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {

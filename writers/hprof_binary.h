@@ -65,6 +65,8 @@ void hpx_binary_at(struct hpx_binary *w, uint64_t mono_ns);
 void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono_ns, uint32_t settings, uint32_t depth);
 
 void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *t);
+/* Whether its start is in the file. */
+bool hpx_binary_has_thread(const struct hpx_binary *w, uint32_t serial);
 /* No effect if the start of the thread is not in the file. */
 void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t);
 void hpx_binary_class_load(struct hpx_binary *w, const struct hpx_class_rec *c);

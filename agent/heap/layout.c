@@ -447,7 +447,7 @@ static void add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, jthread thread, ui
     struct hpx_heap_thread *t = &l->threads[l->nthreads];
     *t =
         (struct hpx_heap_thread){.object = HPX_OBJECT_FIRST - 1 + (uint64_t)(serial - HPX_SERIAL_THREAD), .serial = serial, .known = known};
-    if (!known && (*jvmti)->GetThreadInfo(jvmti, thread, &info) == JVMTI_ERROR_NONE && info.name != NULL) {
+    if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) == JVMTI_ERROR_NONE && info.name != NULL) {
         t->name.len = (uint32_t)strlen(info.name);
         t->name.bytes = hpx_arena_copy(&l->arena, info.name, t->name.len);
         t->name.len = t->name.bytes != NULL ? t->name.len : 0;

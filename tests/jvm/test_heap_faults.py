@@ -109,7 +109,7 @@ class Program:
     def finish(self, code=0):
         self.run.finish()
         out = [ln for ln in self.run.out.splitlines() if not ln.startswith('children ')]
-        self.t.equal((self.run.code, out[0]), (code, 'ready'), 'exit code (%s), first line' % self.run.err)
+        self.t.equal((self.run.code, out.count('ready')), (code, 1), 'exit code (%s), first lines' % self.run.err)
         self.t.check(not re.search(r'^(HPROF|hprofx:|Dumping )', self.run.out, re.M), 'a line of ours in stdout')
         for name in self.t.files():
             if re.fullmatch(r'(step|ack)\d+|end', name):
@@ -193,7 +193,7 @@ def the_program_sees_nothing_of_the_child(t):
     before = _open_files(q.run.pid)
     child = q.held_child()
     q.step()
-    mine = [fd for fd in pathlib.Path('/proc/%d/fd' % q.run.pid).iterdir() if os.readlink(fd).startswith(str(t.work)) and os.readlink(fd).endswith('(deleted)')]
+    mine = [fd for fd in pathlib.Path('/proc/%d/fd' % q.run.pid).iterdir() if re.search(re.escape(str(t.work)) + r'/.*\(deleted\)$', os.readlink(fd))]
     t.equal(len(mine), 1, 'files without a name')
     status = mine[0].stat()
     t.equal((stat.S_IMODE(status.st_mode), status.st_nlink), (0o600, 0), 'mode and links of the spool')
@@ -235,7 +235,7 @@ def the_program_is_killed_and_its_reader_gets_the_end(t):
 @test()
 def check_jni_has_nothing_to_say(t):
     for how in HOWS:
-        q = Program(t, ',heapdump=%s,force=y' % how, jvm=['-Xcheck:jni'])
+        q = Program(t, ',heapdump=%s' % how, jvm=['-Xcheck:jni'])
         q.step()
         begin = len(q.run.out)
         q.ask()
@@ -351,7 +351,7 @@ def with_split_the_next_file_has_room(t):
     q = Program(t, ',split=y')
     q.put('full.output')
     q.ask()
-    q.wait_said('No space left on device')
+    until(q.run, lambda: q.said('file=%s.1.part: No space left on device: ' % NAME))  # the common file, which has threads, may have a line of its own
     q.step()
     q.take('full.output')
     q.ask()

@@ -71,8 +71,8 @@ static void binary_has_names_roots_classes_and_objects_in_this_order(void **stat
     begin(4);
     begin_image(4);
     assert_int_equal(hpx_heap_binary(&w, &x.image), 0);
-    /* names and classes, fields, frames and traces; roots and classes; objects; the end */
-    assert_string_equal(tags(), "01 02 01 02 01 01 01 01 02 01 01 02 01 01 01 04 04 05 05 1C 1C 2C ");
+    /* names and classes, fields, the thread, which is not in the file, frames and traces; roots and classes; objects; the end */
+    assert_string_equal(tags(), "01 02 01 02 01 01 01 01 02 01 01 02 01 0A 01 01 01 04 04 05 05 1C 1C 2C ");
     drop_names();
     assert_written("1C 00000000 00000134" /* threads first */
                    "08 50000001 00030D41 000493E5"
