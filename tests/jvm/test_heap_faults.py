@@ -10,7 +10,6 @@ import resource
 import shutil
 import signal
 import stat
-import struct
 import subprocess
 
 import peer as p
@@ -329,7 +328,7 @@ def no_room_for_the_copy(t, which):
         q.wait_dumps(1)
         n = 1
         size = next(t.work.glob(NAME + '*')).stat().st_size
-    q.put('full.output')
+    q.put('full.output', '....')  # in the middle of the dump
     q.ask()
     q.wait_said('No space left on device')
     name = (NAME if n else NAME + '.part') + ('.gz' if which == 'gz' else '')

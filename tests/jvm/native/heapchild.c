@@ -2,7 +2,7 @@
 /* heapchild.c: preloaded into a JVM, holds or refuses what a heap dump writes, as files in the folder HPX_HEAP say.
  *
  * hold.spool, hold.output   a write to that file waits while this is there; it makes held.PID first
- * full.spool, full.output   a write to that file fails with ENOSPC
+ * full.spool, full.output   a write to that file fails with ENOSPC, behind as many as this has bytes
  * later                     the agent's monotonic clock is 25 s ahead
  * root/...                  opened in the place of /...
  *
@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,6 +86,17 @@ static void hold(const char *kind)
     }
 }
 
+static bool full(int kind)
+{
+    static atomic_int passed;
+    char path[PATH];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/full.%s", folder, kinds[kind]);
+    bool is = stat(path, &status) == 0;
+    passed = is ? passed + 1 : 0;
+    return is && passed > status.st_size;
+}
+
 ssize_t write(int fd, const void *p, size_t n)
 {
     int kind = fd >= 0 && fd < FILES ? kind_of[fd] : 0;
@@ -92,7 +104,7 @@ ssize_t write(int fd, const void *p, size_t n)
     if (kind != 0 && asked("hold.", kinds[kind])) {
         hold(kinds[kind]);
     }
-    if (kind != 0 && asked("full.", kinds[kind])) {
+    if (kind != 0 && full(kind)) {
         errno = ENOSPC;
         return -1;
     }
