@@ -142,7 +142,7 @@ def _engine(t, data, how, reason=None):
 
 # --- the child
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def a_killed_child_costs_a_stop_and_no_dump(t):
     q = Program(t)
     child = q.held_child()
@@ -161,7 +161,7 @@ def a_killed_child_costs_a_stop_and_no_dump(t):
     t.equal(t.files(), [NAME], 'files')
 
 
-@test(params=('return', 'request'))
+@test(collectors='any', params=('return', 'request'))
 def a_stopped_child_is_found(t, then):
     """After 20 s, which the agent's clock jumps over."""
     q = Program(t)
@@ -184,7 +184,7 @@ def a_stopped_child_is_found(t, then):
     t.check(not pathlib.Path('/proc/%d' % child).exists(), 'the child is still there')
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def the_program_sees_nothing_of_the_child(t):
     """It opens its port anew, wait() knows no child, no SIGCHLD arrives; the child holds the spool alone, which has no name and mode 0600."""
     q = Program(t, args=('natives',), native=True)
@@ -211,7 +211,7 @@ def the_program_sees_nothing_of_the_child(t):
     t.equal(t.files(), [NAME], 'files')
 
 
-@test()
+@test(collectors='any')
 def the_program_is_killed_and_its_reader_gets_the_end(t):
     """The child, in the middle of its walk, goes with it and holds no pipe open."""
     folder = t.dir / 'heap'
@@ -231,7 +231,7 @@ def the_program_is_killed_and_its_reader_gets_the_end(t):
     t.equal([f for f in t.files() if not f.endswith('.part')], [], 'files')
 
 
-@test()
+@test(collectors='any')
 def check_jni_has_nothing_to_say(t):
     for how in HOWS:
         q = Program(t, ',heapdump=%s' % how, jvm=['-Xcheck:jni'])
@@ -266,7 +266,7 @@ UNSOUND = {
 }
 
 
-@test(level='quick', cases=sorted(UNSOUND), quick_params=('cgroup2',))
+@test(collectors='any', level='quick', cases=sorted(UNSOUND), quick_params=('cgroup2',))
 def without_memory_the_heap_is_walked(t, what):
     before, reason = UNSOUND[what]
     q = Program(t, items=100000, before=before)
@@ -277,7 +277,7 @@ def without_memory_the_heap_is_walked(t, what):
     _engine(t, _whole(t, t.work / NAME, items=100000), 'walk', reason)
 
 
-@test(level='quick')
+@test(collectors='any', level='quick')
 def heapdump_fork_says_that_it_walks(t):
     before, reason = UNSOUND['overcommit']
     q = Program(t, ',heapdump=fork', before=before)
@@ -300,7 +300,7 @@ def zgc_is_walked(t, how):
 
 # --- the disk
 
-@test(level='quick', params=HOWS)
+@test(collectors='any', level='quick', params=HOWS)
 def no_room_for_the_objects(t, how):
     """The dump is left out with a line; the next one is there."""
     q = Program(t, ',heapdump=' + how)
@@ -318,7 +318,7 @@ def no_room_for_the_objects(t, how):
     _engine(t, _whole(t, t.work / NAME), how)
 
 
-@test(level='quick', params=('first', 'later', 'gz'))
+@test(collectors='any', level='quick', params=('first', 'later', 'gz'))
 def no_room_for_the_copy(t, which):
     """One line; NAME has whole dumps only, or is no file."""
     q = Program(t, ',gz=y' if which == 'gz' else '')
@@ -345,7 +345,7 @@ def no_room_for_the_copy(t, which):
         t.check(NAME not in t.files(), 'a file under its final name: %s' % t.files())
 
 
-@test()
+@test(collectors='any')
 def with_split_the_next_file_has_room(t):
     q = Program(t, ',split=y')
     q.put('full.output')
@@ -360,7 +360,7 @@ def with_split_the_next_file_has_room(t):
     _whole(t, t.work / (NAME + '.2'))
 
 
-@test(level='quick', params=HOWS)
+@test(collectors='any', level='quick', params=HOWS)
 def a_limit_of_the_file_size(t, how):
     q = Program(t, ',heapdump=' + how)
     limits = resource.prlimit(q.run.pid, resource.RLIMIT_FSIZE)
@@ -375,7 +375,7 @@ def a_limit_of_the_file_size(t, how):
     _engine(t, _whole(t, t.work / NAME), how)
 
 
-@test()
+@test(collectors='any')
 def a_small_disk(t):
     """Room for the objects, not for the copy; then for neither."""
     if subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', str(t.work)], capture_output=True).returncode != 0:
@@ -389,7 +389,7 @@ def a_small_disk(t):
         t.check('java.hprof' not in run.err.splitlines() or 'cannot be written' in line, 'half a dump under its final name: %s' % run.err)
 
 
-@test()
+@test(collectors='any')
 def a_symbolic_link_is_not_followed(t):
     (t.work / 'target').write_text('precious')
     for name in ('link', NAME + '.1', NAME + '.1.part'):
@@ -409,7 +409,7 @@ def a_symbolic_link_is_not_followed(t):
 
 # --- requests
 
-@test(level='quick', params=('one file', 'split', 'gz', 'split gz'))
+@test(collectors='any', level='quick', params=('one file', 'split', 'gz', 'split gz'))
 def a_request_during_a_dump_has_its_own(t, files):
     split, gz = 'split' in files, 'gz' in files
     q = Program(t, (',split=y' if split else '') + (',gz=y' if gz else ''))
@@ -432,7 +432,7 @@ def a_request_during_a_dump_has_its_own(t, files):
         t.equal(said, ['hprofx: the file has a second heap dump; many readers show only the first; use split=y for one file per dump'], 'lines')
 
 
-@test(level='quick', params=('a', 'b'))
+@test(collectors='any', level='quick', params=('a', 'b'))
 def a_peer_gets_every_dump(t, form):
     """By command, by SIGQUIT during it, and at the end."""
     peer = p.Peer(t)
@@ -453,7 +453,7 @@ def a_peer_gets_every_dump(t, form):
     t.equal((len(peer.streams), q.dumps(), 'not sent' in q.run.err), (1, 2, False), 'streams, dumps told of, a loss')
 
 
-@test(params=('a', 'b'))
+@test(collectors='any', params=('a', 'b'))
 def a_peer_that_stops_reading(t, form):
     """The program goes on and ends in time; what is missing is counted; what came is sound up to there."""
     over = []
@@ -483,7 +483,7 @@ def a_peer_that_stops_reading(t, form):
 
 # --- the end
 
-@test(level='quick', params=[(end, how) for end in sorted(ENDS) + ['SIGTERM'] for how in HOWS], quick_params=[('exit', 'fork'), ('SIGTERM', 'walk')])
+@test(collectors='any', level='quick', params=[(end, how) for end in sorted(ENDS) + ['SIGTERM'] for how in HOWS], quick_params=[('exit', 'fork'), ('SIGTERM', 'walk')])
 def an_end_during_a_dump(t, what):
     """The dump that was asked for, and the one at exit, are whole."""
     end, how = what
@@ -510,7 +510,7 @@ def _engine_of_first(t, data, how):
     t.equal(re.findall(rb'hprofx: heap walk: (\w+), ', data)[:1], [how.encode()], 'engine of the first dump')
 
 
-@test()
+@test(collectors='any')
 def as_process_1(t):
     if subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', 'true'], capture_output=True).returncode != 0:
         t.skip('no PID namespace can be made here')
@@ -527,7 +527,7 @@ def as_process_1(t):
 
 # --- OutOfMemoryError
 
-@test(level='quick', params=[(how, doe) for how in HOWS for doe in 'ny'], quick_params=[('fork', 'n')])
+@test(collectors='any', level='quick', params=[(how, doe) for how in HOWS for doe in 'ny'], quick_params=[('fork', 'n')])
 def the_first_out_of_memory_error_has_a_dump(t, what):
     """With the objects that filled the heap; the program catches it and goes on; a second one has none."""
     how, doe = what
