@@ -6,6 +6,7 @@ import pathlib
 import struct
 
 LOAD, UNLOAD, FRAME, TRACE, SITES, SUMMARY, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
+SEGMENT, HEAP_END = 0x1C, 0x2C
 
 
 Table = collections.namedtuple('Table', 'total rows')
@@ -14,10 +15,93 @@ Sites = collections.namedtuple('Sites', 'flags cutoff live_bytes live bytes obje
 Site = collections.namedtuple('Site', 'array klass trace live_bytes live bytes objects')
 Summary = collections.namedtuple('Summary', 'live_bytes live bytes objects')
 ARRAYS = {'boolean': 4, 'char': 5, 'float': 6, 'double': 7, 'byte': 8, 'short': 9, 'int': 10, 'long': 11}
+SIZES = {4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}  # of the basic types but 2, an id
+CODES = {4: 'B', 5: 'H', 6: 'I', 7: 'Q', 8: 'B', 9: 'H', 10: 'I', 11: 'Q'}  # bits: two values are the same if their bits are
+ROOTS = {0x01: ('JNI global', 'X'), 0x02: ('JNI local', 'Ii'), 0x03: ('Java frame', 'Ii'), 0x04: ('native stack', 'I'), 0x05: ('system class', ''), 0x06: ('thread block', 'I'),
+         0x07: ('monitor', ''), 0x08: ('thread', 'II'), 0xFF: ('unknown', '')}
+# thread: serial or 0; more: the frame (-1: none); of a thread its trace
+Root = collections.namedtuple('Root', 'kind object thread more')
+# statics: [(name, type, bits)]; fields: [(name, type)]; constants: {index: object}
+Klass = collections.namedtuple('Klass', 'name trace super loader signers domain size constants statics fields')
+# An instance has `raw`, its fields; an array of objects `refs`; of primitives `type`, `length` and `raw`.
+Instance = collections.namedtuple('Instance', 'klass trace raw')
+Objects = collections.namedtuple('Objects', 'klass trace refs')
+Primitives = collections.namedtuple('Primitives', 'type trace length raw')
 
 
 class Malformed(Exception):
     pass
+
+
+class Heap:
+    """One heap dump. roots: [Root]; classes: {id: Klass}; objects: {id: Instance, Objects or Primitives}."""
+
+    def __init__(self, id_size):
+        self.id_size, self.roots, self.classes, self.objects = id_size, [], {}, {}
+
+    def chain(self, klass):
+        """The class and its superclasses."""
+        while klass:
+            yield klass
+            klass = self.classes[klass].super
+
+    def size_of(self, kind):
+        return SIZES.get(kind) or self.id_size
+
+    def values(self, instance):
+        """[(class that declares it, field, type, bits or id)], of the class first."""
+        at, found = 0, []
+        for k in self.chain(instance.klass):
+            c = self.classes[k]
+            for name, kind in c.fields:
+                size = self.size_of(kind)
+                found.append((c.name, name, kind, int.from_bytes(instance.raw[at:at + size], 'big')))
+                at += size
+        return found
+
+    def referred(self):
+        """(what names it, id) of everything that is named."""
+        plans = {}
+        for r in self.roots:
+            yield 'a root', r.object
+        for c in self.classes.values():
+            for i in (c.super, c.loader, c.signers, c.domain, *c.constants.values(), *(v for _, kind, v in c.statics if kind == 2)):
+                yield c.name, i
+        for o in self.objects.values():
+            if isinstance(o, Objects):
+                yield 'an array', o.klass
+                for i in set(o.refs):
+                    yield 'an array', i
+            elif isinstance(o, Instance):
+                if o.klass not in plans:
+                    at = 0
+                    for k in self.chain(o.klass):
+                        for _, kind in self.classes[k].fields:
+                            if kind == 2:
+                                plans.setdefault(o.klass, []).append(at)
+                            at += self.size_of(kind)
+                for at in plans.get(o.klass, ()):
+                    yield self.classes[o.klass].name, int.from_bytes(o.raw[at:at + self.id_size], 'big')
+
+    def check(self):
+        """What holds for a whole dump of ours."""
+        for who, i in self.referred():
+            if i and i not in self.objects and i not in self.classes:
+                raise Malformed('%s refers to %x, which is not in the dump' % (who, i))
+        sizes = {}
+        for k, c in self.classes.items():
+            sizes[k] = sum(self.size_of(kind) for a in self.chain(k) for _, kind in self.classes[a].fields)
+            if c.size != sizes[k]:
+                raise Malformed('size %d of %s' % (c.size, c.name))
+        for i, o in self.objects.items():
+            if isinstance(o, Instance) and len(o.raw) != sizes[o.klass]:
+                raise Malformed('%x has %d bytes of fields, its class %d' % (i, len(o.raw), sizes[o.klass]))
+        threads = {}
+        for r in self.roots:
+            if r.kind == 'thread':
+                threads[r.thread] = r.more
+            elif r.thread and r.thread not in threads:
+                raise Malformed('a root of thread %d, which has none itself before' % r.thread)
 
 
 class Frame:
@@ -27,7 +111,8 @@ class Frame:
 
 class Binary:
     """records: (tag, microseconds). classes: {serial: name}; unloaded: serials, in order; order: (LOAD or UNLOAD, serial); threads: {serial: (name, group, parent)}; ended: serials;
-    traces: {serial: (thread, [Frame])}; tables: [Table(total, [(count, trace)])]; lists: [Sites]; summaries: [Summary]; report: the last text of ours."""
+    traces: {serial: (thread, [Frame])}; tables: [Table(total, [(count, trace)])]; lists: [Sites]; summaries: [Summary]; heaps: [Heap];
+    thread_objects: {serial: id}; report: the last text of ours."""
 
     def __init__(self, data):
         head, _, rest = data.partition(b'\0')
@@ -36,13 +121,14 @@ class Binary:
         self.id_size, self.created_ms = struct.unpack('>IQ', rest[:12])
         self.strings, self.classes, self.unloaded, self.threads, self.ended = {}, {}, [], {}, []
         self.order, self.objects, self.lists, self.summaries = [], {}, [], []
+        self.heaps, self.heap, self.thread_objects = [], None, {}
         self.frames, self.traces, self.tables, self.records, self.settings, self.report = {}, {}, [], [], None, {}
         at, self.time = len(head) + 13, 0
         while at < len(data):
             if at + 9 > len(data):
                 raise Malformed('half a head at %d' % at)
             tag, time, length = struct.unpack('>BII', data[at:at + 9])
-            body = data[at + 9:at + 9 + length]
+            body = data[at + 9:at + 9 + length] if tag != SEGMENT else memoryview(data)[at + 9:at + 9 + length]
             if len(body) != length or time < self.time:
                 raise Malformed('at %d: TIME %d after %d, %d of %d bytes' % (at, time, self.time, len(body), length))
             self.time = time
@@ -52,6 +138,8 @@ class Binary:
             except (KeyError, struct.error, UnicodeDecodeError) as e:
                 raise Malformed('record 0x%02x at %d: %r' % (tag, at, e)) from e
             at += 9 + length
+        if self.heap is not None:
+            raise Malformed('a heap dump without its end')
 
     def _take(self, body, layout):
         """I: u4, i: signed, X: id; the whole body."""
@@ -85,8 +173,9 @@ class Binary:
             self.unloaded.append(serial)
             self.order.append((tag, serial))
         elif tag == START:
-            serial, _, trace, name, group, parent = self._take(body, 'IXIXXX')
+            serial, thing, trace, name, group, parent = self._take(body, 'IXIXXX')
             self._new(self.threads, serial, (self.strings[name], self.strings[group], self._name(parent)))
+            self.thread_objects[serial] = thing
             _ = self.traces[trace]
         elif tag == END:
             serial, = self._take(body, 'I')
@@ -114,6 +203,19 @@ class Binary:
             self.tables.append(Table(total, rows))
         elif tag == SITES:
             self._sites(body)
+        elif tag == SEGMENT:
+            self.heap = self.heap or Heap(self.id_size)
+            at = 0
+            while at < len(body):
+                at = self._sub(body, at)
+            if at == 0 or at != len(body):
+                raise Malformed('an empty segment, or one that ends inside a sub-record')
+        elif tag == HEAP_END:
+            if self.heap is None or body:
+                raise Malformed('the end of no heap dump')
+            self.heap.check()
+            self.heaps.append(self.heap)
+            self.heap = None
         elif tag == SUMMARY:
             self.summaries.append(Summary(*self._take(body, 'IIQQ')))
         elif tag == CONTROL:
@@ -122,6 +224,73 @@ class Binary:
                 raise Malformed('flags %d' % self.settings[0])
         else:
             raise Malformed('tag 0x%02x' % tag)
+
+    def _at(self, body, at, layout):
+        layout = '>' + layout.replace('X', 'Q' if self.id_size == 8 else 'I')
+        return struct.unpack_from(layout, body, at) + (at + struct.calcsize(layout),)
+
+    def _sub(self, body, at):
+        """One sub-record; where the next begins."""
+        h, sub = self.heap, body[at]
+        if sub in ROOTS:
+            kind, layout = ROOTS[sub]
+            *what, at = self._at(body, at + 1, 'X' + layout)
+            thread, more = (what[1:] + [0, 0])[:2] if 'I' in layout else (0, 0)
+            if thread:
+                _ = self.threads[thread]
+            if kind == 'thread':
+                _ = self.traces[more]
+            h.roots.append(Root(kind, what[0], thread, more))
+        elif sub == 0x20:
+            at = self._class(body, at + 1)
+        elif sub == 0x21:
+            key, trace, klass, n, at = self._at(body, at + 1, 'XIXI')
+            _ = h.classes[klass]
+            self._object(key, Instance(klass, trace, body[at:at + n]))
+            at += n
+        elif sub == 0x22:
+            key, trace, n, klass, at = self._at(body, at + 1, 'XIIX')
+            _ = h.classes[klass]
+            *refs, at = self._at(body, at, '%dX' % n)
+            self._object(key, Objects(klass, trace, refs))
+        elif sub == 0x23:
+            key, trace, n, kind, at = self._at(body, at + 1, 'XIIB')
+            raw = body[at:at + n * SIZES[kind]]
+            self._object(key, Primitives(kind, trace, n, raw))
+            at += n * SIZES[kind]
+        else:
+            raise Malformed('sub-record 0x%02x' % sub)
+        return at
+
+    def _object(self, key, o):
+        if key in self.heap.classes:
+            raise Malformed('%x is a class and an object' % key)
+        _ = self.traces[o.trace]
+        self._new(self.heap.objects, key, o)
+
+    def _class(self, body, at):
+        key, trace, above, loader, signers, domain, zero1, zero2, size, n, at = self._at(body, at, 'XIXXXXXXIH')
+        constants, statics, fields = {}, [], []
+        value = lambda kind: 'X' if kind == 2 else CODES[kind]
+        for _ in range(n):
+            index, kind, at = self._at(body, at, 'HB')
+            v, at = self._at(body, at, value(kind))
+            self._new(constants, index, v)
+        n, at = self._at(body, at, 'H')
+        for _ in range(n):
+            name, kind, at = self._at(body, at, 'XB')
+            v, at = self._at(body, at, value(kind))
+            statics.append((self.strings[name], kind, v))
+        n, at = self._at(body, at, 'H')
+        for _ in range(n):
+            name, kind, at = self._at(body, at, 'XB')
+            fields.append((self.strings[name], kind))
+            _ = value(kind)
+        _ = self.traces[trace]
+        if zero1 or zero2:
+            raise Malformed('reserved ids of a class')
+        self._new(self.heap.classes, key, Klass(self.classes[self.objects[key]], trace, above, loader, signers, domain, size, constants, statics, fields))
+        return at
 
     def _sites(self, body):
         head, n = self._take(body[:30], 'HfIIQQ'), self._take(body[30:34], 'I')[0]

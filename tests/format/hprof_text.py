@@ -27,7 +27,7 @@ THREAD_START = re.compile(r'THREAD START \(obj=([1-9a-f][0-9a-f]*), id = %s, nam
 THREAD_END = re.compile(r'THREAD END \(id = %s\)' % NUMBER)
 TRACE = re.compile(r'TRACE %s:(?: \(thread=%s\))?' % (NUMBER, NUMBER))
 FRAME = re.compile(r'\t(.+?\..+?)\((.+):([1-9]\d*|Unknown line)\)')
-SAMPLES, TIMES, OLD, SITES = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD', 'SITES'
+SAMPLES, TIMES, OLD, SITES, HEAP = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD', 'SITES', 'HEAP DUMP'
 END = SAMPLES + ' END'
 BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
@@ -35,10 +35,26 @@ SITES_BEGIN = re.compile(r'SITES BEGIN \(ordered by (live|allocated) bytes\) ' +
 ONE_CLASS = re.compile(r'java\.|(boolean|byte|char|short|int|long|float|double)\[')  # others may be several of one name
 UNSIZED = 'objects of unknown size'  # sites=counts, of the report
 SITE_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) (.+)')
+HEAP_BEGIN = re.compile(r'HEAP DUMP BEGIN \(%s objects, %s bytes\) ' % (NUMBER, NUMBER) + DATE)
+HEX = '([1-9a-f][0-9a-f]*)'
+ROOT_KINDS = {k: (kind, re.compile(r'ROOT %s \(kind=<%s>%s\)' % (HEX, k, rest))) for k, kind, rest in (
+    ('thread', 'thread', ', id=(\\d+), trace=(\\d+)'), ('thread block', 'thread block', ', thread=(\\d+)'), ('JNI global ref', 'JNI global', ', id=[0-9a-f]+, trace=300000'),
+    ('JNI local ref', 'JNI local', ', thread=(\\d+), frame=(-1|\\d+)'), ('Java stack', 'Java frame', ', thread=(\\d+), frame=(-1|\\d+)'), ('native stack', 'native stack', ', thread=(\\d+)'),
+    ('system class', 'system class', ', name=.+'), ('busy monitor', 'monitor', ''), ('unknown', 'unknown', ''))}
+OBJECT = re.compile(r'OBJ %s \(sz=%s, trace=%s, class=(.+)@%s\)' % (HEX, NUMBER, NUMBER, HEX))
+OBJECTS = re.compile(r'ARR %s \(sz=%s, trace=%s, nelems=%s, elem type=(.+)@%s\)' % (HEX, NUMBER, NUMBER, NUMBER, HEX))
+PRIMITIVES = re.compile(r'ARR %s \(sz=%s, trace=%s, nelems=%s, elem type=(boolean|char|float|double|byte|short|int|long)\[\]\)' % (HEX, NUMBER, NUMBER, NUMBER))
+BASIC = {'boolean': (4, 1), 'char': (5, 2), 'float': (6, 4), 'double': (7, 8), 'byte': (8, 1), 'short': (9, 2), 'int': (10, 4), 'long': (11, 8)}  # type, bytes
+FIELD = re.compile(r'\t([^\t]+)(\t\t?)%s' % HEX)
+ELEMENT = re.compile(r'\t\[%s\]\t\t%s' % (NUMBER, HEX))
+CLASS = re.compile(r'CLS %s \(name=(.+), trace=300000\)' % HEX)
+OF_CLASS = re.compile(r'\t(super|loader|signers|domain)\t\t%s' % HEX)
+STATIC = re.compile(r'\tstatic (.+)\t%s' % HEX)
+CONSTANT = re.compile(r'\tconstant pool entry %s\t%s' % (NUMBER, HEX))
 # A name may hold blanks: where the callee ends is not always to be seen.
 OLD_ROW = re.compile(r'([1-9]\d*) ((?:<unknown callee>|.+\..+) (?:<unknown caller>|.+\..+)) %s' % NUMBER)
 REPORT = re.compile(r'hprofx: ([^:]+): (.+)')
-CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<!\n)\t')
+CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<!\n)\t(?!\t?[1-9a-f][0-9a-f]*\n)')  # a tab begins a line, or precedes the id that ends one
 ESCAPE = re.compile(r'\\(?:u([0-9A-F]{4})|.)')
 LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|CPU (SAMPLES|TIME \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
                                r'HEAP DUMP (BEGIN|END)|MONITOR (DUMP|TIME) (BEGIN|END)|rank |count callee |hprofx: |-----)')
@@ -132,6 +148,36 @@ class Dump:
         return _sum((key(r), r.self_percent * self.total / 100) for r in self.rows)
 
 
+Root = collections.namedtuple('Root', 'kind object thread more')  # as of hprof_binary
+Klass = collections.namedtuple('Klass', 'name trace super loader signers domain constants statics')
+Instance = collections.namedtuple('Instance', 'klass trace size fields')  # fields: [(name, id)], those that are not null, of java.lang.Object first
+Objects = collections.namedtuple('Objects', 'klass trace size refs')
+Primitives = collections.namedtuple('Primitives', 'type trace size length')
+
+
+class Heap:
+    """One heap dump, as of hprof_binary as far as the text has it."""
+
+    def __init__(self):
+        self.roots, self.classes, self.objects = [], {}, {}
+
+    def values(self, instance):
+        return [(None, name, 2, i) for name, i in instance.fields]
+
+    def check(self):
+        """(id, what names it) of what is not there, or None."""
+        def referred():
+            yield from ((r.object, 'a root') for r in self.roots)
+            for c in self.classes.values():
+                yield from ((i, c.name) for i in (c.super, c.loader, c.signers, c.domain, *c.constants.values(), *(v for _, _, v in c.statics)))
+            for o in self.objects.values():
+                if isinstance(o, Instance):
+                    yield from ((i, 'an object') for i in (o.klass, *(i for _, i in o.fields)))
+                elif isinstance(o, Objects):
+                    yield from ((i, 'an array') for i in {o.klass, *o.refs})
+        return next(((i, who) for i, who in referred() if i and i not in self.objects and i not in self.classes), None)
+
+
 @dataclass
 class Profile:
     """What a file says. total, rows and all that is counted from them are of its last table."""
@@ -140,6 +186,7 @@ class Profile:
     threads: dict = field(default_factory=dict)
     traces: dict = field(default_factory=dict)
     dumps: list = field(default_factory=list)
+    heaps: list = field(default_factory=list)
 
     @property
     def sections(self):
@@ -148,7 +195,7 @@ class Profile:
     @property
     def tables(self):
         """Those of samples and calls."""
-        return [d for d in self.dumps if d.title not in (OLD, SITES)]
+        return [d for d in self.dumps if d.title not in (OLD, SITES, HEAP)]
 
     @property
     def lists(self):
@@ -315,7 +362,7 @@ class Parser:
                 self.thread_start()
             elif line.startswith('THREAD END'):
                 self.thread_end()
-            elif line.startswith(('TRACE ', SAMPLES + ' BEGIN', TIMES + ' BEGIN', SITES + ' BEGIN')):
+            elif line.startswith(('TRACE ', SAMPLES + ' BEGIN', TIMES + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN')):
                 self.dump()
             elif line == OLD_HEAD:
                 self.old()
@@ -382,8 +429,18 @@ class Parser:
 
     def dump(self):
         self.fresh = []
-        while self.line().startswith('TRACE '):
-            self.trace()
+        started = False
+        while self.line().startswith(('TRACE ', 'THREAD START')):
+            if self.line().startswith('TRACE '):
+                self.trace()
+            else:
+                started = True
+                self.thread_start()
+        if self.line().startswith(HEAP + ' BEGIN'):
+            self.heap()
+            return
+        if started:
+            self.bad('a thread starts among the TRACEs of another section than HEAP DUMP')
         if self.line().startswith(SITES + ' BEGIN'):
             self.sites()
             return
@@ -413,6 +470,99 @@ class Parser:
             self.bad('the rows add up to %d, the total is %d' % (d.shown, d.total))
         self.at += 1
         self.report(d)
+
+    def heap(self):
+        m = self.match(HEAP_BEGIN, 'HEAP DUMP BEGIN')
+        d, h, sizes, names = Dump(HEAP, date=self.date(m[3])), Heap(), 0, {}
+        self.p.dumps.append(d)
+        self.at += 1
+        while self.line().startswith('ROOT '):
+            kind, regex = ROOT_KINDS.get(self.line().partition('<')[2].partition('>')[0]) or self.bad('a root of no kind')
+            i, thread, more = [*self.match(regex, 'root').groups(), 0, 0][:3]
+            if thread and int(thread) not in self.p.threads:
+                self.bad('thread %s has not started' % thread)
+            if kind == 'thread' and int(more) not in self.p.traces:
+                self.bad('trace %s is not defined before' % more)
+            h.roots.append(Root(kind, int(i, 16), int(thread), int(more)))
+            self.at += 1
+        while self.line().startswith(('OBJ ', 'ARR ')):
+            sizes += self.heap_object(h, names)
+        while self.line().startswith('CLS '):
+            self.heap_class(h, names)
+        if self.line() != HEAP + ' END':
+            self.bad('neither a record of the heap nor its end: %r' % self.line()[:200])
+        if [int(m[1]), int(m[2])] != [len(h.objects), sizes] and not self.original:
+            self.bad('the totals are %s and %s, there are %d objects of %d bytes' % (m[1], m[2], len(h.objects), sizes))
+        lost = h.check()
+        if lost is not None and not self.original:
+            self.bad('%s refers to %x, which is not in the dump' % (lost[1], lost[0]))
+        if any(i not in h.classes or h.classes[i].name != name for i, name in names.items()):
+            self.bad('an object of a class that has another name, or none')
+        self.p.heaps.append(h)
+        self.at += 1
+        self.report(d)
+
+    def heap_object(self, h, names):
+        line = self.line()
+        m = OBJECT.fullmatch(line) or PRIMITIVES.fullmatch(line) or self.match(OBJECTS, 'OBJ or ARR')
+        i, size, trace = int(m[1], 16), int(m[2]), int(m[3])
+        if i in h.objects:
+            self.bad('%x is here a second time' % i)
+        if trace not in self.p.traces and trace != EMPTY_TRACE:
+            self.bad('trace %d is not defined before' % trace)
+        self.at += 1
+        if m.re is PRIMITIVES:
+            kind, n = BASIC[m[5]], int(m[4])
+            if size != n * kind[1]:
+                self.bad('%d bytes of %d %s' % (size, n, m[5]))
+            h.objects[i] = Primitives(kind[0], trace, size, n)
+            return size
+        klass, name = int(m[m.re.groups], 16), m[m.re.groups - 1]
+        if names.setdefault(klass, name) != name:
+            self.bad('class %x has two names' % klass)
+        if m.re is OBJECT:
+            fields = []
+            while self.line().startswith('\t'):
+                f = self.match(FIELD, 'field')
+                if (len(f[2]) == 2) != (len(f[1].encode()) < 8):
+                    self.bad('tabs of a field')
+                fields.append((f[1], int(f[3], 16)))
+                self.at += 1
+            h.objects[i] = Instance(klass, trace, size, fields)
+            return size
+        refs, last = [0] * int(m[4]), -1
+        while self.line().startswith('\t'):
+            e = self.match(ELEMENT, 'element')
+            if not last < int(e[1]) < len(refs):
+                self.bad('element %s of %d, behind %d' % (e[1], len(refs), last))
+            last = int(e[1])
+            refs[last] = int(e[2], 16)
+            self.at += 1
+        h.objects[i] = Objects(klass, trace, size, refs)
+        return size
+
+    def heap_class(self, h, names):
+        m = self.match(CLASS, 'CLS')
+        i, of, statics, constants = int(m[1], 16), {}, [], {}
+        if i in h.objects or i in h.classes:
+            self.bad('%x is here a second time' % i)
+        self.at += 1
+        while self.line().startswith('\t'):
+            one = OF_CLASS.fullmatch(self.line())
+            static = STATIC.fullmatch(self.line())
+            if one and not statics and not constants:
+                of[one[1]] = int(one[2], 16)
+            elif static and not constants:
+                statics.append((static[1], 2, int(static[2], 16)))
+            else:
+                c = self.match(CONSTANT, 'constant')
+                if constants and int(c[1]) >= min(constants):
+                    self.bad('the constants do not descend')
+                constants[int(c[1])] = int(c[2], 16)
+            self.at += 1
+        if of.get('super') and of['super'] not in h.classes:
+            self.bad('a class before its superclass')
+        h.classes[i] = Klass(m[2], EMPTY_TRACE, *(of.get(k, 0) for k in ('super', 'loader', 'signers', 'domain')), constants, statics)
 
     def sites(self):
         m = self.match(SITES_BEGIN, 'SITES BEGIN behind the TRACEs')

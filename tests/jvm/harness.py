@@ -18,7 +18,7 @@ import hprof_binary  # noqa: E402
 import hprof_text  # noqa: E402
 import readers  # noqa: E402
 
-DUMPING = {'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
+DUMPING = {'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
 ROUNDS = {'HotSplit': 0, 'Gc': 1}
@@ -213,7 +213,7 @@ class Test:
             p = hprof_binary.read(path)
         except hprof_binary.Malformed as e:
             raise Failure('%s: %s' % (path, e)) from e
-        self.sound(path, ['CPU SAMPLES'] * len(p.tables) + ['SITES'] * len(p.lists))
+        self.sound(path, ['CPU SAMPLES'] * len(p.tables) + ['SITES'] * len(p.lists) + ['HEAP DUMP'] * len(p.heaps))
         return p
 
     # --- checks
