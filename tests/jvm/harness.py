@@ -185,7 +185,7 @@ class Test:
             raise Failure('%s: %s' % (path, e)) from e
         if dumps is not None:
             self.equal(len(p.sections), dumps, 'sections of %s' % path)
-        self.sound(path, p.sections)
+        self.sound(path, p.sections if not p.heaps else [])  # in text classes stand behind their objects, which is a note
         return p
 
     def reader(self):

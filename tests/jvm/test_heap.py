@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""heap=dump, heap=all: the objects, values, roots, threads and traces of a dump are those that the program knows of itself."""
+import pathlib
+import re
+import struct
+import threading
+import time
+
+import heap_readers
+from expect import of_site, site_rows
+from harness import DUMPING
+from heap_view import EMPTY, Told, View
+from runner import test
+from waiting import ask, step, stop_steps
+
+HEAP = 'Dumping%s done.' % DUMPING['dump']
+ALL = 'Dumping%s%s done.' % (DUMPING['dump'], DUMPING['sites'])
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def _view(t, name, text=False):
+    """The one heap dump of a file."""
+    path = t.work / name
+    p = t.parse(path, None) if text else t.binary(path)
+    t.equal(len(p.heaps), 1, 'heap dumps of %s' % name)
+    return View(p)
+
+
+def _start(t, program, *args, opts, **kw):
+    run = t.start(program, *args, opts=opts, **kw)
+    run.wait_line('ready')
+    return run
+
+
+def _request(t, run, done=HEAP):
+    t.check(ask(run, done), 'the program has ended')
+
+
+def _stop(t, run):
+    stop_steps(run)
+    t.equal((run.code, run.out.splitlines()[-1].split()[0]), (0, 'done'), 'exit code, last line')
+    t.check(not re.search('^HPROF|hprofx: heap dump: ', run.err, re.M), 'stderr %s' % run.err)
+
+
+def _engine(t, v, want):
+    """ZGC has no fork."""
+    walk = v.p.report['heap walk'].split(',')[0]
+    t.equal(walk, 'walk' if t.case.collector == 'ZGC' else want, 'engine')
+    t.check(not any('loaded meanwhile' in k for k in v.p.report), 'objects of unknown classes: %s' % v.p.report)
+
+
+def _as_told(t, v, **how):
+    wrong = Told(t.work / 'told').wrong(v, **how)
+    t.check(not wrong, '%d differences: %s' % (len(wrong), '\n'.join(wrong[:10])))
+
+
+# ---- 1. the graph
+
+def _frame_root(t, v, roots, thread, method, what):
+    """One of the roots is of this frame of the thread's stack."""
+    serial, _ = v.thread(thread)
+    stack = v.stack(serial)
+    found = [stack[r.more].method if 0 <= r.more < len(stack) else r.more for r in roots if r.thread == serial]
+    t.check(method in found, '%s: no root of %s in %s, but of %s; the roots: %s' % (what, thread, method, found, roots))
+
+
+def _roots(t, run, v):
+    told, seen = Told(t.work / 'told').find(v), set()
+    for line in run.out.splitlines():
+        kind, *rest = line.split()
+        if kind == 'thread':
+            name, i = rest[0], told[int(rest[1])]
+            t.equal(v.thread(name)[1], i, 'object of thread %s' % name)
+            t.equal([r.thread for r in v.roots_of(i, 'thread')], [v.thread(name)[0]], 'thread root of %s' % name)
+            methods = [f.method for f in v.stack(v.thread(name)[0])]
+            t.check(methods[-1] == 'java.lang.Thread.run', 'stack of %s: %s' % (name, methods))
+            seen.add(name)
+        elif kind == 'local':
+            _frame_root(t, v, v.roots_of(told[int(rest[2])], 'Java frame'), rest[0], rest[1], 'local')
+        elif kind == 'jnilocal':
+            _frame_root(t, v, v.roots_of(told[int(rest[2])], 'JNI local'), rest[0], rest[1], 'JNI local')
+        elif kind == 'monitor':
+            t.check(v.roots_of(told[int(rest[0])], 'monitor') or v.roots_of(told[int(rest[0])], 'Java frame'), 'no root of the monitor: %s' % v.roots_of(told[int(rest[0])]))
+    methods = [f.method for f in v.stack(v.thread('holder')[0])]
+    t.equal([m for m in methods if m.startswith('HeapGraph.')][:6], ['HeapGraph.await'] + ['HeapGraph.deeper'] * 4 + ['HeapGraph.holds'], 'stack of the holder')
+    t.equal(seen, {'holder', 'locals', 'native', 'owner', 'blocked'}, 'threads')
+
+
+def _lasting(t, run, v):
+    """What holds also when the threads have ended."""
+    told = Told(t.work / 'told')
+    ids = told.find(v)
+    words = [line.split() for line in run.out.splitlines()]
+    number = lambda word: [w[1:] for w in words if w[0] == word]
+    t.check(v.roots_of(ids[int(number('global')[0][0])], 'JNI global'), 'no root of the global reference')
+    t.check(v.roots_of(v.class_id('java.lang.Object'), 'system class'), 'no root of java.lang.Object')
+    for klass, domain in number('domain'):
+        t.equal(v.classes[ids[int(klass)]].domain, ids[int(domain)], 'protection domain')
+    signers = [w[0] for w in number('signers')]
+    for n, (name, _, _) in told.classes.items():
+        if name == 'HeapTwin':
+            signed = v.classes[ids[n]].signers
+            names = [v.string(v.field(i, 'name')) for i in v.objects[signed].refs] if signed and not v.text else bool(signed)
+            t.equal(names, (['signer'] if not v.text else True) if str(n) in signers else False, 'signers of HeapTwin %d' % n)
+    twins = 3 if ['true'] in number('unloaded') else 4
+    t.equal(len(v.class_ids('HeapTwin')), twins, 'classes HeapTwin')
+    graph = v.class_id('HeapGraph')
+    literal = dict((n, i) for n, _, i in v.classes[graph].statics)
+    t.check(literal['literal'] == literal['interned'] == literal['FT'] != literal['fresh'], 'interned strings')
+    t.check(literal['literal'] in v.classes[graph].constants.values(), 'the literal is not in the constant pool')
+    if not v.text:
+        t.equal((v.string(literal['literal']), v.string(literal['fresh'])), ('graph-literal',) * 2, 'strings')
+        sizes = {c.name: c.size for c in v.classes.values()}
+        t.equal(sizes['HeapGraph$Kinds'], 30 + v.p.id_size, 'size of an instance of Kinds')
+
+
+def _thread_local(t, run, v):
+    i = Told(t.work / 'told').find(v)[int(re.search(r'^threadlocal \S+ (\d+)$', run.out, re.M)[1])]
+    thread = v.thread('locals')[1]
+    table = v.objects[v.field(v.field(thread, 'threadLocals'), 'table')].refs
+    values = [dict((n, x) for _, n, _, x in v.values(e)).get('value') for e in table if e]
+    t.check(i in values, 'the value of the ThreadLocal is not in the table of its thread')
+
+
+FORMS = {'b8': 'format=b', 'b4': 'format=b,idsize=4', 'a': 'format=a'}
+
+
+@test(level='quick', collectors='all', params=('b8', 'b4', 'a'), quick_params=('b8', 'a'))
+def the_graph_of_a_program(t, form):
+    """A dump on request (fork) and one at the exit (walk)."""
+    text, name = form == 'a', 'java.hprof.txt' if form == 'a' else 'java.hprof'
+    run = _start(t, 'HeapGraph', *(['HeapModern'] if t.jdk.version >= 17 else []), opts='heap=dump,split=y,' + FORMS[form], native=True)
+    _request(t, run)
+    _stop(t, run)
+    for file, engine in ((name + '.1', 'fork'), (name, 'walk')):
+        v = _view(t, file, text)
+        _engine(t, v, engine)
+        _as_told(t, v)
+        _lasting(t, run, v)
+        if engine == 'fork':
+            _roots(t, run, v)
+            _thread_local(t, run, v)
+
+
+# ---- 2. other readers
+
+@test(one_jdk=True)
+def other_readers_open_it(t):
+    """VisualVM, the parser of the JDK's tests and jhat: no complaint, and the same number of objects of every class."""
+    run = _start(t, 'HeapSecrets', opts='heap=all,format=b')
+    _stop(t, run)
+    v = _view(t, 'java.hprof')
+    counts = {n: c for n, c in v.counts().items() if n.startswith('HeapSecrets')}
+    for reader in heap_readers.READERS:
+        try:
+            found = heap_readers.read(reader, t.work / 'java.hprof')
+        except heap_readers.NotAvailable as e:
+            t.skip(str(e))
+        t.equal((found.complaints, found.unresolved or 0), ([], 0), 'complaints of %s, unresolved references' % reader)
+        t.equal({n: found.classes.get(n) for n in counts}, counts, 'objects by class, in %s' % reader)
+
+
+# ---- 3. consistency
+
+CELLS = 100000
+
+
+def _one_time(t, v):
+    longs = v.objects[v.field(v.static(v.class_id('HeapCells'), 'longs'), 'array')]
+    t.equal(longs.length, CELLS, 'cells')
+    values = sorted(set(struct.unpack('>%dQ' % CELLS, longs.raw)))
+    boxes = v.objects[v.field(v.static(v.class_id('HeapCells'), 'boxes'), 'array')].refs
+    held = sorted(v.field(b, 'v') for b in set(boxes))
+    t.check(len(values) <= 2 and values[-1] - values[0] <= 1, 'values at one time: %s' % values[:10])
+    t.check(len(held) <= 2 and held[-1] - held[0] <= 1, 'objects at one time: %s' % held[:10])
+    t.check(0 <= values[-1] - held[-1] <= 1, 'longs up to %d, objects up to %d' % (values[-1], held[-1]))
+    return values[-1]
+
+
+@test(level='quick', collectors='all', params=('fork', 'walk'), timeout=300)
+def a_dump_shows_one_moment(t, engine):
+    """While a thread writes through all cells in order, a dump has two neighbouring values at most."""
+    dumps = 50 if t.level == 'long' and engine == 'fork' else 2
+    run = _start(t, 'HeapCells', CELLS, opts='heap=dump,format=b,doe=n,split=y,heapdump=' + ('auto' if t.case.collector == 'ZGC' else engine))
+    last = 0
+    for n in range(1, dumps + 1):
+        _request(t, run)
+        path = t.work / ('java.hprof.%d' % n)
+        v = _view(t, path.name)
+        _engine(t, v, engine)
+        now = _one_time(t, v)
+        t.check(now > last, 'the writer stood still: %d' % now)
+        last = now
+        path.unlink()
+    _stop(t, run)
+
+
+# ---- 4. allocation sites of objects
+
+SOURCE = (HERE / 'programs' / 'HeapSites.java').read_text().splitlines()
+LINE = {'m%d' % k: next(n for n, line in enumerate(SOURCE, 1) if 'static Item m%d()' % k in line) for k in range(20)}
+
+
+def _of_sites(t, v, must=True):
+    """Each item and its array carries the trace of the method that made it. Returns how many carry one. must: all of them."""
+    found = 0
+    for i in v.instances('HeapSites$Item'):
+        item = dict((n, x) for _, n, _, x in v.values(i))
+        method = 'HeapSites.m%d' % item['site']
+        for o in (v.objects[i], v.objects[item['data']]):
+            frames = [f for f in v.trace(o.trace) if f.method.startswith('HeapSites.')] if o.trace != EMPTY else []
+            if frames or must:
+                got = [(f.method, f.line) for f in frames]
+                t.check(got[:1] == [(method, LINE[method.split('.')[1]])] and [m for m, _ in got[1:]] == ['HeapSites.make', 'HeapSites.work', 'HeapSites.main'],
+                        'an object of %s has the stack %s' % (method, got))
+                found += 1
+    return found
+
+
+@test(level='quick', collectors='all', params=('fork', 'walk'))
+def objects_carry_their_allocation_site(t, engine):
+    """Two dumps on request and one at the exit, and the numbers of SITES are right behind every dump: its tags are back."""
+    n = 250
+    run = _start(t, 'HeapSites', n, opts='heap=all,format=b,split=y,cutoff=0,depth=8,heapdump=' + ('auto' if t.case.collector == 'ZGC' else engine))
+    live = {1: n, 2: n - n // 5 + n, 3: 0}
+    live[3] = live[2] - len([i for i in range(2 * n) if i % 5 == 0 and i >= n]) + n
+    for k in (1, 2, 3):
+        step(run, k)
+        if k < 3:
+            _request(t, run, ALL)
+    _stop(t, run)
+    for k, name in ((1, 'java.hprof.1'), (2, 'java.hprof.2'), (3, 'java.hprof')):
+        v = _view(t, name)
+        _engine(t, v, engine if k < 3 or engine == 'fork' and t.case.collector != 'ZGC' else 'walk')
+        t.equal(len(v.instances('HeapSites$Item')), 20 * live[k], 'items of dump %d' % k)
+        t.equal(_of_sites(t, v), 40 * live[k], 'objects with a site')
+        rows = site_rows(v.p)
+        got = {m: (of_site(rows, 'HeapSites.' + m, 'HeapSites$Item')[:2], of_site(rows, 'HeapSites.' + m, 'int[]')[:2]) for m in LINE}
+        got = {m: x for m, x in got.items() if tuple(a[1] for a in x) != (live[k],) * 2 or {live[k], k * n} != set(x[0]) | set(x[1])}
+        t.check(not got, '(objects, live) of items and arrays in SITES of dump %d, not %s: %s' % (k, (k * n, live[k]), got))
+
+
+@test(params=('exact', 'sampled', 'counts', 'none'), level='quick', quick_params=('sampled', 'none'))
+def without_exact_sites(t, sites):
+    if sites == 'sampled' and t.jdk.version < 11:
+        t.skip('nothing samples on JDK 8')
+    run = _start(t, 'HeapSites', 250, opts='heap=dump,format=b,depth=8,sites=%s' % sites + (',sample=1k' if sites == 'sampled' else ''))
+    step(run, 1)
+    _stop(t, run)
+    v = _view(t, 'java.hprof')
+    t.equal(len(v.instances('HeapSites$Item')), 5000, 'items')
+    found = _of_sites(t, v, must=sites == 'exact')
+    if sites in ('counts', 'none'):
+        t.equal({o.trace for o in v.objects.values()}, {EMPTY}, 'traces of objects')
+    elif sites == 'sampled':
+        t.check(50 < found < 5000, '%d objects have a site' % found)
+
+
+# ---- 5. redaction
+
+def _marker(n):
+    return struct.pack('>Q', 0x5ec7a91e00000000 | 0xd1b54a33 * n & 0xffffffff)
+
+
+def _word(kind):
+    return ''.join(chr(ord(c) ^ 1) for c in kind) + '!'
+
+
+FIELDS = {'long': _marker(1), 'double': _marker(3), 'boxed': _marker(7), 'static': _marker(11)}
+ARRAYS = {'longs': _marker(4), 'doubles': _marker(5)}
+STRINGS = {'plain' + k: _word('plain' + k) for k in ('bytes', 'latin', 'wide')}
+STRINGS['plainchars'] = _word('plainchars')
+KEPT = {'fields': {'long': _marker(21), 'static': _marker(31)}, 'arrays': {'longs': _marker(24)}, 'strings': {k: _word(k) for k in ('keptbytes', 'keptlatin')}}
+
+
+def _has(data, what):
+    """In any form that an array of bytes or chars may have."""
+    return what in data if isinstance(what, bytes) else any(what.encode(form) in data for form in ('latin-1', 'utf-16-be', 'utf-16-le'))
+
+
+class Spy(threading.Thread):
+    """Looks at the parts of a file while they are written."""
+
+    def __init__(self, work, pid):
+        super().__init__()
+        self.work, self.pid, self.ended, self.seen, self.looks = work, pid, False, b'', 0
+
+    def run(self):
+        while not self.ended:
+            for path in list(self.work.glob('*.part')) + list(pathlib.Path('/proc/%d/fd' % self.pid).glob('*')):
+                try:
+                    if path.suffix == '.part' or '(deleted)' in str(path.readlink()) and '.so' not in str(path.readlink()) and str(self.work) in str(path.readlink()):
+                        data = path.read_bytes()
+                        self.seen = data if len(data) > len(self.seen) else self.seen
+                        self.looks += 1
+                except OSError:
+                    pass
+            time.sleep(0.001)
+
+
+WAYS = ('', 'arrays', 'fields', 'strings', 'arrays+fields', 'fields+strings', 'arrays+strings', 'arrays+fields+strings', 'keep', 'primfields', 'primarrays')
+
+
+@test(level='quick', params=WAYS, quick_params=('', 'arrays', 'fields', 'strings', 'keep', 'primfields', 'primarrays'), collectors=('G1', 'Serial'))
+def nothing_secret_is_written(t, way):
+    """Of contents that redact= names nothing is in the file, nor in its parts while it is written; lengths and references stay."""
+    redact = {'keep': 'arrays+fields+strings', 'primfields': '', 'primarrays': ''}.get(way, way)
+    opts = 'heap=dump,format=b,split=y' + (',redact=' + redact if redact else '') + (',keep=HeapSecrets$Kept' if way == 'keep' else ',%s=n' % way if way.startswith('prim') else '')
+    run = _start(t, 'HeapSecrets', opts=opts)
+    spy = Spy(t.work, run.pid)
+    spy.start()
+    try:
+        _request(t, run)
+    finally:
+        spy.ended = True
+        spy.join()
+    _stop(t, run)
+    hidden = set(redact.split('+')) | {'primfields': {'fields'}, 'primarrays': {'arrays'}}.get(way, set())
+    texts = bool(hidden & {'arrays', 'strings'})
+    secrets = {**{k: (x, 'fields' in hidden) for k, x in FIELDS.items()}, **{k: (x, 'arrays' in hidden) for k, x in ARRAYS.items()}, **{k: (x, texts) for k, x in STRINGS.items()}}
+    for kind, all_of in KEPT.items():
+        secrets.update({'kept ' + k: (x, way != 'keep' and (texts if kind == 'strings' else kind in hidden)) for k, x in all_of.items()})
+    t.check(spy.looks, 'no part was seen')
+    for name in ('java.hprof.1', 'java.hprof', 'what was seen meanwhile'):
+        data = spy.seen if name.startswith('what') else (t.work / name).read_bytes()
+        got = {k for k, (x, _) in secrets.items() if _has(data, x)}
+        want = {k for k, (_, gone) in secrets.items() if not gone}
+        t.check(got <= want if name.startswith('what') else got == want, '%s has %s, not %s' % (name, sorted(got - want), sorted(want - got)))
+    for name in ('java.hprof.1', 'java.hprof'):
+        v = _view(t, name)
+        _as_told(t, v, values=not hidden - {''}, lengths=way != 'primarrays')
+        secret = v.static(v.class_id('HeapSecrets'), 'plain')
+        values = {n: (kind, x) for _, n, kind, x in v.values(secret)}
+        if 'fields' in hidden:
+            t.equal({n: x for n, (kind, x) in values.items() if kind != 2 and x}, {}, 'primitive fields')
+        else:
+            t.equal((values['s'][1], values['c'][1], values['z'][1]), (77, ord('S'), 1), 'fields')
+        for n, kind, length in (('bytes', 8, 11), ('chars', 5, 11), ('longs', 11, 2), ('doubles', 7, 1), ('ints', 10, 2)):
+            o = v.objects[values[n][1]]
+            gone = 'arrays' in hidden or 'strings' in hidden and kind in (5, 8)
+            t.equal((o.type, o.length, any(o.raw)), (kind, 0 if way == 'primarrays' else length, not gone), 'type, length, contents of %s' % n)
+        if way == 'keep':
+            kept = v.static(v.class_id('HeapSecrets'), 'kept')
+            t.equal((v.field(kept, 'j'), v.static(v.class_id('HeapSecrets$Kept'), 'statik')), tuple(struct.unpack('>QQ', _marker(21) + _marker(31))), 'kept fields')
