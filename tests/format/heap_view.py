@@ -96,13 +96,10 @@ def java_name(name):
     return (short.get(base) or base[1:-1] if depth else base) + '[]' * depth
 
 
-def hidden_name(name):
-    """JVMTI has a dot before the number of a hidden class (17) or a slash (8, 11), which the agent shows as a dot."""
-    return name.replace('/', '.')
-
-
 def same_name(got, told):
-    return got == hidden_name(told)
+    """Class.getName() has a slash before the number of a hidden class, the agent a dot; on JDK 11 JVMTI tells another number."""
+    name = java_name(told)
+    return got == name or '/' in name and got.startswith(name.partition('/')[0] + '.')
 
 
 class Told:
@@ -155,10 +152,11 @@ class Told:
                 wrong += [where + w for w in self._array(v, numbers, n, values, lengths)]
             else:
                 wrong += [where + w for w in self._instance(v, ids, n, values)]
-        for name in {hidden_name(java_name(x)) for x in self.objects.values() if not x.startswith(('java.', '['))}:
-            want = sorted(ids[n] for n, x in self.objects.items() if hidden_name(java_name(x)) == name)
-            if sorted(v.instances(name)) != want:
-                wrong.append('%d objects of %s instead of %d' % (len(v.instances(name)), name, len(want)))
+        for name in {x.partition('/')[0] for x in self.objects.values() if not x.startswith(('java.', '['))}:
+            want = sorted(ids[n] for n, x in self.objects.items() if x.partition('/')[0] == name)
+            got = sorted(i for x, of in v.of_class.items() if x == name or same_name(x, name + '/') for i in of)
+            if got != want:
+                wrong.append('%d objects of %s instead of %d' % (len(got), name, len(want)))
         return wrong
 
     def _class(self, v, ids, n, values):
@@ -201,7 +199,7 @@ class Told:
             got = got[len(got) - len(own):]
         else:
             got = [x for x in got if not x[0].startswith('java.')]
-            if [x[:2] + (TYPES[x[2]],) for x in own] != [x[:3] for x in got]:
+            if [(f, TYPES[kind]) for _, f, kind, _ in own] != [x[1:3] for x in got] or not all(same_name(x[0], y[0]) for x, y in zip(got, own)):
                 return ['fields %s, not %s' % (got, own)]
         return ['%s.%s is %x, not %s' % (x[0], x[1], y[3], x[3]) for x, y in zip(own, got)
                 if (values or x[2] == 'ref' and not x[3].startswith('s')) and not self._same(v, ids, x[2], x[3], y[3])]

@@ -56,6 +56,11 @@ def _as_told(t, v, **how):
 
 # ---- 1. the graph
 
+def _said(run):
+    """Words of its lines; the VM's thread dump comes later."""
+    return [line.split() for line in run.out.split('ready\n')[0].splitlines()]
+
+
 def _frame_root(t, v, roots, thread, method, what):
     """One of the roots is of this frame of the thread's stack."""
     serial, _ = v.thread(thread)
@@ -66,8 +71,7 @@ def _frame_root(t, v, roots, thread, method, what):
 
 def _roots(t, run, v):
     told, seen = Told(t.work / 'told').find(v), set()
-    for line in run.out.splitlines():
-        kind, *rest = line.split()
+    for kind, *rest in _said(run):
         if kind == 'thread':
             name, i = rest[0], told[int(rest[1])]
             t.equal(v.thread(name)[1], i, 'object of thread %s' % name)
@@ -90,8 +94,7 @@ def _lasting(t, run, v):
     """What holds also when the threads have ended."""
     told = Told(t.work / 'told')
     ids = told.find(v)
-    words = [line.split() for line in run.out.splitlines()]
-    number = lambda word: [w[1:] for w in words if w[0] == word]
+    number = lambda word: [w[1:] for w in _said(run) if w[0] == word]
     t.check(v.roots_of(ids[int(number('global')[0][0])], 'JNI global'), 'no root of the global reference')
     t.check(v.roots_of(v.class_id('java.lang.Object'), 'system class'), 'no root of java.lang.Object')
     for klass, domain in number('domain'):

@@ -178,7 +178,13 @@ public class HeapGraph {
         HeapTell.tells(new HeapTwin(0));
         WeakReference<Object> gone = new WeakReference<>(new Loader(3).twin(null).getConstructor(int.class).newInstance(3).getClass());
         for (int i = 0; i < 20 && gone.get() != null; i++) { System.gc(); Thread.sleep(5); }
-        System.out.println("unloaded " + (gone.get() == null));
+        Class<?> stays = (Class<?>) gone.get();
+        System.out.println("unloaded " + (stays == null));
+        if (stays != null) {
+            java.lang.reflect.Field last = stays.getDeclaredField("last");
+            last.setAccessible(true);
+            for (Object o : new Object[] {stays, stays.getClassLoader(), last.get(null)}) { HeapTell.tells(o); }
+        }
     }
 
     public static void main(String[] args) throws Exception {
