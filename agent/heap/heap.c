@@ -142,7 +142,7 @@ static bool missing(const void *rows)
 static void destroy(void *rows)
 {
     struct rows *r = rows;
-    if (r->take != NULL) {
+    if (r != NULL && r->take != NULL) { /* a listing of other sections has no rows */
         hpx_take_drop(r->take);
     }
     free(r);

@@ -2,10 +2,13 @@
 """Golden cases of heap=dump and heap=all: our facts beside the recorded ones of the original, by the rules of tests/golden/README.md."""
 import collections
 import re
+import struct
 
+import hprof_binary
+import peer as p
 from golden import Recorded, facts, of_kind
 from runner import test
-from waiting import recorded_requests
+from waiting import recorded_requests, step, stop_steps
 
 INST = re.compile(r'INST (\d+) x (\S+?)(?: sz=(\d+))? @ (.*)')
 CLASS = re.compile(r'HEAP class (\S+) instsize=\d+ super=(\S+)')
@@ -80,3 +83,46 @@ def requests(t):
         got = facts(t.work / name, 'Steps')
         t.equal([m[1] for m in filter(None, map(INST.fullmatch, got)) if m[2] == 'Steps$Item'], [str(items)], 'items in %s' % name)
     _compare(t, t.work / 'java.hprof.1', recorded, 'Steps')
+
+
+@test(level='quick', collectors='any')
+def golden_net_binary(t):
+    """The recorded commands of net-binary, and what they answer; the dump at exit has every section."""
+    peer = p.Peer(t)
+    run = t.start('Steps', opts='heap=all,cpu=samples,format=b,net=127.0.0.1:%d' % peer.port)
+    run.wait_line('ready')
+    asked = 0
+
+    def send(*commands):
+        """A report follows every answer."""
+        nonlocal asked
+        for c in commands:
+            asked += 1
+            peer.send(c)
+            peer.wait_for(b'hprofx: version', asked)
+
+    sites = lambda flags: p.command(p.SITES, struct.pack('>Hf', flags, 0.05))
+    peer.send(p.command(p.GC))
+    step(run, 1)
+    send(p.command(p.SUMMARY), sites(0))
+    step(run, 2)
+    send(sites(3), p.command(p.SUMMARY), p.command(p.HEAP))
+    peer.send(p.command(p.TRACES))
+    send(p.samples(0.5))
+    peer.send(p.control(5))
+    step(run, 3)
+    send(p.samples(0.5))
+    stop_steps(run)
+    lines = run.out.splitlines()
+    t.equal((run.code, lines[0], lines[-1]), (0, 'ready', 'done 300'), 'exit code, first and last line')
+    t.check('Dumping Java heap ... allocation sites ... CPU usage by sampling running threads ... done.' in run.err, 'stderr %s' % run.err)
+    peer.wait_end()
+    path = t.work / 'stream.b'
+    path.write_bytes(bytes(peer.streams[0]))
+    t.read('--check', path)
+    got = hprof_binary.read(path)
+    t.equal(len(got.summaries), 2, 'summaries')
+    t.equal([x.flags for x in got.lists], [0, 3, 0], 'flags of the lists')
+    t.equal(len(got.tables), 3, 'tables of samples')
+    items = [sum(1 for o in h.objects.values() if hasattr(o, 'klass') and h.classes[o.klass].name == 'Steps$Item') for h in got.heaps]
+    t.equal(items, [200, 300], 'items in the heap on request and at exit')
