@@ -43,7 +43,7 @@ struct hpx_heap_field {
     uint32_t offset; /* in an instance: of the fields that this class declares and is not static */
 };
 
-/* A class. Constant, and never freed, once an image has it. */
+/* A class. Constant, and kept until the end of the session, once an image has it. */
 struct hpx_heap_klass {
     uint32_t number, super; /* class numbers; super 0: none */
     uint8_t kind;           /* enum hpx_heap_kind */

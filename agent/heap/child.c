@@ -5,6 +5,7 @@
 #include "clock.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,12 +57,10 @@ int hpx_child_prepare(struct hpx_child *child, const struct hpx_child_slots *slo
     }
     child->shared = page;
     FILE *maps = fopen("/proc/self/maps", "re");
-    char *line = NULL;
-    size_t room = 0;
-    while (maps != NULL && getline(&line, &room, maps) > 0) {
+    char line[PATH_MAX + 128];
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         add_counters(child, line);
     }
-    free(line);
     if (maps != NULL) {
         (void)fclose(maps);
     }
@@ -194,7 +193,7 @@ static bool own_counters(const struct hpx_child *child)
             return false;
         }
         memcpy(copy, child->counters[i].at, size);
-        if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, child->counters[i].at) == MAP_FAILED) {
+        if (syscall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, child->counters[i].at) == -1) {
             return false;
         }
     }

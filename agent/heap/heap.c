@@ -7,6 +7,7 @@
 #include "service.h"
 #include "sites.h"
 #include "take.h"
+#include "thread_refs.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,12 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
     }
 }
 
+static void fini(void)
+{
+    hpx_take_fini();
+    hpx_thread_refs_fini();
+}
+
 static const struct hpx_section section = {
     .settings = HPX_BINARY_ALLOC, .title = title, .empty = empty, .missing = missing, .destroy = destroy, .text = text, .binary = binary};
 
@@ -262,7 +269,7 @@ const struct hpx_mode hpx_heap_mode = {
     .snapshot = snapshot,
     .listed_by = HPX_COMMAND_DUMP_HEAP,
     .stop = stop,
-    .fini = hpx_take_fini,
+    .fini = fini,
     .collect = collect,
     .own_cpu = own_cpu,
     .lines = lines,

@@ -23,11 +23,13 @@ struct known {
 
 /* By class number. Layouts are kept: images and later dumps refer to them. The making thread's. */
 static struct hpx_vec all_known;
+static struct hpx_arena kept; /* of the layouts; the making thread's */
 
 static struct known *known_at(uint32_t number)
 {
     if (all_known.size == 0) {
         hpx_vec_init(&all_known, sizeof(struct known));
+        hpx_arena_init(&kept);
     }
     while (all_known.len <= number) {
         if (hpx_vec_push(&all_known) == NULL) {
@@ -70,25 +72,20 @@ static uint8_t type_of(char letter)
     }
 }
 
-static struct hpx_text copy_text(const char *s, size_t n)
+static const struct hpx_text unnamed = {"?", 1};
+
+static struct hpx_text copy_text(const char *s)
 {
-    char *to = malloc(n + 1);
-    if (to == NULL) {
-        return (struct hpx_text){"?", 1};
-    }
-    memcpy(to, s, n);
-    to[n] = 0;
-    return (struct hpx_text){to, (uint32_t)n};
+    size_t n = strlen(s);
+    const char *to = hpx_arena_copy(&kept, s, n);
+    return to != NULL ? (struct hpx_text){to, (uint32_t)n} : unnamed;
 }
 
 static struct hpx_text name_of(const char *signature)
 {
     size_t n = strlen(signature);
-    char *to = malloc(HPX_JAVA_NAME_MAX(n));
-    if (to == NULL) {
-        return (struct hpx_text){"?", 1};
-    }
-    return (struct hpx_text){to, (uint32_t)hpx_java_name(to, signature, n)};
+    char *to = hpx_arena_alloc(&kept, HPX_JAVA_NAME_MAX(n), 1);
+    return to != NULL ? (struct hpx_text){to, (uint32_t)hpx_java_name(to, signature, n)} : unnamed;
 }
 
 static struct known *ask(jvmtiEnv *jvmti, JNIEnv *env, jclass klass);
@@ -106,12 +103,15 @@ static bool has(const uint32_t *list, uint32_t n, uint32_t what)
 /* Adds the interfaces of another class. false without memory. */
 static bool add_interfaces(struct known *to, const struct known *from)
 {
-    uint32_t *all = from->ninterfaces == 0 ? NULL : realloc(to->interfaces, (to->ninterfaces + from->ninterfaces) * sizeof *all);
     if (from->ninterfaces == 0) {
         return true;
     }
+    uint32_t *all = hpx_arena_alloc(&kept, (to->ninterfaces + from->ninterfaces) * sizeof *all, _Alignof(uint32_t));
     if (all == NULL) {
         return false;
+    }
+    for (uint32_t i = 0; i < to->ninterfaces; i++) {
+        all[i] = to->interfaces[i];
     }
     to->interfaces = all;
     for (uint32_t i = 0; i < from->ninterfaces; i++) {
@@ -147,9 +147,9 @@ static void ask_field(jvmtiEnv *jvmti, jclass klass, jfieldID id, struct hpx_hea
     char *name = NULL, *signature = NULL;
     jint modifiers = 0;
     to->type = HPX_HEAP_OBJECT;
-    to->name = (struct hpx_text){"?", 1};
+    to->name = unnamed;
     if ((*jvmti)->GetFieldName(jvmti, klass, id, &name, &signature, NULL) == JVMTI_ERROR_NONE) {
-        to->name = copy_text(name, strlen(name));
+        to->name = copy_text(name);
         to->type = type_of(signature[0]);
         drop(jvmti, name);
         drop(jvmti, signature);
@@ -165,11 +165,13 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
     bool array = signature[0] == '[';
     bool linked = !array && (*jvmti)->GetClassFields(jvmti, klass, &n, &ids) == JVMTI_ERROR_NONE;
     n = linked ? n : 0;
-    struct hpx_heap_klass *c = calloc(1, sizeof *c + (size_t)n * sizeof c->fields[0]);
+    size_t size = sizeof(struct hpx_heap_klass) + (size_t)n * sizeof(struct hpx_heap_field);
+    struct hpx_heap_klass *c = hpx_arena_alloc(&kept, size, _Alignof(struct hpx_heap_klass));
     if (c == NULL) {
         drop(jvmti, ids);
         return NULL;
     }
+    memset(c, 0, size);
     c->name = name_of(signature);
     c->linked = linked || array;
     c->above = super;
@@ -537,4 +539,13 @@ void hpx_layout_fini(struct hpx_layout *l)
     free(l->thread_ids);
     free(l->refs);
     hpx_arena_fini(&l->arena);
+}
+
+void hpx_layout_forget(void)
+{
+    if (all_known.size != 0) {
+        hpx_vec_fini(&all_known);
+        hpx_arena_fini(&kept);
+        all_known.size = 0;
+    }
 }

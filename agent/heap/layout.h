@@ -39,5 +39,7 @@ void hpx_layout_learn(jvmtiEnv *jvmti, JNIEnv *env);
 void hpx_layout_untag(const struct hpx_layout *l, jvmtiEnv *jvmti, const struct hpx_walk_tags *tags);
 /* Any thread. */
 void hpx_layout_fini(struct hpx_layout *l);
+/* At the end of a session, when no image is left: frees the layouts of all classes. */
+void hpx_layout_forget(void);
 
 #endif

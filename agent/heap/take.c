@@ -539,6 +539,7 @@ void hpx_take_fini(void)
         ready = t->next;
         destroy(t);
     }
+    hpx_layout_forget();
 }
 
 /* ---- VMInit ---- */

@@ -103,3 +103,12 @@ uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
     pthread_mutex_unlock(&lock);
     return n;
 }
+
+void hpx_thread_refs_fini(void)
+{
+    if (used) {
+        hpx_vec_fini(&refs.all);
+        refs.free = 0;
+        used = false;
+    }
+}

@@ -23,5 +23,7 @@ struct hpx_thread_ref {
 /* The announced threads that live; the caller deletes the references and frees *to. Returns their number; 0 also without memory. Any
  * attached thread. */
 uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to);
+/* hpx_session_end(): frees the list; the VM is gone, and with it the references. */
+void hpx_thread_refs_fini(void);
 
 #endif

@@ -43,6 +43,24 @@ static jvmtiError JNICALL count_GetClassMethods(jvmtiEnv *env, jclass c, jint *n
     return add(vm->GetClassMethods(env, c, n, p), p, HERE);
 }
 
+static jvmtiError JNICALL count_GetClassFields(jvmtiEnv *env, jclass c, jint *n, jfieldID **p)
+{
+    return add(vm->GetClassFields(env, c, n, p), p, HERE);
+}
+
+static jvmtiError JNICALL count_GetImplementedInterfaces(jvmtiEnv *env, jclass c, jint *n, jclass **p)
+{
+    return add(vm->GetImplementedInterfaces(env, c, n, p), p, HERE);
+}
+
+static jvmtiError JNICALL count_GetFieldName(jvmtiEnv *env, jclass c, jfieldID f, char **name, char **signature, char **generic)
+{
+    jvmtiError e = vm->GetFieldName(env, c, f, name, signature, generic);
+    add(e, name, HERE);
+    add(e, signature, HERE);
+    return add(e, generic, HERE);
+}
+
 static jvmtiError JNICALL count_GetClassSignature(jvmtiEnv *env, jclass c, char **signature, char **generic)
 {
     jvmtiError e = vm->GetClassSignature(env, c, signature, generic);
@@ -123,6 +141,9 @@ void hpx_balance_jvmti(void)
     COUNT(GetAllThreads);
     COUNT(GetLoadedClasses);
     COUNT(GetClassMethods);
+    COUNT(GetClassFields);
+    COUNT(GetImplementedInterfaces);
+    COUNT(GetFieldName);
     COUNT(GetClassSignature);
     COUNT(GetSourceFileName);
     COUNT(GetMethodName);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* As the linker has them under --wrap: this table must not count itself. */
@@ -26,6 +27,7 @@ struct block {
 
 static struct {
     pthread_mutex_t lock;
+    long pid;
     struct block *slots; /* open addressing, linear probing; p NULL: free */
     size_t used;
     uint64_t strange[4], full;
@@ -48,6 +50,12 @@ static int find_code(struct dl_phdr_info *info, size_t size, void *inside)
     return 0;
 }
 
+/* The child of a heap dump (agent/heap/child.h) is no fork() of libc's: another thread may have held the lock. */
+static bool is_child(void)
+{
+    return syscall(SYS_getpid) != table.pid;
+}
+
 static void lock(void)
 {
     pthread_mutex_lock(&table.lock);
@@ -64,6 +72,7 @@ __attribute__((constructor)) static void begin(void)
     void *p =
         __real_mmap(NULL, (size_t)SLOTS * sizeof(struct block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     table.slots = p == MAP_FAILED ? NULL : p;
+    table.pid = syscall(SYS_getpid);
     pthread_atfork(lock, unlock, unlock);
 }
 
@@ -91,7 +100,7 @@ static void calls_of(const void *frame, uint32_t *calls)
 void hpx_balance_add(enum hpx_balance_kind kind, const void *p, size_t bytes, const void *frame)
 {
     struct block b = {.p = p, .bytes = bytes, .kind = kind};
-    if (p == NULL || table.slots == NULL) {
+    if (p == NULL || table.slots == NULL || is_child()) {
         return;
     }
     calls_of(frame, b.calls);
@@ -138,7 +147,7 @@ static bool take(const void *p)
 
 void hpx_balance_remove(enum hpx_balance_kind kind, const void *p)
 {
-    if (p == NULL || table.slots == NULL) {
+    if (p == NULL || table.slots == NULL || is_child()) {
         return;
     }
     lock();
