@@ -167,6 +167,21 @@ static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
  * was first. */
 static atomic_bool adopting;               /* seq_cst: it is rare, and ordered with nothing else */
 static HPX_ALIGNED(16) char without_state; /* its address: announced, but no state could be made */
+static pthread_mutex_t claiming = PTHREAD_MUTEX_INITIALIZER; /* the mark is read and set at once */
+
+/* Marks the thread (NULL: the calling one) as announced with these states, while VMInit adopts threads. false: the thread is marked, or has
+ * ended; the caller must not announce it. */
+static bool claim(jvmtiEnv *jvmti, jthread thread, struct hpx_mode_thread *first)
+{
+    void *mark = NULL;
+    pthread_mutex_lock(&claiming);
+    bool unmarked = (*jvmti)->GetThreadLocalStorage(jvmti, thread, &mark) == JVMTI_ERROR_NONE ? mark == NULL : thread == NULL;
+    if (unmarked && atomic_load(&adopting)) {
+        (*jvmti)->SetThreadLocalStorage(jvmti, thread, first != NULL ? (void *)first : (void *)&without_state);
+    }
+    pthread_mutex_unlock(&claiming);
+    return unmarked;
+}
 
 /* The calling thread's states, found by that mark; *known: it has a mark. */
 static struct hpx_mode_thread *marked(jvmtiEnv *jvmti, bool *known)
@@ -201,12 +216,16 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     struct info i = info_of(jvmti, env, NULL);
     struct hpx_mode_thread *first = make(tid);
+    if (!claim(jvmti, NULL, first)) { /* VMInit adopted it meanwhile */
+        destroy(first);
+        forget(jvmti, env, i.name, NULL);
+        forget(jvmti, env, i.group, NULL);
+        forget(jvmti, env, i.parent, NULL);
+        return;
+    }
     uint32_t serial = hpx_thread_refs_serial();
     jthread thread = NULL;
     (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
-    if (atomic_load(&adopting)) {
-        (*jvmti)->SetThreadLocalStorage(jvmti, NULL, first != NULL ? (void *)first : (void *)&without_state);
-    }
     if (first != NULL) {
         set_self(first, env);
         for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
@@ -364,7 +383,13 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
     bool mapped = tid > 0 && tid != (pid_t)syscall(SYS_gettid);
     struct hpx_mode_thread *first = mapped || finds_itself() ? make(mapped ? tid : 0) : NULL;
-    (*jvmti)->SetThreadLocalStorage(jvmti, thread, first != NULL ? (void *)first : (void *)&without_state);
+    if (!claim(jvmti, thread, first)) { /* it began by itself meanwhile */
+        destroy(first);
+        forget(jvmti, env, i.name, NULL);
+        forget(jvmti, env, i.group, NULL);
+        forget(jvmti, env, i.parent, NULL);
+        return;
+    }
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         s->adopted = true;
         if (hpx_vm_mode_of(s)->adopt != NULL) {
