@@ -324,7 +324,9 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
                       sampled ? "sampled" : "counted");
     }
     hpx_lines_add(to, "%" PRIu64 " lost", sampled ? hpx_report_lost(r) : lost);
-    if (f->v[IN_DUMP]) {
+    if (!hpx_session.opt.heap_sites) {
+        hpx_lines_add(to, "\n"); /* they are the traces of a heap dump */
+    } else if (f->v[IN_DUMP]) {
         hpx_lines_add(to, ", at %" PRIu64 " sites\n", f->v[SITES]);
     } else {
         hpx_lines_add(to, "; no profile at exit\n");

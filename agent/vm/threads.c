@@ -174,12 +174,17 @@ static pthread_mutex_t claiming = PTHREAD_MUTEX_INITIALIZER; /* the mark is read
 static bool claim(jvmtiEnv *jvmti, jthread thread, struct hpx_mode_thread *first)
 {
     void *mark = NULL;
-    pthread_mutex_lock(&claiming);
+    bool adopts = atomic_load(&adopting); /* afterwards nobody else marks a thread, and the start of a thread takes no lock */
+    if (adopts) {
+        pthread_mutex_lock(&claiming);
+    }
     bool unmarked = (*jvmti)->GetThreadLocalStorage(jvmti, thread, &mark) == JVMTI_ERROR_NONE ? mark == NULL : thread == NULL;
-    if (unmarked && atomic_load(&adopting)) {
+    if (unmarked && adopts) {
         (*jvmti)->SetThreadLocalStorage(jvmti, thread, first != NULL ? (void *)first : (void *)&without_state);
     }
-    pthread_mutex_unlock(&claiming);
+    if (adopts) {
+        pthread_mutex_unlock(&claiming);
+    }
     return unmarked;
 }
 
