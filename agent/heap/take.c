@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "fork_check.h"
 #include "log.h"
+#include "out_file.h"
 #include "session.h"
 #include "vm_flags.h"
 #include "walk.h"
@@ -20,11 +21,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ATTEMPTS      4   /* a class may be loaded between the list of classes and the walk */
-#define OBJECT_BYTES  40u /* of the heap, for the estimate of the number of objects */
-#define STALL_NS      UINT64_C(20000000000)
-#define SPIN_NS       UINT64_C(120000000000)
-#define LEAST_CLASSES 1024u /* room of vm_size */
+#define ATTEMPTS     4   /* a class may be loaded between the list of classes and the walk */
+#define OBJECT_BYTES 40u /* of the heap, for the estimate of the number of objects */
+#define STALL_NS     UINT64_C(20000000000)
+#define SPIN_NS      UINT64_C(120000000000)
 
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,12 +70,14 @@ static int unnamed_in(const char *folder)
 /* Beside the output, where there is room for the dump; for a socket, FIFO or device the folder for temporary files. */
 static int open_spool(void)
 {
-    char folder[PATH_MAX] = ".";
-    const char *file = hpx_session.opt.net == NULL ? hpx_session.opt.file : NULL, *slash = file != NULL ? strrchr(file, '/') : NULL;
-    if (slash != NULL && (size_t)(slash - file) < sizeof folder) {
-        snprintf(folder, sizeof folder, "%.*s", slash == file ? 1 : (int)(slash - file), file);
+    char file[PATH_MAX];
+    bool beside = hpx_session.opt.net == NULL && hpx_name_expand(file, sizeof file, hpx_session.opt.file, hpx_session.start) == 0;
+    char *slash = beside ? strrchr(file, '/') : NULL;
+    const char *folder = slash == NULL ? "." : slash == file ? "/" : file;
+    if (slash != NULL) {
+        *slash = 0;
     }
-    int fd = file != NULL && strncmp(folder, "/dev", 4) != 0 ? unnamed_in(folder) : -1;
+    int fd = beside && strcmp(folder, "/dev") != 0 ? unnamed_in(folder) : -1;
     if (fd < 0) {
         const char *other = getenv("TMPDIR");
         fd = unnamed_in(other != NULL && other[0] == '/' ? other : "/tmp");

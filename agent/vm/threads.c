@@ -165,8 +165,8 @@ static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
 
 /* While VMInit looks for the threads that were there before, a thread may start and be listed, too: thread-local storage of JVMTI tells who
  * was first. */
-static atomic_bool adopting;               /* seq_cst: it is rare, and ordered with nothing else */
-static HPX_ALIGNED(16) char without_state; /* its address: announced, but no state could be made */
+static atomic_bool adopting;                                 /* seq_cst: it is rare, and ordered with nothing else */
+static HPX_ALIGNED(16) char without_state;                   /* its address: announced, but no state could be made */
 static pthread_mutex_t claiming = PTHREAD_MUTEX_INITIALIZER; /* the mark is read and set at once */
 
 /* Marks the thread (NULL: the calling one) as announced with these states, while VMInit adopts threads. false: the thread is marked, or has
