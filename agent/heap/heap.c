@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap.c: registers heap=dump as a mode: dump, report, command of a peer. */
 #include "heap.h"
+#include "class_number.h"
 #include "hprof_heap.h"
 #include "log.h"
 #include "report.h"
@@ -250,6 +251,7 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
 static void fini(void)
 {
     hpx_take_fini();
+    hpx_site_ids_fini(&hpx_ids);
     hpx_thread_refs_fini();
 }
 
