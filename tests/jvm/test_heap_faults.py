@@ -15,7 +15,7 @@ import subprocess
 import peer as p
 from preload import preload
 from runner import test
-from waiting import step, until
+from waiting import ask, step, stop_steps, until
 
 DONE = 'Dumping Java heap ... done.'
 ITEMS = 30000
@@ -564,3 +564,14 @@ def five_gigabytes(t, what):
     t.check(size >= (4 << 30) - 100 if cut else size >= number * length * 8, '%d bytes of long[] in the dump' % size)
     t.check(path.stat().st_size > size, 'bytes of the file')
     path.unlink()
+
+
+@test(level='quick', collectors='any', since=9)
+def the_log_of_the_vm_is_no_wait(t):
+    """It takes a semaphore for every line, also at the end of the safepoint, which a child takes for the end of the walk."""
+    run = t.start('Steps', opts='heap=dump,format=b,doe=n,sites=none,heapdump=fork', jvm=['-Xlog:safepoint:file=log'])
+    run.wait_line('ready')
+    t.check(ask(run, DONE), 'the program has ended')
+    stop_steps(run)
+    t.equal((run.code, [ln for ln in run.err.splitlines() if 'heap dump:' in ln]), (0, []), 'exit code, lines about the dump')
+    t.read('--check', t.work / NAME)
