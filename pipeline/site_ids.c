@@ -64,7 +64,7 @@ void hpx_site_ids_fini(struct hpx_site_ids *s)
         }
         atomic_store_explicit(&s->mirrors[i], NULL, memory_order_relaxed);
     }
-    hpx_walk_begin(&s->walk);
+    hpx_walk_tags_fini(&s->walk);
     atomic_store_explicit(&s->none.objects, 0, memory_order_relaxed);
     atomic_store_explicit(&s->none.bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&s->frees, 0, memory_order_relaxed);

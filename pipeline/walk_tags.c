@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* walk_tags.c: the pages of walk_tags.h. */
 #include "walk_tags.h"
+#include <string.h>
 #include <sys/mman.h>
 
 bool hpx_walk_map(struct hpx_walk_tags *w, uint64_t ordinal)
@@ -26,11 +27,27 @@ uint64_t hpx_walk_plain(const struct hpx_walk_tags *w, uint64_t tag)
     if (!hpx_walk_is(tag)) {
         return tag;
     }
-    const struct hpx_walk_page *p = at < HPX_WALK_PAGES ? atomic_load_explicit(&w->pages[at], memory_order_acquire) : NULL;
+    const struct hpx_walk_page *p =
+        at < HPX_WALK_PAGES ? atomic_load_explicit(&w->pages[at], memory_order_acquire) : NULL; /* partner: hpx_walk_map() */
     return p != NULL ? p->tag[HPX_WALK_SLOT(hpx_walk_ordinal(tag))] : 0;
 }
 
+/* The pages stay mapped: the VM may be reporting a free with a tag of the last walk, which then stands for no tag. */
 void hpx_walk_begin(struct hpx_walk_tags *w)
+{
+    for (uint32_t i = 0; i < HPX_WALK_PAGES; i++) {
+        struct hpx_walk_page *p = atomic_load_explicit(&w->pages[i], memory_order_relaxed);
+        if (p == NULL) {
+            break;
+        }
+        if (madvise(p, sizeof *p, MADV_DONTNEED) != 0) {
+            memset(p, 0, sizeof *p);
+        }
+    }
+    w->n = 0;
+}
+
+void hpx_walk_tags_fini(struct hpx_walk_tags *w)
 {
     for (uint32_t i = 0; i < HPX_WALK_PAGES; i++) {
         struct hpx_walk_page *p = atomic_load_explicit(&w->pages[i], memory_order_relaxed);

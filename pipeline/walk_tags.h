@@ -60,8 +60,10 @@ static inline uint64_t hpx_walk_new(struct hpx_walk_tags *w, uint64_t tag)
 }
 /* The tag that an object with this tag had before the walk: `tag` itself if it is not a walk's. Any thread; async-signal-safe. */
 uint64_t hpx_walk_plain(const struct hpx_walk_tags *w, uint64_t tag);
-/* Before a walk, when no object has a tag of the last one: forgets it and frees the memory. The writer. */
+/* Before a walk, when no object has a tag of the last one: forgets it and gives the memory back, but not the addresses. The writer. */
 void hpx_walk_begin(struct hpx_walk_tags *w);
+/* Unmaps all pages. No other thread uses w any more. */
+void hpx_walk_tags_fini(struct hpx_walk_tags *w);
 /* Bytes mapped. Any thread. */
 size_t hpx_walk_bytes(const struct hpx_walk_tags *w);
 

@@ -213,8 +213,8 @@ static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t 
     take_faults();
     prctl(PR_SET_NAME, "hprofx-child", 0, 0, 0);
     volunteer_for_oom();
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core through a pipe either; last, because files of /proc/self then belong to root */
     close_others(child);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core through a pipe either; last, because files of /proc/self then belong to root */
     if (!own_counters(child) || !hpx_child_redirect(child, frame)) {
         hpx_child_leave(HPX_CHILD_EXIT_UNREADY);
     }
