@@ -126,4 +126,33 @@ struct hpx_site_snapshot {
 
 void hpx_site_snapshot_destroy(struct hpx_site_snapshot *s);
 
+/* Time that threads were blocked. One table each. */
+enum hpx_block_part {
+    HPX_BLOCK_ENTER,  /* for a monitor that another thread owns */
+    HPX_BLOCK_OWNERS, /* the same, by the stack of the owner (owner=y) */
+    HPX_BLOCK_WAIT,   /* in Object.wait */
+    HPX_BLOCK_PARK,   /* in LockSupport.park, by the class of the blocker */
+    HPX_BLOCK_PINNED, /* of virtual threads that kept their carrier */
+    HPX_BLOCK_PARTS
+};
+
+struct hpx_block_row {
+    const struct hpx_trace_rec *trace; /* of the blocked thread; the empty trace: not known */
+    const struct hpx_trace_rec *owner; /* HPX_BLOCK_OWNERS; else NULL */
+    struct hpx_text class_name;        /* of the monitor or blocker, in Java form */
+    uint64_t count, ns;                /* count > 0 */
+};
+
+struct hpx_block_table {
+    uint64_t count, ns; /* of all rows */
+    uint32_t nrows;
+    struct hpx_block_row *rows; /* the reader may sort them */
+};
+
+struct hpx_block_snapshot {
+    struct hpx_block_table of[HPX_BLOCK_PARTS];
+};
+
+void hpx_block_snapshot_destroy(struct hpx_block_snapshot *s);
+
 #endif

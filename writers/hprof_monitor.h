@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprof_monitor.h: threads, monitors and blocked time as text (monitor=y has no binary form). docs/hprof-ascii.md has the formats. The
+ * writer's thread only. */
+#ifndef HPX_HPROF_MONITOR_H
+#define HPX_HPROF_MONITOR_H
+
+#include "hprof_ascii.h"
+#include "monitor_image.h"
+
+/* One line of an Object.wait: WAIT when it begins, WAITED when it is over. */
+struct hpx_wait_line {
+    struct hpx_text signature; /* of the monitor's class, JVM form; len 0: unknown */
+    int64_t ms;                /* WAIT: the timeout, 0: none. WAITED: the time waited */
+    uint32_t thread;           /* serial; HPX_SERIAL_THREAD: unknown */
+    bool waited;
+};
+void hpx_ascii_wait(struct hpx_ascii *w, const struct hpx_wait_line *l);
+
+/* The traces that are not in the file yet, then MONITOR DUMP, then DEADLOCKS if there are any. Threads are sorted by serial, an unknown one
+ * first; monitors those with waiters first. */
+void hpx_ascii_monitor_dump(struct hpx_ascii *w, struct hpx_monitor_image *i);
+
+/* The traces that are not in the file yet, then the table of this part; nothing if it has no rows. Sorts the rows: time, then count,
+ * descending, then serial. The list stops at the first row whose share of the time is below cutoff (nan: everything; a total of 0 ns: no
+ * row is below). The total is in whole ms, shares are computed from ns. */
+void hpx_ascii_block_table(struct hpx_ascii *w, enum hpx_block_part part, struct hpx_block_table *t, double cutoff, time_t now);
+
+#endif
