@@ -147,9 +147,6 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         hpx_options_help(print_stdout, NULL);
         end_before_main(0);
     }
-    if (hpx_options_supported(&hpx_session.opt, &err) != 0) {
-        refuse(&err);
-    }
     hpx_session_choose(hpx_modes);
     rc = prepare(&err);
     if (rc == -HPX_E_OPT) {

@@ -2,20 +2,12 @@
 /* options.c: takes the sources of options apart, in their order, and checks what goes together. */
 #include "options_internal.h"
 #include "options_table.h"
-#include "patterns.h"
 
-#include <ctype.h>
-#include <locale.h>
-#include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 15u /* the original's limit: a longer name is a syntax error, not an unknown option */
-#define NS_PER_MS      UINT64_C(1000000)
-
-enum value_is { VALUE_GOOD, VALUE_MISSING, VALUE_WRONG };
 
 static const struct hpx_opt *find(const char *name)
 {
@@ -27,426 +19,15 @@ static const struct hpx_opt *find(const char *name)
     return NULL;
 }
 
-static enum value_is parse_flag(bool *flag, const char *value)
-{
-    bool yes = !strcmp(value, "y");
-    if (!yes && strcmp(value, "n") != 0) {
-        return VALUE_WRONG;
-    }
-    if (flag) {
-        *flag = yes;
-    }
-    return VALUE_GOOD;
-}
-
-/* strtol's leading blanks and sign, digits, a fraction. The locale's decimal point must not matter, so not strtod. Rounded up to a
- * nanosecond. */
-static enum value_is parse_interval(uint64_t *ns, const char *s)
-{
-    uint64_t sum = 0, unit = NS_PER_MS;
-    bool digits = false, point = false, rest = false;
-    while (isspace((unsigned char)*s)) {
-        s++;
-    }
-    s += *s == '+';
-    for (; *s; s++) {
-        if (*s == '.' && !point) {
-            point = true;
-        } else if (*s < '0' || *s > '9') {
-            return VALUE_WRONG;
-        } else {
-            uint64_t digit = (uint64_t)(*s - '0');
-            digits = true;
-            if (!point) {
-                sum = sum > HPX_OPT_MAX_INTERVAL_NS ? sum : sum * 10 + digit * NS_PER_MS;
-            } else {
-                unit /= 10;
-                sum += digit * unit;
-                rest = rest || (digit && !unit);
-            }
-        }
-    }
-    sum += rest;
-    if (!digits || !sum) {
-        return VALUE_WRONG;
-    }
-    *ns = sum > HPX_OPT_MAX_INTERVAL_NS ? HPX_OPT_MAX_INTERVAL_NS : sum;
-    return VALUE_GOOD;
-}
-
-static enum value_is parse_period(uint64_t *ns, const char *value)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"", UINT64_C(1000000000)},
-                 {"ms", UINT64_C(1000000)},
-                 {"s", UINT64_C(1000000000)},
-                 {"m", UINT64_C(60000000000)},
-                 {"h", UINT64_C(3600000000000)}};
-    size_t n = strspn(value, "0123456789");
-    unsigned long count = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
-    for (size_t i = 0; i < HPX_ARRAY_LEN(units); i++) {
-        if (n > 0 && !strcmp(value + n, units[i].name)) {
-            *ns = count < HPX_OPT_MAX_PERIOD_NS / units[i].ns ? count * units[i].ns : HPX_OPT_MAX_PERIOD_NS;
-            return *ns >= HPX_OPT_MIN_PERIOD_NS ? VALUE_GOOD : VALUE_WRONG;
-        }
-    }
-    return VALUE_WRONG;
-}
-
-static enum value_is parse_cutoff(double *cutoff, const char *value)
-{
-    char *end;
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double d = c ? strtod_l(value, &end, c) : strtod(value, &end);
-    if (c) {
-        freelocale(c);
-    }
-    if (end == value || *end || (!isnan(d) && d < 0)) {
-        return VALUE_WRONG;
-    }
-    *cutoff = d;
-    return VALUE_GOOD;
-}
-
-static enum value_is parse_sampler(enum hpx_engine *engine, const char *value)
-{
-    static const char *const names[] = {[HPX_ENGINE_ASYNC] = "async", [HPX_ENGINE_WALK] = "walk", [HPX_ENGINE_POLL] = "poll"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
-        if (!strcmp(value, names[i])) {
-            *engine = (enum hpx_engine)i;
-            return VALUE_GOOD;
-        }
-    }
-    return VALUE_WRONG;
-}
-
-/* The signals that neither a JVM nor glibc uses itself. */
-static enum value_is parse_signal(int *number, const char *value)
-{
-    static const struct {
-        const char *name;
-        int number;
-    } plain[] = {{"PROF", SIGPROF}, {"VTALRM", SIGVTALRM}, {"USR1", SIGUSR1}, {"RTMIN", 0}};
-    value += strncmp(value, "SIG", 3) == 0 ? 3 : 0;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(plain); i++) {
-        if (!strcmp(value, plain[i].name)) {
-            *number = plain[i].number ? plain[i].number : SIGRTMIN;
-            return VALUE_GOOD;
-        }
-    }
-    const char *digits = strncmp(value, "RTMIN+", 6) == 0 ? value + 6 : "";
-    size_t n = strspn(digits, "0123456789");
-    if (n == 0 || n > 2 || digits[n] || atoi(digits) > HPX_OPT_MAX_RTSIG) {
-        return VALUE_WRONG;
-    }
-    *number = SIGRTMIN + atoi(digits);
-    return VALUE_GOOD;
-}
-
-static int parse_depth(struct hpx_opt_parse *p, const char *value, enum value_is *is)
-{
-    char *end;
-    long n = strtol(value, &end, 10); /* out of range: LONG_MAX or LONG_MIN, which the limits refuse */
-    if (end == value || *end || n < 0) {
-        *is = VALUE_WRONG;
-        return 0;
-    }
-    if (n > (long)HPX_OPT_MAX_DEPTH) {
-        return hpx_opt_refuse(p, NULL, "depth option value must be decimal and 0..%u", HPX_OPT_MAX_DEPTH);
-    }
-    p->o->depth = (uint32_t)n;
-    return 0;
-}
-
-static enum value_is parse_cpu(struct hpx_opt_parse *p, const char *value)
-{
-    unsigned before = p->source->cpu ? p->o->cpu : HPX_CPU_OFF;
-    if (!strcmp(value, "samples") || !strcmp(value, "y")) {
-        p->o->cpu = before | HPX_CPU_SAMPLES;
-    } else if (!strcmp(value, "times") || !strcmp(value, "old")) {
-        p->o->cpu = (before & HPX_CPU_SAMPLES) | (*value == 't' ? HPX_CPU_TIMES : HPX_CPU_OLD);
-    } else {
-        return VALUE_WRONG;
-    }
-    p->source->cpu = true;
-    return VALUE_GOOD;
-}
-
-static enum value_is parse_heap(struct hpx_opt_parse *p, const char *value)
-{
-    bool all = !strcmp(value, "all"), dump = all || !strcmp(value, "dump"), sites = all || !strcmp(value, "sites");
-    if (!dump && !sites) {
-        return VALUE_WRONG;
-    }
-    if (!p->source->heap) {
-        p->o->heap_dump = p->o->heap_sites = false;
-        p->source->heap = true;
-    }
-    p->o->heap_dump |= dump;
-    p->o->heap_sites |= sites;
-    return VALUE_GOOD;
-}
-
-/* HOST:PORT, HOST in brackets where it has colons itself. What the resolver makes of HOST is seen when connecting. */
-static int check_net(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value)
-{
-    const char *colon = strchr(value, ':');
-    if (*value == '[') {
-        const char *close = strchr(value, ']');
-        colon = close && close > value + 1 && (close[1] == ':' || !close[1]) ? close + 1 : NULL;
-        if (!colon) {
-            return hpx_opt_refuse(p, NULL, "net option value must be %s", opt->must);
-        }
-        colon = *colon ? colon : NULL;
-    }
-    if (!*value || colon == value) {
-        return hpx_opt_refuse(p, NULL, "net option missing ':'");
-    }
-    if (*value != '[' && colon && strchr(colon + 1, ':')) {
-        return hpx_opt_refuse(p, "an address with colons stands in brackets: net=[::1]:9000", "net option value must be %s", opt->must);
-    }
-    if (!colon || !colon[1]) {
-        return hpx_opt_refuse(p, NULL, "net option missing port");
-    }
-    const char *digits = colon + 1;
-    size_t n = strspn(digits, "0123456789");
-    unsigned long port = strtoul(digits, NULL, 10); /* out of range: ULONG_MAX */
-    if (digits[n] || port < 1 || port > 65535) {
-        return hpx_opt_refuse(p, NULL, "net option value must be %s", opt->must);
-    }
-    return 0;
-}
-
-/* file and net replace each other: the last source that names either says where the output goes. */
-static int parse_output(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value)
-{
-    if (p->source->output) {
-        return hpx_opt_refuse(p, NULL, "file or net options should only appear once");
-    }
-    int rc = opt->kind == HPX_OPT_NET ? check_net(p, opt, value) : 0;
-    if (rc < 0) {
-        return rc;
-    }
-    char *copy = strdup(value);
-    if (!copy) {
-        return hpx_opt_no_memory(p);
-    }
-    free(p->o->file);
-    free(p->o->net);
-    p->o->file = p->o->net = NULL;
-    *(opt->kind == HPX_OPT_FILE ? &p->o->file : &p->o->net) = copy;
-    p->source->output = true;
-    return 0;
-}
-
-static enum value_is parse_min(uint32_t *min, const char *value)
-{
-    size_t n = strspn(value, "0123456789");
-    unsigned long v = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
-    if (n == 0 || value[n] || v > UINT16_MAX) {
-        return VALUE_WRONG;
-    }
-    *min = (uint32_t)v;
-    return VALUE_GOOD;
-}
-
-static enum value_is parse_times(enum hpx_times *times, const char *value)
-{
-    static const char *const names[] = {[HPX_TIMES_CPU] = "cpu", [HPX_TIMES_WALL] = "wall", [HPX_TIMES_SAMPLED] = "sampled"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
-        if (!strcmp(value, names[i])) {
-            *times = (enum hpx_times)i;
-            return VALUE_GOOD;
-        }
-    }
-    return VALUE_WRONG;
-}
-
-static enum value_is parse_sites(enum hpx_sites_how *sites, const char *value)
-{
-    static const char *const names[] = {
-        [HPX_SITES_EXACT] = "exact", [HPX_SITES_COUNTS] = "counts", [HPX_SITES_SAMPLED] = "sampled", [HPX_SITES_OFF] = "none"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
-        if (!strcmp(value, names[i])) {
-            *sites = (enum hpx_sites_how)i;
-            return VALUE_GOOD;
-        }
-    }
-    return VALUE_WRONG;
-}
-
-static enum value_is parse_sample(uint64_t *bytes, const char *value)
-{
-    static const struct {
-        const char *name;
-        uint64_t bytes;
-    } units[] = {{"", 1}, {"k", UINT64_C(1) << 10}, {"m", UINT64_C(1) << 20}, {"g", UINT64_C(1) << 30}};
-    size_t n = strspn(value, "0123456789");
-    unsigned long count = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
-    for (size_t i = 0; i < HPX_ARRAY_LEN(units); i++) {
-        if (n > 0 && !strcasecmp(value + n, units[i].name)) {
-            *bytes = count * units[i].bytes;
-            return count >= 1 && count <= HPX_OPT_MAX_SAMPLE / units[i].bytes ? VALUE_GOOD : VALUE_WRONG;
-        }
-    }
-    return VALUE_WRONG;
-}
-
-static int parse_patterns(struct hpx_opt_parse *p, char **list, const char *value, enum value_is *is)
-{
-    if (!hpx_patterns_valid(value)) {
-        *is = VALUE_WRONG;
-        return 0;
-    }
-    char *copy = strdup(value);
-    if (!copy) {
-        return hpx_opt_no_memory(p);
-    }
-    free(*list);
-    *list = copy;
-    return 0;
-}
-
-/* The words that `take` knows, joined by '+'. */
-static enum value_is parse_words(const char *value, bool (*take)(void *ctx, const char *word, size_t n), void *ctx)
-{
-    for (;;) {
-        size_t n = strcspn(value, "+");
-        if (!take(ctx, value, n)) {
-            return VALUE_WRONG;
-        }
-        if (value[n] == 0) {
-            return VALUE_GOOD;
-        }
-        value += n + 1;
-    }
-}
-
-static bool is_word(const char *at, size_t n, const char *word)
-{
-    return strlen(word) == n && strncmp(at, word, n) == 0;
-}
-
-static bool take_heapdump(void *ctx, const char *word, size_t n)
-{
-    struct hpx_options *o = ctx;
-    if (is_word(word, n, "oom")) {
-        o->heapdump_oom = true;
-        return true;
-    }
-    o->heapdump = is_word(word, n, "fork") ? HPX_HEAPDUMP_FORK : is_word(word, n, "walk") ? HPX_HEAPDUMP_WALK : HPX_HEAPDUMP_AUTO;
-    return o->heapdump != HPX_HEAPDUMP_AUTO || is_word(word, n, "auto");
-}
-
-static enum value_is parse_heapdump(struct hpx_options *o, const char *value)
-{
-    o->heapdump = HPX_HEAPDUMP_AUTO;
-    o->heapdump_oom = false;
-    return parse_words(value, take_heapdump, o);
-}
-
-static bool take_redact(void *ctx, const char *word, size_t n)
-{
-    unsigned bit = is_word(word, n, "arrays")    ? HPX_REDACT_ARRAYS
-                   : is_word(word, n, "fields")  ? HPX_REDACT_FIELDS
-                   : is_word(word, n, "strings") ? HPX_REDACT_STRINGS
-                                                 : 0;
-    *(unsigned *)ctx |= bit;
-    return bit != 0;
-}
-
-static enum value_is parse_redact(unsigned *redact, const char *value)
-{
-    *redact = 0;
-    return parse_words(value, take_redact, redact);
-}
-
-static int parse_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value, enum value_is *is)
-{
-    switch (opt->kind) {
-    case HPX_OPT_HEAP:
-        *is = parse_heap(p, value);
-        return 0;
-    case HPX_OPT_CPU:
-        *is = parse_cpu(p, value);
-        return 0;
-    case HPX_OPT_FORMAT:
-        *is = !strcmp(value, "a") || !strcmp(value, "b") ? VALUE_GOOD : VALUE_WRONG;
-        p->o->binary = *value == 'b';
-        return 0;
-    case HPX_OPT_IDSIZE:
-        *is = !strcmp(value, "4") || !strcmp(value, "8") ? VALUE_GOOD : VALUE_WRONG;
-        p->o->idsize = *value == '4' ? 4 : 8;
-        return 0;
-    case HPX_OPT_FILE:
-    case HPX_OPT_NET:
-        return parse_output(p, opt, value);
-    case HPX_OPT_DEPTH:
-        return parse_depth(p, value, is);
-    case HPX_OPT_INTERVAL:
-        *is = parse_interval(&p->o->interval_ns, value);
-        return 0;
-    case HPX_OPT_PERIOD:
-        *is = parse_period(&p->o->dump_ns, value);
-        return 0;
-    case HPX_OPT_SAMPLER:
-        *is = parse_sampler(&p->o->sampler, value);
-        return 0;
-    case HPX_OPT_SIGNAL:
-        *is = parse_signal(&p->o->signal, value);
-        return 0;
-    case HPX_OPT_SITES:
-        *is = parse_sites(&p->o->sites, value);
-        return 0;
-    case HPX_OPT_HEAPDUMP:
-        *is = parse_heapdump(p->o, value);
-        return 0;
-    case HPX_OPT_REDACT:
-        *is = parse_redact(&p->o->redact, value);
-        return 0;
-    case HPX_OPT_SAMPLE:
-        *is = parse_sample(&p->o->sample_bytes, value);
-        if (*is == VALUE_GOOD && p->o->sites != HPX_SITES_COUNTS) {
-            p->o->sites = HPX_SITES_SAMPLED;
-        }
-        return 0;
-    case HPX_OPT_TIMES:
-        *is = parse_times(&p->o->times, value);
-        return 0;
-    case HPX_OPT_MIN:
-        *is = parse_min(&p->o->min, value);
-        return 0;
-    case HPX_OPT_PATTERNS:
-        return parse_patterns(p, (char **)(void *)((char *)p->o + opt->offset), value, is);
-    case HPX_OPT_CUTOFF:
-        *is = parse_cutoff(&p->o->cutoff, value);
-        return 0;
-    case HPX_OPT_FLAG:
-        *is = parse_flag((bool *)((char *)p->o + opt->offset), value);
-        return 0;
-    case HPX_OPT_IGNORED_FLAG:
-        *is = parse_flag(NULL, value);
-        return 0;
-    case HPX_OPT_IGNORED_NUMBER:
-        *is = *value ? VALUE_GOOD : VALUE_WRONG;
-        return 0;
-    case HPX_OPT_REMOVED:
-        break;
-    }
-    return hpx_opt_refuse(p, NULL, "%s", opt->must);
-}
-
 /* One value for one option; the row of the table says what is said when it does not fit. */
 static int set_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value)
 {
-    enum value_is is = !*value && opt->missing ? VALUE_MISSING : VALUE_GOOD;
-    int rc = is == VALUE_GOOD ? parse_value(p, opt, value, &is) : 0;
-    if (rc < 0 || is == VALUE_GOOD) {
+    enum hpx_opt_is is = !*value && opt->missing ? HPX_OPT_IS_MISSING : HPX_OPT_IS_GOOD;
+    int rc = is == HPX_OPT_IS_GOOD ? hpx_opt_value(p, opt, value, &is) : 0;
+    if (rc < 0 || is == HPX_OPT_IS_GOOD) {
         return rc;
     }
-    if (is == VALUE_MISSING) {
+    if (is == HPX_OPT_IS_MISSING) {
         return hpx_opt_refuse(p, NULL, "syntax error parsing %s=%s", opt->name, opt->missing);
     }
     return hpx_opt_refuse(p, NULL, "%s option value must be %s", opt->name, opt->must);
@@ -560,9 +141,9 @@ static int parse_defaults(struct hpx_opt_parse *p)
     p->source = &none;
     for (size_t i = 0; i < hpx_opts_len && rc == 0; i++) {
         enum hpx_opt_kind kind = hpx_opts[i].kind;
-        if (kind == HPX_OPT_FLAG || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL || kind == HPX_OPT_CUTOFF ||
-            kind == HPX_OPT_SAMPLER || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_TIMES || kind == HPX_OPT_MIN || kind == HPX_OPT_IDSIZE ||
-            kind == HPX_OPT_SITES || kind == HPX_OPT_SAMPLE || kind == HPX_OPT_HEAPDUMP) {
+        if (kind == HPX_OPT_FLAG || kind == HPX_OPT_CHOICE || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL ||
+            kind == HPX_OPT_CUTOFF || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_MIN || kind == HPX_OPT_IDSIZE || kind == HPX_OPT_SAMPLE ||
+            kind == HPX_OPT_HEAPDUMP || kind == HPX_OPT_WAITLOG) {
             rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
         }
     }
@@ -586,6 +167,9 @@ static int finish(struct hpx_opt_parse *p)
     }
     if (o->binary && o->monitor) {
         return hpx_opt_refuse(p, NULL, "monitor=y is not supported with format=b");
+    }
+    if (o->monitor && o->owner && o->stacks == HPX_STACKS_SAMPLED) {
+        return hpx_opt_refuse(p, NULL, "owner=y needs stacks=exact");
     }
     if (!o->file) {
         static const char *const names[2][2] = {{"java.hprof.txt", "java.hprof.txt.gz"}, {"java.hprof", "java.hprof.gz"}};
@@ -623,30 +207,6 @@ int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, con
         hpx_options_fini(o);
     }
     return rc;
-}
-
-int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err)
-{
-    bool all = o->heap_dump && o->heap_sites;
-    const bool asked[HPX_MODE_COUNT] = {
-        [HPX_MODE_CPU_SAMPLES] = o->cpu & HPX_CPU_SAMPLES,
-        [HPX_MODE_CPU_TIMES] = o->cpu & HPX_CPU_TIMES,
-        [HPX_MODE_CPU_OLD] = o->cpu & HPX_CPU_OLD,
-        [HPX_MODE_HEAP_ALL] = all,
-        [HPX_MODE_HEAP_DUMP] = o->heap_dump && !all,
-        [HPX_MODE_HEAP_SITES] = o->heap_sites && !all,
-        [HPX_MODE_MONITOR] = o->monitor,
-        [HPX_MODE_FORMAT_B] = o->binary,
-        [HPX_MODE_NET] = o->net != NULL,
-    };
-    for (size_t i = 0; i < HPX_MODE_COUNT; i++) {
-        if (asked[i] && !hpx_opt_modes[i].ready) {
-            const struct hpx_opt_parse p = {.given = o->given, .err = err};
-            return hpx_opt_refuse(&p, NULL, "%s%s is not in this version of hprofx yet; the cpu= and heap= modes are",
-                                  hpx_opt_modes[i].text, o->heap_by_default ? ", the default," : "");
-        }
-    }
-    return 0;
 }
 
 void hpx_options_fini(struct hpx_options *o)

@@ -27,6 +27,9 @@ enum hpx_sites_how { HPX_SITES_EXACT, HPX_SITES_COUNTS, HPX_SITES_SAMPLED, HPX_S
 enum hpx_heapdump { HPX_HEAPDUMP_AUTO, HPX_HEAPDUMP_FORK, HPX_HEAPDUMP_WALK };
 enum hpx_redact { HPX_REDACT_ARRAYS = 1, HPX_REDACT_FIELDS = 2, HPX_REDACT_STRINGS = 4 };
 
+/* Which contentions of monitor=y have a stack. */
+enum hpx_stacks { HPX_STACKS_EXACT, HPX_STACKS_SAMPLED };
+
 struct hpx_options {
     unsigned cpu; /* enum hpx_cpu_mode */
     bool heap_dump, heap_sites;
@@ -39,9 +42,12 @@ struct hpx_options {
     unsigned redact;   /* enum hpx_redact: zeros in heap dumps */
     char *keep;        /* list of patterns.h: classes that redact= leaves readable; NULL: none */
     bool monitor;
-    bool binary;     /* format=b */
-    uint32_t idsize; /* bytes of an identifier in format=b: 4 or 8 */
-    bool gz;         /* the output file is compressed */
+    bool owner, waits, locks, pinned; /* monitor=y: stacks of owners; tables of waits, parked time, pinned virtual threads */
+    enum hpx_stacks stacks;
+    uint64_t waitlog; /* most WAIT and WAITED lines; HPX_OPT_ALL_WAITS: no limit */
+    bool binary;      /* format=b */
+    uint32_t idsize;  /* bytes of an identifier in format=b: 4 or 8 */
+    bool gz;          /* the output file is compressed */
     bool lineno, thread, doe, split, msa, force, verbose, gc_okay, primfields, primarrays;
     bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
@@ -64,6 +70,7 @@ struct hpx_options {
 
 #define HPX_OPT_MAX_DEPTH  2048u
 #define HPX_OPT_MAX_SAMPLE (UINT64_C(1) << 30) /* JVMTI takes an int */
+#define HPX_OPT_ALL_WAITS  UINT64_MAX
 #define HPX_OPT_MAX_RTSIG  27 /* signal=RTMIN+N: the JDK wakes blocked I/O by RTMIN+28 (SIGRTMAX-2), others have what is behind */
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
@@ -78,9 +85,6 @@ struct hpx_options {
  * lines ("\nhprofx: did you mean NAME?"); -HPX_E_NOMEM. On an error *o holds nothing. */
 int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, const char *hprofx_options, const char *command_line,
                       struct hpx_err *err);
-/* Checks for modes that this version does not have: 0, or -HPX_E_OPT with the sentence, as above. Called after parse, by the agent and by
- * tests. */
-int hpx_options_supported(const struct hpx_options *o, struct hpx_err *err);
 void hpx_options_fini(struct hpx_options *o);
 /* The help text, 80 columns, made from the table. Written with `put` piece by piece. */
 void hpx_options_help(void (*put)(void *ctx, const char *s), void *ctx);

@@ -70,22 +70,10 @@ static void man_no_effect(void)
     (void)printf(".\n");
 }
 
-static void man_missing(void)
-{
-    const char *before = "";
-    for (size_t i = 0; i < HPX_MODE_COUNT; i++) {
-        if (!hpx_opt_modes[i].ready) {
-            (void)printf("%s\\fB%s\\fR", before, hpx_opt_modes[i].text);
-            before = ",\n";
-        }
-    }
-    (void)printf("%s.\n", *before ? "" : "nothing");
-}
-
 static const struct {
     const char *line;
     void (*print)(void);
-} parts[] = {{"@OPTIONS@\n", man_options}, {"@NO_EFFECT@\n", man_no_effect}, {"@MISSING@\n", man_missing}};
+} parts[] = {{"@OPTIONS@\n", man_options}, {"@NO_EFFECT@\n", man_no_effect}};
 
 /* The manual page: lines of the template that name a part become the part, @VERSION@ the version. */
 static int man(const char *name)
@@ -181,8 +169,7 @@ static void print_options(const struct hpx_options *o)
                  o->file, o->net ? o->net : "");
 }
 
-/* As the agent: exit code 1 and the message on stderr, or the values on stdout; with what this version lacks as a last line "unsupported:
- * ...". */
+/* As the agent: exit code 1 and the message on stderr, or the values on stdout. */
 static int parse(const char *command_line)
 {
     struct hpx_options o;
@@ -195,9 +182,6 @@ static int parse(const char *command_line)
         hpx_options_help(put_stdout, NULL);
     } else {
         print_options(&o);
-        if (hpx_options_supported(&o, &err) < 0) {
-            (void)printf("unsupported: %s\n", err.msg);
-        }
     }
     hpx_options_fini(&o);
     return 0;

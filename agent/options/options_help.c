@@ -63,16 +63,6 @@ static void lists(const struct page *to)
     }
     to->put(to->ctx, "\nAccepted for compatibility; no effect:\n  ");
     wrap(to, 2, words, n);
-    n = 0;
-    for (size_t i = 0; i < HPX_MODE_COUNT; i++) {
-        if (!hpx_opt_modes[i].ready) {
-            words[n++] = hpx_opt_modes[i].text;
-        }
-    }
-    if (n) {
-        to->put(to->ctx, "Not in this version yet (refused at start):\n  ");
-        wrap(to, 2, words, n);
-    }
 }
 
 void hpx_options_help(void (*put)(void *ctx, const char *s), void *ctx)

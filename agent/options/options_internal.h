@@ -32,4 +32,13 @@ const char *hpx_opt_nearest(const char *name);
 /* 0 and the malloc'ed text of a regular file of up to HPX_OPT_FILE_MAX bytes without a 0 in it; -HPX_E_OPT, -HPX_E_NOMEM. */
 int hpx_opt_read_file(const struct hpx_opt_parse *p, const char *name, char **text);
 
+/* What a value is for its option. */
+enum hpx_opt_is { HPX_OPT_IS_GOOD, HPX_OPT_IS_MISSING, HPX_OPT_IS_WRONG };
+
+struct hpx_opt;
+
+/* options_values.c: takes over the value of an option. *is is HPX_OPT_IS_GOOD before, and HPX_OPT_IS_WRONG after a value that the option
+ * does not have. 0, or the error of a refusal. */
+int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value, enum hpx_opt_is *is);
+
 #endif

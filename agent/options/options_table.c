@@ -18,8 +18,9 @@ const struct hpx_opt hpx_opts[] = {
              "and callees, the format of the profiler before HPROF. cpu=samples,cpu=times writes both tables, as does samples with old; "
              "of times and old the last one wins."},
     {.name = "monitor", .kind = HPX_OPT_FLAG, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
-     .what = "contended monitors",
-     .more = "Which monitors threads waited for, how long, and where."},
+     .what = "monitors: who waits for whom, how long",
+     .more = "Every dump has the state of all threads, the monitors with owner and waiters, deadlocks, and the time that threads were blocked by "
+             "monitors of others. Waits by Object.wait are written as lines when they happen."},
     {.name = "format", .kind = HPX_OPT_FORMAT, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
      .what = "text (a) or binary (b) output",
      .more = "b is refused together with cpu=times, cpu=old or monitor=y."},
@@ -53,7 +54,7 @@ const struct hpx_opt hpx_opts[] = {
              "cpu=times are empty."},
     {.name = "interval", .kind = HPX_OPT_INTERVAL, .values = "MS", .missing = "DECIMAL", .must = "decimal and > 0", .def = "10",
      .what = "CPU ms between samples; 0.5 is possible",
-     .more = "Milliseconds of CPU time of a thread; fractions are allowed. If the system cannot signal that often, one sample stands for "
+     .more = "Milliseconds of CPU time of a thread, or of blocked time with stacks=sampled; fractions are allowed. If the system cannot signal that often, one sample stands for "
              "several intervals and the report names the effective interval. More than one day counts as one day."},
     {.name = "cutoff", .kind = HPX_OPT_CUTOFF, .values = "SHARE", .missing = "DOUBLE", .must = "floating point and >= 0", .def = "0.0001",
      .what = "smallest share listed, as a fraction",
@@ -84,7 +85,7 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "verbose", .kind = HPX_OPT_FLAG, .offset = AT(verbose), .values = YN, .must = YN, .def = "y",
      .what = "messages about dumps on stderr",
      .more = "n: only warnings, errors and losses."},
-    {.name = "sampler", .kind = HPX_OPT_SAMPLER, .values = "async|walk|poll", .must = "async|walk|poll", .def = "async",
+    {.name = "sampler", .kind = HPX_OPT_CHOICE, .offset = AT(sampler), .values = "async|walk|poll", .must = "async|walk|poll", .def = "async",
      .what = "how cpu=samples takes stacks",
      .more = "async: the signal handler of the running thread calls AsyncGetCallTrace. walk: the handler notes where the thread is, and "
              "a thread of hprofx takes the stack by JVMTI. poll: a thread of hprofx looks for threads whose CPU clock moved and takes "
@@ -104,13 +105,13 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "min", .kind = HPX_OPT_MIN, .values = "BYTES", .must = "decimal and 0..65535", .def = "0",
      .what = "shortest method that cpu=times counts",
      .more = "In bytes of bytecode. The time of shorter methods counts for their callers; the report has their number."},
-    {.name = "times", .kind = HPX_OPT_TIMES, .values = "cpu|wall|sampled", .must = "cpu|wall|sampled", .def = "cpu",
+    {.name = "times", .kind = HPX_OPT_CHOICE, .offset = AT(times), .values = "cpu|wall|sampled", .must = "cpu|wall|sampled", .def = "cpu",
      .what = "clock of cpu=times",
      .more = "cpu: CPU time of the thread, read at every entry and exit. wall: real time including waits, as in HPROF. sampled: no clock "
              "is read at a call; the sampling signal charges every interval= of CPU time to the method that is running. Counts are "
              "exact, times are statistical, and a call costs less. sampled needs signals: with sampler=poll, or if the system refuses "
              "timers, times=cpu is used."},
-    {.name = "sites", .kind = HPX_OPT_SITES, .values = "HOW", .must = "exact|counts|sampled|none", .def = "exact",
+    {.name = "sites", .kind = HPX_OPT_CHOICE, .offset = AT(sites), .values = "HOW", .must = "exact|counts|sampled|none", .def = "exact",
      .what = "exact, counts, sampled or none",
      .more = "exact: every allocation, with its stack. counts: every allocation of the program's code, by method and line, at the cost of a probe; "
              "what is live is estimated from samples. sampled: one allocation every sample= bytes, chosen at random; the tables hold estimates, at a "
@@ -144,6 +145,28 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "primarrays", .kind = HPX_OPT_FLAG, .offset = AT(primarrays), .values = YN, .must = YN, .def = "y",
      .what = "primitive arrays in heap dumps",
      .more = "n: they are written with length 0."},
+    {.name = "stacks", .kind = HPX_OPT_CHOICE, .offset = AT(stacks), .values = "exact|sampled", .must = "exact|sampled", .def = "exact",
+     .what = "which contentions of monitor=y have a stack",
+     .more = "exact: all. sampled: counts and times by class are exact, but only a sample of the contentions has a stack: on average one for "
+             "every interval= of blocked time. For production."},
+    {.name = "owner", .kind = HPX_OPT_FLAG, .offset = AT(owner), .values = YN, .must = YN, .def = "n",
+     .what = "stacks of the owners of contended monitors",
+     .more = "y: monitor=y also takes the stack of the thread that owns the monitor, at each contention. Every time the VM stops all threads "
+             "for a moment. Needs stacks=exact."},
+    {.name = "waitlog", .kind = HPX_OPT_WAITLOG, .values = "N", .must = "decimal, or -1 for all", .def = "10000",
+     .what = "most WAIT lines of monitor=y; -1: all",
+     .more = "Every Object.wait writes two lines. After N lines the waits are only counted. 0: no lines."},
+    {.name = "waits", .kind = HPX_OPT_FLAG, .offset = AT(waits), .values = YN, .must = YN, .def = "n",
+     .what = "table of the time in Object.wait",
+     .more = "y: monitor=y also has a section WAIT TIME, by class and trace."},
+    {.name = "locks", .kind = HPX_OPT_FLAG, .offset = AT(locks), .values = YN, .must = YN, .def = "n",
+     .what = "table of the time in java.util.concurrent",
+     .more = "y: monitor=y also has a section LOCK TIME: the time that threads were parked by LockSupport.park, by the class of the lock and "
+             "by trace. Virtual threads are seen only where they keep their carrier."},
+    {.name = "pinned", .kind = HPX_OPT_FLAG, .offset = AT(pinned), .values = YN, .must = YN, .def = "n",
+     .what = "table of pinned virtual threads",
+     .more = "y: monitor=y also has a section PINNED TIME: the time that virtual threads were blocked and kept their carrier, by class and "
+             "trace. From JDK 24 on monitors do not pin virtual threads."},
 
     {.name = "msa", .kind = HPX_OPT_FLAG, .offset = AT(msa), .values = YN, .must = YN, .def = "n",
      .what = "Solaris only", .no_effect = true},
@@ -169,15 +192,3 @@ const struct hpx_opt hpx_opts[] = {
 };
 /* clang-format on */
 const size_t hpx_opts_len = HPX_ARRAY_LEN(hpx_opts);
-
-const struct hpx_opt_mode_info hpx_opt_modes[HPX_MODE_COUNT] = {
-    [HPX_MODE_CPU_SAMPLES] = {"cpu=samples", true},
-    [HPX_MODE_CPU_TIMES] = {"cpu=times", true},
-    [HPX_MODE_CPU_OLD] = {"cpu=old", true},
-    [HPX_MODE_HEAP_ALL] = {"heap=all", true},
-    [HPX_MODE_HEAP_DUMP] = {"heap=dump", true},
-    [HPX_MODE_HEAP_SITES] = {"heap=sites", true},
-    [HPX_MODE_MONITOR] = {"monitor=y", false},
-    [HPX_MODE_FORMAT_B] = {"format=b", true},
-    [HPX_MODE_NET] = {"net=", true},
-};

@@ -17,17 +17,16 @@ enum hpx_opt_kind {
     HPX_OPT_DEPTH,
     HPX_OPT_INTERVAL,
     HPX_OPT_CUTOFF,
-    HPX_OPT_SAMPLER,
     HPX_OPT_SIGNAL,
-    HPX_OPT_TIMES,
     HPX_OPT_MIN,
     HPX_OPT_IDSIZE,
     HPX_OPT_PERIOD,
-    HPX_OPT_SITES,
     HPX_OPT_HEAPDUMP,
     HPX_OPT_REDACT,
     HPX_OPT_SAMPLE,
+    HPX_OPT_WAITLOG,
     HPX_OPT_PATTERNS,       /* kept in the char * at `offset` */
+    HPX_OPT_CHOICE,         /* one of the words of `must`, kept in the enum at `offset`, which has their order */
     HPX_OPT_FLAG,           /* y or n, kept in the bool at `offset` */
     HPX_OPT_IGNORED_FLAG,   /* y or n, not kept */
     HPX_OPT_IGNORED_NUMBER, /* anything but nothing, not kept */
@@ -49,26 +48,5 @@ struct hpx_opt {
 
 extern const struct hpx_opt hpx_opts[];
 extern const size_t hpx_opts_len;
-
-/* What this version can be asked for, in the order in which a refusal looks. `ready` becomes true with the change that brings the mode. */
-enum hpx_opt_mode {
-    HPX_MODE_CPU_SAMPLES,
-    HPX_MODE_CPU_TIMES,
-    HPX_MODE_CPU_OLD,
-    HPX_MODE_HEAP_ALL,
-    HPX_MODE_HEAP_DUMP,
-    HPX_MODE_HEAP_SITES,
-    HPX_MODE_MONITOR,
-    HPX_MODE_FORMAT_B,
-    HPX_MODE_NET,
-    HPX_MODE_COUNT
-};
-
-struct hpx_opt_mode_info {
-    const char *text;
-    bool ready;
-};
-
-extern const struct hpx_opt_mode_info hpx_opt_modes[HPX_MODE_COUNT];
 
 #endif

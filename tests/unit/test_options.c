@@ -445,39 +445,27 @@ static void options_file_that_cannot_be_read_is_refused(void **state)
     assert_int_equal(unlink("f"), 0);
 }
 
-static void options_all_but_monitor_are_supported(void **state)
+static void options_of_monitors(void **state)
 {
-    static const struct {
-        const char *line, *lacks;
-    } lacking[] = {{"cpu=old,monitor=y", "monitor=y"}, {"heap=all,monitor=y", "monitor=y"}};
     (void)state;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(lacking); i++) {
-        char message[256];
-        takes(lacking[i].line);
-        (void)snprintf(message, sizeof(message),
-                       "hprof option error: %s is not in this version of hprofx yet; the cpu= and heap= modes are (%s)", lacking[i].lacks,
-                       lacking[i].line);
-        assert_int_equal(hpx_options_supported(&o, &err), -HPX_E_OPT);
-        assert_string_equal(err.msg, message);
-        hpx_options_fini(&o);
-    }
-    static const char *const ready[] = {"",
-                                        "depth=8",
-                                        "heap=all",
-                                        "heap=dump,format=b,net=h:1",
-                                        "cpu=samples,heap=sites",
-                                        "cpu=samples,file=x,depth=20,thread=y,logflags=4,coredump=y,pause=y",
-                                        "cpu=times,include=com.acme:*.impl.*,exclude=com.acme.gen,min=20,times=wall",
-                                        "cpu=old",
-                                        "cpu=samples,cpu=times,times=sampled",
-                                        "cpu=samples,format=b,idsize=4",
-                                        "cpu=samples,format=b,net=h:1",
-                                        "cpu=times,net=h:1,net-wait=y,allow-exit=y"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(ready); i++) {
-        takes(ready[i]);
-        assert_int_equal(hpx_options_supported(&o, &err), 0);
-        hpx_options_fini(&o);
-    }
+    takes("monitor=y");
+    assert_true(o.monitor && !o.owner && !o.waits && !o.locks && !o.pinned && o.stacks == HPX_STACKS_EXACT);
+    assert_int_equal(o.waitlog, 10000);
+    hpx_options_fini(&o);
+    takes("monitor=y,owner=y,waits=y,locks=y,pinned=y,waitlog=0");
+    assert_true(o.owner && o.waits && o.locks && o.pinned);
+    assert_int_equal(o.waitlog, 0);
+    hpx_options_fini(&o);
+    takes("monitor=y,stacks=sampled,waitlog=-1");
+    assert_int_equal(o.stacks, HPX_STACKS_SAMPLED);
+    assert_true(o.waitlog == HPX_OPT_ALL_WAITS);
+    hpx_options_fini(&o);
+    takes("cpu=samples,owner=y,stacks=sampled"); /* without monitor=y they say nothing */
+    hpx_options_fini(&o);
+    refuses("monitor=y,owner=y,stacks=sampled", "hprof option error: owner=y needs stacks=exact (monitor=y,owner=y,stacks=sampled)");
+    refuses("monitor=y,waitlog=x", "hprof option error: waitlog option value must be decimal, or -1 for all (monitor=y,waitlog=x)");
+    refuses("monitor=y,waitlog=-2", "hprof option error: waitlog option value must be decimal, or -1 for all (monitor=y,waitlog=-2)");
+    refuses("monitor=y,stacks=y", "hprof option error: stacks option value must be exact|sampled (monitor=y,stacks=y)");
 }
 
 static void options_of_heap_dumps(void **state)
@@ -719,7 +707,7 @@ int main(void)
         cmocka_unit_test(options_heap_sites_without_sites_is_refused),
         cmocka_unit_test(options_of_the_binary_format),
         cmocka_unit_test(options_of_dumps_on_request),
-        cmocka_unit_test(options_all_but_monitor_are_supported),
+        cmocka_unit_test(options_of_monitors),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
