@@ -43,6 +43,14 @@ enum hpx_ev_kind {
     /* sites=counts: id = id of a place in the code (HPX_MSG_SITES). */
     HPX_EV_COUNT,       /* no body: an object (stamp = 0) or an array (stamp = its bytes) */
     HPX_EV_COUNT_MULTI, /* no body: all arrays of one dimension of a multianewarray; stamp = HPX_EV_MULTI_STAMP */
+    /* monitor=y. A place: what blocked (class), where (stacks). BLOCK_DEF to WAITED: all of them. */
+    HPX_EV_BLOCK_DEF,     /* id = a new place; body: hash of the frames, hash of the owner's frames, struct hpx_ev_block, frames, leaf
+                           * first, then the owner's */
+    HPX_EV_BLOCKED,       /* no body; id = place, stamp = ns: blocked once */
+    HPX_EV_BLOCKED_CLASS, /* no body: the same without a stack; id = HPX_EV_BLOCK_ID */
+    HPX_EV_BLOCK_SAMPLE,  /* no body; id = place, stamp = ns: a stack of a BLOCKED_CLASS, taken with a probability that grows with ns */
+    HPX_EV_WAIT,          /* Object.wait; id = number of the class, stamp = timeout in ms; body: empty, or struct hpx_ev_thread */
+    HPX_EV_WAITED,        /* the same, over; stamp = ns */
 };
 
 struct hpx_ev_head {
@@ -91,6 +99,22 @@ struct hpx_ev_site {
     uint64_t bytes; /* sites=sampled: size in bytes of every object with this id; else 0 */
 };
 
+#define HPX_EV_BLOCK_ID(part, klass) ((uint32_t)(part) << 24 | (klass)) /* class numbers are below 2^20 */
+#define HPX_EV_BLOCK_PART(id)        ((id) >> 24)
+#define HPX_EV_BLOCK_CLASS(id)       ((id)&0xffffffu)
+
+struct hpx_ev_block {
+    uint32_t klass;  /* number of the class of the monitor or blocker (HPX_MSG_BLOCK_CLASS); 0: unknown */
+    uint32_t thread; /* serial of a virtual thread, with thread=y; 0: the ring's */
+    uint32_t part;   /* enum hpx_block_part */
+    uint32_t frames; /* of the blocked thread; all others are the owner's */
+};
+
+/* Whom a record is about, if it is not the thread of the ring. */
+struct hpx_ev_thread {
+    uint32_t serial, pad[3];
+};
+
 /* One frame: bci as AsyncGetCallTrace gives it (< 0: native or unknown), method = the jmethodID as a number, never followed. Clear `pad`
  * before hashing the frames: AsyncGetCallTrace does not write it. */
 struct hpx_ev_frame {
@@ -103,8 +127,9 @@ struct hpx_ev_frame {
 #define HPX_EV_METHOD_OF(why) (UINT64_MAX - (uint64_t)(why))
 
 /* Most frames of a stack: a definition then has 2 + 2049 units. */
-#define HPX_MAX_DEPTH             2048
-#define HPX_EV_SITE_BYTES(frames) (HPX_EV_SAMPLE_BYTES(frames) + sizeof(struct hpx_ev_site))
+#define HPX_MAX_DEPTH              2048
+#define HPX_EV_SITE_BYTES(frames)  (HPX_EV_SAMPLE_BYTES(frames) + sizeof(struct hpx_ev_site))
+#define HPX_EV_BLOCK_BYTES(frames) (HPX_EV_SITE_BYTES(frames) + sizeof(struct hpx_ev_hash))
 #define HPX_EV_SAMPLE_BYTES(frames)                                                                                                        \
     (sizeof(struct hpx_ev_head) + sizeof(struct hpx_ev_hash) + (size_t)(frames) * sizeof(struct hpx_ev_frame))
 
@@ -134,10 +159,12 @@ enum hpx_unknown {
 };
 
 static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT &&
-                  sizeof(struct hpx_ev_hash) == HPX_EV_UNIT && sizeof(struct hpx_ev_site) == HPX_EV_UNIT,
+                  sizeof(struct hpx_ev_hash) == HPX_EV_UNIT && sizeof(struct hpx_ev_site) == HPX_EV_UNIT &&
+                  sizeof(struct hpx_ev_block) == HPX_EV_UNIT && sizeof(struct hpx_ev_thread) == HPX_EV_UNIT,
               "records are made of 16-byte units");
 static_assert(sizeof(struct hpx_ev_switch) == (size_t)2 * HPX_EV_UNIT && sizeof(struct hpx_ev_gap) == (size_t)2 * HPX_EV_UNIT,
               "whole units");
+static_assert(HPX_EV_BLOCK_BYTES(2 * HPX_MAX_DEPTH) <= HPX_EV_MAX_BYTES, "two of the longest stacks are a record");
 static_assert(HPX_EV_SITE_BYTES(HPX_MAX_DEPTH + 1) <= HPX_EV_MAX_BYTES, "the longest stack is a record");
 static_assert(offsetof(struct hpx_ev_frame, method) == 8, "the layout of AsyncGetCallTrace's frame");
 

@@ -50,7 +50,9 @@ struct hpx_site_freed *hpx_site_ids_freed_of(struct hpx_site_ids *s, uint32_t id
 
 #define HPX_SITE_UNITS_BITS 31
 #define HPX_SITE_CLASS_TAG  (UINT64_C(1) << 63)
-#define HPX_SITE_ANNOUNCED  (UINT64_C(1) << 62) /* in the tag of a class: the table of sites knows it */
+/* In the tag of a class: the table of sites, the table of blocked time knows it. */
+#define HPX_SITE_ANNOUNCED  (UINT64_C(1) << 62)
+#define HPX_BLOCK_ANNOUNCED (UINT64_C(1) << 61)
 /* Of an object that is made to be freed: it tells when the frees of a collection arrive. */
 #define HPX_SITE_CANARY (HPX_SITE_CLASS_TAG | UINT32_MAX)
 

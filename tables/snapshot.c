@@ -17,3 +17,11 @@ void hpx_site_snapshot_destroy(struct hpx_site_snapshot *s)
 {
     free(s);
 }
+
+void hpx_block_snapshot_destroy(struct hpx_block_snapshot *s)
+{
+    for (uint32_t i = 0; s && i < HPX_BLOCK_PARTS; i++) {
+        free(s->of[i].rows);
+    }
+    free(s);
+}

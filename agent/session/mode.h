@@ -37,6 +37,8 @@ struct hpx_section {
     uint32_t settings;                 /* HPX_BINARY_* of CONTROL SETTINGS */
     /* Applies the flags of a command before text or binary. NULL: the section has no flags. */
     void (*choose)(void *rows, uint16_t flags);
+    /* Writes one line at once, from the bytes of hpx_output_line(). NULL: it has none. */
+    void (*line)(struct hpx_ascii *to, const void *data);
     /* May sort the rows. cutoff: smallest share to list. answer: for a peer of net=. binary may be NULL if the options exclude it. */
     void (*text)(struct hpx_ascii *to, void *rows, double cutoff, bool answer);
     void (*binary)(struct hpx_binary *to, void *rows, double cutoff);

@@ -22,6 +22,7 @@ enum {
     MSG_THREAD_END,
     MSG_CLASS_LOAD,
     MSG_CLASS_UNLOAD,
+    MSG_LINE,
     MSG_SPLIT,
     MSG_DUMP,
     MSG_JOURNAL_BEGIN,
@@ -40,6 +41,11 @@ struct msg_class {
     uint64_t at;
     struct hpx_class_rec rec; /* its name: behind */
     char text[];
+};
+struct msg_line {
+    struct hpx_msg m;
+    const struct hpx_mode *mode;
+    _Alignas(max_align_t) char data[];
 };
 struct msg_split {
     struct hpx_msg m;
@@ -345,6 +351,12 @@ static bool carry_out(struct hpx_msg *m)
             hpx_stream_class(hpx_journal_stream(), c->at, &c->rec, m->kind == MSG_CLASS_UNLOAD);
         }
         break;
+    case MSG_LINE:
+        if (output.now != NULL) {
+            const struct msg_line *l = (struct msg_line *)m;
+            l->mode->section->line(&output.now->ascii, l->data);
+        }
+        break;
     case MSG_JOURNAL_BEGIN:
         output.now = hpx_journal_begin(output.wall, output.mono);
         break;
@@ -508,6 +520,17 @@ void hpx_output_leave_out(struct hpx_parts *parts, struct hpx_snapshot *traces, 
     if (request != NULL && request->done != NULL) {
         request->done(request->arg);
     }
+}
+
+bool hpx_output_line(const struct hpx_mode *mode, const void *data, size_t n)
+{
+    struct msg_line *m = hpx_msg_new(MSG_LINE, sizeof *m + n);
+    if (m != NULL) {
+        m->mode = mode;
+        memcpy(m->data, data, n);
+        post(&m->m, false);
+    }
+    return m != NULL;
 }
 
 void hpx_output_journal(struct hpx_parts *parts, bool whole)

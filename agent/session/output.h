@@ -16,6 +16,8 @@ int hpx_output_start(struct hpx_err *err);
 /* Aggregator, in order. Copies the record. false: no memory, which is counted. */
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
 bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded);
+/* Aggregator, in order: a line that the mode writes at once (hpx_section.line). Copies n bytes. false: no memory. */
+bool hpx_output_line(const struct hpx_mode *mode, const void *data, size_t n);
 /* Aggregator: posts one dump, requested or (request NULL) the last one. Takes over the parts (NULL: no memory for that part) and, for a
  * request of all traces, `traces`. With split=y a requested dump goes to its own file, after what the model replays. false: no memory
  * for the message, the caller keeps all; the last dump has a message reserved at load. */

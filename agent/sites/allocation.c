@@ -53,7 +53,7 @@ static bool announce_class(jvmtiEnv *jvmti, jclass klass, uint32_t number)
 /* 0: no number could be given. Two threads may announce a class at the same time; the second announcement changes nothing. */
 static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
 {
-    uint32_t number = hpx_class_announced(jvmti, klass);
+    uint32_t number = hpx_class_announced(jvmti, klass, HPX_SITE_ANNOUNCED);
     if (hpx_likely(number != 0)) {
         return number;
     }
@@ -61,7 +61,7 @@ static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
     if (number == 0 || !announce_class(jvmti, klass, number)) {
         return 0;
     }
-    return hpx_class_set_announced(jvmti, klass, number) ? number : 0;
+    return hpx_class_set_announced(jvmti, klass, number, HPX_SITE_ANNOUNCED) ? number : 0;
 }
 
 /* ---- an allocation ---- */

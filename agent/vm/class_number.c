@@ -7,9 +7,9 @@ struct hpx_site_ids hpx_ids;
 
 static pthread_mutex_t numbering = PTHREAD_MUTEX_INITIALIZER; /* two numbers of one class would be two classes in a heap dump */
 
-uint32_t hpx_class_announced(jvmtiEnv *jvmti, jclass klass)
+uint32_t hpx_class_announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
 {
-    const uint64_t both = HPX_SITE_CLASS_TAG | HPX_SITE_ANNOUNCED;
+    const uint64_t both = HPX_SITE_CLASS_TAG | table;
     jlong tag = 0;
     return (*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && ((uint64_t)tag & both) == both ? (uint32_t)tag : 0;
 }
@@ -35,7 +35,11 @@ uint32_t hpx_class_number(jvmtiEnv *jvmti, jclass klass)
     return number;
 }
 
-bool hpx_class_set_announced(jvmtiEnv *jvmti, jclass klass, uint32_t number)
+bool hpx_class_set_announced(jvmtiEnv *jvmti, jclass klass, uint32_t number, uint64_t table)
 {
-    return (*jvmti)->SetTag(jvmti, klass, (jlong)(hpx_site_class_tag(number) | HPX_SITE_ANNOUNCED)) == JVMTI_ERROR_NONE;
+    jlong tag = 0;
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != number) {
+        return false; /* a heap dump walks: it keeps the tag as it was */
+    }
+    return (*jvmti)->SetTag(jvmti, klass, (jlong)((uint64_t)tag | table)) == JVMTI_ERROR_NONE;
 }

@@ -135,13 +135,17 @@ static bool some_states(void)
     return some;
 }
 
+/* Keys of announced threads are kernel ids, or numbers above these. */
+#define KEYS_UNMAPPED (UINT64_C(1) << 32)
+#define KEYS_VIRTUAL  (UINT64_C(1) << 33)
+
 /* START before the registry: a definition precedes its use. */
 static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     uint32_t parent = i->parent ? (uint32_t)strlen(i->parent) : 0;
     struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + parent + 3);
-    if (first == NULL && some_states()) {
+    if (first == NULL && key < KEYS_VIRTUAL && some_states()) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
     }
     if (m == NULL) {
@@ -274,6 +278,17 @@ bool hpx_threads_find_self(JNIEnv *env)
     return true;
 }
 
+uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    struct info i = info_of(jvmti, env, thread);
+    uint32_t serial = hpx_thread_refs_serial();
+    announce(NULL, KEYS_VIRTUAL + serial, serial, &i);
+    forget(jvmti, env, i.name, NULL);
+    forget(jvmti, env, i.group, NULL);
+    forget(jvmti, env, i.parent, NULL);
+    return serial;
+}
+
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
     bool known;
@@ -368,7 +383,7 @@ static bool finds_itself(void)
 
 static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    static uint64_t unmapped = UINT64_C(1) << 32; /* keys above any kernel id; VMInit's thread alone */
+    static uint64_t unmapped = KEYS_UNMAPPED; /* VMInit's thread alone */
     void *mark = NULL;
     jint state = 0;
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mark) != JVMTI_ERROR_NONE || mark != NULL) {

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* contention.c: see contention.h. */
+#include "contention.h"
+#include "clock.h"
+#include "monitor.h"
+#include "places.h"
+#include "threads.h"
+#include "virtuals.h"
+
+__thread struct hpx_monitor_thread *hpx_monitor_self __attribute__((tls_model("initial-exec")));
+struct hpx_monitor_thread hpx_monitor_nobody;
+
+struct hpx_monitor_thread *hpx_monitor_find_self(JNIEnv *env)
+{
+    if (hpx_unlikely(hpx_monitor_self == NULL) && !hpx_threads_find_self(env)) {
+        return NULL;
+    }
+    return hpx_monitor_self != &hpx_monitor_nobody ? hpx_monitor_self : NULL;
+}
+
+/* One event of a thread. */
+struct event {
+    struct hpx_monitor_thread *t; /* of the carrier, for a virtual thread */
+    bool virtual;
+    struct hpx_place_of of;
+};
+
+/* false: it is not recorded. */
+static bool begin(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, enum hpx_block_part part)
+{
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return false;
+    }
+    e->t = hpx_monitor_find_self(env);
+    if (e->t == NULL) {
+        hpx_gate_leave(&hpx_session.gate);
+        return false;
+    }
+    e->virtual = hpx_virtuals_is(env, thread);
+    e->of = (struct hpx_place_of){.thread = thread, .klass = hpx_places_class(jvmti, env, object), .part = part};
+    if (e->virtual && hpx_session.opt.thread) {
+        e->of.serial = hpx_virtuals_serial(jvmti, env, thread);
+    }
+    return true;
+}
+
+static void end(void)
+{
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+static void keep(const struct event *e, struct hpx_pending *mine, struct hpx_pending p)
+{
+    if (e->virtual) {
+        hpx_virtuals_keep(e->of.thread, p);
+    } else {
+        *mine = p;
+    }
+}
+
+static struct hpx_pending take(const struct event *e, struct hpx_pending *mine, uint64_t now)
+{
+    struct hpx_pending p = *mine;
+    if (e->virtual) {
+        return hpx_virtuals_take(e->of.thread, now);
+    }
+    *mine = (struct hpx_pending){0, 0};
+    return p;
+}
+
+static bool exact(void)
+{
+    return hpx_session.opt.stacks == HPX_STACKS_EXACT;
+}
+
+/* owner=y: the thread that owns the monitor now; NULL: none any more, or not asked for. */
+static jthread owner_of(jvmtiEnv *jvmti, jobject object)
+{
+    jvmtiMonitorUsage usage;
+    if (!hpx_session.opt.owner || (*jvmti)->GetObjectMonitorUsage(jvmti, object, &usage) != JVMTI_ERROR_NONE) {
+        return NULL;
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.notify_waiters);
+    return usage.owner;
+}
+
+/* The stack is taken here, where the thread has nothing else to do. */
+void JNICALL hpx_contention_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object)
+{
+    struct event e;
+    uint64_t now = hpx_clock_mono();
+    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_ENTER)) {
+        e.of.owner = owner_of(jvmti, object);
+        keep(&e, &e.t->enter, (struct hpx_pending){exact() ? hpx_places_take(e.t, jvmti, &e.of, false) : 0, now});
+        end();
+    }
+}
+
+/* A virtual thread kept its carrier meanwhile. */
+static void pinned(const struct event *e, jvmtiEnv *jvmti, uint64_t ns)
+{
+    struct hpx_place_of of = e->of;
+    if (hpx_session.opt.pinned && e->virtual && hpx_virtuals_pinned_by_monitors()) {
+        of.part = HPX_BLOCK_PINNED;
+        of.owner = NULL;
+        hpx_places_blocked(e->t, jvmti, &of, exact() ? hpx_places_take(e->t, jvmti, &of, false) : 0, ns, false);
+    }
+}
+
+void JNICALL hpx_contention_entered(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object)
+{
+    struct event e;
+    uint64_t now = hpx_clock_mono();
+    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_ENTER)) {
+        struct hpx_pending p = take(&e, &e.t->enter, now);
+        if (p.since != 0) { /* else it began before the agent did */
+            hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);
+            pinned(&e, jvmti, now - p.since);
+        }
+        end();
+    }
+}
+
+static bool logs(void)
+{
+    return atomic_load_explicit(&hpx_monitor_shared.logs, memory_order_relaxed);
+}
+
+/* For a WAIT line; 0: the ring's thread. */
+static uint32_t serial_of(const struct event *e, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    return e->virtual && logs() ? hpx_virtuals_serial(jvmti, env, e->of.thread) : 0;
+}
+
+void JNICALL hpx_contention_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jlong timeout)
+{
+    struct event e;
+    uint64_t now = hpx_clock_mono();
+    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_WAIT)) {
+        if (logs()) {
+            hpx_places_put(e.t, HPX_EV_WAIT, e.of.klass, (uint64_t)timeout, serial_of(&e, jvmti, env));
+        }
+        bool place = hpx_session.opt.waits && exact();
+        keep(&e, &e.t->wait, (struct hpx_pending){place ? hpx_places_take(e.t, jvmti, &e.of, false) : 0, now});
+        end();
+    }
+}
+
+void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jboolean timed_out)
+{
+    struct event e;
+    uint64_t now = hpx_clock_mono();
+    (void)timed_out;
+    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_WAIT)) {
+        struct hpx_pending p = take(&e, &e.t->wait, now);
+        if (p.since != 0) { /* the VM also tells of waits of its own, as for a static initialiser, but not of their beginning */
+            hpx_places_put(e.t, HPX_EV_WAITED, e.of.klass, now - p.since, serial_of(&e, jvmti, env));
+            if (hpx_session.opt.waits) {
+                hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);
+            }
+            pinned(&e, jvmti, now - p.since);
+        }
+        end();
+    }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* contention.h: the events of monitors, from the JVM to records. They come on the blocked thread, and only if it blocks: a monitor that is
+ * won by spinning has no event. No lock, no allocation but for a class that is new. */
+#ifndef HPX_CONTENTION_H
+#define HPX_CONTENTION_H
+
+#include "vm_mode.h"
+
+void JNICALL hpx_contention_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object);
+void JNICALL hpx_contention_entered(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object);
+void JNICALL hpx_contention_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jlong timeout);
+void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jboolean timed_out);
+
+#endif

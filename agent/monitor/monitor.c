@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* monitor.c: registers monitor=y as a mode: dump, WAIT lines, report. */
+#include "monitor.h"
+#include "block_table.h"
+#include "class_number.h"
+#include "hprof_monitor.h"
+#include "log.h"
+#include "monitor_take.h"
+#include "monitor_thread.h"
+#include "output.h"
+#include "report.h"
+#include "service.h"
+#include "thread_refs.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct hpx_monitor_shared hpx_monitor_shared;
+
+#define LINES_BEHIND   100000u /* messages that wait for the writer's thread: WAIT lines beyond them are lost */
+#define DEADLOCKS_SAID 64u
+
+/* What a dump shows. */
+struct rows {
+    struct hpx_monitor_take *take; /* NULL: no MONITOR DUMP */
+    struct hpx_block_snapshot *blocks;
+};
+
+static struct {
+    struct hpx_blocks *table;             /* the aggregator's, as all below unless stated otherwise */
+    bool asked;                           /* the service thread takes an image */
+    _Atomic uint32_t taken;               /* images taken. release: the service thread; acquire: prepare() */
+    uint32_t begun;                       /* images asked for */
+    uint64_t lines;                       /* WAIT lines so far */
+    uint64_t unwritten;                   /* not written: waitlog= */
+    uint32_t said[DEADLOCKS_SAID], nsaid; /* smallest serials of deadlocks that stderr has */
+} monitor;
+
+static bool wanted(const struct hpx_options *o)
+{
+    return o->monitor;
+}
+
+static void configure(struct hpx_model_config *cfg)
+{
+    (void)cfg; /* the table needs no part of the configuration */
+}
+
+/* ---- WAIT lines ---- */
+
+/* The limit is the output's: totals go on. */
+static void stop_log(void)
+{
+    atomic_store_explicit(&hpx_monitor_shared.logs, false, memory_order_relaxed);
+    if (hpx_session.opt.waitlog > 0) {
+        hpx_warn("monitor=y: waitlog=%" PRIu64
+                 ": no more WAIT lines are written; waits are only counted from here on; waitlog=-1 writes all",
+                 hpx_session.opt.waitlog);
+    }
+}
+
+static void put_line(struct hpx_text signature, int64_t ms, uint32_t thread, bool waited)
+{
+    const struct hpx_wait_line line = {signature, ms, thread, waited};
+    if (monitor.lines >= hpx_session.opt.waitlog) {
+        monitor.unwritten++;
+        return;
+    }
+    monitor.lines++;
+    if (hpx_output_behind() > LINES_BEHIND || !hpx_output_line(&hpx_monitor_mode, &line, sizeof line)) {
+        hpx_count(&hpx_session.counters, HPX_C_WAITS_UNWRITTEN, 1);
+    }
+    if (monitor.lines == hpx_session.opt.waitlog) {
+        stop_log();
+    }
+}
+
+static void line(struct hpx_ascii *to, const void *data)
+{
+    hpx_ascii_wait(to, data);
+}
+
+/* ---- life ---- */
+
+static void begin(void)
+{
+    const struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_block_options table = {.interval_ns = o->stacks == HPX_STACKS_SAMPLED ? o->interval_ns : 0, .wait = put_line};
+    monitor.asked = false;
+    monitor.begun = monitor.nsaid = 0;
+    monitor.lines = monitor.unwritten = 0;
+    atomic_store_explicit(&monitor.taken, 0, memory_order_relaxed);
+    atomic_store_explicit(&hpx_monitor_shared.logs, o->waitlog > 0, memory_order_relaxed);
+    monitor.table = hpx_blocks_create(hpx_session.model, &table);
+    if (monitor.table == NULL) {
+        hpx_warn("monitor=y: no memory for the table of blocked time; no contention is counted; raise the limit of the process's memory");
+    }
+}
+
+static void fini(void)
+{
+    hpx_blocks_destroy(monitor.table);
+    monitor.table = NULL;
+    hpx_monitor_take_fini();
+    hpx_site_ids_fini(&hpx_monitor_shared.places);
+    hpx_site_ids_fini(&hpx_ids);
+    hpx_thread_refs_fini();
+}
+
+static void gone(struct hpx_thread *t)
+{
+    struct hpx_monitor_thread *s = HPX_CONTAINER_OF(t, struct hpx_monitor_thread, s.base);
+    hpx_ring_fini(&t->ring);
+    if (!s->s.adopted) {
+        free(s);
+    }
+}
+
+/* Its events run inside the session's gate, which is closed by now. */
+static void stop(uint64_t until_ns)
+{
+    (void)until_ns;
+}
+
+/* ---- a dump ---- */
+
+static void taken(uint64_t unused)
+{
+    (void)unused;
+    atomic_fetch_add_explicit(&monitor.taken, 1, memory_order_release); /* partner: prepare() */
+    hpx_aggregator_wake(&hpx_session.aggregator);
+}
+
+static jvmtiError take(jvmtiEnv *jvmti)
+{
+    JNIEnv *env = NULL;
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK && hpx_gate_enter(&hpx_session.gate)) {
+        hpx_monitor_take_now(jvmti, env, false);
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    return JVMTI_ERROR_NONE;
+}
+
+static bool prepare(enum hpx_why why)
+{
+    if (why != HPX_WHY_REQUEST) {
+        return true;
+    }
+    if (!monitor.asked) {
+        monitor.asked = hpx_service_run(take, "monitor dump", taken);
+        monitor.begun += monitor.asked;
+        return !monitor.asked;
+    }
+    monitor.asked = atomic_load_explicit(&monitor.taken, memory_order_acquire) != monitor.begun; /* partner: taken() */
+    return !monitor.asked;
+}
+
+/* Thousands of threads with many monitors each are asked one by one. */
+static uint64_t patience(void)
+{
+    return UINT64_C(30) * 1000 * 1000 * 1000;
+}
+
+/* true: stderr does not have it yet. */
+static bool is_new(uint32_t smallest)
+{
+    for (uint32_t i = 0; i < monitor.nsaid; i++) {
+        if (monitor.said[i] == smallest) {
+            return false;
+        }
+    }
+    if (monitor.nsaid < DEADLOCKS_SAID) {
+        monitor.said[monitor.nsaid++] = smallest;
+    }
+    return true;
+}
+
+static void say_deadlocks(const struct hpx_monitor_image *i)
+{
+    for (uint32_t n = 0, next; n < i->ndeadlocks; n = next) {
+        uint32_t smallest = i->deadlocks[n].serial;
+        for (next = n + 1; next < i->ndeadlocks && !i->deadlocks[next].first; next++) {
+            smallest = i->deadlocks[next].serial < smallest ? i->deadlocks[next].serial : smallest;
+        }
+        if (is_new(smallest)) {
+            const struct hpx_text first = i->deadlocks[n].name, second = i->deadlocks[next - 1].name;
+            hpx_warn("deadlock: %" PRIu32 " threads wait for each other, among them \"%.*s\" and \"%.*s\"; see DEADLOCKS in the output",
+                     next - n, (int)first.len, first.bytes, (int)second.len, second.bytes);
+        }
+    }
+}
+
+static void *snapshot(enum hpx_take take)
+{
+    struct rows *r = calloc(1, sizeof *r);
+    bool journal = take == HPX_TAKE_NEW || take == HPX_TAKE_ALL;
+    if (r == NULL || monitor.table == NULL) {
+        return r;
+    }
+    r->blocks = hpx_blocks_snapshot(monitor.table, take);
+    if (r->blocks == NULL) {
+        free(r);
+        return NULL;
+    }
+    if (!journal) { /* the journal has no state of threads */
+        monitor.asked = false;
+        r->take = hpx_monitor_take_get();
+    }
+    if (r->take != NULL && r->take->failed == NULL) {
+        hpx_monitor_take_name(r->take, hpx_session.model);
+        say_deadlocks(&r->take->image);
+    }
+    return r;
+}
+
+static bool shown(const struct rows *r)
+{
+    return r->take != NULL && r->take->failed == NULL;
+}
+
+static const char *title(void)
+{
+    return "contended monitor usage";
+}
+
+static bool empty(const void *rows)
+{
+    const struct rows *r = rows;
+    bool some = shown(r);
+    for (uint32_t i = 0; r->blocks != NULL && i < HPX_BLOCK_PARTS; i++) {
+        some = some || r->blocks->of[i].nrows > 0;
+    }
+    return !some;
+}
+
+static bool missing(const void *rows)
+{
+    const struct rows *r = rows;
+    return r->take != NULL && r->take->failed != NULL;
+}
+
+static void destroy(void *rows)
+{
+    struct rows *r = rows;
+    if (r != NULL) {
+        hpx_block_snapshot_destroy(r->blocks);
+        if (r->take != NULL) {
+            hpx_monitor_take_drop(r->take);
+        }
+    }
+    free(r);
+}
+
+static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
+{
+    struct rows *r = rows;
+    (void)answer;
+    if (shown(r)) {
+        hpx_ascii_monitor_dump(to, &r->take->image);
+    }
+    for (uint32_t i = 0; r->blocks != NULL && i < HPX_BLOCK_PARTS; i++) {
+        hpx_ascii_block_table(to, (enum hpx_block_part)i, &r->blocks->of[i], cutoff, time(NULL));
+    }
+}
+
+/* ---- the report ---- */
+
+enum { ENTERS, ENTER_NS, WAITS, WAIT_NS, PARKS, PARK_NS, UNWRITTEN, IN_DUMP, THREADS, MONITORS, LONGEST, NS };
+
+static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
+{
+    const struct rows *r = rows;
+    (void)total;
+    if (monitor.table != NULL) {
+        struct hpx_block_totals t = hpx_blocks_totals(monitor.table);
+        f->v[ENTERS] = t.enters;
+        f->v[ENTER_NS] = t.enter_ns;
+        f->v[WAITS] = t.waits;
+        f->v[WAIT_NS] = t.wait_ns;
+        f->v[PARKS] = t.parks;
+        f->v[PARK_NS] = t.park_ns;
+    }
+    f->v[UNWRITTEN] = monitor.unwritten;
+    if (r == NULL || r->take == NULL) {
+        return;
+    }
+    f->v[IN_DUMP] = r->take->failed == NULL ? 1 : 2;
+    f->v[THREADS] = r->take->image.nthreads;
+    f->v[MONITORS] = r->take->image.nmonitors;
+    f->v[LONGEST] = r->take->longest_ns;
+    f->v[NS] = r->take->ns;
+}
+
+static uint64_t own_cpu(const struct hpx_counters *total)
+{
+    (void)total;
+    return 0;
+}
+
+static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    const struct hpx_options *o = &hpx_session.opt;
+    (void)r;
+    hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms%s\n", f->v[ENTERS], hpx_lines_ms(f->v[ENTER_NS]),
+                  o->stacks == HPX_STACKS_SAMPLED ? ", by trace estimated" : "");
+    hpx_lines_add(to, "hprofx: waits: %" PRIu64 ", %.1f ms\n", f->v[WAITS], hpx_lines_ms(f->v[WAIT_NS]));
+    if (o->locks) {
+        hpx_lines_add(to, "hprofx: parked: %" PRIu64 ", %.1f ms\n", f->v[PARKS], hpx_lines_ms(f->v[PARK_NS]));
+    }
+    if (o->waitlog != HPX_OPT_ALL_WAITS && f->v[WAITS] * 2 > o->waitlog) {
+        hpx_lines_add(to, "hprofx: wait lines: only the first %" PRIu64 " (waitlog=)\n", o->waitlog);
+    }
+    if (f->v[IN_DUMP] == 1) {
+        hpx_lines_add(to, "hprofx: monitor dump: %" PRIu64 " threads, %" PRIu64 " monitors, %.1f ms, longest stop %.1f ms\n", f->v[THREADS],
+                      f->v[MONITORS], hpx_lines_ms(f->v[NS]), hpx_lines_ms(f->v[LONGEST]));
+    } else if (f->v[IN_DUMP] == 2) {
+        hpx_lines_add(to, "hprofx: monitor dump: not in this dump\n");
+    }
+}
+
+static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+{
+    uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT);
+    hpx_lines_add(to, "hprofx: monitors: %" PRIu64 " contentions, %.1f ms, %" PRIu64 " lost%s\n", f->v[ENTERS],
+                  hpx_lines_ms(f->v[ENTER_NS]), lost, f->v[IN_DUMP] == 0 ? "; no profile at exit" : "");
+}
+
+static const struct hpx_section section = {
+    .title = title, .empty = empty, .missing = missing, .destroy = destroy, .line = line, .text = text};
+
+const struct hpx_mode hpx_monitor_mode = {
+    .name = "monitor=y",
+    .vm = &hpx_monitor_vm,
+    .section = &section,
+    .wanted = wanted,
+    .configure = configure,
+    .begin = begin,
+    .gone = gone,
+    .prepare = prepare,
+    .patience = patience,
+    .snapshot = snapshot,
+    .stop = stop,
+    .fini = fini,
+    .collect = collect,
+    .own_cpu = own_cpu,
+    .lines = lines,
+    .summary = summary,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* monitor_thread.h: state of a thread in monitor=y. Its ring holds what blocked the thread, and the virtual threads that it carried. */
+#ifndef HPX_MONITOR_THREAD_H
+#define HPX_MONITOR_THREAD_H
+
+#include "mode_thread.h"
+
+#define HPX_PLACE_CACHE 256u /* entries of a thread's cache of places */
+
+/* A block that is not over. */
+struct hpx_pending {
+    uint32_t id;    /* of its place; stacks=sampled: HPX_EV_BLOCK_ID */
+    uint64_t since; /* hpx_clock_mono(); 0: nothing is pending */
+};
+
+/* All but `s`: the owner's. */
+struct hpx_monitor_thread {
+    struct hpx_mode_thread s; /* first */
+    uint32_t number;          /* thread=y makes it part of the key of a place, so threads do not share traces */
+    struct hpx_pending enter, wait;
+    uint64_t random; /* stacks=sampled */
+    double left;     /* stacks=sampled: blocked ns until the next stack */
+    struct {
+        uint64_t key;
+        uint32_t id;
+    } cache[HPX_PLACE_CACHE];
+};
+
+/* State of the agent's own threads and of threads that have ended: nothing is recorded. */
+extern struct hpx_monitor_thread hpx_monitor_nobody;
+/* State of the calling thread. NULL: it has none, or it started before the agent and was not blocked yet. */
+extern __thread struct hpx_monitor_thread *hpx_monitor_self __attribute__((tls_model("initial-exec")));
+
+/* The same, found if need be; NULL: nothing is recorded. Inside the gate. */
+struct hpx_monitor_thread *hpx_monitor_find_self(JNIEnv *env);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* places.c: see places.h. */
+#include "places.h"
+#include "block_table.h"
+#include "class_number.h"
+#include "hash.h"
+#include "lock_frames.h"
+#include "monitor.h"
+#include "session.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- classes ---- */
+
+static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
+{
+    uint32_t number = hpx_class_announced(jvmti, klass, HPX_BLOCK_ANNOUNCED);
+    char *signature = NULL;
+    if (hpx_likely(number != 0)) {
+        return number;
+    }
+    number = hpx_class_number(jvmti, klass);
+    if (number == 0 || (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    struct hpx_msg_block_class *m = hpx_msg_block_class_new(number, signature);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    if (m == NULL) {
+        return 0;
+    }
+    hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    (void)hpx_class_set_announced(jvmti, klass, number, HPX_BLOCK_ANNOUNCED);
+    return number;
+}
+
+uint32_t hpx_places_class(jvmtiEnv *jvmti, JNIEnv *env, jobject object)
+{
+    if (object == NULL) {
+        return 0;
+    }
+    jclass klass = (*env)->GetObjectClass(env, object);
+    uint32_t number = number_of(jvmti, klass);
+    (*env)->DeleteLocalRef(env, klass);
+    return number;
+}
+
+/* ---- records ---- */
+
+void hpx_places_put(struct hpx_monitor_thread *t, uint16_t kind, uint32_t id, uint64_t stamp, uint32_t serial)
+{
+    size_t size = sizeof(struct hpx_ev_head) + (serial != 0 ? sizeof(struct hpx_ev_thread) : 0);
+    struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, size);
+    if (ev == NULL) {
+        return; /* counted */
+    }
+    ev->kind = kind;
+    ev->id = id;
+    ev->stamp = stamp;
+    if (serial != 0) {
+        *(struct hpx_ev_thread *)(ev + 1) = (struct hpx_ev_thread){.serial = serial};
+    }
+    hpx_ring_commit(&t->s.base.ring, ev, size);
+}
+
+/* Most frames of a stack: two must fit into a quarter of the ring. */
+static uint32_t depth_of(const struct hpx_monitor_thread *t)
+{
+    size_t quarter = (t->s.base.ring.mask + 1) / 4 - HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES);
+    uint32_t most = (uint32_t)(quarter / 2 / sizeof(struct hpx_ev_frame));
+    uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
+    return depth < most ? depth : most;
+}
+
+/* Takes a stack into `frames`, where there is room for depth + skip frames. Returns the number of frames. */
+static uint32_t take_stack(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame *frames, uint32_t depth, uint32_t skip)
+{
+    static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
+    jint n = 0;
+    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, thread, 0, (jint)(depth + skip), (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
+        return 0; /* no stack, or no Java frame */
+    }
+    for (jint i = 0; i < n; i++) {
+        jvmtiFrameInfo f;
+        memcpy(&f, &frames[i], sizeof f);
+        frames[i] = (struct hpx_ev_frame){.bci = (int32_t)f.location, .method = (uint64_t)(uintptr_t)f.method};
+    }
+    uint32_t inner = skip > 0 ? hpx_lock_frames(jvmti, frames, (uint32_t)n) : 0, left = (uint32_t)n - inner;
+    memmove(frames, frames + inner, left * sizeof *frames);
+    return left < depth ? left : depth;
+}
+
+static uint32_t id_of(struct hpx_monitor_thread *t, uint64_t key, bool *fresh)
+{
+    uint64_t *known = &t->cache[key % HPX_PLACE_CACHE].key;
+    uint32_t *id = &t->cache[key % HPX_PLACE_CACHE].id;
+    *fresh = false;
+    if (*known != key) {
+        *id = hpx_site_ids_get(&hpx_monitor_shared.places, key, fresh);
+        *known = *id != HPX_SITE_NONE ? key : 0;
+    }
+    return *id;
+}
+
+uint32_t hpx_places_take(struct hpx_monitor_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, bool skip)
+{
+    uint32_t depth = depth_of(t), more = skip ? HPX_LOCK_FRAMES : 0;
+    struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base,
+                                                 HPX_EV_BLOCK_BYTES(more + depth * (of->owner != NULL ? 2 : 1)));
+    if (ev == NULL) {
+        return 0;
+    }
+    struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
+    struct hpx_ev_block *block = (struct hpx_ev_block *)(hash + 2);
+    struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(block + 1);
+    uint32_t n = take_stack(jvmti, of->thread, frames, depth, more);
+    uint32_t owners = of->owner != NULL ? take_stack(jvmti, of->owner, frames + n, depth, 0) : 0;
+    struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames), o = hpx_hash128(frames + n, owners * sizeof *frames);
+    hash[0] = (struct hpx_ev_hash){h.lo, h.hi};
+    hash[1] = (struct hpx_ev_hash){o.lo, o.hi};
+    *block = (struct hpx_ev_block){.klass = of->klass, .thread = of->serial, .part = of->part, .frames = n};
+    uint32_t whose = !hpx_session.opt.thread ? 0 : of->serial != 0 ? of->serial : t->number;
+    const uint64_t what[4] = {h.lo, h.hi, o.lo, (uint64_t)of->klass << 40 | (uint64_t)of->part << 32 | whose};
+    uint64_t key = hpx_hash128(what, sizeof what).lo;
+    bool fresh;
+    uint32_t id = id_of(t, key != 0 ? key : 1, &fresh);
+    if (fresh) {
+        ev->kind = HPX_EV_BLOCK_DEF;
+        ev->id = id;
+        ev->stamp = 0;
+        hpx_ring_commit(&t->s.base.ring, ev, HPX_EV_BLOCK_BYTES(n + owners));
+    }
+    return id;
+}
+
+/* stacks=sampled: whether a block of this length has its stack taken. The distances between stacks, in blocked time, are random with an
+ * exponential distribution: so the probability depends on nothing but the length (block_table.c). */
+static bool chosen(struct hpx_monitor_thread *t, uint64_t ns)
+{
+    bool first = t->left == 0, is = !first && t->left <= (double)ns;
+    if (is || first) {
+        t->random ^= t->random << 13;
+        t->random ^= t->random >> 7;
+        t->random ^= t->random << 17;
+        t->left = -log(((double)(t->random >> 11) + 1) * 0x1p-53) * (double)hpx_session.opt.interval_ns;
+    }
+    if (first) {
+        return chosen(t, ns);
+    }
+    t->left -= is ? 0 : (double)ns;
+    return is;
+}
+
+void hpx_places_blocked(struct hpx_monitor_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, uint32_t id, uint64_t ns, bool skip)
+{
+    if (hpx_session.opt.stacks == HPX_STACKS_EXACT && id != 0) {
+        hpx_places_put(t, HPX_EV_BLOCKED, id, ns, 0);
+        return;
+    }
+    hpx_places_put(t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(of->part, of->klass), ns, 0);
+    if (hpx_session.opt.stacks == HPX_STACKS_SAMPLED && chosen(t, ns)) {
+        id = hpx_places_take(t, jvmti, of, skip);
+        if (id != 0) {
+            hpx_places_put(t, HPX_EV_BLOCK_SAMPLE, id, ns, 0);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* virtuals.c: see virtuals.h. */
+#include "virtuals.h"
+#include "snapshot.h"
+#include "threads.h"
+#include "vm.h"
+#include <stdatomic.h>
+
+#define RELEASE_VIRTUAL   21  /* the first with virtual threads */
+#define RELEASE_UNMOUNTS  24  /* monitors block virtual threads, not their carriers */
+#define IS_VIRTUAL_THREAD 234 /* of the table of JNI 21; headers of older JDKs lack it */
+
+/* The word of a blocked virtual thread: id, then time in units of 2^10 ns. */
+#define ID_BITS   24
+#define TIME_BITS (64 - ID_BITS)
+#define TIME_UNIT 10
+#define TIME_MASK ((UINT64_C(1) << TIME_BITS) - 1)
+
+#define ANNOUNCED_MOST 4096u /* announced virtual threads: each stays in the output and in the tables */
+#define ANNOUNCED      (2 * ANNOUNCED_MOST)
+
+jvmtiEnv *hpx_monitor_env;
+
+static struct {
+    jint release;                        /* constant from VMInit on, as is tid */
+    jfieldID tid;                        /* java.lang.Thread.tid */
+    _Atomic uint64_t ids[ANNOUNCED];     /* Java's thread ids; 0: free. seq_cst: insert-only, and rare */
+    _Atomic uint32_t serials[ANNOUNCED]; /* 0: being announced. release: who announces; acquire: the same thread later */
+    _Atomic uint32_t n;                  /* relaxed */
+} virtuals;
+
+void hpx_virtuals_load(void)
+{
+    void *env = NULL;
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JVMTI_VERSION_1_2) == JNI_OK) {
+        hpx_monitor_env = env;
+    }
+}
+
+void hpx_virtuals_live(JNIEnv *env, jint release)
+{
+    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    virtuals.release = release;
+    virtuals.tid = thread != NULL ? (*env)->GetFieldID(env, thread, "tid", "J") : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, thread);
+}
+
+bool hpx_virtuals_is(JNIEnv *env, jthread thread)
+{
+    typedef jboolean(JNICALL * is)(JNIEnv *, jobject);
+    is fn;
+    if (virtuals.release < RELEASE_VIRTUAL || thread == NULL) {
+        return false;
+    }
+    memcpy(&fn, (const char *)*env + IS_VIRTUAL_THREAD * sizeof(void *), sizeof fn);
+    return fn(env, thread);
+}
+
+bool hpx_virtuals_pinned_by_monitors(void)
+{
+    return virtuals.release < RELEASE_UNMOUNTS;
+}
+
+void hpx_virtuals_keep(jthread self, struct hpx_pending p)
+{
+    static_assert(HPX_SITE_IDS_MOST <= 1u << ID_BITS, "an id fits");
+    uint64_t word = (uint64_t)p.id << TIME_BITS | (p.since >> TIME_UNIT & TIME_MASK);
+    if (hpx_monitor_env != NULL) {
+        (void)(*hpx_monitor_env)->SetThreadLocalStorage(hpx_monitor_env, self, (void *)(uintptr_t)word);
+    }
+}
+
+struct hpx_pending hpx_virtuals_take(jthread self, uint64_t now)
+{
+    void *at = NULL;
+    if (hpx_monitor_env == NULL || (*hpx_monitor_env)->GetThreadLocalStorage(hpx_monitor_env, self, &at) != JVMTI_ERROR_NONE ||
+        at == NULL) {
+        return (struct hpx_pending){0, 0};
+    }
+    (void)(*hpx_monitor_env)->SetThreadLocalStorage(hpx_monitor_env, self, NULL);
+    uint64_t word = (uint64_t)(uintptr_t)at, passed = ((now >> TIME_UNIT) - word) & TIME_MASK;
+    return (struct hpx_pending){(uint32_t)(word >> TIME_BITS), now - (passed << TIME_UNIT)};
+}
+
+static uint32_t announce(jvmtiEnv *jvmti, JNIEnv *env, jthread self)
+{
+    return atomic_fetch_add_explicit(&virtuals.n, 1, memory_order_relaxed) < ANNOUNCED_MOST ? hpx_threads_announce_virtual(jvmti, env, self)
+                                                                                            : HPX_SERIAL_THREAD;
+}
+
+/* Only the thread itself asks, so its entry is written once. */
+uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread self)
+{
+    uint64_t id = virtuals.tid != NULL ? (uint64_t)(*env)->GetLongField(env, self, virtuals.tid) : 0;
+    if (id == 0) {
+        return HPX_SERIAL_THREAD;
+    }
+    for (uint32_t i = 0, at = (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 40); i < ANNOUNCED; i++, at++) {
+        uint64_t free_entry = 0;
+        _Atomic uint64_t *entry = &virtuals.ids[at % ANNOUNCED];
+        if (atomic_load(entry) == id) {
+            return atomic_load_explicit(&virtuals.serials[at % ANNOUNCED], memory_order_acquire);
+        }
+        if (atomic_load_explicit(&virtuals.n, memory_order_relaxed) < ANNOUNCED_MOST &&
+            atomic_compare_exchange_strong(entry, &free_entry, id)) {
+            uint32_t serial = announce(jvmti, env, self);
+            atomic_store_explicit(&virtuals.serials[at % ANNOUNCED], serial, memory_order_release);
+            return serial;
+        }
+        if (atomic_load(entry) == 0) {
+            break;
+        }
+    }
+    return HPX_SERIAL_THREAD;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* virtuals.h: virtual threads in monitor=y, and a JVMTI environment of its own, whose thread-local storage they use.
+ *
+ * A blocked virtual thread may leave its carrier, and its block may end on another one (JDK 24 on). So what is pending is kept with the
+ * Java thread: in one word of JVMTI's thread-local storage, without memory of ours. */
+#ifndef HPX_VIRTUALS_H
+#define HPX_VIRTUALS_H
+
+#include "monitor_thread.h"
+
+/* The environment of this mode; NULL: none could be had. Constant from load on. */
+extern jvmtiEnv *hpx_monitor_env;
+
+/* At load. */
+void hpx_virtuals_load(void);
+/* VMInit. release: of the JDK. */
+void hpx_virtuals_live(JNIEnv *env, jint release);
+
+/* Whether this is a virtual thread. Any attached thread. */
+bool hpx_virtuals_is(JNIEnv *env, jthread thread);
+/* The release has virtual threads that keep their carrier when a monitor blocks them. */
+bool hpx_virtuals_pinned_by_monitors(void);
+
+/* Keeps what blocks the calling virtual thread. */
+void hpx_virtuals_keep(jthread self, struct hpx_pending p);
+/* Takes it back. */
+struct hpx_pending hpx_virtuals_take(jthread self, uint64_t now);
+
+/* The serial of a virtual thread, which is announced at the first call. HPX_SERIAL_THREAD: too many are announced. */
+uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread self);
+
+#endif

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* block_table.c: events and snapshots of blocked time. Contract: block_table.h. */
+#include "block_table.h"
+#include "model_internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Estimated counts are kept in this fraction of one. */
+#define SHARES 1024u
+
+/* A count and a time since the start; what dumps and the journal have shown of them. */
+struct amount {
+    uint64_t count, ns;
+};
+struct sum {
+    struct amount all, dumped, journaled;
+};
+
+struct place {
+    uint32_t raw, owner; /* numbers of raw traces + 1; 0: not defined; none */
+    uint32_t klass;
+    uint32_t part;
+    struct sum sum; /* stacks=sampled: estimated */
+};
+
+/* Blocks that were reported without a place: with stacks=sampled all. */
+struct class_sums {
+    struct sum of[HPX_BLOCK_PARTS];
+};
+
+struct klass {
+    uint32_t name, signature; /* numbers of strings; 0: unknown */
+};
+
+struct hpx_blocks {
+    struct hpx_model *m;
+    struct hpx_block_options o;
+    struct hpx_vec places;  /* struct place, by id */
+    struct hpx_vec classes; /* struct klass, by number */
+    struct hpx_vec sums;    /* struct class_sums, by number of the class */
+    uint32_t unknown;       /* name of an unknown class */
+    bool lacks;             /* a definition was lost: no memory */
+    struct hpx_block_totals totals;
+};
+
+struct hpx_msg_block_class *hpx_msg_block_class_new(uint32_t number, const char *signature)
+{
+    size_t len = strlen(signature);
+    struct hpx_msg_block_class *m = hpx_msg_new(HPX_MSG_BLOCK_CLASS, sizeof(*m) + len + 1);
+    if (m) {
+        m->number = number;
+        m->len = (uint32_t)len;
+        memcpy(m->signature, signature, len + 1);
+    }
+    return m;
+}
+
+/* Element i; NULL without memory. */
+static void *reach(struct hpx_vec *v, uint32_t i)
+{
+    while (v->len <= i) {
+        if (!hpx_vec_push(v)) {
+            return NULL;
+        }
+    }
+    return hpx_vec_at(v, i);
+}
+
+static bool message(void *self, struct hpx_msg *msg)
+{
+    struct hpx_blocks *b = self;
+    if (msg->kind != HPX_MSG_BLOCK_CLASS) {
+        return false;
+    }
+    const struct hpx_msg_block_class *c = (const struct hpx_msg_block_class *)(const void *)msg;
+    struct klass *k = reach(&b->classes, c->number);
+    uint32_t name = k ? hpx_model_class_name(b->m, (struct hpx_text){c->signature, c->len}) : 0;
+    uint32_t signature = name ? hpx_strings_intern(&b->m->strings, c->signature, c->len) : 0;
+    if (signature) {
+        *k = (struct klass){name, signature};
+    } else {
+        hpx_count(&b->m->counters, HPX_C_CLASSES_UNNAMED, 1);
+    }
+    free(msg);
+    return true;
+}
+
+/* ---- events ---- */
+
+static void add(struct amount *to, uint64_t count, uint64_t ns)
+{
+    to->count += count;
+    to->ns += ns;
+}
+
+static bool define(struct hpx_blocks *b, const struct hpx_thread *t, struct place *p, const struct hpx_ev_head *ev)
+{
+    const struct hpx_ev_hash *hash = (const void *)(ev + 1);
+    const struct hpx_ev_block *block = (const void *)(hash + 2);
+    const struct hpx_ev_frame *frames = (const void *)(block + 1);
+    uint32_t n = ev->units - 4u, thread = hpx_model_trace_thread(b->m, t->model), own = block->frames < n ? block->frames : n;
+    thread = thread != 0 && block->thread != 0 ? block->thread : thread;
+    uint32_t raw = hpx_model_intern_stack(b->m, hash, frames, own, thread), owner = HPX_INTERN_NONE;
+    if (n > own) {
+        owner = hpx_model_intern_stack(b->m, hash + 1, frames + own, n - own, 0);
+    }
+    if (raw == HPX_INTERN_NONE || (n > own && owner == HPX_INTERN_NONE) || block->part >= HPX_BLOCK_PARTS) {
+        return false;
+    }
+    p->owner = owner == HPX_INTERN_NONE ? 0 : owner + 1;
+    p->klass = block->klass;
+    p->part = block->part;
+    p->raw = raw + 1;
+    return true;
+}
+
+static void total(struct hpx_blocks *b, uint32_t part, uint64_t ns)
+{
+    if (part == HPX_BLOCK_ENTER) {
+        b->totals.enters++;
+        b->totals.enter_ns += ns;
+    } else if (part == HPX_BLOCK_PARK) {
+        b->totals.parks++;
+        b->totals.park_ns += ns;
+    }
+}
+
+/* The number of blocks that a sampled one stands for: it is taken with the probability 1 - exp(-ns / interval). */
+static double weight(const struct hpx_blocks *b, uint64_t ns)
+{
+    double d = (double)ns / (double)b->o.interval_ns;
+    return d > 0 ? 1 / -expm1(-d) : 1;
+}
+
+/* false without memory. */
+static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const struct hpx_ev_head *ev)
+{
+    if (ev->kind == HPX_EV_BLOCKED_CLASS) {
+        uint32_t part = HPX_EV_BLOCK_PART(ev->id);
+        struct class_sums *s = part < HPX_BLOCK_PARTS ? reach(&b->sums, HPX_EV_BLOCK_CLASS(ev->id)) : NULL;
+        if (s) {
+            add(&s->of[part].all, 1, ev->stamp);
+            total(b, part, ev->stamp);
+        }
+        return s != NULL;
+    }
+    struct place *p = ev->id < HPX_SITE_IDS_MOST ? reach(&b->places, ev->id) : NULL;
+    if (!p) {
+        return false;
+    }
+    if (ev->kind == HPX_EV_BLOCK_DEF) {
+        bool defined = ev->units >= 4 && define(b, t, p, ev);
+        b->lacks = b->lacks || !defined;
+        return true; /* what it stands for is counted by its uses */
+    }
+    if (ev->kind == HPX_EV_BLOCKED) {
+        add(&p->sum.all, 1, ev->stamp);
+    } else if (b->o.interval_ns > 0) {
+        double w = weight(b, ev->stamp);
+        add(&p->sum.all, (uint64_t)(w * SHARES), (uint64_t)(w * (double)ev->stamp));
+    }
+    return true;
+}
+
+static void waited(struct hpx_blocks *b, const struct hpx_thread *t, const struct hpx_ev_head *ev)
+{
+    const struct hpx_ev_thread *other = ev->units > 1 ? (const void *)(ev + 1) : NULL;
+    const struct hpx_thread_slots *slots = t->model;
+    uint32_t serial = other ? other->serial : slots ? slots->serial : HPX_SERIAL_THREAD;
+    const struct klass *k = ev->id < b->classes.len ? hpx_vec_at(&b->classes, ev->id) : NULL;
+    struct hpx_text signature = {"", 0};
+    bool over = ev->kind == HPX_EV_WAITED;
+    if (k && k->signature) {
+        const struct hpx_string *s = hpx_strings_at(&b->m->strings, k->signature);
+        signature = (struct hpx_text){s->bytes, s->len};
+    }
+    if (over) {
+        b->totals.waits++;
+        b->totals.wait_ns += ev->stamp;
+    }
+    if (b->o.wait) {
+        b->o.wait(signature, (int64_t)(over ? ev->stamp / 1000000 : ev->stamp), serial, over);
+    }
+}
+
+static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
+{
+    struct hpx_blocks *b = self;
+    for (; ev < end && ev->kind >= HPX_EV_BLOCK_DEF && ev->kind <= HPX_EV_WAITED && ev->units > 0 && ev->units <= end - ev;
+         ev += ev->units) {
+        if (ev->kind >= HPX_EV_WAIT) {
+            waited(b, t, ev);
+        } else if (hpx_unlikely(!blocked(b, t, ev))) {
+            hpx_count(&b->m->counters, HPX_C_LOST_NO_MEMORY, 1);
+        }
+    }
+    return ev;
+}
+
+static size_t bytes(const void *self)
+{
+    const struct hpx_blocks *b = self;
+    return b->places.bytes + b->classes.bytes + b->sums.bytes;
+}
+
+static const struct hpx_table table = {
+    .first = HPX_EV_BLOCK_DEF, .last = HPX_EV_WAITED, .apply = apply, .message = message, .bytes = bytes};
+
+struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block_options *o)
+{
+    static const char name[] = "hprofx.unknown";
+    struct hpx_blocks *b = calloc(1, sizeof(*b));
+    if (!b) {
+        return NULL;
+    }
+    b->m = m;
+    b->o = *o;
+    hpx_vec_init(&b->places, sizeof(struct place));
+    hpx_vec_init(&b->classes, sizeof(struct klass));
+    hpx_vec_init(&b->sums, sizeof(struct class_sums));
+    b->unknown = hpx_strings_intern(&m->strings, name, sizeof(name) - 1);
+    if (!b->unknown) {
+        hpx_blocks_destroy(b);
+        return NULL;
+    }
+    hpx_model_add_table(m, &table, b);
+    return b;
+}
+
+void hpx_blocks_destroy(struct hpx_blocks *b)
+{
+    if (b) {
+        hpx_vec_fini(&b->places);
+        hpx_vec_fini(&b->classes);
+        hpx_vec_fini(&b->sums);
+        free(b);
+    }
+}
+
+struct hpx_block_totals hpx_blocks_totals(const struct hpx_blocks *b)
+{
+    return b->totals;
+}
+
+/* ---- snapshot ---- */
+
+/* A row that is being made. */
+struct line {
+    uint32_t part, name;
+    uint32_t trace, owner; /* numbers of symbolized traces; owner: + 1, 0: none */
+    struct amount amount;
+};
+
+struct lines {
+    struct line *of;
+    size_t n, room;
+};
+
+static struct amount due(const struct sum *s, enum hpx_take take)
+{
+    static const struct amount nothing;
+    const struct amount *past = take < HPX_TAKE_NEW ? &s->dumped : take == HPX_TAKE_NEW ? &s->journaled : &nothing;
+    return (struct amount){s->all.count - past->count, s->all.ns - past->ns};
+}
+
+static void taken(struct sum *s, enum hpx_take take)
+{
+    if (take == HPX_TAKE_RESET) {
+        s->dumped = s->all;
+    } else if (take >= HPX_TAKE_NEW) {
+        s->journaled = s->all;
+    }
+}
+
+static uint32_t name_of(const struct hpx_blocks *b, uint32_t number)
+{
+    const struct klass *k = number < b->classes.len ? hpx_vec_at(&b->classes, number) : NULL;
+    return k && k->name ? k->name : b->unknown;
+}
+
+/* false without memory. */
+static bool put(struct lines *to, const struct line *l)
+{
+    if (to->n == to->room) {
+        size_t room = to->room * 2 + 64;
+        struct line *of = realloc(to->of, room * sizeof(*of));
+        if (!of) {
+            return false;
+        }
+        to->of = of;
+        to->room = room;
+    }
+    to->of[to->n++] = *l;
+    return true;
+}
+
+/* The number of the symbolized trace of a raw one + 1. false without memory. */
+static bool symbolize(struct hpx_blocks *b, uint32_t raw, uint32_t *symbolized)
+{
+    struct hpx_raw *r = hpx_traces_at(&b->m->traces, raw - 1);
+    bool good = hpx_model_symbolize_trace(b->m, r);
+    *symbolized = good ? r->symbolized : 0;
+    return good;
+}
+
+/* Adds the lines of a place: one, or with an owner two. false without memory. */
+static bool put_place(struct hpx_blocks *b, const struct place *p, struct amount a, struct lines *to)
+{
+    struct line l = {.part = p->part, .name = name_of(b, p->klass), .amount = a};
+    if (!symbolize(b, p->raw, &l.trace) || !put(to, &l)) {
+        return false;
+    }
+    if (p->owner == 0) {
+        return true;
+    }
+    bool good = symbolize(b, p->owner, &l.owner);
+    l.owner++;
+    l.part = HPX_BLOCK_OWNERS;
+    return good && put(to, &l);
+}
+
+static void drop_undefined(struct hpx_blocks *b, struct place *p)
+{
+    if (b->lacks) {
+        hpx_count(&b->m->counters, HPX_C_LOST_NO_MEMORY, p->sum.all.count);
+        p->sum = (struct sum){.all = {0, 0}};
+    }
+}
+
+/* What the sampled places of each class and part add up to. NULL without memory. */
+static struct class_sums *estimates(struct hpx_blocks *b, enum hpx_take take)
+{
+    struct class_sums *of = calloc((size_t)b->sums.len + 1, sizeof(*of));
+    for (uint32_t i = 0; of && b->o.interval_ns > 0 && i < b->places.len; i++) {
+        const struct place *p = hpx_vec_at(&b->places, i);
+        if (p->raw != 0 && p->klass < b->sums.len) {
+            struct amount a = due(&p->sum, take);
+            add(&of[p->klass].of[p->part].all, a.count, a.ns);
+        }
+    }
+    return of;
+}
+
+static uint64_t share(uint64_t of, uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (uint64_t)((double)of * ((double)part / (double)whole) + 0.5) : 0;
+}
+
+/* The part of the exact amount that falls to `a` of what is left in *left; both shrink, so that the last place gets the rest. */
+static struct amount divide(struct amount *exact, struct amount *left, struct amount a)
+{
+    struct amount got = {share(exact->count, a.count, left->count), share(exact->ns, a.ns, left->ns)};
+    got.count = got.count < exact->count ? got.count : exact->count;
+    got.ns = got.ns < exact->ns ? got.ns : exact->ns;
+    exact->count -= got.count;
+    exact->ns -= got.ns;
+    left->count -= a.count;
+    left->ns -= a.ns;
+    return got;
+}
+
+static bool put_places(struct hpx_blocks *b, enum hpx_take take, struct class_sums *exact, struct class_sums *left, struct lines *to)
+{
+    for (uint32_t i = 0; i < b->places.len; i++) {
+        struct place *p = hpx_vec_at(&b->places, i);
+        struct amount a = due(&p->sum, take);
+        if (p->raw == 0) {
+            drop_undefined(b, p);
+            continue;
+        }
+        if (b->o.interval_ns > 0 && a.count > 0 && p->klass < b->sums.len) {
+            a = divide(&exact[p->klass].of[p->part].all, &left[p->klass].of[p->part].all, a);
+        }
+        if ((a.count > 0 || a.ns > 0) && !put_place(b, p, a, to)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What no place has taken: of classes of which no stack was taken, or of places without an id. */
+static bool put_rest(struct hpx_blocks *b, const struct class_sums *exact, struct lines *to)
+{
+    for (uint32_t i = 0; i < b->sums.len; i++) {
+        for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
+            struct line l = {.part = part, .name = name_of(b, i), .amount = exact[i].of[part].all}; /* trace 0: the empty one */
+            if (l.amount.count > 0 && !put(to, &l)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool put_all(struct hpx_blocks *b, enum hpx_take take, struct lines *to)
+{
+    struct class_sums *left = estimates(b, take), *exact = calloc((size_t)b->sums.len + 1, sizeof(*exact));
+    for (uint32_t i = 0; left && exact && i < b->sums.len; i++) {
+        const struct class_sums *s = hpx_vec_at(&b->sums, i);
+        for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
+            exact[i].of[part].all = due(&s->of[part], take);
+        }
+    }
+    bool good = left && exact && put_places(b, take, exact, left, to) && put_rest(b, exact, to);
+    free(left);
+    free(exact);
+    return good;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    if (x->part != y->part) {
+        return x->part < y->part ? -1 : 1;
+    }
+    if (x->name != y->name) {
+        return x->name < y->name ? -1 : 1;
+    }
+    if (x->trace != y->trace) {
+        return x->trace < y->trace ? -1 : 1;
+    }
+    return (x->owner > y->owner) - (x->owner < y->owner);
+}
+
+static void merge(struct lines *l)
+{
+    size_t n = 0;
+    if (l->n > 1) {
+        qsort(l->of, l->n, sizeof(l->of[0]), by_row);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        if (n > 0 && by_row(&l->of[n - 1], &l->of[i]) == 0) {
+            add(&l->of[n - 1].amount, l->of[i].amount.count, l->of[i].amount.ns);
+        } else {
+            l->of[n++] = l->of[i];
+        }
+    }
+    l->n = n;
+}
+
+static struct hpx_block_row row_of(const struct hpx_blocks *b, const struct line *l)
+{
+    const struct hpx_string *name = hpx_strings_at(&b->m->strings, l->name);
+    return (struct hpx_block_row){
+        .trace = hpx_symbolized_trace_at(&b->m->symbolized, l->trace)->rec,
+        .owner = l->owner ? hpx_symbolized_trace_at(&b->m->symbolized, l->owner - 1)->rec : NULL,
+        .class_name = {name->bytes, name->len},
+        .count = l->amount.count > 0 ? l->amount.count : 1, /* an estimate that rounds to 0 */
+        .ns = l->amount.ns,
+    };
+}
+
+static struct hpx_block_snapshot *rows_of(const struct hpx_blocks *b, const struct lines *l)
+{
+    struct hpx_block_snapshot *s = calloc(1, sizeof(*s));
+    for (size_t i = 0, next; s && i < l->n; i = next) {
+        struct hpx_block_table *t = &s->of[l->of[i].part];
+        for (next = i; next < l->n && l->of[next].part == l->of[i].part; next++) {
+        }
+        t->rows = malloc((next - i) * sizeof(t->rows[0]));
+        if (!t->rows) {
+            hpx_block_snapshot_destroy(s);
+            return NULL;
+        }
+        for (size_t k = i; k < next; k++) {
+            t->rows[t->nrows] = row_of(b, &l->of[k]);
+            t->count += t->rows[t->nrows].count;
+            t->ns += t->rows[t->nrows++].ns;
+        }
+    }
+    return s;
+}
+
+static void note_taken(struct hpx_blocks *b, enum hpx_take take)
+{
+    for (uint32_t i = 0; i < b->places.len; i++) {
+        struct place *p = hpx_vec_at(&b->places, i);
+        if (p->raw != 0) {
+            taken(&p->sum, take);
+        }
+    }
+    for (uint32_t i = 0; i < b->sums.len; i++) {
+        struct class_sums *s = hpx_vec_at(&b->sums, i);
+        for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
+            taken(&s->of[part], take);
+        }
+    }
+}
+
+struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, enum hpx_take take)
+{
+    struct lines l = {NULL, 0, 0};
+    struct hpx_block_snapshot *s = NULL;
+    if (put_all(b, take, &l)) {
+        merge(&l);
+        s = rows_of(b, &l);
+    }
+    free(l.of);
+    if (s) {
+        note_taken(b, take);
+    }
+    return s;
+}

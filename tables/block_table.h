@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* block_table.h: a table of the model: how long threads were blocked, by what and where (monitor=y).
+ *
+ * A place is a part (snapshot.h), a class and one or two stacks. Threads give places their ids (site_ids.h); the definition of an id may be
+ * drained after its first use by another thread. Rows of a snapshot are places with equal printed forms. With stacks=sampled counts and
+ * times are kept by class, exactly, and the places have estimates; a snapshot divides the exact ones among the places of the class.
+ * Owner: the aggregator. */
+#ifndef HPX_BLOCK_TABLE_H
+#define HPX_BLOCK_TABLE_H
+
+#include "model.h"
+
+struct hpx_wait_line;
+
+/* The class with this number. Posted before a record that has the number. */
+struct hpx_msg_block_class {
+    struct hpx_msg m;
+    uint32_t number, len;
+    char signature[];
+};
+struct hpx_msg_block_class *hpx_msg_block_class_new(uint32_t number, const char *signature); /* NULL without memory */
+
+struct hpx_block_options {
+    uint64_t interval_ns; /* stacks=sampled: mean blocked time for a stack; 0: every stack is taken */
+    /* An Object.wait began or ended. signature: of the monitor's class, valid as long as the model. NULL: nobody wants to know. */
+    void (*wait)(struct hpx_text signature, int64_t ms, uint32_t thread, bool waited);
+};
+
+struct hpx_blocks;
+/* Adds itself to the model. NULL without memory. */
+struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block_options *o);
+void hpx_blocks_destroy(struct hpx_blocks *b);
+
+/* NULL without memory: nothing was reset. enum hpx_take as for samples. */
+struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, enum hpx_take take);
+
+/* Since the start: waits that are over, their ns; contentions, their ns. */
+struct hpx_block_totals {
+    uint64_t waits, wait_ns, enters, enter_ns, parks, park_ns;
+};
+struct hpx_block_totals hpx_blocks_totals(const struct hpx_blocks *b);
+
+#endif
