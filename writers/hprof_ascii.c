@@ -2,6 +2,7 @@
 /* hprof_ascii.c: the records of the text format. */
 #include "hprof_ascii.h"
 #include "rows.h"
+#include "shares.h"
 #include "text.h"
 #include "thread_table.h"
 #include <inttypes.h>
@@ -19,6 +20,19 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "                 depth frames (an option). With thread=y it belongs to one thread. A\n"
                                   "                 trace appears once in the file, before the first table that has a\n"
                                   "                 row for it.\n"
+                                  "  WAIT, WAITED   A thread began to wait in Object.wait, or stopped waiting. The class is\n"
+                                  "                 that of the monitor, times are in milliseconds, a timeout of 0 is none.\n"
+                                  "  MONITOR DUMP   Every thread with its stack and status: R runs or is ready to run, SL\n"
+                                  "                 sleeps, MW is blocked by a monitor that another thread owns, CW waits\n"
+                                  "                 to be notified or is parked, NS has not started, ZO has ended, UN is\n"
+                                  "                 not known. Before it: S suspended, intr interrupted, native in native\n"
+                                  "                 code. Then the monitors that threads own or wait for.\n"
+                                  "  DEADLOCKS      Threads that wait for each other in a circle.\n"
+                                  "  MONITOR TIME   How long threads were blocked by monitors that others owned. A row is\n"
+                                  "                 the class of the monitor and the stack of the blocked thread; in\n"
+                                  "                 MONITOR OWNERS also the stack of the owner. WAIT TIME, LOCK TIME and\n"
+                                  "                 PINNED TIME are the same for Object.wait, for LockSupport.park (by the\n"
+                                  "                 class of the lock), and for virtual threads that kept their carrier.\n"
                                   "  HEAP DUMP      Every object that the program can reach: ROOT lines say what keeps\n"
                                   "                 objects alive, OBJ and ARR are objects and arrays with the stack\n"
                                   "                 that allocated them and the references in them, CLS are classes.\n"
@@ -35,11 +49,12 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "                 returns; a call that has not returned is in no row yet. The total\n"
                                   "                 is in milliseconds.\n"
                                   "\n"
-                                  "In the tables, count is the number of samples or calls of the trace in that row, self\n"
-                                  "its share of the total in percent, accum the share of this row and all rows above it,\n"
-                                  "and method the innermost one. The total covers all traces; the option cutoff ends the\n"
-                                  "list at the first row whose share is below it, so the last accum tells how much is\n"
-                                  "shown. Samples, calls and times start at zero again after every dump.\n"
+                                  "In the tables, count is the number of samples or calls of the trace in that row, or how\n"
+                                  "often threads were blocked; self is its share of the total in percent, accum the share\n"
+                                  "of this row and all rows above it, and method the innermost one. The total covers all\n"
+                                  "traces; the option cutoff ends the list at the first row whose share is below it, so\n"
+                                  "the last accum tells how much is shown. Samples, calls and times start at zero again\n"
+                                  "after every dump.\n"
                                   "\n"
                                   "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
                                   "its name is the reason. In names, control characters are written as \\n, \\r, \\t or\n"
@@ -107,7 +122,7 @@ void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t)
 }
 
 /* The thread's line is in the output afterwards. */
-static bool begin_thread(struct hpx_ascii *w, uint32_t serial)
+bool hpx_ascii_thread(struct hpx_ascii *w, uint32_t serial)
 {
     static const struct hpx_text name = {"<unknown thread>", 16};
     if (w->out->record == NULL || serial <= HPX_SERIAL_THREAD || hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD)) {
@@ -212,17 +227,6 @@ static int by_self(const void *a, const void *b)
     return by_calls(a, b);
 }
 
-/* Not 0 / 0: that is a share of 0 percent, but below no cutoff. */
-static double percent(uint64_t part, uint64_t total)
-{
-    return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
-}
-
-static bool below(uint64_t part, uint64_t total, double cutoff)
-{
-    return (double)part / (double)total < cutoff;
-}
-
 #define TRACE_ROOM   ((size_t)64 << 10) /* asked for before each TRACE */
 #define FRAME_ROOM   512u               /* for each of its frames, mostly much less */
 #define ROW_ROOM     160u               /* of a row, mostly */
@@ -236,7 +240,7 @@ bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
         return true;
     }
     hpx_out_room(w->out, TRACE_ROOM + (size_t)t->nframes * FRAME_ROOM);
-    if (!begin_thread(w, t->thread)) {
+    if (!hpx_ascii_thread(w, t->thread)) {
         return false;
     }
     put_trace(w, t);
@@ -279,8 +283,8 @@ static void put_row_method(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 static void put_row(struct hpx_ascii *w, uint32_t rank, uint64_t self, uint64_t sum, uint64_t total, uint64_t count,
                     const struct hpx_trace_rec *t)
 {
-    hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, percent(self, total), percent(sum, total),
-                   count, t->serial);
+    hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, hpx_percent(self, total),
+                   hpx_percent(sum, total), count, t->serial);
     put_row_method(w, t);
 }
 
@@ -305,11 +309,6 @@ void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double c
     hpx_out_str(w->out, "CPU SAMPLES END\n");
 }
 
-static uint64_t whole_ms(uint64_t ns)
-{
-    return ns / 1000000 + (ns % 1000000 >= 500000);
-}
-
 void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now)
 {
     uint32_t shown = 0;
@@ -318,13 +317,13 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
     if (s->nrows > 1) {
         qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_self);
     }
-    for (uint32_t i = 0; i < s->nrows && !below(s->rows[i].self_ns, s->self_ns, cutoff); i++) {
+    for (uint32_t i = 0; i < s->nrows && !hpx_below(s->rows[i].self_ns, s->self_ns, cutoff); i++) {
         if (hpx_ascii_trace(w, s->rows[i].trace)) {
             s->rows[shown++] = s->rows[i];
         }
     }
     hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
-    begin_table(w->out, "CPU TIME (ms)", whole_ms(s->self_ns), now, shown > 0);
+    begin_table(w->out, "CPU TIME (ms)", hpx_whole_ms(s->self_ns), now, shown > 0);
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_call_row *r = &s->rows[i];
         sum += r->self_ns;
@@ -359,7 +358,7 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
         put_callable(o, r->trace, 0, "<unknown callee>");
         hpx_out_char(o, ' ');
         put_callable(o, r->trace, 1, "<unknown caller>");
-        hpx_out_printf(o, " %" PRIu64 "\n", whole_ms(r->total_ns));
+        hpx_out_printf(o, " %" PRIu64 "\n", hpx_whole_ms(r->total_ns));
         hpx_out_part(w->out, i + 1 == s->nrows);
     }
 }

@@ -44,6 +44,8 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s);
 void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s);
 /* Makes sure that the trace is in the output, once; false: it was refused. */
 bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t);
+/* Makes sure that the line of the thread is in the output, if that can refuse it; false: it was refused. */
+bool hpx_ascii_thread(struct hpx_ascii *w, uint32_t serial);
 /* As ctime(), with its newline. */
 void hpx_ascii_date(struct hpx_out *o, time_t at);
 /* Report lines after the last END line of a dump: text is whole lines "hprofx: key: value\n". */

@@ -18,9 +18,7 @@ enum { TAG_ALLOC_SITES = 0x06, TAG_HEAP_SUMMARY = 0x07 };
 static int by_trace(const struct hpx_site_row *x, const struct hpx_site_row *y)
 {
     uint32_t a = x->trace->serial, b = y->trace->serial;
-    uint32_t n = x->class_name.len < y->class_name.len ? x->class_name.len : y->class_name.len;
-    int names = memcmp(x->class_name.bytes, y->class_name.bytes, n);
-    return a != b ? (a > b) - (a < b) : names != 0 ? names : (x->class_name.len > n) - (y->class_name.len > n);
+    return a != b ? (a > b) - (a < b) : hpx_text_order(x->class_name, y->class_name);
 }
 
 static int by_allocated(const void *a, const void *b)

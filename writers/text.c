@@ -226,3 +226,10 @@ size_t hpx_text_utf8(struct hpx_out *o, struct hpx_text s)
 {
     return put_text(o, s, RAW);
 }
+
+int hpx_text_order(struct hpx_text x, struct hpx_text y)
+{
+    uint32_t n = x.len < y.len ? x.len : y.len;
+    int order = n > 0 ? memcmp(x.bytes, y.bytes, n) : 0;
+    return order != 0 ? order : (x.len > n) - (y.len > n);
+}

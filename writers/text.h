@@ -18,5 +18,7 @@ size_t hpx_text_escape(char *to, struct hpx_text s, bool quoted);
 size_t hpx_text_utf8(struct hpx_out *o, struct hpx_text s);
 /* The same into a buffer of at least 6 * s.len bytes. */
 size_t hpx_text_to_utf8(char *to, struct hpx_text s);
+/* Below 0, 0, above 0, as memcmp. */
+int hpx_text_order(struct hpx_text x, struct hpx_text y);
 
 #endif
