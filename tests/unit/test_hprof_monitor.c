@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_hprof_monitor.c: MONITOR DUMP, DEADLOCKS, the tables of blocked time and the lines of waits, byte for byte. */
+#include "ascii_fixture.h"
+#include "hprof_monitor.h"
+#include "records.h"
+#include <math.h>
+#include <string.h>
+
+#define MS      UINT64_C(1000000)
+#define HOSTILE "p.C\nCPU SAMPLES END\n\x1B\"\\" /* as a class, and as a thread */
+#define TITLES  "rank   self  accum   count trace monitor\n"
+#define EMPTY_0 "TRACE 300000:\n\t<empty>\n"
+
+static struct hpx_trace_rec *traces[8];
+
+static int begin(void **state)
+{
+    for (uint32_t i = 0; i < HPX_ARRAY_LEN(traces); i++) {
+        traces[i] = trace(HPX_SERIAL_TRACE + i, 0, 0, NULL);
+    }
+    return setup(state);
+}
+
+static int end(void **state)
+{
+    for (uint32_t i = 0; i < HPX_ARRAY_LEN(traces); i++) {
+        free(traces[i]);
+    }
+    return teardown(state);
+}
+
+/* What was written, from the section on; its TRACEs, which are before it, in another test. */
+static const char *section(const char *begins)
+{
+    const char *all = written(), *at = strstr(all, begins);
+    return at != NULL ? at : all;
+}
+
+/* ---- lines of waits ---- */
+
+static void a_wait_is_a_line_at_its_beginning_and_at_its_end(void **state)
+{
+    (void)state;
+    hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("LLocks$Bell;"), .ms = 60000, .thread = 200005});
+    hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("[[I"), .ms = 5000000000, .thread = 200005, .waited = true});
+    hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("Lp/C;"), .thread = HPX_SERIAL_THREAD});
+    hpx_ascii_wait(&w, &(struct hpx_wait_line){.thread = HPX_SERIAL_THREAD, .waited = true});
+    assert_string_equal(written(), "WAIT: MONITOR LLocks$Bell;, timeout=60000, thread 200005\n"
+                                   "WAITED: MONITOR [[I, time_waited=5000000000, thread 200005\n"
+                                   "WAIT: MONITOR Lp/C;, timeout=0, <unknown thread>\n"
+                                   "WAITED: MONITOR <unknown class>, time_waited=0, <unknown thread>\n");
+}
+
+static void the_class_of_a_wait_forges_no_line(void **state)
+{
+    (void)state;
+    hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text(HOSTILE), .ms = 1, .thread = 200001});
+    assert_string_equal(written(), "WAIT: MONITOR p.C\\nCPU SAMPLES END\\n\\u001B\"\\, timeout=1, thread 200001\n");
+}
+
+/* ---- MONITOR DUMP ---- */
+
+static struct hpx_monitor_thread thread(uint32_t number, enum hpx_thread_status status, unsigned flags, const struct hpx_trace_rec *t)
+{
+    return (struct hpx_monitor_thread){.serial = HPX_SERIAL_THREAD + number, .status = status, .flags = flags, .trace = t};
+}
+
+static void threads_are_listed_by_serial_with_trace_and_status(void **state)
+{
+    (void)state;
+    struct hpx_monitor_thread threads[] = {
+        thread(9, HPX_STATUS_ENDED, 0, NULL),
+        thread(4, HPX_STATUS_SLEEPING, HPX_STATUS_SUSPENDED, traces[3]),
+        thread(7, HPX_STATUS_NOT_STARTED, 0, NULL),
+        thread(2, HPX_STATUS_RUNNABLE, HPX_STATUS_NATIVE | HPX_STATUS_INTERRUPTED | HPX_STATUS_SUSPENDED, traces[2]),
+        thread(0, HPX_STATUS_UNKNOWN, 0, traces[1]),
+        thread(5, HPX_STATUS_ENTERING, HPX_STATUS_INTERRUPTED, traces[3]),
+        thread(6, HPX_STATUS_WAITING, HPX_STATUS_NATIVE, traces[5]),
+    };
+    hpx_ascii_monitor_dump(&w, &(struct hpx_monitor_image){.threads = threads, .nthreads = HPX_ARRAY_LEN(threads)});
+    assert_string_equal(written(),
+                        "TRACE 300001:\n\t<empty>\nTRACE 300002:\n\t<empty>\nTRACE 300003:\n\t<empty>\nTRACE 300005:\n\t<empty>\n" EMPTY_0
+                        "MONITOR DUMP BEGIN\n"
+                        "    THREAD 200000, trace 300001, status: UN\n"
+                        "    THREAD 200002, trace 300002, status: S|intr|native|R\n"
+                        "    THREAD 200004, trace 300003, status: S|SL\n"
+                        "    THREAD 200005, trace 300003, status: intr|MW\n"
+                        "    THREAD 200006, trace 300005, status: native|CW\n"
+                        "    THREAD 200007, trace 300000, status: NS\n"
+                        "    THREAD 200009, trace 300000, status: ZO\n"
+                        "MONITOR DUMP END\n");
+    hpx_ascii_monitor_dump(&w, &(struct hpx_monitor_image){.threads = threads + 6, .nthreads = 1});
+    assert_string_equal(written(), "MONITOR DUMP BEGIN\n"
+                                   "    THREAD 200009, trace 300000, status: ZO\n"
+                                   "MONITOR DUMP END\n");
+}
+
+static void a_dump_of_nothing_has_its_two_lines(void **state)
+{
+    (void)state;
+    hpx_ascii_monitor_dump(&w, &(struct hpx_monitor_image){0});
+    assert_string_equal(written(), "MONITOR DUMP BEGIN\nMONITOR DUMP END\n");
+}
+
+static void monitors_have_owner_and_waiters(void **state)
+{
+    (void)state;
+    uint32_t serials[] = {200013, 200012, 200011, HPX_SERIAL_THREAD, 200010};
+    struct hpx_monitor monitors[] = {
+        {.signature = text("Lp/Idle;"), .owned = true, .owner = HPX_SERIAL_THREAD, .entry_count = 1},
+        {.signature = text("LLocks$Bell;"), .notify = {0, 2}},
+        {.signature = text("LLocks$Gate;"), .owned = true, .owner = 200009, .entry_count = 2, .enter = {2, 3}},
+    };
+    struct hpx_monitor_image i = {.monitors = monitors, .nmonitors = 3, .serials = serials, .nserials = 5};
+    i.notes[0] = "Owners are not known here.";
+    i.notes[1] = "Nor are waiters.";
+    hpx_ascii_monitor_dump(&w, &i);
+    assert_string_equal(written(), "MONITOR DUMP BEGIN\n"
+                                   "    MONITOR LLocks$Gate;\n"
+                                   "\towner: thread 200009, entry count: 2\n"
+                                   "\twaiting to enter: <unknown thread>, thread 200010, thread 200011\n"
+                                   "\twaiting to be notified:\n"
+                                   "    MONITOR LLocks$Bell; unowned\n"
+                                   "\twaiting to enter:\n"
+                                   "\twaiting to be notified: thread 200012, thread 200013\n"
+                                   "    MONITOR Lp/Idle;\n"
+                                   "\towner: <unknown thread>, entry count: 1\n"
+                                   "\twaiting to enter:\n"
+                                   "\twaiting to be notified:\n"
+                                   "    NOTE: Owners are not known here.\n"
+                                   "    NOTE: Nor are waiters.\n"
+                                   "MONITOR DUMP END\n");
+}
+
+/* The beginnings of the lines that name a monitor, one after the other. */
+static const char *order_of_monitors(void)
+{
+    static char names[256];
+    char *to = names;
+    for (const char *at = written(); (at = strstr(at, "    MONITOR ")) != NULL;) {
+        at += 12;
+        size_t n = strcspn(at, "\n");
+        to = (char *)memcpy(to, at, n) + n;
+        *to++ = '.';
+    }
+    *to = '\0';
+    return names;
+}
+
+static void monitors_are_sorted_by_waiters_class_and_owner(void **state)
+{
+    (void)state;
+    uint32_t serials[] = {200001, 200002, 200003, 200004, 200005};
+    struct hpx_monitor monitors[] = {
+        {.signature = text("b")},
+        {.signature = text("e"), .owned = true, .owner = 200003},
+        {.signature = text("e"), .owned = true, .owner = 200002},
+        {.signature = text("e")},
+        {.signature = text("ab")},
+        {.signature = text("a")},
+        {.signature = text("z"), .enter = {0, 1}, .notify = {1, 1}},
+        {.signature = text("y"), .notify = {2, 1}},
+        {.signature = text("x"), .enter = {3, 1}},
+        {.signature = text(HOSTILE), .enter = {4, 1}},
+        {.owned = true, .owner = 200007},
+    };
+    struct hpx_monitor_image i = {
+        .monitors = monitors, .nmonitors = HPX_ARRAY_LEN(monitors), .serials = serials, .nserials = HPX_ARRAY_LEN(serials)};
+    hpx_ascii_monitor_dump(&w, &i);
+    assert_string_equal(order_of_monitors(), "z unowned."
+                                             "p.C\\nCPU SAMPLES END\\n\\u001B\"\\ unowned.x unowned.y unowned."
+                                             "<unknown class>.a unowned.ab unowned.b unowned.e unowned.e.e.");
+    assert_true(monitors[9].owner == 200002 && monitors[10].owner == 200003);
+}
+
+/* ---- DEADLOCKS ---- */
+
+static struct hpx_deadlock_thread dead(uint32_t number, const char *name, const char *waits_for, bool monitor, bool first)
+{
+    return (struct hpx_deadlock_thread){.serial = HPX_SERIAL_THREAD + number,
+                                        .trace = number < HPX_ARRAY_LEN(traces) ? traces[number] : NULL,
+                                        .name = text(name),
+                                        .waits_for = text(waits_for),
+                                        .monitor = monitor,
+                                        .first = first};
+}
+
+static void deadlocks_follow_the_dump_as_circles(void **state)
+{
+    (void)state;
+    struct hpx_deadlock_thread deadlocks[] = {dead(5, "left", "LA;", true, true), dead(3, "right", "Lp/Lock$Sync;", false, false),
+                                              dead(6, "one", "LB;", true, true), dead(2, HOSTILE, HOSTILE, true, false),
+                                              dead(0, "", "", true, false)};
+    struct hpx_monitor_image i = {.deadlocks = deadlocks, .ndeadlocks = 5};
+    hpx_ascii_monitor_dump(&w, &i);
+    assert_string_equal(written(), "TRACE 300005:\n\t<empty>\nTRACE 300003:\n\t<empty>\nTRACE 300006:\n\t<empty>\n"
+                                   "TRACE 300002:\n\t<empty>\n" EMPTY_0 "MONITOR DUMP BEGIN\nMONITOR DUMP END\n"
+                                   "DEADLOCKS BEGIN (2)\n"
+                                   "    DEADLOCK 1 (2 threads)\n"
+                                   "    THREAD 200005 \"left\", trace 300005, waiting for MONITOR LA; owned by thread 200003\n"
+                                   "    THREAD 200003 \"right\", trace 300003, waiting for LOCK Lp/Lock$Sync; owned by thread 200005\n"
+                                   "    DEADLOCK 2 (3 threads)\n"
+                                   "    THREAD 200006 \"one\", trace 300006, waiting for MONITOR LB; owned by thread 200002\n"
+                                   "    THREAD 200002 \"p.C\\nCPU SAMPLES END\\n\\u001B\\\"\\\\\", trace 300002, waiting for MONITOR "
+                                   "p.C\\nCPU SAMPLES END\\n\\u001B\"\\ owned by <unknown thread>\n"
+                                   "    THREAD 200000 \"\", trace 300000, waiting for MONITOR <unknown class> owned by thread 200006\n"
+                                   "DEADLOCKS END\n");
+}
+
+/* ---- tables ---- */
+
+static struct hpx_block_row row(uint32_t number, const char *name, uint64_t count, uint64_t ns)
+{
+    return (struct hpx_block_row){.trace = traces[number], .class_name = text(name), .count = count, .ns = ns};
+}
+
+static struct hpx_block_table table_of(uint32_t n, struct hpx_block_row *rows)
+{
+    struct hpx_block_table t = {.nrows = n, .rows = rows};
+    for (uint32_t i = 0; i < n; i++) {
+        t.count += rows[i].count;
+        t.ns += rows[i].ns;
+    }
+    return t;
+}
+
+static void contention_is_ranked_by_time(void **state)
+{
+    (void)state;
+    struct hpx_block_row rows[] = {row(1, "p.Slow", 1, 5 * MS), row(2, "java.lang.Object", 20000000, 15 * MS - 400000)};
+    struct hpx_block_table t = table_of(2, rows);
+    hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, 0, NOW);
+    assert_string_equal(written(), "TRACE 300002:\n\t<empty>\nTRACE 300001:\n\t<empty>\n"
+                                   "MONITOR TIME BEGIN (total = 20 ms) " NOW_TEXT "\n" TITLES
+                                   "   1 74.49% 74.49% 20000000 300002 java.lang.Object (Java)\n"
+                                   "   2 25.51% 100.00%       1 300001 p.Slow (Java)\n"
+                                   "MONITOR TIME END\n");
+}
+
+static void each_table_has_its_titles(void **state)
+{
+    (void)state;
+    static const struct {
+        enum hpx_block_part part;
+        const char *want;
+    } cases[] = {
+        {HPX_BLOCK_WAIT,
+         "WAIT TIME BEGIN (total = 0 ms) " NOW_TEXT "\n" TITLES "   1 100.00% 100.00%       3 300001 a.B (Java)\nWAIT TIME END\n"},
+        {HPX_BLOCK_PARK, "LOCK TIME BEGIN (total = 0 ms) " NOW_TEXT "\nrank   self  accum   count trace lock\n"
+                         "   1 100.00% 100.00%       3 300001 a.B (Java)\nLOCK TIME END\n"},
+        {HPX_BLOCK_PINNED,
+         "PINNED TIME BEGIN (total = 0 ms) " NOW_TEXT "\n" TITLES "   1 100.00% 100.00%       3 300001 a.B (Java)\nPINNED TIME END\n"},
+        {HPX_BLOCK_OWNERS,
+         "TRACE 300002:\n\t<empty>\nMONITOR OWNERS BEGIN (total = 0 ms) " NOW_TEXT "\nrank   self  accum   count trace owner monitor\n"
+         "   1 100.00% 100.00%       3 300001 300002 a.B (Java)\nMONITOR OWNERS END\n"},
+    };
+    struct hpx_block_row one = row(1, "a.B", 3, 7);
+    (void)hpx_ascii_trace(&w, traces[1]);
+    (void)written();
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        one.owner = cases[i].part == HPX_BLOCK_OWNERS ? traces[2] : NULL;
+        struct hpx_block_table t = table_of(1, &one);
+        hpx_ascii_block_table(&w, cases[i].part, &t, 0, NOW);
+        assert_string_equal(written(), cases[i].want);
+    }
+}
+
+static void a_table_without_rows_is_absent(void **state)
+{
+    (void)state;
+    struct hpx_block_table t = {0};
+    for (int part = 0; part < HPX_BLOCK_PARTS; part++) {
+        hpx_ascii_block_table(&w, (enum hpx_block_part)part, &t, 0, NOW);
+        hpx_ascii_block_table(&w, (enum hpx_block_part)part, &t, (double)NAN, NOW);
+    }
+    assert_string_equal(written(), "");
+}
+
+static void equal_rows_are_in_the_order_of_count_traces_and_class(void **state)
+{
+    (void)state;
+    struct hpx_block_row rows[] = {row(1, "b", 1, MS), row(2, "a", 1, MS), row(1, "ab", 1, MS),
+                                   row(1, "a", 1, MS), row(1, "a", 1, MS), row(3, "c", 2, MS)};
+    rows[0].owner = rows[1].owner = rows[2].owner = rows[3].owner = traces[4];
+    rows[4].owner = traces[3]; /* the last: not known */
+    struct hpx_block_table t = table_of(6, rows);
+    hpx_ascii_block_table(&w, HPX_BLOCK_OWNERS, &t, 0, NOW);
+    assert_string_equal(written(), "TRACE 300003:\n\t<empty>\n" EMPTY_0 "TRACE 300001:\n\t<empty>\nTRACE 300004:\n\t<empty>\n"
+                                   "TRACE 300002:\n\t<empty>\n"
+                                   "MONITOR OWNERS BEGIN (total = 6 ms) " NOW_TEXT "\n"
+                                   "rank   self  accum   count trace owner monitor\n"
+                                   "   1 16.67% 16.67%       2 300003 300000 c (Java)\n"
+                                   "   2 16.67% 33.33%       1 300001 300003 a (Java)\n"
+                                   "   3 16.67% 50.00%       1 300001 300004 a (Java)\n"
+                                   "   4 16.67% 66.67%       1 300001 300004 ab (Java)\n"
+                                   "   5 16.67% 83.33%       1 300001 300004 b (Java)\n"
+                                   "   6 16.67% 100.00%       1 300002 300004 a (Java)\n"
+                                   "MONITOR OWNERS END\n");
+}
+
+static void the_list_stops_below_the_cutoff(void **state)
+{
+    (void)state;
+#define FIRST  "   1 60.00% 60.00%       1 300001 p.C (Java)\n"
+#define SECOND "   2 40.00% 100.00%       1 300002 p.D (Java)\n"
+#define THIRD  "   3  0.00% 100.00%       7 300003 p.E (Java)\n"
+#define HEAD   "MONITOR TIME BEGIN (total = 10 ms) " NOW_TEXT "\n"
+    static const struct {
+        double cutoff;
+        const char *want;
+    } cases[] = {{0, HEAD TITLES FIRST SECOND THIRD "MONITOR TIME END\n"},
+                 {(double)NAN, HEAD TITLES FIRST SECOND THIRD "MONITOR TIME END\n"},
+                 {0.4, HEAD TITLES FIRST SECOND "MONITOR TIME END\n"},
+                 {0.5, HEAD TITLES FIRST "MONITOR TIME END\n"},
+                 {2, HEAD "MONITOR TIME END\n"}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        struct hpx_block_row rows[] = {row(3, "p.E", 7, 0), row(2, "p.D", 1, 4 * MS), row(1, "p.C", 1, 6 * MS)};
+        struct hpx_block_table t = table_of(3, rows);
+        hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, cases[i].cutoff, NOW);
+        assert_string_equal(section("MONITOR TIME BEGIN"), cases[i].want);
+    }
+}
+
+static void rows_of_no_time_are_below_no_cutoff(void **state)
+{
+    (void)state;
+    struct hpx_block_row rows[] = {row(1, "p.C", 1, 0), row(2, "p.D", 2, 0)};
+    struct hpx_block_table t = table_of(2, rows);
+    hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, 0.5, NOW);
+    assert_string_equal(section("MONITOR TIME BEGIN"),
+                        "MONITOR TIME BEGIN (total = 0 ms) " NOW_TEXT "\n" TITLES "   1  0.00%  0.00%       2 300002 p.D (Java)\n"
+                        "   2  0.00%  0.00%       1 300001 p.C (Java)\n"
+                        "MONITOR TIME END\n");
+}
+
+static void figures_are_whole_and_names_harmless(void **state)
+{
+    (void)state;
+    struct hpx_block_row rows[] = {row(1, HOSTILE, UINT64_C(1) << 40, UINT64_C(10000000000000000000)), row(2, "", 1, 1)};
+    struct hpx_block_table t = table_of(2, rows);
+    hpx_ascii_block_table(&w, HPX_BLOCK_WAIT, &t, 0, NOW);
+    assert_string_equal(section("WAIT TIME BEGIN"), "WAIT TIME BEGIN (total = 10000000000000 ms) " NOW_TEXT "\n" TITLES
+                                                    "   1 100.00% 100.00% 1099511627776 300001 p.C\\nCPU SAMPLES END\\n\\u001B\"\\ (Java)\n"
+                                                    "   2  0.00% 100.00%       1 300002 <unknown class> (Java)\n"
+                                                    "WAIT TIME END\n");
+}
+
+/* ---- an output that refuses ---- */
+
+static unsigned records, refused; /* a bit each: whether the record with this number, from 0, is refused */
+static size_t taken;
+
+static bool refuse(void *ctx)
+{
+    (void)ctx;
+    (void)hpx_out_flush(&out);
+    if (records >= 32 || (refused >> records++ & 1) != 0) {
+        sink.len = taken;
+        return false;
+    }
+    taken = sink.len;
+    return true;
+}
+
+/* Records are refused as the bits say, from now on. */
+static void refusing(unsigned bits)
+{
+    (void)written();
+    out.record = refuse;
+    taken = records = 0;
+    refused = bits;
+}
+
+static const char *taken_text(void)
+{
+    (void)hpx_out_record(&out);
+    return written();
+}
+
+static void a_wait_names_only_a_thread_that_began(void **state)
+{
+    (void)state;
+    const struct hpx_wait_line line = {.signature = text("LA;"), .thread = 200003};
+    refusing(1); /* of the thread */
+    hpx_ascii_wait(&w, &line);
+    hpx_ascii_wait(&w, &line);
+    assert_string_equal(taken_text(), "WAIT: MONITOR LA;, timeout=0, <unknown thread>\n"
+                                      "THREAD START (obj=50000003, id = 200003, name=\"<unknown thread>\", group=\"\")\n"
+                                      "WAIT: MONITOR LA;, timeout=0, thread 200003\n");
+}
+
+static void a_thread_keeps_its_line_without_its_trace(void **state)
+{
+    (void)state;
+    struct hpx_monitor_thread threads[] = {thread(1, HPX_STATUS_RUNNABLE, 0, traces[1]), thread(2, HPX_STATUS_RUNNABLE, 0, traces[2])};
+    uint32_t serials[] = {200001, 200002, 200004};
+    struct hpx_monitor m = {.signature = text("LA;"), .owned = true, .owner = 200001, .entry_count = 1, .enter = {0, 3}};
+    struct hpx_deadlock_thread deadlocks[] = {dead(1, "a", "LA;", true, true), dead(2, "b", "LB;", true, false)};
+    deadlocks[0].trace = deadlocks[1].trace = NULL;
+    struct hpx_monitor_image i = {threads, &m, serials, deadlocks, 2, 1, 3, 2, {NULL}};
+    refusing(1u << 2 | 1u << 4); /* after the record before: START of 1, its TRACE, the empty TRACE, START of 2, ... */
+    hpx_ascii_monitor_dump(&w, &i);
+    hpx_ascii_report(&w, "hprofx: a: b\n");
+    assert_string_equal(taken_text(), "THREAD START (obj=50000001, id = 200001, name=\"<unknown thread>\", group=\"\")\n"
+                                      "TRACE 300000:\n\t<empty>\n"
+                                      "TRACE 300002:\n\t<empty>\n"
+                                      "THREAD START (obj=50000002, id = 200002, name=\"<unknown thread>\", group=\"\")\n"
+                                      "MONITOR DUMP BEGIN\n"
+                                      "    THREAD 200001, trace 300000, status: R\n"
+                                      "    THREAD 200002, trace 300002, status: R\n"
+                                      "    MONITOR LA;\n"
+                                      "\towner: thread 200001, entry count: 1\n"
+                                      "\twaiting to enter: thread 200001, thread 200002, <unknown thread>\n"
+                                      "\twaiting to be notified:\n"
+                                      "MONITOR DUMP END\n"
+                                      "DEADLOCKS BEGIN (1)\n"
+                                      "    DEADLOCK 1 (2 threads)\n"
+                                      "    THREAD 200001 \"a\", trace 300000, waiting for MONITOR LA; owned by thread 200002\n"
+                                      "    THREAD 200002 \"b\", trace 300000, waiting for MONITOR LB; owned by thread 200001\n"
+                                      "DEADLOCKS END\n"
+                                      "hprofx: a: b\n");
+}
+
+static void sections_are_records_of_their_own(void **state)
+{
+    (void)state;
+    struct hpx_deadlock_thread deadlocks[] = {dead(0, "a", "LA;", true, true), dead(0, "b", "LB;", true, false)};
+    struct hpx_monitor_image i = {.deadlocks = deadlocks, .ndeadlocks = 2};
+    struct hpx_block_row rows[] = {row(1, "p.C", 1, MS)};
+    struct hpx_block_table t = table_of(1, rows);
+    refusing(1u << 3); /* after the record before, and two TRACEs (the second is the same): MONITOR DUMP */
+    (void)hpx_ascii_trace(&w, traces[1]);
+    hpx_ascii_monitor_dump(&w, &i);
+    hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, 0, NOW);
+    hpx_ascii_report(&w, "hprofx: a: b\n");
+    const char *got = taken_text();
+    assert_null(strstr(got, "MONITOR DUMP"));
+    assert_non_null(strstr(got, "DEADLOCKS BEGIN (1)\n"));
+    assert_non_null(strstr(got, "DEADLOCKS END\nMONITOR TIME BEGIN (total = 1 ms) "));
+    assert_non_null(strstr(got, "MONITOR TIME END\nhprofx: a: b\n"));
+}
+
+static void a_row_without_its_traces_is_left_out(void **state)
+{
+    (void)state;
+    struct hpx_block_row rows[] = {row(1, "a", 1, 4 * MS), row(2, "b", 1, 3 * MS), row(3, "c", 1, 3 * MS)};
+    rows[0].owner = traces[4];
+    rows[1].owner = traces[5];
+    rows[2].owner = traces[4];
+    struct hpx_block_table t = table_of(3, rows);
+    refusing(1u << 1 | 1u << 3); /* after the record before: 300001; 300002, 300005; 300003, 300004 */
+    hpx_ascii_block_table(&w, HPX_BLOCK_OWNERS, &t, 0, NOW);
+    assert_string_equal(taken_text(), "TRACE 300002:\n\t<empty>\nTRACE 300003:\n\t<empty>\nTRACE 300004:\n\t<empty>\n"
+                                      "MONITOR OWNERS BEGIN (total = 10 ms) " NOW_TEXT "\n"
+                                      "rank   self  accum   count trace owner monitor\n"
+                                      "   1 30.00% 30.00%       1 300003 300004 c (Java)\n"
+                                      "MONITOR OWNERS END\n");
+}
+
+static unsigned parts, last_parts;
+
+static bool part(void *ctx)
+{
+    (void)ctx;
+    parts++;
+    return true;
+}
+
+/* So that a dump larger than the queue of a socket goes out. */
+static void lines_of_large_sections_are_parts(void **state)
+{
+    (void)state;
+    enum { MANY = 3000 };
+    static struct hpx_monitor monitors[MANY];
+    static struct hpx_block_row rows[MANY];
+    for (uint32_t i = 0; i < MANY; i++) {
+        monitors[i] = (struct hpx_monitor){.signature = text("Lp/C;")};
+        rows[i] = row(1, "p.C", 1, i);
+    }
+    struct hpx_monitor_image image = {.monitors = monitors, .nmonitors = MANY};
+    struct hpx_block_table t = table_of(MANY, rows);
+    refusing(0);
+    out.part = part;
+    out.piece = 1000;
+    out.piece_room = 10000;
+    parts = 0;
+    hpx_ascii_monitor_dump(&w, &image);
+    assert_in_range(parts, MANY * 60 / 1100, MANY);
+    last_parts = parts;
+    hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, 0, NOW);
+    assert_in_range(parts - last_parts, MANY * 40 / 1100, MANY);
+}
+
+/* ---- the snapshot ---- */
+
+static void a_snapshot_frees_the_rows_of_every_table(void **state)
+{
+    (void)state;
+    struct hpx_block_snapshot *s = calloc(1, sizeof(*s));
+    assert_non_null(s);
+    for (size_t i = 1; i < HPX_ARRAY_LEN(s->of); i++) { /* the first has none */
+        s->of[i].rows = malloc(sizeof(*s->of[i].rows));
+    }
+    hpx_block_snapshot_destroy(s); /* valgrind and the sanitizers find what is left */
+    hpx_block_snapshot_destroy(NULL);
+}
+
+#define MONITOR_TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        MONITOR_TEST(a_wait_is_a_line_at_its_beginning_and_at_its_end),
+        MONITOR_TEST(the_class_of_a_wait_forges_no_line),
+        MONITOR_TEST(threads_are_listed_by_serial_with_trace_and_status),
+        MONITOR_TEST(a_dump_of_nothing_has_its_two_lines),
+        MONITOR_TEST(monitors_have_owner_and_waiters),
+        MONITOR_TEST(monitors_are_sorted_by_waiters_class_and_owner),
+        MONITOR_TEST(deadlocks_follow_the_dump_as_circles),
+        MONITOR_TEST(contention_is_ranked_by_time),
+        MONITOR_TEST(each_table_has_its_titles),
+        MONITOR_TEST(a_table_without_rows_is_absent),
+        MONITOR_TEST(equal_rows_are_in_the_order_of_count_traces_and_class),
+        MONITOR_TEST(the_list_stops_below_the_cutoff),
+        MONITOR_TEST(rows_of_no_time_are_below_no_cutoff),
+        MONITOR_TEST(figures_are_whole_and_names_harmless),
+        MONITOR_TEST(a_wait_names_only_a_thread_that_began),
+        MONITOR_TEST(a_thread_keeps_its_line_without_its_trace),
+        MONITOR_TEST(sections_are_records_of_their_own),
+        MONITOR_TEST(a_row_without_its_traces_is_left_out),
+        MONITOR_TEST(lines_of_large_sections_are_parts),
+        cmocka_unit_test(a_snapshot_frees_the_rows_of_every_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
