@@ -50,7 +50,7 @@ static void callbacks(union hpx_event_callbacks *all)
 static int load(struct hpx_err *err)
 {
     (void)err;
-    hpx_thread_refs_use();
+    hpx_thread_refs_use(false);
     hpx_take_init();
     return 0;
 }

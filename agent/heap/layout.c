@@ -2,7 +2,6 @@
 /* layout.c: see layout.h. */
 #include "layout.h"
 #include "class_number.h"
-#include "id_map.h"
 #include "java_name.h"
 #include "patterns.h"
 #include "session.h"
@@ -335,99 +334,14 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
 
 /* ---- threads ---- */
 
-static char *keep(struct hpx_layout *l, jvmtiEnv *jvmti, char *s)
+static void take_stack(struct hpx_layout *l, struct hpx_named_stacks *named, const jvmtiStackInfo *info, uint32_t at)
 {
-    char *copy = s != NULL && s[0] != 0 ? hpx_arena_copy(&l->arena, s, strlen(s)) : NULL;
-    drop(jvmti, s);
-    return copy;
-}
-
-/* A method of a stack. */
-struct method {
-    struct hpx_named_frame names;
-    jvmtiLineNumberEntry *lines; /* JVMTI's */
-    jint nlines;
-    bool native;
-};
-
-static void ask_method(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, jmethodID id, struct method *m)
-{
-    char *name = NULL, *signature = NULL, *class_signature = NULL, *source = NULL;
-    jclass klass = NULL;
-    m->names = (struct hpx_named_frame){.class_signature = "Lhprofx/unknown;", .name = "method", .line = HPX_LINE_UNKNOWN};
-    if ((*jvmti)->GetMethodName(jvmti, id, &name, &signature, NULL) != JVMTI_ERROR_NONE ||
-        (*jvmti)->GetMethodDeclaringClass(jvmti, id, &klass) != JVMTI_ERROR_NONE) {
-        drop(jvmti, name);
-        drop(jvmti, signature);
-        return;
+    struct hpx_heap_thread *t = &l->threads[at];
+    t->methods = malloc(((size_t)info->frame_count + 1) * sizeof *t->methods);
+    if (t->methods != NULL) {
+        hpx_named_stacks_take(named, info, &l->stacks[at], t->methods);
     }
-    (void)(*jvmti)->GetClassSignature(jvmti, klass, &class_signature, NULL);
-    if ((*jvmti)->GetSourceFileName(jvmti, klass, &source) != JVMTI_ERROR_NONE) {
-        source = NULL;
-    }
-    jvmtiError e = (*jvmti)->GetLineNumberTable(jvmti, id, &m->nlines, &m->lines);
-    m->native = e == JVMTI_ERROR_NATIVE_METHOD;
-    m->nlines = e == JVMTI_ERROR_NONE ? m->nlines : 0;
-    m->names.class_number = hpx_class_number(jvmti, klass);
-    (*env)->DeleteLocalRef(env, klass);
-    const char *of = keep(l, jvmti, class_signature), *called = keep(l, jvmti, name);
-    m->names.class_signature = of != NULL ? of : m->names.class_signature;
-    m->names.name = called != NULL ? called : m->names.name;
-    m->names.signature = keep(l, jvmti, signature);
-    m->names.source = keep(l, jvmti, source);
-}
-
-static int32_t line_of(const struct method *m, jlocation at)
-{
-    int32_t line = m->native && hpx_session.opt.binary ? HPX_LINE_NATIVE : HPX_LINE_UNKNOWN;
-    jlocation best = -1;
-    for (jint i = 0; i < m->nlines; i++) { /* JVMTI promises no order */
-        if (m->lines[i].start_location <= at && m->lines[i].start_location > best) {
-            best = m->lines[i].start_location;
-            line = m->lines[i].line_number;
-        }
-    }
-    return line;
-}
-
-/* Methods so far, by jmethodID: stacks of one program mostly share them. */
-struct methods {
-    struct hpx_id_map index;
-    struct hpx_vec all; /* struct method */
-};
-
-static const struct method *method_of(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct methods *m, jmethodID id)
-{
-    uint32_t number = hpx_id_map_find(&m->index, (uint64_t)(uintptr_t)id);
-    if (number != HPX_INTERN_NONE) {
-        return hpx_vec_at(&m->all, number);
-    }
-    struct method *made = hpx_vec_push(&m->all);
-    if (made == NULL || hpx_id_map_bind(&m->index, (uint64_t)(uintptr_t)id) == HPX_INTERN_NONE) {
-        m->all.len -= made != NULL;
-        return NULL;
-    }
-    ask_method(l, jvmti, env, id, made);
-    return made;
-}
-
-static void take_stack(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct methods *m, const jvmtiStackInfo *info, uint32_t at)
-{
-    struct hpx_layout_stack *s = &l->stacks[at];
-    size_t n = (size_t)info->frame_count;
-    s->frames = hpx_arena_alloc(&l->arena, (n + 1) * sizeof *s->frames, 16);
-    uint64_t *methods = malloc((n + 1) * sizeof *methods);
-    l->threads[at].methods = methods;
-    for (size_t i = 0; s->frames != NULL && methods != NULL && i < n; i++) {
-        const struct method *of = method_of(l, jvmti, env, m, info->frame_buffer[i].method);
-        if (of == NULL) {
-            break;
-        }
-        methods[s->n] = (uint64_t)(uintptr_t)info->frame_buffer[i].method;
-        s->frames[s->n] = of->names;
-        s->frames[s->n++].line = line_of(of, info->frame_buffer[i].location);
-    }
-    l->threads[at].nframes = s->n;
+    t->nframes = l->stacks[at].n;
 }
 
 /* serial 0: it was never announced. */
@@ -473,28 +387,25 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, stru
     jvmtiStackInfo *stacks = NULL;
     jint n = 0;
     struct hpx_thread_ref *refs = NULL;
-    struct methods m;
+    struct hpx_named_stacks named;
     uint32_t known = hpx_thread_refs_list(env, &refs);
     if ((*jvmti)->GetAllStackTraces(jvmti, HPX_TRACE_FRAMES, &stacks, &n) != JVMTI_ERROR_NONE) {
         n = 0;
     }
-    hpx_vec_init(&m.all, sizeof(struct method));
-    bool good = hpx_id_map_init(&m.index) == 0 && room_for_threads(l, (size_t)known + (size_t)n);
+    bool good = hpx_named_stacks_init(&named, jvmti, env, &l->arena, true) == 0 && room_for_threads(l, (size_t)known + (size_t)n);
     for (uint32_t i = 0; good && i < known; i++) {
-        add_thread(l, jvmti, refs[i].thread, refs[i].serial, tags);
+        if (!refs[i].ended) {
+            add_thread(l, jvmti, refs[i].thread, refs[i].serial, tags);
+        }
     }
     for (jint i = 0; good && i < n; i++) {
         jlong tag = 0;
         add_thread(l, jvmti, stacks[i].thread, 0, tags);
         if ((*jvmti)->GetTag(jvmti, stacks[i].thread, &tag) == JVMTI_ERROR_NONE && hpx_walk_is((uint64_t)tag)) {
-            take_stack(l, jvmti, env, &m, &stacks[i], (uint32_t)hpx_walk_ordinal((uint64_t)tag));
+            take_stack(l, &named, &stacks[i], (uint32_t)hpx_walk_ordinal((uint64_t)tag));
         }
     }
-    for (uint32_t i = 0; i < m.all.len; i++) {
-        drop(jvmti, ((struct method *)hpx_vec_at(&m.all, i))->lines);
-    }
-    hpx_id_map_fini(&m.index);
-    hpx_vec_fini(&m.all);
+    hpx_named_stacks_fini(&named);
     drop(jvmti, stacks);
     free(refs);
     return good ? 0 : -HPX_E_NOMEM;

@@ -6,15 +6,9 @@
 
 #include "arena.h"
 #include "heap_image.h"
-#include "model.h"
+#include "named_stacks.h"
 #include "walk_tags.h"
 #include <jvmti.h>
-
-/* A stack whose names are known. */
-struct hpx_layout_stack {
-    struct hpx_named_frame *frames;
-    uint32_t n;
-};
 
 struct hpx_layout {
     const struct hpx_heap_klass **classes;            /* by number; NULL: none */
@@ -22,7 +16,7 @@ struct hpx_layout {
     uint32_t class_class, object_class, string_class; /* numbers */
     uint32_t largest;                                 /* bytes of the largest instance */
     struct hpx_heap_thread *threads;                  /* in the order of their ordinals; `trace` is NULL */
-    struct hpx_layout_stack *stacks;                  /* of the same threads */
+    struct hpx_named_stack *stacks;                   /* of the same threads */
     jthread *refs;                                    /* the same, references of the caller's local frame */
     uint64_t *thread_ids;
     uint32_t nthreads;

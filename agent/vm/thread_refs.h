@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* thread_refs.h: serials of threads, and for heap dumps the announced threads that live, as weak references. */
+/* thread_refs.h: serials of threads, and for heap dumps and monitors the announced threads, as weak references. */
 #ifndef HPX_THREAD_REFS_H
 #define HPX_THREAD_REFS_H
 
 #include "vm.h"
 
-/* At load: references are kept from now on. */
-void hpx_thread_refs_use(void);
+/* At load: references are kept from now on; ended: of an ended thread, too, until it is collected. More than one mode may ask. */
+void hpx_thread_refs_use(bool ended);
 /* A serial that no thread has. Any thread. */
 uint32_t hpx_thread_refs_serial(void);
 
-/* The thread is announced. key: as in HPX_MSG_THREAD_START. Without memory heap dumps show it as an unknown thread. self: it is the calling
- * one. No effect without hpx_thread_refs_use(). Any attached thread. */
+/* The thread is announced. key: as in HPX_MSG_THREAD_START. Without memory dumps show it as an unknown thread. self: it is the calling
+ * one. Now and then it looks for ended threads that have been collected. No effect without hpx_thread_refs_use(). Any attached thread. */
 void hpx_thread_refs_add(JNIEnv *env, jthread thread, uint64_t key, uint32_t serial, bool self);
 /* The calling thread ends. */
 void hpx_thread_refs_remove(JNIEnv *env, uint64_t key);
@@ -19,8 +19,9 @@ void hpx_thread_refs_remove(JNIEnv *env, uint64_t key);
 struct hpx_thread_ref {
     jthread thread; /* a local reference of the caller */
     uint32_t serial;
+    bool ended; /* or about to end */
 };
-/* The announced threads that live; the caller deletes the references and frees *to. Returns their number; 0 also without memory. Any
+/* The announced threads, in no order; the caller deletes the references and frees *to. Returns their number; 0 also without memory. Any
  * attached thread. */
 uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to);
 /* hpx_session_end(): frees the list; the VM is gone, and with it the references. */
