@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ask_deadlocks.c: threads that wait for each other, for monitors and locks of java.util.concurrent. */
+#include "asker.h"
+#include "deadlock.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The lock that a parked thread waits for, a local reference, and its owner; NULL: none, or nobody owns it. No question stops anything. */
+static jobject lock_of(const struct hpx_asker *a, jthread thread, uint32_t *owner)
+{
+    JNIEnv *env = a->env;
+    *owner = HPX_ASKED_NONE;
+    jobject lock = (*env)->GetObjectField(env, thread, hpx_askable.blocker);
+    if (lock != NULL && (*env)->IsInstanceOf(env, lock, hpx_askable.synchronizer)) {
+        jobject holder = (*env)->GetObjectField(env, lock, hpx_askable.owner);
+        *owner = hpx_asker_thread(a, holder);
+        (*env)->DeleteLocalRef(env, holder);
+    }
+    if (*owner == HPX_ASKED_NONE) {
+        (*env)->DeleteLocalRef(env, lock);
+        return NULL;
+    }
+    return lock;
+}
+
+static bool parked(jint state)
+{
+    const jint both = JVMTI_THREAD_STATE_PARKED | JVMTI_THREAD_STATE_WAITING;
+    return (state & both) == both;
+}
+
+/* The thread that this one waits for. */
+static uint32_t awaited(struct hpx_asker *a, uint32_t thread)
+{
+    struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
+    if (!t->alive) {
+        return HPX_WAITS_FOR_NONE;
+    }
+    if (t->monitor != HPX_ASKED_NONE) {
+        return hpx_asked_monitor(a, t->monitor)->owner; /* HPX_ASKED_NONE is HPX_WAITS_FOR_NONE */
+    }
+    if (parked(t->state) && hpx_askable.blocker != NULL && hpx_askable.owner != NULL) {
+        t->blocker = lock_of(a, t->ref, &t->lock_owner);
+        if (t->blocker != NULL) {
+            (void)(*a->env)->EnsureLocalCapacity(a->env, 64);
+            (*a->env)->ExceptionClear(a->env);
+        }
+    }
+    return t->lock_owner;
+}
+
+/* The thread still waits for the same, and the same thread owns it. */
+static bool still(struct hpx_asker *a, uint32_t thread, uint32_t owner)
+{
+    struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
+    jint state = 0;
+    uint32_t now = HPX_ASKED_NONE;
+    if ((*a->jvmti)->GetThreadState(a->jvmti, t->ref, &state) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    bool monitor = t->monitor != HPX_ASKED_NONE;
+    jobject object = monitor         ? (state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) ? hpx_ask_contended(a, t->ref) : NULL
+                     : parked(state) ? lock_of(a, t->ref, &now)
+                                     : NULL;
+    bool same = object != NULL && (*a->env)->IsSameObject(a->env, object, monitor ? hpx_asked_monitor(a, t->monitor)->ref : t->blocker);
+    if (same && monitor) {
+        jvmtiMonitorUsage u;
+        now = hpx_ask_usage(a, object, &u) ? hpx_asker_thread(a, u.owner) : HPX_ASKED_NONE;
+        hpx_usage_free(a, &u);
+    }
+    (*a->env)->DeleteLocalRef(a->env, object);
+    return same && now == owner;
+}
+
+static void add_name(struct hpx_asker *a, jthread thread, struct hpx_text *to)
+{
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    if ((*a->jvmti)->GetThreadInfo(a->jvmti, thread, &info) == JVMTI_ERROR_NONE && info.name != NULL) {
+        const char *copy = hpx_arena_copy(&a->take->arena, info.name, strlen(info.name));
+        *to = copy != NULL ? (struct hpx_text){copy, (uint32_t)strlen(copy)} : *to;
+        hpx_asker_release(a, info.name);
+    }
+    (*a->env)->DeleteLocalRef(a->env, info.thread_group);
+    (*a->env)->DeleteLocalRef(a->env, info.context_class_loader);
+}
+
+static struct hpx_text class_of(struct hpx_asker *a, jobject object)
+{
+    struct hpx_text to = {"", 0};
+    char *text = NULL;
+    jclass klass = (*a->env)->GetObjectClass(a->env, object);
+    if ((*a->jvmti)->GetClassSignature(a->jvmti, klass, &text, NULL) == JVMTI_ERROR_NONE) {
+        const char *copy = hpx_arena_copy(&a->take->arena, text, strlen(text));
+        to = copy != NULL ? (struct hpx_text){copy, (uint32_t)strlen(copy)} : to;
+        hpx_asker_release(a, text);
+    }
+    (*a->env)->DeleteLocalRef(a->env, klass);
+    return to;
+}
+
+static void add_member(struct hpx_asker *a, uint32_t thread, bool first)
+{
+    struct hpx_monitor_take *take = a->take;
+    const struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
+    uint32_t at = take->image.ndeadlocks++;
+    struct hpx_deadlock_thread *d = &take->image.deadlocks[at];
+    *d = (struct hpx_deadlock_thread){.serial = t->serial, .name = {"", 0}, .monitor = t->monitor != HPX_ASKED_NONE, .first = first};
+    d->waits_for = d->monitor ? hpx_asked_monitor(a, t->monitor)->shown.signature : class_of(a, t->blocker);
+    add_name(a, t->ref, &d->name);
+    take->deadlock_stacks[at] = t->stack;
+}
+
+/* Its parts came from different moments, so every part is asked for once more. */
+static bool confirmed(struct hpx_asker *a, const uint32_t *next, uint32_t first)
+{
+    uint32_t i = first;
+    do {
+        if (!still(a, i, next[i])) {
+            return false;
+        }
+        i = next[i];
+    } while (i != first);
+    return true;
+}
+
+void hpx_ask_deadlocks(struct hpx_asker *a)
+{
+    uint32_t n = a->threads.len;
+    uint32_t *next = malloc(3 * ((size_t)n + 1) * sizeof *next);
+    if (next == NULL) {
+        a->no_memory = true;
+        return;
+    }
+    uint32_t *members = next + n, *scratch = members + n;
+    for (uint32_t i = 0; i < n; i++) {
+        next[i] = awaited(a, i);
+    }
+    uint32_t len = hpx_deadlock_cycles(next, n, members, scratch);
+    a->take->image.deadlocks = calloc((size_t)len + 1, sizeof *a->take->image.deadlocks);
+    a->take->deadlock_stacks = calloc((size_t)len + 1, sizeof *a->take->deadlock_stacks);
+    a->no_memory = a->no_memory || a->take->image.deadlocks == NULL || a->take->deadlock_stacks == NULL;
+    for (uint32_t i = 0, first = 0, yes = 0; !a->no_memory && i < len; i++) {
+        yes = i == first ? confirmed(a, next, members[i]) : yes;
+        if (yes) {
+            add_member(a, members[i], i == first);
+        }
+        first = next[members[i]] == members[first] ? i + 1 : first; /* the last one waits for the first */
+    }
+    free(next);
+}

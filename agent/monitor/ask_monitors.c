@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ask_monitors.c: monitors that threads enter, wait for or own. */
+#include "asker.h"
+#include <string.h>
+
+#define COUNTS_MAX  256 /* owned monitors without waiters whose entry count is asked for: each question stops the program */
+#define COMPARE_MAX 256 /* monitors of one class that a monitor is compared with, in vain: they are not those of its owner */
+
+bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u)
+{
+    memset(u, 0, sizeof *u);
+    uint64_t begun = hpx_asker_stop_begin();
+    bool good = (*a->jvmti)->GetObjectMonitorUsage(a->jvmti, object, u) == JVMTI_ERROR_NONE;
+    hpx_asker_stop_end(a, begun);
+    if (good && u->waiter_count + u->notify_waiter_count > 0) {
+        (void)(*a->env)->EnsureLocalCapacity(a->env, 64);
+        (*a->env)->ExceptionClear(a->env);
+    }
+    return good;
+}
+
+void hpx_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u)
+{
+    (*a->env)->DeleteLocalRef(a->env, u->owner);
+    for (jint i = 0; u->waiters != NULL && i < u->waiter_count; i++) {
+        (*a->env)->DeleteLocalRef(a->env, u->waiters[i]);
+    }
+    for (jint i = 0; u->notify_waiters != NULL && i < u->notify_waiter_count; i++) {
+        (*a->env)->DeleteLocalRef(a->env, u->notify_waiters[i]);
+    }
+    hpx_asker_release(a, u->waiters);
+    hpx_asker_release(a, u->notify_waiters);
+}
+
+jobject hpx_ask_contended(struct hpx_asker *a, jthread thread)
+{
+    jobject object = NULL;
+    uint64_t begun = hpx_asker_stop_begin();
+    jvmtiError e = (*a->jvmti)->GetCurrentContendedMonitor(a->jvmti, thread, &object);
+    hpx_asker_stop_end(a, begun);
+    return e == JVMTI_ERROR_NONE ? object : NULL;
+}
+
+/* The number of its class's signature; 0: the VM failed, or no memory. */
+static uint32_t signature_of(struct hpx_asker *a, jobject object)
+{
+    char *text = NULL;
+    uint32_t number = 0;
+    jclass klass = (*a->env)->GetObjectClass(a->env, object);
+    if ((*a->jvmti)->GetClassSignature(a->jvmti, klass, &text, NULL) == JVMTI_ERROR_NONE) {
+        number = hpx_strings_intern(&a->take->signatures, text, strlen(text));
+        hpx_asker_release(a, text);
+    }
+    while (number != 0 && a->latest.len <= number) {
+        if (hpx_vec_push(&a->latest) == NULL) {
+            number = 0;
+        }
+    }
+    (*a->env)->DeleteLocalRef(a->env, klass);
+    a->no_memory = a->no_memory || number == 0;
+    return number;
+}
+
+/* The number of a monitor that may be listed; HPX_ASKED_NONE: it is not. owner: HPX_ASKED_NONE: not known. */
+static uint32_t find(const struct hpx_asker *a, jobject object, uint32_t signature, uint32_t owner)
+{
+    uint32_t compared = 0;
+    for (uint32_t at = *(const uint32_t *)hpx_vec_at(&a->latest, signature); at != 0;) {
+        const struct hpx_asked_monitor *m = hpx_asked_monitor(a, at - 1);
+        bool of_owner = owner != HPX_ASKED_NONE && m->owner == owner;
+        if ((of_owner || compared++ < COMPARE_MAX) && (*a->env)->IsSameObject(a->env, object, m->ref)) {
+            return at - 1;
+        }
+        at = m->before;
+    }
+    return HPX_ASKED_NONE;
+}
+
+/* NULL without memory. keep: it is found again, and takes over the reference. */
+static struct hpx_asked_monitor *add(struct hpx_asker *a, jobject object, uint32_t signature, bool keep)
+{
+    const struct hpx_string *text = hpx_strings_at(&a->take->signatures, signature);
+    struct hpx_asked_monitor *m = hpx_vec_push(&a->monitors);
+    if (m == NULL) {
+        a->no_memory = true;
+        return NULL;
+    }
+    m->shown.signature = (struct hpx_text){text->bytes, text->len};
+    m->owner = HPX_ASKED_NONE;
+    if (keep) {
+        uint32_t *latest = hpx_vec_at(&a->latest, signature);
+        m->ref = object;
+        m->before = *latest;
+        *latest = a->monitors.len;
+    }
+    return m;
+}
+
+/* Appends a thread to the list that ends the serials. */
+static void list_thread(struct hpx_asker *a, struct hpx_serials *to, uint32_t thread)
+{
+    uint32_t *serial = hpx_vec_push(&a->serials);
+    if (serial == NULL) {
+        a->no_memory = true;
+        return;
+    }
+    *serial = thread != HPX_ASKED_NONE ? hpx_asked_thread(a, thread)->serial : HPX_SERIAL_THREAD;
+    to->n++;
+}
+
+static bool has(const struct hpx_asker *a, const jthread *threads, jint n, jthread thread)
+{
+    for (jint i = 0; i < n; i++) {
+        if ((*a->env)->IsSameObject(a->env, threads[i], thread)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* JVMs before JDK 23 count those that wait to be notified among those that wait to enter, too. Either list may have a NULL. */
+static void list_waiters(struct hpx_asker *a, struct hpx_asked_monitor *m, const jvmtiMonitorUsage *u)
+{
+    uint32_t number = a->monitors.len;
+    m->shown.notify.first = a->serials.len;
+    for (jint i = 0; i < u->notify_waiter_count; i++) {
+        uint32_t thread = hpx_asker_thread(a, u->notify_waiters[i]);
+        if (thread != HPX_ASKED_NONE) {
+            hpx_asked_thread(a, thread)->waits = true;
+            hpx_asked_thread(a, thread)->notified = number;
+        }
+        if (u->notify_waiters[i] != NULL) {
+            list_thread(a, &m->shown.notify, thread);
+        }
+    }
+    m->shown.enter.first = a->serials.len;
+    for (jint i = 0; i < u->waiter_count; i++) {
+        uint32_t thread = hpx_asker_thread(a, u->waiters[i]);
+        struct hpx_asked_thread *t = thread != HPX_ASKED_NONE ? hpx_asked_thread(a, thread) : NULL;
+        bool notified = t != NULL ? t->notified == number : has(a, u->notify_waiters, u->notify_waiter_count, u->waiters[i]);
+        if (u->waiters[i] == NULL || notified) {
+            continue;
+        }
+        list_thread(a, &m->shown.enter, thread);
+        if (t != NULL) {
+            t->waits = true;
+            t->monitor = number - 1;
+        }
+    }
+}
+
+/* Adds a monitor as the VM described it. */
+static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, const jvmtiMonitorUsage *u, bool keep)
+{
+    struct hpx_asked_monitor *m = add(a, object, signature, keep);
+    if (m == NULL) {
+        return;
+    }
+    m->owner = hpx_asker_thread(a, u->owner);
+    m->shown.owned = u->owner != NULL;
+    m->shown.owner = m->owner != HPX_ASKED_NONE ? hpx_asked_thread(a, m->owner)->serial : HPX_SERIAL_THREAD;
+    m->shown.entry_count = (uint32_t)u->entry_count;
+    list_waiters(a, m, u);
+    a->hidden_owner = a->hidden_owner || (u->owner == NULL && m->shown.enter.n > 0);
+}
+
+/* The monitor of a thread that enters or waits. */
+static void ask_waiting(struct hpx_asker *a, struct hpx_asked_thread *t)
+{
+    jvmtiMonitorUsage u;
+    jobject object = hpx_ask_contended(a, t->ref);
+    uint32_t signature = object != NULL ? signature_of(a, object) : 0;
+    uint32_t known = signature != 0 ? find(a, object, signature, HPX_ASKED_NONE) : HPX_ASKED_NONE;
+    if (known != HPX_ASKED_NONE) { /* it came after the VM described the monitor, and is not in its list */
+        t->monitor = (t->state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) ? known : HPX_ASKED_NONE;
+    }
+    if (signature == 0 || known != HPX_ASKED_NONE) {
+        (*a->env)->DeleteLocalRef(a->env, object);
+        return;
+    }
+    if (hpx_ask_usage(a, object, &u) && (u.owner != NULL || u.waiter_count + u.notify_waiter_count > 0)) {
+        add_used(a, object, signature, &u, true);
+    } else {
+        (*a->env)->DeleteLocalRef(a->env, object);
+    }
+    hpx_usage_free(a, &u);
+}
+
+/* A monitor of the list of what a thread owns. Takes over the reference. */
+static void add_owned(struct hpx_asker *a, jobject object, uint32_t thread)
+{
+    struct hpx_monitor_take *t = a->take;
+    uint32_t signature = signature_of(a, object);
+    jvmtiMonitorUsage u;
+    if (signature == 0 || find(a, object, signature, thread) != HPX_ASKED_NONE) {
+        (*a->env)->DeleteLocalRef(a->env, object);
+        return;
+    }
+    if (!hpx_askable.usage || t->counts_asked >= COUNTS_MAX) {
+        struct hpx_asked_monitor *m = add(a, NULL, signature, false);
+        if (m != NULL) {
+            m->owner = thread;
+            m->shown.owned = true;
+            m->shown.owner = hpx_asked_thread(a, thread)->serial;
+            m->shown.entry_count = 1;
+        }
+        t->unasked++;
+        (*a->env)->DeleteLocalRef(a->env, object);
+        return;
+    }
+    t->counts_asked++;
+    bool used = hpx_ask_usage(a, object, &u) && (u.owner != NULL || u.waiter_count + u.notify_waiter_count > 0);
+    /* one that changed its owner since may be in that one's list, too */
+    bool keep = used && (u.waiter_count + u.notify_waiter_count > 0 || hpx_asker_thread(a, u.owner) != thread);
+    if (used) {
+        add_used(a, object, signature, &u, keep);
+    }
+    if (!keep) {
+        (*a->env)->DeleteLocalRef(a->env, object);
+    }
+    hpx_usage_free(a, &u);
+}
+
+static void ask_owned(struct hpx_asker *a, uint32_t thread)
+{
+    jobject *owned = NULL;
+    jint n = 0;
+    uint64_t begun = hpx_asker_stop_begin();
+    jvmtiError e = (*a->jvmti)->GetOwnedMonitorInfo(a->jvmti, hpx_asked_thread(a, thread)->ref, &n, &owned);
+    hpx_asker_stop_end(a, begun);
+    if (e != JVMTI_ERROR_NONE) {
+        return;
+    }
+    if (n > 0) {
+        (void)(*a->env)->EnsureLocalCapacity(a->env, 64);
+        (*a->env)->ExceptionClear(a->env);
+    }
+    for (jint i = 0; i < n; i++) {
+        add_owned(a, owned[i], thread);
+    }
+    hpx_asker_release(a, owned);
+}
+
+void hpx_ask_monitors(struct hpx_asker *a)
+{
+    const jint waiting = JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER | JVMTI_THREAD_STATE_IN_OBJECT_WAIT;
+    for (uint32_t i = 0; hpx_askable.contended && hpx_askable.usage && !a->no_memory && i < a->threads.len; i++) {
+        struct hpx_asked_thread *t = hpx_asked_thread(a, i);
+        if (t->alive && !t->waits && (t->state & waiting)) {
+            ask_waiting(a, t);
+        }
+    }
+    for (uint32_t i = 0; hpx_askable.owned && !a->no_memory && i < a->threads.len; i++) {
+        if (hpx_asked_thread(a, i)->alive) {
+            ask_owned(a, i);
+        }
+    }
+}

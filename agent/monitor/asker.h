@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* asker.h: one image of threads and monitors while the JVM is asked for it. Its parts come from different moments, but owner, entry count
+ * and waiters of one monitor come from one. Parts of monitor_take.c; the taking thread, which has pushed a local frame. */
+#ifndef HPX_ASKER_H
+#define HPX_ASKER_H
+
+#include "monitor_take.h"
+
+#define HPX_ASKED_NONE UINT32_MAX
+
+/* A thread that the VM lists or that was announced. */
+struct hpx_asked_thread {
+    jthread ref;
+    uint32_t serial; /* HPX_SERIAL_THREAD: never announced */
+    bool alive;      /* the VM lists it */
+    bool waits;      /* some monitor of the list has it as a waiter */
+    jint state;      /* JVMTI's */
+    struct hpx_named_stack stack;
+    uint32_t monitor;    /* that it waits to enter; HPX_ASKED_NONE: none */
+    uint32_t notified;   /* its number + 1: the last monitor that has it among those that wait to be notified */
+    jobject blocker;     /* the lock of java.util.concurrent that it is parked for; NULL: none, or nobody owns it */
+    uint32_t lock_owner; /* thread; of the blocker */
+};
+
+struct hpx_asked_monitor {
+    struct hpx_monitor shown;
+    jobject ref;     /* NULL: nobody can find it a second time */
+    uint32_t owner;  /* thread; HPX_ASKED_NONE: none, or one that is not listed */
+    uint32_t before; /* number + 1 of the one before it with the same signature and a reference; 0: none */
+};
+
+struct hpx_asker {
+    jvmtiEnv *jvmti;
+    JNIEnv *env;
+    struct hpx_monitor_take *take;
+    struct hpx_vec threads;   /* struct hpx_asked_thread; announced ones first, by serial */
+    uint32_t announced;       /* number of those */
+    struct hpx_id_map by_tid; /* their numbers */
+    struct hpx_vec monitors;  /* struct hpx_asked_monitor */
+    struct hpx_vec latest;    /* uint32_t, by number of the signature: monitor number + 1 */
+    struct hpx_vec serials;   /* uint32_t */
+    bool hidden_owner;        /* somebody waits for a monitor of which the VM names no owner */
+    bool no_memory;
+};
+
+/* What this VM tells; constant from load, the fields from VMInit on. */
+struct hpx_askable {
+    bool owned, contended, usage; /* capabilities */
+    bool owned_slows;             /* it was not asked for: the VM would compile slower code */
+    bool virtual_threads;         /* JDK 21 and later */
+    jfieldID tid, blocker, owner; /* Thread.tid, Thread.parkBlocker, AbstractOwnableSynchronizer.exclusiveOwnerThread; NULL: not there */
+    jclass synchronizer;          /* global */
+};
+extern struct hpx_askable hpx_askable;
+
+static inline struct hpx_asked_thread *hpx_asked_thread(const struct hpx_asker *a, uint32_t number)
+{
+    return hpx_vec_at(&a->threads, number);
+}
+static inline struct hpx_asked_monitor *hpx_asked_monitor(const struct hpx_asker *a, uint32_t number)
+{
+    return hpx_vec_at(&a->monitors, number);
+}
+
+/* The time of a question that stops something: begin, ask, end. */
+uint64_t hpx_asker_stop_begin(void);
+void hpx_asker_stop_end(struct hpx_asker *a, uint64_t begun);
+/* The number of a thread; HPX_ASKED_NONE: it is not listed. */
+uint32_t hpx_asker_thread(const struct hpx_asker *a, jthread thread);
+void hpx_asker_release(const struct hpx_asker *a, void *jvmtis);
+
+/* In this order. */
+void hpx_ask_threads(struct hpx_asker *a);
+void hpx_ask_monitors(struct hpx_asker *a);
+void hpx_ask_deadlocks(struct hpx_asker *a);
+
+/* Owner, entry count and waiters of an object. false: the VM failed. hpx_usage_free() afterwards. */
+bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u);
+void hpx_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u);
+/* The monitor that a thread enters or waits for, a local reference; NULL: none. */
+jobject hpx_ask_contended(struct hpx_asker *a, jthread thread);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* monitor_take.c: see monitor_take.h. */
+#include "monitor_take.h"
+#include "asker.h"
+#include "clock.h"
+#include "log.h"
+#include "vm.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct hpx_askable hpx_askable;
+
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER; /* held while the JVM is asked: only threads that take images want it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hpx_monitor_take *ready; /* the lock's: complete, oldest first */
+
+/* ---- what this VM tells ---- */
+
+static bool get(jvmtiEnv *jvmti, const jvmtiCapabilities *want)
+{
+    return (*jvmti)->AddCapabilities(jvmti, want) == JVMTI_ERROR_NONE;
+}
+
+void hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
+{
+    const jvmtiCapabilities owned = {.can_get_owned_monitor_info = 1}, contended = {.can_get_current_contended_monitor = 1},
+                            usage = {.can_get_monitor_info = 1};
+    jint version = 0;
+    (void)(*jvmti)->GetVersionNumber(jvmti, &version);
+    jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR; /* 1: JDK 8 */
+    /* Escape analysis: JDK 8 keeps it, from 16 on the VM undoes its work where a question needs that, between them it turns it off. */
+    hpx_askable.owned_slows = release > 1 && release < 16;
+    hpx_askable.virtual_threads = release >= 21;
+    hpx_askable.owned = !hpx_askable.owned_slows && get(jvmti, &owned);
+    hpx_askable.contended = get(jvmti, &contended);
+    hpx_askable.usage = get(jvmti, &usage);
+}
+
+static jfieldID field(JNIEnv *env, jclass klass, const char *name, const char *signature)
+{
+    jfieldID id = klass != NULL ? (*env)->GetFieldID(env, klass, name, signature) : NULL;
+    (*env)->ExceptionClear(env);
+    return id;
+}
+
+void hpx_monitor_take_live(JNIEnv *env)
+{
+    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    (*env)->ExceptionClear(env);
+    jclass synchronizer = (*env)->FindClass(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    (*env)->ExceptionClear(env);
+    hpx_askable.tid = field(env, thread, "tid", "J");
+    hpx_askable.blocker = field(env, thread, "parkBlocker", "Ljava/lang/Object;");
+    hpx_askable.owner = field(env, synchronizer, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    hpx_askable.synchronizer = synchronizer != NULL ? (*env)->NewGlobalRef(env, synchronizer) : NULL;
+    if (hpx_askable.synchronizer == NULL) {
+        hpx_askable.owner = NULL;
+    }
+    (*env)->DeleteLocalRef(env, thread);
+    (*env)->DeleteLocalRef(env, synchronizer);
+}
+
+static void add_notes(struct hpx_asker *a)
+{
+    const char **to = a->take->image.notes;
+    uint32_t n = 0;
+    if (!hpx_askable.usage) {
+        to[n++] = "threads that wait for monitors are not listed: the VM does not tell them";
+    } else if (!hpx_askable.contended) {
+        to[n++] = "monitors that nobody owns are not listed: the VM does not tell them";
+    }
+    if (hpx_askable.owned_slows) {
+        to[n++] = "monitors without waiters are not listed: before JDK 16 the VM would compile slower code";
+    } else if (!hpx_askable.owned) {
+        to[n++] = "monitors without waiters are not listed: the VM does not tell them";
+    }
+    if (a->hidden_owner && hpx_askable.virtual_threads) {
+        to[n++] = "a monitor that a virtual thread owns is shown as unowned: the VM does not tell its owner";
+    }
+    if (a->take->unasked > 0 && n + 1 < HPX_ARRAY_LEN(a->take->image.notes)) {
+        snprintf(a->take->note, sizeof a->take->note, "entry count 1 of the last %u monitors without waiters is a guess", a->take->unasked);
+        to[n++] = a->take->note;
+    }
+}
+
+/* ---- one image ---- */
+
+uint64_t hpx_asker_stop_begin(void)
+{
+    return hpx_clock_mono();
+}
+
+void hpx_asker_stop_end(struct hpx_asker *a, uint64_t begun)
+{
+    uint64_t ns = hpx_clock_mono() - begun;
+    a->take->operations++;
+    a->take->stopped_ns += ns;
+    a->take->longest_ns = ns > a->take->longest_ns ? ns : a->take->longest_ns;
+}
+
+void hpx_asker_release(const struct hpx_asker *a, void *jvmtis)
+{
+    if (jvmtis != NULL) {
+        (*a->jvmti)->Deallocate(a->jvmti, jvmtis);
+    }
+}
+
+static enum hpx_thread_status status_of(jint state)
+{
+    return state & JVMTI_THREAD_STATE_SLEEPING                   ? HPX_STATUS_SLEEPING
+           : state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER ? HPX_STATUS_ENTERING
+           : state & JVMTI_THREAD_STATE_WAITING                  ? HPX_STATUS_WAITING
+           : state & JVMTI_THREAD_STATE_RUNNABLE                 ? HPX_STATUS_RUNNABLE
+           : state & JVMTI_THREAD_STATE_TERMINATED               ? HPX_STATUS_ENDED
+           : state & JVMTI_THREAD_STATE_ALIVE                    ? HPX_STATUS_UNKNOWN
+                                                                 : HPX_STATUS_NOT_STARTED;
+}
+
+static unsigned flags_of(jint state)
+{
+    return (state & JVMTI_THREAD_STATE_SUSPENDED ? HPX_STATUS_SUSPENDED : 0u) |
+           (state & JVMTI_THREAD_STATE_INTERRUPTED ? HPX_STATUS_INTERRUPTED : 0u) |
+           (state & JVMTI_THREAD_STATE_IN_NATIVE ? HPX_STATUS_NATIVE : 0u);
+}
+
+/* Copies what was asked into the image. */
+static void fill(struct hpx_asker *a)
+{
+    struct hpx_monitor_take *t = a->take;
+    struct hpx_monitor_image *i = &t->image;
+    i->threads = calloc((size_t)a->announced + 1, sizeof *i->threads);
+    t->stacks = calloc((size_t)a->announced + 1, sizeof *t->stacks);
+    i->monitors = calloc((size_t)a->monitors.len + 1, sizeof *i->monitors);
+    i->serials = calloc((size_t)a->serials.len + 1, sizeof *i->serials);
+    if (i->threads == NULL || t->stacks == NULL || i->monitors == NULL || i->serials == NULL) {
+        a->no_memory = true;
+        return;
+    }
+    for (; i->nthreads < a->announced; i->nthreads++) {
+        const struct hpx_asked_thread *from = hpx_asked_thread(a, i->nthreads);
+        i->threads[i->nthreads] = (struct hpx_monitor_thread){
+            .serial = from->serial, .status = status_of(from->state), .flags = flags_of(from->state), .name = {"", 0}};
+        t->stacks[i->nthreads] = from->stack;
+    }
+    for (; i->nmonitors < a->monitors.len; i->nmonitors++) {
+        i->monitors[i->nmonitors] = hpx_asked_monitor(a, i->nmonitors)->shown;
+    }
+    for (; i->nserials < a->serials.len; i->nserials++) {
+        i->serials[i->nserials] = *(const uint32_t *)hpx_vec_at(&a->serials, i->nserials);
+    }
+}
+
+static void ask(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_monitor_take *t)
+{
+    struct hpx_asker a = {.jvmti = jvmti, .env = env, .take = t};
+    hpx_vec_init(&a.threads, sizeof(struct hpx_asked_thread));
+    hpx_vec_init(&a.monitors, sizeof(struct hpx_asked_monitor));
+    hpx_vec_init(&a.latest, sizeof(uint32_t));
+    hpx_vec_init(&a.serials, sizeof(uint32_t));
+    a.no_memory = hpx_id_map_init(&a.by_tid) != 0 || hpx_strings_init(&t->signatures) != 0;
+    if (!a.no_memory) {
+        hpx_ask_threads(&a);
+    }
+    if (!a.no_memory && t->failed == NULL) {
+        hpx_ask_monitors(&a);
+    }
+    if (!a.no_memory && t->failed == NULL) {
+        hpx_ask_deadlocks(&a);
+    }
+    if (!a.no_memory && t->failed == NULL) {
+        fill(&a);
+        add_notes(&a);
+    }
+    t->failed = t->failed == NULL && a.no_memory ? "no memory" : t->failed;
+    hpx_id_map_fini(&a.by_tid);
+    hpx_vec_fini(&a.threads);
+    hpx_vec_fini(&a.monitors);
+    hpx_vec_fini(&a.latest);
+    hpx_vec_fini(&a.serials);
+}
+
+static void discard(struct hpx_monitor_take *t)
+{
+    free(t->image.threads);
+    free(t->image.monitors);
+    free(t->image.serials);
+    free(t->image.deadlocks);
+    free(t->stacks);
+    free(t->deadlock_stacks);
+    hpx_strings_fini(&t->signatures);
+    hpx_arena_fini(&t->arena);
+    t->signatures = (struct hpx_strings){.arena = {.chunks = NULL}};
+    t->image = (struct hpx_monitor_image){.threads = NULL};
+    t->stacks = t->deadlock_stacks = NULL;
+}
+
+static void publish(struct hpx_monitor_take *t)
+{
+    struct hpx_monitor_take **end = &ready;
+    if (t->failed != NULL) {
+        discard(t);
+        hpx_warn("monitor dump: %s; this dump has no MONITOR DUMP; ask again", t->failed);
+    }
+    pthread_mutex_lock(&lock);
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = t;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool waits(void)
+{
+    pthread_mutex_lock(&lock);
+    bool some = ready != NULL;
+    pthread_mutex_unlock(&lock);
+    return some;
+}
+
+void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
+{
+    pthread_mutex_lock(&taking);
+    struct hpx_monitor_take *t = last || !waits() ? calloc(1, sizeof *t) : NULL;
+    if (t != NULL) {
+        uint64_t begun = hpx_clock_mono();
+        t->last = last;
+        hpx_arena_init(&t->arena);
+        if (hpx_askable.tid == NULL) {
+            t->failed = "threads of this VM have no number";
+        } else if ((*env)->PushLocalFrame(env, 64) != 0) {
+            (*env)->ExceptionClear(env);
+            t->failed = "no memory";
+        } else {
+            ask(jvmti, env, t);
+            (*env)->PopLocalFrame(env, NULL);
+        }
+        t->ns = hpx_clock_mono() - begun;
+        publish(t);
+    }
+    pthread_mutex_unlock(&taking);
+}
+
+/* ---- its dumps ---- */
+
+struct hpx_monitor_take *hpx_monitor_take_get(void)
+{
+    pthread_mutex_lock(&lock);
+    struct hpx_monitor_take *t = ready;
+    if (t != NULL) {
+        t->users++;
+        ready = t->last ? t : t->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return t;
+}
+
+void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_model *model)
+{
+    struct hpx_monitor_image *i = &t->image;
+    for (uint32_t n = 0; !t->named && n < i->nthreads; n++) {
+        i->threads[n].trace = t->stacks[n].n > 0 ? hpx_model_named_trace(model, t->stacks[n].frames, t->stacks[n].n) : NULL;
+    }
+    for (uint32_t n = 0; !t->named && n < i->ndeadlocks; n++) {
+        const struct hpx_named_stack *s = &t->deadlock_stacks[n];
+        i->deadlocks[n].trace = s->n > 0 ? hpx_model_named_trace(model, s->frames, s->n) : NULL;
+    }
+    t->named = true;
+}
+
+static void destroy(struct hpx_monitor_take *t)
+{
+    discard(t);
+    free(t);
+}
+
+void hpx_monitor_take_drop(struct hpx_monitor_take *t)
+{
+    pthread_mutex_lock(&lock);
+    bool unused = --t->users == 0 && ready != t;
+    pthread_mutex_unlock(&lock);
+    if (unused) {
+        destroy(t);
+    }
+}
+
+void hpx_monitor_take_fini(void)
+{
+    while (ready != NULL) {
+        struct hpx_monitor_take *t = ready;
+        ready = t->next;
+        destroy(t);
+    }
+}
