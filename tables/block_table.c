@@ -41,7 +41,7 @@ struct hpx_blocks {
     struct hpx_vec sums;    /* struct class_sums, by number of the class */
     uint32_t unknown;       /* name of an unknown class */
     bool lacks;             /* a definition was lost: no memory */
-    struct hpx_block_totals totals;
+    uint64_t waits, wait_ns;
 };
 
 struct hpx_msg_block_class *hpx_msg_block_class_new(uint32_t number, const char *signature)
@@ -115,17 +115,6 @@ static bool define(struct hpx_blocks *b, const struct hpx_thread *t, struct plac
     return true;
 }
 
-static void total(struct hpx_blocks *b, uint32_t part, uint64_t ns)
-{
-    if (part == HPX_BLOCK_ENTER) {
-        b->totals.enters++;
-        b->totals.enter_ns += ns;
-    } else if (part == HPX_BLOCK_PARK) {
-        b->totals.parks++;
-        b->totals.park_ns += ns;
-    }
-}
-
 /* The number of blocks that a sampled one stands for: it is taken with the probability 1 - exp(-ns / interval). */
 static double weight(const struct hpx_blocks *b, uint64_t ns)
 {
@@ -141,7 +130,6 @@ static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const stru
         struct class_sums *s = part < HPX_BLOCK_PARTS ? reach(&b->sums, HPX_EV_BLOCK_CLASS(ev->id)) : NULL;
         if (s) {
             add(&s->of[part].all, 1, ev->stamp);
-            total(b, part, ev->stamp);
         }
         return s != NULL;
     }
@@ -176,8 +164,8 @@ static void waited(struct hpx_blocks *b, const struct hpx_thread *t, const struc
         signature = (struct hpx_text){s->bytes, s->len};
     }
     if (over) {
-        b->totals.waits++;
-        b->totals.wait_ns += ev->stamp;
+        b->waits++;
+        b->wait_ns += ev->stamp;
     }
     if (b->o.wait) {
         b->o.wait(signature, (int64_t)(over ? ev->stamp / 1000000 : ev->stamp), serial, over);
@@ -240,7 +228,20 @@ void hpx_blocks_destroy(struct hpx_blocks *b)
 
 struct hpx_block_totals hpx_blocks_totals(const struct hpx_blocks *b)
 {
-    return b->totals;
+    struct hpx_block_totals t = {.waits = b->waits, .wait_ns = b->wait_ns};
+    for (uint32_t i = 0; i < b->sums.len; i++) {
+        const struct class_sums *s = hpx_vec_at(&b->sums, i);
+        for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
+            t.count[part] += s->of[part].all.count;
+            t.ns[part] += s->of[part].all.ns;
+        }
+    }
+    for (uint32_t i = 0; b->o.interval_ns == 0 && i < b->places.len; i++) { /* else they are estimates of the same */
+        const struct place *p = hpx_vec_at(&b->places, i);
+        t.count[p->part] += p->raw != 0 ? p->sum.all.count : 0;
+        t.ns[p->part] += p->raw != 0 ? p->sum.all.ns : 0;
+    }
+    return t;
 }
 
 /* ---- snapshot ---- */

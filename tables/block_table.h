@@ -10,8 +10,6 @@
 
 #include "model.h"
 
-struct hpx_wait_line;
-
 /* The class with this number. Posted before a record that has the number. */
 struct hpx_msg_block_class {
     struct hpx_msg m;
@@ -34,9 +32,10 @@ void hpx_blocks_destroy(struct hpx_blocks *b);
 /* NULL without memory: nothing was reset. enum hpx_take as for samples. */
 struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, enum hpx_take take);
 
-/* Since the start: waits that are over, their ns; contentions, their ns. */
+/* Since the start: waits that are over; what the tables of the parts have shown and will show. */
 struct hpx_block_totals {
-    uint64_t waits, wait_ns, enters, enter_ns, parks, park_ns;
+    uint64_t waits, wait_ns;
+    uint64_t count[HPX_BLOCK_PARTS], ns[HPX_BLOCK_PARTS];
 };
 struct hpx_block_totals hpx_blocks_totals(const struct hpx_blocks *b);
 

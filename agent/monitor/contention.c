@@ -7,20 +7,20 @@
 #include "threads.h"
 #include "virtuals.h"
 
-__thread struct hpx_monitor_thread *hpx_monitor_self __attribute__((tls_model("initial-exec")));
-struct hpx_monitor_thread hpx_monitor_nobody;
+__thread struct hpx_block_thread *hpx_block_self __attribute__((tls_model("initial-exec")));
+struct hpx_block_thread hpx_block_nobody;
 
-struct hpx_monitor_thread *hpx_monitor_find_self(JNIEnv *env)
+struct hpx_block_thread *hpx_block_find_self(JNIEnv *env)
 {
-    if (hpx_unlikely(hpx_monitor_self == NULL) && !hpx_threads_find_self(env)) {
+    if (hpx_unlikely(hpx_block_self == NULL) && !hpx_threads_find_self(env)) {
         return NULL;
     }
-    return hpx_monitor_self != &hpx_monitor_nobody ? hpx_monitor_self : NULL;
+    return hpx_block_self != &hpx_block_nobody ? hpx_block_self : NULL;
 }
 
 /* One event of a thread. */
 struct event {
-    struct hpx_monitor_thread *t; /* of the carrier, for a virtual thread */
+    struct hpx_block_thread *t; /* of the carrier, for a virtual thread */
     bool virtual;
     struct hpx_place_of of;
 };
@@ -31,7 +31,7 @@ static bool begin(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return false;
     }
-    e->t = hpx_monitor_find_self(env);
+    e->t = hpx_block_find_self(env);
     if (e->t == NULL) {
         hpx_gate_leave(&hpx_session.gate);
         return false;

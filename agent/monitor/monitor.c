@@ -2,11 +2,11 @@
 /* monitor.c: registers monitor=y as a mode: dump, WAIT lines, report. */
 #include "monitor.h"
 #include "block_table.h"
+#include "block_thread.h"
 #include "class_number.h"
 #include "hprof_monitor.h"
 #include "log.h"
 #include "monitor_take.h"
-#include "monitor_thread.h"
 #include "output.h"
 #include "report.h"
 #include "service.h"
@@ -108,7 +108,7 @@ static void fini(void)
 
 static void gone(struct hpx_thread *t)
 {
-    struct hpx_monitor_thread *s = HPX_CONTAINER_OF(t, struct hpx_monitor_thread, s.base);
+    struct hpx_block_thread *s = HPX_CONTAINER_OF(t, struct hpx_block_thread, s.base);
     hpx_ring_fini(&t->ring);
     if (!s->s.adopted) {
         free(s);
@@ -272,12 +272,12 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     (void)total;
     if (monitor.table != NULL) {
         struct hpx_block_totals t = hpx_blocks_totals(monitor.table);
-        f->v[ENTERS] = t.enters;
-        f->v[ENTER_NS] = t.enter_ns;
+        f->v[ENTERS] = t.count[HPX_BLOCK_ENTER];
+        f->v[ENTER_NS] = t.ns[HPX_BLOCK_ENTER];
         f->v[WAITS] = t.waits;
         f->v[WAIT_NS] = t.wait_ns;
-        f->v[PARKS] = t.parks;
-        f->v[PARK_NS] = t.park_ns;
+        f->v[PARKS] = t.count[HPX_BLOCK_PARK];
+        f->v[PARK_NS] = t.ns[HPX_BLOCK_PARK];
     }
     f->v[UNWRITTEN] = monitor.unwritten;
     if (r == NULL || r->take == NULL) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* monitor_vm.c: monitor=y in the JVM: capabilities, events, the states of threads. */
+#include "block_thread.h"
 #include "contention.h"
 #include "lock_frames.h"
 #include "log.h"
 #include "monitor.h"
 #include "monitor_take.h"
-#include "monitor_thread.h"
 #include "park.h"
 #include "thread_refs.h"
+#include "threads.h"
 #include "virtuals.h"
 #include "vm_mode.h"
 #include <stdlib.h>
@@ -17,9 +18,9 @@
 
 static _Atomic uint32_t threads; /* relaxed: numbers given out */
 
-static struct hpx_monitor_thread *state(struct hpx_mode_thread *s)
+static struct hpx_block_thread *state(struct hpx_mode_thread *s)
 {
-    return (struct hpx_monitor_thread *)(void *)s;
+    return (struct hpx_block_thread *)(void *)s;
 }
 
 /* ---- what it needs ---- */
@@ -104,7 +105,7 @@ static uint32_t ring_size(void)
 
 static struct hpx_mode_thread *make(void)
 {
-    struct hpx_monitor_thread *t = NULL;
+    struct hpx_block_thread *t = NULL;
     if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
         return NULL;
     }
@@ -127,18 +128,18 @@ static void destroy(struct hpx_mode_thread *s)
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
     (void)env, (void)self;
-    hpx_monitor_self = state(s);
+    hpx_block_self = state(s);
 }
 
 static void adopted(struct hpx_mode_thread *s)
 {
-    hpx_monitor_self = state(s);
+    hpx_block_self = state(s);
 }
 
 static void disarm(struct hpx_mode_thread *s)
 {
     (void)s;
-    hpx_monitor_self = &hpx_monitor_nobody; /* the state may be freed after this; the thread still notifies those that join it */
+    hpx_block_self = &hpx_block_nobody; /* the state may be freed after this; the thread still notifies those that join it */
 }
 
 static void end(struct hpx_mode_thread *s, JNIEnv *env)
@@ -148,7 +149,7 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
 
 static void ours(void)
 {
-    hpx_monitor_self = &hpx_monitor_nobody;
+    hpx_block_self = &hpx_block_nobody;
 }
 
 const struct hpx_vm_mode hpx_monitor_vm = {

@@ -20,7 +20,7 @@ static struct {
 
 /* What is parked, and where. */
 struct parked {
-    struct hpx_monitor_thread *t;
+    struct hpx_block_thread *t;
     jthread self;
     bool virtual;
     struct hpx_place_of of;
@@ -47,7 +47,7 @@ static bool begin(struct parked *p, JNIEnv *env)
     if (!atomic_load_explicit(&parks.live, memory_order_acquire) || !hpx_gate_enter(&hpx_session.gate)) { /* partner: hpx_park_live() */
         return false;
     }
-    *p = (struct parked){.t = hpx_monitor_find_self(env), .since = hpx_clock_mono()};
+    *p = (struct parked){.t = hpx_block_find_self(env), .since = hpx_clock_mono()};
     if (p->t != NULL && (*jvmti)->GetCurrentThread(jvmti, &p->self) == JVMTI_ERROR_NONE && p->self != NULL) {
         jobject blocker = (*env)->GetObjectField(env, p->self, parks.blocker);
         p->virtual = hpx_virtuals_is(env, p->self);

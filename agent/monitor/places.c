@@ -46,7 +46,7 @@ uint32_t hpx_places_class(jvmtiEnv *jvmti, JNIEnv *env, jobject object)
 
 /* ---- records ---- */
 
-void hpx_places_put(struct hpx_monitor_thread *t, uint16_t kind, uint32_t id, uint64_t stamp, uint32_t serial)
+void hpx_places_put(struct hpx_block_thread *t, uint16_t kind, uint32_t id, uint64_t stamp, uint32_t serial)
 {
     size_t size = sizeof(struct hpx_ev_head) + (serial != 0 ? sizeof(struct hpx_ev_thread) : 0);
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, size);
@@ -63,7 +63,7 @@ void hpx_places_put(struct hpx_monitor_thread *t, uint16_t kind, uint32_t id, ui
 }
 
 /* Most frames of a stack: two must fit into a quarter of the ring. */
-static uint32_t depth_of(const struct hpx_monitor_thread *t)
+static uint32_t depth_of(const struct hpx_block_thread *t)
 {
     size_t quarter = (t->s.base.ring.mask + 1) / 4 - HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES);
     uint32_t most = (uint32_t)(quarter / 2 / sizeof(struct hpx_ev_frame));
@@ -89,7 +89,7 @@ static uint32_t take_stack(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame 
     return left < depth ? left : depth;
 }
 
-static uint32_t id_of(struct hpx_monitor_thread *t, uint64_t key, bool *fresh)
+static uint32_t id_of(struct hpx_block_thread *t, uint64_t key, bool *fresh)
 {
     uint64_t *known = &t->cache[key % HPX_PLACE_CACHE].key;
     uint32_t *id = &t->cache[key % HPX_PLACE_CACHE].id;
@@ -101,7 +101,7 @@ static uint32_t id_of(struct hpx_monitor_thread *t, uint64_t key, bool *fresh)
     return *id;
 }
 
-uint32_t hpx_places_take(struct hpx_monitor_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, bool skip)
+uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, bool skip)
 {
     uint32_t depth = depth_of(t), more = skip ? HPX_LOCK_FRAMES : 0;
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base,
@@ -134,7 +134,7 @@ uint32_t hpx_places_take(struct hpx_monitor_thread *t, jvmtiEnv *jvmti, const st
 
 /* stacks=sampled: whether a block of this length has its stack taken. The distances between stacks, in blocked time, are random with an
  * exponential distribution: so the probability depends on nothing but the length (block_table.c). */
-static bool chosen(struct hpx_monitor_thread *t, uint64_t ns)
+static bool chosen(struct hpx_block_thread *t, uint64_t ns)
 {
     bool first = t->left == 0, is = !first && t->left <= (double)ns;
     if (is || first) {
@@ -150,7 +150,7 @@ static bool chosen(struct hpx_monitor_thread *t, uint64_t ns)
     return is;
 }
 
-void hpx_places_blocked(struct hpx_monitor_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, uint32_t id, uint64_t ns, bool skip)
+void hpx_places_blocked(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, uint32_t id, uint64_t ns, bool skip)
 {
     if (hpx_session.opt.stacks == HPX_STACKS_EXACT && id != 0) {
         hpx_places_put(t, HPX_EV_BLOCKED, id, ns, 0);

@@ -5,7 +5,7 @@
 #ifndef HPX_PLACES_H
 #define HPX_PLACES_H
 
-#include "monitor_thread.h"
+#include "block_thread.h"
 #include "snapshot.h"
 
 /* The number of the class of an object, announced to the table of blocked time. 0: unknown. */
@@ -22,12 +22,12 @@ struct hpx_place_of {
 
 /* The id of the place, defined in the ring if it is new; skip: leaves out the frames of the lock itself (park.h). 0: there is none, because
  * the ring stayed full or all ids are given. */
-uint32_t hpx_places_take(struct hpx_monitor_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, bool skip);
+uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, bool skip);
 
 /* The block is over: records it. id: of a place, or 0; with stacks=sampled the place is taken here if chance wants it. */
-void hpx_places_blocked(struct hpx_monitor_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, uint32_t id, uint64_t ns, bool skip);
+void hpx_places_blocked(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, uint32_t id, uint64_t ns, bool skip);
 
 /* A record without frames; serial: of a virtual thread, 0: the ring's thread. */
-void hpx_places_put(struct hpx_monitor_thread *t, uint16_t kind, uint32_t id, uint64_t stamp, uint32_t serial);
+void hpx_places_put(struct hpx_block_thread *t, uint16_t kind, uint32_t id, uint64_t stamp, uint32_t serial);
 
 #endif

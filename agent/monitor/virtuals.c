@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* virtuals.c: see virtuals.h. */
 #include "virtuals.h"
+#include "site_ids.h"
 #include "snapshot.h"
 #include "threads.h"
 #include "vm.h"
 #include <stdatomic.h>
+#include <string.h>
 
 #define RELEASE_VIRTUAL   21  /* the first with virtual threads */
 #define RELEASE_UNMOUNTS  24  /* monitors block virtual threads, not their carriers */

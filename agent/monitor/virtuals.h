@@ -6,7 +6,7 @@
 #ifndef HPX_VIRTUALS_H
 #define HPX_VIRTUALS_H
 
-#include "monitor_thread.h"
+#include "block_thread.h"
 
 /* The environment of this mode; NULL: none could be had. Constant from load on. */
 extern jvmtiEnv *hpx_monitor_env;

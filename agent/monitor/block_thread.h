@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* monitor_thread.h: state of a thread in monitor=y. Its ring holds what blocked the thread, and the virtual threads that it carried. */
-#ifndef HPX_MONITOR_THREAD_H
-#define HPX_MONITOR_THREAD_H
+/* block_thread.h: state of a thread in monitor=y. Its ring holds what blocked the thread, and the virtual threads that it carried. */
+#ifndef HPX_BLOCK_THREAD_H
+#define HPX_BLOCK_THREAD_H
 
 #include "mode_thread.h"
 
@@ -14,7 +14,7 @@ struct hpx_pending {
 };
 
 /* All but `s`: the owner's. */
-struct hpx_monitor_thread {
+struct hpx_block_thread {
     struct hpx_mode_thread s; /* first */
     uint32_t number;          /* thread=y makes it part of the key of a place, so threads do not share traces */
     struct hpx_pending enter, wait;
@@ -27,11 +27,11 @@ struct hpx_monitor_thread {
 };
 
 /* State of the agent's own threads and of threads that have ended: nothing is recorded. */
-extern struct hpx_monitor_thread hpx_monitor_nobody;
+extern struct hpx_block_thread hpx_block_nobody;
 /* State of the calling thread. NULL: it has none, or it started before the agent and was not blocked yet. */
-extern __thread struct hpx_monitor_thread *hpx_monitor_self __attribute__((tls_model("initial-exec")));
+extern __thread struct hpx_block_thread *hpx_block_self __attribute__((tls_model("initial-exec")));
 
 /* The same, found if need be; NULL: nothing is recorded. Inside the gate. */
-struct hpx_monitor_thread *hpx_monitor_find_self(JNIEnv *env);
+struct hpx_block_thread *hpx_block_find_self(JNIEnv *env);
 
 #endif
