@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_block_table.c: blocked time by place and by class: rows, resets, the journal's part, estimates, waits. */
+#include "block_table.h"
+#include "failing_memory.h"
+#include "model_fixture.h"
+#include "site_ids.h"
+
+static struct fx f;
+static struct hpx_blocks *blocks;
+
+#define MS UINT64_C(1000000)
+
+static struct {
+    char signature[32];
+    int64_t ms;
+    uint32_t thread;
+    bool waited;
+} lines[16];
+static uint32_t nlines;
+
+static void on_wait(struct hpx_text signature, int64_t ms, uint32_t thread, bool waited)
+{
+    assert_true(nlines < HPX_ARRAY_LEN(lines));
+    snprintf(lines[nlines].signature, sizeof(lines[nlines].signature), "%.*s", (int)signature.len, signature.bytes);
+    lines[nlines].ms = ms;
+    lines[nlines].thread = thread;
+    lines[nlines++].waited = waited;
+}
+
+static void give_class(uint32_t number, const char *signature)
+{
+    fx_message(&f, hpx_msg_block_class_new(number, signature));
+}
+
+static void begin(const struct hpx_model_config *cfg, uint64_t interval_ns)
+{
+    const struct hpx_block_options o = {.interval_ns = interval_ns, .wait = on_wait};
+    nlines = 0;
+    fx_begin(&f, cfg);
+    blocks = hpx_blocks_create(f.m, &o);
+    assert_non_null(blocks);
+    fx_class(&f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
+    give_class(1, "Lp/Gate;");
+    give_class(2, "[Lp/Bell;");
+}
+
+static int end(void **state)
+{
+    (void)state;
+    fx_end(&f);
+    hpx_blocks_destroy(blocks);
+    blocks = NULL;
+    return 0;
+}
+
+/* owner: a method, 0: no owner. */
+static void define(struct hpx_thread *t, uint32_t id, uint32_t klass, enum hpx_block_part part, uint64_t method, uint64_t owner)
+{
+    struct {
+        struct hpx_ev_head head;
+        struct hpx_ev_hash hash[2];
+        struct hpx_ev_block block;
+        struct hpx_ev_frame frames[2];
+    } d;
+    struct fx_def own, other;
+    uint32_t n = owner ? 2 : 1;
+    fx_fill_def(&own, 0, 0, FX_STACK({method, 1}));
+    fx_fill_def(&other, 0, 0, FX_STACK({owner, 1}));
+    d.head = (struct hpx_ev_head){HPX_EV_BLOCK_DEF, (uint16_t)(4 + n), id, 0};
+    d.hash[0] = own.hash;
+    d.hash[1] = other.hash;
+    d.block = (struct hpx_ev_block){.klass = klass, .part = part, .frames = 1};
+    d.frames[0] = own.frames[0];
+    d.frames[1] = other.frames[0];
+    hpx_model_events(f.m, t, &d.head, HPX_EV_BLOCK_BYTES(n));
+}
+
+static void blocked(struct hpx_thread *t, uint32_t id, uint64_t ns)
+{
+    fx_event(&f, t, HPX_EV_BLOCKED, id, ns);
+}
+
+/* The table of a part, with so many rows, whose totals are the sums of its rows. */
+static const struct hpx_block_table *table(const struct hpx_block_snapshot *s, enum hpx_block_part part, uint32_t rows)
+{
+    const struct hpx_block_table *t = &s->of[part];
+    uint64_t count = 0, ns = 0;
+    for (uint32_t i = 0; i < t->nrows; i++) {
+        count += t->rows[i].count;
+        ns += t->rows[i].ns;
+    }
+    assert_int_equal(t->nrows, rows);
+    assert_int_equal(t->count, count);
+    assert_int_equal(t->ns, ns);
+    return t;
+}
+
+static const struct hpx_block_row *row(const struct hpx_block_table *t, const char *name, const char *method)
+{
+    for (uint32_t i = 0; i < t->nrows; i++) {
+        const struct hpx_trace_rec *trace = t->rows[i].trace;
+        if (fx_text_is(t->rows[i].class_name, name) &&
+            (method ? trace->nframes > 0 && fx_text_is(trace->frames[0].method->name, method) : trace->nframes == 0)) {
+            return &t->rows[i];
+        }
+    }
+    fail_msg("no row of %s at %s", name, method ? method : "no trace");
+    return NULL;
+}
+
+static void assert_row(const struct hpx_block_row *r, uint64_t count, uint64_t ns)
+{
+    assert_int_equal(r->count, count);
+    assert_int_equal(r->ns, ns);
+}
+
+static void rows_are_classes_and_traces(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    blocked(&f.u, 2, 5 * MS); /* another thread's definition is drained later */
+    blocked(&f.t, 1, 20 * MS);
+    blocked(&f.u, 1, 1);
+    define(&f.u, 2, 2, HPX_BLOCK_ENTER, 8, 0);
+    define(&f.u, 3, 1, HPX_BLOCK_ENTER, 16, 0);
+    define(&f.u, 4, 1, HPX_BLOCK_PARK, 16, 0);
+    blocked(&f.u, 3, 7 * MS);
+    blocked(&f.u, 4, 9 * MS);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    const struct hpx_block_table *enter = table(s, HPX_BLOCK_ENTER, 3);
+    assert_row(row(enter, "p.Gate", "a"), 2, 20 * MS + 1);
+    assert_row(row(enter, "p.Bell[]", "a"), 1, 5 * MS);
+    assert_row(row(enter, "p.Gate", "b"), 1, 7 * MS);
+    assert_row(row(table(s, HPX_BLOCK_PARK, 1), "p.Gate", "b"), 1, 9 * MS);
+    table(s, HPX_BLOCK_WAIT, 0);
+    hpx_block_snapshot_destroy(s);
+}
+
+static void places_that_print_alike_share_a_row(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    give_class(3, "Lp/Gate;"); /* of another loader */
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    define(&f.t, 2, 3, HPX_BLOCK_ENTER, 8, 0);
+    blocked(&f.t, 1, 3);
+    blocked(&f.t, 2, 4);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 7);
+    hpx_block_snapshot_destroy(s);
+}
+
+static void a_dump_resets_counts_and_times_together(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    blocked(&f.t, 1, 20);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_KEEP);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
+    hpx_block_snapshot_destroy(s);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
+    hpx_block_snapshot_destroy(s);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    table(s, HPX_BLOCK_ENTER, 0);
+    hpx_block_snapshot_destroy(s);
+    blocked(&f.t, 1, 3);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 3);
+    hpx_block_snapshot_destroy(s);
+    assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 2);
+    assert_int_equal(hpx_blocks_totals(blocks).ns[HPX_BLOCK_ENTER], 23);
+}
+
+static void the_journal_adds_up_to_everything(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    blocked(&f.t, 1, 20);
+    hpx_block_snapshot_destroy(hpx_blocks_snapshot(blocks, HPX_TAKE_RESET));
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_ALL);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
+    hpx_block_snapshot_destroy(s);
+    blocked(&f.t, 1, 5);
+    hpx_block_snapshot_destroy(hpx_blocks_snapshot(blocks, HPX_TAKE_RESET));
+    blocked(&f.t, 1, 6);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_NEW);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 11);
+    hpx_block_snapshot_destroy(s);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_NEW);
+    table(s, HPX_BLOCK_ENTER, 0);
+    hpx_block_snapshot_destroy(s);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET); /* the journal resets nothing */
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 6);
+    hpx_block_snapshot_destroy(s);
+}
+
+static void owners_have_a_table_of_their_own(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 16);
+    define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 24);
+    blocked(&f.t, 1, 20);
+    blocked(&f.t, 2, 30);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 50);
+    const struct hpx_block_table *owners = table(s, HPX_BLOCK_OWNERS, 2);
+    bool b_first = fx_text_is(owners->rows[0].owner->frames[0].method->name, "b");
+    assert_row(&owners->rows[!b_first], 1, 20);
+    assert_row(&owners->rows[b_first], 1, 30);
+    hpx_block_snapshot_destroy(s);
+}
+
+static void what_has_no_place_has_a_row_without_a_trace(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), 20);
+    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_PARK, 0), 30);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", NULL), 1, 20);
+    assert_row(row(table(s, HPX_BLOCK_PARK, 1), "hprofx.unknown", NULL), 1, 30);
+    hpx_block_snapshot_destroy(s);
+}
+
+/* 1000 blocks of 1 ms at a, 100 of 30 ms at b, a stack every 10 ms on average: chosen as an agent would. */
+static void samples_divide_exact_sums(void **state)
+{
+    (void)state;
+    begin(NULL, 10 * MS);
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    define(&f.t, 2, 1, HPX_BLOCK_ENTER, 16, 0);
+    for (int i = 0; i < 1100; i++) {
+        uint64_t ns = i % 11 ? MS : 30 * MS;
+        fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), ns);
+        if (ns == MS && i % 11 == 1) { /* 1 - exp(-0.1) is 1 in 10.5 */
+            fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, 1, ns);
+        } else if (ns > MS && i % 20 != 0) { /* 1 - exp(-3) is 19 in 20 */
+            fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, 2, ns);
+        }
+    }
+    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 2), 5);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    const struct hpx_block_table *t = table(s, HPX_BLOCK_ENTER, 3);
+    const struct hpx_block_row *a = row(t, "p.Gate", "a"), *b = row(t, "p.Gate", "b");
+    assert_int_equal(a->count + b->count, 1100);
+    assert_int_equal(a->ns + b->ns, 4000 * MS);
+    assert_in_range(a->count, 980, 1020);
+    assert_in_range(a->ns, 980 * MS, 1040 * MS);
+    assert_row(row(t, "p.Bell[]", NULL), 1, 5);
+    hpx_block_snapshot_destroy(s);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    table(s, HPX_BLOCK_ENTER, 0);
+    hpx_block_snapshot_destroy(s);
+    s = hpx_blocks_snapshot(blocks, HPX_TAKE_ALL);
+    assert_int_equal(s->of[HPX_BLOCK_ENTER].count, 1101);
+    hpx_block_snapshot_destroy(s);
+    assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 1101);
+}
+
+static void waits_are_told_and_counted(void **state)
+{
+    struct {
+        struct hpx_ev_head head;
+        struct hpx_ev_thread thread;
+    } other = {{HPX_EV_WAITED, 2, 2, 12345678}, {.serial = 200077}};
+    (void)state;
+    begin(NULL, 0);
+    fx_thread_start(&f, 1, &f.t, FX_TEXT("main\0main\0"));
+    fx_event(&f, &f.t, HPX_EV_WAIT, 1, 150);
+    fx_event(&f, &f.t, HPX_EV_WAITED, 1, 151 * MS + 999999);
+    fx_event(&f, &f.u, HPX_EV_WAIT, 9, 0); /* of an unknown class, on a thread that was never announced */
+    hpx_model_events(f.m, &f.t, &other.head, sizeof(other));
+    assert_int_equal(nlines, 4);
+    assert_string_equal(lines[0].signature, "Lp/Gate;");
+    assert_int_equal(lines[0].ms, 150);
+    assert_int_equal(lines[0].thread, f.started[0]);
+    assert_false(lines[0].waited);
+    assert_int_equal(lines[1].ms, 151);
+    assert_true(lines[1].waited);
+    assert_string_equal(lines[2].signature, "");
+    assert_int_equal(lines[2].thread, HPX_SERIAL_THREAD);
+    assert_string_equal(lines[3].signature, "[Lp/Bell;");
+    assert_int_equal(lines[3].thread, 200077);
+    struct hpx_block_totals t = hpx_blocks_totals(blocks);
+    assert_int_equal(t.waits, 2);
+    assert_int_equal(t.wait_ns, 151 * MS + 999999 + 12345678);
+}
+
+static void threads_in_traces(void **state)
+{
+    static const struct hpx_model_config threads = {.thread_in_traces = true, .lines = true};
+    (void)state;
+    begin(&threads, 0);
+    fx_thread_start(&f, 1, &f.t, FX_TEXT("t\0main\0"));
+    fx_thread_start(&f, 2, &f.u, FX_TEXT("u\0main\0"));
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    define(&f.u, 2, 1, HPX_BLOCK_ENTER, 8, 0);
+    blocked(&f.t, 1, 3);
+    blocked(&f.u, 2, 4);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    const struct hpx_block_table *t = table(s, HPX_BLOCK_ENTER, 2);
+    assert_int_equal(t->rows[0].trace->thread + t->rows[1].trace->thread, f.started[0] + f.started[1]);
+    hpx_block_snapshot_destroy(s);
+}
+
+/* Each allocation of a snapshot fails, and all behind it: a later one shows everything. */
+static void without_memory_nothing_is_reset(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    blocked(&f.t, 1, 20);
+    struct hpx_block_snapshot *s = NULL;
+    uint64_t failed = 1;
+    for (; s == NULL; failed++) {
+        assert_true(failed < 100);
+        memory_fail(failed, MEMORY_NEVER);
+        s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+        memory_allow();
+    }
+    assert_true(failed > 3);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
+    hpx_block_snapshot_destroy(s);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_teardown(test, end)
+    const struct CMUnitTest tests[] = {
+        T(rows_are_classes_and_traces),       T(places_that_print_alike_share_a_row), T(a_dump_resets_counts_and_times_together),
+        T(the_journal_adds_up_to_everything), T(owners_have_a_table_of_their_own),    T(what_has_no_place_has_a_row_without_a_trace),
+        T(samples_divide_exact_sums),         T(waits_are_told_and_counted),          T(threads_in_traces),
+        T(without_memory_nothing_is_reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
