@@ -9,12 +9,12 @@
 /* Estimated counts are kept in this fraction of one. */
 #define SHARES 1024u
 
-/* A count and a time since the start; what dumps and the journal have shown of them. */
+/* A count and a time since the start; what dumps have shown of them. */
 struct amount {
     uint64_t count, ns;
 };
 struct sum {
-    struct amount all, dumped, journaled;
+    struct amount all, dumped;
 };
 
 struct place {
@@ -258,20 +258,9 @@ struct lines {
     size_t n, room;
 };
 
-static struct amount due(const struct sum *s, enum hpx_take take)
+static struct amount due(const struct sum *s)
 {
-    static const struct amount nothing;
-    const struct amount *past = take < HPX_TAKE_NEW ? &s->dumped : take == HPX_TAKE_NEW ? &s->journaled : &nothing;
-    return (struct amount){s->all.count - past->count, s->all.ns - past->ns};
-}
-
-static void taken(struct sum *s, enum hpx_take take)
-{
-    if (take == HPX_TAKE_RESET) {
-        s->dumped = s->all;
-    } else if (take >= HPX_TAKE_NEW) {
-        s->journaled = s->all;
-    }
+    return (struct amount){s->all.count - s->dumped.count, s->all.ns - s->dumped.ns};
 }
 
 static uint32_t name_of(const struct hpx_blocks *b, uint32_t number)
@@ -330,13 +319,13 @@ static void drop_undefined(struct hpx_blocks *b, struct place *p)
 }
 
 /* What the sampled places of each class and part add up to. NULL without memory. */
-static struct class_sums *estimates(struct hpx_blocks *b, enum hpx_take take)
+static struct class_sums *estimates(struct hpx_blocks *b)
 {
     struct class_sums *of = calloc((size_t)b->sums.len + 1, sizeof(*of));
     for (uint32_t i = 0; of && b->o.interval_ns > 0 && i < b->places.len; i++) {
         const struct place *p = hpx_vec_at(&b->places, i);
         if (p->raw != 0 && p->klass < b->sums.len) {
-            struct amount a = due(&p->sum, take);
+            struct amount a = due(&p->sum);
             add(&of[p->klass].of[p->part].all, a.count, a.ns);
         }
     }
@@ -361,11 +350,11 @@ static struct amount divide(struct amount *exact, struct amount *left, struct am
     return got;
 }
 
-static bool put_places(struct hpx_blocks *b, enum hpx_take take, struct class_sums *exact, struct class_sums *left, struct lines *to)
+static bool put_places(struct hpx_blocks *b, struct class_sums *exact, struct class_sums *left, struct lines *to)
 {
     for (uint32_t i = 0; i < b->places.len; i++) {
         struct place *p = hpx_vec_at(&b->places, i);
-        struct amount a = due(&p->sum, take);
+        struct amount a = due(&p->sum);
         if (p->raw == 0) {
             drop_undefined(b, p);
             continue;
@@ -394,16 +383,16 @@ static bool put_rest(struct hpx_blocks *b, const struct class_sums *exact, struc
     return true;
 }
 
-static bool put_all(struct hpx_blocks *b, enum hpx_take take, struct lines *to)
+static bool put_all(struct hpx_blocks *b, struct lines *to)
 {
-    struct class_sums *left = estimates(b, take), *exact = calloc((size_t)b->sums.len + 1, sizeof(*exact));
+    struct class_sums *left = estimates(b), *exact = calloc((size_t)b->sums.len + 1, sizeof(*exact));
     for (uint32_t i = 0; left && exact && i < b->sums.len; i++) {
         const struct class_sums *s = hpx_vec_at(&b->sums, i);
         for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
-            exact[i].of[part].all = due(&s->of[part], take);
+            exact[i].of[part].all = due(&s->of[part]);
         }
     }
-    bool good = left && exact && put_places(b, take, exact, left, to) && put_rest(b, exact, to);
+    bool good = left && exact && put_places(b, exact, left, to) && put_rest(b, exact, to);
     free(left);
     free(exact);
     return good;
@@ -473,33 +462,33 @@ static struct hpx_block_snapshot *rows_of(const struct hpx_blocks *b, const stru
     return s;
 }
 
-static void note_taken(struct hpx_blocks *b, enum hpx_take take)
+static void reset(struct hpx_blocks *b)
 {
     for (uint32_t i = 0; i < b->places.len; i++) {
         struct place *p = hpx_vec_at(&b->places, i);
         if (p->raw != 0) {
-            taken(&p->sum, take);
+            p->sum.dumped = p->sum.all;
         }
     }
     for (uint32_t i = 0; i < b->sums.len; i++) {
         struct class_sums *s = hpx_vec_at(&b->sums, i);
         for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
-            taken(&s->of[part], take);
+            s->of[part].dumped = s->of[part].all;
         }
     }
 }
 
-struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, enum hpx_take take)
+struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, bool keep)
 {
     struct lines l = {NULL, 0, 0};
     struct hpx_block_snapshot *s = NULL;
-    if (put_all(b, take, &l)) {
+    if (put_all(b, &l)) {
         merge(&l);
         s = rows_of(b, &l);
     }
     free(l.of);
-    if (s) {
-        note_taken(b, take);
+    if (s && !keep) {
+        reset(b);
     }
     return s;
 }

@@ -29,8 +29,8 @@ struct hpx_blocks;
 struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block_options *o);
 void hpx_blocks_destroy(struct hpx_blocks *b);
 
-/* NULL without memory: nothing was reset. enum hpx_take as for samples. */
-struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, enum hpx_take take);
+/* What was counted since the last reset. keep: does not reset. NULL without memory: nothing was reset. */
+struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, bool keep);
 
 /* Since the start: waits that are over; what the tables of the parts have shown and will show. */
 struct hpx_block_totals {

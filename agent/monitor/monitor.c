@@ -189,22 +189,20 @@ static void say_deadlocks(const struct hpx_monitor_image *i)
     }
 }
 
+/* The journal has neither the state of threads nor blocked time. */
 static void *snapshot(enum hpx_take take)
 {
     struct rows *r = calloc(1, sizeof *r);
-    bool journal = take == HPX_TAKE_NEW || take == HPX_TAKE_ALL;
-    if (r == NULL || monitor.table == NULL) {
+    if (r == NULL || take == HPX_TAKE_NEW || take == HPX_TAKE_ALL) {
         return r;
     }
-    r->blocks = hpx_blocks_snapshot(monitor.table, take);
-    if (r->blocks == NULL) {
+    r->blocks = monitor.table != NULL ? hpx_blocks_snapshot(monitor.table, take == HPX_TAKE_KEEP) : NULL;
+    if (monitor.table != NULL && r->blocks == NULL) {
         free(r);
         return NULL;
     }
-    if (!journal) { /* the journal has no state of threads */
-        monitor.asked = false;
-        r->take = hpx_monitor_take_get();
-    }
+    monitor.asked = false;
+    r->take = hpx_monitor_take_get();
     if (r->take != NULL && r->take->failed == NULL) {
         hpx_monitor_take_name(r->take, hpx_session.model);
         say_deadlocks(&r->take->image);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_block_table.c: blocked time by place and by class: rows, resets, the journal's part, estimates, waits. */
+/* test_block_table.c: blocked time by place and by class: rows, resets, estimates, waits. */
 #include "block_table.h"
 #include "failing_memory.h"
 #include "model_fixture.h"
@@ -127,7 +127,7 @@ static void rows_are_classes_and_traces(void **state)
     define(&f.u, 4, 1, HPX_BLOCK_PARK, 16, 0);
     blocked(&f.u, 3, 7 * MS);
     blocked(&f.u, 4, 9 * MS);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
     const struct hpx_block_table *enter = table(s, HPX_BLOCK_ENTER, 3);
     assert_row(row(enter, "p.Gate", "a"), 2, 20 * MS + 1);
     assert_row(row(enter, "p.Bell[]", "a"), 1, 5 * MS);
@@ -146,7 +146,7 @@ static void places_that_print_alike_share_a_row(void **state)
     define(&f.t, 2, 3, HPX_BLOCK_ENTER, 8, 0);
     blocked(&f.t, 1, 3);
     blocked(&f.t, 2, 4);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
     assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 7);
     hpx_block_snapshot_destroy(s);
 }
@@ -157,45 +157,21 @@ static void a_dump_resets_counts_and_times_together(void **state)
     begin(NULL, 0);
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
     blocked(&f.t, 1, 20);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_KEEP);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, true);
     assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
     hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    s = hpx_blocks_snapshot(blocks, false);
     assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
     hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    s = hpx_blocks_snapshot(blocks, false);
     table(s, HPX_BLOCK_ENTER, 0);
     hpx_block_snapshot_destroy(s);
     blocked(&f.t, 1, 3);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    s = hpx_blocks_snapshot(blocks, false);
     assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 3);
     hpx_block_snapshot_destroy(s);
     assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 2);
     assert_int_equal(hpx_blocks_totals(blocks).ns[HPX_BLOCK_ENTER], 23);
-}
-
-static void the_journal_adds_up_to_everything(void **state)
-{
-    (void)state;
-    begin(NULL, 0);
-    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
-    blocked(&f.t, 1, 20);
-    hpx_block_snapshot_destroy(hpx_blocks_snapshot(blocks, HPX_TAKE_RESET));
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_ALL);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
-    hpx_block_snapshot_destroy(s);
-    blocked(&f.t, 1, 5);
-    hpx_block_snapshot_destroy(hpx_blocks_snapshot(blocks, HPX_TAKE_RESET));
-    blocked(&f.t, 1, 6);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_NEW);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 11);
-    hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_NEW);
-    table(s, HPX_BLOCK_ENTER, 0);
-    hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET); /* the journal resets nothing */
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 6);
-    hpx_block_snapshot_destroy(s);
 }
 
 static void owners_have_a_table_of_their_own(void **state)
@@ -206,7 +182,7 @@ static void owners_have_a_table_of_their_own(void **state)
     define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 24);
     blocked(&f.t, 1, 20);
     blocked(&f.t, 2, 30);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
     assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 50);
     const struct hpx_block_table *owners = table(s, HPX_BLOCK_OWNERS, 2);
     bool b_first = fx_text_is(owners->rows[0].owner->frames[0].method->name, "b");
@@ -221,7 +197,7 @@ static void what_has_no_place_has_a_row_without_a_trace(void **state)
     begin(NULL, 0);
     fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), 20);
     fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_PARK, 0), 30);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
     assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", NULL), 1, 20);
     assert_row(row(table(s, HPX_BLOCK_PARK, 1), "hprofx.unknown", NULL), 1, 30);
     hpx_block_snapshot_destroy(s);
@@ -244,7 +220,7 @@ static void samples_divide_exact_sums(void **state)
         }
     }
     fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 2), 5);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
     const struct hpx_block_table *t = table(s, HPX_BLOCK_ENTER, 3);
     const struct hpx_block_row *a = row(t, "p.Gate", "a"), *b = row(t, "p.Gate", "b");
     assert_int_equal(a->count + b->count, 1100);
@@ -253,11 +229,8 @@ static void samples_divide_exact_sums(void **state)
     assert_in_range(a->ns, 980 * MS, 1040 * MS);
     assert_row(row(t, "p.Bell[]", NULL), 1, 5);
     hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    s = hpx_blocks_snapshot(blocks, false);
     table(s, HPX_BLOCK_ENTER, 0);
-    hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, HPX_TAKE_ALL);
-    assert_int_equal(s->of[HPX_BLOCK_ENTER].count, 1101);
     hpx_block_snapshot_destroy(s);
     assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 1101);
 }
@@ -302,7 +275,7 @@ static void threads_in_traces(void **state)
     define(&f.u, 2, 1, HPX_BLOCK_ENTER, 8, 0);
     blocked(&f.t, 1, 3);
     blocked(&f.u, 2, 4);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
     const struct hpx_block_table *t = table(s, HPX_BLOCK_ENTER, 2);
     assert_int_equal(t->rows[0].trace->thread + t->rows[1].trace->thread, f.started[0] + f.started[1]);
     hpx_block_snapshot_destroy(s);
@@ -320,7 +293,7 @@ static void without_memory_nothing_is_reset(void **state)
     for (; s == NULL; failed++) {
         assert_true(failed < 100);
         memory_fail(failed, MEMORY_NEVER);
-        s = hpx_blocks_snapshot(blocks, HPX_TAKE_RESET);
+        s = hpx_blocks_snapshot(blocks, false);
         memory_allow();
     }
     assert_true(failed > 3);
