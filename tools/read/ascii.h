@@ -5,8 +5,9 @@
 
 #include "reader.h"
 
-#define HPX_TXT_CUT      1023 /* the original cuts a record there, its newline included */
-#define HPX_TXT_NO_MATCH (-1) /* the line is none of those that may stand here; nothing was told */
+#define HPX_TXT_CUT            1023    /* the original cuts a record there, its newline included */
+#define HPX_TXT_UNKNOWN_THREAD 200000u /* the serial in a line of a thread that was never announced */
+#define HPX_TXT_NO_MATCH       (-1)    /* the line is none of those that may stand here; nothing was told */
 
 struct hpx_txt;
 /* A line in a state: an enum hpx_rd_result, or HPX_TXT_NO_MATCH. */
@@ -27,6 +28,10 @@ struct hpx_txt {
     int object_kind;             /* enum hpx_rd_kind; 0: none */
     uint64_t element;            /* index + 1 of its last element */
     uint32_t monitor;            /* lines so far of the open monitor; 0: none */
+    uint32_t deadlocks;          /* DEADLOCKS: those that must follow */
+    uint32_t deadlock;           /* the number of the open one */
+    uint32_t dead;               /* its threads that must follow */
+    uint32_t dead_first, awaits; /* its first thread; the one that must follow, or be the first */
     size_t joined;               /* bytes of a THREAD START whose name has raw newlines */
     char join[HPX_TXT_CUT];
 };
@@ -37,13 +42,16 @@ struct hpx_scan {
     bool cut, ran_out; /* cut: the end of the line may come anywhere */
 };
 
-hpx_txt_state hpx_txt_top, hpx_txt_heap, hpx_txt_monitor;
+hpx_txt_state hpx_txt_top, hpx_txt_heap, hpx_txt_monitor, hpx_txt_deadlocks;
 /* At the end of the file: ends the parts that no line ends. */
 int hpx_txt_close(struct hpx_txt *t);
 /* Is what was read so far whole? */
 bool hpx_txt_between(const struct hpx_txt *t);
 int hpx_txt_begin_heap(struct hpx_txt *t, struct hpx_rd_text line);
 int hpx_txt_begin_monitors(struct hpx_txt *t, struct hpx_rd_text line);
+int hpx_txt_begin_deadlocks(struct hpx_txt *t, struct hpx_rd_text line);
+/* "thread 200001", or the words for one that is not known: 0. */
+uint32_t hpx_txt_thread(struct hpx_scan *s);
 /* Opens a section. */
 void hpx_txt_open(struct hpx_txt *t, hpx_txt_state *state);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ascii_heap.c: the sections of a text file that are no tables: HEAP DUMP and MONITOR DUMP. */
+/* ascii_heap.c: the sections of a text file that are no tables: HEAP DUMP, MONITOR DUMP and DEADLOCKS. */
 #include "ascii.h"
 #include <inttypes.h>
 #include <string.h>
@@ -316,8 +316,7 @@ static int monitor_owner(struct hpx_txt *t, struct hpx_rd_text l)
     struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_USER, .monitor = {.owner = true}};
     struct hpx_scan s = hpx_scan_line(t, l);
     hpx_scan_word(&s, "\towner: ");
-    hpx_scan_word(&s, "thread ");
-    ev.monitor.thread = hpx_scan_serial(&s);
+    ev.monitor.thread = hpx_txt_thread(&s);
     hpx_scan_word(&s, ", entry count: ");
     ev.monitor.number = hpx_scan_number(&s);
     t->monitor++;
@@ -334,12 +333,7 @@ static int waiters(struct hpx_txt *t, struct hpx_rd_text l, const char *word)
         struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_USER};
         hpx_scan_word(&s, between);
         between = ", ";
-        if (s.ok && s.p < s.end && *s.p == '<') {
-            hpx_scan_word(&s, "<unknown thread>");
-            continue;
-        }
-        hpx_scan_word(&s, "thread ");
-        ev.monitor.thread = hpx_scan_serial(&s);
+        ev.monitor.thread = hpx_txt_thread(&s);
         int rc = s.ok ? hpx_txt_emit(t, &ev) : HPX_RD_SOUND;
         if (rc != HPX_RD_SOUND) {
             return rc;
@@ -369,6 +363,9 @@ int hpx_txt_monitor(struct hpx_txt *t, struct hpx_rd_text l)
     if (hpx_txt_begins(l, "    MONITOR ")) {
         return monitor_name(t, l);
     }
+    if (hpx_txt_begins(l, "    NOTE: ")) {
+        return HPX_RD_SOUND;
+    }
     struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_END};
     struct hpx_scan s = hpx_scan_line(t, l);
     hpx_scan_word(&s, "MONITOR DUMP END");
@@ -377,4 +374,85 @@ int hpx_txt_monitor(struct hpx_txt *t, struct hpx_rd_text l)
     }
     t->state = hpx_txt_top;
     return hpx_txt_emit(t, &ev);
+}
+
+int hpx_txt_begin_deadlocks(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "DEADLOCKS BEGIN (");
+    uint32_t n = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ")");
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    hpx_txt_open(t, hpx_txt_deadlocks);
+    t->deadlocks = n;
+    t->deadlock = t->dead = 0;
+    return hpx_txt_record(t, HPX_TAG_DEADLOCKS);
+}
+
+static int begin_deadlock(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "    DEADLOCK ");
+    uint32_t number = hpx_scan_serial(&s);
+    hpx_scan_word(&s, " (");
+    t->dead = hpx_scan_serial(&s);
+    hpx_scan_word(&s, " threads)");
+    t->dead_first = UINT32_MAX;
+    return !hpx_scan_done(&s) || t->dead == 0                      ? HPX_TXT_NO_MATCH
+           : number != ++t->deadlock || t->deadlock > t->deadlocks ? hpx_txt_break(t, "a deadlock that is not the next one")
+                                                                   : HPX_RD_SOUND;
+}
+
+/* Up to the quote that ends a name: one in it has a backslash before it. */
+static void skip_quoted(struct hpx_scan *s)
+{
+    while (s->ok && s->p < s->end && *s->p != '"') {
+        s->p += *s->p == '\\' && s->end - s->p > 1 ? 2 : 1;
+    }
+}
+
+static int deadlock_thread(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_DEADLOCK};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "    THREAD ");
+    uint32_t serial = hpx_scan_serial(&s);
+    hpx_scan_word(&s, " \"");
+    skip_quoted(&s);
+    hpx_scan_word(&s, "\", trace ");
+    ev.monitor.trace = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", waiting for ");
+    ev.monitor.owner = s.p < s.end && *s.p == 'M';
+    hpx_scan_word(&s, ev.monitor.owner ? "MONITOR " : "LOCK ");
+    ev.monitor.name = hpx_scan_before_last(&s, " owned by ");
+    uint32_t owner = hpx_txt_thread(&s);
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    ev.monitor.thread = serial == HPX_TXT_UNKNOWN_THREAD ? 0 : serial;
+    ev.monitor.number = owner;
+    bool begins = t->dead_first == UINT32_MAX;
+    t->dead_first = begins ? ev.monitor.thread : t->dead_first;
+    if ((!begins && ev.monitor.thread != t->awaits) || (--t->dead == 0 && owner != t->dead_first)) {
+        return hpx_txt_break(t, "a thread of a deadlock that is not in its circle");
+    }
+    t->awaits = owner;
+    return hpx_txt_emit(t, &ev);
+}
+
+int hpx_txt_deadlocks(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    if (t->dead > 0) {
+        return deadlock_thread(t, l);
+    }
+    if (hpx_txt_begins(l, "    DEADLOCK ")) {
+        return begin_deadlock(t, l);
+    }
+    if (!hpx_txt_begins(l, "DEADLOCKS END") || l.n != sizeof("DEADLOCKS END") - 1) {
+        return HPX_TXT_NO_MATCH;
+    }
+    t->state = hpx_txt_top;
+    return t->deadlock == t->deadlocks ? HPX_RD_SOUND : hpx_txt_break(t, "fewer deadlocks than the section says");
 }

@@ -173,6 +173,9 @@ static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool site
     } else {
         n = snprintf(text, sizeof(text), "%4" PRIu32 " %5s%% %5s%% %7" PRIu64 " %5" PRIu32 " ", w->rank, self, accum, w->count, w->trace);
     }
+    if (w->owner != 0 && n > 0) {
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "%5" PRIu32 " ", w->owner);
+    }
     return n > 0 && l.n > (size_t)n && memcmp(l.p, text, (size_t)n) == 0;
 }
 
@@ -182,7 +185,7 @@ static int row(struct hpx_txt *t, struct hpx_rd_text l)
     struct hpx_scan s = hpx_scan_line(t, l);
     struct hpx_rd_row *w = &ev.row;
     bool sites = t->open.table.tag == HPX_TAG_SITES;
-    uint64_t rank = column(&s);
+    uint64_t rank = column(&s), owner = 0;
     w->rank = (uint32_t)(rank & UINT32_MAX);
     w->self = share(&s);
     w->accum = share(&s);
@@ -196,15 +199,20 @@ static int row(struct hpx_txt *t, struct hpx_rd_text l)
     }
     uint64_t trace = column(&s);
     w->trace = (uint32_t)(trace & UINT32_MAX);
+    if (t->open.table.tag == HPX_TAG_MONITOR_OWNERS) {
+        owner = column(&s);
+        w->owner = (uint32_t)(owner & UINT32_MAX);
+        s.ok = s.ok && (owner != 0 || s.ran_out);
+    }
     hpx_scan_word(&s, " ");
     w->name = hpx_scan_rest(&s);
-    if (t->open.table.tag == HPX_TAG_MONITOR_TIME && s.ok && !s.cut) {
+    if (hpx_rd_blocked(t->open.table.tag) && s.ok && !s.cut) {
         static const char java[] = " (Java)";
         size_t n = sizeof(java) - 1;
         s.ok = w->name.n > n && memcmp(w->name.p + w->name.n - n, java, n) == 0;
         w->name.n -= s.ok ? n : 0;
     }
-    if (!hpx_scan_done(&s) || rank > UINT32_MAX || trace > UINT32_MAX) {
+    if (!hpx_scan_done(&s) || rank > UINT32_MAX || trace > UINT32_MAX || owner > UINT32_MAX) {
         return HPX_TXT_NO_MATCH;
     }
     if (!s.ran_out && !laid_out(l, w, sites)) {
@@ -228,19 +236,34 @@ static int site_lines(struct hpx_txt *t, struct hpx_rd_text l)
     return same(l, "SITES END") ? end_table(t) : row(t, l);
 }
 
+/* The name of a section is that of its tag. */
+static bool ends(struct hpx_rd_text l, int tag)
+{
+    const char *name = hpx_rd_tag_name(tag);
+    size_t n = strlen(name);
+    return hpx_txt_begins(l, name) && same((struct hpx_rd_text){l.p + n, l.n - n}, " END");
+}
+
+static bool titled(struct hpx_rd_text l, int tag)
+{
+    static const char begin[] = "rank   self  accum   count trace ";
+    size_t n = sizeof(begin) - 1;
+    const char *columns = tag == HPX_TAG_LOCK_TIME        ? "lock"
+                          : tag == HPX_TAG_MONITOR_OWNERS ? "owner monitor"
+                          : hpx_rd_blocked(tag)           ? "monitor"
+                                                          : "method";
+    return hpx_txt_begins(l, begin) && same((struct hpx_rd_text){l.p + n, l.n - n}, columns);
+}
+
 static int cpu_lines(struct hpx_txt *t, struct hpx_rd_text l)
 {
-    static const char *const ends[] = {"CPU SAMPLES END", "CPU TIME (ms) END", "MONITOR TIME END"};
     int tag = t->open.table.tag;
-    const char *end = tag == HPX_TAG_SAMPLES ? ends[0] : tag == HPX_TAG_TIMES ? ends[1] : ends[2];
-    if (same(l, end)) {
+    if (ends(l, tag)) {
         return end_table(t);
     }
     if (t->titles == 0) {
         t->titles = 1;
-        const char *title =
-            tag == HPX_TAG_MONITOR_TIME ? "rank   self  accum   count trace monitor" : "rank   self  accum   count trace method";
-        return same(l, title) ? HPX_RD_SOUND : hpx_txt_break(t, "a table with neither its line of titles nor its end");
+        return titled(l, tag) ? HPX_RD_SOUND : hpx_txt_break(t, "a table with neither its line of titles nor its end");
     }
     return row(t, l);
 }
@@ -268,16 +291,16 @@ static int begin_sites(struct hpx_txt *t, struct hpx_rd_text l)
     return begin_table(t, &ev, site_lines);
 }
 
-static int begin_cpu(struct hpx_txt *t, struct hpx_rd_text l, int tag, const char *title)
+static int begin_cpu(struct hpx_txt *t, struct hpx_rd_text l, int tag)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = tag}};
     struct hpx_scan s = hpx_scan_line(t, l);
-    hpx_scan_word(&s, title);
+    hpx_scan_word(&s, hpx_rd_tag_name(tag));
     hpx_scan_word(&s, " BEGIN (total = ");
     bool negative = s.ok && s.p < s.end && *s.p == '-'; /* the original's 32 bits */
     s.p += negative;
     ev.table.total = hpx_scan_number(&s);
-    hpx_scan_word(&s, tag == HPX_TAG_MONITOR_TIME ? " ms) " : ") ");
+    hpx_scan_word(&s, hpx_rd_blocked(tag) ? " ms) " : ") ");
     ev.table.date = hpx_scan_date(&s);
     if (!hpx_scan_done(&s)) {
         return HPX_TXT_NO_MATCH;
@@ -319,8 +342,7 @@ static int old_lines(struct hpx_txt *t, struct hpx_rd_text l)
     return hpx_txt_emit(t, &ev);
 }
 
-/* "thread 200001", or the words for one that is not known: 0. */
-static uint32_t thread(struct hpx_scan *s)
+uint32_t hpx_txt_thread(struct hpx_scan *s)
 {
     if (s->ok && s->p < s->end && *s->p == '<') {
         hpx_scan_word(s, "<unknown thread>");
@@ -336,10 +358,10 @@ static int wait_line(struct hpx_txt *t, struct hpx_rd_text l)
     struct hpx_scan s = hpx_scan_line(t, l);
     bool waited = hpx_txt_begins(l, "WAITED: ");
     hpx_scan_word(&s, waited ? "WAITED: MONITOR " : "WAIT: MONITOR ");
-    ev.monitor.name = hpx_scan_before(&s, waited ? ", time_waited=" : ", timeout=");
+    ev.monitor.name = hpx_scan_before_last(&s, waited ? ", time_waited=" : ", timeout=");
     ev.monitor.number = hpx_scan_number(&s);
     hpx_scan_word(&s, ", ");
-    ev.monitor.thread = thread(&s);
+    ev.monitor.thread = hpx_txt_thread(&s);
     ev.monitor.owner = waited;
     if (!hpx_scan_done(&s)) {
         return HPX_TXT_NO_MATCH;
@@ -365,6 +387,8 @@ static int report(struct hpx_txt *t, struct hpx_rd_text l)
 int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
 {
     static const struct hpx_rd_event old = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_OLD}};
+    static const int ranked[] = {HPX_TAG_SAMPLES,   HPX_TAG_TIMES,     HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS,
+                                 HPX_TAG_WAIT_TIME, HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME};
     if (hpx_txt_begins(l, "THREAD START")) {
         return thread_start(t, l);
     }
@@ -374,7 +398,7 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
     if (hpx_txt_begins(l, "TRACE ")) {
         return begin_trace(t, l);
     }
-    if (hpx_txt_begins(l, "WAIT")) {
+    if (hpx_txt_begins(l, "WAIT: ") || hpx_txt_begins(l, "WAITED: ")) {
         return wait_line(t, l);
     }
     if (hpx_txt_begins(l, "hprofx: ")) {
@@ -383,17 +407,16 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
     if (hpx_txt_begins(l, "SITES ")) {
         return begin_sites(t, l);
     }
-    if (hpx_txt_begins(l, "CPU SAMPLES ")) {
-        return begin_cpu(t, l, HPX_TAG_SAMPLES, "CPU SAMPLES");
-    }
-    if (hpx_txt_begins(l, "CPU TIME ")) {
-        return begin_cpu(t, l, HPX_TAG_TIMES, "CPU TIME (ms)");
-    }
-    if (hpx_txt_begins(l, "MONITOR TIME ")) {
-        return begin_cpu(t, l, HPX_TAG_MONITOR_TIME, "MONITOR TIME");
+    for (size_t i = 0; i < HPX_ARRAY_LEN(ranked); i++) {
+        if (hpx_txt_begins(l, hpx_rd_tag_name(ranked[i]))) {
+            return begin_cpu(t, l, ranked[i]);
+        }
     }
     if (hpx_txt_begins(l, "MONITOR DUMP ")) {
         return hpx_txt_begin_monitors(t, l);
+    }
+    if (hpx_txt_begins(l, "DEADLOCKS ")) {
+        return hpx_txt_begin_deadlocks(t, l);
     }
     if (hpx_txt_begins(l, "HEAP DUMP ")) {
         return hpx_txt_begin_heap(t, l);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define UNKNOWN_THREAD 200000u
+#define EMPTY_TRACE    300000u
 
 void *hpx_list_push(struct hpx_list *l, size_t size)
 {
@@ -81,6 +82,17 @@ int hpx_check_thread(struct hpx_check *c, struct hpx_reader *r, const struct hpx
     return serial == 0 || serial == UNKNOWN_THREAD || hpx_idmap_has(&c->threads, serial)
                ? HPX_RD_SOUND
                : hpx_reader_note(r, HPX_NOTE_THREAD_UNKNOWN, ev->at, ev->line);
+}
+
+int hpx_check_rank(int tag)
+{
+    static const int order[] = {HPX_TAG_MONITOR_DUMP, HPX_TAG_DEADLOCKS,   HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS, HPX_TAG_WAIT_TIME,
+                                HPX_TAG_LOCK_TIME,    HPX_TAG_PINNED_TIME, HPX_TAG_HEAP_DUMP,    HPX_TAG_SITES,          HPX_TAG_SAMPLES};
+    int rank = 0;
+    while (rank < (int)HPX_ARRAY_LEN(order) && order[rank] != tag) {
+        rank++;
+    }
+    return rank + 1; /* the tables of calls come last */
 }
 
 /* Sections of one dump stand in the order of their ranks: one that does not follow begins another dump. */
@@ -265,10 +277,17 @@ static int control(struct hpx_check *c, struct hpx_reader *r, const struct hpx_r
 
 static int monitor(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
-    if (ev->kind == HPX_RD_MONITOR_THREAD && hpx_check_find_trace(c, ev->monitor.trace) == NULL) {
+    bool dead = ev->kind == HPX_RD_DEADLOCK;
+    /* the empty trace may stand for one that a socket lost, and be lost itself */
+    if ((ev->kind == HPX_RD_MONITOR_THREAD || dead) && ev->monitor.trace != EMPTY_TRACE &&
+        hpx_check_find_trace(c, ev->monitor.trace) == NULL) {
         return hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " is not defined before it", ev->monitor.trace);
     }
-    return ev->kind == HPX_RD_MONITOR || ev->kind == HPX_RD_MONITOR_END ? HPX_RD_SOUND : hpx_check_thread(c, r, ev, ev->monitor.thread);
+    if (ev->kind == HPX_RD_MONITOR || ev->kind == HPX_RD_MONITOR_END) {
+        return HPX_RD_SOUND;
+    }
+    int rc = hpx_check_thread(c, r, ev, ev->monitor.thread);
+    return rc == HPX_RD_SOUND && dead ? hpx_check_thread(c, r, ev, (uint32_t)ev->monitor.number) : rc;
 }
 
 static int awaited(struct hpx_check *c, struct hpx_reader *r)
@@ -326,7 +345,9 @@ static int record(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd
 {
     c->records++;
     c->old |= ev->record.tag == HPX_TAG_OLD;
-    return ev->record.tag == HPX_TAG_MONITOR_DUMP ? hpx_check_section(c, r, ev, 1) : HPX_RD_SOUND;
+    return ev->record.tag == HPX_TAG_MONITOR_DUMP || ev->record.tag == HPX_TAG_DEADLOCKS
+               ? hpx_check_section(c, r, ev, hpx_check_rank(ev->record.tag))
+               : HPX_RD_SOUND;
 }
 
 /* What a socket lost is told where it is missing, not only behind a dump. */

@@ -109,6 +109,7 @@ int hpx_check_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
 /* Between the files of the check. */
 int hpx_check_table(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev);
 int hpx_check_heap(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev);
+int hpx_check_rank(int tag);
 int hpx_check_section(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, int rank);
 int hpx_check_thread(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, uint32_t serial);
 struct hpx_check_trace *hpx_check_find_trace(const struct hpx_check *c, uint32_t serial);

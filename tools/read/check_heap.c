@@ -65,7 +65,7 @@ static int begin(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
     c->heap = (struct hpx_place){ev->at, ev->line, 0};
     c->announced = ev->heap.objects;
     c->announced_bytes = ev->heap.bytes;
-    return hpx_check_section(c, r, ev, 3);
+    return hpx_check_section(c, r, ev, hpx_check_rank(HPX_TAG_HEAP_DUMP));
 }
 
 static int known_trace(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, uint32_t serial)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_tables.c: the rules of SITES, CPU SAMPLES, CPU TIME, MONITOR TIME, the table of cpu=old and HEAP SUMMARY. */
+/* check_tables.c: the rules of SITES, CPU SAMPLES, CPU TIME, blocked time, the table of cpu=old and HEAP SUMMARY. */
 #include "check.h"
 #include <inttypes.h>
 #include <string.h>
-
-static int table_rank(int tag)
-{
-    return tag == HPX_TAG_MONITOR_TIME ? 2 : tag == HPX_TAG_SITES ? 4 : tag == HPX_TAG_SAMPLES ? 5 : 6;
-}
 
 static bool is_ratio(uint32_t bits)
 {
@@ -33,7 +28,7 @@ static int begin(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
             }
         }
     }
-    return hpx_check_section(c, r, ev, table_rank(ev->table.tag));
+    return hpx_check_section(c, r, ev, hpx_check_rank(ev->table.tag));
 }
 
 /* Rows come in descending order of what the table ranks. */
@@ -93,6 +88,9 @@ static int trace_of_row(struct hpx_check *c, struct hpx_reader *r, const struct 
         return hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " has two rows", w->trace);
     }
     t->table = c->tables;
+    if (w->owner != 0 && hpx_check_find_trace(c, w->owner) == NULL) {
+        return hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " of the owner is not defined before its row", w->owner);
+    }
     if (cpu && c->text && w->name.n > 0 && w->name.n < 900 && hpx_check_hash(w->name) != (t->top != 0 ? t->top : hpx_check_hash(empty))) {
         return hpx_reader_break(r, ev->at, ev->line, "the method is not the innermost one of trace %" PRIu32, w->trace);
     }

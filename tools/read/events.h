@@ -45,6 +45,7 @@ enum hpx_rd_kind {
     HPX_RD_MONITOR,
     HPX_RD_MONITOR_USER, /* owner, or one that waits */
     HPX_RD_MONITOR_END,
+    HPX_RD_DEADLOCK, /* text: a thread of a deadlock */
     HPX_RD_WAIT,
     HPX_RD_REPORT, /* text: a line of hprofx's report */
     HPX_RD_FINISH, /* the file ended after a whole record */
@@ -69,11 +70,21 @@ enum hpx_rd_tag {
     HPX_TAG_TIMES = 0x100,
     HPX_TAG_OLD,
     HPX_TAG_MONITOR_DUMP,
-    HPX_TAG_MONITOR_TIME,
+    HPX_TAG_DEADLOCKS,
+    HPX_TAG_MONITOR_TIME, /* tables of blocked time, as hpx_rd_blocked() has them */
+    HPX_TAG_MONITOR_OWNERS,
+    HPX_TAG_WAIT_TIME,
+    HPX_TAG_LOCK_TIME,
+    HPX_TAG_PINNED_TIME,
     HPX_TAG_WAIT,
     HPX_TAG_REPORT,
     HPX_TAGS
 };
+
+static inline bool hpx_rd_blocked(int tag)
+{
+    return tag >= HPX_TAG_MONITOR_TIME && tag <= HPX_TAG_PINNED_TIME;
+}
 
 /* Tags inside a heap dump; roots of text get the same. */
 enum hpx_rd_sub {
@@ -160,6 +171,7 @@ struct hpx_rd_row {
     uint32_t rank, self, accum; /* text; self and accum in hundredths of a percent; HPX_NO_SHARE: binary */
     uint64_t count;
     uint32_t trace, class_serial, array;
+    uint32_t owner;                                    /* MONITOR OWNERS: the trace of the owner; else 0 */
     uint64_t live_bytes, live_objects, bytes, objects; /* SITES */
     struct hpx_rd_text name, caller;                   /* text; caller, and ms in bytes: cpu=old */
 };
@@ -195,7 +207,7 @@ struct hpx_rd_heap {
 
 struct hpx_rd_monitor {
     uint32_t thread, trace;
-    uint64_t number; /* entry count, ms */
+    uint64_t number; /* entry count, ms; DEADLOCK: the thread that owns what this one waits for */
     struct hpx_rd_text name;
     bool owner, unowned;
 };

@@ -180,7 +180,11 @@ static void row(struct json *j, const struct hpx_profile *p, int tag, const stru
     }
     text(j, "name", hpx_profile_name(p, w->name));
     if (w->caller != 0) {
-        text(j, tag == HPX_TAG_SITES || tag == HPX_TAG_MONITOR_TIME ? "in" : "caller", hpx_profile_name(p, w->caller));
+        text(j, tag == HPX_TAG_SITES || hpx_rd_blocked(tag) ? "in" : "caller", hpx_profile_name(p, w->caller));
+    }
+    if (w->owner != 0) {
+        integer(j, "owner_trace", w->row.owner);
+        text(j, "owner_in", hpx_profile_name(p, w->owner));
     }
     close_bracket(j, '}');
 }
@@ -209,7 +213,8 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
 
 static void tables(struct json *j, struct hpx_profile *p)
 {
-    static const int tags[] = {HPX_TAG_SAMPLES, HPX_TAG_TIMES, HPX_TAG_MONITOR_TIME, HPX_TAG_OLD, HPX_TAG_SITES};
+    static const int tags[] = {HPX_TAG_SAMPLES,   HPX_TAG_TIMES,       HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS, HPX_TAG_WAIT_TIME,
+                               HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME, HPX_TAG_OLD,          HPX_TAG_SITES};
     key(j, "tables");
     open(j, '{');
     for (size_t i = 0; i < HPX_ARRAY_LEN(tags); i++) {

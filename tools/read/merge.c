@@ -51,7 +51,7 @@ static int kind_of(int tag)
 static bool stays(int tag)
 {
     return (tag >= HPX_TAG_STRING && tag <= HPX_TAG_TRACE) || tag == HPX_TAG_START_THREAD || tag == HPX_TAG_END_THREAD ||
-           tag == HPX_TAG_CONTROL;
+           tag == HPX_TAG_CONTROL || tag == HPX_TAG_WAIT;
 }
 
 static ssize_t read_whole(void *ctx, void *to, size_t n)

@@ -195,6 +195,7 @@ static void row(struct hpx_profile *p, const struct hpx_rd_event *ev, struct hpx
     } else {
         w->name = p->header.text ? keep_name(p, ev->row.name) : get(&p->class_names, ev->row.class_serial);
         w->caller = method_name(p, trace->top);
+        w->owner = ev->row.owner != 0 ? method_name(p, trace_at(p, ev->row.owner)->top) : 0;
     }
     w->row.name = w->row.caller = (struct hpx_rd_text){NULL, 0};
 }
@@ -288,16 +289,18 @@ static void monitor_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         }
         return;
     }
-    bool monitor = ev->kind == HPX_RD_MONITOR;
+    bool monitor = ev->kind == HPX_RD_MONITOR, unowned = monitor && ev->monitor.unowned;
     uint32_t name = keep_name(p, ev->monitor.name);
     size_t i = 0;
-    while (i < p->states.len && i < STATES_KEPT && (states[i].name != name || states[i].monitor != monitor)) {
+    while (i < p->states.len && i < STATES_KEPT &&
+           (states[i].name != name || states[i].monitor != monitor || states[i].unowned != unowned)) {
         i++;
     }
     struct hpx_profile_state *s = i < p->states.len ? &states[i] : hpx_list_push(&p->states, sizeof(*s));
     if (s != NULL) { /* the one behind the last that is kept counts all others */
         s->name = i < STATES_KEPT ? name : 0;
         s->monitor = monitor;
+        s->unowned = unowned;
         s->count++;
         p->monitor = i;
     }

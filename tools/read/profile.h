@@ -28,6 +28,7 @@ struct hpx_profile_thread {
 struct hpx_profile_row {
     struct hpx_rd_row row;
     uint32_t name, caller; /* of the method, class or monitor; of who called it */
+    uint32_t owner;        /* MONITOR OWNERS: where its owner was; else 0 */
 };
 
 /* The last table of a kind. */
@@ -54,7 +55,7 @@ struct hpx_profile_site {
 /* Threads of a state, and monitors of a class, in the last MONITOR DUMP. */
 struct hpx_profile_state {
     uint32_t name;
-    bool monitor;
+    bool monitor, unowned;
     uint64_t count, waiting; /* waiting: threads at the monitors */
 };
 

@@ -151,7 +151,12 @@ const char *hpx_rd_tag_name(int tag)
         [HPX_TAG_TIMES] = "CPU TIME (ms)",
         [HPX_TAG_OLD] = "cpu=old table",
         [HPX_TAG_MONITOR_DUMP] = "MONITOR DUMP",
+        [HPX_TAG_DEADLOCKS] = "DEADLOCKS",
         [HPX_TAG_MONITOR_TIME] = "MONITOR TIME",
+        [HPX_TAG_MONITOR_OWNERS] = "MONITOR OWNERS",
+        [HPX_TAG_WAIT_TIME] = "WAIT TIME",
+        [HPX_TAG_LOCK_TIME] = "LOCK TIME",
+        [HPX_TAG_PINNED_TIME] = "PINNED TIME",
         [HPX_TAG_WAIT] = "WAIT, WAITED",
         [HPX_TAG_REPORT] = "hprofx report",
     };

@@ -218,6 +218,10 @@ static void row_name(const struct hpx_report *r, const struct hpx_profile_row *w
         fputs(between, r->to);
         hpx_report_name(r->to, hpx_profile_name(r->profile, w->caller), NAME_COLUMNS, false);
     }
+    if (w->owner != 0) {
+        fputs(", held in ", r->to);
+        hpx_report_name(r->to, hpx_profile_name(r->profile, w->owner), NAME_COLUMNS, false);
+    }
     fputc('\n', r->to);
 }
 
@@ -243,8 +247,7 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_rd_tag_name(tag), number(t->table.total), unit,
              t->seen > 1 ? ", the last of several" : "");
     title(r, text);
-    fputs(tag == HPX_TAG_MONITOR_TIME ? "     self      count  monitor, where it was entered\n"
-                                      : "     self      count  method, called by\n",
+    fputs(hpx_rd_blocked(tag) ? "     self      count  class, where threads were blocked\n" : "     self      count  method, called by\n",
           r->to);
     for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
         const struct hpx_profile_row *w = &t->top[i];
@@ -265,7 +268,11 @@ static void monitors(const struct hpx_report *r)
     }
     for (size_t i = 0; i < r->profile->states.len; i++, s++) {
         const char *name = hpx_profile_name(r->profile, s->name);
-        fprintf(r->to, "  %10s %-8s ", number(s->count), s->monitor ? "held:" : s->count == 1 ? "thread:" : "threads:");
+        fprintf(r->to, "  %10s %-8s ", number(s->count),
+                s->unowned      ? "unowned:"
+                : s->monitor    ? "held:"
+                : s->count == 1 ? "thread:"
+                                : "threads:");
         for (size_t w = 0; !s->monitor && w < HPX_ARRAY_LEN(words); w++) {
             name = strcmp(name, words[w][0]) == 0 ? words[w][1] : name;
         }
@@ -366,7 +373,9 @@ void hpx_report_view(const struct hpx_report *r)
     ranked(r, HPX_TAG_SAMPLES, "samples");
     ranked(r, HPX_TAG_TIMES, "ms");
     monitors(r);
-    ranked(r, HPX_TAG_MONITOR_TIME, "ms");
+    for (int tag = HPX_TAG_MONITOR_TIME; hpx_rd_blocked(tag); tag++) {
+        ranked(r, tag, "ms");
+    }
     old(r);
     sites(r);
     heap(r);
