@@ -305,8 +305,14 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_teardown(test, end)
     const struct CMUnitTest tests[] = {
-        T(rows_are_classes_and_traces),       T(places_that_print_alike_share_a_row), T(a_dump_resets_counts_and_times_together),
-        T(samples_divide_exact_sums),         T(waits_are_told_and_counted),          T(threads_in_traces),
+        T(rows_are_classes_and_traces),
+        T(places_that_print_alike_share_a_row),
+        T(a_dump_resets_counts_and_times_together),
+        T(owners_have_a_table_of_their_own),
+        T(what_has_no_place_has_a_row_without_a_trace),
+        T(samples_divide_exact_sums),
+        T(waits_are_told_and_counted),
+        T(threads_in_traces),
         T(without_memory_nothing_is_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
