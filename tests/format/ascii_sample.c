@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ascii_sample.c: a whole text file from the writer, without a JVM, for test_hprof_text.py to check.
  * ascii_sample FILE MODE...: words of threads (thread=y), depth1, two (dumps), empty (no samples), cut (cutoff 0.2), hostile (names), many,
- * times (CPU TIME behind each CPU SAMPLES), binary (FILE.b as well: the same threads and snapshots in the binary format).
+ * times (CPU TIME behind each CPU SAMPLES), monitor (what monitor=y writes before each CPU SAMPLES), binary (FILE.b as well: the same
+ * threads and snapshots in the binary format).
  */
 #include "hprof_ascii.h"
 #include "hprof_binary.h"
+#include "hprof_monitor.h"
 #include "out_file.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +111,46 @@ static void dump_calls(struct hpx_ascii *w, struct hpx_trace_rec **traces, uint3
     free(s.rows);
 }
 
+static struct hpx_monitor_image image_of(struct hpx_trace_rec **traces, const struct hpx_text *name)
+{
+    static uint32_t serials[] = {HPX_SERIAL_THREAD + 3, HPX_SERIAL_THREAD, HPX_SERIAL_THREAD + 2};
+    static struct hpx_monitor_thread threads[4];
+    static struct hpx_monitor monitors[3];
+    static struct hpx_deadlock_thread deadlocks[2];
+    for (uint32_t i = 0; i < 4; i++) { /* 1 and the unknown one have no trace */
+        threads[i] = (struct hpx_monitor_thread){HPX_SERIAL_THREAD + 3 - i, (enum hpx_thread_status)(i + 2), i * 2,
+                                                 i < 2 ? traces[5 - i] : NULL, name[i % 2]};
+    }
+    monitors[0] = (struct hpx_monitor){name[0], true, HPX_SERIAL_THREAD, 1, {0, 0}, {0, 0}};
+    monitors[1] = (struct hpx_monitor){name[1], false, 0, 0, {0, 0}, {2, 1}};
+    monitors[2] = (struct hpx_monitor){name[0], true, HPX_SERIAL_THREAD + 1, 3, {0, 2}, {0, 0}};
+    deadlocks[0] = (struct hpx_deadlock_thread){HPX_SERIAL_THREAD + 2, traces[4], name[0], name[1], true, true};
+    deadlocks[1] = (struct hpx_deadlock_thread){HPX_SERIAL_THREAD + 1, traces[9], name[1], name[0], false, false};
+    return (struct hpx_monitor_image){threads, monitors, serials, deadlocks, 4, 3, 3, 2, {"Nothing is known.", NULL}};
+}
+
+static void dump_monitors(struct hpx_ascii *w, struct hpx_trace_rec **traces, bool hostile_names, double cutoff, time_t now)
+{
+    static const struct hpx_text names[][2] = {{TEXT("Lp/Gate;"), TEXT("[[I")},
+                                               {TEXT("Lp/\n\"MONITOR DUMP END\n;"), TEXT("Lp/\xED\xA0\xBD, timeout=7, thread 200001;")}};
+    const struct hpx_text *name = names[hostile_names];
+    struct hpx_monitor_image image = image_of(traces, name);
+    for (uint32_t i = 0; i < 4; i++) {
+        hpx_ascii_wait(w, &(struct hpx_wait_line){name[i / 2], 1000 * i, HPX_SERIAL_THREAD + i, i % 2 != 0});
+    }
+    hpx_ascii_monitor_dump(w, &image);
+    for (int part = 0; part < HPX_BLOCK_PARTS; part++) {
+        struct hpx_block_row rows[20];
+        struct hpx_block_table t = {.rows = rows, .nrows = 20};
+        for (uint32_t i = 0; i < 20; i++) {
+            uint64_t ns = part == HPX_BLOCK_PINNED ? 0 : (uint64_t)i * i * 1234567;
+            rows[i] = (struct hpx_block_row){traces[i / 2], part == HPX_BLOCK_OWNERS ? traces[i % 10] : NULL, name[i % 2], i + 1, ns};
+            t.ns += ns;
+        }
+        hpx_ascii_block_table(w, (enum hpx_block_part)part, &t, cutoff, now);
+    }
+}
+
 static void threads_begin(struct hpx_ascii *w, bool hostile_names, bool end)
 {
     struct hpx_thread_rec t[] = {
@@ -173,12 +215,18 @@ int main(int argc, char **argv)
     hpx_ascii_init(&w, &out);
     hpx_ascii_header(&w, 1795250000);
     threads_begin(&w, bad_names, false);
+    if (asked(argc, argv, "monitor")) {
+        dump_monitors(&w, traces, bad_names, cutoff, 1795250060);
+    }
     dump(&w, traces, n, 5, cutoff, 1795250060);
     if (asked(argc, argv, "times")) {
         dump_calls(&w, traces, n, 5, cutoff, 1795250060);
     }
     int rc = hpx_out_section(&out, true);
     if (asked(argc, argv, "two")) {
+        if (asked(argc, argv, "monitor")) {
+            dump_monitors(&w, traces, bad_names, cutoff, 1795250061);
+        }
         dump(&w, traces, n, 11, cutoff, 1795250061);
         if (asked(argc, argv, "times")) {
             dump_calls(&w, traces, n, 12, cutoff, 1795250061);

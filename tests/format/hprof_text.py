@@ -10,18 +10,13 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
-EMPTY_TRACE = 300000
-UNKNOWN_THREAD = 200000
+from monitor_text import LOCK_TIME, MONITOR_DUMP, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, WAIT_TIME, BlockTable, MonitorDump, MonitorParser
+from text_lines import DATE, DAYS, EMPTY_TRACE, ESCAPE, MONTHS, NUMBER, ONE_CLASS, QUOTED, UNKNOWN_THREAD, Dump, EndsHere, Malformed, sum_by, unescape
+
 RANK = 'rank   self  accum   count trace method'
 OLD_HEAD = 'count callee caller time'
 SITES_HEAD = ["          percent          live          alloc'ed  stack class", ' rank   self  accum     bytes objs     bytes  objs trace name']
 UNKNOWN = 'hprofx.unknown.'
-DAYS = 'Mon Tue Wed Thu Fri Sat Sun'.split()
-MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()
-
-DATE = r'((?:%s) (?:%s) [ 123]\d \d\d:\d\d:\d\d \d{4})' % ('|'.join(DAYS), '|'.join(MONTHS))
-NUMBER = r'(0|[1-9]\d*)'
-QUOTED = r'"((?:[^"\\]|\\["\\nrt]|\\u[0-9A-F]{4})*)"'
 FIRST_LINE = re.compile(r'JAVA PROFILE 1\.0\.1, created ' + DATE)
 THREAD_START = re.compile(r'THREAD START \(obj=([1-9a-f][0-9a-f]*), id = %s, name=%s, group=%s\)' % (NUMBER, QUOTED, QUOTED))
 THREAD_END = re.compile(r'THREAD END \(id = %s\)' % NUMBER)
@@ -32,9 +27,9 @@ END = SAMPLES + ' END'
 BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
 SITES_BEGIN = re.compile(r'SITES BEGIN \(ordered by (live|allocated) bytes\) ' + DATE)
-ONE_CLASS = re.compile(r'java\.|(boolean|byte|char|short|int|long|float|double)\[')  # others may be several of one name
 UNSIZED = 'objects of unknown size'  # sites=counts, of the report
 SITE_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) (.+)')
+BLOCKS = tuple(title + ' BEGIN' for title in (MONITOR_DUMP, MONITOR_TIME, MONITOR_OWNERS, WAIT_TIME, LOCK_TIME, PINNED_TIME))
 HEAP_BEGIN = re.compile(r'HEAP DUMP BEGIN \(%s objects, %s bytes\) ' % (NUMBER, NUMBER) + DATE)
 HEX = '([1-9a-f][0-9a-f]*)'
 ROOT_KINDS = {k: (kind, re.compile(r'ROOT %s \(kind=<%s>%s\)' % (HEX, k, rest))) for k, kind, rest in (
@@ -55,22 +50,8 @@ CONSTANT = re.compile(r'\tconstant pool entry %s\t%s' % (NUMBER, HEX))
 OLD_ROW = re.compile(r'([1-9]\d*) ((?:<unknown callee>|.+\..+) (?:<unknown caller>|.+\..+)) %s' % NUMBER)
 REPORT = re.compile(r'hprofx: ([^:]+): (.+)')
 CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<!\n)\t(?!\t?[1-9a-f][0-9a-f]*\n)')  # a tab begins a line, or precedes the id that ends one
-ESCAPE = re.compile(r'\\(?:u([0-9A-F]{4})|.)')
 LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|CPU (SAMPLES|TIME \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
-                               r'HEAP DUMP (BEGIN|END)|MONITOR (DUMP|TIME) (BEGIN|END)|rank |count callee |hprofx: |-----)')
-
-
-class Malformed(Exception):
-    """What is wrong, with its line (from 1; 0: the file as a whole)."""
-
-    def __init__(self, line, what):
-        super().__init__('line %d: %s' % (line, what) if line else what)
-        self.line = line
-        self.what = what
-
-
-class EndsHere(Malformed):
-    """The file ends where more must follow."""
+                               r'HEAP DUMP (BEGIN|END)|(MONITOR (DUMP|TIME|OWNERS)|DEADLOCKS|(WAIT|LOCK|PINNED) TIME) (BEGIN|END)|WAIT(ED)?: |rank |count callee |hprofx: |-----)')
 
 
 @dataclass
@@ -120,34 +101,6 @@ class Site:
     name: str
 
 
-def _sum(pairs):
-    sums = collections.Counter()
-    for key, n in pairs:
-        sums[key] += n
-    return sums
-
-
-@dataclass
-class Dump:
-    """One section. With TIMES the total is in ms, counts are calls; with OLD there is neither total nor date, and a row is ('callee caller', calls, ms).
-    With SITES there is no total, rows are of Site, and `order` is 'live' or 'allocated'."""
-    title: str
-    total: int = None
-    date: datetime.datetime = None
-    rows: list = field(default_factory=list)
-    report: dict = field(default_factory=dict)
-    shown: float = 0  # the sum of the rows: of samples, or of percent
-    order: str = None
-
-    def counts(self):
-        """Samples or calls by method."""
-        return _sum((r.method, r.count) for r in self.rows)
-
-    def self_ms(self, key=lambda row: row.method):
-        """Of calls: ms by method, or by whatever the key makes of a row."""
-        return _sum((key(r), r.self_percent * self.total / 100) for r in self.rows)
-
-
 Root = collections.namedtuple('Root', 'kind object thread more')  # as of hprof_binary
 Klass = collections.namedtuple('Klass', 'name trace super loader signers domain constants statics')
 Instance = collections.namedtuple('Instance', 'klass trace size fields')  # fields: [(name, id)], those that are not null, of java.lang.Object first
@@ -187,6 +140,7 @@ class Profile:
     traces: dict = field(default_factory=dict)
     dumps: list = field(default_factory=list)
     heaps: list = field(default_factory=list)
+    waits: list = field(default_factory=list)
 
     @property
     def sections(self):
@@ -195,12 +149,26 @@ class Profile:
     @property
     def tables(self):
         """Those of samples and calls."""
-        return [d for d in self.dumps if d.title not in (OLD, SITES, HEAP)]
+        return [d for d in self.dumps if d.title in (SAMPLES, TIMES)]
 
     @property
     def lists(self):
         """Those of allocation sites."""
         return [d for d in self.dumps if d.title == SITES]
+
+    @property
+    def monitor_dumps(self):
+        return [d for d in self.dumps if isinstance(d, MonitorDump)]
+
+    @property
+    def block_tables(self):
+        """Those of blocked time."""
+        return [d for d in self.dumps if isinstance(d, BlockTable)]
+
+    def block_sum(self, title):
+        """(ms, count) of all tables with the title."""
+        tables = [d for d in self.block_tables if d.title == title]
+        return sum(d.total for d in tables), sum(r.count for d in tables for r in d.rows)
 
     @property
     def sites(self):
@@ -249,14 +217,14 @@ class Profile:
 
     def by_thread(self, method=None):
         """Counts by thread; method: of the rows of this one alone."""
-        return _sum((self.traces[r.trace].thread, r.count) for r in self.rows if method in (None, r.method))
+        return sum_by((self.traces[r.trace].thread, r.count) for r in self.rows if method in (None, r.method))
 
     def innermost_of(self, methods):
         """Counts by the innermost frame that is one of the methods; '' for the rest."""
-        return _sum((next((f.method for f in t.frames if f.method in methods), ''), n) for n, t in self.stacks())
+        return sum_by((next((f.method for f in t.frames if f.method in methods), ''), n) for n, t in self.stacks())
 
     def leaves(self):
-        return _sum((t.frames[0].method if t.frames else '', n) for n, t in self.stacks())
+        return sum_by((t.frames[0].method if t.frames else '', n) for n, t in self.stacks())
 
     def having(self, *methods):
         """Counts of the stacks that have one of the methods anywhere."""
@@ -272,12 +240,6 @@ class Profile:
     def unknown(self):
         """Samples whose stack could not be read."""
         return sum(n for method, n in self.leaves().items() if method.startswith(UNKNOWN))
-
-
-def unescape(text):
-    """A name without its escapes; lone surrogates come back as such."""
-    letters = {'n': '\n', 'r': '\r', 't': '\t', '"': '"', '\\': '\\'}
-    return ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else letters[m[0][1]], text)
 
 
 def decode(data):
@@ -297,7 +259,7 @@ def split(text):
     return text[:-1].split('\n')
 
 
-class Parser:
+class Parser(MonitorParser):
     """One pass over the lines; self.at is the line being looked at."""
 
     def __init__(self, text, cutoff, depth, original, recovered):
@@ -362,7 +324,9 @@ class Parser:
                 self.thread_start()
             elif line.startswith('THREAD END'):
                 self.thread_end()
-            elif line.startswith(('TRACE ', SAMPLES + ' BEGIN', TIMES + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN')):
+            elif line.startswith(('WAIT: ', 'WAITED: ')):
+                self.wait()
+            elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN')):
                 self.dump()
             elif line == OLD_HEAD:
                 self.old()
@@ -439,10 +403,16 @@ class Parser:
         if self.line().startswith(HEAP + ' BEGIN'):
             self.heap()
             return
+        if self.line() == MONITOR_DUMP + ' BEGIN':
+            self.monitor_dump()
+            return
         if started:
-            self.bad('a thread starts among the TRACEs of another section than HEAP DUMP')
+            self.bad('a thread starts among the TRACEs of a table')
         if self.line().startswith(SITES + ' BEGIN'):
             self.sites()
+            return
+        if self.line().startswith(BLOCKS):
+            self.block_table()
             return
         if self.recovered and not BEGIN.match(self.line()):
             return
@@ -465,7 +435,7 @@ class Parser:
             self.bad('the TRACEs before this table are not those of its rows, in their order')
         all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
         if d.title == TIMES:
-            self.times_add_up(d, all_shown)
+            self.times_add_up(d)
         elif d.shown > d.total or (all_shown and d.shown != d.total):
             self.bad('the rows add up to %d, the total is %d' % (d.shown, d.total))
         self.at += 1
@@ -650,15 +620,17 @@ class Parser:
             d.report[m[1]] = m[2]
             self.at += 1
 
-    def times_add_up(self, d, all_shown):
+    def shares_add_up(self, d):
         """Of times only the shares are in the file, each rounded."""
-        if self.original or not d.rows:
-            return
-        last = d.rows[-1].accum_percent
-        if last > 100 or (all_shown and last not in (0, 100)):
+        all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
+        last = d.rows[-1].accum_percent if d.rows else 0
+        if not self.original and (last > 100 or (all_shown and last not in (0, 100))):
             self.bad('the rows add up to %.2f %%' % last)
+
+    def times_add_up(self, d):
+        self.shares_add_up(d)
         for r in d.rows:
-            if any(f.line for f in self.p.traces[r.trace].frames):
+            if any(f.line for f in self.p.traces[r.trace].frames) and not self.original:
                 self.bad('trace %d is one of calls and has a line number' % r.trace)
 
     def time_row(self, d, r):

@@ -508,6 +508,20 @@ class Writer(unittest.TestCase):
                 if modes == ['times']:
                     self.assertEqual(sum(r.count for r in p.dumps[1].rows), sum(i + 5 for i in range(10)))
 
+    def test_what_monitor_y_writes_is_right(self):
+        for modes in ([], ['threads'], ['hostile', 'two'], ['cut']):
+            with self.subTest(' '.join(modes)):
+                p = hprof_text.parse(self.sample('monitor', *modes), cutoff=0.2 if 'cut' in modes else 0)
+                dumps = 2 if 'two' in modes else 1
+                self.assertEqual(p.sections, ['MONITOR DUMP', 'MONITOR TIME', 'MONITOR OWNERS', 'WAIT TIME', 'LOCK TIME', 'PINNED TIME', 'CPU SAMPLES'] * dumps)
+                self.assertEqual([(w.kind, w.ms, w.thread) for w in p.waits], [('WAIT', 0, None), ('WAITED', 1000, 200001), ('WAIT', 2000, 200002), ('WAITED', 3000, 200003)] * dumps)
+                d = p.monitor_dumps[-1]
+                self.assertEqual(({s: t.status for s, t in d.threads.items()}, [t.status for t in d.unknown]), ({200003: 'R', 200002: 'intr|SL', 200001: 'native|MW'}, ['intr|native|CW']))
+                self.assertEqual([(m.owned, m.owner, m.enter, m.notify) for m in d.monitors], [(True, 200001, [None, 200003], []), (False, None, [], [200002]), (True, None, [], [])])
+                self.assertEqual([[t.kind for t in dead] for dead in d.deadlocks], [['MONITOR', 'LOCK']])
+                name = 'Lp/\\uD83D, timeout=7, thread 200001;' if 'hostile' in modes else '[[I'
+                self.assertEqual((p.waits[2].signature, d.monitors[1].signature, d.deadlocks[0][0].signature), (name, name, name))
+
     def test_a_cut_list_of_the_writer_is_right(self):
         p, _ = readers.check(self.sample('cut'), cutoff=0.2)
         self.assertEqual(len(p.dumps[0].rows), 1)
