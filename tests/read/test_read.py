@@ -471,7 +471,7 @@ class RecoverTests(Folder):
             lines = ['%4d %5.2f%% %5.2f%% %7d %5d %s\n' % row for row in rows]
             return ''.join(['%s BEGIN (total = %d) %s\nrank   self  accum   count trace method\n' % (title, total, h.DATE)] + lines + [title + ' END\n']).encode()
         head = h.times().get('header')
-        one, two, start, three = (h.times().get('trace 1'), h.times().get('trace 2'), h.text().get('start 1'), b'TRACE 300003: (thread=200001)\n\t\xc3\xa4.x(<Unknown Source>:Unknown line)\n')
+        one, two, start, three = (h.times().get('trace 1'), h.times().get('trace 2'), h.text().get('start 1') + h.text().get('wait'), b'TRACE 300003: (thread=200001)\n\t\xc3\xa4.x(<Unknown Source>:Unknown line)\n')
         samples, times = 'CPU SAMPLES', 'CPU TIME (ms)'
         first = table(samples, 10, (1, 60, 60, 6, 300001, 'A.main'), (2, 40, 100, 4, 300002, 'B.x')) + table(times, 100, (1, 60, 60, 6, 300001, 'A.main'), (2, 40, 100, 9, 300002, 'B.x'))
         second = table(samples, 30, (1, 50, 50, 15, 300002, 'B.x'), (2, 50, 100, 15, 300003, '\u00e4.x')) + table(times, 300, (1, 75, 75, 1, 300002, 'B.x'), (2, 25, 100, 1, 300003, '\u00e4.x'))
