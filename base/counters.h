@@ -27,8 +27,8 @@
     X(LOST_NO_MEMORY, LOSS, "lost, no memory", "samples lost: a table could not grow")                                                     \
     X(ALLOCATIONS_UNCOUNTED, LOSS, "allocations not counted", "allocations of threads for whose state there was no memory")                \
     X(SITES_FULL, LOSS, "allocations without a site", "allocations in no row: no site number or no memory left")                           \
-    X(WAITS_UNWRITTEN, LOSS, "wait lines lost", "WAIT lines not written: no memory, or the output is too slow")                            \
     X(UNTAGGED, LOSS, "objects not tagged", "objects not followed: the VM had no memory for a tag; live figures are too high")             \
+    X(WAITS_UNWRITTEN, LOSS, "wait lines lost", "WAIT lines not written: no memory, or the output is too slow")                            \
     X(FAULTS, LOSS, "faults", "faults caught during stack walks; after the third, sampler=walk takes over")                                \
     X(THREADS_UNSAMPLED, LOSS, "threads not sampled",                                                                                      \
       "threads without a timer or a polled clock: no memory, no kernel id, or started after the program took the signal")                  \

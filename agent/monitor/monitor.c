@@ -52,9 +52,8 @@ static void stop_log(void)
 {
     atomic_store_explicit(&hpx_monitor_shared.logs, false, memory_order_relaxed);
     if (hpx_session.opt.waitlog > 0) {
-        hpx_warn("monitor=y: waitlog=%" PRIu64
-                 ": no more WAIT lines are written; waits are only counted from here on; waitlog=-1 writes all",
-                 hpx_session.opt.waitlog);
+        hpx_warn("monitor=y: waitlog=%llu: no more WAIT lines are written; waits are only counted from here on; waitlog=-1 writes all",
+                 (unsigned long long)hpx_session.opt.waitlog);
     }
 }
 
@@ -183,8 +182,8 @@ static void say_deadlocks(const struct hpx_monitor_image *i)
         }
         if (is_new(smallest)) {
             const struct hpx_text first = i->deadlocks[n].name, second = i->deadlocks[next - 1].name;
-            hpx_warn("deadlock: %" PRIu32 " threads wait for each other, among them \"%.*s\" and \"%.*s\"; see DEADLOCKS in the output",
-                     next - n, (int)first.len, first.bytes, (int)second.len, second.bytes);
+            hpx_warn("deadlock: %u threads wait for each other, among them %.*s and %.*s; see DEADLOCKS in the output", next - n,
+                     (int)first.len, first.bytes, (int)second.len, second.bytes);
         }
     }
 }
@@ -318,8 +317,8 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT);
-    hpx_lines_add(to, "hprofx: monitors: %" PRIu64 " contentions, %.1f ms, %" PRIu64 " lost%s\n", f->v[ENTERS],
-                  hpx_lines_ms(f->v[ENTER_NS]), lost, f->v[IN_DUMP] == 0 ? "; no profile at exit" : "");
+    hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms, %" PRIu64 " lost%s\n", f->v[ENTERS], hpx_lines_ms(f->v[ENTER_NS]), lost,
+                  f->v[IN_DUMP] == 0 ? "; no profile at exit" : "");
 }
 
 static const struct hpx_section section = {

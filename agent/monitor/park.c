@@ -116,20 +116,19 @@ static void JNICALL on_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmetho
     (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
 }
 
-bool hpx_park_load(void)
+void hpx_park_load(void)
 {
     jvmtiEnv *jvmti = hpx_monitor_env;
     jvmtiCapabilities bind = {.can_generate_native_method_bind_events = 1}, early;
     jvmtiEventCallbacks callbacks = {.NativeMethodBind = on_bind};
     memset(&early, 0, sizeof early);
     ((unsigned char *)&early)[CAN_EARLY_VMSTART / 8] = 1u << CAN_EARLY_VMSTART % 8;
-    bool good = jvmti != NULL && (*jvmti)->AddCapabilities(jvmti, &bind) == JVMTI_ERROR_NONE;
-    if (good) {
-        (void)(*jvmti)->AddCapabilities(jvmti, &early); /* JDK 8 has no such phase, and needs none */
-        good = (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
-               (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL) == JVMTI_ERROR_NONE;
+    if (jvmti == NULL || (*jvmti)->AddCapabilities(jvmti, &bind) != JVMTI_ERROR_NONE) {
+        return;
     }
-    return good;
+    (void)(*jvmti)->AddCapabilities(jvmti, &early); /* JDK 8 has no such phase, and needs none */
+    (void)(*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks);
+    (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
 }
 
 void hpx_park_live(JNIEnv *env)
@@ -139,7 +138,7 @@ void hpx_park_live(JNIEnv *env)
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, thread);
     if (parks.blocker == NULL || atomic_load_explicit(&parks.vms, memory_order_relaxed) == NULL) {
-        hpx_warn("locks=y: the VM did not let hprofx see Unsafe.park; LOCK TIME stays empty; load hprofx alone");
+        hpx_warn("locks=y, pinned=y: the VM does not let hprofx see Unsafe.park; parked time is not counted; load hprofx alone");
         return;
     }
     atomic_store_explicit(&parks.live, true, memory_order_release); /* partner: park() */

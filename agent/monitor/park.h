@@ -7,9 +7,9 @@
 
 #include "vm.h"
 
-/* At load. hpx_virtuals_load() came before. false: the VM refuses, which was said. */
-bool hpx_park_load(void);
-/* VMInit: parks are recorded from now on. */
+/* At load. hpx_virtuals_load() came before. */
+void hpx_park_load(void);
+/* VMInit: parks are recorded from now on. If the VM has not let us, a line says so. */
 void hpx_park_live(JNIEnv *env);
 
 #endif

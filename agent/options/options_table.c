@@ -18,7 +18,7 @@ const struct hpx_opt hpx_opts[] = {
              "and callees, the format of the profiler before HPROF. cpu=samples,cpu=times writes both tables, as does samples with old; "
              "of times and old the last one wins."},
     {.name = "monitor", .kind = HPX_OPT_FLAG, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
-     .what = "monitors: who waits for whom, how long",
+     .what = "contended monitors, waits, deadlocks",
      .more = "Every dump has the state of all threads, the monitors with owner and waiters, deadlocks, and the time that threads were blocked by "
              "monitors of others. Waits by Object.wait are written as lines when they happen."},
     {.name = "format", .kind = HPX_OPT_FORMAT, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
@@ -146,11 +146,11 @@ const struct hpx_opt hpx_opts[] = {
      .what = "primitive arrays in heap dumps",
      .more = "n: they are written with length 0."},
     {.name = "stacks", .kind = HPX_OPT_CHOICE, .offset = AT(stacks), .values = "exact|sampled", .must = "exact|sampled", .def = "exact",
-     .what = "which contentions of monitor=y have a stack",
+     .what = "stacks of all contentions, or a sample",
      .more = "exact: all. sampled: counts and times by class are exact, but only a sample of the contentions has a stack: on average one for "
              "every interval= of blocked time. For production."},
     {.name = "owner", .kind = HPX_OPT_FLAG, .offset = AT(owner), .values = YN, .must = YN, .def = "n",
-     .what = "stacks of the owners of contended monitors",
+     .what = "stacks of owners of contended monitors",
      .more = "y: monitor=y also takes the stack of the thread that owns the monitor, at each contention. Every time the VM stops all threads "
              "for a moment. Needs stacks=exact."},
     {.name = "waitlog", .kind = HPX_OPT_WAITLOG, .values = "N", .must = "decimal, or -1 for all", .def = "10000",
@@ -160,7 +160,7 @@ const struct hpx_opt hpx_opts[] = {
      .what = "table of the time in Object.wait",
      .more = "y: monitor=y also has a section WAIT TIME, by class and trace."},
     {.name = "locks", .kind = HPX_OPT_FLAG, .offset = AT(locks), .values = YN, .must = YN, .def = "n",
-     .what = "table of the time in java.util.concurrent",
+     .what = "table of time parked in locks",
      .more = "y: monitor=y also has a section LOCK TIME: the time that threads were parked by LockSupport.park, by the class of the lock and "
              "by trace. Virtual threads are seen only where they keep their carrier."},
     {.name = "pinned", .kind = HPX_OPT_FLAG, .offset = AT(pinned), .values = YN, .must = YN, .def = "n",
