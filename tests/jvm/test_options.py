@@ -35,10 +35,10 @@ def ours(case):
     heaps = {x[5:] for x in o.split(',') if x.startswith('heap=')}
     if heaps == {'sites'} and 'net' not in items and items.get('monitor') != 'y' and not modes:
         return 'files' if 'file' in items else 'sites', []  # names of files: test_files.py
-    if (not modes or heaps) and 'net' not in items and items.get('monitor') != 'y' and case['ran']:
-        return 'heap', [ln for ln in case['stderr'] if ln.startswith('Dumping ') and 'HPROF ERROR' not in ln]
+    if (not modes or heaps or items.get('monitor') == 'y') and 'net' not in items and case['ran']:
+        return 'sections', [ln for ln in case['stderr'] if ln.startswith('Dumping ') and 'HPROF ERROR' not in ln]
     if not modes or not set(items) <= set(NO_EFFECT) | {'cpu', 'format'}:
-        return 'later', []
+        return 'no output', []
     if modes != {'samples'}:
         return 'calls', []
     return 'samples', [] if items.get('doe') == 'n' or items.get('verbose') == 'n' else ['Dumping CPU usage by sampling running threads ... done.']
@@ -51,8 +51,8 @@ def _chunks(kind):
 
 REJECTED = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('rejected'))]
 SAMPLED = [('sampled', [c for _, chunk in REJECTED for c in chunk][::6])]
-HEAPS = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('heap'))]
-LATER = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('later'))]
+SECTIONS = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('sections'))]
+NO_OUTPUT = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('no output'))]
 
 
 def in_order(lines, want):
@@ -78,8 +78,8 @@ def rejected_before_the_start(t, param):
         _not_started(t, case['options'], ours(case)[1])
 
 
-@test(collectors='any', cases=LATER, quick_params=[('sampled', LATER[0][1][::5])], level='quick')
-def what_cannot_start_is_refused(t, param):
+@test(collectors='any', cases=NO_OUTPUT, quick_params=[('sampled', NO_OUTPUT[0][1][::5])], level='quick')
+def an_output_that_cannot_be_had_is_refused(t, param):
     for case in param[1]:
         lines = _not_started(t, case['options'], [])
         t.check(lines and len(lines) <= 2 and len(lines[0]) > 20, 'options %r: no sentence: %s' % (case['options'], lines))
@@ -97,8 +97,8 @@ def allocation_sites(t):
         t.check('Dumping allocation sites ... done.' in run.err, what + 'a dump on stderr')
 
 
-@test(collectors='any', cases=HEAPS, quick_params=HEAPS[:1], level='quick')
-def heap_dumps(t, param):
+@test(collectors='any', cases=SECTIONS, quick_params=SECTIONS[:1], level='quick')
+def sections(t, param):
     for case in param[1]:
         run = t.java('Hello', opts=case['options'])
         what = 'options %r: ' % case['options']
