@@ -129,10 +129,12 @@ static void taken(uint64_t unused)
     hpx_aggregator_wake(&hpx_session.aggregator);
 }
 
+/* A dump that is due before VMInit is over has no MONITOR DUMP. */
 static jvmtiError take(jvmtiEnv *jvmti)
 {
     JNIEnv *env = NULL;
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK && hpx_gate_enter(&hpx_session.gate)) {
+    bool live = atomic_load_explicit(&hpx_monitor_shared.live, memory_order_acquire); /* partner: live() */
+    if (live && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK && hpx_gate_enter(&hpx_session.gate)) {
         hpx_monitor_take_now(jvmti, env, false);
         hpx_gate_leave(&hpx_session.gate);
     }

@@ -48,6 +48,16 @@ def nothing_of_sites_is_held_at_the_end(t, what):
     t.check({'heap', 'mapping'} <= {kind for kind, calls in b.live()}, 'kinds that were counted')
 
 
+@test(level='quick', cases=('Crowd', 'ShortThreads'), quick_params=('Crowd',))
+def nothing_of_monitors_is_held_at_the_end(t, program):
+    lib, args = _counted(t), {'Crowd': (200, 100), 'ShortThreads': (1000, 100)}[program]
+    run = t.start(program, *args, opts=None, agent='-agentpath:%s=monitor=y,owner=y,waits=y,locks=y,pinned=y,thread=y,dump=100ms' % lib,
+                  env={'HPX_BALANCE': str(t.work / 'b')}).finish()
+    t.equal(run.code, 0, 'exit code')
+    b = balance.Balance(next(t.work.glob('b.[0-9]*')), lib)
+    t.equal((b.complete, b.faults()), (True, []), 'complete, blocks held at the end')
+
+
 @test(level='quick', cases=('classes', 'threads', 'lines', 'walk', 'poll'), quick_params=('threads', 'walk', 'poll'))
 def nothing_is_held_at_the_end(t, what):
     program, args, opts = {'classes': ('UnloadMany', (1000, 100), ''), 'threads': ('ShortThreads', (300, 100), ',thread=y'), 'lines': ('HotSplit', (20,), ',lineno=n'),
