@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* output_internal.h: what output.c (the writer's thread) and output_post.c (who posts to it) share. */
+#ifndef HPX_OUTPUT_INTERNAL_H
+#define HPX_OUTPUT_INTERNAL_H
+
+#include "output.h"
+#include "stream.h"
+#include <semaphore.h>
+#include <stddef.h>
+
+enum {
+    MSG_THREAD_START = 1,
+    MSG_THREAD_END,
+    MSG_CLASS_LOAD,
+    MSG_CLASS_UNLOAD,
+    MSG_LINE,
+    MSG_SPLIT,
+    MSG_DUMP,
+    MSG_JOURNAL_BEGIN,
+    MSG_JOURNAL,
+    MSG_END
+};
+
+struct msg_thread {
+    struct hpx_msg m;
+    uint64_t at;               /* hpx_clock_mono(), with format=b */
+    struct hpx_thread_rec rec; /* its texts: behind */
+    char text[];
+};
+struct msg_class {
+    struct hpx_msg m;
+    uint64_t at;
+    struct hpx_class_rec rec; /* its name: behind */
+    char text[];
+};
+struct msg_line {
+    struct hpx_msg m;
+    const struct hpx_mode *mode;
+    _Alignas(max_align_t) char data[];
+};
+struct msg_split {
+    struct hpx_msg m;
+    struct timespec wall;
+    uint64_t mono;
+};
+struct msg_dump {
+    struct hpx_msg m;
+    struct hpx_parts parts;
+    struct hpx_snapshot *traces;
+    struct hpx_dump_request request;
+    struct hpx_report report;
+};
+struct msg_journal {
+    struct hpx_msg m;
+    struct hpx_parts parts;
+};
+struct msg_end {
+    struct hpx_msg m;
+    bool reported;
+    struct hpx_report report;
+};
+
+struct hpx_output {
+    struct hpx_lane lane;
+    struct hpx_stream main;  /* the thread's, once it runs: what the options name */
+    struct hpx_stream split; /* the thread's: a dump's own file, split=y */
+    struct timespec wall;    /* of the header, and the same moment by the other clock; the thread's */
+    uint64_t mono;
+    struct hpx_stream *now;     /* the thread's: which of the two what comes is for */
+    uint32_t nsplit;            /* the thread's: files written with split=y */
+    uint64_t split_lost;        /* the thread's: bytes that those have not */
+    struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
+    struct msg_dump *spare;     /* the aggregator's: the last dump's, when there is no memory for a message */
+    char text[HPX_REPORT_TEXT]; /* the thread's */
+    sem_t done;                 /* posted after MSG_END was carried out */
+    atomic_bool lacks;          /* relaxed: set by the reading thread, or before it gets the end message: an output is incomplete */
+    atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
+    _Atomic uint64_t posted;    /* relaxed: messages */
+    _Atomic uint64_t steps;     /* relaxed: of these, carried out */
+    _Atomic pid_t tid;          /* relaxed: for the CPU clock only */
+};
+extern struct hpx_output hpx_output;
+
+/* A dump could not be posted or made: says so. Any thread. */
+void hpx_output_say_left_out(void);
+
+#endif
