@@ -104,8 +104,8 @@ def ask_vm(program, box, command):
         try:
             s.connect(path)
             s.sendall(b"1\0jcmd\0" + command.encode() + b"\0\0\0")
-            answer = b""
-            while data := s.recv(4096):
+            answer = bytearray()
+            while data := s.recv(1 << 16):
                 answer += data
         except OSError as e:
             raise DidNotRun("%s: %s" % (command, e)) from e
