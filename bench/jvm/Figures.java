@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Predicate;
 
 /** What a benchmark program knows about itself, as "key value" lines on its output. */
 final class Figures {
@@ -21,13 +22,13 @@ final class Figures {
         }
     }
 
-    /** CPU time so far of the threads whose name contains the word, in nanoseconds. */
-    static long cpuOf(String word) {
+    /** CPU time so far of the threads whose name is wanted, in nanoseconds. */
+    private static long cpu(Predicate<String> wanted) {
         long sum = 0;
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path task : tasks) {
                 String[] figures = read(task.resolve("schedstat")).split(" ");
-                if (read(task.resolve("comm")).contains(word) && figures.length == 3) {
+                if (wanted.test(read(task.resolve("comm"))) && figures.length == 3) {
                     sum += Long.parseLong(figures[0]);
                 }
             }
@@ -35,6 +36,15 @@ final class Figures {
             return -1;
         }
         return sum;
+    }
+
+    static long cpuOf(String word) {
+        return cpu(name -> name.contains(word));
+    }
+
+    /** Of all threads of the process but its compilers and the main thread, which measures. */
+    static long cpuOfWorkers() {
+        return cpu(name -> !name.contains("CompilerThre") && !name.equals("java"));
     }
 
     static long rssKilobytes() {

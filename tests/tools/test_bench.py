@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
 import subjects_heap  # noqa: E402
+import subjects_monitor  # noqa: E402
 import subjects_sites  # noqa: E402
 from box import Box, scaled  # noqa: E402
 from measure import DidNotRun, OutOfTime, ends_within, interleave, quartiles, run  # noqa: E402
@@ -245,6 +246,54 @@ class HeapTests(unittest.TestCase):
             for jdk in ("17", "25"):
                 self.assertEqual(rows["5 M objects: longest safepoint, fork", jdk]["verdict"], verdict)
                 self.assertEqual(rows["5 M objects: longest safepoint, fork over JVM", jdk]["verdict"], beside)
+
+
+class MonitorTests(unittest.TestCase):
+    """The subject `monitor` over made-up runs."""
+
+    TEXT = """MONITOR TIME BEGIN (total = 30 ms) now
+rank   self  accum   count trace monitor
+   1 90.00% 90.00%    1200 300001 Gate (Java)
+   2 10.00% 100.00%     34 300002 Gate (Java)
+MONITOR TIME END
+MONITOR OWNERS BEGIN (total = 30 ms) now
+rank   self  accum   count trace owner monitor
+   1 100.00% 100.00%  1234 300001 300003 Gate (Java)
+MONITOR OWNERS END
+LOCK TIME BEGIN (total = 5 ms) now
+rank   self  accum   count trace lock
+   1 100.00% 100.00%    56 300001 Lock (Java)
+LOCK TIME END
+"""
+
+    def test_contentions_are_counted_in_the_table_of_their_kind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "output.txt")
+            pathlib.Path(path).write_text(self.TEXT, encoding="utf-8")
+            self.assertEqual(subjects_monitor.counted(path, "monitor"), 1234)
+            self.assertEqual(subjects_monitor.counted(path, "lock"), 56)
+
+    def test_a_contention_has_its_goal_beside_the_empty_callbacks(self):
+        class MadeUpContext:
+            agents = {"null_monitor": "null.so"}
+
+            def product(self, options):
+                return [options]
+
+            def compare(self, configurations, rounds, once):
+                return interleave(configurations, rounds, once, Box(60, Clock()))
+
+        def turn(_, __, ___, vm, is_product):
+            done = unittest.mock.Mock(figures={"contentions_in_all": 100}, counted=100 if is_product else None, report={})
+            done.us = 10.0 + sum({"-agentpath:null.so": 1.0, "monitor=y,cutoff=0": 1.9, "monitor=y,cutoff=0,stacks=sampled": 2.1}[a] for a in vm)
+            return done
+        rows = []
+        with unittest.mock.patch("subjects_monitor.turn", turn):
+            subjects_monitor.contentions(MadeUpContext(), "17", subjects_monitor.PAIRS[0], rows, [])
+        found = {r["what"]: (round(r["value"], 6), r["verdict"]) for r in rows}
+        self.assertEqual(found["a contention: exact, CPU added to empty callbacks"], (0.9, "met"))
+        self.assertEqual(found["a contention: stacks=sampled, CPU added to empty callbacks"], (1.1, "missed"))
+        self.assertEqual(found["a contention: exact, contentions in the table over those of the program"], (1.0, ""))
 
 
 class RunTests(unittest.TestCase):
