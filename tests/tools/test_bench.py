@@ -289,7 +289,7 @@ LOCK TIME END
             return done
         rows = []
         with unittest.mock.patch("subjects_monitor.turn", turn):
-            subjects_monitor.contentions(MadeUpContext(), "17", subjects_monitor.PAIRS[0], rows, [])
+            subjects_monitor.contentions(MadeUpContext(), "17", subjects_monitor.PAIRS[-1], rows, [])
         found = {r["what"]: (round(r["value"], 6), r["verdict"]) for r in rows}
         self.assertEqual(found["a contention: exact, CPU added to empty callbacks"], (0.9, "met"))
         self.assertEqual(found["a contention: stacks=sampled, CPU added to empty callbacks"], (1.1, "missed"))
