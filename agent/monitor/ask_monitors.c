@@ -4,14 +4,16 @@
 #include <string.h>
 
 #define COUNTS_MAX  256 /* owned monitors without waiters whose entry count is asked for: each question stops the program */
+#define BIASED_MAX  16  /* the same, if that revokes their bias: VMs unbias all objects of a class after 20 */
+#define OWNED_MAX   256 /* threads whose owned monitors are asked for, if that stops the program */
 #define COMPARE_MAX 256 /* monitors of one class that a monitor is compared with, in vain: they are not those of its owner */
 
 bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u)
 {
     memset(u, 0, sizeof *u);
-    uint64_t begun = hpx_asker_stop_begin();
+    uint64_t begun = hpx_asker_begin();
     bool good = (*a->jvmti)->GetObjectMonitorUsage(a->jvmti, object, u) == JVMTI_ERROR_NONE;
-    hpx_asker_stop_end(a, begun);
+    hpx_asker_end(a, begun);
     if (good && u->waiter_count + u->notify_waiter_count > 0) {
         (void)(*a->env)->EnsureLocalCapacity(a->env, 64);
         (*a->env)->ExceptionClear(a->env);
@@ -35,9 +37,9 @@ void hpx_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u)
 jobject hpx_ask_contended(struct hpx_asker *a, jthread thread)
 {
     jobject object = NULL;
-    uint64_t begun = hpx_asker_stop_begin();
+    uint64_t begun = hpx_asker_begin();
     jvmtiError e = (*a->jvmti)->GetCurrentContendedMonitor(a->jvmti, thread, &object);
-    hpx_asker_stop_end(a, begun);
+    hpx_asker_end(a, begun);
     return e == JVMTI_ERROR_NONE ? object : NULL;
 }
 
@@ -164,11 +166,22 @@ static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, co
     a->hidden_owner = a->hidden_owner || (u->owner == NULL && m->shown.enter.n > 0);
 }
 
+static bool waits_still(const struct hpx_asker *a, jthread thread)
+{
+    jint state = 0;
+    return (*a->jvmti)->GetThreadState(a->jvmti, thread, &state) == JVMTI_ERROR_NONE && (state & JVMTI_THREAD_STATE_IN_OBJECT_WAIT);
+}
+
 /* The monitor of a thread that enters or waits. */
 static void ask_waiting(struct hpx_asker *a, struct hpx_asked_thread *t)
 {
     jvmtiMonitorUsage u;
     jobject object = hpx_ask_contended(a, t->ref);
+    if (object == NULL && (t->state & JVMTI_THREAD_STATE_IN_OBJECT_WAIT)) {
+        object = t->waited;
+        t->waited = NULL;
+    }
+    a->unknown_waits += object == NULL && waits_still(a, t->ref);
     uint32_t signature = object != NULL ? signature_of(a, object) : 0;
     uint32_t known = signature != 0 ? find(a, object, signature, HPX_ASKED_NONE) : HPX_ASKED_NONE;
     if (known != HPX_ASKED_NONE) { /* it came after the VM described the monitor, and is not in its list */
@@ -196,7 +209,7 @@ static void add_owned(struct hpx_asker *a, jobject object, uint32_t thread)
         (*a->env)->DeleteLocalRef(a->env, object);
         return;
     }
-    if (!hpx_askable.usage || t->counts_asked >= COUNTS_MAX) {
+    if (!hpx_askable.usage || t->counts_asked >= (hpx_askable.biased ? BIASED_MAX : COUNTS_MAX)) {
         struct hpx_asked_monitor *m = add(a, NULL, signature, false);
         if (m != NULL) {
             m->owner = thread;
@@ -225,9 +238,9 @@ static void ask_owned(struct hpx_asker *a, uint32_t thread)
 {
     jobject *owned = NULL;
     jint n = 0;
-    uint64_t begun = hpx_asker_stop_begin();
+    uint64_t begun = hpx_asker_begin();
     jvmtiError e = (*a->jvmti)->GetOwnedMonitorInfo(a->jvmti, hpx_asked_thread(a, thread)->ref, &n, &owned);
-    hpx_asker_stop_end(a, begun);
+    hpx_asker_end(a, begun);
     if (e != JVMTI_ERROR_NONE) {
         return;
     }
@@ -251,8 +264,14 @@ void hpx_ask_monitors(struct hpx_asker *a)
         }
     }
     for (uint32_t i = 0; hpx_askable.owned && !a->no_memory && i < a->threads.len; i++) {
-        if (hpx_asked_thread(a, i)->alive) {
-            ask_owned(a, i);
+        if (!hpx_asked_thread(a, i)->alive) {
+            continue;
         }
+        if (hpx_askable.owned_stops && a->owned_asked >= OWNED_MAX) {
+            a->owned_unasked++;
+            continue;
+        }
+        a->owned_asked++;
+        ask_owned(a, i);
     }
 }

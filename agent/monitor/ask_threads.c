@@ -3,6 +3,7 @@
 #include "asker.h"
 #include "session.h"
 #include "thread_refs.h"
+#include "waits.h"
 #include <stdlib.h>
 
 /* Neither tag nor identity hash: both would change the program's object. 0: the thread is being made. */
@@ -64,9 +65,9 @@ static void take_stacks(struct hpx_asker *a)
     jint n = 0;
     struct hpx_named_stacks named;
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
-    uint64_t begun = hpx_asker_stop_begin();
+    uint64_t begun = hpx_asker_begin();
     jvmtiError e = (*a->jvmti)->GetAllStackTraces(a->jvmti, (jint)(depth < HPX_TRACE_FRAMES ? depth : HPX_TRACE_FRAMES), &all, &n);
-    hpx_asker_stop_end(a, begun);
+    hpx_asker_end(a, begun);
     if (e != JVMTI_ERROR_NONE) {
         a->take->failed = "the VM does not list its threads";
         return;
@@ -90,10 +91,27 @@ static void take_stacks(struct hpx_asker *a)
     hpx_asker_release(a, all);
 }
 
+/* The monitor that a thread waits for may be another one than at the moment of the stacks. */
+static void add_waits(struct hpx_asker *a)
+{
+    struct hpx_wait_ref *refs = NULL;
+    uint32_t n = hpx_waits_wanted ? hpx_waits_list(a->env, &refs) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t thread = hpx_id_map_find(&a->by_tid, refs[i].tid);
+        if (thread != HPX_INTERN_NONE && hpx_asked_thread(a, thread)->waited == NULL) {
+            hpx_asked_thread(a, thread)->waited = refs[i].object;
+        } else {
+            (*a->env)->DeleteLocalRef(a->env, refs[i].object);
+        }
+    }
+    free(refs);
+}
+
 void hpx_ask_threads(struct hpx_asker *a)
 {
     add_announced(a);
     take_stacks(a);
+    add_waits(a);
     for (uint32_t i = 0; a->take->failed == NULL && i < a->announced; i++) {
         struct hpx_asked_thread *t = hpx_asked_thread(a, i);
         if (!t->alive && t->state == 0) { /* it ended meanwhile */

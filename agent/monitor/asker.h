@@ -18,6 +18,7 @@ struct hpx_asked_thread {
     struct hpx_named_stack stack;
     uint32_t monitor;    /* that it waits to enter; HPX_ASKED_NONE: none */
     uint32_t notified;   /* its number + 1: the last monitor that has it among those that wait to be notified */
+    jobject waited;      /* of its Object.wait, if its events told it (waits.h); NULL: none */
     jobject blocker;     /* the lock of java.util.concurrent that it is parked for; NULL: none, or nobody owns it */
     uint32_t lock_owner; /* thread; of the blocker */
 };
@@ -40,6 +41,9 @@ struct hpx_asker {
     struct hpx_vec latest;    /* uint32_t, by number of the signature: monitor number + 1 */
     struct hpx_vec serials;   /* uint32_t */
     bool hidden_owner;        /* somebody waits for a monitor of which the VM names no owner */
+    uint32_t owned_asked;     /* threads whose owned monitors were asked for */
+    uint32_t owned_unasked;   /* and were not, because each stops the program */
+    uint32_t unknown_waits;   /* threads in Object.wait of an unknown monitor */
     bool no_memory;
 };
 
@@ -47,6 +51,8 @@ struct hpx_asker {
 struct hpx_askable {
     bool owned, contended, usage; /* capabilities */
     bool owned_slows;             /* it was not asked for: the VM would compile slower code */
+    bool owned_stops;             /* the question for the monitors that a thread owns stops the program, not only that thread */
+    bool biased;                  /* the question for the usage of a monitor revokes its bias */
     bool virtual_threads;         /* JDK 21 and later */
     jfieldID tid, blocker, owner; /* Thread.tid, Thread.parkBlocker, AbstractOwnableSynchronizer.exclusiveOwnerThread; NULL: not there */
     jclass synchronizer;          /* global */
@@ -63,8 +69,8 @@ static inline struct hpx_asked_monitor *hpx_asked_monitor(const struct hpx_asker
 }
 
 /* The time of a question that stops something: begin, ask, end. */
-uint64_t hpx_asker_stop_begin(void);
-void hpx_asker_stop_end(struct hpx_asker *a, uint64_t begun);
+uint64_t hpx_asker_begin(void);
+void hpx_asker_end(struct hpx_asker *a, uint64_t begun);
 /* The number of a thread; HPX_ASKED_NONE: it is not listed. */
 uint32_t hpx_asker_thread(const struct hpx_asker *a, jthread thread);
 void hpx_asker_release(const struct hpx_asker *a, void *jvmtis);

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "log.h"
 #include "vm.h"
+#include "waits.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,10 @@ void hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
     jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR; /* 1: JDK 8 */
     /* Escape analysis: JDK 8 keeps it, from 16 on the VM undoes its work where a question needs that, between them it turns it off. */
     hpx_askable.owned_slows = release > 1 && release < 16;
+    hpx_askable.owned_stops = release < 16;
+    hpx_askable.biased = release < 15;
     hpx_askable.virtual_threads = release >= 21;
+    hpx_waits_wanted = release >= 22;
     hpx_askable.owned = !hpx_askable.owned_slows && get(jvmti, &owned);
     hpx_askable.contended = get(jvmti, &contended);
     hpx_askable.usage = get(jvmti, &usage);
@@ -61,41 +65,58 @@ void hpx_monitor_take_live(JNIEnv *env)
     (*env)->DeleteLocalRef(env, synchronizer);
 }
 
-static void add_notes(struct hpx_asker *a)
+/* The list of notes ends with NULL. `number`: for the first %u of the text. */
+static void note(struct hpx_monitor_take *t, const char *text, uint32_t number)
 {
-    const char **to = a->take->image.notes;
     uint32_t n = 0;
+    while (t->image.notes[n] != NULL) {
+        n++;
+    }
+    if (n < HPX_ARRAY_LEN(t->notes)) {
+        (void)snprintf(t->notes[n], sizeof t->notes[n], text, number);
+        t->image.notes[n] = t->notes[n];
+    }
+}
+
+static void add_notes(const struct hpx_asker *a)
+{
+    struct hpx_monitor_take *t = a->take;
     if (!hpx_askable.usage) {
-        to[n++] = "threads that wait for monitors are not listed: the VM does not tell them";
+        note(t, "threads that wait for monitors are not listed: the VM does not tell them", 0);
     } else if (!hpx_askable.contended) {
-        to[n++] = "monitors that nobody owns are not listed: the VM does not tell them";
+        note(t, "monitors that nobody owns are not listed: the VM does not tell them", 0);
     }
     if (hpx_askable.owned_slows) {
-        to[n++] = "monitors without waiters are not listed: before JDK 16 the VM would compile slower code";
+        note(t, "monitors without waiters are not listed: before JDK 16 the VM would compile slower code", 0);
     } else if (!hpx_askable.owned) {
-        to[n++] = "monitors without waiters are not listed: the VM does not tell them";
+        note(t, "monitors without waiters are not listed: the VM does not tell them", 0);
+    }
+    if (a->unknown_waits > 0) {
+        note(t, "threads in Object.wait whose monitor the VM does not tell: %u", a->unknown_waits);
     }
     if (a->hidden_owner && hpx_askable.virtual_threads) {
-        to[n++] = "a monitor that a virtual thread owns is shown as unowned: the VM does not tell its owner";
+        note(t, "a monitor that a virtual thread owns is shown as unowned: the VM does not tell its owner", 0);
     }
-    if (a->take->unasked > 0 && n + 1 < HPX_ARRAY_LEN(a->take->image.notes)) {
-        snprintf(a->take->note, sizeof a->take->note, "entry count 1 of the last %u monitors without waiters is a guess", a->take->unasked);
-        to[n++] = a->take->note;
+    if (a->owned_unasked > 0) {
+        note(t, "threads not asked for monitors without waiters, as each question stops the program: %u", a->owned_unasked);
+    }
+    if (t->unasked > 0 && hpx_askable.usage) {
+        note(t, "monitors shown with entry count 1 because each question for it stops the program: %u", t->unasked);
     }
 }
 
 /* ---- one image ---- */
 
-uint64_t hpx_asker_stop_begin(void)
+uint64_t hpx_asker_begin(void)
 {
     return hpx_clock_mono();
 }
 
-void hpx_asker_stop_end(struct hpx_asker *a, uint64_t begun)
+void hpx_asker_end(struct hpx_asker *a, uint64_t begun)
 {
     uint64_t ns = hpx_clock_mono() - begun;
-    a->take->operations++;
-    a->take->stopped_ns += ns;
+    a->take->questions++;
+    a->take->asked_ns += ns;
     a->take->longest_ns = ns > a->take->longest_ns ? ns : a->take->longest_ns;
 }
 
@@ -291,4 +312,5 @@ void hpx_monitor_take_fini(void)
         ready = t->next;
         destroy(t);
     }
+    hpx_waits_fini();
 }

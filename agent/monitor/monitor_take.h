@@ -18,13 +18,13 @@ struct hpx_monitor_take {
     bool last;             /* the one at exit */
     bool named;            /* hpx_monitor_take_name() */
     const char *failed;    /* why there is no image; NULL: there is one; static text */
-    uint32_t operations;   /* questions for which the VM stops the program, or the thread in question */
-    uint64_t stopped_ns;   /* the time of these; the program stands still for less */
+    uint32_t questions;    /* for which the VM stops the program, or (newer VMs, some of them) the thread in question */
+    uint64_t asked_ns;     /* the time of these; the program stands still for less */
     uint64_t longest_ns;   /* of one of them */
     uint64_t ns;           /* in all */
     uint32_t counts_asked; /* owned monitors without waiters: the VM was asked for their entry counts */
     uint32_t unasked;      /* too many to ask: their entry count is shown as 1 */
-    char note[128];
+    char notes[3][128];
 };
 
 /* At load, after the required capabilities: adds what VMs may refuse. The image then has a note on what is missing. */

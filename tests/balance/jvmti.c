@@ -131,6 +131,18 @@ static jvmtiError JNICALL count_GetThreadListStackTraces(jvmtiEnv *env, jint n, 
     return add(vm->GetThreadListStackTraces(env, n, list, depth, p), p, HERE);
 }
 
+static jvmtiError JNICALL count_GetOwnedMonitorInfo(jvmtiEnv *env, jthread t, jint *n, jobject **p)
+{
+    return add(vm->GetOwnedMonitorInfo(env, t, n, p), p, HERE);
+}
+
+static jvmtiError JNICALL count_GetObjectMonitorUsage(jvmtiEnv *env, jobject o, jvmtiMonitorUsage *u)
+{
+    jvmtiError e = vm->GetObjectMonitorUsage(env, o, u);
+    add(e, &u->waiters, HERE);
+    return add(e, &u->notify_waiters, HERE);
+}
+
 void hpx_balance_jvmti(void)
 {
     vm = *hpx_vm.jvmti;
@@ -155,6 +167,8 @@ void hpx_balance_jvmti(void)
     COUNT(GetErrorName);
     COUNT(GetAllStackTraces);
     COUNT(GetThreadListStackTraces);
+    COUNT(GetOwnedMonitorInfo);
+    COUNT(GetObjectMonitorUsage);
 #undef COUNT
     *hpx_vm.jvmti = &counting;
 }

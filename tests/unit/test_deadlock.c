@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_deadlock.c: cycles of threads that wait for each other, on drawn graphs and those that a program makes. */
+#include "cmocka_all.h"
+#include "deadlock.h"
+#include <stdbool.h>
+#include <string.h>
+
+#define NONE HPX_WAITS_FOR_NONE
+#define MOST 64
+
+static uint32_t members[MOST], scratch[MOST];
+
+static void expect(const uint32_t *next, uint32_t n, const uint32_t *want, uint32_t len)
+{
+    memset(members, 0xA5, sizeof members);
+    memset(scratch, 0xA5, sizeof scratch);
+    assert_int_equal(hpx_deadlock_cycles(next, n, members, scratch), len);
+    for (uint32_t i = 0; i < len; i++) {
+        assert_int_equal(members[i], want[i]);
+    }
+}
+#define EXPECT(next, ...)                                                                                                                  \
+    expect(next, sizeof(next) / sizeof *(next), (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+
+static void who_waits_for_nobody_is_in_no_cycle(void **state)
+{
+    (void)state;
+    const uint32_t chain[] = {1, 2, 3, NONE}, self[] = {0, 0};
+    expect(NULL, 0, NULL, 0);
+    expect(chain, 4, NULL, 0);
+    expect(self, 2, NULL, 0);
+}
+
+static void a_cycle_begins_with_its_smallest_thread(void **state)
+{
+    (void)state;
+    const uint32_t two[] = {1, 0}, three[] = {2, 0, 1}, late[] = {NONE, 3, 1, 2};
+    EXPECT(two, 0, 1);
+    EXPECT(three, 0, 2, 1);
+    EXPECT(late, 1, 3, 2);
+}
+
+static void who_waits_for_a_cycle_is_not_in_it(void **state)
+{
+    (void)state;
+    const uint32_t led[] = {3, 0, 3, 4, 3, 1}; /* 0 enters the cycle of 3 and 4 before its own threads are passed */
+    EXPECT(led, 3, 4);
+    const uint32_t high[] = {5, 0, 1, NONE, 5, 4}; /* its smallest one is not the one that is passed first */
+    EXPECT(high, 4, 5);
+}
+
+static void several_cycles_follow_each_other(void **state)
+{
+    (void)state;
+    const uint32_t next[] = {5, 4, NONE, 3, 1, 0, 7, 8, 6};
+    EXPECT(next, 0, 5, 1, 4, 6, 7, 8);
+}
+
+/* Follows every thread as far as there are threads: it is in a cycle if it comes back to itself. */
+static uint32_t plain(const uint32_t *next, uint32_t n, uint32_t *to)
+{
+    bool shown[MOST] = {false};
+    uint32_t len = 0;
+    for (uint32_t from = 0; from < n; from++) {
+        uint32_t i = next[from], steps = 0;
+        while (i != NONE && i != from && steps++ < n) {
+            i = next[i];
+        }
+        for (i = i == from && next[from] != from && !shown[from] ? from : NONE; i != NONE && !shown[i]; i = next[i]) {
+            shown[i] = true;
+            to[len++] = i;
+        }
+    }
+    return len;
+}
+
+static void drawn_graphs(void **state)
+{
+    uint64_t x = 88172645463325252u;
+    uint32_t cycles = 0;
+    (void)state;
+    for (int round = 0; round < 100000; round++) {
+        uint32_t next[MOST], want[MOST];
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        uint32_t n = 1 + (uint32_t)(x % 12);
+        for (uint32_t i = 0; i < n; i++) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            uint32_t to = (uint32_t)((x >> 20) % (n + 2));
+            next[i] = to < n ? to : NONE;
+        }
+        uint32_t len = plain(next, n, want);
+        expect(next, n, want, len);
+        cycles += len > 0;
+    }
+    assert_in_range(cycles, 10000, 90000); /* both kinds are drawn */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_for_nobody_is_in_no_cycle),
+        cmocka_unit_test(a_cycle_begins_with_its_smallest_thread),
+        cmocka_unit_test(who_waits_for_a_cycle_is_not_in_it),
+        cmocka_unit_test(several_cycles_follow_each_other),
+        cmocka_unit_test(drawn_graphs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
