@@ -6,6 +6,7 @@
 #include "places.h"
 #include "threads.h"
 #include "virtuals.h"
+#include "waits.h"
 
 __thread struct hpx_block_thread *hpx_block_self __attribute__((tls_model("initial-exec")));
 struct hpx_block_thread hpx_block_nobody;
@@ -142,6 +143,9 @@ void JNICALL hpx_contention_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
             hpx_places_put(e.t, HPX_EV_WAIT, e.of.klass, (uint64_t)timeout, serial_of(&e, jvmti, env));
         }
         bool place = hpx_session.opt.waits && exact();
+        if (!e.virtual) {
+            hpx_waits_begin(env, thread, object);
+        }
         keep(&e, &e.t->wait, (struct hpx_pending){place ? hpx_places_take(e.t, jvmti, &e.of, false) : 0, now});
         end();
     }
@@ -154,6 +158,9 @@ void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
     (void)timed_out;
     if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_WAIT)) {
         struct hpx_pending p = take(&e, &e.t->wait, now);
+        if (!e.virtual) {
+            hpx_waits_end(env);
+        }
         if (p.since != 0) { /* the VM also tells of waits of its own, as for a static initialiser, but not of their beginning */
             hpx_places_put(e.t, HPX_EV_WAITED, e.of.klass, now - p.since, serial_of(&e, jvmti, env));
             if (hpx_session.opt.waits) {

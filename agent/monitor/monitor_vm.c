@@ -11,6 +11,7 @@
 #include "threads.h"
 #include "virtuals.h"
 #include "vm_mode.h"
+#include "waits.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +146,8 @@ static void disarm(struct hpx_mode_thread *s)
 
 static void end(struct hpx_mode_thread *s, JNIEnv *env)
 {
-    (void)s, (void)env;
+    (void)s;
+    hpx_waits_gone(env);
 }
 
 static void ours(void)
