@@ -27,7 +27,7 @@ struct event {
 };
 
 /* false: it is not recorded. */
-static bool begin(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, enum hpx_block_part part)
+static bool begin(struct event *e, JNIEnv *env, jthread thread, enum hpx_block_part part)
 {
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return false;
@@ -38,11 +38,17 @@ static bool begin(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
         return false;
     }
     e->virtual = hpx_virtuals_is(env, thread);
-    e->of = (struct hpx_place_of){.thread = thread, .klass = hpx_places_class(jvmti, env, object), .part = part};
-    if (e->virtual && hpx_session.opt.thread) {
-        e->of.serial = hpx_virtuals_serial(jvmti, env, thread);
-    }
+    e->of = (struct hpx_place_of){.thread = thread, .part = part};
     return true;
+}
+
+/* Looks for what makes the place: not needed at the end of a block that has one. */
+static void look(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jobject object)
+{
+    e->of.klass = hpx_places_class(jvmti, env, object);
+    if (e->virtual && hpx_session.opt.thread) {
+        e->of.serial = hpx_virtuals_serial(jvmti, env, e->of.thread);
+    }
 }
 
 static void end(void)
@@ -90,37 +96,50 @@ static jthread owner_of(jvmtiEnv *jvmti, jobject object)
 void JNICALL hpx_contention_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object)
 {
     struct event e;
-    uint64_t now = hpx_clock_mono();
-    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_ENTER)) {
-        e.of.owner = owner_of(jvmti, object);
-        keep(&e, &e.t->enter, (struct hpx_pending){exact() ? hpx_places_take(e.t, jvmti, &e.of, false) : 0, now});
-        end();
+    struct hpx_pending p = {.since = hpx_clock_mono()};
+    if (!begin(&e, env, thread, HPX_BLOCK_ENTER)) {
+        return;
     }
+    if (exact()) {
+        look(&e, jvmti, env, object);
+        e.of.owner = owner_of(jvmti, object);
+        p.id = hpx_places_take(e.t, jvmti, &e.of, false);
+    }
+    keep(&e, &e.t->enter, p);
+    end();
 }
 
-/* A virtual thread kept its carrier meanwhile. */
+/* A virtual thread keeps its carrier while a monitor blocks it. */
+static bool pins(const struct event *e)
+{
+    return hpx_session.opt.pinned && e->virtual && hpx_virtuals_pinned_by_monitors();
+}
+
 static void pinned(const struct event *e, jvmtiEnv *jvmti, uint64_t ns)
 {
     struct hpx_place_of of = e->of;
-    if (hpx_session.opt.pinned && e->virtual && hpx_virtuals_pinned_by_monitors()) {
-        of.part = HPX_BLOCK_PINNED;
-        of.owner = NULL;
-        hpx_places_blocked(e->t, jvmti, &of, exact() ? hpx_places_take(e->t, jvmti, &of, false) : 0, ns, false);
-    }
+    of.part = HPX_BLOCK_PINNED;
+    hpx_places_blocked(e->t, jvmti, &of, exact() ? hpx_places_take(e->t, jvmti, &of, false) : 0, ns, false);
 }
 
 void JNICALL hpx_contention_entered(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object)
 {
     struct event e;
     uint64_t now = hpx_clock_mono();
-    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_ENTER)) {
-        struct hpx_pending p = take(&e, &e.t->enter, now);
-        if (p.since != 0) { /* else it began before the agent did */
-            hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);
+    if (!begin(&e, env, thread, HPX_BLOCK_ENTER)) {
+        return;
+    }
+    struct hpx_pending p = take(&e, &e.t->enter, now);
+    if (p.since != 0) { /* else it began before the agent did */
+        if (p.id == 0 || pins(&e)) {
+            look(&e, jvmti, env, object);
+        }
+        hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);
+        if (pins(&e)) {
             pinned(&e, jvmti, now - p.since);
         }
-        end();
     }
+    end();
 }
 
 static bool logs(void)
@@ -137,18 +156,23 @@ static uint32_t serial_of(const struct event *e, jvmtiEnv *jvmti, JNIEnv *env)
 void JNICALL hpx_contention_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jlong timeout)
 {
     struct event e;
-    uint64_t now = hpx_clock_mono();
-    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_WAIT)) {
-        if (logs()) {
-            hpx_places_put(e.t, HPX_EV_WAIT, e.of.klass, (uint64_t)timeout, serial_of(&e, jvmti, env));
-        }
-        bool place = hpx_session.opt.waits && exact();
-        if (!e.virtual) {
-            hpx_waits_begin(env, thread, object);
-        }
-        keep(&e, &e.t->wait, (struct hpx_pending){place ? hpx_places_take(e.t, jvmti, &e.of, false) : 0, now});
-        end();
+    struct hpx_pending p = {.since = hpx_clock_mono()};
+    bool place = hpx_session.opt.waits && exact();
+    if (!begin(&e, env, thread, HPX_BLOCK_WAIT)) {
+        return;
     }
+    if (place || logs()) {
+        look(&e, jvmti, env, object);
+    }
+    if (logs()) {
+        hpx_places_put(e.t, HPX_EV_WAIT, e.of.klass, (uint64_t)timeout, serial_of(&e, jvmti, env));
+    }
+    if (!e.virtual) {
+        hpx_waits_begin(env, thread, object);
+    }
+    p.id = place ? hpx_places_take(e.t, jvmti, &e.of, false) : 0;
+    keep(&e, &e.t->wait, p);
+    end();
 }
 
 void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jboolean timed_out)
@@ -156,18 +180,24 @@ void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
     struct event e;
     uint64_t now = hpx_clock_mono();
     (void)timed_out;
-    if (begin(&e, jvmti, env, thread, object, HPX_BLOCK_WAIT)) {
-        struct hpx_pending p = take(&e, &e.t->wait, now);
-        if (!e.virtual) {
-            hpx_waits_end(env);
+    if (!begin(&e, env, thread, HPX_BLOCK_WAIT)) {
+        return;
+    }
+    struct hpx_pending p = take(&e, &e.t->wait, now);
+    if (!e.virtual) {
+        hpx_waits_end(env);
+    }
+    if (p.since != 0) { /* the VM also tells of waits of its own, as for a static initialiser, but not of their beginning */
+        if (logs() || pins(&e) || (hpx_session.opt.waits && p.id == 0)) {
+            look(&e, jvmti, env, object);
         }
-        if (p.since != 0) { /* the VM also tells of waits of its own, as for a static initialiser, but not of their beginning */
-            hpx_places_put(e.t, HPX_EV_WAITED, e.of.klass, now - p.since, serial_of(&e, jvmti, env));
-            if (hpx_session.opt.waits) {
-                hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);
-            }
+        hpx_places_put(e.t, HPX_EV_WAITED, e.of.klass, now - p.since, serial_of(&e, jvmti, env));
+        if (hpx_session.opt.waits) {
+            hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);
+        }
+        if (pins(&e)) {
             pinned(&e, jvmti, now - p.since);
         }
-        end();
     }
+    end();
 }
