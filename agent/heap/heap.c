@@ -18,12 +18,7 @@ struct rows {
     struct hpx_heap_take *take; /* NULL: nothing */
 };
 
-static struct {
-    bool asked;             /* the aggregator's: the service thread takes an image */
-    _Atomic uint32_t taken; /* images taken. release: the service thread; acquire: prepare() */
-    uint32_t begun;         /* the aggregator's: images asked for */
-    uint32_t written;       /* the writer's thread: dumps with a heap */
-} heap;
+static uint32_t written; /* the writer's thread: dumps with a heap */
 
 static bool wanted(const struct hpx_options *o)
 {
@@ -37,9 +32,7 @@ static void configure(struct hpx_model_config *cfg)
 
 static void begin(void)
 {
-    heap.asked = false;
-    heap.begun = heap.written = 0;
-    atomic_store_explicit(&heap.taken, 0, memory_order_relaxed);
+    written = 0;
 }
 
 static void gone(struct hpx_thread *t)
@@ -54,35 +47,20 @@ static void stop(uint64_t until_ns)
 
 /* ---- a dump ---- */
 
-static void taken(uint64_t unused)
+static jvmtiError take(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    (void)unused;
-    atomic_fetch_add_explicit(&heap.taken, 1, memory_order_release); /* partner: prepare() */
-    hpx_aggregator_wake(&hpx_session.aggregator);
-}
-
-static jvmtiError take(jvmtiEnv *jvmti)
-{
-    JNIEnv *env = NULL;
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK && hpx_gate_enter(&hpx_session.gate)) {
+    if (hpx_gate_enter(&hpx_session.gate)) {
         hpx_take_now(jvmti, env, false);
         hpx_gate_leave(&hpx_session.gate);
     }
     return JVMTI_ERROR_NONE;
 }
 
+static struct hpx_service_work image = HPX_SERVICE_WORK(take, "heap dump");
+
 static bool prepare(enum hpx_why why)
 {
-    if (why != HPX_WHY_REQUEST) {
-        return true;
-    }
-    if (!heap.asked) {
-        heap.asked = hpx_service_run(take, "heap dump", taken);
-        heap.begun += heap.asked;
-        return !heap.asked;
-    }
-    heap.asked = atomic_load_explicit(&heap.taken, memory_order_acquire) != heap.begun; /* partner: taken() */
-    return !heap.asked;
+    return why != HPX_WHY_REQUEST || hpx_service_prepare(&image);
 }
 
 /* A walk makes progress or is given up (take.c). */
@@ -116,7 +94,7 @@ static void *snapshot(enum hpx_take take)
     if (r == NULL || take == HPX_TAKE_NEW || take == HPX_TAKE_ALL) {
         return r; /* the journal has no heap */
     }
-    heap.asked = false;
+    hpx_service_forget(&image);
     r->take = hpx_take_get();
     if (r->take != NULL && r->take->failed == NULL && r->take->image.sites == NULL && r->take->users == 1) {
         name_traces(r->take);
@@ -175,7 +153,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
         return;
     }
     note(hpx_heap_binary(to, &r->take->image));
-    if (++heap.written == 2 && !hpx_session.opt.split && hpx_session.opt.net == NULL) {
+    if (++written == 2 && !hpx_session.opt.split && hpx_session.opt.net == NULL) {
         hpx_warn("the file has a second heap dump; many readers show only the first; use split=y for one file per dump");
     }
 }

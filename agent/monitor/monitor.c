@@ -27,9 +27,6 @@ struct rows {
 
 static struct {
     struct hpx_blocks *table;             /* the aggregator's, as all below unless stated otherwise */
-    bool asked;                           /* the service thread takes an image */
-    _Atomic uint32_t taken;               /* images taken. release: the service thread; acquire: prepare() */
-    uint32_t begun;                       /* images asked for */
     uint64_t lines;                       /* WAIT lines so far */
     uint64_t unwritten;                   /* not written: waitlog= */
     uint32_t said[DEADLOCKS_SAID], nsaid; /* smallest serials of deadlocks that stderr has */
@@ -84,10 +81,8 @@ static void begin(void)
 {
     const struct hpx_options *o = &hpx_session.opt;
     const struct hpx_block_options table = {.interval_ns = o->stacks == HPX_STACKS_SAMPLED ? o->interval_ns : 0, .wait = put_line};
-    monitor.asked = false;
-    monitor.begun = monitor.nsaid = 0;
+    monitor.nsaid = 0;
     monitor.lines = monitor.unwritten = 0;
-    atomic_store_explicit(&monitor.taken, 0, memory_order_relaxed);
     atomic_store_explicit(&hpx_monitor_shared.logs, o->waitlog > 0, memory_order_relaxed);
     monitor.table = hpx_blocks_create(hpx_session.model, &table);
     if (monitor.table == NULL) {
@@ -122,37 +117,22 @@ static void stop(uint64_t until_ns)
 
 /* ---- a dump ---- */
 
-static void taken(uint64_t unused)
-{
-    (void)unused;
-    atomic_fetch_add_explicit(&monitor.taken, 1, memory_order_release); /* partner: prepare() */
-    hpx_aggregator_wake(&hpx_session.aggregator);
-}
-
 /* A dump that is due before VMInit is over has no MONITOR DUMP. */
-static jvmtiError take(jvmtiEnv *jvmti)
+static jvmtiError take(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    JNIEnv *env = NULL;
     bool live = atomic_load_explicit(&hpx_monitor_shared.live, memory_order_acquire); /* partner: live() */
-    if (live && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK && hpx_gate_enter(&hpx_session.gate)) {
+    if (live && hpx_gate_enter(&hpx_session.gate)) {
         hpx_monitor_take_now(jvmti, env, false);
         hpx_gate_leave(&hpx_session.gate);
     }
     return JVMTI_ERROR_NONE;
 }
 
+static struct hpx_service_work image = HPX_SERVICE_WORK(take, "monitor dump");
+
 static bool prepare(enum hpx_why why)
 {
-    if (why != HPX_WHY_REQUEST) {
-        return true;
-    }
-    if (!monitor.asked) {
-        monitor.asked = hpx_service_run(take, "monitor dump", taken);
-        monitor.begun += monitor.asked;
-        return !monitor.asked;
-    }
-    monitor.asked = atomic_load_explicit(&monitor.taken, memory_order_acquire) != monitor.begun; /* partner: taken() */
-    return !monitor.asked;
+    return why != HPX_WHY_REQUEST || hpx_service_prepare(&image);
 }
 
 /* Thousands of threads with many monitors each are asked one by one. */
@@ -202,7 +182,7 @@ static void *snapshot(enum hpx_take take)
         free(r);
         return NULL;
     }
-    monitor.asked = false;
+    hpx_service_forget(&image);
     r->take = hpx_monitor_take_get();
     if (r->take != NULL && r->take->failed == NULL) {
         hpx_monitor_take_name(r->take, hpx_session.model);

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "peer.h"
 #include "report.h"
+#include "service.h"
 #include "site_table.h"
 #include "site_thread.h"
 #include <inttypes.h>
@@ -18,11 +19,8 @@
 struct hpx_sites_shared hpx_sites_shared;
 
 static struct {
-    struct hpx_sites *table;  /* the aggregator's */
-    bool asked;               /* the aggregator's: the flush of the current dump is pending */
-    _Atomic uint32_t flushed; /* flushes done. release: the service thread; acquire: prepare() */
-    uint32_t begun;           /* the aggregator's: flushes requested */
-    bool prepared;            /* the aggregator's: the end's barrier */
+    struct hpx_sites *table; /* the aggregator's */
+    bool prepared;           /* the aggregator's: the end's barrier */
 } sites;
 
 static bool wanted(const struct hpx_options *o)
@@ -39,9 +37,7 @@ static void configure(struct hpx_model_config *cfg)
 static void begin(void)
 {
     const struct hpx_options *o = &hpx_session.opt;
-    sites.asked = sites.prepared = false;
-    sites.begun = 0;
-    atomic_store_explicit(&sites.flushed, 0, memory_order_relaxed);
+    sites.prepared = false;
     atomic_store_explicit(&hpx_sites_shared.off, false, memory_order_relaxed);
     atomic_store_explicit(&hpx_sites_shared.epoch, 0, memory_order_relaxed);
     const struct hpx_site_options table = {&hpx_ids, hpx_sites_interval(o), o->live, hpx_sites_counts()};
@@ -97,26 +93,13 @@ static void look(void)
 
 /* ---- a dump ---- */
 
-static void flushed(uint64_t unused)
-{
-    (void)unused;
-    atomic_fetch_add_explicit(&sites.flushed, 1, memory_order_release); /* partner: prepare() */
-    hpx_aggregator_wake(&hpx_session.aggregator);
-}
+static struct hpx_service_work flush = HPX_SERVICE_WORK(hpx_sites_flush, "heap=sites: no garbage was collected before a dump");
 
 /* The VM reports frees some time after a collection. The flush makes it report them before the snapshot reads the counters of frees. */
 static bool prepare(enum hpx_why why)
 {
-    if (why != HPX_WHY_REQUEST || (!hpx_session.opt.live && !hpx_session.opt.gc && !hpx_sites_counts())) {
-        return true;
-    }
-    if (!sites.asked) {
-        sites.asked = hpx_sites_flush(flushed);
-        sites.begun += sites.asked;
-        return !sites.asked;
-    }
-    sites.asked = atomic_load_explicit(&sites.flushed, memory_order_acquire) != sites.begun; /* partner: flushed() */
-    return !sites.asked;
+    bool needed = hpx_session.opt.live || hpx_session.opt.gc || hpx_sites_counts();
+    return why != HPX_WHY_REQUEST || !needed || hpx_service_prepare(&flush);
 }
 
 /* A collection and the frees behind it take seconds in a large heap. */
@@ -150,7 +133,7 @@ static void *snapshot(enum hpx_take take)
         }
         return none;
     }
-    sites.asked = false; /* a flush that was not waited for is not the next dump's */
+    hpx_service_forget(&flush); /* a flush that was not waited for is not the next dump's */
     read_counters();
     return hpx_sites_snapshot(sites.table);
 }

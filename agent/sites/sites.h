@@ -4,6 +4,7 @@
 #define HPX_SITES_H
 
 #include "mode.h"
+#include <jvmti.h>
 
 extern const struct hpx_mode hpx_sites_mode;
 extern const struct hpx_vm_mode hpx_sites_vm; /* the part that uses the JVM */
@@ -31,8 +32,7 @@ const struct hpx_trace_rec **hpx_sites_all_traces(uint32_t *n);
 bool hpx_sites_tag_objects(void);
 /* Whether probes count by place (sites=counts, and the VM permits probes). Any thread; constant from load on. */
 bool hpx_sites_counts(void);
-/* Has the service thread collect garbage if gc=y, flush pending frees and object sizes, then call `done`. Any thread. false: no memory;
- * `done` is not called. */
-bool hpx_sites_flush(void (*done)(uint64_t unused));
+/* Collects garbage if gc=y, then makes the VM report pending frees and object sizes. The service thread. */
+jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env);
 
 #endif

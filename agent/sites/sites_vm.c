@@ -10,7 +10,6 @@
 #include "clock.h"
 #include "counting.h"
 #include "log.h"
-#include "service.h"
 #include "site_thread.h"
 #include "sites.h"
 #include "threads.h"
@@ -294,12 +293,8 @@ static bool collects(void)
 }
 
 /* false: it could not be made. */
-static bool make_canary(jvmtiEnv *jvmti)
+static bool make_canary(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    JNIEnv *env = NULL;
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) != JNI_OK) {
-        return false;
-    }
     jclass object = (*env)->FindClass(env, "java/lang/Object");
     jobject canary = object != NULL ? (*env)->AllocObject(env, object) : NULL;
     atomic_store_explicit(&hpx_sites_shared.canary_freed, false, memory_order_relaxed);
@@ -310,14 +305,14 @@ static bool make_canary(jvmtiEnv *jvmti)
     return made;
 }
 
-static jvmtiError flush(jvmtiEnv *jvmti)
+jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jvmtiError e = JVMTI_ERROR_NONE;
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return e; /* VMDeath has begun and flushes */
     }
     bool alone = hpx_session.opt.live && vm.release >= RELEASE_POSTS_ALONE;
-    bool canary = alone && hpx_session.opt.gc && collects() && make_canary(jvmti);
+    bool canary = alone && hpx_session.opt.gc && collects() && make_canary(jvmti, env);
     report_sizes(jvmti);
     if (hpx_session.opt.gc) {
         e = (*jvmti)->ForceGarbageCollection(jvmti);
@@ -332,11 +327,6 @@ static jvmtiError flush(jvmtiEnv *jvmti)
         await_frees(canary);
     }
     return e;
-}
-
-bool hpx_sites_flush(void (*done)(uint64_t unused))
-{
-    return hpx_service_run(flush, "heap=sites: no garbage was collected before a dump", done);
 }
 
 /* Runs in a VM operation: touches only counters. */

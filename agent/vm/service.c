@@ -15,9 +15,10 @@ enum { MSG_QUIT = HPX_MSG_OTHER, MSG_RUN };
 
 struct msg_run {
     struct hpx_msg m;
-    jvmtiError (*fn)(jvmtiEnv *jvmti);
+    jvmtiError (*fn)(jvmtiEnv *jvmti, JNIEnv *env);
     const char *failed;
-    void (*done)(uint64_t unused);
+    void (*done)(uint64_t arg);
+    uint64_t arg;
 };
 
 #define RECHECK_NS UINT64_C(10000000000)
@@ -43,36 +44,63 @@ void hpx_service_post(struct hpx_msg *r)
     hpx_lane_post(&service.lane, r, true);
 }
 
-bool hpx_service_run(jvmtiError (*fn)(jvmtiEnv *jvmti), const char *failed, void (*done)(uint64_t unused))
+/* false: no memory; `done` is not called. */
+static bool ask(const struct hpx_service_work *w, void (*done)(uint64_t arg), uint64_t arg)
 {
     struct msg_run *m = hpx_msg_new(MSG_RUN, sizeof *m);
     if (m == NULL) {
         return false;
     }
-    m->fn = fn;
-    m->failed = failed;
+    m->fn = w->fn;
+    m->failed = w->failed;
     m->done = done;
+    m->arg = arg;
     hpx_lane_post(&service.lane, &m->m, true);
     return true;
 }
 
-static jvmtiError collect(jvmtiEnv *jvmti)
+static void work_done(uint64_t work)
 {
+    struct hpx_service_work *w = (struct hpx_service_work *)(uintptr_t)work;
+    atomic_fetch_add_explicit(&w->done, 1, memory_order_release); /* partner: hpx_service_prepare() */
+    hpx_aggregator_wake(&hpx_session.aggregator);
+}
+
+bool hpx_service_prepare(struct hpx_service_work *w)
+{
+    if (!w->asked) {
+        w->asked = ask(w, work_done, (uint64_t)(uintptr_t)w);
+        w->begun += w->asked;
+        return !w->asked;
+    }
+    w->asked = atomic_load_explicit(&w->done, memory_order_acquire) != w->begun; /* partner: work_done() */
+    return !w->asked;
+}
+
+void hpx_service_forget(struct hpx_service_work *w)
+{
+    w->asked = false;
+}
+
+static jvmtiError collect(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)env;
     return (*jvmti)->ForceGarbageCollection(jvmti);
 }
 
 bool hpx_service_collect(void (*done)(uint64_t unused))
 {
-    return hpx_service_run(collect, "garbage collection failed", done);
+    static const struct hpx_service_work collection = HPX_SERVICE_WORK(collect, "garbage collection failed");
+    return ask(&collection, done, 0);
 }
 
-static void run_one(const JNIEnv *env, struct msg_run *m)
+static void run_one(JNIEnv *env, struct msg_run *m)
 {
-    jvmtiError e = env != NULL ? m->fn(hpx_vm.jvmti) : JVMTI_ERROR_UNATTACHED_THREAD;
+    jvmtiError e = env != NULL ? m->fn(hpx_vm.jvmti, env) : JVMTI_ERROR_UNATTACHED_THREAD;
     if (e != JVMTI_ERROR_NONE) {
         hpx_warn("%s: %s", m->failed, hpx_jvmti_error(e));
     }
-    m->done(0);
+    m->done(m->arg);
     free(m);
 }
 

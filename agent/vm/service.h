@@ -16,9 +16,23 @@ int hpx_service_init(void);
 int hpx_service_start(struct hpx_err *err);
 /* Posts a request of the model (HPX_MSG_RESOLVE, _SWEEP, _DROP); requests of one thread are served in order. Any thread. */
 void hpx_service_post(struct hpx_msg *r);
-/* Calls fn, which may take long, then `done`, on the service thread: JVM work that a mode needs before a dump. failed: prefix of the
- * message if fn fails. false: no memory. Any thread. Has no effect after the service thread has left the JVM. */
-bool hpx_service_run(jvmtiError (*fn)(jvmtiEnv *jvmti), const char *failed, void (*done)(uint64_t unused));
+/* JVM work that a mode needs before a dump; may take long. */
+struct hpx_service_work {
+    jvmtiError (*fn)(jvmtiEnv *jvmti, JNIEnv *env); /* on the service thread, outside the gate */
+    const char *failed;                             /* prefix of the message if it fails */
+    bool asked;                                     /* the aggregator's: somebody waits for it */
+    uint32_t begun;                                 /* the aggregator's */
+    _Atomic uint32_t done;                          /* release: the service thread; acquire: hpx_service_prepare() */
+};
+#define HPX_SERVICE_WORK(fn, failed)                                                                                                       \
+    {                                                                                                                                      \
+        (fn), (failed), false, 0, 0                                                                                                        \
+    }
+/* For hpx_mode.prepare: asks for the work at the first call, and returns true when it is over, or if there is no memory to ask. Never true
+ * after the service thread has left the JVM. The aggregator. */
+bool hpx_service_prepare(struct hpx_service_work *w);
+/* Whoever waited for the work waits no longer; the next call of prepare asks anew. The aggregator. */
+void hpx_service_forget(struct hpx_service_work *w);
 /* Collects garbage, then calls `done`, on the service thread. false: no memory. Any thread. Has no effect after the service thread has
  * left the JVM. */
 bool hpx_service_collect(void (*done)(uint64_t unused));
