@@ -16,6 +16,8 @@
 /* The first state of the calling thread's chain; NULL: none; &ours on hprofx's own threads. */
 static __thread struct hpx_mode_thread *first_of_self __attribute__((tls_model("initial-exec")));
 static struct hpx_mode_thread ours;
+/* It is announced: ThreadStart comes again for VMInit's thread, and without states first_of_self does not tell. */
+static __thread bool announced __attribute__((tls_model("initial-exec")));
 
 struct info {
     char *name, *group, *parent; /* JVMTI's; NULL: none; parent: the group's, with format=b */
@@ -219,8 +221,8 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
     if (first_of_self == NULL) {
         marked(jvmti, &known);
     }
-    if (first_of_self != NULL || known) {
-        return; /* a thread of hprofx, or an adopted one */
+    if (first_of_self != NULL || announced || known) {
+        return; /* a thread of hprofx, an announced or an adopted one */
     }
     pid_t tid = (pid_t)syscall(SYS_gettid);
     struct info i = info_of(jvmti, env, NULL);
@@ -241,6 +243,7 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
             hpx_vm_mode_of(s)->begin(s, env, thread);
         }
     }
+    announced = true;
     hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
     forget(jvmti, env, NULL, thread);
     announce(first, (uint64_t)tid, serial, &i);
@@ -299,6 +302,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     hpx_thread_refs_remove(env, (uint64_t)tid);
     first_of_self = NULL;
+    announced = false;
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         hpx_vm_mode_of(s)->disarm(s);
     }
