@@ -107,14 +107,20 @@ void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
     hpx_out_str(w->out, "\", group=\"");
     hpx_text_put(w->out, t->group, true);
     hpx_out_str(w->out, "\")\n");
-    if (hpx_out_record(w->out) && w->out->record != NULL) {
+    if (hpx_out_record(w->out)) {
         (void)hpx_bitset_add(&w->begun, t->serial - HPX_SERIAL_THREAD);
     }
 }
 
+bool hpx_ascii_has_thread(const struct hpx_ascii *w, uint32_t serial, bool announced)
+{
+    return serial <= HPX_SERIAL_THREAD || (announced && !w->late && w->out->record == NULL) ||
+           hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD);
+}
+
 void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t)
 {
-    if (w->out->record != NULL && !hpx_bitset_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
+    if (!hpx_ascii_has_thread(w, t->serial, true)) {
         return; /* its start is not in the stream */
     }
     hpx_out_printf(w->out, "THREAD END (id = %" PRIu32 ")\n", t->serial);
@@ -125,13 +131,13 @@ void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t)
 bool hpx_ascii_thread(struct hpx_ascii *w, uint32_t serial)
 {
     static const struct hpx_text name = {"<unknown thread>", 16};
-    if (w->out->record == NULL || serial <= HPX_SERIAL_THREAD || hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD)) {
+    if (hpx_ascii_has_thread(w, serial, true)) {
         return true;
     }
     const struct hpx_thread_rec gone = {.serial = serial, .object = HPX_OBJECT_FIRST - 1 + (serial - HPX_SERIAL_THREAD), .name = name};
     const struct hpx_thread_rec *known = w->live_thread != NULL ? w->live_thread(serial) : NULL;
     hpx_ascii_thread_start(w, known != NULL ? known : &gone);
-    return hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD);
+    return hpx_ascii_has_thread(w, serial, true);
 }
 
 static void put_method(struct hpx_out *o, const struct hpx_method_rec *m)

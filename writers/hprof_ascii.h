@@ -19,7 +19,8 @@ struct hpx_ascii {
     struct hpx_out *out;
     struct hpx_method_texts methods;
     struct hpx_bitset written; /* trace serials from HPX_SERIAL_TRACE on */
-    struct hpx_bitset begun;   /* if the output can refuse records: thread serials from HPX_SERIAL_THREAD on */
+    struct hpx_bitset begun;   /* thread serials from HPX_SERIAL_THREAD on, whose line is in the output */
+    bool late;                 /* set by the owner: begun in the middle of the run, without the threads that had ended */
     const struct hpx_thread_rec *(*live_thread)(
         uint32_t serial); /* set by the owner: finds a thread whose line may be missing; NULL: none */
 };
@@ -44,7 +45,9 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s);
 void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s);
 /* Makes sure that the trace is in the output, once; false: it was refused. */
 bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t);
-/* Makes sure that the line of the thread is in the output, if that can refuse it; false: it was refused. */
+/* The line of the thread is in the output. An output that can refuse none and was begun with the run has those of all announced threads. */
+bool hpx_ascii_has_thread(const struct hpx_ascii *w, uint32_t serial, bool announced);
+/* Makes sure that the line of an announced thread is; false: it was refused. */
 bool hpx_ascii_thread(struct hpx_ascii *w, uint32_t serial);
 /* As ctime(), with its newline. */
 void hpx_ascii_date(struct hpx_out *o, time_t at);

@@ -19,7 +19,7 @@ static void put_traces(struct hpx_ascii *w, const struct hpx_heap_image *i)
 {
     for (uint32_t n = 0; n < i->nthreads; n++) {
         const struct hpx_heap_thread *t = &i->threads[n];
-        if (!t->known) {
+        if (!hpx_ascii_has_thread(w, t->serial, t->known)) {
             const struct hpx_thread_rec rec = {.serial = t->serial, .object = (uint32_t)t->object, .name = t->name};
             hpx_ascii_thread_start(w, &rec);
         }

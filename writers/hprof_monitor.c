@@ -20,7 +20,7 @@ static int by_number(uint64_t x, uint64_t y)
 /* Its line is in the output, so that others may name its serial. */
 static bool is_known(const struct hpx_ascii *w, uint32_t serial)
 {
-    return serial > HPX_SERIAL_THREAD && (w->out->record == NULL || hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD));
+    return serial > HPX_SERIAL_THREAD && hpx_ascii_has_thread(w, serial, true);
 }
 
 static void put_thread(const struct hpx_ascii *w, uint32_t serial)

@@ -173,6 +173,7 @@ static void begin_split(const struct msg_split *m)
     hpx_output.split.out.make_room = hpx_output.main.out.make_room;
     hpx_output.split.out.remedy = hpx_output.main.out.remedy;
     hpx_stream_begin(&hpx_output.split, m->wall, m->mono);
+    hpx_output.split.ascii.late = !hpx_session.opt.binary;
     hpx_out_flush(&hpx_output.split.out); /* a kill from here on leaves a header, without which a reader refuses the file */
 }
 

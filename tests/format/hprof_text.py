@@ -350,6 +350,7 @@ class Parser(MonitorParser):
         self.objects[t.obj] = t.serial
         self.p.threads[t.serial] = t
         self.at += 1
+        return t.serial
 
     @staticmethod
     def needs_escape(value):
@@ -393,21 +394,21 @@ class Parser(MonitorParser):
 
     def dump(self):
         self.fresh = []
-        started = False
+        strangers = set()  # threads that start here, and no TRACE names them
         while self.line().startswith(('TRACE ', 'THREAD START')):
             if self.line().startswith('TRACE '):
                 self.trace()
+                strangers.discard(self.p.traces[self.fresh[-1]].thread)
             else:
-                started = True
-                self.thread_start()
+                strangers.add(self.thread_start())
         if self.line().startswith(HEAP + ' BEGIN'):
             self.heap()
             return
         if self.line() == MONITOR_DUMP + ' BEGIN':
             self.monitor_dump()
             return
-        if started:
-            self.bad('a thread starts among the TRACEs of a table')
+        if strangers:
+            self.bad('a thread starts among the TRACEs of a table, and none of them names it')
         if self.line().startswith(SITES + ' BEGIN'):
             self.sites()
             return
