@@ -18,7 +18,7 @@ import hprof_binary  # noqa: E402
 import hprof_text  # noqa: E402
 import readers  # noqa: E402
 
-DUMPING = {'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
+DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
 ROUNDS = {'HotSplit': 0, 'Gc': 1}
@@ -157,10 +157,11 @@ class Test:
     def profile(self, program, *args, opts='cpu=samples', code=0, name='java.hprof.txt', stdout=None, verbose=True, cwd=None, **kw):
         """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
-        asked = re.findall(r'(?:cpu|heap)=(\w+)', opts or kw.get('agent') or '')
+        text = opts or kw.get('agent') or ''
+        asked = re.findall(r'(?:cpu|heap)=(\w+)', text) + ['monitor'] * ('monitor=y' in text)
         modes = [m for m in DUMPING if m in asked] or ['samples']
         self.complete(run, code, stdout, verbose, 'Dumping%s done.' % ''.join(DUMPING[m] for m in modes))
-        return run, self.output(name, cwd, len(modes))
+        return run, self.output(name, cwd, None if 'monitor' in modes else len(modes))
 
     def complete(self, run, code=0, stdout=None, verbose=True, done=DONE):
         self.equal(run.code, code, 'exit code')
