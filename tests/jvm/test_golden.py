@@ -3,7 +3,7 @@
 import math
 import re
 
-from golden import Recorded, facts, of_kind
+from golden import Recorded, compared, facts, not_compared, of_kind
 from runner import test
 
 # case: prefixes, proportions by fact, program arguments where the recorded run has too few samples for a share
@@ -39,7 +39,7 @@ def _counts(lines):
     return {re.sub(r' self=[0-9.]+%', '', m.group(3)): int(m.group(1) or m.group(2)) for m in rows if m and not NOT_COMPARED.search(m.group(3))}
 
 
-@test(collectors='any', level='quick', cases=sorted(CALLS), quick_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
+@test(collectors='any', level='quick', cases=compared(CALLS), quick_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
 def calls(t, name):
     recorded = Recorded(name)
     program = recorded.program
@@ -60,7 +60,7 @@ def calls(t, name):
     t.check(not wrong, 'calls: %s' % wrong)
 
 
-@test(collectors='any', level='quick', params=sorted(CASES), quick_params=('samples-depth0', 'samples-binary', 'verbose-n', 'force-n'))
+@test(collectors='any', level='quick', params=compared(CASES), quick_params=('samples-depth0', 'samples-binary', 'verbose-n', 'force-n'))
 def case(t, name):
     prefix, shares, args = CASES[name]
     recorded = Recorded(name)
@@ -80,3 +80,8 @@ def case(t, name):
     t.equal(of_kind(got, 'THREAD'), of_kind(want, 'THREAD'), 'THREAD facts')
     t.equal(of_kind(got, 'SECTIONS'), of_kind(want, 'SECTIONS'), 'SECTIONS facts')
     _shares(t, got, shares, total)
+
+
+@test(collectors='any', level='quick', one_jdk=True)
+def every_case_has_a_test(t):
+    t.equal(not_compared(), [], 'recorded cases that no test declares (golden.compared)')

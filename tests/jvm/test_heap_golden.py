@@ -6,15 +6,15 @@ import struct
 
 import hprof_binary
 import peer as p
-from golden import Recorded, facts, of_kind
+from golden import Recorded, compared, facts, monitors_as_recorded, of_kind, sections
 from runner import test
 from waiting import recorded_requests, step, stop_steps
 
 INST = re.compile(r'INST (\d+) x (\S+?)(?: sz=(\d+))? @ (.*)')
 CLASS = re.compile(r'HEAP class (\S+) instsize=\d+ super=(\S+)')
-DEAD = ('Roots$Garbage', 'Roots$Cyclic')  # objects that only the original lists: no root reaches them
+DEAD = ('Roots$Garbage', 'Roots$Cyclic', 'Locks$1', 'Locks$2')  # objects that only the original lists: no root reaches them
 CASES = {'dump-alloc': 'Alloc', 'dump-alloc-binary': 'Alloc', 'dump-alloc-binary-101': 'Alloc', 'dump-roots': 'Roots', 'dump-roots-binary': 'Roots', 'all-alloc': 'Alloc',
-         'default': 'Roots', 'combo-times-all': 'Calls', 'doe-n': 'Alloc', 'doe-n-binary': 'Alloc'}
+         'default': 'Roots', 'combo-times-all': 'Calls', 'combo-everything': 'Locks', 'doe-n': 'Alloc', 'doe-n-binary': 'Alloc'}
 
 
 def _of_program(frames, prefix):
@@ -43,10 +43,17 @@ def _objects(lines, sizes):
 
 def _compare(t, path, recorded, prefix):
     got, want = facts(path, prefix), recorded.facts
-    sizes = t.jdk.version < 27  # without compact headers; references are compressed, because the heap is small
+    _compare_facts(t, got, recorded, prefix)
     t.equal(of_kind(got, 'THREAD'), of_kind(want, 'THREAD'), 'THREAD facts')
     # A segment is a section for extract.py, and ours are smaller.
-    t.equal([re.sub(r'(HEAP DUMP)( HEAP DUMP)+', r'\1', ln) for ln in of_kind(got, 'SECTIONS')], of_kind(want, 'SECTIONS'), 'SECTIONS facts')
+    t.equal([re.sub(r'(HEAP DUMP)( HEAP DUMP)+', r'\1', ln) for ln in sections(got)], sections(want), 'SECTIONS facts')
+    if 'monitor=y' in recorded.options:
+        monitors_as_recorded(t, got, recorded, prefix)
+
+
+def _compare_facts(t, got, recorded, prefix):
+    want = recorded.facts
+    sizes = t.jdk.version < 27  # without compact headers; references are compressed, because the heap is small
     t.equal(_objects(got, sizes), _objects(want, sizes), 'HEAP facts')
     traces = 'depth=' not in recorded.options  # the original's few frames are those of constructors
     t.equal(_instances(got, prefix, sizes, traces), _instances(want, prefix, sizes, traces), 'INST facts')
@@ -57,7 +64,7 @@ def _options(recorded):
     return options + ',idsize=4' * ('format=b' in options)  # the sizes of instances depend on it
 
 
-@test(level='quick', collectors='any', cases=sorted(CASES), quick_params=('dump-alloc-binary', 'default'))
+@test(level='quick', collectors='any', cases=compared(CASES), quick_params=('dump-alloc-binary', 'default'))
 def case(t, name):
     recorded = Recorded(name)
     run = t.java(recorded.program[0], *recorded.program[1:], opts=_options(recorded))
@@ -69,6 +76,9 @@ def case(t, name):
     path = t.work / ('java.hprof' if 'format=b' in recorded.options else 'java.hprof.txt')
     t.read('--check', path)
     _compare(t, path, recorded, CASES[name])
+
+
+compared(('request-all', 'request-binary-dump', 'net-binary'))
 
 
 @test(level='quick', collectors='any')
@@ -83,6 +93,22 @@ def requests(t):
         got = facts(t.work / name, 'Steps')
         t.equal([m[1] for m in filter(None, map(INST.fullmatch, got)) if m[2] == 'Steps$Item'], [str(items)], 'items in %s' % name)
     _compare(t, t.work / 'java.hprof.1', recorded, 'Steps')
+
+
+@test(level='quick', collectors='any')
+def requests_beside_others(t):
+    """Two complete dumps in one file. The recorded objects are those of the last."""
+    recorded = Recorded('request-all')
+    recorded_requests(t, recorded, 1)
+    path = t.work / 'java.hprof.txt'
+    t.parse(path, dumps=None)
+    t.equal(sections(facts(path, 'Steps')), of_kind(recorded.facts, 'SECTIONS'), 'SECTIONS facts')
+    last = t.work / 'last.txt'
+    last.write_text(re.sub(r'^HEAP DUMP BEGIN.*?^HEAP DUMP END$', '', path.read_text(), count=1, flags=re.M | re.S))
+    got = facts(last, 'Steps')
+    _compare_facts(t, got, recorded, 'Steps')
+    samples = of_kind(got, 'SAMPLE')
+    t.check(samples and samples[0].endswith('Steps.work') and float(samples[0].split()[1].rstrip('%')) > 90, 'samples %s' % samples)
 
 
 @test(level='quick', collectors='any')

@@ -10,6 +10,7 @@ import time
 import build
 import hprof_binary
 import peer as p
+from golden import compared
 from harness import DONE
 from peer import Peer
 from runner import test
@@ -478,7 +479,7 @@ GOLDEN = {
 }
 
 
-@test(level='quick', cases=sorted(GOLDEN))
+@test(level='quick', cases=compared(GOLDEN))
 def golden(t, name):
     """What the original was sent, and ours: one dump told of, the lines above, exit code 0, a table for each command that asks for one."""
     sent, lines, tables = GOLDEN[name]

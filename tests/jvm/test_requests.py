@@ -7,7 +7,7 @@ import signal
 
 import hprof_text
 from expect import EXACT, exact, no_odd_exits, samples_are_those_reported
-from golden import Recorded, facts, of_kind
+from golden import Recorded, compared, facts, of_kind
 from harness import DONE, DUMPING
 from hprof_text import TIMES
 from preload import preload
@@ -47,7 +47,7 @@ def _thread_dumps(t, run, to_the_end=False):
     return begun
 
 
-@test(level='quick', collectors='any', cases=('request-samples', 'request-old', 'request-doe-n'))
+@test(level='quick', collectors='any', cases=compared(('request-doe-n', 'request-old', 'request-samples')))
 def golden(t, name):
     recorded = Recorded(name)
     run = recorded_requests(t, recorded)

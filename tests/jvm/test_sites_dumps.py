@@ -9,6 +9,7 @@ import hprof_binary
 import hprof_text
 import peer as p
 from expect import exact, of_site, profile_without_loss, site_rows
+from golden import compared
 from harness import DUMPING
 from peer import Peer
 from runner import test
@@ -143,6 +144,9 @@ def lists_that_a_peer_asks_for(t, form):
         total = prof.lists[4]
         t.equal(len(prof.summaries), 1, 'summaries')
         t.check(prof.summaries[0].objects >= total.objects and prof.summaries[0].bytes >= total.bytes and prof.summaries[0].live >= 300, 'summary %s, list %s' % (prof.summaries[0], total[:6]))
+
+
+compared(('net-depth', 'net-dump-without-heap', 'net-text'))
 
 
 @test(level='quick', collectors='any')

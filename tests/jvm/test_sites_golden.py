@@ -3,7 +3,7 @@
 import collections
 import re
 
-from golden import Recorded, facts, of_kind
+from golden import Recorded, compared, facts, of_kind
 from harness import DUMPING
 from runner import test
 from waiting import recorded_requests
@@ -77,7 +77,7 @@ CASES = {'sites-alloc': 'Alloc', 'sites-alloc-depth0': 'Alloc', 'sites-alloc-dep
          'exit-code': 'Ends', 'exit-halt': 'Ends', 'combo-samples-sites': 'Alloc'}
 
 
-@test(level='quick', collectors='any', cases=sorted(CASES), quick_params=('sites-alloc', 'sites-binary', 'exit-halt'))
+@test(level='quick', collectors='any', cases=compared(CASES), quick_params=('sites-alloc', 'sites-binary', 'exit-halt'))
 def case(t, name):
     recorded = Recorded(name)
     binary = 'format=b' in recorded.options
@@ -110,7 +110,7 @@ def _original_name(text):
     return data.decode('utf-8', 'surrogatepass').encode('utf-16', 'surrogatepass').decode('utf-16')
 
 
-@test(level='quick', collectors='any', cases=('names-sites', 'names-binary'))
+@test(level='quick', collectors='any', cases=compared(('names-binary', 'names-sites')))
 def names(t, name):
     """Threads, classes, methods of unusual names; those that the original's text breaks are taken from its binary file."""
     recorded, other = Recorded(name), Recorded('names-binary')
@@ -122,6 +122,9 @@ def names(t, name):
     t.equal((len(want), [x for x in threads if x in want]), (7, want), 'names of threads')
     made = sorted((k, f[0].partition('(')[0], r.objects) for k, f, r in _ours(p) if k in ('Names$Ünïcødé', 'Names$$Dollar$'))
     t.equal(made, [('Names$$Dollar$', 'Names$$Dollar$._', 1), ('Names$Ünïcødé', 'Names$Ünïcødé.漢字', 1), ('Names$Ünïcødé', 'Names.main', 1)], 'objects, and where they are made')
+
+
+compared(['unload-binary'])
 
 
 @test(level='quick', collectors='any')
@@ -147,7 +150,7 @@ def unload_binary(t):
     t.equal([p.classes[s] for s in p.unloaded if p.classes[s] == 'Plug'], [], 'unloaded, though rows name them for good')
 
 
-@test(level='quick', collectors='any', cases=('request-sites', 'request-binary'))
+@test(level='quick', collectors='any', cases=compared(('request-binary', 'request-sites')))
 def requests(t, name):
     """Totals are not reset by a dump: 100, 200, 300 of the program's objects."""
     recorded = Recorded(name)

@@ -34,16 +34,16 @@ def ask(run, done):
     return run.process.poll() is None
 
 
-def recorded_requests(t, recorded):
-    """The program Steps as the original ran it for a recorded case: three steps, a request behind the first two. Returns the run that has ended."""
+def recorded_requests(t, recorded, requests=2):
+    """The program Steps as the original ran it for a recorded case: a request behind each step but the last. Returns the run that has ended."""
     run = t.start('Steps', opts=recorded.options)
     run.wait_line('ready')
-    for n in (1, 2, 3):
+    for n in range(1, requests + 2):
         step(run, n)
-        if n < 3:
+        if n <= requests:
             t.check(ask(run, recorded.stderr[0]), 'the program has ended')
     stop_steps(run)
     lines = run.out.splitlines()
-    t.equal((run.code, lines[0], lines[-1]), (0, 'ready', 'done 300'), 'exit code, first and last line')
+    t.equal((run.code, lines[0], lines[-1]), (0, 'ready', 'done %d' % (100 * (requests + 1))), 'exit code, first and last line')
     t.equal([ln for ln in run.err.splitlines() if ln.startswith('Dumping')], recorded.stderr, 'stderr')
     return run
