@@ -31,7 +31,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hpx_heap_take *ready; /* the lock's: complete, oldest first */
 static struct hpx_child_slots slots;
 static bool can_fork;                  /* constant from load on */
-static uint32_t array_base, reference; /* constant from VMInit on */
+static uint32_t array_base, reference; /* constant once measured, which is at VMInit or before */
 static jclass runtime_class;           /* the same */
 static jmethodID get_runtime, total_memory, free_memory;
 
@@ -404,6 +404,39 @@ static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, bool 
     return child;
 }
 
+static jlong size_of_array(jvmtiEnv *jvmti, JNIEnv *env, jclass object, jsize n)
+{
+    jlong size = 0;
+    jobject a = (*env)->NewObjectArray(env, n, object, NULL);
+    if (a == NULL || (*jvmti)->GetObjectSize(jvmti, a, &size) != JVMTI_ERROR_NONE) {
+        (*env)->ExceptionClear(env);
+        size = 0;
+    }
+    (*env)->DeleteLocalRef(env, a);
+    return size;
+}
+
+/* At VMInit, or by a dump that is due before it is over. */
+static void measure(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (reference != 0) {
+        return;
+    }
+    jclass object = (*env)->FindClass(env, "java/lang/Object"), runtime = (*env)->FindClass(env, "java/lang/Runtime");
+    jlong small = size_of_array(jvmti, env, object, 64), next = size_of_array(jvmti, env, object, 65),
+          large = size_of_array(jvmti, env, object, 128);
+    reference = (uint32_t)((large - small) / 64);
+    /* the VM rounds sizes to 8 bytes */
+    array_base = (uint32_t)(small - 64 * (jlong)reference) - (reference == 4 && next == small ? 4 : 0);
+    runtime_class = runtime != NULL ? (*env)->NewGlobalRef(env, runtime) : NULL;
+    get_runtime = runtime != NULL ? (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
+    total_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "totalMemory", "()J") : NULL;
+    free_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "freeMemory", "()J") : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, runtime);
+    (*env)->DeleteLocalRef(env, object);
+}
+
 static struct hpx_heap_take *new_take(bool last)
 {
     struct hpx_heap_take *t = calloc(1, sizeof *t);
@@ -466,6 +499,7 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, uint
 void hpx_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 {
     pthread_mutex_lock(&taking);
+    measure(jvmti, env);
     if (running.take != NULL) {
         complete(jvmti, env, running.take, running.begun, true);
         if (!last) {
@@ -544,37 +578,12 @@ void hpx_take_fini(void)
     hpx_layout_forget();
 }
 
-/* ---- VMInit ---- */
-
-static jlong size_of_array(jvmtiEnv *jvmti, JNIEnv *env, jclass object, jsize n)
-{
-    jlong size = 0;
-    jobject a = (*env)->NewObjectArray(env, n, object, NULL);
-    if (a == NULL || (*jvmti)->GetObjectSize(jvmti, a, &size) != JVMTI_ERROR_NONE) {
-        (*env)->ExceptionClear(env);
-        size = 0;
-    }
-    (*env)->DeleteLocalRef(env, a);
-    return size;
-}
-
 void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    jclass object = (*env)->FindClass(env, "java/lang/Object"), runtime = (*env)->FindClass(env, "java/lang/Runtime");
-    jlong small = size_of_array(jvmti, env, object, 64), next = size_of_array(jvmti, env, object, 65),
-          large = size_of_array(jvmti, env, object, 128);
-    reference = (uint32_t)((large - small) / 64);
-    array_base = (uint32_t)(small - 64 * (jlong)reference);
-    if (reference == 4 && next == small) {
-        array_base -= 4; /* the VM rounds sizes to 8 bytes */
+    if (pthread_mutex_trylock(&taking) == 0) { /* else a dump is taken, and has measured */
+        measure(jvmti, env);
+        pthread_mutex_unlock(&taking);
     }
-    runtime_class = runtime != NULL ? (*env)->NewGlobalRef(env, runtime) : NULL;
-    get_runtime = runtime != NULL ? (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
-    total_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "totalMemory", "()J") : NULL;
-    free_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "freeMemory", "()J") : NULL;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, runtime);
-    (*env)->DeleteLocalRef(env, object);
 }
 
 void hpx_take_learn(jvmtiEnv *jvmti, JNIEnv *env)
