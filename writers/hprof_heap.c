@@ -419,7 +419,7 @@ static void put_names(struct hpx_binary *w, const struct hpx_heap_image *i)
     }
     for (uint32_t n = 0; n < i->nthreads; n++) {
         const struct hpx_heap_thread *t = &i->threads[n];
-        if (!t->known || !hpx_binary_has_thread(w, t->serial)) { /* not in this file: it had ended when the file was begun */
+        if (!hpx_binary_has_thread(w, t->serial)) { /* never announced, or it had ended when the file was begun */
             const struct hpx_thread_rec rec = {.serial = t->serial, .object = (uint32_t)t->object, .name = t->name};
             hpx_binary_thread_start(w, &rec);
         }

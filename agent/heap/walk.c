@@ -85,8 +85,9 @@ static void discover(struct hpx_walk *w, jlong *tag, jlong class_tag, jlong size
         }
     }
     note_size(w, klass, size);
-    /* instances of one class have one size but for class objects, which hold the static fields */
-    w->bytes += klass != NULL && klass->number == w->class_class ? w->vm_size[klass->number] : (uint64_t)size;
+    /* instances of one class have one size but for class objects, which hold the static fields, and stacks of virtual threads; files have
+     * one */
+    w->bytes += klass != NULL && klass->kind == HPX_HEAP_INSTANCES ? w->vm_size[klass->number] : (uint64_t)size;
     *tag = (jlong)(HPX_WALK_TAG | ordinal);
 }
 

@@ -62,7 +62,8 @@ def _text(t, m, path):
     """How many dumps it has, each with its sections in order."""
     whole = 'dump' in m.heap or {m.sites, *m.cpu} >= {'counts', 'old'}  # stacks of threads in a heap dump; the two methods of cpu=old serve sites=counts, too
     p = t.parse(path, dumps=None, cutoff=float(m.values['cutoff'] or 0.0001), depth=None if whole else int(m.values['depth'] or 4))
-    monitors = ''.join(['(?:MONITOR DUMP;'] + ['(?:%s;)?' % re.escape(x) for x in m.tables()] + [')'] + ['?'] * (m.values['dump'] == '100ms'))  # none before VMInit is over
+    first = '(?:MONITOR DUMP;)?' if m.values['dump'] == '100ms' else 'MONITOR DUMP;'  # none before VMInit is over
+    monitors = first + ''.join('(?:%s;)?' % re.escape(x) for x in m.tables())
     one = ''.join(monitors if s == 'MONITOR DUMP' else re.escape(s) + ';' for s in m.sections())
     got = ''.join(s + ';' for s in p.sections)
     t.check(re.fullmatch('(?:%s)*' % one, got), '%s: sections %s' % (m.text, p.sections))
