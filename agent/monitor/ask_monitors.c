@@ -98,18 +98,6 @@ static struct hpx_asked_monitor *add(struct hpx_asker *a, jobject object, uint32
     return m;
 }
 
-/* Appends a thread to the list that ends the serials. */
-static void list_thread(struct hpx_asker *a, struct hpx_serials *to, uint32_t thread)
-{
-    uint32_t *serial = hpx_vec_push(&a->serials);
-    if (serial == NULL) {
-        a->no_memory = true;
-        return;
-    }
-    *serial = thread != HPX_ASKED_NONE ? hpx_asked_thread(a, thread)->serial : HPX_SERIAL_THREAD;
-    to->n++;
-}
-
 static bool has(const struct hpx_asker *a, const jthread *threads, jint n, jthread thread)
 {
     for (jint i = 0; i < n; i++) {
@@ -120,33 +108,31 @@ static bool has(const struct hpx_asker *a, const jthread *threads, jint n, jthre
     return false;
 }
 
-/* JVMs before JDK 23 count those that wait to be notified among those that wait to enter, too. Either list may have a NULL. */
-static void list_waiters(struct hpx_asker *a, struct hpx_asked_monitor *m, const jvmtiMonitorUsage *u)
+enum { ENTER, NOTIFY };
+
+/* Notes a waiter of the last monitor. */
+static void note_waiter(struct hpx_asker *a, jthread waiter, bool notify)
 {
-    uint32_t number = a->monitors.len;
-    m->shown.notify.first = a->serials.len;
+    uint32_t number = a->monitors.len - 1, thread = hpx_asker_thread(a, waiter);
+    if (thread == HPX_ASKED_NONE) {
+        hpx_asked_monitor(a, number)->strangers[notify ? NOTIFY : ENTER]++;
+    } else if (!hpx_asked_waits(hpx_asked_thread(a, thread))) {
+        *(notify ? &hpx_asked_thread(a, thread)->notified : &hpx_asked_thread(a, thread)->monitor) = number;
+    }
+}
+
+/* JVMs before JDK 23 count those that wait to be notified among those that wait to enter, too, and name one of them again, or NULL, for
+ * each that was notified and enters. */
+static void note_waiters(struct hpx_asker *a, const jvmtiMonitorUsage *u)
+{
     for (jint i = 0; i < u->notify_waiter_count; i++) {
-        uint32_t thread = hpx_asker_thread(a, u->notify_waiters[i]);
-        if (thread != HPX_ASKED_NONE) {
-            hpx_asked_thread(a, thread)->waits = true;
-            hpx_asked_thread(a, thread)->notified = number;
-        }
-        if (u->notify_waiters[i] != NULL) {
-            list_thread(a, &m->shown.notify, thread);
+        if (u->notify_waiters[i] != NULL && !has(a, u->notify_waiters, i, u->notify_waiters[i])) {
+            note_waiter(a, u->notify_waiters[i], true);
         }
     }
-    m->shown.enter.first = a->serials.len;
     for (jint i = 0; i < u->waiter_count; i++) {
-        uint32_t thread = hpx_asker_thread(a, u->waiters[i]);
-        struct hpx_asked_thread *t = thread != HPX_ASKED_NONE ? hpx_asked_thread(a, thread) : NULL;
-        bool notified = t != NULL ? t->notified == number : has(a, u->notify_waiters, u->notify_waiter_count, u->waiters[i]);
-        if (u->waiters[i] == NULL || notified) {
-            continue;
-        }
-        list_thread(a, &m->shown.enter, thread);
-        if (t != NULL) {
-            t->waits = true;
-            t->monitor = number - 1;
+        if (u->waiters[i] != NULL && !has(a, u->notify_waiters, u->notify_waiter_count, u->waiters[i])) {
+            note_waiter(a, u->waiters[i], false);
         }
     }
 }
@@ -162,14 +148,23 @@ static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, co
     m->shown.owned = u->owner != NULL;
     m->shown.owner = m->owner != HPX_ASKED_NONE ? hpx_asked_thread(a, m->owner)->serial : HPX_SERIAL_THREAD;
     m->shown.entry_count = (uint32_t)u->entry_count;
-    list_waiters(a, m, u);
-    a->hidden_owner = a->hidden_owner || (u->owner == NULL && m->shown.enter.n > 0);
+    note_waiters(a, u);
 }
 
 static bool waits_still(const struct hpx_asker *a, jthread thread)
 {
     jint state = 0;
     return (*a->jvmti)->GetThreadState(a->jvmti, thread, &state) == JVMTI_ERROR_NONE && (state & JVMTI_THREAD_STATE_IN_OBJECT_WAIT);
+}
+
+/* The thread was blocked by this monitor, but is not in its list: it came later, or was notified and enters again (JVMs before JDK 23). */
+static void note_entering(const struct hpx_asker *a, struct hpx_asked_thread *t, uint32_t monitor)
+{
+    uint32_t owner = hpx_asked_monitor(a, monitor)->owner;
+    bool owns = owner != HPX_ASKED_NONE && hpx_asked_thread(a, owner) == t;
+    if ((t->state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) && !owns && !hpx_asked_waits(t)) {
+        t->monitor = monitor;
+    }
 }
 
 /* The monitor of a thread that enters or waits. */
@@ -184,8 +179,8 @@ static void ask_waiting(struct hpx_asker *a, struct hpx_asked_thread *t)
     a->unknown_waits += object == NULL && waits_still(a, t->ref);
     uint32_t signature = object != NULL ? signature_of(a, object) : 0;
     uint32_t known = signature != 0 ? find(a, object, signature, HPX_ASKED_NONE) : HPX_ASKED_NONE;
-    if (known != HPX_ASKED_NONE) { /* it came after the VM described the monitor, and is not in its list */
-        t->monitor = (t->state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) ? known : HPX_ASKED_NONE;
+    if (known != HPX_ASKED_NONE) {
+        note_entering(a, t, known);
     }
     if (signature == 0 || known != HPX_ASKED_NONE) {
         (*a->env)->DeleteLocalRef(a->env, object);
@@ -193,6 +188,9 @@ static void ask_waiting(struct hpx_asker *a, struct hpx_asked_thread *t)
     }
     if (hpx_ask_usage(a, object, &u) && (u.owner != NULL || u.waiter_count + u.notify_waiter_count > 0)) {
         add_used(a, object, signature, &u, true);
+        if (!a->no_memory) {
+            note_entering(a, t, a->monitors.len - 1);
+        }
     } else {
         (*a->env)->DeleteLocalRef(a->env, object);
     }
@@ -254,12 +252,61 @@ static void ask_owned(struct hpx_asker *a, uint32_t thread)
     hpx_asker_release(a, owned);
 }
 
+static struct hpx_serials *list_of(const struct hpx_asker *a, uint32_t monitor, unsigned which)
+{
+    struct hpx_monitor *m = &hpx_asked_monitor(a, monitor)->shown;
+    return which == ENTER ? &m->enter : &m->notify;
+}
+
+/* The list that the thread is in; NULL: none. */
+static struct hpx_serials *list_with(const struct hpx_asker *a, uint32_t thread)
+{
+    const struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
+    return t->monitor != HPX_ASKED_NONE    ? list_of(a, t->monitor, ENTER)
+           : t->notified != HPX_ASKED_NONE ? list_of(a, t->notified, NOTIFY)
+                                           : NULL;
+}
+
+/* Gives every list its place among the serials, then fills the lists: strangers first. */
+static void make_lists(struct hpx_asker *a)
+{
+    for (uint32_t i = 0; i < a->threads.len; i++) {
+        struct hpx_serials *l = list_with(a, i);
+        if (l != NULL) {
+            l->n++;
+        }
+    }
+    for (uint32_t i = 0; i < 2 * a->monitors.len; i++) {
+        struct hpx_serials *l = list_of(a, i / 2, i % 2);
+        uint32_t strangers = hpx_asked_monitor(a, i / 2)->strangers[i % 2], n = l->n + strangers;
+        *l = (struct hpx_serials){a->serials.len, strangers};
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t *serial = hpx_vec_push(&a->serials);
+            if (serial == NULL) {
+                a->no_memory = true;
+                return;
+            }
+            *serial = HPX_SERIAL_THREAD;
+        }
+    }
+    for (uint32_t i = 0; i < a->threads.len; i++) {
+        struct hpx_serials *l = list_with(a, i);
+        if (l != NULL) {
+            *(uint32_t *)hpx_vec_at(&a->serials, l->first + l->n++) = hpx_asked_thread(a, i)->serial;
+        }
+    }
+    for (uint32_t i = 0; i < a->monitors.len; i++) {
+        const struct hpx_monitor *m = &hpx_asked_monitor(a, i)->shown;
+        a->hidden_owner = a->hidden_owner || (!m->owned && m->enter.n > 0);
+    }
+}
+
 void hpx_ask_monitors(struct hpx_asker *a)
 {
     const jint waiting = JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER | JVMTI_THREAD_STATE_IN_OBJECT_WAIT;
     for (uint32_t i = 0; hpx_askable.contended && hpx_askable.usage && !a->no_memory && i < a->threads.len; i++) {
         struct hpx_asked_thread *t = hpx_asked_thread(a, i);
-        if (t->alive && !t->waits && (t->state & waiting)) {
+        if (t->alive && !hpx_asked_waits(t) && (t->state & waiting)) {
             ask_waiting(a, t);
         }
     }
@@ -273,5 +320,8 @@ void hpx_ask_monitors(struct hpx_asker *a)
         }
         a->owned_asked++;
         ask_owned(a, i);
+    }
+    if (!a->no_memory) {
+        make_lists(a);
     }
 }

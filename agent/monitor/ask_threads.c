@@ -30,7 +30,8 @@ static struct hpx_asked_thread *add(struct hpx_asker *a, jthread thread, uint32_
         a->no_memory = true;
         return NULL;
     }
-    *t = (struct hpx_asked_thread){.ref = thread, .serial = serial, .monitor = HPX_ASKED_NONE, .lock_owner = HPX_ASKED_NONE};
+    *t = (struct hpx_asked_thread){
+        .ref = thread, .serial = serial, .monitor = HPX_ASKED_NONE, .notified = HPX_ASKED_NONE, .lock_owner = HPX_ASKED_NONE};
     return t;
 }
 

@@ -13,11 +13,10 @@ struct hpx_asked_thread {
     jthread ref;
     uint32_t serial; /* HPX_SERIAL_THREAD: never announced */
     bool alive;      /* the VM lists it */
-    bool waits;      /* some monitor of the list has it as a waiter */
     jint state;      /* JVMTI's */
     struct hpx_named_stack stack;
     uint32_t monitor;    /* that it waits to enter; HPX_ASKED_NONE: none */
-    uint32_t notified;   /* its number + 1: the last monitor that has it among those that wait to be notified */
+    uint32_t notified;   /* the one that it waits to be notified by; HPX_ASKED_NONE: none */
     jobject waited;      /* of its Object.wait, if its events told it (waits.h); NULL: none */
     jobject blocker;     /* the lock of java.util.concurrent that it is parked for; NULL: none, or nobody owns it */
     uint32_t lock_owner; /* thread; of the blocker */
@@ -25,9 +24,10 @@ struct hpx_asked_thread {
 
 struct hpx_asked_monitor {
     struct hpx_monitor shown;
-    jobject ref;     /* NULL: nobody can find it a second time */
-    uint32_t owner;  /* thread; HPX_ASKED_NONE: none, or one that is not listed */
-    uint32_t before; /* number + 1 of the one before it with the same signature and a reference; 0: none */
+    jobject ref;           /* NULL: nobody can find it a second time */
+    uint32_t owner;        /* thread; HPX_ASKED_NONE: none, or one that is not listed */
+    uint32_t strangers[2]; /* threads that are not listed: wait to enter, to be notified */
+    uint32_t before;       /* number + 1 of the one before it with the same signature and a reference; 0: none */
 };
 
 struct hpx_asker {
@@ -74,6 +74,12 @@ void hpx_asker_end(struct hpx_asker *a, uint64_t begun);
 /* The number of a thread; HPX_ASKED_NONE: it is not listed. */
 uint32_t hpx_asker_thread(const struct hpx_asker *a, jthread thread);
 void hpx_asker_release(const struct hpx_asker *a, void *jvmtis);
+
+/* It is in a list of some monitor. Lists are of different moments, so a thread may turn up twice; the first one counts. */
+static inline bool hpx_asked_waits(const struct hpx_asked_thread *t)
+{
+    return t->monitor != HPX_ASKED_NONE || t->notified != HPX_ASKED_NONE;
+}
 
 /* In this order. */
 void hpx_ask_threads(struct hpx_asker *a);
