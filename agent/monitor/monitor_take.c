@@ -164,8 +164,11 @@ static void fill(struct hpx_asker *a)
             .serial = from->serial, .status = status_of(from->state), .flags = flags_of(from->state), .name = {"", 0}};
         t->stacks[i->nthreads] = from->stack;
     }
-    for (; i->nmonitors < a->monitors.len; i->nmonitors++) {
-        i->monitors[i->nmonitors] = hpx_asked_monitor(a, i->nmonitors)->shown;
+    for (uint32_t n = 0; n < a->monitors.len; n++) {
+        const struct hpx_monitor *m = &hpx_asked_monitor(a, n)->shown;
+        if (m->owned || m->enter.n + m->notify.n > 0) { /* else its waiters are in the list of another one by now */
+            i->monitors[i->nmonitors++] = *m;
+        }
     }
     for (; i->nserials < a->serials.len; i->nserials++) {
         i->serials[i->nserials] = *(const uint32_t *)hpx_vec_at(&a->serials, i->nserials);
