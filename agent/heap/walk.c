@@ -65,6 +65,12 @@ static void note_size(struct hpx_walk *w, const struct hpx_heap_klass *klass, jl
     }
 }
 
+/* Its class was loaded during the dump: it is shown as an instance of java.lang.Object. */
+static bool is_unknown(const struct hpx_heap_klass *klass)
+{
+    return klass == NULL || (klass->kind == HPX_HEAP_INSTANCES && !klass->linked);
+}
+
 /* An object that was not met before. */
 static void discover(struct hpx_walk *w, jlong *tag, jlong class_tag, jlong size, jint length)
 {
@@ -87,7 +93,9 @@ static void discover(struct hpx_walk *w, jlong *tag, jlong class_tag, jlong size
     note_size(w, klass, size);
     /* instances of one class have one size but for class objects, which hold the static fields, and stacks of virtual threads; files have
      * one */
-    w->bytes += klass != NULL && klass->kind == HPX_HEAP_INSTANCES ? w->vm_size[klass->number] : (uint64_t)size;
+    if (!is_unknown(klass)) {
+        w->bytes += klass->kind == HPX_HEAP_INSTANCES ? w->vm_size[klass->number] : (uint64_t)size;
+    }
     *tag = (jlong)(HPX_WALK_TAG | ordinal);
 }
 
@@ -148,10 +156,10 @@ static void open_object(struct hpx_walk *w, uint64_t tag, jlong class_tag)
         return; /* a class */
     }
     count_object(w);
-    if (ordinal < w->nthreads && klass != NULL) {
+    if (ordinal < w->nthreads && !is_unknown(klass)) {
         w->bytes += w->vm_size[klass->number];
     }
-    if (klass == NULL || (klass->kind == HPX_HEAP_INSTANCES && !klass->linked)) { /* its class was loaded during the dump */
+    if (is_unknown(klass)) {
         w->unknown++;
         (void)hpx_heap_spool_instance(&w->spool, id_of(w, tag), site_of(w, tag), class_id(w->object_class), 0);
         return;
@@ -413,6 +421,7 @@ bool hpx_walk_finish(struct hpx_walk *w)
 {
     close_object(w);
     put_mirrors(w);
+    w->bytes += w->unknown * (w->object_class < w->nclasses ? w->vm_size[w->object_class] : 0);
     for (uint32_t n = 0; n < w->nclasses; n++) {
         if (w->vm_size[n] != 0) {
             struct hpx_heap_fact *f = push(w, &w->facts, sizeof *f);

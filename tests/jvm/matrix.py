@@ -80,10 +80,17 @@ class Meaning:
     @property
     def sites(self):
         """How heap=sites counts; '': there is no such section."""
+        return self._how if 'sites' in self.heap and self._how != 'none' else ''
+
+    @property
+    def _how(self):
         how = self.values['sites'] or 'exact'
-        if self.values['sample'] and how != 'counts':
-            how = 'sampled'  # sample= stands behind sites= here
-        return how if 'sites' in self.heap and how != 'none' else ''
+        return 'sampled' if self.values['sample'] and how != 'counts' else how  # sample= stands behind sites= here
+
+    @property
+    def samples_objects(self):
+        """Also for heap=dump alone: its objects name where they were made."""
+        return bool(self.heap) and self._how == 'sampled'
 
     @property
     def monitor(self):
