@@ -117,11 +117,9 @@ static void stop(uint64_t until_ns)
 
 /* ---- a dump ---- */
 
-/* A dump that is due before VMInit is over has no MONITOR DUMP. */
 static jvmtiError take(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    bool live = atomic_load_explicit(&hpx_monitor_shared.live, memory_order_acquire); /* partner: live() */
-    if (live && hpx_gate_enter(&hpx_session.gate)) {
+    if (hpx_gate_enter(&hpx_session.gate)) {
         hpx_monitor_take_now(jvmti, env, false);
         hpx_gate_leave(&hpx_session.gate);
     }

@@ -13,7 +13,6 @@ extern const struct hpx_vm_mode hpx_monitor_vm; /* the part that uses the JVM */
 struct hpx_monitor_shared {
     struct hpx_site_ids places; /* the ids of places (block_table.h) */
     atomic_bool logs;           /* relaxed: WAIT lines are still written */
-    atomic_bool live;           /* release: VMInit, when the JVM can be asked for monitors; acquire: who asks */
 };
 extern struct hpx_monitor_shared hpx_monitor_shared;
 

@@ -48,8 +48,12 @@ static jfieldID field(JNIEnv *env, jclass klass, const char *name, const char *s
     return id;
 }
 
-void hpx_monitor_take_live(JNIEnv *env)
+/* At VMInit, or for a dump that is due before it is over. */
+static void learn(JNIEnv *env)
 {
+    if (hpx_askable.tid != NULL) {
+        return;
+    }
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     (*env)->ExceptionClear(env);
     jclass synchronizer = (*env)->FindClass(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
@@ -242,9 +246,18 @@ static bool waits(void)
     return some;
 }
 
+void hpx_monitor_take_live(JNIEnv *env)
+{
+    if (pthread_mutex_trylock(&taking) == 0) { /* else an image is taken, and has learnt it */
+        learn(env);
+        pthread_mutex_unlock(&taking);
+    }
+}
+
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 {
     pthread_mutex_lock(&taking);
+    learn(env);
     struct hpx_monitor_take *t = last || !waits() ? calloc(1, sizeof *t) : NULL;
     if (t != NULL) {
         uint64_t begun = hpx_clock_mono();

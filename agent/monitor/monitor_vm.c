@@ -82,7 +82,6 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     if (hpx_session.opt.locks || hpx_session.opt.pinned) {
         hpx_park_live(env);
     }
-    atomic_store_explicit(&hpx_monitor_shared.live, true, memory_order_release); /* partner: take() */
 }
 
 static void close_monitors(jvmtiEnv *jvmti)
