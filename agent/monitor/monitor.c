@@ -201,12 +201,7 @@ static const char *title(void)
 
 static bool empty(const void *rows)
 {
-    const struct rows *r = rows;
-    bool some = shown(r);
-    for (uint32_t i = 0; r->blocks != NULL && i < HPX_BLOCK_PARTS; i++) {
-        some = some || r->blocks->of[i].nrows > 0;
-    }
-    return !some;
+    return ((const struct rows *)rows)->blocks == NULL; /* the journal's */
 }
 
 static bool missing(const void *rows)
@@ -231,10 +226,16 @@ static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
 {
     struct rows *r = rows;
     (void)answer;
+    if (empty(rows)) {
+        return;
+    }
     if (shown(r)) {
         hpx_ascii_monitor_dump(to, &r->take->image);
+    } else { /* readers know a dump by its sections */
+        struct hpx_monitor_image none = {.notes = {r->take != NULL ? r->take->failed : "the JVM was not asked in time"}};
+        hpx_ascii_monitor_dump(to, &none);
     }
-    for (uint32_t i = 0; r->blocks != NULL && i < HPX_BLOCK_PARTS; i++) {
+    for (uint32_t i = 0; i < HPX_BLOCK_PARTS; i++) {
         hpx_ascii_block_table(to, (enum hpx_block_part)i, &r->blocks->of[i], cutoff, time(NULL));
     }
 }
