@@ -147,7 +147,8 @@ static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, co
     m->owner = hpx_asker_thread(a, u->owner);
     m->shown.owned = u->owner != NULL;
     m->shown.owner = m->owner != HPX_ASKED_NONE ? hpx_asked_thread(a, m->owner)->serial : HPX_SERIAL_THREAD;
-    m->shown.entry_count = (uint32_t)u->entry_count;
+    /* JDK 28 tells 0 of what its own frames have entered: locks of class initialisers */
+    m->shown.entry_count = m->shown.owned && u->entry_count == 0 ? 1 : (uint32_t)u->entry_count;
     note_waiters(a, u);
 }
 

@@ -327,6 +327,10 @@ static void note_period(void)
     if (dump.periodic == 0 || now < dump.periodic || dump.requests != NULL || atomic_load_explicit(&period_runs, memory_order_relaxed)) {
         return;
     }
+    if (!atomic_load_explicit(&hpx_session.live, memory_order_relaxed)) { /* the JVM could not be asked for heap and monitors */
+        dump.periodic = now + period;
+        return;
+    }
     dump.periodic = now - dump.periodic < period ? dump.periodic + period : now + period;
     atomic_store_explicit(&period_runs, true, memory_order_relaxed);
     if (!hpx_dump_request(&all)) {

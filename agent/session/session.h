@@ -32,6 +32,7 @@ struct hpx_session {
     char names[64]; /* their names, separated by commas */
     struct hpx_gate gate;
     bool begun;
+    atomic_bool live; /* relaxed: VMInit is over, and the JVM can be asked for everything */
     struct hpx_aggregator aggregator;
     struct hpx_model *model;      /* the aggregator's */
     struct hpx_counters counters; /* losses and figures of no particular thread */

@@ -152,6 +152,7 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_threads_arm_self();
     hpx_threads_adopt_others(jvmti, env);
     EACH(open, (jvmti));
+    atomic_store_explicit(&hpx_session.live, true, memory_order_relaxed);
 }
 
 /* false: VMInit has already happened, or profiling is off. */
