@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * A thread of the programs Contend, Waiting, Locked and their like. It is blocked when another one knows it to be, measures how long, and tells it: "KEY THREAD COUNT
+ * NANOSECONDS", where the key is "WORD DETAIL METHOD CLASS". Its own waiting is by semaphores, never by monitors.
+ */
+final class Blocked implements Runnable {
+    private final Semaphore go = new Semaphore(0), done = new Semaphore(0);
+    private final Map<String, long[]> sums = new TreeMap<>();
+    final Thread thread;
+    private volatile Consumer<Blocked> task;
+    private volatile Throwable failure;
+    private volatile int at; // the block that it begins or is in, counted from 1 in a task; 0: in none
+    private int begun;
+    private long began;
+
+    Blocked(String name) {
+        this(r -> new Thread(r, name));
+    }
+
+    Blocked(Function<Runnable, Thread> make) {
+        thread = make.apply(this);
+        thread.start();
+    }
+
+    @Override
+    public void run() {
+        for (go.acquireUninterruptibly(); task != null; go.acquireUninterruptibly()) {
+            try {
+                begun = 0;
+                task.accept(this);
+            } catch (Throwable e) {
+                failure = e;
+            }
+            at = 0;
+            done.release();
+        }
+    }
+
+    // --- of the thread itself
+
+    /** What may block comes next. */
+    void before() {
+        at = ++begun;
+        began = System.nanoTime();
+    }
+
+    /** What may block is over. */
+    void after(String key) {
+        long ns = System.nanoTime() - began;
+        at = 0;
+        long[] sum = sums.computeIfAbsent(key, k -> new long[2]);
+        sum[0]++;
+        sum[1] += ns;
+    }
+
+    // --- of others
+
+    void give(Consumer<Blocked> what) {
+        task = what;
+        go.release();
+    }
+
+    /** Until it is blocked for the nth time in its task, in this state or the other. */
+    private void until(int n, Thread.State state, Thread.State other) throws InterruptedException {
+        for (int i = 0; at != n || !in(state, other); i++) { look(i); }
+    }
+
+    /** Until it begins its nth block; what it does then is not known. */
+    void untilBegun(int n) throws InterruptedException {
+        for (int i = 0; at != n; i++) { look(i); }
+    }
+
+    private void look(int times) throws InterruptedException {
+        if (failure != null) { throw new IllegalStateException(failure); }
+        if (times < 50) { Thread.yield(); } else { Thread.sleep(1); }
+    }
+
+    private boolean in(Thread.State state, Thread.State other) {
+        Thread.State now = thread.getState();
+        return now == state || now == other;
+    }
+
+    void untilBlocked(int n) throws InterruptedException {
+        until(n, Thread.State.BLOCKED, Thread.State.BLOCKED);
+    }
+
+    void untilWaiting(int n) throws InterruptedException {
+        until(n, Thread.State.WAITING, Thread.State.TIMED_WAITING);
+    }
+
+    /** Until it has done its task. */
+    void finish() {
+        done.acquireUninterruptibly();
+        if (failure != null) { throw new IllegalStateException(failure); }
+    }
+
+    /** It has no task: tells what it measured since it told the last time. */
+    void tell() {
+        sums.forEach((key, sum) -> System.out.println(key + " " + thread.getName() + " " + sum[0] + " " + sum[1]));
+        sums.clear();
+    }
+
+    void end() throws InterruptedException {
+        tell();
+        give(null);
+        thread.join();
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * ContendVirtual CASE ROUNDS WIDTH MS: in each round WIDTH new virtual threads, all of which are blocked while main, which is none, holds what they want. Cases: enter: a
+ * monitor. timed, notified: Object.wait. pinned: parked, blocked and waiting where the carrier is kept. Prints "WORD DETAIL METHOD CLASS THREAD COUNT NANOSECONDS" as
+ * Contend and Waiting; the pinned ones "pinned - METHOD CLASS ...". Up to JDK 23 WIDTH may not be above the number of carriers.
+ */
+public class ContendVirtual {
+    static class Gate { }
+    static class Bell { }
+    static class Parked { }
+    static volatile int started;
+    static long ms;
+
+    static void enter(Blocked me, Object lock) {
+        me.before();
+        synchronized (lock) { me.after("blocked hold ContendVirtual.enter ContendVirtual$Gate"); }
+    }
+
+    static void timed(Blocked me, Object lock) throws InterruptedException {
+        synchronized (lock) {
+            me.before();
+            lock.wait(ms);
+            me.after("waited " + ms + " ContendVirtual.timed ContendVirtual$Bell");
+        }
+    }
+
+    static void notified(Blocked me, Object lock) throws InterruptedException {
+        synchronized (lock) {
+            me.before();
+            lock.wait();
+            me.after("waited 0 ContendVirtual.notified ContendVirtual$Bell");
+        }
+    }
+
+    /** A monitor that it has keeps the carrier, up to JDK 23. */
+    static void parksInMonitor(Blocked me, Object mine, Object blocker) {
+        synchronized (mine) {
+            me.before();
+            LockSupport.parkNanos(blocker, ms * 1000000L);
+            me.after("pinned - ContendVirtual.parksInMonitor ContendVirtual$Parked");
+        }
+    }
+
+    /** A static initialiser keeps it on any JDK. */
+    static class Initialised {
+        static int value = parks(current);
+
+        static int parks(Blocked me) {
+            me.before();
+            LockSupport.parkNanos(new Parked(), ms * 1000000L);
+            me.after("pinned - ContendVirtual$Initialised.parks ContendVirtual$Parked");
+            return 1;
+        }
+    }
+
+    static volatile Blocked current;
+
+    static Blocked[] some(int n) {
+        Blocked[] all = new Blocked[n];
+        for (int i = 0; i < n; i++) {
+            String name = "v" + started++;
+            all[i] = new Blocked(r -> Thread.ofVirtual().name(name).unstarted(r));
+        }
+        return all;
+    }
+
+    static void hold(Object lock, Blocked... all) throws InterruptedException {
+        synchronized (lock) { Contend.blockAll(ms, me -> enter(me, lock), all); }
+        Contend.finish(all);
+    }
+
+    /** Each one has a monitor of its own. */
+    static void waits(boolean timed, Blocked... all) throws InterruptedException {
+        Object[] bells = new Object[all.length];
+        for (int i = 0; i < all.length; i++) {
+            Object bell = bells[i] = new Bell();
+            all[i].give(Waiting.task(me -> { if (timed) { timed(me, bell); } else { notified(me, bell); } }));
+        }
+        if (!timed) {
+            for (Blocked b : all) { b.untilWaiting(1); }
+            Thread.sleep(ms);
+            for (Object bell : bells) {
+                synchronized (bell) { bell.notify(); }
+            }
+        }
+        Contend.finish(all);
+    }
+
+    static void pinned(Blocked... all) throws InterruptedException {
+        Object parked = new Parked();
+        for (Blocked b : all) { b.give(me -> parksInMonitor(me, new Object(), parked)); }
+        Contend.finish(all);
+        waits(true, all);
+        hold(new Gate(), all);
+    }
+
+    static void round(String what, Blocked... all) throws InterruptedException {
+        switch (what) {
+            case "enter" -> hold(new Gate(), all);
+            case "timed" -> waits(true, all);
+            case "notified" -> waits(false, all);
+            default -> pinned(all);
+        }
+        for (Blocked b : all) { b.end(); }
+    }
+
+    public static void main(String[] a) throws InterruptedException {
+        int rounds = Integer.parseInt(a[1]), width = Integer.parseInt(a[2]);
+        ms = Long.parseLong(a[3]);
+        for (int i = 0; i < rounds; i++) { round(a[0], some(width)); }
+        if (a[0].equals("pinned")) {
+            current = some(1)[0];
+            current.give(me -> started += Initialised.value);
+            current.finish();
+            current.end();
+        }
+        System.out.println("done");
+    }
+}
