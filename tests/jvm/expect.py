@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the programs know of themselves (calls made, CPU time used, how they end), and the profile held against it."""
 import collections
+import functools
 import re
 
+from harness import Failure
 from hprof_text import TIMES
 
 # --- calls: the programs Count*
@@ -163,6 +165,81 @@ def objects_are_exact(t, run, p):
     t.check(not wrong, 'objects counted and made: %s' % wrong)
     wrong = {k: (of_site(rows, *k)[1], n) for k, n in made(run, 'alive').items() if of_site(rows, *k)[1] != n}
     t.check(not wrong, 'objects counted alive, and alive: %s' % wrong)
+
+
+# --- blocked time: the programs Contend*, Waiting and Locked
+
+Block = collections.namedtuple('Block', 'word detail method klass thread count ms')
+BLOCK_TOLERANCE = 0.03  # between a reading of the program's clock and the event of the VM
+ATTEMPTS = 3
+
+
+class Late(Failure):
+    """The VM saw less blocked time than the program."""
+
+
+def again_if_late(f):
+    """A test that runs once more if it was late: a busy machine may take the processor from the program between its clock and the event of the VM."""
+    @functools.wraps(f)
+    def attempts(t, *args):
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return f(t, *args)
+            except Late:
+                for path in t.work.iterdir():
+                    path.unlink()
+        return f(t, *args)
+    return attempts
+
+
+def known_blocks(text, word):
+    """What the program says of the blocks that it calls so."""
+    return [Block(*m.groups()[:5], int(m[6]), int(m[7]) / 1e6) for m in re.finditer(r'^(%s) (\S+) (\S+) (\S+) (\S+) (\d+) (\d+)$' % word, text, re.M)]
+
+
+def _summed(triples):
+    sums = collections.defaultdict(lambda: (0, 0.0))
+    for key, count, ms in triples:
+        sums[key] = (sums[key][0] + count, sums[key][1] + ms)
+    return dict(sums)
+
+
+def of_blocks(blocks, key):
+    return _summed((key(b), b.count, b.ms) for b in blocks)
+
+
+def blocked_in(p, title, methods, key):
+    """{key(row, method, the row's trace): (count, ms)} of the tables of this title; the method is the innermost one of those. And what rounding may hide of the ms."""
+    rows, hidden = [], 0
+    for d in (d for d in p.block_tables if d.title == title):
+        hidden += 1 + 0.0002 * d.total
+        for r in d.rows:
+            method = next((f.method for f in p.traces[r.trace].frames if f.method in methods), None) if r.trace in p.traces else None
+            rows.append((key(r, method, p.traces.get(r.trace)), r.count, d.ms(r)))
+    return _summed(rows), hidden
+
+
+def not_as_long(t, got, known, hidden, what):
+    """Not as long as the program says, which sees what the VM sees, and little more; `hidden`: by rounding."""
+    t.check(got <= known + hidden, '%s: %.2f, more than the %.2f of the program' % (what, got, known))
+    if got < (1 - BLOCK_TOLERANCE) * known - hidden:
+        raise Late('%s: %.2f, the program says %.2f' % (what, got, known))
+
+
+def same_blocks(t, got, hidden, want, what, counts=True):
+    """Each key of `want` was blocked as often as the program says, and for as long."""
+    t.check(want, 'the program knows of no block')
+    for k, (count, ms) in want.items():
+        count_got, ms_got = got.get(k, (0, 0))
+        if counts:
+            t.equal(count_got, count, '%s: count of %s' % (what, k))
+        not_as_long(t, ms_got, ms, hidden, '%s: ms of %s' % (what, k))
+
+
+def blocks_are_known(t, p, title, blocks, counts=True):
+    """By method and class."""
+    got, hidden = blocked_in(p, title, {b.method for b in blocks}, lambda r, method, _: (method, r.name))
+    same_blocks(t, got, hidden, of_blocks(blocks, lambda b: (b.method, b.klass)), title, counts)
 
 
 def profile_without_loss(t, *args, **kw):

@@ -159,6 +159,7 @@ class Test:
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
         text = opts or kw.get('agent') or ''
         asked = re.findall(r'(?:cpu|heap)=(\w+)', text) + ['monitor'] * ('monitor=y' in text)
+        asked += ['dump', 'sites'] if 'all' in asked else []
         modes = [m for m in DUMPING if m in asked] or ['samples']
         self.complete(run, code, stdout, verbose, 'Dumping%s done.' % ''.join(DUMPING[m] for m in modes))
         return run, self.output(name, cwd, None if 'monitor' in modes else len(modes))

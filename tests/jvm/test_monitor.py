@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""monitor=y: contention, waits and parked time, by programs that make every block certain and measure it."""
+import collections
+import re
+import time
+
+from expect import again_if_late, blocked_in, blocks_are_known, known_blocks, not_as_long, of_blocks, same_blocks
+from harness import DUMPING
+from hprof_text import LOCK_TIME, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, SAMPLES, SITES, TIMES, WAIT_TIME
+from preload import agent
+from runner import test
+from waiting import ask, step, stop_steps
+
+DONE = 'Dumping%s done.' % DUMPING['monitor']
+EXACT = 'monitor=y,cutoff=0,depth=16'
+VIRTUAL = ['-Djdk.virtualThreadScheduler.parallelism=2', '-Djdk.virtualThreadScheduler.maxPoolSize=2']
+DUMP = 'MONITOR DUMP'
+
+
+def _reported(p, key):
+    """(count, ms) of a line of the report."""
+    return tuple(float(x) for x in re.match(r'(\d+), ([0-9.]+) ms', p.report[key]).groups())
+
+
+# --- contention
+
+
+@test(level='quick', collectors='all', cases=(2, 16, 500), quick_params=(16,))
+@again_if_late
+def blocked_time_of_threads(t, n):
+    run, p = t.profile('Contend', 'threads', n, {2: 25, 16: 8, 500: 3}[n], 20, opts=EXACT + ',thread=' + ('y' if n == 16 else 'n'))
+    blocks = known_blocks(run.out, 'blocked')
+    t.equal(len(blocks), n - 1, 'threads that were blocked')
+    blocks_are_known(t, p, MONITOR_TIME, blocks)
+    count, ms = _reported(p, 'contentions')
+    t.equal(count, sum(d.count for d in p.table(MONITOR_TIME).rows), 'contentions of the report')
+    t.near(p.table(MONITOR_TIME).total, ms, 1, 'ms of the table, and of the report')
+    if n == 16:
+        got, hidden = blocked_in(p, MONITOR_TIME, {'Contend.object'}, lambda r, method, trace: (r.name, p.names[trace.thread]))
+        same_blocks(t, got, hidden, of_blocks(blocks, lambda b: (b.klass, b.thread)), 'by thread')
+
+
+def _kinds(t, *jvm):
+    """Objects, arrays, classes, methods, nested, entered again, with an identity hash, waited for, biased to the owner and to the other one."""
+    run, p = t.profile('Contend', 'kinds', 12, 20, opts=EXACT, jvm=list(jvm))
+    blocks = known_blocks(run.out, 'blocked')
+    t.equal(len(blocks), 12, 'kinds')
+    blocks_are_known(t, p, MONITOR_TIME, blocks)
+
+
+@test(level='quick', collectors='all', params=('', '-Xint'))
+@again_if_late
+def every_kind_of_monitor(t, flag):
+    """By class and trace."""
+    _kinds(t, *flag.split())
+
+
+@test(level='quick', collectors='all', until=17)
+@again_if_late
+def biased_monitors(t):
+    _kinds(t, '-XX:+UseBiasedLocking', '-XX:BiasedLockingStartupDelay=0')
+
+
+@test(collectors='all', since=21, until=25, params=(0, 1, 2))
+@again_if_late
+def ways_of_the_vm_to_lock(t, mode):
+    """By inflated monitors alone, on the stack, in the header."""
+    _kinds(t, '-XX:+UnlockDiagnosticVMOptions', '-XX:+UnlockExperimentalVMOptions', '-XX:LockingMode=%d' % mode)
+
+
+@test(level='quick', collectors='all')
+@again_if_late
+def by_owner(t):
+    """The stack of the one that holds, at each contention. One that is gone when the VM is asked, which a busy machine may make late, has none."""
+    run, p = t.profile('Contend', 'sites', 20, 30, 20, opts=EXACT + ',owner=y')
+    blocks = known_blocks(run.out, 'blocked')
+    blocks_are_known(t, p, MONITOR_TIME, blocks)
+    holders = {'Contend.' + b.detail for b in blocks}
+    t.equal(holders, {'Contend.holdA', 'Contend.holdB'}, 'methods that hold')
+    t.check(MONITOR_OWNERS in p.sections, 'sections %s' % p.sections)
+    holder = {r.owner: [f.method for f in p.traces[r.owner].frames if f.method in holders] for r in p.table(MONITOR_OWNERS).rows if r.owner in p.traces}
+    got, hidden = blocked_in(p, MONITOR_OWNERS, {b.method for b in blocks}, lambda r, method, _: (method, r.name, *holder.get(r.owner, ())))
+    want = of_blocks(blocks, lambda b: (b.method, b.klass, 'Contend.' + b.detail))
+    for key, (count, ms) in got.items():
+        if len(key) == 3:
+            t.check(key in want and count <= want[key][0] and ms <= want[key][1] + hidden, '%d contentions, %.2f ms of %s; the program says %s' % (count, ms, key, want.get(key)))
+    for key, (count, ms) in want.items():
+        count_got, ms_got = got.get(key, (0, 0))
+        t.check(count_got >= 0.7 * count and ms_got >= 0.65 * ms, '%d contentions, %.2f ms of %s; the program says %d, %.2f' % (count_got, ms_got, key, count, ms))
+
+
+@test(level='quick', collectors='all', params=('10', '1'))
+@again_if_late
+def sampled_stacks(t, interval):
+    """Count and time of a class are exact, its traces are shares that come by chance: of two sites one is blocked three times as long as the other."""
+    run, p = t.profile('Contend', 'sites', 500, 3, 1, opts=EXACT + ',stacks=sampled,interval=' + interval)
+    blocks = known_blocks(run.out, 'blocked')
+    got, hidden = blocked_in(p, MONITOR_TIME, (), lambda r, *_: r.name)
+    same_blocks(t, got, hidden, of_blocks(blocks, lambda b: b.klass), 'by class')
+    gate = [b for b in blocks if b.klass == 'Contend$Gate']
+    of_site, _ = blocked_in(p, MONITOR_TIME, {b.method for b in gate}, lambda r, method, _: (method, r.name))
+    ms = {b.method: of_site.get((b.method, b.klass), (0, 0))[1] for b in gate}
+    want = next(b.ms for b in gate if b.method == 'Contend.siteA') / sum(b.ms for b in gate)
+    share = ms['Contend.siteA'] / max(1, sum(ms.values()))
+    n = sum(b.ms for b in gate) / float(interval)
+    t.near(share, want, 4 * (want * (1 - want) / n) ** 0.5, 'share of Contend.siteA, with some %d stacks' % n)
+
+
+@test(level='quick')
+def owners_and_samples_exclude_each_other(t):
+    run = t.java('Hello', opts='monitor=y,owner=y,stacks=sampled')
+    t.equal((run.code, run.out), (1, ''), 'exit code and stdout')
+    t.check('owner=y needs stacks=exact' in run.err, 'stderr: %s' % run.err)
+
+
+@test(level='quick', collectors='all')
+@again_if_late
+def each_dump_has_what_came_since_the_one_before(t):
+    run = t.start('Contend', 'steps', 10, 10, opts=EXACT)
+    run.wait_line('ready')
+    for n in (1, 2):
+        step(run, n)
+        t.check(ask(run, DONE), 'the program has ended')
+    t.check(ask(run, DONE), 'the program has ended')  # since which nothing was blocked
+    step(run, 3)
+    stop_steps(run)
+    t.equal((run.code, run.err.splitlines().count(DONE)), (0, 4), 'exit code, dumps')
+    p = t.output(dumps=None)
+    parts = [known_blocks(part, 'blocked') for part in re.split(r'^step \d+$', run.out, flags=re.M)[1:]]
+    t.equal([b.count for part in parts for b in part], [10, 20, 30], 'blocks of the steps')
+    tables = [d for d in p.block_tables if d.title == MONITOR_TIME and 'Contend$Gate' in d.counts_by()]
+    t.equal([d.counts_by()['Contend$Gate'] for d in tables], [10, 20, 30], 'counts of the dumps')
+    for d, part in zip(tables, parts):
+        same_blocks(t, {'Gate': (0, d.ms_by()['Contend$Gate'])}, 1 + 0.0002 * d.total, {'Gate': (0, part[0].ms)}, 'time of a dump', counts=False)
+
+
+@test(collectors='all')
+@again_if_late
+def all_dumps_together(t):
+    """dump=: wherever one falls, a contention is in one of them, whole."""
+    run = t.java('Contend', 'threads', 16, 80, 20, opts=EXACT + ',dump=300ms,waits=y')
+    t.equal(run.code, 0, 'exit code')
+    p = t.output(dumps=None)
+    t.check(len(p.monitor_dumps) > 3, '%d dumps' % len(p.monitor_dumps))
+    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
+
+
+# --- waits
+
+
+def _lines(p, name):
+    """{signature: (timeouts, times waited)} of a thread."""
+    lines = collections.defaultdict(lambda: ([], []))
+    for w in p.waits:
+        if w.thread is not None and p.names[w.thread] == name:
+            lines[w.signature][w.kind == 'WAITED'].append(w.ms)
+    return lines
+
+
+def _wait_lines(t, p, waits, name, measured=True):
+    """Of a thread: each wait has its two lines. measured: the times are compared; of few waits that would be a test of the machine."""
+    lines = _lines(p, name)
+    by_class = collections.defaultdict(list)
+    for w in waits:
+        if w.thread == name:
+            by_class['L%s;' % w.klass.replace('.', '/')] += [w]
+    for signature, known in by_class.items():
+        count, ms = sum(w.count for w in known), sum(w.ms for w in known)
+        timeouts, times = lines[signature]
+        t.equal(collections.Counter(timeouts), sum((collections.Counter({int(w.detail): w.count}) for w in known), collections.Counter()), 'timeouts of ' + signature)
+        t.equal(len(times), count, 'WAITED lines of ' + signature)
+        if measured:
+            not_as_long(t, sum(times), ms, count, 'WAITED lines of %s: ms' % signature)
+    return lines
+
+
+@test(level='quick', collectors='all')
+@again_if_late
+def every_way_to_wait(t):
+    """With a timeout, notified, interrupted, woken for nothing, not the owner, kept out when it is over; and Thread.join."""
+    rounds = 12
+    run, p = t.profile('Waiting', rounds, 20, opts=EXACT + ',waits=y')
+    waits = known_blocks(run.out, 'waited')
+    t.equal(len(waits), 8, 'ways to wait')
+    blocks_are_known(t, p, WAIT_TIME, waits)
+    lines = _wait_lines(t, p, waits, 'waiter')
+    t.check(lines['LWaiting$NotOwned;'] in (([], []), ([0] * rounds, [])), 'waits for a monitor that is not owned: %s' % (lines['LWaiting$NotOwned;'],))
+    of_back = [b._replace(method='Waiting.back') for b in known_blocks(run.out, 'back')]
+    waited, hidden = blocked_in(p, WAIT_TIME, {'Waiting.back'}, lambda r, method, _: method)
+    blocked, more = blocked_in(p, MONITOR_TIME, {'Waiting.back'}, lambda r, method, _: method)
+    t.equal((waited['Waiting.back'][0], blocked['Waiting.back'][0]), (rounds, rounds), 'waits that end while another one has the monitor, contentions of their ends')
+    both = {'back': (0, waited['Waiting.back'][1] + blocked['Waiting.back'][1])}
+    same_blocks(t, both, hidden + more, {'back': (0, sum(b.ms for b in of_back))}, 'wait and contention together', counts=False)
+    t.check(blocked['Waiting.back'][1] >= rounds * 20 - more, 'contentions of the ends: %.2f ms' % blocked['Waiting.back'][1])
+
+
+@test(level='quick')
+@again_if_late
+def without_waits_there_are_lines_and_no_table(t):
+    run, p = t.profile('Waiting', 3, 5, opts=EXACT)
+    _wait_lines(t, p, known_blocks(run.out, 'waited'), 'waiter')
+    t.check(WAIT_TIME not in p.sections, 'sections %s' % p.sections)
+
+
+@test(level='quick', params=(5, 0, -1))
+@again_if_late
+def lines_of_waits_are_bounded(t, n):
+    run, p = t.profile('Waiting', 4, 5, opts=EXACT + ',waits=y,waitlog=%d' % n)
+    waits = known_blocks(run.out, 'waited')
+    told = [ln for ln in run.err.splitlines() if 'waitlog=' in ln]
+    if n < 0:
+        t.equal(told, [], 'lines on stderr')
+        _wait_lines(t, p, waits, 'waiter')
+    else:
+        t.equal((len(p.waits), len(told)), (n, 1 if n else 0), 'WAIT lines, lines on stderr')
+        t.check('(waitlog=)' in p.report['wait lines'], 'report %s' % p.report)
+    blocks_are_counted = blocked_in(p, WAIT_TIME, {w.method for w in waits}, lambda r, method, _: (method, r.name))[0]
+    t.equal({k: blocks_are_counted.get(k, (0,))[0] for k in of_blocks(waits, lambda w: (w.method, w.klass))},
+            {k: v[0] for k, v in of_blocks(waits, lambda w: (w.method, w.klass)).items()}, 'waits in the table')
+    count, ms = _reported(p, 'waits')
+    t.check(count >= sum(w.count for w in waits), 'waits of the report: %d' % count)
+    t.check(ms >= 0.7 * sum(w.ms for w in waits), 'ms of the report: %.1f' % ms)
+
+
+@test(level='quick', collectors='all')
+@again_if_late
+def a_contended_static_initialiser(t):
+    """Whatever the VM reports of it; what comes then is right."""
+    run, p = t.profile('ContendInit', 20, opts=EXACT + ',waits=y,pinned=y')
+    initialised = known_blocks(run.out, 'initialised')
+    t.equal(len(initialised), 3, 'initialisers')
+    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
+    longest = sum(b.ms for b in initialised) + 2
+    for title in (MONITOR_TIME, WAIT_TIME):
+        got, _ = blocked_in(p, title, {b.method for b in initialised}, lambda r, method, _: method)
+        got = {k: v for k, v in got.items() if k}
+        t.check(all(ms <= longest and count <= 3 for count, ms in got.values()), '%s of the initialisers: %s' % (title, got))
+    t.equal([w for w in p.waits if w.kind == 'WAITED' and w.ms > longest + 100], [], 'WAITED lines of a wait that never began')
+
+
+# --- parked
+
+
+@test(level='quick', collectors='all')
+@again_if_late
+def parked_in_locks(t):
+    """The time is exact; a lock may park several times in one block."""
+    rounds = 12
+    run, p = t.profile('Locked', rounds, 20, opts=EXACT + ',locks=y')
+    known = known_blocks(run.out, 'parked')
+    t.equal(len(known), 10, 'ways to park')
+    got, hidden = blocked_in(p, LOCK_TIME, {b.method for b in known}, lambda r, method, _: method)
+    same_blocks(t, got, hidden, of_blocks(known, lambda b: b.method), LOCK_TIME, counts=False)
+    classes, _ = blocked_in(p, LOCK_TIME, {b.method for b in known}, lambda r, method, _: (method, r.name))
+    for b in known:
+        count = got[b.method][0]
+        t.check(count == rounds if b.method == 'Locked.parks' else rounds <= count <= 2 * rounds, 'count of %s: %d' % (b.method, count))
+        names = [name for method, name in classes if method == b.method]
+        t.check(len(names) == 1 and (names[0].startswith(b.klass[:-1]) if b.klass.endswith('*') else names[0] == b.klass), '%s: %s, expected %s' % (b.method, names, b.klass))
+
+
+@test(level='quick', params=('', ',pinned=y'))
+def parked_in_locks_is_not_asked_for(t, more):
+    run, p = t.profile('Locked', 1, 5, opts=EXACT + more)
+    t.equal([s for s in p.sections if s != DUMP and s != MONITOR_TIME], [], 'sections')
+
+
+# --- virtual threads
+
+
+def _virtual(t, case, opts):
+    rounds, width = (12, 2) if t.jdk.version < 24 else (6, 50)  # until JDK 23 one that is blocked keeps its carrier
+    return t.profile('ContendVirtual', case, rounds, width, 20, opts=EXACT + opts, jvm=VIRTUAL)
+
+
+@test(level='quick', since=21, collectors='all')
+@again_if_late
+def virtual_threads_contend(t):
+    run, p = _virtual(t, 'enter', '')
+    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
+
+
+@test(since=21)
+@again_if_late
+def virtual_threads_contend_each_with_its_name(t):
+    run, p = _virtual(t, 'enter', ',thread=y')
+    known = known_blocks(run.out, 'blocked')
+    got, hidden = blocked_in(p, MONITOR_TIME, {b.method for b in known}, lambda r, method, trace: (r.name, p.names.get(trace.thread)))
+    same_blocks(t, got, hidden, of_blocks(known, lambda b: (b.klass, b.thread)), 'by thread')
+
+
+@test(level='quick', since=21, collectors='all', params=('timed', 'notified'))
+@again_if_late
+def virtual_threads_wait(t, how):
+    run, p = _virtual(t, how, ',waits=y')
+    known = known_blocks(run.out, 'waited')
+    blocks_are_known(t, p, WAIT_TIME, known)
+    # From JDK 24 on the VM also tells of the end of a contention that had no beginning: a thread that was notified enters again.
+    t.check(_reported(p, 'contentions')[1] <= sum(b.ms for b in known), 'contentions: %s' % p.report['contentions'])
+    for name in sorted({b.thread for b in known})[:20]:
+        _wait_lines(t, p, known, name, measured=False)
+        t.equal(p.threads[p.serial(name)].group, 'VirtualThreads', 'group of ' + name)
+
+
+@test(level='quick', since=21)
+@again_if_late
+def pinned_virtual_threads(t):
+    """What keeps the carrier: up to JDK 23 monitors, and parking with one; on any a static initialiser."""
+    run, p = _virtual(t, 'pinned', ',pinned=y')
+    known = known_blocks(run.out, 'pinned')
+    if t.jdk.version < 24:
+        known += known_blocks(run.out, 'waited') + known_blocks(run.out, 'blocked')
+    else:
+        known = [b for b in known if 'Initialised' in b.method]
+    if t.jdk.version < 24:
+        blocks_are_known(t, p, PINNED_TIME, [b for b in known if b.word != 'pinned'])
+    blocks_are_known(t, p, PINNED_TIME, [b for b in known if b.word == 'pinned'], counts=False)  # to park may take a lock of the VM's scheduler
+    got, _ = blocked_in(p, PINNED_TIME, {b.method for b in known_blocks(run.out, '(?:pinned|waited|blocked)')}, lambda r, method, _: method)
+    t.equal({k for k in got if k}, {b.method for b in known}, 'methods that keep the carrier')
+    for b in known:
+        t.check(got[b.method][0] >= b.count, 'count of %s: %d' % (b.method, got[b.method][0]))
+
+
+# --- the rest
+
+
+@test(level='quick', params=('cpu=samples', 'cpu=samples,monitor=n', 'heap=sites,waits=y,locks=y,owner=y,waitlog=-1'))
+def not_asked_for(t, opts):
+    run, p = t.profile('Waiting', 2, 5, opts=opts)
+    t.check(all(s in (SAMPLES, SITES) for s in p.sections), 'sections %s' % p.sections)
+    t.equal((p.waits, [k for k in p.report if k in ('contentions', 'waits', 'monitor dump')]), ([], []), 'WAIT lines, report')
+
+
+@test(level='quick', collectors='all', params=('cpu=times', 'cpu=samples', 'heap=sites', 'heap=all', 'cpu=times,cpu=samples,heap=sites'))
+@again_if_late
+def beside_other_modes(t, other):
+    run, p = t.profile('Contend', 'sites', 25, 20, 10, opts=EXACT + ',depth=5,locks=y,waits=y,owner=y,' + other)
+    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
+    want = {TIMES: 'cpu=times' in other, SAMPLES: 'cpu=samples' in other, SITES: 'heap=' in other}
+    t.equal({s: s in p.sections for s in want}, want, 'sections %s' % p.sections)
+    t.equal(p.sections[0], DUMP, 'first section')
+    if 'cpu=times' in other:
+        t.equal(p.table(TIMES).counts()['Contend.siteB'], 25, 'calls of Contend.siteB')
+
+
+@test(level='quick', until=19, collectors='all')
+@again_if_late
+def threads_that_are_stopped(t):
+    run, p = t.profile('ContendStop', 12, 20, opts=EXACT + ',waits=y')
+    t.equal(run.out.splitlines()[-1], 'stopped 24', 'stdout')
+    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
+    got, _ = blocked_in(p, MONITOR_TIME, {'ContendStop.victim'}, lambda r, method, _: method)
+    t.check(got.get('ContendStop.victim', (0, 0))[0] <= 12, 'contentions of those that were stopped: %s' % got)
+
+
+@test(level='quick', collectors='any')
+def jni_is_used_as_it_should_be(t):
+    """JDK 8 warns of its own launcher. What the programs print of themselves differs from run to run."""
+    virtual = [('ContendVirtual', 'pinned', 2, 2, 5)] if t.jdk.version >= 21 else []
+    for program in [('Contend', 'kinds', 2, 5), ('Waiting', 2, 5), ('Locked', 2, 5), ('ContendInit', 5)] + virtual:
+        jvm = ['-Xcheck:jni'] + (VIRTUAL if program in virtual else [])
+        plain = t.java(*program, opts=None, jvm=jvm)
+        run, _ = t.profile(*program, opts=EXACT + ',locks=y,waits=y,owner=y,pinned=y,thread=y', jvm=jvm)
+        told = re.compile(r'(\w+ \S+ \S+ \S+ \S+ \d+ \d+|done|Warning: SIG.*|Signal Handlers.*| *SIG.*)$')
+        t.equal([ln for ln in run.out.splitlines() if not told.match(ln) and ln not in plain.out.splitlines()][:9], [], 'what -Xcheck:jni says of %s' % program[0])
+        t.equal([ln for ln in run.err.splitlines() if not ln.startswith(('hprofx: ', 'Dumping ')) and ln not in plain.err.splitlines()], [], 'other lines on stderr')
+
+
+@test(level='quick', collectors='all', params=(',owner=y', ',dump=100ms'))
+@again_if_late
+def threads_that_attach_meanwhile(t, more):
+    """A thread of native code is among those of the VM before it has an object: from JDK 23 on GetObjectMonitorUsage reads that of each."""
+    run = t.java('Contend', 'threads', 16, 40, 20, opts=EXACT + more, jvm=[agent(t, 'attacher', 2000)])
+    t.equal((run.code, run.out.splitlines()[-1]), (0, 'done'), 'exit code, stdout')
+    blocks_are_known(t, t.output(dumps=None), MONITOR_TIME, known_blocks(run.out, 'blocked'))
+
+
+@test(collectors='all', timeout=60)
+def the_end_amid_contention_and_a_collection(t):
+    """Each run has the time limit for itself."""
+    for i in range(1000 if t.level == 'long' else 100):
+        how, code = (('return', 0), ('exit', 3), ('halt', 3))[i % 3]
+        t.deadline = time.monotonic() + t.case.timeout
+        run = t.java('ContendExit', how, opts=EXACT + ('', ',waits=y,waitlog=-1', ',owner=y', ',locks=y')[i % 4], jvm=['-Xmx64m'])
+        t.complete(run, code, 'end\n', done=DONE)
+        if i % 10 == 0:
+            t.output(dumps=None)
