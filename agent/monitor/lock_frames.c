@@ -8,7 +8,8 @@
 #define KNOWN 1024u /* methods; a power of two */
 #define GAP   2u    /* frames of other classes between those of a lock: ForkJoinPool.managedBlock */
 
-/* A method and the answer in its lowest bit, which no address has. Entries are replaced as a whole, so the answer belongs to the method. */
+/* A method, shifted by one, and the answer in the lowest bit: a method is an address, from JDK 26 on a number. Entries are replaced as a
+ * whole, so the answer belongs to the method. */
 static _Atomic uint64_t known[KNOWN]; /* relaxed: a missing entry costs a look-up */
 
 static bool ask(jvmtiEnv *jvmti, uint64_t method)
@@ -29,10 +30,10 @@ static bool ask(jvmtiEnv *jvmti, uint64_t method)
 
 static bool is_lock(jvmtiEnv *jvmti, uint64_t method)
 {
-    _Atomic uint64_t *at = &known[(method >> 3) % KNOWN];
+    _Atomic uint64_t *at = &known[(method ^ method >> 3) % KNOWN];
     uint64_t entry = atomic_load_explicit(at, memory_order_relaxed);
-    if ((entry & ~UINT64_C(1)) != method) {
-        entry = method | ask(jvmti, method);
+    if (entry >> 1 != method) {
+        entry = method << 1 | ask(jvmti, method);
         atomic_store_explicit(at, entry, memory_order_relaxed);
     }
     return entry & 1;
