@@ -359,8 +359,9 @@ static bool put_places(struct hpx_blocks *b, struct class_sums *exact, struct cl
             drop_undefined(b, p);
             continue;
         }
-        if (b->o.interval_ns > 0 && a.count > 0 && p->klass < b->sums.len) {
-            a = divide(&exact[p->klass].of[p->part].all, &left[p->klass].of[p->part].all, a);
+        if (b->o.interval_ns > 0 && a.count > 0) { /* an estimate without anything exact, which was lost, is nothing */
+            bool some = p->klass < b->sums.len;
+            a = some ? divide(&exact[p->klass].of[p->part].all, &left[p->klass].of[p->part].all, a) : (struct amount){0, 0};
         }
         if ((a.count > 0 || a.ns > 0) && !put_place(b, p, a, to)) {
             return false;

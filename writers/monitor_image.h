@@ -22,7 +22,6 @@ struct hpx_monitor_thread {
     enum hpx_thread_status status;
     unsigned flags;                    /* HPX_STATUS_SUSPENDED and so on */
     const struct hpx_trace_rec *trace; /* NULL: empty */
-    struct hpx_text name;
 };
 
 /* A list of thread serials: `n` elements of hpx_monitor_image.serials from `first` on. */
@@ -54,7 +53,7 @@ struct hpx_monitor_image {
     uint32_t *serials;
     struct hpx_deadlock_thread *deadlocks; /* of all deadlocks, one after the other */
     uint32_t nthreads, nmonitors, nserials, ndeadlocks;
-    const char *notes[4]; /* what this VM could not tell: sentences; NULL after the last */
+    const char *notes[7]; /* what this VM could not tell: sentences; NULL after the last */
 };
 
 #endif

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ask_monitors.c: monitors that threads enter, wait for or own. */
 #include "asker.h"
+#include "usage.h"
 #include <string.h>
+#include <time.h>
 
 #define COUNTS_MAX  256 /* owned monitors without waiters whose entry count is asked for: each question stops the program */
 #define BIASED_MAX  16  /* the same, if that revokes their bias: VMs unbias all objects of a class after 20 */
 #define OWNED_MAX   256 /* threads whose owned monitors are asked for, if that stops the program */
+#define ATTEMPTS    200 /* 10 ms */
 #define COMPARE_MAX 256 /* monitors of one class that a monitor is compared with, in vain: they are not those of its owner */
 
 bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u)
 {
-    memset(u, 0, sizeof *u);
-    uint64_t begun = hpx_asker_begin();
-    bool good = (*a->jvmti)->GetObjectMonitorUsage(a->jvmti, object, u) == JVMTI_ERROR_NONE;
-    hpx_asker_end(a, begun);
+    jvmtiError e = JVMTI_ERROR_NOT_AVAILABLE;
+    for (uint32_t i = 0; i < ATTEMPTS && e == JVMTI_ERROR_NOT_AVAILABLE; i++) { /* a thread attaches in microseconds */
+        memset(u, 0, sizeof *u);
+        if (i > 0) {
+            nanosleep(&(struct timespec){0, 50000}, NULL);
+        }
+        uint64_t begun = hpx_asker_begin();
+        e = hpx_usage_ask(a->jvmti, object, u);
+        hpx_asker_end(a, begun);
+    }
+    bool good = e == JVMTI_ERROR_NONE;
+    a->unasked_monitors += !good;
     if (good && u->waiter_count + u->notify_waiter_count > 0) {
         (void)(*a->env)->EnsureLocalCapacity(a->env, 64);
         (*a->env)->ExceptionClear(a->env);
@@ -110,30 +121,26 @@ static bool has(const struct hpx_asker *a, const jthread *threads, jint n, jthre
 
 enum { ENTER, NOTIFY };
 
-/* Notes a waiter of the last monitor. */
-static void note_waiter(struct hpx_asker *a, jthread waiter, bool notify)
+/* Notes waiters of the last monitor. JVMs before JDK 23 count those that wait to be notified among those that wait to enter, too, and name
+ * one of them again, or NULL, for each that was notified and enters. */
+static void note_waiter(struct hpx_asker *a, const jvmtiMonitorUsage *u, jint i, bool notify)
 {
+    jthread waiter = notify ? u->notify_waiters[i] : u->waiters[i];
     uint32_t number = a->monitors.len - 1, thread = hpx_asker_thread(a, waiter);
-    if (thread == HPX_ASKED_NONE) {
-        hpx_asked_monitor(a, number)->strangers[notify ? NOTIFY : ENTER]++;
-    } else if (!hpx_asked_waits(hpx_asked_thread(a, thread))) {
+    if (thread != HPX_ASKED_NONE && !hpx_asked_waits(hpx_asked_thread(a, thread))) {
         *(notify ? &hpx_asked_thread(a, thread)->notified : &hpx_asked_thread(a, thread)->monitor) = number;
+    } else if (thread == HPX_ASKED_NONE && waiter != NULL && !has(a, u->notify_waiters, notify ? i : u->notify_waiter_count, waiter)) {
+        hpx_asked_monitor(a, number)->strangers[notify ? NOTIFY : ENTER]++;
     }
 }
 
-/* JVMs before JDK 23 count those that wait to be notified among those that wait to enter, too, and name one of them again, or NULL, for
- * each that was notified and enters. */
 static void note_waiters(struct hpx_asker *a, const jvmtiMonitorUsage *u)
 {
     for (jint i = 0; i < u->notify_waiter_count; i++) {
-        if (u->notify_waiters[i] != NULL && !has(a, u->notify_waiters, i, u->notify_waiters[i])) {
-            note_waiter(a, u->notify_waiters[i], true);
-        }
+        note_waiter(a, u, i, true);
     }
     for (jint i = 0; i < u->waiter_count; i++) {
-        if (u->waiters[i] != NULL && !has(a, u->notify_waiters, u->notify_waiter_count, u->waiters[i])) {
-            note_waiter(a, u->waiters[i], false);
-        }
+        note_waiter(a, u, i, false);
     }
 }
 
@@ -187,7 +194,12 @@ static void ask_waiting(struct hpx_asker *a, struct hpx_asked_thread *t)
         (*a->env)->DeleteLocalRef(a->env, object);
         return;
     }
-    if (hpx_ask_usage(a, object, &u) && (u.owner != NULL || u.waiter_count + u.notify_waiter_count > 0)) {
+    bool good = hpx_ask_usage(a, object, &u);
+    if (good && u.owner == NULL && u.waiter_count > u.notify_waiter_count) { /* between two owners: the next one has not run yet */
+        hpx_usage_free(a, &u);
+        good = hpx_ask_usage(a, object, &u);
+    }
+    if (good && (u.owner != NULL || u.waiter_count + u.notify_waiter_count > 0)) {
         add_used(a, object, signature, &u, true);
         if (!a->no_memory) {
             note_entering(a, t, a->monitors.len - 1);

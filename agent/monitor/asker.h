@@ -34,16 +34,17 @@ struct hpx_asker {
     jvmtiEnv *jvmti;
     JNIEnv *env;
     struct hpx_monitor_take *take;
-    struct hpx_vec threads;   /* struct hpx_asked_thread; announced ones first, by serial */
-    uint32_t announced;       /* number of those */
-    struct hpx_id_map by_tid; /* their numbers */
-    struct hpx_vec monitors;  /* struct hpx_asked_monitor */
-    struct hpx_vec latest;    /* uint32_t, by number of the signature: monitor number + 1 */
-    struct hpx_vec serials;   /* uint32_t */
-    bool hidden_owner;        /* somebody waits for a monitor of which the VM names no owner */
-    uint32_t owned_asked;     /* threads whose owned monitors were asked for */
-    uint32_t owned_unasked;   /* and were not, because each stops the program */
-    uint32_t unknown_waits;   /* threads in Object.wait of an unknown monitor */
+    struct hpx_vec threads;    /* struct hpx_asked_thread; announced ones first, by serial */
+    uint32_t announced;        /* number of those */
+    struct hpx_id_map by_tid;  /* their numbers */
+    struct hpx_vec monitors;   /* struct hpx_asked_monitor */
+    struct hpx_vec latest;     /* uint32_t, by number of the signature: monitor number + 1 */
+    struct hpx_vec serials;    /* uint32_t */
+    uint32_t unasked_monitors; /* the VM did not describe them */
+    bool hidden_owner;         /* somebody waits for a monitor of which the VM names no owner */
+    uint32_t owned_asked;      /* threads whose owned monitors were asked for */
+    uint32_t owned_unasked;    /* and were not, because each stops the program */
+    uint32_t unknown_waits;    /* threads in Object.wait of an unknown monitor */
     bool no_memory;
 };
 

@@ -9,7 +9,8 @@
 
 /* A block that is not over. */
 struct hpx_pending {
-    uint32_t id;    /* of its place; stacks=sampled: HPX_EV_BLOCK_ID */
+    uint32_t id;    /* of its place; 0: none was taken */
+    uint32_t klass; /* of a wait: the class that the VM must name at its end, too; 0: not known */
     uint64_t since; /* hpx_clock_mono(); 0: nothing is pending */
 };
 

@@ -5,6 +5,7 @@
 #include "monitor.h"
 #include "places.h"
 #include "threads.h"
+#include "usage.h"
 #include "virtuals.h"
 #include "waits.h"
 
@@ -71,7 +72,7 @@ static struct hpx_pending take(const struct event *e, struct hpx_pending *mine, 
     if (e->virtual) {
         return hpx_virtuals_take(e->of.thread, now);
     }
-    *mine = (struct hpx_pending){0, 0};
+    *mine = (struct hpx_pending){0, 0, 0};
     return p;
 }
 
@@ -80,11 +81,11 @@ static bool exact(void)
     return hpx_session.opt.stacks == HPX_STACKS_EXACT;
 }
 
-/* owner=y: the thread that owns the monitor now; NULL: none any more, or not asked for. */
+/* owner=y: the thread that owns the monitor now; NULL: none any more, or it could not be asked for. */
 static jthread owner_of(jvmtiEnv *jvmti, jobject object)
 {
     jvmtiMonitorUsage usage;
-    if (!hpx_session.opt.owner || (*jvmti)->GetObjectMonitorUsage(jvmti, object, &usage) != JVMTI_ERROR_NONE) {
+    if (!hpx_session.opt.owner || hpx_usage_ask(jvmti, object, &usage) != JVMTI_ERROR_NONE) {
         return NULL;
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
@@ -161,9 +162,8 @@ void JNICALL hpx_contention_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
     if (!begin(&e, env, thread, HPX_BLOCK_WAIT)) {
         return;
     }
-    if (place || logs()) {
-        look(&e, jvmti, env, object);
-    }
+    look(&e, jvmti, env, object);
+    p.klass = e.of.klass;
     if (logs()) {
         hpx_places_put(e.t, HPX_EV_WAIT, e.of.klass, (uint64_t)timeout, serial_of(&e, jvmti, env));
     }
@@ -187,10 +187,10 @@ void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
     if (!e.virtual) {
         hpx_waits_end(env);
     }
-    if (p.since != 0) { /* the VM also tells of waits of its own, as for a static initialiser, but not of their beginning */
-        if (logs() || pins(&e) || (hpx_session.opt.waits && p.id == 0)) {
-            look(&e, jvmti, env, object);
-        }
+    look(&e, jvmti, env, object);
+    /* The VM also tells of waits of its own, as for a static initialiser, but not of their beginning; and before JDK 22 of the beginning of
+     * one that fails because the thread does not own the monitor. */
+    if (p.since != 0 && (p.klass == 0 || p.klass == e.of.klass)) {
         hpx_places_put(e.t, HPX_EV_WAITED, e.of.klass, now - p.since, serial_of(&e, jvmti, env));
         if (hpx_session.opt.waits) {
             hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);

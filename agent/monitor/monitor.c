@@ -207,7 +207,7 @@ static bool empty(const void *rows)
 static bool missing(const void *rows)
 {
     const struct rows *r = rows;
-    return r->take != NULL && r->take->failed != NULL;
+    return r->blocks != NULL && !shown(r);
 }
 
 static void destroy(void *rows)
@@ -242,7 +242,7 @@ static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
 
 /* ---- the report ---- */
 
-enum { ENTERS, ENTER_NS, WAITS, WAIT_NS, PARKS, PARK_NS, UNWRITTEN, IN_DUMP, THREADS, MONITORS, LONGEST, NS };
+enum { ENTERS, ENTER_NS, WAITS, WAIT_NS, PARKS, PARK_NS, UNWRITTEN, IN_DUMP, THREADS, MONITORS, LONGEST, NS, QUESTIONS, ASKED_NS };
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
@@ -258,14 +258,19 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         f->v[PARK_NS] = t.ns[HPX_BLOCK_PARK];
     }
     f->v[UNWRITTEN] = monitor.unwritten;
-    if (r == NULL || r->take == NULL) {
+    if (r == NULL) {
         return;
     }
-    f->v[IN_DUMP] = r->take->failed == NULL ? 1 : 2;
+    f->v[IN_DUMP] = shown(r) ? 1 : 2;
+    if (r->take == NULL) {
+        return;
+    }
     f->v[THREADS] = r->take->image.nthreads;
     f->v[MONITORS] = r->take->image.nmonitors;
     f->v[LONGEST] = r->take->longest_ns;
     f->v[NS] = r->take->ns;
+    f->v[QUESTIONS] = r->take->questions;
+    f->v[ASKED_NS] = r->take->asked_ns;
 }
 
 static uint64_t own_cpu(const struct hpx_counters *total)
@@ -284,12 +289,15 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (o->locks) {
         hpx_lines_add(to, "hprofx: parked: %" PRIu64 ", %.1f ms\n", f->v[PARKS], hpx_lines_ms(f->v[PARK_NS]));
     }
-    if (o->waitlog != HPX_OPT_ALL_WAITS && f->v[WAITS] * 2 > o->waitlog) {
+    if (f->v[UNWRITTEN] > 0 || (o->waitlog == 0 && f->v[WAITS] > 0)) {
         hpx_lines_add(to, "hprofx: wait lines: only the first %" PRIu64 " (waitlog=)\n", o->waitlog);
     }
     if (f->v[IN_DUMP] == 1) {
-        hpx_lines_add(to, "hprofx: monitor dump: %" PRIu64 " threads, %" PRIu64 " monitors, %.1f ms, longest stop %.1f ms\n", f->v[THREADS],
-                      f->v[MONITORS], hpx_lines_ms(f->v[NS]), hpx_lines_ms(f->v[LONGEST]));
+        hpx_lines_add(to,
+                      "hprofx: monitor dump: %" PRIu64 " threads, %" PRIu64 " monitors, %.1f ms, %" PRIu64
+                      " questions of %.1f ms, longest %.1f ms\n",
+                      f->v[THREADS], f->v[MONITORS], hpx_lines_ms(f->v[NS]), f->v[QUESTIONS], hpx_lines_ms(f->v[ASKED_NS]),
+                      hpx_lines_ms(f->v[LONGEST]));
     } else if (f->v[IN_DUMP] == 2) {
         hpx_lines_add(to, "hprofx: monitor dump: not in this dump\n");
     }

@@ -14,7 +14,7 @@ struct hpx_askable hpx_askable;
 
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER; /* held while the JVM is asked: only threads that take images want it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hpx_monitor_take *ready; /* the lock's: complete, oldest first */
+static struct hpx_monitor_take *ready; /* the lock's: complete, for the next dump */
 
 /* ---- what this VM tells ---- */
 
@@ -23,15 +23,13 @@ static bool get(jvmtiEnv *jvmti, const jvmtiCapabilities *want)
     return (*jvmti)->AddCapabilities(jvmti, want) == JVMTI_ERROR_NONE;
 }
 
-void hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
+bool hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
 {
     const jvmtiCapabilities owned = {.can_get_owned_monitor_info = 1}, contended = {.can_get_current_contended_monitor = 1},
                             usage = {.can_get_monitor_info = 1};
-    jint version = 0;
-    (void)(*jvmti)->GetVersionNumber(jvmti, &version);
-    jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR; /* 1: JDK 8 */
+    jint release = hpx_vm_release();
     /* Escape analysis: JDK 8 keeps it, from 16 on the VM undoes its work where a question needs that, between them it turns it off. */
-    hpx_askable.owned_slows = release > 1 && release < 16;
+    hpx_askable.owned_slows = release > 8 && release < 16;
     hpx_askable.owned_stops = release < 16;
     hpx_askable.biased = release < 15;
     hpx_askable.virtual_threads = release >= 21;
@@ -39,6 +37,7 @@ void hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
     hpx_askable.owned = !hpx_askable.owned_slows && get(jvmti, &owned);
     hpx_askable.contended = get(jvmti, &contended);
     hpx_askable.usage = get(jvmti, &usage);
+    return hpx_askable.usage;
 }
 
 static jfieldID field(JNIEnv *env, jclass klass, const char *name, const char *signature)
@@ -98,8 +97,11 @@ static void add_notes(const struct hpx_asker *a)
     if (a->unknown_waits > 0) {
         note(t, "threads in Object.wait whose monitor the VM does not tell: %u", a->unknown_waits);
     }
+    if (a->unasked_monitors > 0) {
+        note(t, "monitors that the VM did not describe, because threads attached meanwhile: %u", a->unasked_monitors);
+    }
     if (a->hidden_owner && hpx_askable.virtual_threads) {
-        note(t, "a monitor that a virtual thread owns is shown as unowned: the VM does not tell its owner", 0);
+        note(t, "an unowned monitor that threads wait to enter may be owned by a virtual thread", 0);
     }
     if (a->owned_unasked > 0) {
         note(t, "threads not asked for monitors without waiters, as each question stops the program: %u", a->owned_unasked);
@@ -164,8 +166,8 @@ static void fill(struct hpx_asker *a)
     }
     for (; i->nthreads < a->announced; i->nthreads++) {
         const struct hpx_asked_thread *from = hpx_asked_thread(a, i->nthreads);
-        i->threads[i->nthreads] = (struct hpx_monitor_thread){
-            .serial = from->serial, .status = status_of(from->state), .flags = flags_of(from->state), .name = {"", 0}};
+        i->threads[i->nthreads] =
+            (struct hpx_monitor_thread){.serial = from->serial, .status = status_of(from->state), .flags = flags_of(from->state)};
         t->stacks[i->nthreads] = from->stack;
     }
     for (uint32_t n = 0; n < a->monitors.len; n++) {
@@ -225,25 +227,18 @@ static void discard(struct hpx_monitor_take *t)
 
 static void publish(struct hpx_monitor_take *t)
 {
-    struct hpx_monitor_take **end = &ready;
     if (t->failed != NULL) {
         discard(t);
         hpx_warn("monitor dump: %s; this dump has no MONITOR DUMP; ask again", t->failed);
     }
     pthread_mutex_lock(&lock);
-    while (*end != NULL) {
-        end = &(*end)->next;
+    struct hpx_monitor_take *before = ready;
+    ready = t;
+    pthread_mutex_unlock(&lock);
+    if (before != NULL) { /* of a dump that did not wait for it */
+        before->users++;
+        hpx_monitor_take_drop(before);
     }
-    *end = t;
-    pthread_mutex_unlock(&lock);
-}
-
-static bool waits(void)
-{
-    pthread_mutex_lock(&lock);
-    bool some = ready != NULL;
-    pthread_mutex_unlock(&lock);
-    return some;
 }
 
 void hpx_monitor_take_live(JNIEnv *env)
@@ -258,7 +253,7 @@ void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 {
     pthread_mutex_lock(&taking);
     learn(env);
-    struct hpx_monitor_take *t = last || !waits() ? calloc(1, sizeof *t) : NULL;
+    struct hpx_monitor_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         uint64_t begun = hpx_clock_mono();
         t->last = last;
@@ -286,7 +281,7 @@ struct hpx_monitor_take *hpx_monitor_take_get(void)
     struct hpx_monitor_take *t = ready;
     if (t != NULL) {
         t->users++;
-        ready = t->last ? t : t->next;
+        ready = t->last ? t : NULL;
     }
     pthread_mutex_unlock(&lock);
     return t;
@@ -323,10 +318,9 @@ void hpx_monitor_take_drop(struct hpx_monitor_take *t)
 
 void hpx_monitor_take_fini(void)
 {
-    while (ready != NULL) {
-        struct hpx_monitor_take *t = ready;
-        ready = t->next;
-        destroy(t);
+    if (ready != NULL) {
+        destroy(ready);
+        ready = NULL;
     }
     hpx_waits_fini();
 }

@@ -8,7 +8,6 @@
 #include "string_table.h"
 
 struct hpx_monitor_take {
-    struct hpx_monitor_take *next;
     struct hpx_monitor_image image;          /* its traces are NULL until hpx_monitor_take_name() */
     struct hpx_named_stack *stacks;          /* of image.threads */
     struct hpx_named_stack *deadlock_stacks; /* of image.deadlocks */
@@ -24,15 +23,17 @@ struct hpx_monitor_take {
     uint64_t ns;           /* in all */
     uint32_t counts_asked; /* owned monitors without waiters: the VM was asked for their entry counts */
     uint32_t unasked;      /* too many to ask: their entry count is shown as 1 */
-    char notes[3][128];
+    char notes[6][128];
 };
 
-/* At load, after the required capabilities: adds what VMs may refuse. The image then has a note on what is missing. */
-void hpx_monitor_take_capabilities(jvmtiEnv *jvmti);
+/* At load, after the required capabilities: adds what VMs may refuse. The image then has a note on what is missing.
+ * false: owners and waiters of a monitor cannot be asked for. */
+bool hpx_monitor_take_capabilities(jvmtiEnv *jvmti);
 /* VMInit: looks for fields of java.lang.Thread and of the locks of java.util.concurrent. */
 void hpx_monitor_take_live(JNIEnv *env);
-/* Takes an image now, unless one that no dump has is waiting. last: at exit. Any attached thread inside the gate, or VMDeath's; waits for
- * another thread that takes one. Needs hpx_thread_refs_use(true), can_get_source_file_name, can_get_line_numbers. */
+/* Takes an image now; one that no dump has taken, because the dump did not wait for it, is dropped. last: at exit. Any attached thread
+ * inside the gate, or VMDeath's; waits for another thread that takes one. Needs hpx_thread_refs_use(true), can_get_source_file_name,
+ * can_get_line_numbers. */
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last);
 /* The oldest image; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_monitor_take *hpx_monitor_take_get(void);

@@ -9,6 +9,7 @@
 #include "park.h"
 #include "thread_refs.h"
 #include "threads.h"
+#include "usage.h"
 #include "virtuals.h"
 #include "vm_mode.h"
 #include "waits.h"
@@ -34,14 +35,9 @@ static void capabilities(jvmtiCapabilities *want)
 
 static void optional(jvmtiEnv *jvmti)
 {
-    struct hpx_options *o = &hpx_session.opt;
-    jvmtiCapabilities usage = {.can_get_monitor_info = 1};
-    hpx_monitor_take_capabilities(jvmti);
-    jvmtiError e = o->owner ? (*jvmti)->AddCapabilities(jvmti, &usage) : JVMTI_ERROR_NONE;
-    if (e != JVMTI_ERROR_NONE) {
-        hpx_warn("owner=y: the VM does not name the owners of monitors (%s); MONITOR OWNERS stays empty; load hprofx alone",
-                 hpx_jvmti_error(e));
-        o->owner = false;
+    if (!hpx_monitor_take_capabilities(jvmti) && hpx_session.opt.owner) {
+        hpx_warn("owner=y: the VM does not name the owners of monitors; MONITOR OWNERS stays empty; load hprofx alone");
+        hpx_session.opt.owner = false;
     }
 }
 
@@ -61,32 +57,54 @@ static int load(struct hpx_err *err)
     (void)err;
     hpx_thread_refs_use(true);
     hpx_virtuals_load();
+    hpx_usage_load(hpx_vm_release());
     if (o->locks || o->pinned) {
         hpx_park_load();
     }
     return 0;
 }
 
-static jint release_of(jvmtiEnv *jvmti)
+/* A replaced Unsafe.park stays; it calls the VM's. */
+static void disable(void)
 {
-    jint version = 0;
-    (void)(*jvmti)->GetVersionNumber(jvmti, &version);
-    jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
-    return release > 1 ? release : 8; /* JVMTI 1.2 */
+    if (hpx_monitor_env != NULL) {
+        (void)(*hpx_monitor_env)->DisposeEnvironment(hpx_monitor_env);
+        hpx_monitor_env = NULL;
+    }
 }
 
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    hpx_virtuals_live(env, release_of(jvmti));
+    (void)jvmti;
+    hpx_virtuals_live(env, hpx_vm_release());
     hpx_monitor_take_live(env);
     if (hpx_session.opt.locks || hpx_session.opt.pinned) {
         hpx_park_live(env);
     }
 }
 
+/* Events begin here, when what their callbacks read is set. */
+static void set_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
+{
+    static const jvmtiEvent events[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+                                        JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(events); i++) {
+        jvmtiError e = (*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL);
+        if (e != JVMTI_ERROR_NONE && mode == JVMTI_ENABLE) {
+            hpx_warn("monitor=y: the VM refuses an event (%s); the profile is incomplete; load hprofx alone", hpx_jvmti_error(e));
+        }
+    }
+}
+
+static void open_events(jvmtiEnv *jvmti)
+{
+    set_events(jvmti, JVMTI_ENABLE);
+}
+
 static void close_monitors(jvmtiEnv *jvmti)
 {
     JNIEnv *env = NULL;
+    set_events(jvmti, JVMTI_DISABLE);
     if (hpx_session.opt.doe && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
         hpx_monitor_take_now(jvmti, env, true);
     }
@@ -157,13 +175,13 @@ static void ours(void)
 const struct hpx_vm_mode hpx_monitor_vm = {
     .names = true,
     .finds_itself = true,
-    .on_live = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT,
-                JVMTI_EVENT_MONITOR_WAITED},
     .capabilities = capabilities,
     .optional = optional,
     .callbacks = callbacks,
     .load = load,
+    .disable = disable,
     .live = live,
+    .open = open_events,
     .close = close_monitors,
     .make = make,
     .destroy = destroy,

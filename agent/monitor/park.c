@@ -49,8 +49,14 @@ static bool begin(struct parked *p, JNIEnv *env)
     }
     *p = (struct parked){.t = hpx_block_find_self(env), .since = hpx_clock_mono()};
     if (p->t != NULL && (*jvmti)->GetCurrentThread(jvmti, &p->self) == JVMTI_ERROR_NONE && p->self != NULL) {
-        jobject blocker = (*env)->GetObjectField(env, p->self, parks.blocker);
         p->virtual = hpx_virtuals_is(env, p->self);
+        if (!p->virtual && !hpx_session.opt.locks) {
+            (*env)->DeleteLocalRef(env, p->self);
+            p->self = NULL;
+            hpx_gate_leave(&hpx_session.gate);
+            return false;
+        }
+        jobject blocker = (*env)->GetObjectField(env, p->self, parks.blocker);
         p->of = (struct hpx_place_of){.thread = p->self, .klass = hpx_places_class(jvmti, env, blocker), .part = HPX_BLOCK_PARK};
         (*env)->DeleteLocalRef(env, blocker);
         if (p->virtual && hpx_session.opt.thread) {

@@ -62,11 +62,11 @@ void hpx_places_put(struct hpx_block_thread *t, uint16_t kind, uint32_t id, uint
     hpx_ring_commit(&t->s.base.ring, ev, size);
 }
 
-/* Most frames of a stack: two must fit into a quarter of the ring. */
+/* Most frames of a stack: those of a place must fit into a quarter of the ring. */
 static uint32_t depth_of(const struct hpx_block_thread *t)
 {
     size_t quarter = (t->s.base.ring.mask + 1) / 4 - HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES);
-    uint32_t most = (uint32_t)(quarter / 2 / sizeof(struct hpx_ev_frame));
+    uint32_t most = (uint32_t)(quarter / (hpx_session.opt.owner ? 2 : 1) / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     return depth < most ? depth : most;
 }

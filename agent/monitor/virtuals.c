@@ -78,11 +78,11 @@ struct hpx_pending hpx_virtuals_take(jthread self, uint64_t now)
     void *at = NULL;
     if (hpx_monitor_env == NULL || (*hpx_monitor_env)->GetThreadLocalStorage(hpx_monitor_env, self, &at) != JVMTI_ERROR_NONE ||
         at == NULL) {
-        return (struct hpx_pending){0, 0};
+        return (struct hpx_pending){0, 0, 0};
     }
     (void)(*hpx_monitor_env)->SetThreadLocalStorage(hpx_monitor_env, self, NULL);
     uint64_t word = (uint64_t)(uintptr_t)at, passed = ((now >> TIME_UNIT) - word) & TIME_MASK;
-    return (struct hpx_pending){(uint32_t)(word >> TIME_BITS), now - (passed << TIME_UNIT)};
+    return (struct hpx_pending){(uint32_t)(word >> TIME_BITS), 0, now - (passed << TIME_UNIT)};
 }
 
 static uint32_t announce(jvmtiEnv *jvmti, JNIEnv *env, jthread self)

@@ -47,6 +47,9 @@ static struct {
     } state;
     struct hpx_msg *requests, **requests_end; /* requests that have no dump yet */
     uint64_t naming_until, prepare_until;
+    bool passed; /* a table of the journal passes the first request, which goes on with this mode */
+    uint32_t passed_mode;
+    uint64_t passed_until;
     uint32_t preparing;          /* the mode of the first request whose phase runs; those before it have prepared */
     bool peeks;                  /* some mode has its own tail() or a phase: one more pass follows the phases */
     uint64_t journal;            /* when the next table of the journal is due; UINT64_MAX: it waits among the requests */
@@ -357,6 +360,16 @@ static void prepare_next(uint32_t mode)
     dump.prepare_until = hpx_clock_mono() + (patient ? m->patience() : PREPARE_WAIT_NS);
 }
 
+static void begin_preparing(void)
+{
+    prepare_next(0);
+    if (dump.passed && !first_request()->journal) {
+        dump.passed = false;
+        dump.preparing = dump.passed_mode;
+        dump.prepare_until = dump.passed_until;
+    }
+}
+
 /* All modes' phases are done, one after the other, or were waited for long enough. */
 static bool prepared(void)
 {
@@ -398,13 +411,17 @@ bool hpx_dump_await_served(uint64_t until_ns)
     return true;
 }
 
-/* A heap walk takes seconds, and the journal promises a table a second. The first request begins anew behind it; its walk goes on. */
+/* A heap walk takes seconds, and the journal promises a table a second. The first request goes on behind it where it was; what the service
+ * thread does for it goes on meanwhile. */
 static bool let_journal_pass(void)
 {
     struct hpx_msg *first = dump.requests, *next = first->next;
-    if (dump.preparing > 0 || next != &journal_request.m || hpx_session.modes[0]->patience == NULL) {
+    if (next != &journal_request.m || hpx_session.modes[dump.preparing]->patience == NULL) {
         return false;
     }
+    dump.passed = true;
+    dump.passed_mode = dump.preparing;
+    dump.passed_until = dump.prepare_until;
     first->next = next->next;
     next->next = first;
     dump.requests = next;
@@ -434,7 +451,7 @@ static bool go_on(bool again)
     }
     if (dump.state == ASKED && named()) {
         dump.state = PREPARING;
-        prepare_next(0);
+        begin_preparing();
     }
     if (dump.state == PREPARING && prepared()) {
         dump.state = NAMED;

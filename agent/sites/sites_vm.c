@@ -99,18 +99,10 @@ static bool event_misses(jint release)
     return release < 17 || (release < 21 && eden);
 }
 
-static jint release_of(jvmtiEnv *jvmti)
-{
-    jint version = 0;
-    (void)(*jvmti)->GetVersionNumber(jvmti, &version);
-    jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
-    return release > 1 ? release : 8; /* JVMTI 1.2 */
-}
-
 static void optional(jvmtiEnv *jvmti)
 {
     hpx_session.opt.live = hpx_session.opt.live && hpx_session.opt.heap_sites;
-    vm.release = release_of(jvmti);
+    vm.release = hpx_vm_release();
     if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
         add_counting(jvmti);
     }

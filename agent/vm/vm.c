@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vm.c: the names of JVMTI's errors. */
+/* vm.c: the release of the JDK, the names of JVMTI's errors. */
 #include "vm.h"
 
 struct hpx_vm hpx_vm;
@@ -25,4 +25,12 @@ const char *hpx_jvmti_error(jvmtiError e)
         }
     }
     return "another JVMTI error";
+}
+
+jint hpx_vm_release(void)
+{
+    jint version = 0;
+    (void)(*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version);
+    jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
+    return release > 1 ? release : 8; /* JVMTI 1.2 */
 }

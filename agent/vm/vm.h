@@ -17,6 +17,8 @@ struct hpx_vm {
 
 extern struct hpx_vm hpx_vm;
 
+/* The release of the JDK: 8, 11, ... From load on; any attached thread. */
+jint hpx_vm_release(void);
 /* The name of a JVMTI error for a message; constant. */
 const char *hpx_jvmti_error(jvmtiError e);
 
