@@ -118,8 +118,8 @@ static struct hpx_monitor_image image_of(struct hpx_trace_rec **traces, const st
     static struct hpx_monitor monitors[3];
     static struct hpx_deadlock_thread deadlocks[2];
     for (uint32_t i = 0; i < 4; i++) { /* 1 and the unknown one have no trace */
-        threads[i] = (struct hpx_monitor_thread){HPX_SERIAL_THREAD + 3 - i, (enum hpx_thread_status)(i + 2), i * 2,
-                                                 i < 2 ? traces[5 - i] : NULL, name[i % 2]};
+        threads[i] =
+            (struct hpx_monitor_thread){HPX_SERIAL_THREAD + 3 - i, (enum hpx_thread_status)(i + 2), i * 2, i < 2 ? traces[5 - i] : NULL};
     }
     monitors[0] = (struct hpx_monitor){name[0], true, HPX_SERIAL_THREAD, 1, {0, 0}, {0, 0}};
     monitors[1] = (struct hpx_monitor){name[1], false, 0, 0, {0, 0}, {2, 1}};
