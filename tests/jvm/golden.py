@@ -44,6 +44,18 @@ def of_kind(lines, kind):
 
 # --- monitor=y
 
+def threads(lines):
+    """THREAD facts; the order in which threads end at one moment is chance."""
+    found, ends = [], []
+    for ln in of_kind(lines, 'THREAD'):
+        if ln.startswith('THREAD end '):
+            ends.append(ln)
+        else:
+            found += sorted(ends) + [ln]
+            ends = []
+    return found + sorted(ends)
+
+
 ENDED = re.compile(r'MON thread ".*" ZO')
 WAITERS_ALONE = re.compile(r'MON \S+ owner=None entry=0 enter=\[\] notify=\[.+\]')
 WAIT = re.compile(r'WAIT (WAIT|WAITED) (\S+) (-?\d+) "(.*)"')

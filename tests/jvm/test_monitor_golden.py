@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Golden cases of monitor=y: our facts beside the recorded ones of the original, by the rules of tests/golden/README.md. Those with a heap dump: test_heap_golden.py."""
-from golden import Recorded, compared, facts, monitors_as_recorded, of_kind, sections
+from golden import Recorded, compared, facts, monitors_as_recorded, sections, threads
 from hprof_text import MONITOR_TIME, SAMPLES
 from runner import test
 
@@ -18,7 +18,7 @@ def _compare(t, name, prefix, contends, in_order=True):
     path = t.work / 'java.hprof.txt'
     p, got = t.parse(path, dumps=None), facts(path, prefix)
     order = list if in_order else sorted
-    t.equal(order(of_kind(got, 'THREAD')), order(of_kind(recorded.facts, 'THREAD')), 'THREAD facts')
+    t.equal(order(threads(got)), order(threads(recorded.facts)), 'THREAD facts')
     t.equal(sections(got), sections(recorded.facts), 'SECTIONS facts')
     t.check(MONITOR_TIME in p.sections or not contends, 'no MONITOR TIME, though its threads contend')
     monitors_as_recorded(t, got, recorded, prefix)
