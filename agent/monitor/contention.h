@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* contention.h: the events of monitors, from the JVM to records. They come on the blocked thread, and only if it blocks: a monitor that is
- * won by spinning has no event. No lock, no allocation but for a class that is new. */
+ * won by spinning has no event. What takes a lock or memory: a class that is new, the first wait of a thread (waits.h), a virtual thread
+ * that is announced (virtuals.h). */
 #ifndef HPX_CONTENTION_H
 #define HPX_CONTENTION_H
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* places.h: from a blocked thread to a record: the class, the stack, the id of the place (block_table.h).
  *
- * The calling thread's ring only; inside the gate. No function takes a lock or calls Java; all enter the JVM. */
+ * The calling thread's ring only; inside the gate. No function calls Java; all but hpx_places_put() enter the JVM. */
 #ifndef HPX_PLACES_H
 #define HPX_PLACES_H
 
 #include "block_thread.h"
 #include "snapshot.h"
 
-/* The number of the class of an object, announced to the table of blocked time. 0: unknown. */
+/* The number of the class of an object, announced to the table of blocked time. 0: unknown. Takes a lock for a class without a number
+ * (class_number.h). */
 uint32_t hpx_places_class(jvmtiEnv *jvmti, JNIEnv *env, jobject object);
 
 /* Whose stack, and what else tells a place from others. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* waits.h: the objects of Object.wait. From JDK 23 on GetCurrentContendedMonitor does not tell them, so MONITOR DUMP keeps them from the
- * events. No effect on older VMs.
+/* waits.h: the objects of Object.wait. GetCurrentContendedMonitor of newer VMs (25, not 21) does not tell them, so MONITOR DUMP keeps them
+ * from the events. No effect before JDK 22.
  *
  * The first three are called by events of the thread that waits; not for virtual threads, which change their carriers while they wait. They
  * take no lock while a thread waits a second time. */
