@@ -447,7 +447,7 @@ static struct hpx_block_snapshot *rows_of(const struct hpx_blocks *b, const stru
     struct hpx_block_snapshot *s = calloc(1, sizeof(*s));
     for (size_t i = 0, next; s && i < l->n; i = next) {
         struct hpx_block_table *t = &s->of[l->of[i].part];
-        for (next = i; next < l->n && l->of[next].part == l->of[i].part; next++) {
+        for (next = i + 1; next < l->n && l->of[next].part == l->of[i].part; next++) {
         }
         t->rows = malloc((next - i) * sizeof(t->rows[0]));
         if (!t->rows) {

@@ -49,7 +49,7 @@ static void add_announced(struct hpx_asker *a)
     if (refs != NULL) {
         qsort(refs, n, sizeof *refs, by_serial);
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; refs != NULL && i < n; i++) {
         struct hpx_asked_thread *t = add(a, refs[i].thread, refs[i].serial);
         if (t != NULL && refs[i].ended) {
             t->state = JVMTI_THREAD_STATE_TERMINATED; /* unless the VM still lists it */

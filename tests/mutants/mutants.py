@@ -77,10 +77,23 @@ MUTANTS = [
            'uint64_t weight = 1 + (si->si_overrun > 1 ? (uint64_t)si->si_overrun : 0);'),
     Mutant('forked-child-keeps-the-journal', 'agent/session/output.c', 'leaked descriptor',
            'a program that forks: the child holds the lock of the journal, the next run cannot have one',
-           '''    hpx_out_file_forget(&output.split.out);
+           '''    hpx_out_file_forget(&hpx_output.split.out);
     hpx_journal_forget();
 ''',
-           '''    hpx_out_file_forget(&output.split.out);
+           '''    hpx_out_file_forget(&hpx_output.split.out);
+'''),
+    Mutant('wait-line-has-the-carrier', 'tables/block_table.c', 'wrong owner',
+           'virtual threads: the WAITED line of a queue names the thread that carried it at the end',
+           '''    uint32_t serial = other ? other->serial : slots ? slots->serial : HPX_SERIAL_THREAD;
+''',
+           '''    uint32_t serial = slots ? slots->serial : HPX_SERIAL_THREAD;
+    (void)other;
+'''),
+    Mutant('dump-resets-times-without-counts', 'tables/block_table.c', 'wrong reset',
+           'dump=60s: from the second table on, counts of MONITOR TIME are those since the start',
+           '''            p->sum.dumped = p->sum.all;
+''',
+           '''            p->sum.dumped.ns = p->sum.all.ns;
 '''),
     # ---- pipeline ----
     Mutant('space-is-given-back-relaxed', 'pipeline/ring.h', 'missing memory order',
