@@ -85,14 +85,21 @@ static void sort(void *items, uint32_t n, size_t size, int (*order)(const void *
     }
 }
 
+static void sort_serials(struct hpx_monitor_image *i, const struct hpx_serials *l)
+{
+    if (l->n > 1) { /* an image without lists has no serials */
+        qsort(&i->serials[l->first], l->n, sizeof(i->serials[0]), by_serial);
+    }
+}
+
 static void sort_image(struct hpx_monitor_image *i)
 {
     sort(i->threads, i->nthreads, sizeof(i->threads[0]), by_thread);
     sort(i->monitors, i->nmonitors, sizeof(i->monitors[0]), by_waiters);
     for (uint32_t k = 0; k < i->nmonitors; k++) {
         const struct hpx_monitor *m = &i->monitors[k];
-        sort(i->serials + m->enter.first, m->enter.n, sizeof(i->serials[0]), by_serial);
-        sort(i->serials + m->notify.first, m->notify.n, sizeof(i->serials[0]), by_serial);
+        sort_serials(i, &m->enter);
+        sort_serials(i, &m->notify);
     }
 }
 

@@ -11,7 +11,7 @@ from harness import DUMPING
 from runner import test
 
 PARTS = 4  # tests that share the strings, so that workers do
-A_RUN = 12  # strings of a part that a run takes; --long takes all
+A_RUN = 6  # strings of a part that a run takes; --long takes all
 
 
 @functools.cache
