@@ -150,12 +150,12 @@ static uint32_t known_serial(const struct hpx_ascii *w, uint32_t serial)
     return is_known(w, serial) ? serial : HPX_SERIAL_THREAD;
 }
 
-static void put_waiters(const struct hpx_ascii *w, const char *word, const uint32_t *serials, uint32_t n)
+static void put_waiters(const struct hpx_ascii *w, const char *word, const struct hpx_monitor_image *i, const struct hpx_serials *l)
 {
     hpx_out_str(w->out, word);
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < l->n; k++) {
         hpx_out_str(w->out, k > 0 ? ", " : " ");
-        put_thread(w, serials[k]);
+        put_thread(w, i->serials[l->first + k]);
     }
     hpx_out_char(w->out, '\n');
 }
@@ -171,8 +171,8 @@ static void put_monitor(const struct hpx_ascii *w, const struct hpx_monitor_imag
     } else {
         hpx_out_str(w->out, " unowned\n");
     }
-    put_waiters(w, "\twaiting to enter:", i->serials + m->enter.first, m->enter.n);
-    put_waiters(w, "\twaiting to be notified:", i->serials + m->notify.first, m->notify.n);
+    put_waiters(w, "\twaiting to enter:", i, &m->enter);
+    put_waiters(w, "\twaiting to be notified:", i, &m->notify);
 }
 
 static void put_dump(const struct hpx_ascii *w, const struct hpx_monitor_image *i)
