@@ -127,6 +127,9 @@ static void note_waiter(struct hpx_asker *a, const jvmtiMonitorUsage *u, jint i,
 {
     jthread waiter = notify ? u->notify_waiters[i] : u->waiters[i];
     uint32_t number = a->monitors.len - 1, thread = hpx_asker_thread(a, waiter);
+    if (waiter != NULL && (*a->env)->IsSameObject(a->env, waiter, u->owner)) {
+        return; /* it has just entered: VMs name it in both places for a moment */
+    }
     if (thread != HPX_ASKED_NONE && !hpx_asked_waits(hpx_asked_thread(a, thread))) {
         *(notify ? &hpx_asked_thread(a, thread)->notified : &hpx_asked_thread(a, thread)->monitor) = number;
     } else if (thread == HPX_ASKED_NONE && waiter != NULL && !has(a, u->notify_waiters, notify ? i : u->notify_waiter_count, waiter)) {
