@@ -40,7 +40,7 @@ static uint32_t take(const struct parked *p, enum hpx_block_part part)
     return exact() ? hpx_places_take(p->t, hpx_vm.jvmti, &of, true) : 0;
 }
 
-/* An exception may be pending in neither case: Java code calls park(). false: not recorded. */
+/* No exception is pending: Java code calls park(). false: not recorded. */
 static bool begin(struct parked *p, JNIEnv *env)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;

@@ -5,6 +5,8 @@
 #include <time.h>
 
 #define RELEASE_CRASHES 23
+#define LOOK_NS         20000
+#define LOOKS           100000 /* 2 s: who asks may be suspended by a debugger, behind the question */
 
 static struct {
     const struct JNIInvokeInterface_ *vms; /* constant from load on; NULL: this VM needs no care */
@@ -21,8 +23,8 @@ static bool is_attached(JavaVM *vm)
 static void begin(void)
 {
     atomic_fetch_add(&usage.attaching, 1);
-    while (atomic_load(&usage.asking) > 0) {
-        nanosleep(&(struct timespec){0, 20000}, NULL);
+    for (uint32_t i = 0; i < LOOKS && atomic_load(&usage.asking) > 0; i++) {
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
     }
 }
 
@@ -72,6 +74,7 @@ void hpx_usage_load(jint release)
     usage.ours.AttachCurrentThread = attach;
     usage.ours.AttachCurrentThreadAsDaemon = attach_as_daemon;
     usage.ours.DestroyJavaVM = destroy;
+    /* partner: the VM's callers, which follow the pointer */
     __atomic_store_n((const struct JNIInvokeInterface_ **)hpx_vm.java, &usage.ours, __ATOMIC_RELEASE);
 }
 

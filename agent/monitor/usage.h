@@ -3,7 +3,7 @@
  *
  * From JDK 23 on the function looks at the Java object of every thread, and a thread that attaches has none for a moment: the VM crashes.
  * So there the three functions of the JavaVM that attach threads are wrapped, and nobody asks while a thread attaches. A thread that
- * attaches waits for a question that has begun, microseconds; who asks never waits. */
+ * attaches waits for a question that has begun, microseconds and at most seconds; who asks never waits. */
 #ifndef HPX_USAGE_H
 #define HPX_USAGE_H
 
