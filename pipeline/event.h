@@ -20,6 +20,7 @@ enum hpx_ev_kind {
     HPX_EV_SAMPLE_DEF,     /* id = slot, stamp = weight; body: 16 bytes of hash (struct hpx_ev_hash), then the frames, leaf first */
     HPX_EV_SAMPLE,         /* id = slot defined before by this thread, stamp = weight; no body */
     HPX_EV_SAMPLE_UNKNOWN, /* id = enum hpx_unknown, stamp = weight; no body: a sample without a stack */
+    HPX_EV_SAMPLE_STALLED, /* stamp = weight; no body: what one signal stands for beyond the weight of a sample (a stall) */
     HPX_EV_TEST,           /* unit and stress tests: body is theirs */
     /* Exact calls (pipeline/calls.h). id = number of the method, from 1; stamp = CPU ns of the thread. From ENTER on: all kinds of calls.
      */

@@ -52,7 +52,7 @@ static bool make_pseudos(struct hpx_model *m)
         }
         s->symbolized = symbolized;
     }
-    return true;
+    return hpx_methods_pseudo(&m->methods) != NULL; /* HPX_PSEUDO_STALLED */
 }
 
 void hpx_model_add_table(struct hpx_model *m, const struct hpx_table *table, void *self)
@@ -294,24 +294,58 @@ static uint32_t intern_sample(struct hpx_model *m, const struct hpx_ev_head *ev,
     return hpx_model_intern_stack(m, hash, (const void *)(hash + 1), ev->units - 2u, thread);
 }
 
-/* The raw trace of a sample without a stack; HPX_INTERN_NONE without memory. */
-static uint32_t intern_unknown(struct hpx_model *m, enum hpx_unknown why, uint32_t thread)
+/* The raw trace of one frame that stands for no method; HPX_INTERN_NONE without memory. */
+static uint32_t intern_pseudo(struct hpx_model *m, uint32_t sampled, uint32_t thread)
 {
-    const struct hpx_raw_frame frame = {why, -1};
-    const uint64_t key[3] = {HPX_EV_SAMPLE_UNKNOWN, why, thread}; /* 24 bytes: no stack is hashed over as many */
+    const struct hpx_raw_frame frame = {sampled, -1};
+    const uint64_t key[3] = {HPX_EV_SAMPLE_UNKNOWN, sampled, thread}; /* 24 bytes: no stack is hashed over as many */
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     uint32_t raw = hpx_traces_find(&m->traces, h);
     return raw != HPX_INTERN_NONE ? raw : hpx_traces_add(&m->traces, h, &frame, 1, thread);
 }
 
-static void add_sample(struct hpx_model *m, uint32_t raw, uint64_t weight)
+/* The same of a stall. Its class is not hprofx.unknown, whose rows are samples that lack their stack. */
+static uint32_t intern_stall(struct hpx_model *m, uint32_t thread)
+{
+    static const char class_name[] = "hprofx", name[] = "stalled";
+    struct hpx_sampled *s = hpx_methods_sampled(&m->methods, HPX_PSEUDO_STALLED);
+    if (s->symbolized == HPX_INTERN_NONE) {
+        uint32_t c = hpx_strings_intern(&m->strings, class_name, sizeof(class_name) - 1);
+        uint32_t n = hpx_strings_intern(&m->strings, name, sizeof(name) - 1);
+        uint32_t serial = m->cfg.class_event ? HPX_SERIAL_CLASS + m->class_serials + 1 : 0;
+        s->symbolized = c && n ? hpx_symbolized_method(&m->symbolized, serial, c, n, 0, 0) : HPX_INTERN_NONE;
+        m->class_serials += serial != 0 && s->symbolized != HPX_INTERN_NONE;
+    }
+    return s->symbolized != HPX_INTERN_NONE ? intern_pseudo(m, HPX_PSEUDO_STALLED, thread) : HPX_INTERN_NONE;
+}
+
+static bool add_weight(struct hpx_model *m, uint32_t raw, uint64_t weight)
 {
     if (hpx_unlikely(raw == HPX_INTERN_NONE)) {
         hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, weight);
-        return;
+        return false;
     }
     *hpx_traces_count(&m->traces, raw) += weight;
     m->samples += weight;
+    return true;
+}
+
+static void add_sample(struct hpx_model *m, uint32_t raw, uint64_t weight)
+{
+    if (add_weight(m, raw, weight)) {
+        m->drawn.sum += (double)weight;
+        m->drawn.squares += (double)weight * (double)weight;
+    }
+}
+
+static void add_stall(struct hpx_model *m, uint32_t raw, uint64_t weight)
+{
+    struct hpx_stalls *s = &m->stalls;
+    if (add_weight(m, raw, weight)) {
+        s->count++;
+        s->intervals += weight;
+        s->longest = weight > s->longest ? weight : s->longest;
+    }
 }
 
 bool hpx_model_sample_thread(struct hpx_model *m, struct hpx_thread *t, uint32_t serial, bool on)
@@ -356,11 +390,16 @@ static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const str
             break;
         }
         enum hpx_unknown why = ev->id < HPX_UNKNOWN_COUNT ? (enum hpx_unknown)ev->id : HPX_UNKNOWN_OTHER;
-        raw = intern_unknown(m, why, thread);
+        raw = intern_pseudo(m, why, thread);
         add_sample(m, raw, ev->stamp);
         m->unknown[why] += raw != HPX_INTERN_NONE ? ev->stamp : 0;
         break;
     }
+    case HPX_EV_SAMPLE_STALLED:
+        if (!off) {
+            add_stall(m, intern_stall(m, thread), ev->stamp);
+        }
+        break;
     default: /* PAD, and what other sinks read */
         break;
     }
@@ -377,7 +416,7 @@ static bool is_whole(const struct hpx_ev_head *ev, const struct hpx_ev_head *end
 static const struct hpx_ev_head *apply_samples(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end)
 {
-    for (; ev < end && ev->kind <= HPX_EV_SAMPLE_UNKNOWN; ev += ev->units) {
+    for (; ev < end && ev->kind <= HPX_EV_SAMPLE_STALLED; ev += ev->units) {
         if (!is_whole(ev, end)) {
             return end;
         }
@@ -393,7 +432,7 @@ static size_t samples_bytes(const void *self)
 }
 
 static const struct hpx_table samples_table = {
-    .first = HPX_EV_SAMPLE_DEF, .last = HPX_EV_SAMPLE_UNKNOWN, .apply = apply_samples, .bytes = samples_bytes};
+    .first = HPX_EV_SAMPLE_DEF, .last = HPX_EV_SAMPLE_STALLED, .apply = apply_samples, .bytes = samples_bytes};
 
 void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
 {
@@ -431,6 +470,11 @@ uint64_t hpx_model_samples(const struct hpx_model *m)
 uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why)
 {
     return m->unknown[why];
+}
+
+const struct hpx_stalls *hpx_model_stalls(const struct hpx_model *m)
+{
+    return &m->stalls;
 }
 
 uint32_t hpx_model_classes(const struct hpx_model *m)

@@ -178,6 +178,13 @@ struct hpx_counters *hpx_model_counters(struct hpx_model *m);
 /* Samples so far by weight: all, and those without a stack by cause. Since the start, not reset by snapshots. */
 uint64_t hpx_model_samples(const struct hpx_model *m);
 uint64_t hpx_model_unknown(const struct hpx_model *m, enum hpx_unknown why);
+/* Stalls since the start: signals that stood for more than a sample may weigh. Intervals: those beyond that weight, which are rows of
+ * hprofx.stalled and in hpx_model_samples(). */
+struct hpx_stalls {
+    uint64_t count, intervals;
+    uint64_t longest; /* intervals of one of them */
+};
+const struct hpx_stalls *hpx_model_stalls(const struct hpx_model *m);
 /* Bytes of all tables; bytes that grow only with the distinct stacks (traces, their methods, names and lines). */
 size_t hpx_model_bytes(const struct hpx_model *m);
 size_t hpx_model_trace_bytes(const struct hpx_model *m);

@@ -16,8 +16,9 @@
 #include "thread_table.h"
 #include "trace_table.h"
 
-/* The first sampled records: one per cause (enum hpx_unknown), then the frame without a jmethodID. */
-#define HPX_PSEUDO_METHOD ((uint32_t)HPX_UNKNOWN_COUNT)
+/* The first sampled records: one per cause (enum hpx_unknown), then the frame without a jmethodID, then the stall. */
+#define HPX_PSEUDO_METHOD  ((uint32_t)HPX_UNKNOWN_COUNT)
+#define HPX_PSEUDO_STALLED (HPX_PSEUDO_METHOD + 1) /* hprofx.stalled; symbolized with the first stall, which gives its class a serial */
 
 /* hpx_thread.model */
 struct hpx_thread_slots {
@@ -56,6 +57,10 @@ struct hpx_model {
     struct hpx_arena lines; /* struct hpx_line */
     struct hpx_counters counters;
     uint64_t samples, unknown[HPX_UNKNOWN_COUNT];
+    struct hpx_stalls stalls;
+    struct {
+        double sum, squares;
+    } drawn;             /* of the weights since the rows were reset; without stalls, which are measured, not drawn */
     bool journal;        /* hpx_model_keep_journal() */
     struct hpx_vec past; /* struct hpx_past, of the first raw traces */
     uint32_t unresolved;

@@ -179,7 +179,13 @@ struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m, enum hpx_take take)
     if (s) {
         *s = (struct hpx_snapshot){.rows = (struct hpx_row *)(void *)(s + 1)};
     }
+    if (s && take < HPX_TAKE_NEW && m->drawn.squares > 0) {
+        s->effective = (uint64_t)(m->drawn.sum * m->drawn.sum / m->drawn.squares + 0.5);
+    }
     take_sums(m, s, take);
+    if (s && take == HPX_TAKE_RESET) {
+        m->drawn.sum = m->drawn.squares = 0;
+    }
     return s;
 }
 
@@ -227,4 +233,5 @@ void hpx_model_clear(struct hpx_model *m)
     for (uint32_t i = 0; i < m->traces.len; i++) {
         *hpx_traces_count(&m->traces, i) = 0;
     }
+    m->drawn.sum = m->drawn.squares = 0;
 }

@@ -57,10 +57,11 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "after every dump.\n"
                                   "\n"
                                   "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
-                                  "its name is the reason. In names, control characters are written as \\n, \\r, \\t or\n"
-                                  "\\uXXXX; in the quoted names of threads, quotes and backslashes have a backslash before\n"
-                                  "them. Lines after the end of a dump that begin with the word hprofx and a colon say how\n"
-                                  "the dump was made and what is missing.\n"
+                                  "its name is the reason. hprofx.stalled is CPU time in which no sample could be taken.\n"
+                                  "In names, control characters are written as \\n, \\r, \\t or \\uXXXX; in the quoted names\n"
+                                  "of threads, quotes and backslashes have a backslash before them. Lines after the end of\n"
+                                  "a dump that begin with the word hprofx and a colon say how the dump was made and what\n"
+                                  "is missing.\n"
                                   "\n";
 
 void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o)

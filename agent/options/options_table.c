@@ -91,6 +91,11 @@ const struct hpx_opt hpx_opts[] = {
              "a thread of hprofx takes the stack by JVMTI. poll: a thread of hprofx looks for threads whose CPU clock moved and takes "
              "their stacks; there are no signals. hprofx switches to walk if AsyncGetCallTrace is missing or fails, and to poll if the "
              "system refuses timers."},
+    {.name = "vmstructs", .kind = HPX_OPT_FLAG, .offset = AT(vmstructs), .values = YN, .must = YN, .def = "y",
+     .what = "read the VM's structure tables",
+     .more = "For sampler=async. y: hprofx finds compiled methods in the VM's own structures, after checks that they are as expected. n: the VM "
+             "reports every compilation by an event, which costs more CPU time. The environment variable HPROFX_VMSTRUCTS=n has the same "
+             "effect."},
     {.name = "signal", .kind = HPX_OPT_SIGNAL, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
      .what = "sampling signal, as PROF or RTMIN+3",
      .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 27; the prefix SIG is allowed. A "

@@ -7,8 +7,9 @@
  * frames) and asks again. Only an address in live code is accepted: HotSpot ends the process when it is asked about a method that was
  * made a zombie, and dead words of a stack are full of them. */
 #include "asgct.h"
-#include "codemap.h"
 #include "guard.h"
+#include "outside.h"
+#include "owners.h"
 #include <dlfcn.h>
 #include <jvmti.h>
 #include <string.h>
@@ -44,6 +45,18 @@ static int ask(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uint32_t 
     return t.num_frames;
 }
 
+bool hpx_asgct_stub_caller_sig(const struct hpx_asgct *w, const struct hpx_registers *at, struct hpx_registers *up)
+{
+    int32_t words = hpx_owners_stub_frame_sig(at->pc);
+    if (words < 2 || at->sp % sizeof(uintptr_t) != 0 || at->sp < w->stack_low || at->sp >= w->stack_end ||
+        (uintptr_t)words > (w->stack_end - at->sp) / sizeof(uintptr_t)) {
+        return false;
+    }
+    const uintptr_t *sp = (const uintptr_t *)at->sp + words;
+    *up = (struct hpx_registers){sp[-1], (uintptr_t)sp, sp[-2]};
+    return hpx_owners_known_sig(up->pc);
+}
+
 static int cause(int code)
 {
     return code > -(int)HPX_UNKNOWN_THREAD_ENDED && code <= 0 ? code : -(int)HPX_UNKNOWN_OTHER;
@@ -51,25 +64,27 @@ static int cause(int code)
 
 #if defined(__x86_64__)
 
-#define HOPS 48 /* frames that the frame pointer is followed through */
-#define ASKS 6  /* of them, those that are asked for */
+#define HOPS     48 /* frames that the frame pointer is followed through */
+#define ASKS     6  /* of them, those that are asked for */
+#define SEARCHED 64 /* words of the stack that are looked at for a stub */
 
-struct registers {
-    uintptr_t pc, sp, fp;
-};
-
-static void load(const ucontext_t *u, struct registers *r)
+static void load(const ucontext_t *u, struct hpx_registers *r)
 {
     r->pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
     r->sp = (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
     r->fp = (uintptr_t)u->uc_mcontext.gregs[REG_RBP];
 }
 
-static void store(ucontext_t *u, const struct registers *r)
+static void store(ucontext_t *u, const struct hpx_registers *r)
 {
     u->uc_mcontext.gregs[REG_RIP] = (greg_t)r->pc;
     u->uc_mcontext.gregs[REG_RSP] = (greg_t)r->sp;
     u->uc_mcontext.gregs[REG_RBP] = (greg_t)r->fp;
+}
+
+static uintptr_t pc_of(const ucontext_t *u)
+{
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
 }
 
 static uintptr_t word(uintptr_t at)
@@ -78,28 +93,28 @@ static uintptr_t word(uintptr_t at)
 }
 
 /* The return address lies `up` words above sp: the pc is at an entry or return, or in a stub that pushed the frame pointer. */
-static bool pop(const struct hpx_asgct *w, const struct registers *now, unsigned up, struct registers *r)
+static bool pop(const struct hpx_asgct *w, const struct hpx_registers *now, unsigned up, struct hpx_registers *r)
 {
     uintptr_t at = now->sp + up * sizeof(uintptr_t);
     if ((now->sp & 7) || at + 8 > w->stack_end) {
         return false;
     }
-    *r = (struct registers){word(at), at + 8, up == 0 ? now->fp : word(now->sp)};
-    return hpx_codemap_known(r->pc);
+    *r = (struct hpx_registers){word(at), at + 8, up == 0 ? now->fp : word(now->sp)};
+    return hpx_owners_known_sig(r->pc);
 }
 
 /* One frame up the chain of frame pointers. */
-static bool hop(const struct hpx_asgct *w, struct registers *r)
+static bool hop(const struct hpx_asgct *w, struct hpx_registers *r)
 {
     if ((r->fp & 7) || r->fp < r->sp || r->fp > w->stack_end - 16) {
         return false;
     }
-    *r = (struct registers){word(r->fp + 8), r->fp + 16, word(r->fp)};
+    *r = (struct hpx_registers){word(r->fp + 8), r->fp + 16, word(r->fp)};
     return true;
 }
 
 /* One try: pretends to be at r. The frames go where the skipped one can be put in front. */
-static int ask_at(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r)
+static int ask_at(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *r)
 {
     store(u, r);
     return ask(w, frames + 1, w->depth, u);
@@ -107,11 +122,11 @@ static int ask_at(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uconte
 
 /* Compiled code in the middle of a method: an intrinsic has pushed a word or two (String.compareTo does), or there is no debug information
  * at the pc; the frame is complete, so any near place of the same method that has some will do. */
-static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was, uint64_t owner)
+static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *was, uint64_t owner)
 {
     static const int16_t offsets[] = {8, -8, 24, -24, 64, -64, 160, -160, 400, -400, 1000, -1000};
     for (unsigned pushed = 1; pushed <= 2; pushed++) {
-        struct registers r = *was;
+        struct hpx_registers r = *was;
         r.sp += pushed * sizeof(uintptr_t);
         store(u, &r);
         int n = ask(w, frames, w->depth, u);
@@ -120,9 +135,9 @@ static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucon
         }
     }
     for (size_t k = 0; k < HPX_ARRAY_LEN(offsets); k++) {
-        struct registers r = *was;
+        struct hpx_registers r = *was;
         r.pc = was->pc + (uintptr_t)(intptr_t)offsets[k];
-        if (hpx_codemap_owner(r.pc) == owner) {
+        if (hpx_owners_find_sig(r.pc) == owner) {
             store(u, &r);
             int n = ask(w, frames, w->depth, u);
             if (n > 0) {
@@ -135,11 +150,12 @@ static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucon
 
 /* The same return address with the stack pointers that a caller may have left: as it is, with words pushed for a stub, or (the callee was
  * entered from compiled code through an adapter that moved the arguments) as the interpreter keeps it. */
-static int ask_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *r, uintptr_t sender_sp)
+static int ask_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *r,
+                      uintptr_t sender_sp)
 {
     uintptr_t sps[] = {r->sp, sender_sp, r->sp + 8, r->sp + 16};
     for (size_t k = 0; k < HPX_ARRAY_LEN(sps); k++) {
-        struct registers at = {r->pc, sps[k], r->fp};
+        struct hpx_registers at = {r->pc, sps[k], r->fp};
         if ((at.sp & 7) == 0 && at.sp >= r->sp && at.sp < w->stack_end) {
             int n = ask_at(w, frames, u, &at);
             if (n > 0) {
@@ -150,17 +166,38 @@ static int ask_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uc
     return 0;
 }
 
-/* Native code below Java code, or a stub: the first caller that can be walked. */
-static int ask_callers(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct registers *was)
+/* Native code below Java code, or a stub: the first caller that can be walked. A stub is no frame that AsyncGetCallTrace knows. */
+static int ask_callers(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *was)
 {
-    struct registers r = *was;
+    struct hpx_registers r = *was;
     for (int hops = 0, asked = 0; hops < HOPS && asked < ASKS; hops++) {
         uintptr_t fp = r.fp;
         if (!hop(w, &r)) {
             break;
         }
-        if (hpx_codemap_known(r.pc)) {
-            int n = ask_caller(w, frames, u, &r, word(fp - 8));
+        if (hpx_owners_known_sig(r.pc)) {
+            struct hpx_registers up;
+            int n = hpx_asgct_stub_caller_sig(w, &r, &up) ? ask_at(w, frames, u, &up) : 0;
+            n = n > 0 ? n : ask_caller(w, frames, u, &r, word(fp - 8));
+            if (n > 0) {
+                return n;
+            }
+            asked++;
+        }
+    }
+    return 0;
+}
+
+/* Native code that keeps no frame pointers, called from a stub: a word that lies in a stub, with a caller just where the size of the stub's
+ * frame says, is not there by chance. */
+static int ask_stub_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *was)
+{
+    struct hpx_registers at = *was, up;
+    for (int i = 0, asked = 0; i < SEARCHED && asked < ASKS && at.sp + sizeof(uintptr_t) < w->stack_end; i++) {
+        at.pc = word(at.sp);
+        at.sp += sizeof(uintptr_t);
+        if (hpx_asgct_stub_caller_sig(w, &at, &up) && hpx_owners_in_use_sig(up.pc)) {
+            int n = ask_at(w, frames, u, &up);
             if (n > 0) {
                 return n;
             }
@@ -183,14 +220,14 @@ static int with_owner(const struct hpx_asgct *w, struct hpx_ev_frame *frames, in
 
 static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
 {
-    struct registers was, r;
+    struct hpx_registers was, r;
     load(u, &was);
     if (was.sp < w->stack_low || was.sp >= w->stack_end) {
         return first; /* on a stack that is not the thread's own: its bounds are not known */
     }
-    uint64_t owner = hpx_codemap_owner(was.pc);
+    uint64_t owner = hpx_owners_find_sig(was.pc);
     int n = 0, near = 0;
-    for (unsigned up = 0; up < 2 && n <= 0 && hpx_codemap_known(was.pc); up++) {
+    for (unsigned up = 0; up < 2 && n <= 0 && hpx_owners_known_sig(was.pc); up++) {
         n = pop(w, &was, up, &r) ? ask_at(w, frames, u, &r) : 0;
     }
     if (n <= 0 && owner != 0) {
@@ -199,24 +236,29 @@ static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontex
     if (n <= 0 && near <= 0) {
         n = ask_callers(w, frames, u, &was);
     }
+    if (n <= 0 && near <= 0) {
+        n = hpx_asgct_stub_caller_sig(w, &was, &r) ? ask_at(w, frames, u, &r) : ask_stub_caller(w, frames, u, &was);
+    }
     store(u, &was);
     return near > 0 ? near : n > 0 ? with_owner(w, frames, n, owner) : first;
 }
 
 #else
 
-struct registers {
-    char none;
-};
-
-static void load(const ucontext_t *u, struct registers *r)
+static void load(const ucontext_t *u, struct hpx_registers *r)
 {
     (void)u, (void)r;
 }
 
-static void store(ucontext_t *u, const struct registers *r)
+static void store(ucontext_t *u, const struct hpx_registers *r)
 {
     (void)u, (void)r;
+}
+
+static uintptr_t pc_of(const ucontext_t *u)
+{
+    (void)u;
+    return 0;
 }
 
 /* No remedies where none was measured: the cause is counted and shown. */
@@ -235,6 +277,7 @@ int hpx_asgct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, vo
 }
 
 struct walk {
+    struct hpx_sample_thread *t;
     const struct hpx_asgct *w;
     struct hpx_ev_frame *frames;
     void *context;
@@ -245,9 +288,12 @@ static int walk(void *arg)
 {
     const struct walk *k = arg;
     int n = ask(k->w, k->frames, k->w->depth, k->context);
-    /* the other causes are no matter of the registers: outside Java code the VM walks from its own anchor, whatever they say */
+    hpx_owners_confirm_sig(pc_of(k->context), k->frames, n < (int)k->w->depth ? n : 0);
     if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
         n = retry(k->w, k->frames, k->context, n);
+        *k->retried = n > 0;
+    } else if (n == -(int)HPX_UNKNOWN_NOT_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA) {
+        n = hpx_outside_ask_sig(k->t, k->w, k->frames, k->context, n); /* here the VM walks from its anchor, whatever the registers say */
         *k->retried = n > 0;
     }
     return n > 0 ? n : cause(n);
@@ -259,11 +305,12 @@ int hpx_asgct_walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, s
     if (hpx_guard_tripped()) {
         return -(int)HPX_UNKNOWN_FAULT;
     }
-    struct registers was;
+    struct hpx_registers was;
     load(context, &was);
-    int n = hpx_guard_run_sig(t, walk, &(struct walk){w, frames, context, retried}, -(int)HPX_UNKNOWN_FAULT);
+    int n = hpx_guard_run_sig(t, walk, &(struct walk){t, w, frames, context, retried}, -(int)HPX_UNKNOWN_FAULT);
     if (n == -(int)HPX_UNKNOWN_FAULT) {
         store(context, &was); /* a remedy had changed them */
+        hpx_outside_restore_sig(t, w);
     }
     for (int i = 0; i < n; i++) {
         frames[i].pad = 0;

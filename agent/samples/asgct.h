@@ -2,7 +2,7 @@
 /* asgct.h: takes the Java stack of the interrupted thread by AsyncGetCallTrace, with workarounds for stacks that it cannot walk.
  *
  * Only in the signal handler of the thread itself; as async-signal-safe as AsyncGetCallTrace: takes no lock, allocates nothing, makes no
- * system call. Reads only the thread's own stack above the interrupted stack pointer. */
+ * system call. Reads the thread's own stack above the interrupted stack pointer, and the VM's structures (owners.h). */
 #ifndef HPX_ASGCT_H
 #define HPX_ASGCT_H
 
@@ -14,6 +14,15 @@ struct hpx_asgct {
     uintptr_t stack_end;
     uint32_t depth; /* most frames, 1..HPX_MAX_DEPTH */
 };
+
+/* Where a frame is: its pc, the stack pointer there, the frame pointer. */
+struct hpx_registers {
+    uintptr_t pc, sp, fp;
+};
+
+/* The caller of the stub that `at` is in, in the middle of the stub: its frame has a fixed size. false: no stub, or no code that may be
+ * running called it. In the handler, under its guard. */
+bool hpx_asgct_stub_caller_sig(const struct hpx_asgct *w, const struct hpx_registers *at, struct hpx_registers *up);
 
 /* Finds AsyncGetCallTrace in the libjvm of this process. 0, -HPX_E_VM. At load. */
 int hpx_asgct_init(struct hpx_err *err);

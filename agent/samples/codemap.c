@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#define STUB          1 /* no jmethodID is 1: they are addresses or, from JDK 26 on, counted far above */
+#define STUB          UINT64_MAX /* no jmethodID: those are addresses or, from JDK 26 on, counted from 1 */
 #define GRANULE_SHIFT 6
 #define CHUNK_SHIFT   20
 #define WINDOW_SHIFT  32

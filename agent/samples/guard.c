@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* guard.c: the fault handlers of guard.h. */
 #include "guard.h"
+#include "owners.h"
 #include "sampler.h"
 #include <pthread.h>
 #include <ucontext.h>
@@ -115,7 +116,7 @@ int hpx_guard_run_sig(struct hpx_sample_thread *t, int (*body)(void *arg), void 
 {
     sigjmp_buf back; /* without the signal mask, which would cost a system call per sample */
     if (sigsetjmp(back, 0) != 0) {
-        if (atomic_fetch_add_explicit(&faults, 1, memory_order_relaxed) + 1 == FAULTS_MOST) {
+        if (!hpx_owners_faulted_sig(t) && atomic_fetch_add_explicit(&faults, 1, memory_order_relaxed) + 1 == FAULTS_MOST) {
             hpx_sampler_distrust_sig("AsyncGetCallTrace faulted three times");
         }
         hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);

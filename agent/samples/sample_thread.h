@@ -4,6 +4,7 @@
 #define HPX_SAMPLE_THREAD_H
 
 #include "event.h"
+#include "frame_anchor.h"
 #include "ticks.h"
 #include <setjmp.h>
 
@@ -20,10 +21,12 @@ struct hpx_sample_thread {
     _Atomic uint32_t taken; /* release: whoever may write the ring; acquire: the handler. Counts those of them that became samples */
     struct hpx_ask {
         uintptr_t pc;
-        uint64_t weight;
+        uint64_t weight, stalled; /* stalled: the part of the weight that the stack does not get */
     } asks[HPX_ASKS];
-    _Atomic uint64_t pending;    /* relaxed: intervals whose signals found `asks` full */
-    _Atomic(sigjmp_buf *) guard; /* guard.c: relaxed, the owner and its handlers: where to continue after a fault; NULL: no walk */
+    _Atomic uint64_t pending;      /* relaxed: intervals whose signals found `asks` full */
+    _Atomic(sigjmp_buf *) guard;   /* guard.c: relaxed, the owner and its handlers: where to continue after a fault; NULL: no walk */
+    bool looking;                  /* owners.c: it reads structures of the VM. The owner and its handlers */
+    struct hpx_frame_anchor moved; /* outside.c: the anchor to put back; sp 0: none is moved. The owner and its handlers */
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* the stack that each slot names (event.h) */

@@ -6,6 +6,7 @@
 #include "inlines.h"
 #include "log.h"
 #include "other_agents.h"
+#include "owners.h"
 #include "samples.h"
 #include "stack_thread.h"
 #include "stacks.h"
@@ -79,14 +80,19 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
     }
     if (atomic_load_explicit(&sampler.engine, memory_order_seq_cst) != HPX_ENGINE_ASYNC) { /* partner: hpx_sampler_distrust() */
         if (weight > 0) {
-            hpx_stack_thread_ask_sig(t, pc_of(context), weight);
+            uintptr_t pc = pc_of(context);
+            hpx_stack_thread_ask_sig(t, pc, weight, hpx_clocks_stalled_sig(&t->tick.clock, weight));
         }
     } else if (atomic_load_explicit(&t->s.base.busy, memory_order_relaxed)) {
         hpx_count(&t->s.base.counters, HPX_C_LOST_NESTED, weight);
     } else if (weight > 0) {
         atomic_store_explicit(&t->s.base.busy, 1, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst);
-        sample_async(t, context, weight);
+        uint64_t stalled = hpx_clocks_stalled_sig(&t->tick.clock, weight);
+        sample_async(t, context, weight - stalled);
+        if (hpx_stacks_depth(t) > 0) {
+            hpx_stacks_stall(t, stalled);
+        }
         atomic_signal_fence(memory_order_seq_cst);
         atomic_store_explicit(&t->s.base.busy, 0, memory_order_relaxed);
     }
@@ -144,7 +150,9 @@ void hpx_sampler_arm(struct hpx_sample_thread *t)
 void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
 {
     struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)state;
-    hpx_stacks_again(t, hpx_stack_thread_flush(t) + weight);
+    uint64_t stalled = hpx_clocks_stalled_sig(&t->tick.clock, weight);
+    hpx_stacks_again(t, hpx_stack_thread_flush(t) + weight - stalled);
+    hpx_stacks_stall(t, stalled);
     atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
 }
 
@@ -220,6 +228,7 @@ void hpx_sampler_distrust_sig(const char *why)
 
 void hpx_sampler_look(void)
 {
+    hpx_owners_look();
     if (atomic_load_explicit(&sampler.left_to_say, memory_order_relaxed) != NULL) {
         walk_from_now(atomic_exchange_explicit(&sampler.left_to_say, NULL, memory_order_acquire)); /* partner: hpx_sampler_distrust_sig() */
     }
@@ -249,6 +258,7 @@ void hpx_sampler_live(JNIEnv *env)
         if (!sampler.zero) {
             hpx_guard_install();
         }
+        hpx_owners_live(env, hpx_sample_self);
         const char *why = self_test(env);
         if (why != NULL) {
             hpx_guard_remove();

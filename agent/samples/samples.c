@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples.c: the registration of samples.h: its rows, its figures, what a peer may ask of it. */
 #include "samples.h"
+#include "certainty.h"
 #include "inlines.h"
 #include "net.h"
 #include "other_agents.h"
+#include "outside.h"
+#include "owners.h"
 #include "peer.h"
 #include "report.h"
 #include "sampler.h"
 #include "stack_thread.h"
 #include "thread_table.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct hpx_sample_thread *state(struct hpx_thread *t)
@@ -144,7 +148,7 @@ static bool control(const struct hpx_command *c)
 
 /* ---- the report ---- */
 
-enum { SAMPLES, UNKNOWN_ALL, UNKNOWN };
+enum { SAMPLES, STALLS, STALLED, LONGEST, EFFECTIVE, TOTAL, LARGEST, CLOSE, UNKNOWN_ALL, UNKNOWN };
 static_assert(UNKNOWN + HPX_UNKNOWN_COUNT <= HPX_MODE_VALUES, "the figures have room for all causes");
 
 static const char *const unknown_names[] = {
@@ -153,10 +157,36 @@ static const char *const unknown_names[] = {
 #undef NAME
 };
 
+/* Of the rows of this dump, which are in no order yet. */
+static void certainty(struct hpx_figures *f, const struct hpx_snapshot *s)
+{
+    uint64_t top[HPX_CERTAINTY_ROWS + 1] = {0}; /* descending; the last: room for one that falls out */
+    if (s == NULL) {
+        return;
+    }
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        uint32_t at = HPX_CERTAINTY_ROWS;
+        listed += !((double)s->rows[i].count < hpx_session.opt.cutoff * (double)s->total); /* nan lists all */
+        for (; at > 0 && top[at - 1] < s->rows[i].count; at--) {
+            top[at] = top[at - 1];
+        }
+        top[at] = s->rows[i].count;
+    }
+    f->v[EFFECTIVE] = s->effective;
+    f->v[TOTAL] = s->total;
+    f->v[LARGEST] = top[0];
+    f->v[CLOSE] = hpx_certainty_close(top, listed, s->total, s->effective);
+}
+
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
-    (void)rows;
+    const struct hpx_stalls *stalls = hpx_model_stalls(hpx_session.model);
     hpx_ticks_collect(&hpx_samples, total);
+    certainty(f, rows);
+    f->v[STALLS] = stalls->count;
+    f->v[STALLED] = stalls->intervals;
+    f->v[LONGEST] = hpx_clocks_stall_ns(stalls->longest);
     f->v[SAMPLES] = hpx_model_samples(hpx_session.model);
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
         f->v[UNKNOWN + i] = hpx_model_unknown(hpx_session.model, (enum hpx_unknown)i);
@@ -169,6 +199,39 @@ static uint64_t own_cpu(const struct hpx_counters *total)
     return hpx_ticks_cpu(&hpx_samples, total) + hpx_stack_thread_cpu();
 }
 
+static void lines_of_stalls(struct hpx_lines *to, const struct hpx_figures *f)
+{
+    if (f->v[STALLS] > 0) {
+        hpx_lines_add(to, "hprofx: stalls: %" PRIu64 ", %.6g ms in hprofx.stalled\n", f->v[STALLS],
+                      hpx_lines_ms(f->v[STALLED] * hpx_session.opt.interval_ns));
+        hpx_lines_add(to, "hprofx: longest stall: %.6g ms\n", hpx_lines_ms(f->v[LONGEST]));
+    }
+}
+
+static void lines_of_certainty(struct hpx_lines *to, const struct hpx_figures *f)
+{
+    char rows[HPX_CERTAINTY_TEXT];
+    hpx_lines_add(to, "hprofx: effective samples: %" PRIu64 "\n", f->v[EFFECTIVE]);
+    if (f->v[EFFECTIVE] > 0) {
+        hpx_lines_add(to, "hprofx: largest row: %.2f %% +- %.2f points\n", hpx_lines_percent(f->v[LARGEST], f->v[TOTAL]),
+                      hpx_certainty_points(f->v[LARGEST], f->v[TOTAL], f->v[EFFECTIVE]));
+    }
+    if (f->v[CLOSE] != 0) {
+        hpx_lines_add(to, "hprofx: too few samples for the order: rows %s\n", hpx_certainty_rows(rows, (uint32_t)f->v[CLOSE]));
+    }
+}
+
+static void lines_of_structures(struct hpx_lines *to)
+{
+    const char *off = hpx_owners_off(), *without = hpx_owners_without_anchors();
+    if (off != NULL) {
+        hpx_lines_add(to, "hprofx: vm structures: off, %s\n", off);
+    } else {
+        hpx_lines_add(to, "hprofx: vm structures: on%s%s\n", without != NULL ? ", without anchors: " : "", without != NULL ? without : "");
+    }
+    hpx_lines_add(to, "hprofx: debug information: %s\n", hpx_owners_debug_information());
+}
+
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     double interval = hpx_lines_ms(hpx_session.opt.interval_ns);
@@ -176,9 +239,13 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     hpx_lines_add(to, "hprofx: samples: %" PRIu64 " (one per %.6g ms of CPU time of a Java thread)\n", f->v[SAMPLES], interval);
     /* polled clocks give samples without signals */
     hpx_ticks_lines(to, r, hpx_stack_thread_polls() ? -1 : interval * (double)(f->v[SAMPLES] + hpx_report_lost(r)));
+    lines_of_certainty(to, f);
+    lines_of_stalls(to, f);
     hpx_lines_add(to, "hprofx: new stacks: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
     if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
         hpx_lines_add(to, "hprofx: stacks found on retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
+        lines_of_structures(to);
+        hpx_outside_lines(to);
     } else {
         hpx_lines_add(to, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
     }
@@ -197,10 +264,14 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
 
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    hpx_lines_add(to,
-                  "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack; own CPU time %.2f %% of the program's\n",
-                  f->v[SAMPLES], hpx_report_lost(r), hpx_lines_percent(f->v[UNKNOWN_ALL], f->v[SAMPLES]),
-                  hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
+    char stalled[40] = "";
+    if (f->v[STALLS] > 0) {
+        snprintf(stalled, sizeof stalled, ", %.2f %% stalled", hpx_lines_percent(f->v[STALLED], f->v[SAMPLES]));
+    }
+    hpx_lines_add(
+        to, "hprofx: samples: %" PRIu64 " taken, %" PRIu64 " lost, %.2f %% without a stack%s; own CPU time %.2f %% of the program's\n",
+        f->v[SAMPLES], hpx_report_lost(r), hpx_lines_percent(f->v[UNKNOWN_ALL], f->v[SAMPLES]), stalled,
+        hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
 }
 
 static const struct hpx_section section = {

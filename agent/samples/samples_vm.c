@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
-#include "codemap.h"
 #include "guard.h"
 #include "inlines.h"
+#include "owners.h"
 #include "sampler.h"
 #include "samples.h"
 #include "stack_thread.h"
@@ -41,7 +41,7 @@ static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, j
                                             const jvmtiAddrLocationMap *map, const void *info)
 {
     (void)jvmti, (void)n, (void)map;
-    hpx_codemap_add(code, (size_t)size, (uint64_t)(uintptr_t)method);
+    hpx_owners_add_method(method, code, (size_t)size);
     if (!hpx_inlines_add(method, code, (size_t)size, info)) {
         hpx_count(&hpx_session.counters, HPX_C_INLINES_MISSED, 1);
     }
@@ -50,14 +50,14 @@ static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, j
 static void JNICALL on_compiled_method_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
 {
     (void)jvmti;
-    hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
+    hpx_owners_remove_method(method, code);
     hpx_inlines_remove(method, code);
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
 {
-    (void)jvmti, (void)name;
-    hpx_codemap_add(code, (size_t)size, 0);
+    (void)jvmti;
+    hpx_owners_add_stub(name, code, (size_t)size);
 }
 
 static void callbacks(union hpx_event_callbacks *all)
@@ -68,8 +68,7 @@ static void callbacks(union hpx_event_callbacks *all)
     all->known.DynamicCodeGenerated = on_dynamic_code;
 }
 
-/* While the event is enabled the JIT records debug information between safepoints: without it tiny inlined methods are blamed on their
- * callers. */
+/* Even if its event is not enabled: hprofx may need it later (owners.h). */
 static void capabilities(jvmtiCapabilities *want)
 {
     want->can_generate_compiled_method_load_events = 1;
@@ -81,16 +80,28 @@ static int load(struct hpx_err *err)
 {
     (void)err;
     hpx_sampler_init();
+    hpx_owners_load();
     if (hpx_sampler_engine() != HPX_ENGINE_POLL) {
         hpx_ticks_use(&user);
     }
     return 0;
 }
 
+static void disable(void)
+{
+    hpx_owners_disable();
+    hpx_ticks_disable();
+}
+
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
     hpx_sampler_live(env);
+}
+
+static void close_events(jvmtiEnv *jvmti)
+{
+    hpx_owners_close(jvmti);
 }
 
 #define SAMPLER_WAIT_NS (300ull * 1000 * 1000)
@@ -133,7 +144,8 @@ static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
     adopt(s, env, self);
-    hpx_sample_self = state(s);
+    hpx_sample_self = state(s); /* the guard finds it there */
+    hpx_owners_thread(env, self, state(s));
 }
 
 static void adopted(struct hpx_mode_thread *s)
@@ -165,14 +177,15 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
 
 const struct hpx_vm_mode hpx_samples_vm = {
     .names = true,
-    .on_load = {JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
+    .on_load = {JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
     .on_live = {JVMTI_EVENT_CLASS_LOAD, 0},
     .capabilities = capabilities,
     .callbacks = callbacks,
     .load = load,
-    .disable = hpx_ticks_disable,
+    .disable = disable,
     .live = live,
     .leave = leave,
+    .close = close_events,
     .over = hpx_guard_remove,
     .forget = hpx_clocks_forget,
     .make = make,

@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "inlines.h"
 #include "log.h"
+#include "owners.h"
 #include "sampler.h"
 #include "service.h"
 #include "spawn.h"
@@ -125,7 +126,7 @@ bool hpx_stack_thread_polls(void)
     return atomic_load_explicit(&list.polling, memory_order_relaxed);
 }
 
-void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_t weight)
+void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_t weight, uint64_t stalled)
 {
     if (t->slot < 0) {
         hpx_count(&t->s.base.counters, HPX_C_LOST_NO_MEMORY, weight);
@@ -133,7 +134,7 @@ void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_
     }
     uint32_t i = (uint32_t)t->slot, n = atomic_load_explicit(&t->asked, memory_order_relaxed);
     if (n - atomic_load_explicit(&t->taken, memory_order_acquire) < HPX_ASKS) { /* partner: push_asked() */
-        t->asks[n % HPX_ASKS] = (struct hpx_ask){pc, weight};
+        t->asks[n % HPX_ASKS] = (struct hpx_ask){pc, weight, stalled};
         atomic_store_explicit(&t->asked, n + 1, memory_order_release); /* partner: push_asked() */
     } else {
         atomic_fetch_add_explicit(&t->pending, weight, memory_order_relaxed);
@@ -180,23 +181,29 @@ static int join(struct hpx_sample_thread *t, uintptr_t pc, const jvmtiFrameInfo 
 static void push_one(struct hpx_sample_thread *t, struct hpx_ask a, const jvmtiFrameInfo *taken, jint n)
 {
     uint32_t depth = hpx_stacks_depth(t);
-    struct hpx_ev_frame *out = a.weight && depth ? hpx_stacks_reserve(t, depth, a.weight) : NULL;
+    uint64_t weight = a.weight - a.stalled;
+    struct hpx_ev_frame *out = weight && depth ? hpx_stacks_reserve(t, depth, weight) : NULL;
     if (out != NULL) {
-        hpx_stacks_commit(t, out, join(t, a.pc, taken, n, out, (int)depth, a.weight), a.weight);
+        hpx_stacks_commit(t, out, join(t, a.pc, taken, n, out, (int)depth, weight), weight);
+    }
+    if (depth) {
+        hpx_stacks_stall(t, a.stalled);
     }
 }
 
-/* The signals that wait, each by its own pc; the intervals beyond them by the last one's. Who may write t's ring. */
+/* The signals that wait, each by its own pc; the intervals beyond them by the last one's. A stall is of one signal, so those intervals
+ * and the polled ones are none. Who may write t's ring. */
 static void push_asked(struct hpx_sample_thread *t, const jvmtiFrameInfo *taken, jint n)
 {
     uint32_t at = atomic_load_explicit(&t->taken, memory_order_relaxed);
     uint32_t end = atomic_load_explicit(&t->asked, memory_order_acquire); /* partner: hpx_stack_thread_ask_sig() */
-    struct hpx_ask a = {0, 0};
+    struct hpx_ask a = {0, 0, 0};
     for (; at != end; at++) {
         a = t->asks[at % HPX_ASKS];
         push_one(t, a, taken, n);
     }
     atomic_store_explicit(&t->taken, end, memory_order_release); /* partner: hpx_stack_thread_ask_sig() */
+    a.stalled = 0;
     a.weight = atomic_exchange_explicit(&t->pending, 0, memory_order_relaxed);
     push_one(t, a, taken, n);
 }
@@ -225,7 +232,7 @@ static void push_locked(struct hpx_sample_thread *t, const jvmtiFrameInfo *taken
     }
     hpx_count(&t->s.base.counters, HPX_C_TAKEN, 1);
     push_asked(t, taken, n);
-    push_one(t, (struct hpx_ask){0, take_polled(t)}, taken, n);
+    push_one(t, (struct hpx_ask){0, take_polled(t), 0}, taken, n);
 }
 
 static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *taken, jint n)
@@ -420,7 +427,7 @@ static void serve(JNIEnv *env)
         uint32_t seen = hpx_wake_value(&list.wake);
         quit = atomic_load_explicit(&list.quit, memory_order_relaxed);
         if (atomic_exchange_explicit(&list.take_over, false, memory_order_relaxed)) {
-            (*hpx_vm.jvmti)->GenerateEvents(hpx_vm.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+            (void)hpx_owners_use_event(hpx_vm.jvmti);
         }
         uint64_t now = hpx_clock_mono();
         if (now >= next_walk || quit) {

@@ -36,8 +36,9 @@ bool hpx_stack_thread_poll(struct hpx_sample_thread *t);
 /* true if any thread is or was polled. */
 bool hpx_stack_thread_polls(void);
 
-/* The handler on t requests a stack: t used `weight` intervals and was at pc. Async-signal-safe. */
-void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_t weight);
+/* The handler on t requests a stack: t used `weight` intervals, `stalled` of them are a stall, and was at pc.
+ * Async-signal-safe. */
+void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_t weight, uint64_t stalled);
 /* Called by whoever may write t's ring, when no more stacks of t will be taken: turns waiting signals into samples of their pc alone.
  * Takes and returns the intervals of a polled clock that have no sample. */
 uint64_t hpx_stack_thread_flush(struct hpx_sample_thread *t);

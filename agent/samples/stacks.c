@@ -57,6 +57,17 @@ void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames,
     }
 }
 
+void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled)
+{
+    struct hpx_ev_head *ev = stalled ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, stalled) : NULL;
+    if (ev != NULL) {
+        ev->kind = HPX_EV_SAMPLE_STALLED;
+        ev->id = 0;
+        ev->stamp = stalled;
+        hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+    }
+}
+
 void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight)
 {
     struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight) : NULL;

@@ -14,6 +14,8 @@ uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t);
 struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t frames, uint64_t weight);
 /* n > 0: that many frames at `frames`, leaf first, `pad` 0. n <= 0: -enum hpx_unknown, no stack. */
 void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight);
+/* Pushes intervals that are a stall (ticks/stall.h) as a record without a stack. No effect for 0. */
+void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled);
 /* Counts intervals that are due without a sample for the thread's last stack, or for the cause thread_ended. No effect for weight 0. */
 void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight);
 

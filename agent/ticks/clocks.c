@@ -5,6 +5,7 @@
 #include "counters.h"
 #include "hash.h"
 #include "session.h"
+#include "stall.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -14,11 +15,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define KERNEL_LOOKS  8u       /* one light signal in this number looks at the time in the kernel, so that a heavy one knows what is new */
 #define PERF_FDS      65536u   /* descriptors that can be remembered; events above are not used */
 #define TICK_GUESS_NS 4000000u /* HZ=250 */
 
 static struct {
-    uint64_t tick_ns;
+    uint64_t tick_ns, stall_limit;            /* constant after init */
     _Atomic uint64_t perf_fds[PERF_FDS / 64]; /* relaxed: open events, for the child of a fork */
     _Atomic uint32_t perf_open, perf_most;    /* relaxed: our share of the program's descriptors */
     atomic_bool perf_used;                    /* relaxed: never false again */
@@ -67,6 +69,29 @@ uint64_t hpx_clocks_weight_sig(struct hpx_thread_clock *t, const siginfo_t *si)
     }
     hpx_count(t->counters, HPX_C_OVERRUNS, weight - 1);
     return weight;
+}
+
+/* The thread's time in the kernel since the last call, in intervals. */
+static uint64_t kernel_intervals_sig(struct hpx_thread_clock *t)
+{
+    struct rusage use;
+    if (getrusage(RUSAGE_THREAD, &use) != 0) {
+        return 0;
+    }
+    uint64_t ns = (uint64_t)use.ru_stime.tv_sec * 1000000000u + (uint64_t)use.ru_stime.tv_usec * 1000u, before = t->kernel_ns;
+    t->kernel_ns = ns;
+    return (ns - before) / hpx_session.opt.interval_ns + 1;
+}
+
+uint64_t hpx_clocks_stalled_sig(struct hpx_thread_clock *t, uint64_t weight)
+{
+    bool heavy = hpx_stall_of(weight, clocks.stall_limit, 0) > 0;
+    return heavy || ++t->light % KERNEL_LOOKS == 0 ? hpx_stall_of(weight, clocks.stall_limit, kernel_intervals_sig(t)) : 0;
+}
+
+uint64_t hpx_clocks_stall_ns(uint64_t stalled)
+{
+    return stalled > 0 ? (stalled + clocks.stall_limit) * hpx_session.opt.interval_ns : 0;
 }
 
 /* Uniform in [0, n): no state shared between threads, no quality needed beyond "different for each thread". */
@@ -277,6 +302,7 @@ void hpx_clocks_init(void)
 {
     clocks.tick_ns = hpx_clock_tick();
     clocks.tick_ns = clocks.tick_ns ? clocks.tick_ns : TICK_GUESS_NS;
+    clocks.stall_limit = hpx_stall_limit(hpx_session.opt.interval_ns, clocks.tick_ns);
     struct rlimit fds = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &fds);
     atomic_store_explicit(&clocks.perf_most, fds.rlim_cur / 4 < PERF_FDS ? (uint32_t)(fds.rlim_cur / 4) : PERF_FDS, memory_order_relaxed);

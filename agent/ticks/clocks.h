@@ -26,6 +26,8 @@ struct hpx_thread_clock {
     /* release: the start; seq_cst: hpx_clocks_detach(), whose exchange decides which of two callers stops the clock. Covers timer,
      * perf_fd */
     _Atomic int clock;
+    uint64_t kernel_ns; /* the handler's: time in the kernel when it looked last */
+    uint32_t light;     /* the handler's: signals that were no stall */
     bool first_done;
     bool settle;            /* perf: intervals due at the end of the thread are counted then */
     struct hpx_phase phase; /* perf, polled; a timer uses only the origin, which holds the random phase */
@@ -49,6 +51,11 @@ void hpx_clocks_close(struct hpx_thread_clock *t, int clock);
 bool hpx_clocks_own_sig(const siginfo_t *si);
 /* Intervals that the signal stands for; 0: the clock was stopped after it had fired. */
 uint64_t hpx_clocks_weight_sig(struct hpx_thread_clock *t, const siginfo_t *si);
+/* Part of a signal's weight, or of what is due at the thread's end, that is a stall (stall.h). The handler on t, or the owner when no
+ * handler can run. */
+uint64_t hpx_clocks_stalled_sig(struct hpx_thread_clock *t, uint64_t weight);
+/* CPU time of a stall, in ns, of which `stalled` intervals are beyond the limit. Any thread. */
+uint64_t hpx_clocks_stall_ns(uint64_t stalled);
 /* The handler is done: allows the next signal. */
 void hpx_clocks_go_on_sig(struct hpx_thread_clock *t);
 

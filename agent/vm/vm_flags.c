@@ -1,103 +1,163 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vm_flags.c: searches the VM's tables. Contract: vm_flags.h. */
+/* vm_flags.c: the table of flags. Contract: vm_flags.h. */
 #include "vm_flags.h"
-#include <dlfcn.h>
-#include <stdint.h>
+#include "structures.h"
+#include <ctype.h>
+#include <pthread.h>
 #include <string.h>
 
-#define MOST_ENTRIES 100000u /* limit of a walk over a table, which ends with a NULL name and has some thousand entries */
+#define MOST_FLAGS   10000u /* some 1,300 */
+#define LONGEST_NAME 100u
+#define ORIGIN_MASK  15 /* of the lowest bits, since JDK 8; a constant of the VM since 17 */
+#define BOOL         0  /* the type's number, since 17 */
 
-static bool number(const char *symbol, uint64_t *to)
+static struct {
+    pthread_once_t once;
+    const char *why;
+    uint64_t first, count, size;       /* addresses of the array and of its length */
+    uint64_t name, value, flags, type; /* offsets */
+    bool typed_by_name;                /* before JDK 17 the type is a text */
+} table = {.once = PTHREAD_ONCE_INIT};
+
+static const char *open_table(void)
 {
-    const uint64_t *at = dlsym(RTLD_DEFAULT, symbol);
-    *to = at != NULL ? *at : 0;
-    return at != NULL;
-}
-
-static const void *pointer_at(const char *entry, uint64_t offset)
-{
-    const void *p;
-    memcpy(&p, entry + offset, sizeof p);
-    return p;
-}
-
-static uint64_t number_at(const char *entry, uint64_t offset)
-{
-    uint64_t n;
-    memcpy(&n, entry + offset, sizeof n);
-    return n;
-}
-
-static bool is_flag_type(const char *name)
-{
-    return !strcmp(name, "JVMFlag") || !strcmp(name, "Flag"); /* "Flag" before JDK 9 */
-}
-
-struct layout {
-    const char *flags; /* the array */
-    uint64_t n, size, name, value;
-    unsigned found; /* one bit per item found: flags, numFlags, _name, _addr, size */
-};
-
-static void read_fields(struct layout *l)
-{
-    uint64_t table, stride, type, field, offset, address;
-    if (!number("gHotSpotVMStructs", &table) || !number("gHotSpotVMStructEntryArrayStride", &stride) ||
-        !number("gHotSpotVMStructEntryTypeNameOffset", &type) || !number("gHotSpotVMStructEntryFieldNameOffset", &field) ||
-        !number("gHotSpotVMStructEntryOffsetOffset", &offset) || !number("gHotSpotVMStructEntryAddressOffset", &address) || table == 0) {
-        return;
+    const char *why = hpx_structures_init();
+    if (why != NULL) {
+        return why;
     }
-    const char *e = (const char *)(uintptr_t)table;
-    for (unsigned i = 0; i < MOST_ENTRIES && pointer_at(e, type) != NULL; i++, e += stride) {
-        const char *name = pointer_at(e, field);
-        if (!is_flag_type(pointer_at(e, type)) || name == NULL) {
-            continue;
-        }
-        if (!strcmp(name, "flags")) {
-            l->flags = pointer_at(pointer_at(e, address), 0);
-            l->found |= 1;
-        } else if (!strcmp(name, "numFlags")) {
-            l->n = number_at(pointer_at(e, address), 0);
-            l->found |= 2;
-        } else if (!strcmp(name, "_name")) {
-            l->name = number_at(e, offset);
-            l->found |= 4;
-        } else if (!strcmp(name, "_addr")) {
-            l->value = number_at(e, offset);
-            l->found |= 8;
-        }
+    table.size = hpx_structures_size("JVMFlag");
+    bool old = table.size == 0; /* before JDK 9 */
+    table.size = old ? hpx_structures_size("Flag") : table.size;
+    const char *t = old ? "Flag" : "JVMFlag";
+    const struct hpx_vm_field fields[] = {{t, "flags", old ? "Flag*" : "JVMFlag*", &table.first},
+                                          {t, "numFlags", "size_t", &table.count},
+                                          {t, "_name", "const char*", &table.name},
+                                          {t, "_addr", NULL, &table.value},
+                                          {t, "_flags", old ? "Flag::Flags" : "JVMFlag::Flags", &table.flags}};
+    why = hpx_structures_fields(fields, HPX_ARRAY_LEN(fields));
+    table.typed_by_name = hpx_structures_field(&(struct hpx_vm_field){t, "_type", "const char*", &table.type});
+    if (why == NULL && !table.typed_by_name) {
+        why = hpx_structures_fields(&(struct hpx_vm_field){t, "_type", "int", &table.type}, 1);
     }
+    return why;
 }
 
-static void read_size(struct layout *l)
+static uintptr_t flag_at(uint64_t i)
 {
-    uint64_t table, stride, type, size;
-    if (!number("gHotSpotVMTypes", &table) || !number("gHotSpotVMTypeEntryArrayStride", &stride) ||
-        !number("gHotSpotVMTypeEntryTypeNameOffset", &type) || !number("gHotSpotVMTypeEntrySizeOffset", &size) || table == 0) {
-        return;
+    return hpx_vm_word((uintptr_t)table.first) + i * table.size;
+}
+
+static const char *name_of(uintptr_t flag)
+{
+    return (const char *)hpx_vm_word(flag + table.name);
+}
+
+static bool is_name(const char *s)
+{
+    size_t n = 0;
+    while (n < LONGEST_NAME && (isalnum((unsigned char)s[n]) || s[n] == '_')) {
+        n++;
     }
-    const char *e = (const char *)(uintptr_t)table;
-    for (unsigned i = 0; i < MOST_ENTRIES && pointer_at(e, type) != NULL; i++, e += stride) {
-        if (is_flag_type(pointer_at(e, type))) {
-            l->size = number_at(e, size);
-            l->found |= 16;
+    return n > 0 && s[n] == 0;
+}
+
+/* What lies where the names are expected are names; the last element is empty. */
+static const char *check(void)
+{
+    uint64_t n = hpx_vm_word((uintptr_t)table.count);
+    if (n < 2 || n > MOST_FLAGS || hpx_vm_word((uintptr_t)table.first) == 0) {
+        return "the VM's table of flags has another shape";
+    }
+    for (uint64_t i = 0; i + 1 < n; i++) {
+        const char *name = name_of(flag_at(i));
+        if (name == NULL || !is_name(name)) {
+            return "the VM's table of flags has another shape";
         }
     }
+    return NULL;
+}
+
+static void prepare(void)
+{
+    const char *why = open_table();
+    table.why = why != NULL ? why : check();
+}
+
+static uintptr_t find(const char *name)
+{
+    pthread_once(&table.once, prepare);
+    for (uint64_t i = 0; table.why == NULL && i + 1 < hpx_vm_word((uintptr_t)table.count); i++) {
+        if (!strcmp(name_of(flag_at(i)), name)) {
+            return flag_at(i);
+        }
+    }
+    return 0;
+}
+
+static bool is_bool(uintptr_t flag)
+{
+    const char *type = table.typed_by_name ? (const char *)hpx_vm_word(flag + table.type) : NULL;
+    return table.typed_by_name ? type != NULL && !strcmp(type, "bool") : hpx_vm_int(flag + table.type) == BOOL;
+}
+
+/* Address of the value of a flag of type bool; 0: none. */
+static uintptr_t value_of(uintptr_t flag)
+{
+    uintptr_t at = flag != 0 && is_bool(flag) ? hpx_vm_word(flag + table.value) : 0;
+    return at != 0 && hpx_vm_byte(at) <= 1 ? at : 0;
 }
 
 bool hpx_vm_flag(const char *name, bool otherwise)
 {
-    struct layout l = {.found = 0};
-    read_fields(&l);
-    read_size(&l);
-    if (l.found != 31 || l.n > MOST_ENTRIES || l.flags == NULL) {
-        return otherwise;
-    }
-    for (uint64_t i = 0; i + 1 < l.n; i++) { /* the last element is empty */
-        const char *flag = l.flags + i * l.size, *is = pointer_at(flag, l.name);
-        if (is != NULL && !strcmp(is, name)) {
-            return *(const bool *)pointer_at(flag, l.value);
+    uintptr_t at = value_of(find(name));
+    return at != 0 ? hpx_vm_byte(at) != 0 : otherwise;
+}
+
+/* A known answer: of these flags at least one is true, unless somebody turned all of them off. JDK 8 chooses no collector by a flag on
+ * small machines. */
+static bool has_usual_flags(void)
+{
+    static const char *const usual[] = {"UseTLAB", "UsePerfData", "ClassUnloading"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(usual); i++) {
+        if (hpx_vm_flag(usual[i], false)) {
+            return true;
         }
     }
-    return otherwise;
+    return false;
+}
+
+static bool by_default(uintptr_t flag)
+{
+    return (hpx_vm_int(flag + table.flags) & ORIGIN_MASK) == 0;
+}
+
+bool hpx_vm_flag_refused(const char *name)
+{
+    uintptr_t flag = find(name), at = value_of(flag);
+    return at != 0 && hpx_vm_byte(at) == 0 && !by_default(flag);
+}
+
+enum hpx_flag_set hpx_vm_flag_set(const char *name, const char **why)
+{
+    uintptr_t flag = find(name), at = value_of(flag);
+    if (at == 0 || !has_usual_flags()) {
+        *why = table.why != NULL ? table.why : "the VM's table of flags has another shape";
+        return HPX_FLAG_UNREADABLE;
+    }
+    if (hpx_vm_byte(at) != 0) {
+        return HPX_FLAG_WAS_TRUE;
+    }
+    if (!by_default(flag)) {
+        return HPX_FLAG_CHOSEN;
+    }
+    __atomic_store_n((uint8_t *)at, 1, __ATOMIC_RELAXED);
+    return HPX_FLAG_SET;
+}
+
+void hpx_vm_flag_reset(const char *name)
+{
+    uintptr_t at = value_of(find(name));
+    if (at != 0) {
+        __atomic_store_n((uint8_t *)at, 0, __ATOMIC_RELAXED);
+    }
 }

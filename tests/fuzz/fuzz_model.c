@@ -129,7 +129,7 @@ static void sampled(struct run *r)
         ev.head.kind = HPX_EV_SAMPLE;
         break;
     case 1:
-        ev.head.kind = HPX_EV_SAMPLE_UNKNOWN;
+        ev.head.kind = kind >= 128 ? HPX_EV_SAMPLE_STALLED : HPX_EV_SAMPLE_UNKNOWN;
         break;
     default:
         ev.head.kind = HPX_EV_SAMPLE_DEF;

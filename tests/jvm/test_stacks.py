@@ -64,9 +64,10 @@ def lines_are_those_of_the_source(t):
 
 @test()
 def exceptions(t):
-    """While an exception is being unwound the JVM stands in stubs that AsyncGetCallTrace refuses: 9 to 14 % of this program on 17, 8 to 10 % on 25, shown as what they are."""
+    """While an exception is being unwound the JVM stands in stubs that AsyncGetCallTrace refuses: 8 to 14 % of this program without the VM's structures."""
     _, p = t.profile('Throws', 'explicit', 1500, opts=FAST + ',depth=40', stdout='done\n')
-    t.check(p.unknown() <= 0.2 * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
+    most = 0.1 if p.report.get('vm structures') == 'on' else 0.2
+    t.check(p.unknown() <= most * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
     walked = 1 - p.unknown() / p.total
     t.check(p.share('Throws.explicit') > 0.85 * walked, 'share of the catcher %.2f, with a stack %.2f' % (p.share('Throws.explicit'), walked))
     t.check(p.share('Throws.thrower') > 0.6, 'share of the thrower %.2f' % p.share('Throws.thrower'))

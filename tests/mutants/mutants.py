@@ -14,6 +14,36 @@ class Mutant(typing.NamedTuple):
 
 MUTANTS = [
     # ---- agent ----
+    Mutant('a-stall-is-a-sample', 'agent/ticks/stall.c', 'wrong limit',
+           'a machine that a hypervisor stops for seconds: the stack that ran next gets them and leads the table',
+           'uint64_t beyond = weight > limit ? weight - limit : 0;',
+           'uint64_t beyond = weight > limit * limit ? weight - limit : 0;'),
+    Mutant('system-calls-stall', 'agent/ticks/stall.c', 'inverted condition',
+           'a program that writes large files: its system calls are rows of hprofx.stalled',
+           'return beyond / 2 < kernel ? 0 : beyond;',
+           'return beyond / 2 > kernel ? 0 : beyond;'),
+    Mutant('field-that-stands-twice-is-believed', 'agent/vm/structures.c', 'missing check',
+           'a VM whose tables name a field twice: which of two offsets is read is chance',
+           '''        if (found != 0) {
+            return false;
+        }
+''',
+           ''),
+    Mutant('flag-chosen-by-the-user-is-overridden', 'agent/vm/vm_flags.c', 'wrong mask',
+           'a command line that says -XX:-DebugNonSafepoints: the agent sets the flag all the same',
+           '#define ORIGIN_MASK  15', '#define ORIGIN_MASK  14'),
+    Mutant('end-of-the-hops-is-a-free-segment', 'agent/vm/code_cache.c', 'wrong limit',
+           'large compiled methods: a pc that lies 254 segments behind the start has no owner',
+           '#define FREE        0xffu', '#define FREE        0xfeu'),
+    Mutant('zombie-of-jdk-8-lives', 'agent/vm/code_cache.c', 'wrong choice of one JDK (8)',
+           'JDK 8: a method whose code was given up is taken for a living one, and its Method may be freed',
+           'cache.most_alive = 1;', 'cache.most_alive = 2;'),
+    Mutant('id-behind-the-array-is-read', 'agent/vm/code_cache.c', 'off by one',
+           'classes that were redefined: the word behind the array of ids is taken for a jmethodID',
+           'return number < hpx_vm_word(ids) ?', 'return number <= hpx_vm_word(ids) ?'),
+    Mutant('any-distance-of-the-env-will-do', 'agent/vm/frame_anchor.c', 'dropped condition',
+           'a VM with JavaThreads of two layouts: the anchor of the second is read and written at the wrong address',
+           ' || (anchors.env_offset != 0 && offset != anchors.env_offset)', ''),
     Mutant('ended-thread-keeps-its-reference', 'agent/samples/stack_thread.c', 'leaked reference',
            'a server that starts threads all day: every ended Thread object stays on the heap',
            '''    jthread ref = list.slots[i].held ? NULL : free_locked(i);

@@ -121,6 +121,45 @@ class GoldenTests(Folder):
             'ROOT JNI LOCAL': 1, 'ROOT MONITOR USED': 2, 'ROOT STICKY CLASS': 577, 'ROOT THREAD BLOCK': 5, 'ROOT THREAD OBJECT': 6, 'ROOT UNKNOWN': 250})
 
 
+    SAYS = 'hprofx: version: 1\nhprofx: effective samples: %s\nhprofx: lost: 0\n'
+
+    def sampled(self, pieces):
+        """(lines of the table in the view, table in JSON) of CPU SAMPLES."""
+        path = self.write(pieces.data())
+        shown = self.run_it(path).stdout.decode().split('\nCPU SAMPLES: ')[1].split('\n\n')[0].splitlines()[1:]
+        return shown, json.loads(self.run_it('--json', path).stdout)['tables']['CPU SAMPLES']
+
+    def test_a_sampled_row_has_its_error_by_the_samples_that_the_report_says(self):
+        """What Agresti and Coull give for 6 of 10, and for 600 of 1000."""
+        f = h.Format(8)
+        said = (('', 10, '26.06', True), (self.SAYS % '1000', 1000, '3.03', False), (self.SAYS % '0', 10, '26.06', True), (self.SAYS % 'x', 10, '26.06', True))
+        for report, effective, error, close in said:
+            binary = h.binary()
+            binary.pieces.append(('report', f.string(999, report)))
+            for pieces in (h.text().put('report', report.encode()), binary):
+                with self.subTest(report, text=is_text(pieces)):
+                    shown, table = self.sampled(pieces)
+                    self.assertEqual(shown[0].split(), ['self', '+-', 'count', 'method,', 'called', 'by'])
+                    self.assertEqual(shown[1].split()[:3], ['60.00%', error, '6'])
+                    self.assertEqual(shown[3:], ['  Rows 1 to 2 are too close for their order: 10 samples. A longer run or a shorter interval may tell them apart.'] if close else [])
+                    self.assertEqual((table['effective'], table['top'][0]['plus_minus'], table['top'][0]['close_to_next'], table['top'][1]['close_to_next']),
+                                     (effective, float(error), close, False))
+
+    def test_the_report_of_an_earlier_dump_says_nothing_of_the_last(self):
+        again = h.text()
+        table = [again.get(n) for n in ('samples', 'titles', 'row 1', 'row 2', 'samples end')]
+        again.put('report', (self.SAYS % '1000').encode()).before('end 1', 'again', b''.join(table))
+        self.assertEqual(self.sampled(again)[1]['effective'], 10)
+
+    def test_tables_that_are_no_samples_have_no_error(self):
+        for pieces in (h.times(), h.old()):
+            path = self.write(pieces.data())
+            self.assertNotIn('+-', self.run_it(path).stdout.decode())
+            self.assertNotIn('too close', self.run_it(path).stdout.decode())
+            said = self.run_it('--json', path).stdout.decode()
+            self.assertNotIn('plus_minus', said)
+            self.assertNotIn('effective', said)
+
     def test_objects_of_a_heap_dump_by_class_and_by_trace(self):
         for pieces in (h.binary(), h.text()):
             heap = json.loads(self.run_it('--json', self.write(pieces.data())).stdout)['heap']

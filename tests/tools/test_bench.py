@@ -17,10 +17,13 @@ sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
 import subjects_heap  # noqa: E402
+import subjects_javac  # noqa: E402
 import subjects_monitor  # noqa: E402
+import subjects_peer  # noqa: E402
 import subjects_sites  # noqa: E402
 from box import Box, scaled  # noqa: E402
-from measure import DidNotRun, OutOfTime, ends_within, interleave, quartiles, run  # noqa: E402
+from context import Context as RealContext  # noqa: E402
+from measure import DidNotRun, OutOfTime, ends_within, interleave, mean_within, quartiles, run  # noqa: E402
 from report import row, verdicts  # noqa: E402
 
 
@@ -294,6 +297,177 @@ LOCK TIME END
         self.assertEqual(found["a contention: exact, CPU added to empty callbacks"], (0.9, "met"))
         self.assertEqual(found["a contention: stacks=sampled, CPU added to empty callbacks"], (1.1, "missed"))
         self.assertEqual(found["a contention: exact, contentions in the table over those of the program"], (1.0, ""))
+
+
+class JavacTests(unittest.TestCase):
+    """The subject `javac-threads` over made-up runs."""
+
+    OUTPUT = "wall_ns 5\nthread 10000000 java\nthread 500000000 main\nthread 20000000 C1 CompilerThre\nthread 30000000 C2 CompilerThre\n" \
+             "thread 7000000 GC Thread#0\nthread 1000000 G1 Conc#0\nthread 2000000 VM Thread\nthread 3000000 Service Thread\n" \
+             "thread 4000000 hprofx\nthread 5000000 hprofx-out\nthread 6000000 Signal Dispatch\nprocess_ns 600000000\n"
+
+    @staticmethod
+    def made_up(cpu=0.61, output=OUTPUT):
+        done = unittest.mock.Mock(cpu=cpu, output=output, figures={"process_ns": 600_000_000}, wall=1.0, inside=1.0, report={})
+        return done
+
+    def test_the_groups_of_threads_add_up_to_the_process(self):
+        by = subjects_javac.cpu_by_group(self.made_up())
+        found = {name: round(1e3 * seconds, 6) for name, seconds in by.items()}
+        self.assertEqual(found, {"main": 510.0, "C1": 20.0, "C2": 30.0, "GC": 8.0, "VM": 2.0, "Service": 3.0, "hprofx": 9.0, "others": 6.0, "ended": 12.0,
+                                 "at end": 10.0})
+        self.assertAlmostEqual(sum(by.values()), 0.61)
+
+    def test_a_run_without_accounts_of_threads_is_no_figure(self):
+        with self.assertRaisesRegex(DidNotRun, "by thread"):
+            subjects_javac.cpu_by_group(self.made_up(output="wall_ns 5\n"))
+
+    def test_a_difference_is_in_percent_of_all_cpu_without_agent(self):
+        base = [{"main": 0.5, "C1": 0.5}, {"main": 1.0, "C1": 1.0}]
+        mine = [{"main": 0.5, "C1": 0.51}, {"main": 1.0, "C1": 1.04}]
+        self.assertEqual([round(p, 9) for p in subjects_javac.points(mine, base, "C1")], [1.0, 2.0])
+
+    def test_the_interval_of_a_mean_is_that_of_student(self):
+        mean, half = mean_within([1.0, 2.0, 3.0, 4.0])  # standard deviation 1.291, t of 3 degrees 3.182
+        self.assertEqual((mean, round(half, 3)), (2.5, 2.054))
+        self.assertEqual(mean_within([7.0]), (7.0, None))
+        self.assertLess(mean_within([1.0, 2.0] * 50)[1], 0.1)  # beyond the table
+
+    def run_javac(self, offers):
+        class MadeUpContext:
+            agents, agent, layer_off, jdks, size = {"null_agent": "null.so"}, __file__, offers, {"17": "/jdk"}, lambda _, usual, __: usual
+            box = Box(60, Clock())
+
+            def product(self, options):
+                return [options]
+
+            def java(self, _, __, vm):
+                return JavacTests.made_up(0.61 + 0.061 * ("cpu=samples,interval=10" in vm))
+
+            def compare(self, configurations, _, once, __):
+                return interleave(configurations, 3, once, self.box)
+        rows, runs, out = [], [], io.StringIO()
+        with unittest.mock.patch("subjects_javac.javac", lambda *_: []), contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(out):
+            subjects_javac.javac_threads(MadeUpContext(), rows, runs)
+        return {r["what"]: r for r in rows}, runs, out.getvalue()
+
+    def test_the_table_has_a_line_a_variant_and_its_sum_is_the_ratio(self):
+        rows, runs, table = self.run_javac("")
+        self.assertAlmostEqual(rows["javac, hprofx, 10 ms: CPU"]["value"], 1.1)
+        self.assertIn("mean +10.00 % +- 0.00", rows["javac, hprofx, 10 ms: CPU"]["note"])
+        self.assertRegex(table, r"hprofx, 10 ms .*[+]10[.]00")
+        self.assertEqual(len(runs), 3 * 8)
+        self.assertNotIn("layer off", table)
+
+    def test_the_layer_off_appears_when_the_product_has_the_option(self):
+        rows, _, _ = self.run_javac("vmstructs=n")
+        self.assertIn("javac, hprofx, hardly a signal, layer off: CPU", rows)
+        self.assertAlmostEqual(rows["javac, hprofx, 10 ms, layer off: CPU"]["value"], 1.0)
+
+
+class OfferedTests(unittest.TestCase):
+    """What the help of the product says."""
+
+    def offers(self, text):
+        args = unittest.mock.Mock(quick=True, rounds=None, vm="")
+        ctx = RealContext(str(ROOT), {"17": "/jdk"}, __file__, args, "/work")
+        ctx.run = lambda _: unittest.mock.Mock(output=text)
+        return ctx.layer_off
+
+    def test_an_option_is_offered_if_its_line_begins_with_it(self):
+        self.assertEqual(self.offers("  option   meaning\n  vmstructs=y|n           read tables y\n"), "vmstructs=n")
+        self.assertEqual(self.offers("  option   meaning\n  cpu=samples  not vmstructs=y\n"), "")
+
+
+class PeerTests(unittest.TestCase):
+    """The subject `peer` over made-up runs."""
+
+    STACKS = ("A.main_[j];A.fib_[0] 70\n"                                                 # compiled by C1
+              "A.main_[j];libjvm.so 5\n"                                                  # native frames on top
+              "[unknown_Java];I2C/C2I adapters(0xb) 3\n"
+              "[not_walkable_Java];Interpreter 2\n"
+              "InterpreterRuntime::newarray;TypeArrayKlass::allocate_common 4\n"
+              "libc.so.6;thread_native_entry;CompileBroker::compiler_thread_loop;SystemDictionary::find 40\n"
+              "[no_Java_frame] 6\n"
+              "[unknown];libc.so.6 8\n"
+              "--- a line that is no stack\n")
+
+    def test_stacks_are_told_by_their_frames(self):
+        self.assertEqual(subjects_peer.stacks_of(self.STACKS.splitlines(True)), (84, 9, 54))
+
+    def test_an_interval_below_the_tick_takes_perf_events(self):
+        with unittest.mock.patch("machine.tick_ms", lambda: 4.0):
+            self.assertEqual([subjects_peer.event_of(ms) for ms in (10, 4, 1)], ["ctimer", "ctimer", "cpu"])
+
+    class MadeUpContext:
+        """What the subject needs of a context; a run takes no time."""
+
+        def __init__(self, cpu, offers="", crash=""):
+            self.cpu, self.layer_off, self.crash, self.work, self.root, self.jdks, self.box = cpu, offers, crash, "/work", "/root", {"17": "/jdk"}, Box(60, Clock())
+            self.homes = set()
+
+        def need_agent(self):
+            pass
+
+        def size(self, _, quick):
+            return quick
+
+        def product(self, options):
+            return [options]
+
+        def run(self, argv):
+            if argv[0].startswith("/tree"):
+                raise DidNotRun("status 1: java\nlibstdc++ is too old\n")
+
+        def java(self, _, arguments, vm, home):
+            self.homes.add(home)
+            name = "peer" if "agentpath" in str(vm) else "off" if "vmstructs=n" in str(vm) else "ours" if vm else "none"
+            if name == "peer" and arguments[0] == self.crash:
+                raise DidNotRun("status -6: java")
+            work = 0.5 if arguments == ["Hello"] else 0.5 + self.cpu[name]
+            return unittest.mock.Mock(cpu=work, wall=1.0, inside=1.0, report={"without a stack": "7 (3.50 %)"})
+
+        def compare(self, configurations, rounds, once, _=1):
+            return interleave(configurations, rounds, once, self.box)
+
+    def run_peer(self, ctx, tree="/jdk"):
+        with unittest.mock.patch("subjects_peer.javac", lambda *_: ["Javac"]), contextlib.redirect_stderr(io.StringIO()), \
+             unittest.mock.patch("subjects_peer.read_stacks", lambda _: (200, 5, 100)), unittest.mock.patch("machine.find_jdk", lambda *_, **__: tree), \
+             unittest.mock.patch("machine.async_profiler", lambda _: ("/peer.so", "3.0")), unittest.mock.patch("machine.jdk_version", lambda _: "17.0.1"):
+            result = TOOL.one_subject(ctx, subjects_peer.peer_beside, ctx.box)
+        return {r["what"]: r for r in result["rows"]}, result
+
+    def test_ours_is_held_to_the_peer_and_javac_to_its_goal(self):
+        for ours, goal, beside in ((1.01, "met", "met"), (1.018, "missed", "met"), (1.03, "missed", "missed")):
+            rows, _ = self.run_peer(self.MadeUpContext({"none": 1.0, "ours": ours, "peer": 1.02}))
+            self.assertAlmostEqual(rows["javac, 10 ms, hprofx: CPU"]["value"], ours)  # without start-up
+            self.assertEqual(rows["javac, 10 ms, hprofx: CPU"]["verdict"], goal)
+            self.assertEqual(rows["deep, 1 ms: hprofx over peer"]["verdict"], beside)
+            self.assertEqual(rows["calls, 10 ms, hprofx: CPU"]["limit"], None)
+
+    def test_both_say_their_share_without_a_stack(self):
+        rows, _ = self.run_peer(self.MadeUpContext({"none": 1.0, "ours": 1.0, "peer": 1.0}))
+        self.assertEqual(rows["javac, 1 ms, hprofx: without a stack"]["value"], 3.5)
+        self.assertEqual(rows["javac, 1 ms, peer: without a stack"]["value"], 2.5)
+        self.assertFalse([what for what in rows if "layer off" in what])
+
+    def test_the_layer_off_is_a_third_configuration(self):
+        rows, _ = self.run_peer(self.MadeUpContext({"none": 1.0, "ours": 1.0, "peer": 1.0, "off": 1.05}, offers="vmstructs=n"))
+        self.assertAlmostEqual(rows["javac, 10 ms, layer off: CPU"]["value"], 1.05)
+
+    def test_a_program_on_which_the_peer_crashes_leaves_the_others(self):
+        rows, result = self.run_peer(self.MadeUpContext({"none": 1.0, "ours": 1.0, "peer": 1.0}, crash="Deep"))
+        self.assertEqual(result["did_not_run"], "status -6: java")
+        self.assertNotIn("deep, 10 ms, peer: CPU", rows)
+        self.assertIn("javac, 10 ms, peer: CPU", rows)
+
+    def test_a_jdk_that_does_not_load_the_peer_is_told(self):
+        ctx = self.MadeUpContext({"none": 1.0, "ours": 1.0, "peer": 1.0})
+        self.run_peer(ctx, tree="/tree")
+        self.assertEqual(ctx.homes, {"/jdk"})  # the other one loads it
+        ctx.jdks = {"17": "/tree"}
+        _, result = self.run_peer(ctx, tree="/tree")
+        self.assertRegex(result["did_not_run"], "JDK 17 does not load the peer: libstdc.. is too old.*HPX_JDK_DIRS= tools/jdks 17")
 
 
 class RunTests(unittest.TestCase):

@@ -148,6 +148,64 @@ static void model_unknown_sample_is_a_trace_of_one_pseudo_frame(void **state)
     hpx_snapshot_destroy(s);
 }
 
+static void model_stall_is_a_row_of_its_thread_and_no_sample_without_a_stack(void **state)
+{
+    struct fx *f = *state;
+    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
+    fx_thread_start(f, 2, &f->u, FX_TEXT("u\0g\0s"));
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, 1);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_STALLED, 0, 300);
+    fx_event(f, &f->u, HPX_EV_SAMPLE_STALLED, 0, 1000);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_STALLED, 0, 20);
+    struct hpx_snapshot *s = fx_snapshot(f, 1321, 3);
+    for (uint32_t i = 1; i < 3; i++) {
+        const struct hpx_row *r = fx_row(s, 300001 + i);
+        assert_int_equal(r->trace->thread, 200000 + i);
+        assert_int_equal(r->count, i == 1 ? 320 : 1000);
+        assert_int_equal(r->trace->nframes, 1);
+        fx_assert_frame(r->trace, 0, "hprofx.stalled(:-1)");
+    }
+    const struct hpx_stalls *stalls = hpx_model_stalls(f->m);
+    assert_int_equal(stalls->count, 3);
+    assert_int_equal(stalls->intervals, 1320);
+    assert_int_equal(stalls->longest, 1000);
+    assert_int_equal(hpx_model_samples(f->m), 1321);
+    assert_int_equal(hpx_model_unknown(f->m, HPX_UNKNOWN_NO_JAVA), 1);
+    assert_int_equal(s->effective, 1);
+    hpx_snapshot_destroy(s);
+    assert_true(hpx_model_sample_thread(f->m, &f->t, 200001, false));
+    fx_event(f, &f->t, HPX_EV_SAMPLE_STALLED, 0, 5000);
+    assert_int_equal(hpx_model_stalls(f->m)->longest, 1000);
+    hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
+}
+
+static uint64_t effective_of(struct fx *f, enum hpx_take take)
+{
+    struct hpx_snapshot *s = hpx_model_snapshot(f->m, take);
+    assert_non_null(s);
+    uint64_t n = s->effective;
+    hpx_snapshot_destroy(s);
+    return n;
+}
+
+static void model_effective_samples_heed_weights_and_are_of_the_rows(void **state)
+{
+    struct fx *f = *state;
+    assert_int_equal(effective_of(f, HPX_TAKE_RESET), 0);
+    for (int i = 0; i < 100; i++) {
+        fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, 40);
+    }
+    fx_event(f, &f->t, HPX_EV_SAMPLE_STALLED, 0, 100000);
+    assert_int_equal(effective_of(f, HPX_TAKE_KEEP), 100);
+    assert_int_equal(effective_of(f, HPX_TAKE_RESET), 100);
+    assert_int_equal(effective_of(f, HPX_TAKE_KEEP), 0);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, 1);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, 3); /* 16 / 10 */
+    assert_int_equal(effective_of(f, HPX_TAKE_KEEP), 2);
+    hpx_model_clear(f->m);
+    assert_int_equal(effective_of(f, HPX_TAKE_KEEP), 0);
+}
+
 static void model_frame_of_a_cause_stands_among_methods(void **state)
 {
     struct fx *f = *state;
@@ -373,6 +431,8 @@ int main(void)
         FX_TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, &by_thread),
         FX_TEST(model_events_without_a_start_are_the_unknown_threads, &by_thread),
         FX_TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, NULL),
+        FX_TEST(model_stall_is_a_row_of_its_thread_and_no_sample_without_a_stack, &by_thread),
+        FX_TEST(model_effective_samples_heed_weights_and_are_of_the_rows, NULL),
         FX_TEST(model_frame_of_a_cause_stands_among_methods, &no_lines),
         FX_TEST(model_reads_a_run_and_skips_pads_and_records_of_others, &no_lines),
         FX_TEST(model_snapshot_clears_counts_and_keeps_serials, &no_lines),

@@ -105,6 +105,22 @@ static void classes_of_one_name_are_different_ones(void **state)
     hpx_snapshot_destroy(s);
 }
 
+static void a_stall_has_a_class_of_its_own(void **state)
+{
+    struct fx *f = *state;
+    fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
+    fx_event(f, &f->t, HPX_EV_SAMPLE_STALLED, 0, 1);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_STALLED, 0, 1);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_OTHER, 4);
+    fx_class(f, 2, ID(2), 1, FX_TEXT("Lp/D;\0D.java\0m\0()V\0"));
+    assert_announced(1, 100003, "p.D", false, false);
+    struct hpx_snapshot *s = fx_snapshot(f, 6, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(s->rows[i].trace->frames[0].method->klass, s->rows[i].count == 2 ? 100002 : HPX_SERIAL_CLASS);
+    }
+    hpx_snapshot_destroy(s);
+}
+
 static void equal_frames_have_one_number(void **state)
 {
     struct fx *f = *state;
@@ -203,6 +219,7 @@ int main(void)
         TEST(a_class_whose_name_did_not_come_is_announced_by_its_frames, &announced_names),
         TEST(a_class_may_come_without_the_names_of_its_methods, &announced_names),
         TEST(classes_of_one_name_are_different_ones, &announced_names),
+        TEST(a_stall_has_a_class_of_its_own, &announced_names),
         TEST(equal_frames_have_one_number, &announced_with_lines),
         cmocka_unit_test(native_methods_are_told_apart_where_classes_are),
         TEST(few_unloaded_classes_are_found_when_looked_for, &announced_names),

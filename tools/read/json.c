@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* json.c: the same as one JSON object. */
+#include "certainty.h"
 #include "show.h"
 #include <inttypes.h>
 
@@ -158,8 +159,20 @@ static void threads(struct json *j, const struct hpx_profile *p)
     close_bracket(j, ']');
 }
 
-static void row(struct json *j, const struct hpx_profile *p, int tag, const struct hpx_profile_row *w)
+/* Of a sampled row: how sure its share is, in points, and whether the next row may as well stand before it. */
+static void certainty(struct json *j, struct hpx_profile *p, const struct hpx_profile_table *t, size_t i)
 {
+    if (t->table.tag == HPX_TAG_SAMPLES) {
+        key(j, "plus_minus");
+        fprintf(j->to, "%.2f", hpx_certainty_points(t->top[i].row.count, t->table.total, hpx_profile_effective(p)));
+        flag(j, "close_to_next", hpx_profile_close(p) >> i & 1);
+    }
+}
+
+static void row(struct json *j, struct hpx_profile *p, const struct hpx_profile_table *t, size_t i)
+{
+    int tag = t->table.tag;
+    const struct hpx_profile_row *w = &t->top[i];
     item(j);
     if (w->row.self != HPX_NO_SHARE) {
         key(j, "self");
@@ -178,6 +191,7 @@ static void row(struct json *j, const struct hpx_profile *p, int tag, const stru
     } else {
         integer(j, "trace", w->row.trace);
     }
+    certainty(j, p, t, i);
     text(j, "name", hpx_profile_name(p, w->name));
     if (w->caller != 0) {
         text(j, tag == HPX_TAG_SITES || hpx_rd_blocked(tag) ? "in" : "caller", hpx_profile_name(p, w->caller));
@@ -201,11 +215,14 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
     if (tag != HPX_TAG_OLD && (tag != HPX_TAG_SITES || !p->header.text)) {
         integer(j, "total", t->table.total);
     }
+    if (tag == HPX_TAG_SAMPLES) {
+        integer(j, "effective", hpx_profile_effective(p));
+    }
     integer(j, "rows", t->rows);
     key(j, "top");
     open(j, '[');
     for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-        row(j, p, tag, &t->top[i]);
+        row(j, p, t, i);
     }
     close_bracket(j, ']');
     close_bracket(j, '}');

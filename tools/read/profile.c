@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* profile.c: keeping of a file what a person wants to see. */
 #include "profile.h"
+#include "certainty.h"
 #include "err.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,12 +124,43 @@ static void frame_of_trace(struct hpx_profile *p, const struct hpx_rd_event *ev)
     }
 }
 
+static void effective_is(struct hpx_profile *p, const char *digits, size_t n)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < n && i < 18 && digits[i] >= '0' && digits[i] <= '9'; i++) {
+        v = v * 10 + (uint64_t)(digits[i] - '0');
+    }
+    p->effective = v;
+}
+
+/* The report of a binary file is a string that nothing names. */
+static void binary_report(struct hpx_profile *p, struct hpx_rd_text t)
+{
+    static const char begin[] = "hprofx: ", key[] = "\nhprofx: effective samples: ";
+    if (t.n > sizeof(begin) && memcmp(t.p, begin, sizeof(begin) - 1) == 0) {
+        const char *at = memmem(t.p, t.n, key, sizeof(key) - 1);
+        if (at != NULL) {
+            at += sizeof(key) - 1;
+            effective_is(p, at, (size_t)(t.p + t.n - at));
+        }
+    }
+}
+
+static void report(struct hpx_profile *p, const struct hpx_rd_report *r)
+{
+    static const char key[] = "effective samples";
+    if (r->key.n == sizeof(key) - 1 && memcmp(r->key.p, key, sizeof(key) - 1) == 0) {
+        effective_is(p, r->value.p, r->value.n);
+    }
+}
+
 static void definition(struct hpx_profile *p, const struct hpx_rd_event *ev)
 {
     struct hpx_profile_frame *f;
     struct hpx_profile_trace *t;
     switch (ev->kind) {
     case HPX_RD_STRING:
+        binary_report(p, ev->string.text);
         set(&p->strings, ev->string.id, keep_name(p, ev->string.text));
         break;
     case HPX_RD_LOAD:
@@ -209,6 +241,7 @@ static void table_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         t->table.date = (struct hpx_rd_text){NULL, 0};
         t->rows = 0;
         p->open = ev->table.tag;
+        p->effective = p->open == HPX_TAG_SAMPLES ? 0 : p->effective;
     } else if (ev->kind == HPX_RD_ROW) {
         row(p, ev, hpx_profile_table(p, p->open));
     }
@@ -358,6 +391,9 @@ int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event
     case HPX_RD_SUMMARY:
         table_event(p, ev);
         break;
+    case HPX_RD_REPORT:
+        report(p, &ev->report);
+        break;
     case HPX_RD_HEAP:
         begin_heap(p);
         break;
@@ -418,4 +454,19 @@ void hpx_profile_sort(struct hpx_profile *p)
         s->caller = method_name(p, trace->caller);
         s->name = s->name == 0 ? empty_trace(p) : s->name;
     }
+}
+
+uint64_t hpx_profile_effective(struct hpx_profile *p)
+{
+    return p->effective > 0 ? p->effective : hpx_profile_table(p, HPX_TAG_SAMPLES)->table.total;
+}
+
+uint32_t hpx_profile_close(struct hpx_profile *p)
+{
+    const struct hpx_profile_table *t = hpx_profile_table(p, HPX_TAG_SAMPLES);
+    uint64_t counts[HPX_PROFILE_TOP];
+    for (size_t i = 0; i < HPX_PROFILE_TOP; i++) {
+        counts[i] = t->top[i].row.count;
+    }
+    return hpx_certainty_close(counts, t->rows < HPX_PROFILE_TOP ? t->rows : HPX_PROFILE_TOP, t->table.total, hpx_profile_effective(p));
 }

@@ -69,7 +69,8 @@ struct hpx_profile {
     uint64_t sub_counts[256], sub_bytes[256];
     uint64_t heap_dumps;
     bool heap_open;
-    int open; /* tag of the open table */
+    int open;           /* tag of the open table */
+    uint64_t effective; /* samples of the last CPU SAMPLES, by weight, as hprofx's report behind it says; 0: it says nothing */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
     struct hpx_list threads, frames, traces, classes, sites, states;
@@ -92,6 +93,11 @@ int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event
 
 const char *hpx_profile_name(const struct hpx_profile *p, uint32_t name);
 struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag);
+/* How sure the rows at the top of CPU SAMPLES are (certainty.h): the samples that count. HPROF's files do not say which weigh more: there
+ * every one is a sample. */
+uint64_t hpx_profile_effective(struct hpx_profile *p);
+/* Bit i: rows i and i + 1 of CPU SAMPLES are too close for their order. */
+uint32_t hpx_profile_close(struct hpx_profile *p);
 /* Sorts p->classes and p->sites by bytes, descending. */
 void hpx_profile_sort(struct hpx_profile *p);
 

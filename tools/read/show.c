@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* show.c: a file for a person: what it is, what is in it, the top of its tables; and the result of a check. */
 #include "show.h"
+#include "certainty.h"
 #include "text.h"
 #include <inttypes.h>
 #include <string.h>
@@ -237,6 +238,17 @@ static void rows_left(const struct hpx_report *r, const struct hpx_profile_table
     }
 }
 
+/* +-: samples are drawn, all other tables are counted or measured. */
+static void too_close(const struct hpx_report *r)
+{
+    char rows[HPX_CERTAINTY_TEXT];
+    uint32_t close = hpx_profile_close(r->profile);
+    if (close != 0) {
+        fprintf(r->to, "  Rows %s are too close for their order: %s samples. A longer run or a shorter interval may tell them apart.\n",
+                hpx_certainty_rows(rows, close), number(hpx_profile_effective(r->profile)));
+    }
+}
+
 static void ranked(const struct hpx_report *r, int tag, const char *unit)
 {
     const struct hpx_profile_table *t = hpx_profile_table(r->profile, tag);
@@ -247,15 +259,25 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_rd_tag_name(tag), number(t->table.total), unit,
              t->seen > 1 ? ", the last of several" : "");
     title(r, text);
-    fputs(hpx_rd_blocked(tag) ? "     self      count  class, where threads were blocked\n" : "     self      count  method, called by\n",
+    bool drawn = tag == HPX_TAG_SAMPLES;
+    fputs(drawn                 ? "     self     +-      count  method, called by\n"
+          : hpx_rd_blocked(tag) ? "     self      count  class, where threads were blocked\n"
+                                : "     self      count  method, called by\n",
           r->to);
     for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
         const struct hpx_profile_row *w = &t->top[i];
         double self = w->row.self != HPX_NO_SHARE ? w->row.self / 100.0 : share(w->row.count, t->table.total);
-        fprintf(r->to, "  %6.2f%% %10s  ", self, number(w->row.count));
+        fprintf(r->to, "  %6.2f%% ", self);
+        if (drawn) {
+            fprintf(r->to, "%6.2f ", hpx_certainty_points(w->row.count, t->table.total, hpx_profile_effective(r->profile)));
+        }
+        fprintf(r->to, "%10s  ", number(w->row.count));
         row_name(r, w, " <- ");
     }
     rows_left(r, t);
+    if (drawn) {
+        too_close(r);
+    }
 }
 
 static void monitors(const struct hpx_report *r)

@@ -63,6 +63,35 @@ JNIEXPORT void JNICALL Java_Natives_burn(JNIEnv *env, jclass c, jlong ns)
     burn((long)ns);
 }
 
+JNIEXPORT void JNICALL Java_Stalled_block(JNIEnv *env, jclass c, jboolean on)
+{
+    (void)env;
+    (void)c;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPROF);
+    pthread_sigmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+/* One system call that works for a second or so: it maps the page of zeros at 4 million addresses. false: the system has no such call. */
+JNIEXPORT jboolean JNICALL Java_Stalled_call(JNIEnv *env, jclass c)
+{
+    (void)env;
+    (void)c;
+    size_t n = (size_t)16 << 30;
+    char *memory = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        return 0;
+    }
+    int done = madvise(memory, n, MADV_NOHUGEPAGE) == 0 && madvise(memory, n, MADV_POPULATE_READ) == 0;
+    munmap(memory, n);
+    return (jboolean)done;
+}
+
 JNIEXPORT void JNICALL Java_Eintr_feed(JNIEnv *env, jclass c)
 {
     (void)env;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* outside.c: the remedies of outside.h. */
+#include "outside.h"
+#include "code_cache.h"
+#include "owners.h"
+#include "structures.h"
+#include <inttypes.h>
+
+enum { NO_FRAMES, NO_PC, BLOBS, PLACES = BLOBS + HPX_BLOB_OTHER + 1 }; /* where the last Java frame is */
+
+static _Atomic uint64_t failed[HPX_VM_STATES][PLACES]; /* relaxed: samples without a stack */
+
+static void note(const struct hpx_asgct *w)
+{
+    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(w->env);
+    int place = a.sp == 0 ? NO_FRAMES : a.pc == 0 ? NO_PC : BLOBS + (int)hpx_code_cache_find_sig(a.pc).kind;
+    atomic_fetch_add_explicit(&failed[hpx_frame_anchor_state_sig(w->env)][place], 1, memory_order_relaxed);
+}
+
+#if defined(__x86_64__)
+
+#define WORD sizeof(uintptr_t)
+
+static bool in_stack(const struct hpx_asgct *w, uintptr_t sp)
+{
+    return sp % WORD == 0 && sp >= w->stack_low + 2 * WORD && sp < w->stack_end;
+}
+
+/* The VM itself would store this word: it finds the return address of its call below the stack pointer. */
+static bool complete(struct hpx_frame_anchor *a)
+{
+    a->pc = hpx_vm_word(a->sp - WORD);
+    return hpx_owners_known_sig(a->pc);
+}
+
+/* The frame that called the stub in which the anchor is. */
+static bool caller(const struct hpx_asgct *w, const struct hpx_frame_anchor *a, struct hpx_frame_anchor *to)
+{
+    struct hpx_registers up;
+    if (!hpx_asgct_stub_caller_sig(w, &(struct hpx_registers){a->pc, a->sp, a->fp}, &up)) {
+        return false;
+    }
+    *to = (struct hpx_frame_anchor){up.sp, up.pc, up.fp};
+    return true;
+}
+
+static int ask_from(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, struct hpx_frame_anchor anchor)
+{
+    hpx_frame_anchor_write_sig(w->env, anchor);
+    return hpx_asgct_ask_sig(w->env, frames, w->depth, context);
+}
+
+/* The anchor is as it was when this returns. A pc that stays would be legal for most of the VM, but JDK 8 then ends with "scope must be
+ * present" in programs whose classes are redefined. */
+static int ask_again(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, int first)
+{
+    struct hpx_frame_anchor was = hpx_frame_anchor_read_sig(w->env), a = was, up;
+    if (hpx_frame_anchor_state_sig(w->env) != HPX_VM_STATE_IN_VM || !in_stack(w, a.sp) || (a.pc == 0 && !complete(&a))) {
+        return first;
+    }
+    t->moved = was;
+    atomic_signal_fence(memory_order_seq_cst); /* a fault puts back what `moved` has */
+    int n = was.pc == 0 ? ask_from(w, frames, context, a) : first;
+    if (n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA && caller(w, &a, &up)) {
+        n = ask_from(w, frames, context, up);
+    }
+    hpx_outside_restore_sig(t, w);
+    return n;
+}
+
+#else
+
+static int ask_again(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, int first)
+{
+    (void)t, (void)w, (void)frames, (void)context;
+    return first;
+}
+
+#endif
+
+void hpx_outside_restore_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w)
+{
+    if (t->moved.sp != 0) {
+        hpx_frame_anchor_write_sig(w->env, t->moved);
+        atomic_signal_fence(memory_order_seq_cst);
+        t->moved.sp = 0;
+    }
+}
+
+int hpx_outside_ask_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, int first)
+{
+    if (!hpx_owners_anchors_sig()) {
+        return first;
+    }
+    int n = ask_again(t, w, frames, context, first);
+    if (n <= 0) {
+        note(w);
+    }
+    return n;
+}
+
+void hpx_outside_lines(struct hpx_lines *to)
+{
+    static const char *const states[HPX_VM_STATES] = {"in_native", "in_VM", "in_Java", "blocked", "between"};
+    static const char *const places[PLACES] = {"no_frames", "no_pc", "no_code", "compiled", "dead", "stub"};
+    for (int s = 0; s < HPX_VM_STATES; s++) {
+        for (int p = 0; p < PLACES; p++) {
+            uint64_t n = atomic_load_explicit(&failed[s][p], memory_order_relaxed);
+            if (n > 0) {
+                hpx_lines_add(to, "hprofx: outside Java, %s, %s: %" PRIu64 "\n", states[s], places[p], n);
+            }
+        }
+    }
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* owners.c: chooses between structures and event, and checks the structures. Contract: owners.h. */
+#include "owners.h"
+#include "code_cache.h"
+#include "codemap.h"
+#include "frame_anchor.h"
+#include "guard.h"
+#include "log.h"
+#include "sampler.h"
+#include "service.h"
+#include "session.h"
+#include "vm_flags.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLAG     "DebugNonSafepoints"
+#define RANGES   256u /* announced stubs that are compared */
+#define CONFIRMS 256  /* answers of AsyncGetCallTrace that are compared */
+
+static struct {
+    atomic_bool on;                    /* release: live; acquire: handlers. Only then structures are read */
+    atomic_bool anchors;               /* the same, for anchors */
+    atomic_bool two_threads;           /* relaxed: a second thread was compared */
+    _Atomic int confirms;              /* relaxed: answers still to be compared */
+    _Atomic(const char *) why;         /* release: whoever turns them off; acquire: look(), report. NULL: on */
+    atomic_bool left_to_do;            /* relaxed: look() turns to the event */
+    _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read; VMInit's and one thread's, then the report's */
+    bool refused;                      /* load's: the command line has -XX:-DebugNonSafepoints */
+    enum hpx_flag_set flag;            /* load's */
+    bool event;                        /* load's: the event is on from the start */
+    bool names;                        /* load's: the structures have all names */
+    jfieldID eetop;                    /* Thread's word for its JavaThread; constant after live */
+    _Atomic uint32_t nranges;          /* relaxed: read when VMInit has begun; later ranges may be missing */
+    struct {
+        _Atomic uintptr_t start; /* release: add_stub(); acquire: compare_ranges(). 0: not written yet */
+        uintptr_t end;
+        bool interpreter;
+    } ranges[RANGES];
+} owners;
+
+#ifdef HPX_COMPARE_OWNERS
+static struct {
+    _Atomic uint64_t same, late, dead, stale, wrong;
+} compared;
+#endif
+
+/* Unload first: a method that the VM unloads meanwhile must not stay in the code map. */
+static jvmtiError set_event(jvmtiEnv *jvmti, jvmtiEventMode mode)
+{
+    jvmtiError e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, NULL);
+    return e != JVMTI_ERROR_NONE ? e : (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_COMPILED_METHOD_LOAD, NULL);
+}
+
+jvmtiError hpx_owners_use_event(jvmtiEnv *jvmti)
+{
+    jvmtiError e = set_event(jvmti, JVMTI_ENABLE);
+    return e != JVMTI_ERROR_NONE ? e : (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+}
+
+static void say_refused(jvmtiError e)
+{
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("cpu=samples: samples may lack the methods of compiled code: %s", hpx_jvmti_error(e));
+    }
+}
+
+static void use_event_from_load(void)
+{
+    owners.event = true;
+    say_refused(set_event(hpx_vm.jvmti, JVMTI_ENABLE));
+}
+
+void hpx_owners_close(jvmtiEnv *jvmti)
+{
+    (void)set_event(jvmti, JVMTI_DISABLE);
+#ifdef HPX_COMPARE_OWNERS
+    dprintf(STDERR_FILENO, "owners: %" PRIu64 " same, %" PRIu64 " late, %" PRIu64 " dead, %" PRIu64 " stale, %" PRIu64 " wrong\n",
+            compared.same, compared.late, compared.dead, compared.stale, compared.wrong);
+#endif
+}
+
+static void turn_off(const char *why)
+{
+    const char *none = NULL;
+    atomic_store_explicit(&owners.on, false, memory_order_relaxed);
+    atomic_store_explicit(&owners.anchors, false, memory_order_relaxed);
+    /* partner: hpx_owners_off(); the first reason stays */
+    (void)atomic_compare_exchange_strong_explicit(&owners.why, &none, why, memory_order_release, memory_order_relaxed);
+}
+
+/* A reason of the tables is valid until the next question. */
+static const char *keep_anchor_reason(const char *why)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "%s", why != NULL ? why : "");
+    return why != NULL ? text : NULL;
+}
+
+/* NULL: the structures may be used. */
+static const char *prepare(void)
+{
+    const char *off = getenv("HPROFX_VMSTRUCTS"), *why = NULL;
+    if (!hpx_session.opt.vmstructs) {
+        return "vmstructs=n";
+    }
+    if (off != NULL && !strcmp(off, "n")) {
+        return "HPROFX_VMSTRUCTS=n";
+    }
+    why = hpx_code_cache_init();
+    if (why != NULL) {
+        return why;
+    }
+    owners.anchors_why = keep_anchor_reason(hpx_frame_anchor_init());
+    owners.flag = hpx_vm_flag_set(FLAG, &why);
+    return owners.flag == HPX_FLAG_UNREADABLE ? why : NULL;
+}
+
+void hpx_owners_load(void)
+{
+    owners.refused = hpx_vm_flag_refused(FLAG);
+    static char text[128];
+    if (hpx_sampler_engine() != HPX_ENGINE_ASYNC || !hpx_sampler_takes_stacks()) {
+        turn_off(hpx_sampler_takes_stacks() ? "sampler=async alone uses them" : "depth=0");
+    } else {
+        const char *why = prepare();
+        if (why != NULL) {
+            snprintf(text, sizeof text, "%s", why);
+            turn_off(text);
+        }
+        owners.names = why == NULL;
+    }
+    if (!owners.names && hpx_sampler_engine() != HPX_ENGINE_POLL && hpx_sampler_takes_stacks()) {
+        use_event_from_load();
+    }
+#ifdef HPX_COMPARE_OWNERS
+    use_event_from_load();
+#endif
+}
+
+void hpx_owners_disable(void)
+{
+    if (owners.flag == HPX_FLAG_SET) {
+        hpx_vm_flag_reset(FLAG);
+    }
+    if (hpx_vm.jvmti != NULL) {
+        (void)set_event(hpx_vm.jvmti, JVMTI_DISABLE);
+    }
+}
+
+/* Each piece of code that the VM announced is within one blob, and the interpreter is no method. */
+static const char *compare_ranges(void)
+{
+    uint32_t n = atomic_load_explicit(&owners.nranges, memory_order_relaxed);
+    for (uint32_t i = 0; i < n && i < RANGES; i++) {
+        uintptr_t start = atomic_load_explicit(&owners.ranges[i].start, memory_order_acquire); /* partner: hpx_owners_add_stub() */
+        if (start == 0) {
+            continue;
+        }
+        struct hpx_blob first = hpx_code_cache_find_sig(start), last = hpx_code_cache_find_sig(owners.ranges[i].end - 1);
+        if (first.kind == HPX_BLOB_NONE || first.start != last.start || (owners.ranges[i].interpreter && first.kind != HPX_BLOB_OTHER)) {
+            return "the VM's code cache is not where it announced code";
+        }
+    }
+    return n > 0 ? NULL : "the VM announced no code";
+}
+
+#define FAULTED "a read of the VM's structures faulted"
+
+/* A check that runs under the guard, because what it reads may not be what its name says. Calls neither JNI nor JVMTI, whose faults are
+ * the VM's. */
+struct check {
+    const void *env; /* of the anchor; NULL: of the code cache */
+    uint64_t thread;
+    uintptr_t stack_low, stack_end;
+    const char *why;
+};
+
+static int run_check(void *arg)
+{
+    struct check *c = arg;
+    if (c->env == NULL) {
+        c->why = hpx_code_cache_live();
+        c->why = c->why != NULL ? c->why : compare_ranges();
+        return 0;
+    }
+    c->why = hpx_frame_anchor_check(c->env, c->thread, c->stack_low, c->stack_end);
+    if (c->why == NULL) {
+        uintptr_t pc = hpx_frame_anchor_read_sig(c->env).pc;
+        c->why = pc != 0 && hpx_code_cache_find_sig(pc).kind == HPX_BLOB_NONE ? "the VM's frame anchors have another shape" : NULL;
+    }
+    return 0;
+}
+
+static const char *guarded(struct hpx_sample_thread *t, struct check *c)
+{
+    t->looking = true;
+    int rc = hpx_guard_run_sig(t, run_check, c, -1);
+    t->looking = false;
+    return rc == 0 ? c->why : FAULTED;
+}
+
+static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_sample_thread *t)
+{
+    struct check c = {.env = env, .stack_low = t->s.stack_low, .stack_end = t->s.stack_end};
+    c.thread = (uint64_t)(*env)->GetLongField(env, thread, owners.eetop);
+    return guarded(t, &c);
+}
+
+static jfieldID find_eetop(JNIEnv *env)
+{
+    jclass klass = (*env)->FindClass(env, "java/lang/Thread");
+    jfieldID field = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
+    if (field == NULL) {
+        (*env)->ExceptionClear(env);
+    }
+    (*env)->DeleteLocalRef(env, klass);
+    return field;
+}
+
+void hpx_owners_live(JNIEnv *env, struct hpx_sample_thread *t)
+{
+    if (!owners.names) {
+        return;
+    }
+    jthread self = NULL;
+    const char *why = t != NULL ? guarded(t, &(struct check){.env = NULL}) : "no memory for the thread that checks them";
+    if (why != NULL) {
+        turn_off(why);
+        say_refused(hpx_owners_use_event(hpx_vm.jvmti));
+        return;
+    }
+    atomic_store_explicit(&owners.confirms, CONFIRMS, memory_order_relaxed);
+    atomic_store_explicit(&owners.on, true, memory_order_release); /* partner: is_on() */
+    owners.eetop = owners.anchors_why == NULL ? find_eetop(env) : NULL;
+    if (owners.eetop == NULL || (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
+        const char *none = NULL;
+        (void)atomic_compare_exchange_strong(&owners.anchors_why, &none, "Thread has no field eetop");
+        return;
+    }
+    why = compare_thread(env, self, t);
+    owners.anchors_why = why;
+    (*env)->DeleteLocalRef(env, self);
+    /* partner: hpx_owners_anchors_sig() */
+    atomic_store_explicit(&owners.anchors, why == NULL, memory_order_release);
+}
+
+void hpx_owners_thread(JNIEnv *env, jthread thread, struct hpx_sample_thread *t)
+{
+    if (!atomic_load_explicit(&owners.anchors, memory_order_acquire) ||
+        atomic_exchange_explicit(&owners.two_threads, true, memory_order_relaxed)) {
+        return;
+    }
+    const char *why = compare_thread(env, thread, t);
+    if (why != NULL) {
+        owners.anchors_why = why;
+        atomic_store_explicit(&owners.anchors, false, memory_order_release);
+    }
+}
+
+static jvmtiError replay(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)env;
+    return hpx_owners_use_event(jvmti);
+}
+
+void hpx_owners_look(void)
+{
+    static struct hpx_service_work work = HPX_SERVICE_WORK(replay, "cpu=samples: samples may lack the methods of compiled code");
+    if (atomic_load_explicit(&owners.left_to_do, memory_order_relaxed) && hpx_service_prepare(&work)) {
+        atomic_store_explicit(&owners.left_to_do, false, memory_order_relaxed);
+    }
+}
+
+/* ---- code ---- */
+
+void hpx_owners_add_method(jmethodID method, const void *code, size_t size)
+{
+    hpx_codemap_add(code, size, (uint64_t)(uintptr_t)method);
+}
+
+void hpx_owners_remove_method(jmethodID method, const void *code)
+{
+    hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
+}
+
+void hpx_owners_add_stub(const char *name, const void *code, size_t size)
+{
+    hpx_codemap_add(code, size, 0);
+    uint32_t i = size > 0 ? atomic_load_explicit(&owners.nranges, memory_order_relaxed) : RANGES;
+    if (i >= RANGES || atomic_load_explicit(&owners.on, memory_order_relaxed)) {
+        return;
+    }
+    i = atomic_fetch_add_explicit(&owners.nranges, 1, memory_order_relaxed);
+    if (i < RANGES) {
+        owners.ranges[i].end = (uintptr_t)code + size;
+        owners.ranges[i].interpreter = name != NULL && !strcmp(name, "Interpreter");
+        atomic_store_explicit(&owners.ranges[i].start, (uintptr_t)code, memory_order_release); /* partner: compare_ranges() */
+    }
+}
+
+static bool is_on(void)
+{
+    return atomic_load_explicit(&owners.on, memory_order_acquire);
+}
+
+/* A fault between these two is ours, not AsyncGetCallTrace's: hpx_owners_faulted_sig(). */
+static void begin_look(void)
+{
+    hpx_sample_self->looking = true;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void end_look(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    hpx_sample_self->looking = false;
+}
+
+static struct hpx_blob blob_at(uintptr_t pc)
+{
+    begin_look();
+    struct hpx_blob b = hpx_code_cache_find_sig(pc);
+    end_look();
+    return b;
+}
+
+static uint64_t id_of(const struct hpx_blob *b)
+{
+    if (b->kind != HPX_BLOB_METHOD) {
+        return 0;
+    }
+    begin_look();
+    uint64_t id = hpx_code_cache_id_sig(b->method);
+    end_look();
+    return id;
+}
+
+static void leave_sig(const char *why)
+{
+    turn_off(why);
+    atomic_store_explicit(&owners.left_to_do, true, memory_order_relaxed);
+    hpx_aggregator_wake(&hpx_session.aggregator);
+}
+
+bool hpx_owners_faulted_sig(struct hpx_sample_thread *t)
+{
+    if (!t->looking) {
+        return false;
+    }
+    t->looking = false;
+    leave_sig(FAULTED);
+    return true;
+}
+
+#ifdef HPX_COMPARE_OWNERS
+static void compare(uintptr_t pc, const struct hpx_blob *b)
+{
+    uint64_t by_event = hpx_codemap_owner(pc), id = id_of(b);
+    if (by_event == 0 && id == 0) {
+        return;
+    }
+    _Atomic uint64_t *n = by_event == id               ? &compared.same
+                          : by_event == 0              ? &compared.late
+                          : b->kind == HPX_BLOB_DEAD   ? &compared.dead
+                          : b->kind != HPX_BLOB_METHOD ? &compared.stale
+                                                       : &compared.wrong;
+    atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+#endif
+
+uint64_t hpx_owners_find_sig(uintptr_t pc)
+{
+    if (!is_on()) {
+        return hpx_codemap_owner(pc);
+    }
+    struct hpx_blob b = blob_at(pc);
+    return id_of(&b);
+}
+
+bool hpx_owners_known_sig(uintptr_t pc)
+{
+    if (!is_on()) {
+        return hpx_codemap_known(pc);
+    }
+    struct hpx_blob b = blob_at(pc);
+    return b.kind == HPX_BLOB_METHOD || (b.kind == HPX_BLOB_OTHER && hpx_codemap_known(pc));
+}
+
+bool hpx_owners_in_use_sig(uintptr_t pc)
+{
+    return is_on() && blob_at(pc).in_use;
+}
+
+int32_t hpx_owners_stub_frame_sig(uintptr_t pc)
+{
+    struct hpx_blob b = is_on() ? blob_at(pc) : (struct hpx_blob){.kind = HPX_BLOB_NONE};
+    return b.kind == HPX_BLOB_OTHER ? b.frame_size : 0;
+}
+
+bool hpx_owners_anchors_sig(void)
+{
+    return atomic_load_explicit(&owners.anchors, memory_order_acquire);
+}
+
+void hpx_owners_confirm_sig(uintptr_t pc, const struct hpx_ev_frame *frames, int n)
+{
+#ifdef HPX_COMPARE_OWNERS
+    struct hpx_blob seen = is_on() ? blob_at(pc) : (struct hpx_blob){.kind = HPX_BLOB_NONE};
+    compare(pc, &seen);
+#endif
+    if (n <= 0 || atomic_load_explicit(&owners.confirms, memory_order_relaxed) <= 0 || !is_on()) {
+        return;
+    }
+    struct hpx_blob b = blob_at(pc);
+    if (b.kind != HPX_BLOB_METHOD && b.kind != HPX_BLOB_DEAD) {
+        return;
+    }
+    uint64_t id = id_of(&b);
+    for (int i = 0; i < n && b.kind == HPX_BLOB_METHOD; i++) {
+        if (frames[i].method == id) {
+            atomic_fetch_sub_explicit(&owners.confirms, 1, memory_order_relaxed);
+            return;
+        }
+    }
+    leave_sig("the VM's code cache names another method than AsyncGetCallTrace");
+}
+
+const char *hpx_owners_off(void)
+{
+    return atomic_load_explicit(&owners.why, memory_order_acquire); /* partner: turn_off() */
+}
+
+const char *hpx_owners_without_anchors(void)
+{
+    return owners.anchors_why;
+}
+
+const char *hpx_owners_debug_information(void)
+{
+    if (owners.refused) {
+        return "off by -XX:-" FLAG ": inlined methods may be charged to their callers";
+    }
+    return owners.event ? "by events" : "by " FLAG;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* code_cache.c: heaps, blocks and blobs of the code cache, and the jmethodID of a Method*. Contract: code_cache.h. */
+#include "code_cache.h"
+#include "structures.h"
+#include <string.h>
+
+#define HEAPS       8u
+#define FREE        0xffu
+#define HOPS        4096u /* a block of 64 MiB has that many at most */
+#define LEAST_BLOCK 4u    /* log2 of the bytes of a segment */
+#define MOST_BLOCK  12u
+
+static struct {
+    /* addresses of static fields */
+    uint64_t heap, heaps, low, high;
+    /* offsets */
+    uint64_t array_length, array_data, memory, segmap, log2, space_low, space_high, used, block_header;
+    uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state;
+    uint64_t const_method, idnum, constants, holder, ids;
+    bool single, code_is_offset, has_kind;
+    int method_kind, most_alive; /* of CodeBlobKind, of nmethod._state */
+    uint32_t n;
+    uintptr_t at[HEAPS];
+} cache;
+
+static const char *find_heaps(void)
+{
+    const struct hpx_vm_field all[] = {
+        {"CodeHeap", "_memory", "VirtualSpace", &cache.memory}, {"CodeHeap", "_segmap", "VirtualSpace", &cache.segmap},
+        {"CodeHeap", "_log2_segment_size", "int", &cache.log2}, {"VirtualSpace", "_low", "char*", &cache.space_low},
+        {"VirtualSpace", "_high", "char*", &cache.space_high},  {"HeapBlock::Header", "_used", "bool", &cache.used}};
+    const struct hpx_vm_field segmented[] = {{"CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", &cache.heaps},
+                                             {"CodeCache", "_low_bound", "address", &cache.low},
+                                             {"CodeCache", "_high_bound", "address", &cache.high},
+                                             {"GrowableArray<int>", "_data", "int*", &cache.array_data}};
+    const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    cache.block_header = hpx_structures_size("HeapBlock");
+    if (why == NULL && (cache.block_header < 8 || cache.block_header > 64)) {
+        return "the VM's tables have no HeapBlock as expected";
+    }
+    cache.single = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "CodeHeap*", &cache.heap}); /* JDK 8 */
+    if (why != NULL || cache.single) {
+        return why;
+    }
+    why = hpx_structures_fields(segmented, HPX_ARRAY_LEN(segmented));
+    if (why == NULL && !hpx_structures_field(&(struct hpx_vm_field){"GrowableArrayBase", "_len", "int", &cache.array_length})) {
+        why = hpx_structures_fields(&(struct hpx_vm_field){"GenericGrowableArray", "_len", "int", &cache.array_length}, 1); /* JDK 11 */
+    }
+    return why;
+}
+
+/* nmethod._state: 0 in use, then "not entrant" and before it, since JDK 9, "not used"; above them come states of the dead. */
+static const char *find_state(void)
+{
+    if (hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_state", "volatile unsigned char", &cache.state})) { /* JDK 8 */
+        cache.most_alive = 1;
+        return NULL;
+    }
+    cache.most_alive = 2;
+    return hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_state", "volatile signed char", &cache.state}, 1);
+}
+
+static const char *find_blobs(void)
+{
+    const struct hpx_vm_field all[] = {{"CodeBlob", "_name", "const char*", &cache.blob_name},
+                                       {"CodeBlob", "_size", "int", &cache.blob_size},
+                                       {"CodeBlob", "_frame_size", "int", &cache.blob_frame}};
+    const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    cache.has_kind = hpx_structures_field(&(struct hpx_vm_field){"CodeBlob", "_kind", "CodeBlobKind", &cache.blob_kind}); /* JDK 24 */
+    if (why == NULL && cache.has_kind && !hpx_structures_constant("CodeBlobKind::Nmethod", &cache.method_kind)) {
+        return "the VM's tables have no CodeBlobKind::Nmethod";
+    }
+    cache.code_is_offset = !hpx_structures_field(&(struct hpx_vm_field){"CodeBlob", "_code_begin", "address", &cache.blob_code});
+    if (why == NULL && cache.code_is_offset) {
+        why = hpx_structures_fields(&(struct hpx_vm_field){"CodeBlob", "_code_offset", "int", &cache.blob_code}, 1);
+    }
+    if (why == NULL && !hpx_structures_field(&(struct hpx_vm_field){"CompiledMethod", "_method", "Method*", &cache.method})) {
+        why = hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_method", "Method*", &cache.method}, 1); /* JDK 8, 23 and later */
+    }
+    return why != NULL ? why : find_state();
+}
+
+static const char *find_ids(void)
+{
+    const struct hpx_vm_field all[] = {{"Method", "_constMethod", "ConstMethod*", &cache.const_method},
+                                       {"ConstMethod", "_method_idnum", "u2", &cache.idnum},
+                                       {"ConstMethod", "_constants", "ConstantPool*", &cache.constants},
+                                       {"ConstantPool", "_pool_holder", "InstanceKlass*", &cache.holder},
+                                       {"InstanceKlass", "_methods_jmethod_ids", "jmethodID*", &cache.ids}};
+    return hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+}
+
+const char *hpx_code_cache_init(void)
+{
+    const char *why = hpx_structures_init();
+    why = why != NULL ? why : find_heaps();
+    why = why != NULL ? why : find_blobs();
+    return why != NULL ? why : find_ids();
+}
+
+static uintptr_t low_of(uintptr_t space)
+{
+    return hpx_vm_word(space + cache.space_low);
+}
+
+static uintptr_t high_of(uintptr_t space)
+{
+    return hpx_vm_word(space + cache.space_high);
+}
+
+/* Every heap lies within the bounds, overlaps none before it, and has a map entry for each of its segments. */
+static bool sane(uint32_t i)
+{
+    uintptr_t heap = cache.at[i];
+    if (heap == 0 || heap % sizeof(uintptr_t) != 0) {
+        return false;
+    }
+    uintptr_t low = low_of(heap + cache.memory), high = high_of(heap + cache.memory);
+    int32_t log2 = hpx_vm_int(heap + cache.log2);
+    bool inside = cache.single || (low >= hpx_vm_word((uintptr_t)cache.low) && high <= hpx_vm_word((uintptr_t)cache.high));
+    if (!inside || low == 0 || low >= high || log2 < (int32_t)LEAST_BLOCK || log2 > (int32_t)MOST_BLOCK) {
+        return false;
+    }
+    for (uint32_t k = 0; k < i; k++) {
+        if (low < high_of(cache.at[k] + cache.memory) && low_of(cache.at[k] + cache.memory) < high) {
+            return false;
+        }
+    }
+    uintptr_t map = low_of(heap + cache.segmap), map_end = high_of(heap + cache.segmap);
+    return map != 0 && map_end > map && map_end - map >= (high - low) >> log2;
+}
+
+const char *hpx_code_cache_live(void)
+{
+    cache.n = 0;
+    if (cache.single) {
+        cache.at[0] = hpx_vm_word((uintptr_t)cache.heap);
+        cache.n = sane(0) ? 1 : 0;
+        return cache.n == 1 ? NULL : "the VM's code heap has another shape";
+    }
+    uintptr_t array = hpx_vm_word((uintptr_t)cache.heaps);
+    int32_t n = array != 0 ? hpx_vm_int(array + cache.array_length) : 0;
+    uintptr_t data = array != 0 ? hpx_vm_word(array + cache.array_data) : 0;
+    if (n < 1 || n > (int32_t)HEAPS || data == 0) {
+        return "the VM's list of code heaps has another shape";
+    }
+    for (uint32_t i = 0; i < (uint32_t)n; i++) {
+        cache.at[i] = hpx_vm_word(data + i * sizeof(uintptr_t));
+        if (!sane(i)) {
+            cache.n = 0;
+            return "the VM's code heaps have another shape";
+        }
+        cache.n = i + 1;
+    }
+    return NULL;
+}
+
+/* The block that holds pc: the map has the distance back to a block's first segment, in hops of less than FREE. 0: none. */
+static uintptr_t find_block(uintptr_t pc)
+{
+    for (uint32_t h = 0; h < cache.n; h++) {
+        uintptr_t heap = cache.at[h], low = low_of(heap + cache.memory), map = low_of(heap + cache.segmap);
+        if (pc < low || pc >= high_of(heap + cache.memory)) {
+            continue;
+        }
+        uint32_t log2 = (uint32_t)hpx_vm_int(heap + cache.log2), hops = 0;
+        uintptr_t i = (pc - low) >> log2;
+        if (map + i >= high_of(heap + cache.segmap)) {
+            return 0;
+        }
+        for (uint8_t back = hpx_vm_byte(map + i); back != 0; back = hpx_vm_byte(map + i)) {
+            if (back == FREE || back > i || ++hops > HOPS) {
+                return 0;
+            }
+            i -= back;
+        }
+        return low + (i << log2);
+    }
+    return 0;
+}
+
+static bool is_method(uintptr_t blob, const char *name)
+{
+    return cache.has_kind ? hpx_vm_byte(blob + cache.blob_kind) == (uint8_t)cache.method_kind
+                          : !strcmp(name, "nmethod") || !strcmp(name, "native nmethod");
+}
+
+static bool in_code(uintptr_t blob, uintptr_t pc)
+{
+    uintptr_t code = cache.code_is_offset ? blob + (uintptr_t)hpx_vm_int(blob + cache.blob_code) : hpx_vm_word(blob + cache.blob_code);
+    return code > blob && pc >= code;
+}
+
+static bool is_pointer(uintptr_t p)
+{
+    return p >= 4096 && p % sizeof(uintptr_t) == 0;
+}
+
+struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
+{
+    struct hpx_blob b = {.kind = HPX_BLOB_NONE};
+    uintptr_t block = find_block(pc);
+    if (block == 0 || hpx_vm_byte(block + cache.used) != 1) {
+        return b;
+    }
+    uintptr_t blob = block + cache.block_header;
+    int32_t size = hpx_vm_int(blob + cache.blob_size);
+    if (size <= 0 || pc - blob >= (uintptr_t)size) {
+        return b;
+    }
+    b.start = blob;
+    b.frame_size = hpx_vm_int(blob + cache.blob_frame);
+    const char *name = (const char *)hpx_vm_word(blob + cache.blob_name);
+    if (name == NULL) {
+        return b;
+    }
+    if (!is_method(blob, name)) {
+        b.kind = HPX_BLOB_OTHER;
+    } else if (in_code(blob, pc)) {
+        int8_t state = (int8_t)hpx_vm_byte(blob + cache.state);
+        b.method = hpx_vm_word(blob + cache.method);
+        b.in_use = state == 0;
+        b.kind = state >= 0 && state <= cache.most_alive && is_pointer(b.method) ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
+    }
+    return b;
+}
+
+/* The class keeps its ids in an array by the method's number; its first word is the length. */
+uint64_t hpx_code_cache_id_sig(uintptr_t method)
+{
+    uintptr_t constant = hpx_vm_word(method + cache.const_method);
+    uintptr_t pool = is_pointer(constant) ? hpx_vm_word(constant + cache.constants) : 0;
+    uintptr_t holder = is_pointer(pool) ? hpx_vm_word(pool + cache.holder) : 0;
+    uintptr_t ids = is_pointer(holder) ? hpx_vm_word(holder + cache.ids) : 0;
+    if (!is_pointer(ids)) {
+        return 0;
+    }
+    uintptr_t number = hpx_vm_half(constant + cache.idnum);
+    return number < hpx_vm_word(ids) ? hpx_vm_word(ids + (number + 1) * sizeof(uintptr_t)) : 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* code_cache.h: what the VM's code cache holds at an address, read from its own structures (structures.h) without a lock.
+ *
+ * The VM writes them meanwhile. For the pc of a running thread, or a return address of a live frame, the answer is right: that code stays.
+ * For any other word it may be wrong, and the read may fault: call under guard.h. Source: HotSpot's heap.cpp (find_block_for) and
+ * codeBlob.hpp. */
+#ifndef HPX_CODE_CACHE_H
+#define HPX_CODE_CACHE_H
+
+#include "compiler.h"
+
+enum hpx_blob_kind {
+    HPX_BLOB_NONE,   /* no code: outside the heaps, free, or not understood */
+    HPX_BLOB_METHOD, /* a compiled method, or the wrapper of a native one, that may be running */
+    HPX_BLOB_DEAD,   /* a compiled method that must not run any more, or not yet */
+    HPX_BLOB_OTHER   /* interpreter, stub, adapter */
+};
+
+struct hpx_blob {
+    enum hpx_blob_kind kind;
+    bool in_use; /* of HPX_BLOB_METHOD: no thread can make it dead before the caller reaches a safepoint */
+    uintptr_t start;
+    uintptr_t method;   /* Method* of HPX_BLOB_METHOD */
+    int32_t frame_size; /* words, with the return address */
+};
+
+/* At load: finds the names. NULL, or why the code cache is not read. */
+const char *hpx_code_cache_init(void);
+/* VMInit, after init: finds the heaps, which exist by then. NULL, or why not. */
+const char *hpx_code_cache_live(void);
+
+/* Async-signal-safe, any thread; after live. */
+struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc);
+/* The jmethodID of a method of such a blob, as a number; 0: it has none. */
+uint64_t hpx_code_cache_id_sig(uintptr_t method);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* frame_anchor.c: the fields of frame_anchor.h. */
+#include "frame_anchor.h"
+#include "structures.h"
+
+static struct {
+    uint64_t anchor, state, sp, pc, fp, thread_size;
+    int states[HPX_VM_STATE_OTHER];
+    uintptr_t env_offset; /* of the JNIEnv in the JavaThread; 0: not learned yet */
+} anchors;
+
+const char *hpx_frame_anchor_init(void)
+{
+    static const char *const names[HPX_VM_STATE_OTHER] = {"_thread_in_native", "_thread_in_vm", "_thread_in_Java", "_thread_blocked"};
+    const struct hpx_vm_field all[] = {{"JavaThread", "_anchor", "JavaFrameAnchor", &anchors.anchor},
+                                       {"JavaThread", "_thread_state", "JavaThreadState", &anchors.state},
+                                       {"JavaFrameAnchor", "_last_Java_sp", "intptr_t*", &anchors.sp},
+                                       {"JavaFrameAnchor", "_last_Java_pc", "address", &anchors.pc},
+                                       {"JavaFrameAnchor", "_last_Java_fp", "intptr_t*", &anchors.fp}};
+    const char *why = hpx_structures_init();
+    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    for (int i = 0; why == NULL && i < HPX_VM_STATE_OTHER; i++) {
+        why = hpx_structures_constant(names[i], &anchors.states[i]) ? NULL : "the VM's tables have no states of threads";
+    }
+    anchors.thread_size = hpx_structures_size("JavaThread");
+    return why != NULL || anchors.thread_size > 0 ? why : "the VM's tables have no size of JavaThread";
+}
+
+static uintptr_t thread_of(const void *env)
+{
+    return (uintptr_t)env - anchors.env_offset;
+}
+
+const char *hpx_frame_anchor_check(const void *env, uint64_t thread, uintptr_t stack_low, uintptr_t stack_end)
+{
+    uintptr_t offset = (uintptr_t)env - (uintptr_t)thread;
+    if (thread == 0 || offset == 0 || offset >= anchors.thread_size || (anchors.env_offset != 0 && offset != anchors.env_offset)) {
+        return "the VM's threads have another shape";
+    }
+    anchors.env_offset = offset;
+    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(env);
+    if (hpx_frame_anchor_state_sig(env) != HPX_VM_STATE_IN_NATIVE ||
+        (a.sp != 0 && stack_end != 0 && (a.sp % sizeof(uintptr_t) != 0 || a.sp < stack_low || a.sp >= stack_end))) {
+        return "the VM's frame anchors have another shape";
+    }
+    return NULL;
+}
+
+enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env)
+{
+    int state = hpx_vm_int(thread_of(env) + anchors.state);
+    for (int i = 0; i < HPX_VM_STATE_OTHER; i++) {
+        if (state == anchors.states[i]) {
+            return (enum hpx_vm_state)i;
+        }
+    }
+    return HPX_VM_STATE_OTHER;
+}
+
+struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env)
+{
+    uintptr_t at = thread_of(env) + anchors.anchor;
+    return (struct hpx_frame_anchor){hpx_vm_word(at + anchors.sp), hpx_vm_word(at + anchors.pc), hpx_vm_word(at + anchors.fp)};
+}
+
+void hpx_frame_anchor_write_sig(const void *env, struct hpx_frame_anchor anchor)
+{
+    uintptr_t at = thread_of(env) + anchors.anchor;
+    __atomic_store_n((uintptr_t *)(at + anchors.sp), anchor.sp, __ATOMIC_RELAXED);
+    __atomic_store_n((uintptr_t *)(at + anchors.fp), anchor.fp, __ATOMIC_RELAXED);
+    __atomic_store_n((uintptr_t *)(at + anchors.pc), anchor.pc, __ATOMIC_RELAXED);
+}

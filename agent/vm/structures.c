@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* structures.c: reads the tables of structures.h. */
+#include "structures.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_ENTRIES 20000u /* a table ends with a NULL name and has less than a thousand */
+#define LEAST_STRIDE 16u
+#define MOST_STRIDE  256u
+
+enum { TYPE_NAME, FIELD_NAME, TYPE_STRING, IS_STATIC, OFFSET, ADDRESS, FIELD_MEMBERS };
+enum { T_NAME, T_SIZE, TYPE_MEMBERS };
+enum { C_NAME, C_VALUE, CONSTANT_MEMBERS };
+
+struct table {
+    const char *symbol, *stride_symbol;
+    const char *members[FIELD_MEMBERS]; /* symbols of their offsets */
+    uintptr_t first;
+    uint64_t stride, at[FIELD_MEMBERS];
+    uint32_t n;
+};
+
+static struct {
+    bool done;
+    const char *why;
+    struct table fields, types, constants;
+} structures = {
+    .fields = {.symbol = "gHotSpotVMStructs",
+               .stride_symbol = "gHotSpotVMStructEntryArrayStride",
+               .members = {"gHotSpotVMStructEntryTypeNameOffset", "gHotSpotVMStructEntryFieldNameOffset",
+                           "gHotSpotVMStructEntryTypeStringOffset", "gHotSpotVMStructEntryIsStaticOffset",
+                           "gHotSpotVMStructEntryOffsetOffset", "gHotSpotVMStructEntryAddressOffset"}},
+    .types = {.symbol = "gHotSpotVMTypes",
+              .stride_symbol = "gHotSpotVMTypeEntryArrayStride",
+              .members = {"gHotSpotVMTypeEntryTypeNameOffset", "gHotSpotVMTypeEntrySizeOffset"}},
+    .constants = {.symbol = "gHotSpotVMIntConstants",
+                  .stride_symbol = "gHotSpotVMIntConstantEntryArrayStride",
+                  .members = {"gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset"}},
+};
+
+static void *find(const char *symbol)
+{
+    void *at = dlsym(RTLD_DEFAULT, symbol);
+    if (at == NULL) { /* a launcher may load libjvm without making its names global */
+        void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+        at = jvm != NULL ? dlsym(jvm, symbol) : NULL;
+        if (jvm != NULL) {
+            dlclose(jvm);
+        }
+    }
+    return at;
+}
+
+static const char *text_at(uintptr_t at)
+{
+    return (const char *)hpx_vm_word(at);
+}
+
+static uintptr_t entry(const struct table *t, uint32_t i)
+{
+    return t->first + i * t->stride;
+}
+
+/* The first member of every table is its name. */
+static const char *open_table(struct table *t)
+{
+    const uint64_t *first = find(t->symbol), *stride = find(t->stride_symbol);
+    if (first == NULL || stride == NULL || *first == 0) {
+        return "the VM exports no tables";
+    }
+    t->first = (uintptr_t)*first;
+    t->stride = *stride;
+    if (t->stride < LEAST_STRIDE || t->stride > MOST_STRIDE) {
+        return "the VM's tables have another shape";
+    }
+    for (int i = 0; i < FIELD_MEMBERS && t->members[i] != NULL; i++) {
+        const uint64_t *at = find(t->members[i]);
+        if (at == NULL || *at > t->stride - sizeof(uintptr_t)) {
+            return "the VM's tables have another shape";
+        }
+        t->at[i] = *at;
+    }
+    while (t->n < MOST_ENTRIES && text_at(entry(t, t->n) + t->at[0]) != NULL) {
+        t->n++;
+    }
+    return t->n == 0 || t->n == MOST_ENTRIES ? "the VM's tables have no end" : NULL;
+}
+
+const char *hpx_structures_init(void)
+{
+    if (!structures.done) {
+        structures.done = true;
+        structures.why = open_table(&structures.fields);
+        structures.why = structures.why != NULL ? structures.why : open_table(&structures.types);
+        structures.why = structures.why != NULL ? structures.why : open_table(&structures.constants);
+    }
+    return structures.why;
+}
+
+uint64_t hpx_structures_size(const char *type)
+{
+    const struct table *t = &structures.types;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!strcmp(text_at(entry(t, i) + t->at[T_NAME]), type)) {
+            return hpx_vm_word(entry(t, i) + t->at[T_SIZE]);
+        }
+    }
+    return 0;
+}
+
+bool hpx_structures_constant(const char *name, int *to)
+{
+    const struct table *t = &structures.constants;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!strcmp(text_at(entry(t, i) + t->at[C_NAME]), name)) {
+            *to = hpx_vm_int(entry(t, i) + t->at[C_VALUE]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The offset or address of the one entry that has these names; false: none, two, or one of another type. */
+static bool look_up(const struct hpx_vm_field *f, uint64_t *to)
+{
+    const struct table *t = &structures.fields;
+    uintptr_t found = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        uintptr_t e = entry(t, i);
+        const char *name = text_at(e + t->at[FIELD_NAME]);
+        if (name == NULL || strcmp(name, f->name) != 0 || strcmp(text_at(e + t->at[TYPE_NAME]), f->type) != 0) {
+            continue;
+        }
+        if (found != 0) {
+            return false;
+        }
+        found = e;
+    }
+    const char *is = found != 0 ? text_at(found + t->at[TYPE_STRING]) : NULL;
+    if (found == 0 || (is == NULL) != (f->is == NULL) || (is != NULL && strcmp(is, f->is) != 0)) {
+        return false;
+    }
+    if (hpx_vm_int(found + t->at[IS_STATIC]) != 0) {
+        *to = hpx_vm_word(found + t->at[ADDRESS]);
+        return *to != 0;
+    }
+    uint64_t offset = hpx_vm_word(found + t->at[OFFSET]), size = hpx_structures_size(f->type);
+    *to = offset;
+    return size == 0 || offset < size;
+}
+
+bool hpx_structures_field(const struct hpx_vm_field *field)
+{
+    uint64_t value;
+    if (!look_up(field, &value)) {
+        return false;
+    }
+    *field->to = value;
+    return true;
+}
+
+const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n)
+{
+    static char why[96];
+    for (size_t i = 0; i < n; i++) {
+        if (!hpx_structures_field(&fields[i])) {
+            snprintf(why, sizeof why, "the VM's tables have no %s.%s as expected", fields[i].type, fields[i].name);
+            return why;
+        }
+    }
+    return NULL;
+}

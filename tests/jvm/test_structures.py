@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""cpu=samples by the VM's own structures: they are on where they are as expected, and off, with a reason and without a loss, where they are not."""
+from expect import distance, shares_of, split_samples, truth
+from runner import test
+
+OPTS = 'cpu=samples,interval=1,depth=32,cutoff=0'
+EVENT = 'by events'
+FLAG = 'by DebugNonSafepoints'
+
+
+def _has_structures(t):
+    return t.jdk.kind != 'zero'
+
+
+def _profile(t, program=('Split', 'inlined', 1500), opts=OPTS, agents=(), jvm=(), env=None):
+    jvm = ['-agentpath:%s/libtables.so=%s' % (t.env.native_dir(t.jdk), a) for a in agents] + list(jvm)
+    return t.profile(*program, opts=opts, jvm=jvm, env=env)
+
+
+def _knows_inlined_methods(t, run, p):
+    got, want = shares_of(split_samples(p, 'inlined')), truth(run)
+    t.check(distance(got, want) <= 0.12, 'shares %s, the truth %s' % (got, want))
+
+
+@test(level='quick', collectors='all')
+def are_on(t):
+    if not _has_structures(t):
+        t.skip('the zero VM has no compiled code')
+    run, p = _profile(t)
+    t.equal((p.report['vm structures'], p.report['debug information']), ('on', FLAG), 'the report')
+    _knows_inlined_methods(t, run, p)
+
+
+@test(level='quick', params=('option', 'environment'))
+def are_off_on_demand(t, by):
+    run, p = _profile(t, opts=OPTS + (',vmstructs=n' if by == 'option' else ''), env={'HPROFX_VMSTRUCTS': 'n'} if by == 'environment' else None)
+    t.equal(p.report['vm structures'], 'off, ' + ('vmstructs=n' if by == 'option' else 'HPROFX_VMSTRUCTS=n'), 'the report')
+    t.equal(p.report['debug information'], EVENT, 'the report')
+    if t.jdk.has('jit'):
+        _knows_inlined_methods(t, run, p)
+
+
+@test(level='quick')
+def a_choice_of_the_command_line_is_respected(t):
+    if not _has_structures(t):
+        t.skip('the zero VM has no compiled code')
+    _, p = _profile(t, program=('Hello',), jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:-DebugNonSafepoints'])
+    t.equal((p.report['vm structures'], p.report['debug information'].split(' ')[0]), ('on', 'off'), 'the report')
+    _, p = _profile(t, program=('Hello',), opts=OPTS + ',vmstructs=n', jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:-DebugNonSafepoints'])
+    t.equal(p.report['debug information'].split(' ')[0], 'off', 'the report, by events')
+    _, p = _profile(t, program=('Hello',), jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:+DebugNonSafepoints'])
+    t.equal((p.report['vm structures'], p.report['debug information']), ('on', FLAG), 'the report')
+
+
+# what is spoilt: the reason. Some are seen at load, some at VMInit, the last when samples come.
+SPOILT = {
+    'stride=0': "the VM's tables have another shape",
+    'CodeBlob._size=gone': "the VM's tables have no CodeBlob._size as expected",
+    'CodeBlob._frame_size=twice': "the VM's tables have no CodeBlob._frame_size as expected",
+    'CodeHeap._segmap=+4000': "the VM's tables have no CodeHeap._segmap as expected",
+    'CodeHeap._log2_segment_size=+4': "the VM's code heap",
+    'CodeHeap._memory=+8': "the VM's code heap",
+    'HeapBlock::Header._used=+1': "the VM's code cache is not where it announced code",
+    'ConstMethod._method_idnum=-4': "the VM's code cache names another method than AsyncGetCallTrace",
+}
+
+
+@test(level='quick', params=sorted(SPOILT))
+def contradictions_turn_to_the_event_and_lose_nothing(t, what):
+    if not _has_structures(t):
+        t.skip('the zero VM has no compiled code')
+    run, p = _profile(t, agents=[what])
+    t.check(p.report['vm structures'].startswith('off, ' + SPOILT[what]), 'the report: %s' % p.report['vm structures'])
+    t.check('hprofx: faults:' not in run.err, 'a fault')
+    _knows_inlined_methods(t, run, p)
+
+
+@test(level='quick', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+9999'))
+def without_anchors_the_rest_stays_on(t, what):
+    if not _has_structures(t):
+        t.skip('the zero VM has no compiled code')
+    run, p = _profile(t, agents=[what])
+    t.check(p.report['vm structures'].startswith('on, without anchors: the VM'), 'the report: %s' % p.report['vm structures'])
+    t.equal(p.report['debug information'], FLAG, 'the report')
+    t.equal([k for k in p.report if k.startswith('outside Java')], [], 'lines of the report that need anchors')
+    _knows_inlined_methods(t, run, p)
+
+
+@test(level='quick', params=('explicit', 'implicit'))
+def exceptions_have_stacks(t, kind):
+    """9 to 64 % of these programs have no stack without the structures. Until 21 an exception of the VM may deoptimize its method, of which AsyncGetCallTrace says nothing."""
+    if not _has_structures(t):
+        t.skip('the zero VM has no anchors')
+    _, p = _profile(t, program=('Throws', kind, 1500))
+    deoptimized = int(p.report.get('without a stack, deoptimization', '0').split()[0])
+    t.check(p.unknown() - deoptimized <= 0.1 * p.total, '%d of %d samples without a stack, %d of them deoptimized' % (p.unknown(), p.total, deoptimized))

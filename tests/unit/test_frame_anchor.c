@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_frame_anchor.c: anchor and state of a thread that is found from its JNIEnv. */
+#include "frame_anchor.h"
+#include "vm_tables.h"
+
+#define THREADS "the VM's threads have another shape"
+#define ANCHORS "the VM's frame anchors have another shape"
+
+enum { NATIVE = 4, IN_VM = 6, IN_JAVA = 8, BLOCKED = 10 };
+
+struct thread {
+    uint64_t before;
+    struct {
+        uint64_t before;
+        uintptr_t sp, pc, fp;
+    } anchor;
+    uint64_t env;
+    int32_t state;
+};
+
+static uintptr_t stack[16];
+static struct thread threads[2] = {{.state = NATIVE}, {.state = NATIVE}};
+
+static void fill(void)
+{
+    vm_tables_field("JavaThread", "_anchor", "JavaFrameAnchor", offsetof(struct thread, anchor));
+    vm_tables_field("JavaThread", "_thread_state", "JavaThreadState", offsetof(struct thread, state));
+    vm_tables_field("JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 8);
+    vm_tables_field("JavaFrameAnchor", "_last_Java_pc", "address", 16);
+    vm_tables_field("JavaFrameAnchor", "_last_Java_fp", "intptr_t*", 24);
+    vm_tables_type("JavaThread", sizeof(struct thread));
+    vm_tables_type("JavaFrameAnchor", sizeof threads[0].anchor);
+    vm_tables_constant("_thread_in_native", NATIVE);
+    vm_tables_constant("_thread_in_vm", IN_VM);
+    vm_tables_constant("_thread_in_Java", IN_JAVA);
+    vm_tables_constant("_thread_blocked", BLOCKED);
+}
+
+static const char *check(struct thread *t, const void *env)
+{
+    return hpx_frame_anchor_check(env, (uintptr_t)t, (uintptr_t)stack, (uintptr_t)(stack + HPX_ARRAY_LEN(stack)));
+}
+
+static void learn(void)
+{
+    fill();
+    assert_null(hpx_frame_anchor_init());
+    assert_null(check(&threads[0], &threads[0].env));
+}
+
+static void every_thread_lies_to_its_env_as_the_first(void **state)
+{
+    (void)state;
+    learn();
+    assert_null(check(&threads[1], &threads[1].env));
+    assert_string_equal(check(&threads[1], (char *)&threads[1].env + 8), THREADS);
+    assert_string_equal(check(&threads[1], &threads[1].anchor), THREADS);
+    assert_null(check(&threads[0], &threads[0].env));
+}
+
+static void an_env_outside_of_its_thread_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    assert_null(hpx_frame_anchor_init());
+    assert_string_equal(check(&threads[0], &threads[1]), THREADS);
+    assert_string_equal(check(&threads[1], &threads[0]), THREADS);
+    assert_string_equal(check(&threads[0], &threads[0]), THREADS);
+    assert_string_equal(check(NULL, (void *)(uintptr_t)8), THREADS);
+    /* none of these was learned */
+    assert_null(check(&threads[0], &threads[0].env));
+}
+
+static void states_have_their_names(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t number;
+        enum hpx_vm_state is;
+    } states[] = {{NATIVE, HPX_VM_STATE_IN_NATIVE}, {IN_VM, HPX_VM_STATE_IN_VM}, {IN_JAVA, HPX_VM_STATE_IN_JAVA},
+                  {BLOCKED, HPX_VM_STATE_BLOCKED},  {2, HPX_VM_STATE_OTHER},     {NATIVE + 1, HPX_VM_STATE_OTHER},
+                  {BLOCKED + 1, HPX_VM_STATE_OTHER}};
+    learn();
+    for (size_t i = 0; i < HPX_ARRAY_LEN(states); i++) {
+        threads[0].state = states[i].number;
+        assert_int_equal(hpx_frame_anchor_state_sig(&threads[0].env), states[i].is);
+        assert_int_equal(hpx_frame_anchor_state_sig(&threads[1].env), HPX_VM_STATE_IN_NATIVE);
+    }
+}
+
+static void an_anchor_is_read_and_written(void **state)
+{
+    (void)state;
+    learn();
+    threads[0].anchor.sp = 0x1000;
+    threads[0].anchor.pc = 0x2000;
+    threads[0].anchor.fp = 0x3000;
+    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(&threads[0].env);
+    assert_int_equal(a.sp, 0x1000);
+    assert_int_equal(a.pc, 0x2000);
+    assert_int_equal(a.fp, 0x3000);
+
+    hpx_frame_anchor_write_sig(&threads[1].env, (struct hpx_frame_anchor){0x4000, 0x5000, 0x6000});
+    assert_int_equal(threads[1].anchor.sp, 0x4000);
+    assert_int_equal(threads[1].anchor.pc, 0x5000);
+    assert_int_equal(threads[1].anchor.fp, 0x6000);
+    assert_int_equal(threads[1].anchor.before, 0);
+    assert_int_equal(threads[1].env, 0);
+    assert_int_equal(threads[1].state, NATIVE);
+    assert_int_equal(threads[0].anchor.sp, 0x1000);
+}
+
+static void a_thread_in_a_callback_is_in_native_code(void **state)
+{
+    (void)state;
+    learn();
+    threads[1].state = IN_VM;
+    assert_string_equal(check(&threads[1], &threads[1].env), ANCHORS);
+}
+
+static void a_stack_pointer_lies_in_the_stack(void **state)
+{
+    (void)state;
+    uintptr_t low = (uintptr_t)stack, end = (uintptr_t)(stack + HPX_ARRAY_LEN(stack));
+    const struct {
+        uintptr_t sp;
+        const char *why;
+    } sps[] = {{0, NULL}, {low, NULL}, {end - 8, NULL}, {low - 8, ANCHORS}, {end, ANCHORS}, {low + 4, ANCHORS}, {low + 1, ANCHORS}};
+    learn();
+    for (size_t i = 0; i < HPX_ARRAY_LEN(sps); i++) {
+        threads[0].anchor.sp = sps[i].sp;
+        const char *why = check(&threads[0], &threads[0].env);
+        assert_true(sps[i].why == NULL ? why == NULL : why != NULL);
+        if (why != NULL) {
+            assert_string_equal(why, sps[i].why);
+        }
+    }
+}
+
+static void a_stack_that_is_unknown_holds_any_pointer(void **state)
+{
+    (void)state;
+    learn();
+    threads[0].anchor.sp = 0x1234;
+    assert_null(hpx_frame_anchor_check(&threads[0].env, (uintptr_t)&threads[0], 0, 0));
+}
+
+static void a_field_that_is_missing_is_named(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_field_of("JavaFrameAnchor", "_last_Java_fp")->is = "address";
+    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no JavaFrameAnchor._last_Java_fp as expected");
+}
+
+static void all_states_must_have_numbers(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_constant_of("_thread_blocked")->name = "_thread_gone";
+    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no states of threads");
+}
+
+static void a_thread_must_have_a_size(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_type_of("JavaThread")->name = "OtherThread";
+    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no size of JavaThread");
+}
+
+static void a_vm_without_tables_has_no_anchors(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMStructs = NULL;
+    assert_string_equal(hpx_frame_anchor_init(), "the VM exports no tables");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_thread_lies_to_its_env_as_the_first),
+        cmocka_unit_test(an_env_outside_of_its_thread_is_refused),
+        cmocka_unit_test(states_have_their_names),
+        cmocka_unit_test(an_anchor_is_read_and_written),
+        cmocka_unit_test(a_thread_in_a_callback_is_in_native_code),
+        cmocka_unit_test(a_stack_pointer_lies_in_the_stack),
+        cmocka_unit_test(a_stack_that_is_unknown_holds_any_pointer),
+        cmocka_unit_test(a_field_that_is_missing_is_named),
+        cmocka_unit_test(all_states_must_have_numbers),
+        cmocka_unit_test(a_thread_must_have_a_size),
+        cmocka_unit_test(a_vm_without_tables_has_no_anchors),
+    };
+    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+}

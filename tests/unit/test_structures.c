@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_structures.c: which tables of the VM are read, and which entries of them are believed. */
+#include "structures.h"
+#include "vm_tables.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_TABLES "the VM exports no tables"
+#define SHAPE     "the VM's tables have another shape"
+#define NO_END    "the VM's tables have no end"
+#define UNTOUCHED UINT64_C(0x1234)
+
+static int list;
+
+static void fill(void)
+{
+    vm_tables_field("Klass", "_name", "Symbol*", 8);
+    vm_tables_field("Thread", "_name", "char*", 16);
+    vm_tables_field("Thread", "_raw", NULL, 24);
+    vm_tables_field("Thread", "_last", "int", 60);
+    vm_tables_static("Thread", "_list", "Thread*", &list);
+    vm_tables_field("Unsized", "_far", "int", 100000);
+    vm_tables_type("Klass", 96);
+    vm_tables_type("Thread", 64);
+    vm_tables_constant("_thread_in_vm", 6);
+    vm_tables_constant("_thread_blocked", -10);
+}
+
+static bool field(const char *type, const char *name, const char *is, uint64_t *to)
+{
+    *to = UNTOUCHED;
+    return hpx_structures_field(&(struct hpx_vm_field){type, name, is, to});
+}
+
+static void assert_refused(const char *type, const char *name, const char *is)
+{
+    uint64_t to;
+    assert_false(field(type, name, is, &to));
+    assert_int_equal(to, UNTOUCHED);
+}
+
+static void entries_are_found_by_name(void **state)
+{
+    (void)state;
+    fill();
+    uint64_t to;
+    int value = 0;
+    assert_null(hpx_structures_init());
+    assert_true(field("Thread", "_name", "char*", &to));
+    assert_int_equal(to, 16);
+    assert_true(field("Klass", "_name", "Symbol*", &to));
+    assert_int_equal(to, 8);
+    assert_true(field("Thread", "_last", "int", &to));
+    assert_int_equal(to, 60);
+    assert_true(field("Thread", "_list", "Thread*", &to));
+    assert_ptr_equal((void *)(uintptr_t)to, &list);
+    assert_int_equal(hpx_structures_size("Klass"), 96);
+    assert_int_equal(hpx_structures_size("Thread"), 64);
+    assert_true(hpx_structures_constant("_thread_blocked", &value));
+    assert_int_equal(value, -10);
+    assert_true(hpx_structures_constant("_thread_in_vm", &value));
+    assert_int_equal(value, 6);
+}
+
+static void names_that_are_not_there_are_not_found(void **state)
+{
+    (void)state;
+    fill();
+    int value = 77;
+    assert_null(hpx_structures_init());
+    assert_refused("Thread", "_gone", "char*");
+    assert_refused("Gone", "_name", "char*");
+    assert_refused("Thread", "_nam", "char*");
+    assert_int_equal(hpx_structures_size("Gone"), 0);
+    assert_false(hpx_structures_constant("_gone", &value));
+    assert_int_equal(value, 77);
+}
+
+/* Also the members of the entries lie elsewhere, and the name is not the first. */
+static void tables_of_another_layout_are_read(void **state)
+{
+    (void)state;
+    static struct {
+        uint64_t offset;
+        const char *is, *name;
+        int32_t is_static;
+        const char *type;
+        void *address;
+        char more[208];
+    } wide[3] = {{.offset = 40, .is = "int", .name = "_a", .type = "Wide"},
+                 {.address = &list, .is = "int", .is_static = 1, .name = "_b", .type = "Wide"}};
+    assert_int_equal(sizeof wide[0], 256);
+    fill();
+    gHotSpotVMStructs = (struct vm_tables_field *)(void *)wide;
+    gHotSpotVMStructEntryArrayStride = sizeof wide[0];
+    gHotSpotVMStructEntryOffsetOffset = 0;
+    gHotSpotVMStructEntryTypeStringOffset = 8;
+    gHotSpotVMStructEntryFieldNameOffset = 16;
+    gHotSpotVMStructEntryIsStaticOffset = 24;
+    gHotSpotVMStructEntryTypeNameOffset = 32;
+    gHotSpotVMStructEntryAddressOffset = 40;
+    uint64_t to;
+    assert_null(hpx_structures_init());
+    assert_true(field("Wide", "_a", "int", &to));
+    assert_int_equal(to, 40);
+    assert_true(field("Wide", "_b", "int", &to));
+    assert_ptr_equal((void *)(uintptr_t)to, &list);
+}
+
+static void a_vm_without_fields_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMStructs = NULL;
+    assert_string_equal(hpx_structures_init(), NO_TABLES);
+}
+
+static void a_vm_without_types_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMTypes = NULL;
+    assert_string_equal(hpx_structures_init(), NO_TABLES);
+}
+
+static void a_vm_without_constants_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMIntConstants = NULL;
+    assert_string_equal(hpx_structures_init(), NO_TABLES);
+}
+
+static void tables_are_read_once(void **state)
+{
+    (void)state;
+    fill();
+    assert_null(hpx_structures_init());
+    gHotSpotVMStructs = NULL;
+    assert_null(hpx_structures_init());
+}
+
+static void a_refusal_stays(void **state)
+{
+    (void)state;
+    struct vm_tables_field *was = gHotSpotVMStructs;
+    fill();
+    gHotSpotVMStructs = NULL;
+    assert_string_equal(hpx_structures_init(), NO_TABLES);
+    gHotSpotVMStructs = was;
+    assert_string_equal(hpx_structures_init(), NO_TABLES);
+}
+
+static void a_stride_of_0_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMStructEntryArrayStride = 0;
+    assert_string_equal(hpx_structures_init(), SHAPE);
+}
+
+static void a_stride_that_is_too_large_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMIntConstantEntryArrayStride = 264;
+    assert_string_equal(hpx_structures_init(), SHAPE);
+}
+
+static void a_member_behind_its_entry_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMTypeEntrySizeOffset = gHotSpotVMTypeEntryArrayStride;
+    assert_string_equal(hpx_structures_init(), SHAPE);
+}
+
+static void a_table_without_end_is_refused(void **state)
+{
+    (void)state;
+    enum { ENTRIES = 20000 };
+    struct vm_tables_constant *endless = malloc(ENTRIES * sizeof *endless);
+    assert_non_null(endless);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        endless[i] = (struct vm_tables_constant){"again", 1};
+    }
+    fill();
+    gHotSpotVMIntConstants = endless;
+    assert_string_equal(hpx_structures_init(), NO_END);
+    free(endless);
+}
+
+static void an_empty_table_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMTypes[0].name = NULL;
+    assert_string_equal(hpx_structures_init(), NO_END);
+}
+
+static void a_field_that_stands_twice_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_field("Thread", "_name", "char*", 16);
+    assert_null(hpx_structures_init());
+    assert_refused("Thread", "_name", "char*");
+}
+
+static void a_field_of_another_type_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    assert_null(hpx_structures_init());
+    assert_refused("Thread", "_name", "const char*");
+    assert_refused("Thread", "_list", "Klass*");
+}
+
+static void a_field_without_a_type_is_wanted_without_one(void **state)
+{
+    (void)state;
+    fill();
+    uint64_t to;
+    assert_null(hpx_structures_init());
+    assert_true(field("Thread", "_raw", NULL, &to));
+    assert_int_equal(to, 24);
+    assert_refused("Thread", "_raw", "int");
+    assert_refused("Thread", "_name", NULL);
+}
+
+static void a_static_field_without_an_address_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_field_of("Thread", "_list")->address = NULL;
+    vm_tables_field_of("Thread", "_list")->offset = 8;
+    assert_null(hpx_structures_init());
+    assert_refused("Thread", "_list", "Thread*");
+}
+
+static void an_offset_beyond_its_type_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_field_of("Thread", "_last")->offset = 64;
+    assert_null(hpx_structures_init());
+    assert_refused("Thread", "_last", "int");
+    uint64_t to;
+    assert_true(field("Unsized", "_far", "int", &to));
+    assert_int_equal(to, 100000);
+}
+
+static void the_first_field_that_is_missing_is_named(void **state)
+{
+    (void)state;
+    fill();
+    uint64_t a = 0, b = UNTOUCHED;
+    const struct hpx_vm_field wanted[] = {{"Thread", "_last", "int", &a}, {"Thread", "_next", "Thread*", &b}, {"Gone", "_x", "int", &b}};
+    assert_null(hpx_structures_init());
+    assert_null(hpx_structures_fields(wanted, 1));
+    assert_int_equal(a, 60);
+    assert_string_equal(hpx_structures_fields(wanted, 3), "the VM's tables have no Thread._next as expected");
+    assert_int_equal(b, UNTOUCHED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_are_found_by_name),
+        cmocka_unit_test(names_that_are_not_there_are_not_found),
+        cmocka_unit_test(tables_of_another_layout_are_read),
+        cmocka_unit_test(a_vm_without_fields_is_refused),
+        cmocka_unit_test(a_vm_without_types_is_refused),
+        cmocka_unit_test(a_vm_without_constants_is_refused),
+        cmocka_unit_test(tables_are_read_once),
+        cmocka_unit_test(a_refusal_stays),
+        cmocka_unit_test(a_stride_of_0_is_refused),
+        cmocka_unit_test(a_stride_that_is_too_large_is_refused),
+        cmocka_unit_test(a_member_behind_its_entry_is_refused),
+        cmocka_unit_test(a_table_without_end_is_refused),
+        cmocka_unit_test(an_empty_table_is_refused),
+        cmocka_unit_test(a_field_that_stands_twice_is_refused),
+        cmocka_unit_test(a_field_of_another_type_is_refused),
+        cmocka_unit_test(a_field_without_a_type_is_wanted_without_one),
+        cmocka_unit_test(a_static_field_without_an_address_is_refused),
+        cmocka_unit_test(an_offset_beyond_its_type_is_refused),
+        cmocka_unit_test(the_first_field_that_is_missing_is_named),
+    };
+    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+}
