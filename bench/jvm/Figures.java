@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 
 /** What a benchmark program knows about itself, as "key value" lines on its output. */
@@ -22,20 +23,26 @@ final class Figures {
         }
     }
 
-    /** CPU time so far of the threads whose name is wanted, in nanoseconds. */
-    private static long cpu(Predicate<String> wanted) {
-        long sum = 0;
+    /** Calls with the name and the CPU time so far, in nanoseconds, of each thread; false: there is no such account. */
+    private static boolean forEachThread(ObjLongConsumer<String> taken) {
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path task : tasks) {
                 String[] figures = read(task.resolve("schedstat")).split(" ");
-                if (wanted.test(read(task.resolve("comm"))) && figures.length == 3) {
-                    sum += Long.parseLong(figures[0]);
+                String name = read(task.resolve("comm"));
+                if (figures.length == 3) {
+                    taken.accept(name, Long.parseLong(figures[0]));
                 }
             }
+            return true;
         } catch (IOException e) {
-            return -1;
+            return false;
         }
-        return sum;
+    }
+
+    /** CPU time so far of the threads whose name is wanted, in nanoseconds. */
+    private static long cpu(Predicate<String> wanted) {
+        long[] sum = new long[1];
+        return forEachThread((name, ns) -> sum[0] += wanted.test(name) ? ns : 0) ? sum[0] : -1;
     }
 
     static long cpuOf(String word) {
@@ -56,10 +63,14 @@ final class Figures {
         return -1;
     }
 
-    /** The end of the work: wall time since this object was made, CPU time of the JVM's own kinds of threads. */
+    /** "thread NANOSECONDS NAME" for each thread, then the CPU time of the process: that of threads that have ended is in it too. */
+    static void threads() {
+        forEachThread((name, ns) -> System.out.println("thread " + ns + " " + name));
+        ProcessHandle.current().info().totalCpuDuration().ifPresent(all -> line("process_ns", all.toNanos()));
+    }
+
+    /** The end of the work: wall time since this object was made. */
     void end() {
         line("wall_ns", System.nanoTime() - begin);
-        line("service_ns", cpuOf("Service Thread"));
-        line("compiler_ns", cpuOf("CompilerThre"));
     }
 }

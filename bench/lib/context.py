@@ -2,6 +2,7 @@
 """What every subject gets: where things are, how often to repeat, how to start a JVM."""
 import math
 import os
+import re
 import shlex
 
 from machine import compile_agents, compile_programs
@@ -24,6 +25,7 @@ class Context:
         self.build = os.path.join(root, "build", "bench", "jvm")
         self.classes = os.path.join(self.build, "classes")
         self.agents = {}
+        self._help = None       # the product's own
 
     def prepare(self):
         """Compiles programs and bench agents. They run on every JDK: made with the oldest."""
@@ -62,16 +64,29 @@ class Context:
         self.need_agent()
         return ["-agentpath:%s=%s,verbose=n,force=y,file=%s" % (self.agent, options, self.output)]
 
+    def offers(self, option):
+        """Whether the product has an option of this name: its help lists it."""
+        if self._help is None:
+            self.need_agent()
+            jdk = next(iter(self.jdks))
+            self._help = self.run([os.path.join(self.jdks[jdk], "bin", "java"), "-agentpath:%s=help" % self.agent, "-version"]).output
+        return re.search(r"^\s*%s=" % re.escape(option), self._help, re.M) is not None
+
+    @property
+    def layer_off(self):
+        """The option that turns off what the product reads of the VM's own tables; "": it has none."""
+        return "vmstructs=n" if self.offers("vmstructs") else ""
+
     @property
     def output(self):
         """The product's output file."""
         return os.path.join(self.work, "output.txt")
 
-    def java(self, jdk, arguments, vm=(), report=True) -> Run:
-        """Runs java with the bench programs on the class path; the report of the product is read if it was loaded."""
+    def java(self, jdk, arguments, vm=(), report=True, home=None) -> Run:
+        """Runs java with the bench programs on the class path; the report of the product is read if it was loaded. home: another than that of the JDK."""
         if os.path.exists(self.output):
             os.unlink(self.output)
-        done = self.run([os.path.join(self.jdks[jdk], "bin", "java"), "-cp", self.classes] + list(vm) + list(arguments))
+        done = self.run([os.path.join(home or self.jdks[jdk], "bin", "java"), "-cp", self.classes] + list(vm) + list(arguments))
         if report and any(a.startswith("-agentpath:" + self.agent) for a in vm):
             done.report = read_report(self.output)
         return done

@@ -31,14 +31,24 @@ def facts():
             "libc": " ".join(platform.libc_ver()), "python": platform.python_version(), "root": os.geteuid() == 0}
 
 
-def find_jdk(root, version):
-    """The home of a JDK of that feature release, where tools/ finds it."""
-    found = subprocess.run(["bash", "-c", '. tools/common.sh; find_jdk "$1"', "bench", version], cwd=root, capture_output=True, text=True,
-                           check=False)
+def find_jdk(root, version, in_tree=False):
+    """The home of a JDK of that feature release, where tools/ finds it; in_tree: one that tools/jdks made."""
+    environment = dict(os.environ, HPX_JDK_DIRS="") if in_tree else None
+    found = subprocess.run(["bash", "-c", '. tools/common.sh; find_jdk "$1"', "bench", version], cwd=root, capture_output=True, text=True, check=False,
+                           env=environment)
     home = found.stdout.strip()
     if found.returncode != 0 or not home:
         raise DidNotRun("no JDK %s found (tools/jdks %s makes one)" % (version, version))
     return home
+
+
+def async_profiler(root):
+    """(library, version) of the peer, which tools/jdks installs beside its JDKs if it is not there. A JDK of the tree sees the same path."""
+    found = subprocess.run([os.path.join(root, "tools", "jdks"), "--async-profiler"], capture_output=True, text=True, check=False)
+    words = found.stdout.split()
+    if found.returncode != 0 or len(words) != 3:
+        raise DidNotRun("no async-profiler: %s" % (found.stderr.strip().splitlines() or ["tools/jdks --async-profiler"])[-1])
+    return words[0], words[2]
 
 
 def jdk_version(home):

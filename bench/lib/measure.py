@@ -144,6 +144,21 @@ def differences(measured, baseline):
     return quartiles([m - b for m, b in zip(measured, baseline)])
 
 
+# Student's t for 95 %, both sides, by degrees of freedom from 1 on; the normal value behind them.
+STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+           2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045)
+NORMAL = 1.960
+
+
+def mean_within(values):
+    """(mean, half the width of its 95 % interval) of values that are one a round; None instead of a width where there is but one."""
+    n = len(values)
+    if n < 2:
+        return values[0], None
+    t = STUDENT[n - 2] if n - 2 < len(STUDENT) else NORMAL
+    return statistics.fmean(values), t * statistics.stdev(values) / n ** 0.5
+
+
 def read_report(path):
     """The agent's own report at the end of an output file: {key: value}. DidNotRun if the file is not there."""
     report = {}

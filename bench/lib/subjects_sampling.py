@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""cpu=samples on real work, the handler's own cost, and what compiled-method-load events cost."""
+"""cpu=samples on real work, stops, and the handler's own cost."""
 import os
 import re
 import statistics
@@ -143,22 +143,3 @@ def handler(ctx, rows, raw):
                 rows.append(row("depth %d: product, mean inside by its report" % depth, jdk, quartiles(own), "us"))
             raw += [dict(jdk=jdk, depth=depth, configuration=c, figures=r.figures, report=r.report)
                     for c in configurations for r in runs[c]]
-
-
-def compiled_method_load(ctx, rows, raw):
-    """javac with an empty callback of the event, and with the product."""
-    configurations = {"none": [], "event, empty callback": ["-agentpath:%s=event" % ctx.agents["null_agent"]]}
-    if os.path.exists(ctx.agent):
-        configurations["product, cpu=samples"] = ctx.product("cpu=samples")
-    arguments = javac(ctx, ctx.size(5, 2))
-    for jdk in ctx.box.shares(ctx.jdks):
-        say("compiled-method-load, JDK %s" % jdk)
-        runs = ctx.compare(configurations, 8, lambda c, j=jdk: ctx.java(j, arguments, configurations[c]))
-        base = [r.cpu for r in runs["none"]]
-        for c in list(configurations)[1:]:
-            rows.append(row("javac, %s: CPU" % c, jdk, ratios([r.cpu for r in runs[c]], base), "ratio"))
-        for c in configurations:
-            # Where the machine is noisy the total shows nothing; the thread that posts the events and the compilers do.
-            rows.append(row("%s: Service Thread" % c, jdk, quartiles([r.figures["service_ns"] / 1e6 for r in runs[c]]), "ms"))
-            rows.append(row("%s: compilers" % c, jdk, quartiles([r.figures["compiler_ns"] / 1e6 for r in runs[c]]), "ms"))
-        raw += [dict(jdk=jdk, configuration=c, cpu=r.cpu, wall=r.wall, figures=r.figures) for c in configurations for r in runs[c]]
