@@ -301,6 +301,9 @@ void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double c
     uint64_t sum = 0;
     (void)hpx_out_record(w->out); /* a section before it */
     for (uint32_t i = 0; i < ranked; i++) {
+        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
+    }
+    for (uint32_t i = 0; i < ranked; i++) {
         if (hpx_ascii_trace(w, s->rows[i].trace)) {
             s->rows[shown++] = s->rows[i];
         }
@@ -318,13 +321,16 @@ void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double c
 
 void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now)
 {
-    uint32_t shown = 0;
+    uint32_t ranked = 0, shown = 0;
     uint64_t sum = 0;
     (void)hpx_out_record(w->out); /* a section before it */
     if (s->nrows > 1) {
         qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_self);
     }
-    for (uint32_t i = 0; i < s->nrows && !hpx_below(s->rows[i].self_ns, s->self_ns, cutoff); i++) {
+    for (; ranked < s->nrows && !hpx_below(s->rows[ranked].self_ns, s->self_ns, cutoff); ranked++) {
+        (void)hpx_ascii_thread(w, s->rows[ranked].trace->thread);
+    }
+    for (uint32_t i = 0; i < ranked; i++) {
         if (hpx_ascii_trace(w, s->rows[i].trace)) {
             s->rows[shown++] = s->rows[i];
         }
@@ -385,6 +391,9 @@ void hpx_ascii_report(struct hpx_ascii *w, const char *text)
 void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s)
 {
     (void)hpx_rows_rank(s, 0); /* equal counts: by serial */
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
+    }
     for (uint32_t i = 0; i < s->nrows; i++) {
         (void)hpx_ascii_trace(w, s->rows[i].trace);
     }

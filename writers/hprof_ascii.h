@@ -32,8 +32,9 @@ void hpx_ascii_fini(struct hpx_ascii *w);
 void hpx_ascii_header(struct hpx_ascii *w, time_t created);
 void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t);
 void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t);
-/* Writes the ranked TRACEs that are not yet in the file, then CPU SAMPLES. Sorts s->rows: count descending, then serial. cutoff: a
- * fraction of the total; the list stops at the first row below it (nan: everything). */
+/* Writes the ranked TRACEs that are not yet in the file, then CPU SAMPLES. The lines of their threads come before the first of the
+ * TRACEs, here and in every section: there are readers that take each line after a TRACE for a frame or a TRACE. Sorts s->rows: count
+ * descending, then serial. cutoff: a fraction of the total; the list stops at the first row below it (nan: everything). */
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now);
 /* The same for exact calls: CPU TIME (ms). Sorts s->rows: self time, then calls, descending, then serial. The total is in whole ms, the
  * shares are computed from ns. With a cutoff of 0 every trace with a call has a row, even if its time is 0. */

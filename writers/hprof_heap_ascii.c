@@ -23,8 +23,13 @@ static void put_traces(struct hpx_ascii *w, const struct hpx_heap_image *i)
             const struct hpx_thread_rec rec = {.serial = t->serial, .object = (uint32_t)t->object, .name = t->name};
             hpx_ascii_thread_start(w, &rec);
         }
-        if (t->trace != NULL) {
-            (void)hpx_ascii_trace(w, t->trace);
+    }
+    for (uint32_t n = 0; n < i->nsites; n++) {
+        (void)hpx_ascii_thread(w, i->sites[n] != NULL ? i->sites[n]->thread : 0);
+    }
+    for (uint32_t n = 0; n < i->nthreads; n++) {
+        if (i->threads[n].trace != NULL) {
+            (void)hpx_ascii_trace(w, i->threads[n].trace);
         }
     }
     for (uint32_t n = 0; n < i->nsites; n++) {

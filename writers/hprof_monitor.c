@@ -117,10 +117,14 @@ static void place_all(struct hpx_ascii *w, struct hpx_monitor_image *i)
 {
     for (uint32_t k = 0; k < i->nthreads; k++) {
         (void)hpx_ascii_thread(w, i->threads[k].serial);
-        i->threads[k].trace = placed(w, i->threads[k].trace);
     }
     for (uint32_t k = 0; k < i->ndeadlocks; k++) {
         (void)hpx_ascii_thread(w, i->deadlocks[k].serial);
+    }
+    for (uint32_t k = 0; k < i->nthreads; k++) {
+        i->threads[k].trace = placed(w, i->threads[k].trace);
+    }
+    for (uint32_t k = 0; k < i->ndeadlocks; k++) {
         i->deadlocks[k].trace = placed(w, i->deadlocks[k].trace);
     }
 }
@@ -277,8 +281,13 @@ static int by_time(const void *a, const void *b)
 /* The traces of these rows are in the output afterwards; returns how many rows are left, at the front. */
 static uint32_t place_rows(struct hpx_ascii *w, struct hpx_block_table *t, bool owners, double cutoff)
 {
-    uint32_t shown = 0;
-    for (uint32_t k = 0; k < t->nrows && !hpx_below(t->rows[k].ns, t->ns, cutoff); k++) {
+    uint32_t ranked = 0, shown = 0;
+    for (; ranked < t->nrows && !hpx_below(t->rows[ranked].ns, t->ns, cutoff); ranked++) {
+        const struct hpx_block_row *r = &t->rows[ranked];
+        (void)hpx_ascii_thread(w, r->trace->thread);
+        (void)hpx_ascii_thread(w, owners && r->owner != NULL ? r->owner->thread : 0);
+    }
+    for (uint32_t k = 0; k < ranked; k++) {
         const struct hpx_block_row *r = &t->rows[k];
         if (hpx_ascii_trace(w, r->trace) && (!owners || hpx_ascii_trace(w, r->owner != NULL ? r->owner : &empty_trace))) {
             t->rows[shown++] = *r;

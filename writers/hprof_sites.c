@@ -92,6 +92,9 @@ void hpx_ascii_sites(struct hpx_ascii *w, struct hpx_site_snapshot *s, double cu
     }
     (void)hpx_out_record(o); /* ends the record of the section before */
     for (uint32_t i = 0; i < ranked; i++) {
+        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
+    }
+    for (uint32_t i = 0; i < ranked; i++) {
         if (hpx_ascii_trace(w, s->rows[i].trace)) {
             names += s->rows[i].class_name.len;
             s->rows[shown++] = s->rows[i];

@@ -111,6 +111,22 @@ static void a_trace_names_its_thread_with_thread_y(void **state)
     free((void *)(uintptr_t)row.trace);
 }
 
+/* As in a file that was begun when the threads had ended. */
+static void lines_of_threads_come_before_the_first_trace(void **state)
+{
+    (void)state;
+    struct hpx_frame_rec frame = {&hot_a, 5, 0};
+    struct hpx_row rows[] = {{trace(300005, 200003, 1, &frame), 3}, {trace(300006, 200004, 1, &frame), 1}};
+    w.late = true;
+    samples(2, rows, 0);
+    const char *s = written(), *trace_line = strstr(s, "TRACE ");
+    const char *starts[] = {strstr(s, "START (obj=50000003, id = 200003,"), strstr(s, "START (obj=50000004, id = 200004,")};
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(starts[i] != NULL && starts[i] < trace_line);
+        free((void *)(uintptr_t)rows[i].trace);
+    }
+}
+
 /* 60, 30, 10: shown by the rule "stop at the first row whose share is below". */
 static void the_cutoff_ends_the_list(void **state)
 {
@@ -351,6 +367,7 @@ int main(void)
         TEST(a_dump_has_the_layout_of_the_original),
         TEST(a_trace_is_written_once_a_file),
         TEST(a_trace_names_its_thread_with_thread_y),
+        TEST(lines_of_threads_come_before_the_first_trace),
         TEST(the_cutoff_ends_the_list),
         TEST(a_dump_without_samples_has_no_rank_line),
         TEST(accum_ends_at_100_however_many_rows_round),

@@ -398,13 +398,13 @@ static void a_thread_keeps_its_line_without_its_trace(void **state)
     struct hpx_deadlock_thread deadlocks[] = {dead(1, "a", "LA;", true, true), dead(2, "b", "LB;", true, false)};
     deadlocks[0].trace = deadlocks[1].trace = NULL;
     struct hpx_monitor_image i = {threads, &m, serials, deadlocks, 2, 1, 3, 2, {NULL}};
-    refusing(1u << 2 | 1u << 4); /* after the record before: START of 1, its TRACE, the empty TRACE, START of 2, ... */
+    refusing(1u << 2 | 1u << 4); /* after the record before: START of 1 and 2, START of 2 again, TRACE of 1, the empty TRACE, ... */
     hpx_ascii_monitor_dump(&w, &i);
     hpx_ascii_report(&w, "hprofx: a: b\n");
     assert_string_equal(taken_text(), "THREAD START (obj=50000001, id = 200001, name=\"<unknown thread>\", group=\"\")\n"
+                                      "THREAD START (obj=50000002, id = 200002, name=\"<unknown thread>\", group=\"\")\n"
                                       "TRACE 300000:\n\t<empty>\n"
                                       "TRACE 300002:\n\t<empty>\n"
-                                      "THREAD START (obj=50000002, id = 200002, name=\"<unknown thread>\", group=\"\")\n"
                                       "MONITOR DUMP BEGIN\n"
                                       "    THREAD 200001, trace 300000, status: R\n"
                                       "    THREAD 200002, trace 300002, status: R\n"
