@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* certainty.h: how sure the rows of a table of samples are, at 95 %. Pure.
  *
- * A row with the share p of n samples is binomial. n: the effective samples, (sum of weights)^2 / sum of (weights^2), because a sample
- * that stands for many intervals tells no more than one. */
+ * A row with the share p of n samples is binomial. n: the effective samples, the total times the sum of weights, divided by the sum of
+ * their squares, because a sample that stands for many intervals tells no more than one. The total has more than the weights only by
+ * intervals that were measured, not drawn. */
 #ifndef HPX_CERTAINTY_H
 #define HPX_CERTAINTY_H
 

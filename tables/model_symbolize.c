@@ -179,10 +179,10 @@ struct hpx_snapshot *hpx_model_snapshot(struct hpx_model *m, enum hpx_take take)
     if (s) {
         *s = (struct hpx_snapshot){.rows = (struct hpx_row *)(void *)(s + 1)};
     }
-    if (s && take < HPX_TAKE_NEW && m->drawn.squares > 0) {
-        s->effective = (uint64_t)(m->drawn.sum * m->drawn.sum / m->drawn.squares + 0.5);
-    }
     take_sums(m, s, take);
+    if (s && take < HPX_TAKE_NEW && m->drawn.squares > 0) { /* a stall is measured: it takes a share of the table, but no certainty */
+        s->effective = (uint64_t)(m->drawn.sum * (double)s->total / m->drawn.squares + 0.5);
+    }
     if (s && take == HPX_TAKE_RESET) {
         m->drawn.sum = m->drawn.squares = 0;
     }

@@ -62,7 +62,7 @@ struct hpx_row {
 
 struct hpx_snapshot {
     uint64_t total;     /* sum of the counts of all rows */
-    uint64_t effective; /* samples of equal weight that would be as certain as these; without stalls. 0: not known (journal) */
+    uint64_t effective; /* samples of equal weight whose shares would be as certain as these. 0: not known (journal) */
     uint32_t nrows;
     struct hpx_row *rows; /* the reader may sort them; every count is > 0 */
 };
