@@ -147,8 +147,8 @@ def a_killed_child_costs_a_stop_and_no_dump(t):
     q = Program(t)
     child = q.held_child()
     q.step()  # the program goes on beside it
-    q.take('hold.spool')
     os.kill(child, signal.SIGKILL)
+    q.take('hold.spool')
     q.wait_dumps(1)
     t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child was killed by signal 9, most often because memory ran out; the heap is read again, and the program stops meanwhile'], 'lines')
     q.step()
