@@ -100,7 +100,7 @@ static bool pop(const struct hpx_asgct *w, const struct hpx_registers *now, unsi
         return false;
     }
     *r = (struct hpx_registers){word(at), at + 8, up == 0 ? now->fp : word(now->sp)};
-    return hpx_owners_known_sig(r->pc);
+    return hpx_owners_stays_sig(r->pc);
 }
 
 /* One frame up the chain of frame pointers. */
@@ -175,7 +175,7 @@ static int ask_callers(const struct hpx_asgct *w, struct hpx_ev_frame *frames, u
         if (!hop(w, &r)) {
             break;
         }
-        if (hpx_owners_known_sig(r.pc)) {
+        if (hpx_owners_stays_sig(r.pc)) {
             struct hpx_registers up;
             int n = hpx_asgct_stub_caller_sig(w, &r, &up) ? ask_at(w, frames, u, &up) : 0;
             n = n > 0 ? n : ask_caller(w, frames, u, &r, word(fp - 8));
@@ -196,7 +196,7 @@ static int ask_stub_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frame
     for (int i = 0, asked = 0; i < SEARCHED && asked < ASKS && at.sp + sizeof(uintptr_t) < w->stack_end; i++) {
         at.pc = word(at.sp);
         at.sp += sizeof(uintptr_t);
-        if (hpx_asgct_stub_caller_sig(w, &at, &up) && hpx_owners_in_use_sig(up.pc)) {
+        if (hpx_asgct_stub_caller_sig(w, &at, &up) && hpx_owners_stays_sig(up.pc)) {
             int n = ask_at(w, frames, u, &up);
             if (n > 0) {
                 return n;

@@ -59,6 +59,9 @@ static bool ours(const struct hpx_sample_thread *t, const siginfo_t *si, const u
     if (t == NULL || atomic_load_explicit(&t->guard, memory_order_relaxed) == NULL || si->si_code <= 0) {
         return false; /* no walk, or a signal sent by kill or raise */
     }
+    if (t->looking) {
+        return true; /* in code of ours, which may look like SafeFetch */
+    }
     uintptr_t pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
     return !(pc_readable(pc, (uintptr_t)si->si_addr) && is_safefetch((const uint8_t *)pc));
 }
@@ -87,19 +90,23 @@ static void on_fault(int sig, siginfo_t *si, void *context)
     siglongjmp(*back, 1);
 }
 
-void hpx_guard_install(void)
+bool hpx_guard_install(void)
 {
+    bool all = true;
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         struct sigaction sa;
         if (sigaction(signals[i], NULL, &guard.before[i]) != 0 || guard.before[i].sa_handler == SIG_DFL ||
             guard.before[i].sa_handler == SIG_IGN) {
+            all = false;
             continue;
         }
         sa = guard.before[i];
         sa.sa_sigaction = on_fault;
         sa.sa_flags |= SA_SIGINFO;
         guard.on[i] = sigaction(signals[i], &sa, NULL) == 0;
+        all = all && guard.on[i];
     }
+    return all;
 }
 
 void hpx_guard_remove(void)
@@ -132,8 +139,9 @@ int hpx_guard_run_sig(struct hpx_sample_thread *t, int (*body)(void *arg), void 
 
 #else
 
-void hpx_guard_install(void)
+bool hpx_guard_install(void)
 {
+    return false;
 }
 
 void hpx_guard_remove(void)

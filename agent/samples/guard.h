@@ -14,8 +14,8 @@
 
 /* VMInit, before the first clock starts, if stacks are walked in a signal handler: the VM has installed its handlers by then. If the
  * VM's handlers cannot be replaced (libjsig hides them), walks are not guarded. Not on the Zero VM, whose SafeFetch is ordinary compiled
- * code. */
-void hpx_guard_install(void);
+ * code. false: not all faults are caught. */
+bool hpx_guard_install(void);
 /* VMDeath, after the last walk. Leaves handlers that others installed since. */
 void hpx_guard_remove(void);
 

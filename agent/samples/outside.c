@@ -12,9 +12,12 @@ static _Atomic uint64_t failed[HPX_VM_STATES][PLACES]; /* relaxed: samples witho
 
 static void note(const struct hpx_asgct *w)
 {
+    hpx_owners_begin_look_sig();
     struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(w->env);
-    int place = a.sp == 0 ? NO_FRAMES : a.pc == 0 ? NO_PC : BLOBS + (int)hpx_code_cache_find_sig(a.pc).kind;
-    atomic_fetch_add_explicit(&failed[hpx_frame_anchor_state_sig(w->env)][place], 1, memory_order_relaxed);
+    enum hpx_vm_state state = hpx_frame_anchor_state_sig(w->env);
+    hpx_owners_end_look_sig();
+    int place = a.sp == 0 ? NO_FRAMES : a.pc == 0 ? NO_PC : BLOBS + (int)hpx_owners_kind_sig(a.pc);
+    atomic_fetch_add_explicit(&failed[state][place], 1, memory_order_relaxed);
 }
 
 #if defined(__x86_64__)
@@ -26,11 +29,16 @@ static bool in_stack(const struct hpx_asgct *w, uintptr_t sp)
     return sp % WORD == 0 && sp >= w->stack_low + 2 * WORD && sp < w->stack_end;
 }
 
-/* The VM itself would store this word: it finds the return address of its call below the stack pointer. */
-static bool complete(struct hpx_frame_anchor *a)
+/* The anchor, with the pc that the VM itself would store: it finds the return address of its call below the stack pointer. false: it has
+ * one, there are no frames, or others may walk it now (frame_anchor.h). */
+static bool complete(const struct hpx_asgct *w, struct hpx_frame_anchor *was, struct hpx_frame_anchor *a)
 {
-    a->pc = hpx_vm_word(a->sp - WORD);
-    return hpx_owners_known_sig(a->pc);
+    hpx_owners_begin_look_sig();
+    *a = *was = hpx_frame_anchor_read_sig(w->env);
+    bool lacks = hpx_frame_anchor_state_sig(w->env) == HPX_VM_STATE_IN_VM && a->pc == 0 && in_stack(w, a->sp);
+    a->pc = lacks ? hpx_vm_word(a->sp - WORD) : 0;
+    hpx_owners_end_look_sig();
+    return lacks && hpx_owners_known_sig(a->pc);
 }
 
 /* The frame that called the stub in which the anchor is. */
@@ -50,17 +58,16 @@ static int ask_from(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void
     return hpx_asgct_ask_sig(w->env, frames, w->depth, context);
 }
 
-/* The anchor is as it was when this returns. A pc that stays would be legal for most of the VM, but JDK 8 then ends with "scope must be
- * present" in programs whose classes are redefined. */
+/* The anchor is as it was when this returns: whoever walks it later finds what the VM stored. */
 static int ask_again(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, int first)
 {
-    struct hpx_frame_anchor was = hpx_frame_anchor_read_sig(w->env), a = was, up;
-    if (hpx_frame_anchor_state_sig(w->env) != HPX_VM_STATE_IN_VM || !in_stack(w, a.sp) || (a.pc == 0 && !complete(&a))) {
+    struct hpx_frame_anchor was, a, up;
+    if (!complete(w, &was, &a)) {
         return first;
     }
     t->moved = was;
     atomic_signal_fence(memory_order_seq_cst); /* a fault puts back what `moved` has */
-    int n = was.pc == 0 ? ask_from(w, frames, context, a) : first;
+    int n = ask_from(w, frames, context, a);
     if (n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA && caller(w, &a, &up)) {
         n = ask_from(w, frames, context, up);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* owners.c: chooses between structures and event, and checks the structures. Contract: owners.h. */
 #include "owners.h"
-#include "code_cache.h"
 #include "codemap.h"
 #include "frame_anchor.h"
 #include "guard.h"
@@ -22,12 +21,14 @@
 
 static struct {
     atomic_bool on;                    /* release: live; acquire: handlers. Only then structures are read */
-    atomic_bool anchors;               /* the same, for anchors */
+    atomic_bool learned;               /* release: live; acquire: hpx_owners_thread(), hpx_owners_class(). Where a thread's anchor is */
+    atomic_bool anchors;               /* release: hpx_owners_class(); acquire: handlers. An anchor with Java frames was compared */
     atomic_bool two_threads;           /* relaxed: a second thread was compared */
     _Atomic int confirms;              /* relaxed: answers still to be compared */
     _Atomic(const char *) why;         /* release: whoever turns them off; acquire: look(), report. NULL: on */
     atomic_bool left_to_do;            /* relaxed: look() turns to the event */
-    _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read; VMInit's and one thread's, then the report's */
+    _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read; the first reason stays */
+    bool unread;                       /* load's: they are switched off, so the flag was not read either */
     bool refused;                      /* load's: the command line has -XX:-DebugNonSafepoints */
     enum hpx_flag_set flag;            /* load's */
     bool event;                        /* load's: the event is on from the start */
@@ -86,51 +87,59 @@ static void turn_off(const char *why)
 {
     const char *none = NULL;
     atomic_store_explicit(&owners.on, false, memory_order_relaxed);
-    atomic_store_explicit(&owners.anchors, false, memory_order_relaxed);
     /* partner: hpx_owners_off(); the first reason stays */
     (void)atomic_compare_exchange_strong_explicit(&owners.why, &none, why, memory_order_release, memory_order_relaxed);
 }
 
-/* A reason of the tables is valid until the next question. */
-static const char *keep_anchor_reason(const char *why)
+static void leave_anchors(const char *why)
 {
-    static char text[128];
-    snprintf(text, sizeof text, "%s", why != NULL ? why : "");
-    return why != NULL ? text : NULL;
+    const char *none = NULL;
+    (void)atomic_compare_exchange_strong(&owners.anchors_why, &none, why);
+}
+
+/* A reason of the tables is valid until the next question. */
+static const char *keep(char to[128], const char *why)
+{
+    snprintf(to, 128, "%s", why);
+    return to;
+}
+
+static const char *switched_off(void)
+{
+    const char *env = getenv("HPROFX_VMSTRUCTS");
+    return !hpx_session.opt.vmstructs ? "vmstructs=n" : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n" : NULL;
 }
 
 /* NULL: the structures may be used. */
 static const char *prepare(void)
 {
-    const char *off = getenv("HPROFX_VMSTRUCTS"), *why = NULL;
-    if (!hpx_session.opt.vmstructs) {
-        return "vmstructs=n";
-    }
-    if (off != NULL && !strcmp(off, "n")) {
-        return "HPROFX_VMSTRUCTS=n";
-    }
-    why = hpx_code_cache_init();
+    static char text[128];
+    const char *why = hpx_code_cache_init();
     if (why != NULL) {
         return why;
     }
-    owners.anchors_why = keep_anchor_reason(hpx_frame_anchor_init());
+    why = hpx_frame_anchor_init();
+    if (why != NULL) {
+        leave_anchors(keep(text, why));
+    }
     owners.flag = hpx_vm_flag_set(FLAG, &why);
     return owners.flag == HPX_FLAG_UNREADABLE ? why : NULL;
 }
 
 void hpx_owners_load(void)
 {
-    owners.refused = hpx_vm_flag_refused(FLAG);
     static char text[128];
-    if (hpx_sampler_engine() != HPX_ENGINE_ASYNC || !hpx_sampler_takes_stacks()) {
-        turn_off(hpx_sampler_takes_stacks() ? "sampler=async alone uses them" : "depth=0");
-    } else {
-        const char *why = prepare();
-        if (why != NULL) {
-            snprintf(text, sizeof text, "%s", why);
-            turn_off(text);
-        }
-        owners.names = why == NULL;
+    const char *why = switched_off(); /* first: then nothing is read */
+    owners.unread = why != NULL;
+    owners.refused = why == NULL && hpx_vm_flag_refused(FLAG);
+    if (!hpx_sampler_takes_stacks()) {
+        why = "depth=0";
+    } else if (why == NULL) {
+        why = hpx_sampler_engine() != HPX_ENGINE_ASYNC ? "sampler=async alone uses them" : prepare();
+    }
+    owners.names = why == NULL;
+    if (why != NULL) {
+        turn_off(keep(text, why));
     }
     if (!owners.names && hpx_sampler_engine() != HPX_ENGINE_POLL && hpx_sampler_takes_stacks()) {
         use_event_from_load();
@@ -172,24 +181,37 @@ static const char *compare_ranges(void)
 /* A check that runs under the guard, because what it reads may not be what its name says. Calls neither JNI nor JVMTI, whose faults are
  * the VM's. */
 struct check {
-    const void *env; /* of the anchor; NULL: of the code cache */
+    enum { CODE, THREAD, FRAMES } what;
+    const void *env;
     uint64_t thread;
     uintptr_t stack_low, stack_end;
+    bool frames; /* receives: the anchor has Java frames */
     const char *why;
 };
+
+static const char *check_frames(struct check *c)
+{
+    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(c->env);
+    const char *why = hpx_frame_anchor_check_frames(&a, c->stack_low, c->stack_end);
+    c->frames = a.sp != 0;
+    return why == NULL && c->frames && hpx_code_cache_find_sig(a.pc).kind == HPX_BLOB_NONE ? "the VM's frame anchors are not in its code"
+                                                                                           : why;
+}
 
 static int run_check(void *arg)
 {
     struct check *c = arg;
-    if (c->env == NULL) {
+    switch (c->what) {
+    case CODE:
         c->why = hpx_code_cache_live();
         c->why = c->why != NULL ? c->why : compare_ranges();
-        return 0;
-    }
-    c->why = hpx_frame_anchor_check(c->env, c->thread, c->stack_low, c->stack_end);
-    if (c->why == NULL) {
-        uintptr_t pc = hpx_frame_anchor_read_sig(c->env).pc;
-        c->why = pc != 0 && hpx_code_cache_find_sig(pc).kind == HPX_BLOB_NONE ? "the VM's frame anchors have another shape" : NULL;
+        break;
+    case THREAD:
+        c->why = hpx_frame_anchor_check(c->env, c->thread);
+        break;
+    case FRAMES:
+        c->why = check_frames(c);
+        break;
     }
     return 0;
 }
@@ -204,9 +226,7 @@ static const char *guarded(struct hpx_sample_thread *t, struct check *c)
 
 static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_sample_thread *t)
 {
-    struct check c = {.env = env, .stack_low = t->s.stack_low, .stack_end = t->s.stack_end};
-    c.thread = (uint64_t)(*env)->GetLongField(env, thread, owners.eetop);
-    return guarded(t, &c);
+    return guarded(t, &(struct check){.what = THREAD, .env = env, .thread = (uint64_t)(*env)->GetLongField(env, thread, owners.eetop)});
 }
 
 static jfieldID find_eetop(JNIEnv *env)
@@ -220,43 +240,73 @@ static jfieldID find_eetop(JNIEnv *env)
     return field;
 }
 
-void hpx_owners_live(JNIEnv *env, struct hpx_sample_thread *t)
+static const char *compare_code(struct hpx_sample_thread *t, bool guard)
+{
+    if (!guard) {
+        return "faults cannot be caught on this VM";
+    }
+    return t != NULL ? guarded(t, &(struct check){.what = CODE}) : "no memory for the thread that checks them";
+}
+
+void hpx_owners_live(JNIEnv *env, struct hpx_sample_thread *t, bool guard)
 {
     if (!owners.names) {
         return;
     }
     jthread self = NULL;
-    const char *why = t != NULL ? guarded(t, &(struct check){.env = NULL}) : "no memory for the thread that checks them";
+    const char *why = compare_code(t, guard);
     if (why != NULL) {
         turn_off(why);
+        atomic_store_explicit(&owners.left_to_do, false, memory_order_relaxed); /* a fault asked for what is done here */
         say_refused(hpx_owners_use_event(hpx_vm.jvmti));
         return;
     }
     atomic_store_explicit(&owners.confirms, CONFIRMS, memory_order_relaxed);
     atomic_store_explicit(&owners.on, true, memory_order_release); /* partner: is_on() */
-    owners.eetop = owners.anchors_why == NULL ? find_eetop(env) : NULL;
+    owners.eetop = hpx_owners_without_anchors() == NULL ? find_eetop(env) : NULL;
     if (owners.eetop == NULL || (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
-        const char *none = NULL;
-        (void)atomic_compare_exchange_strong(&owners.anchors_why, &none, "Thread has no field eetop");
+        leave_anchors("Thread has no field eetop");
         return;
     }
     why = compare_thread(env, self, t);
-    owners.anchors_why = why;
     (*env)->DeleteLocalRef(env, self);
-    /* partner: hpx_owners_anchors_sig() */
-    atomic_store_explicit(&owners.anchors, why == NULL, memory_order_release);
+    if (why != NULL) {
+        leave_anchors(why);
+        return;
+    }
+    atomic_store_explicit(&owners.learned, true, memory_order_release); /* partner: hpx_owners_thread(), hpx_owners_class() */
 }
 
 void hpx_owners_thread(JNIEnv *env, jthread thread, struct hpx_sample_thread *t)
 {
-    if (!atomic_load_explicit(&owners.anchors, memory_order_acquire) ||
+    /* partner: hpx_owners_live() */
+    if (!atomic_load_explicit(&owners.learned, memory_order_acquire) ||
         atomic_exchange_explicit(&owners.two_threads, true, memory_order_relaxed)) {
         return;
     }
     const char *why = compare_thread(env, thread, t);
     if (why != NULL) {
-        owners.anchors_why = why;
-        atomic_store_explicit(&owners.anchors, false, memory_order_release);
+        leave_anchors(why);
+    }
+}
+
+void hpx_owners_class(JNIEnv *env, struct hpx_sample_thread *t)
+{
+    /* partner: hpx_owners_live() */
+    if (atomic_load_explicit(&owners.anchors, memory_order_relaxed) || !atomic_load_explicit(&owners.learned, memory_order_acquire) ||
+        t == NULL || hpx_owners_without_anchors() != NULL) {
+        return;
+    }
+    struct check c = {.what = FRAMES, .env = env, .stack_low = t->s.stack_low, .stack_end = t->s.stack_end};
+    atomic_store_explicit(&t->s.base.busy, 1, memory_order_relaxed); /* the guard does not nest: no walk meanwhile */
+    atomic_signal_fence(memory_order_seq_cst);
+    const char *why = guarded(t, &c);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&t->s.base.busy, 0, memory_order_relaxed);
+    if (why != NULL) {
+        leave_anchors(why);
+    } else if (c.frames) {
+        atomic_store_explicit(&owners.anchors, true, memory_order_release); /* partner: hpx_owners_anchors_sig() */
     }
 }
 
@@ -306,14 +356,13 @@ static bool is_on(void)
     return atomic_load_explicit(&owners.on, memory_order_acquire);
 }
 
-/* A fault between these two is ours, not AsyncGetCallTrace's: hpx_owners_faulted_sig(). */
-static void begin_look(void)
+void hpx_owners_begin_look_sig(void)
 {
     hpx_sample_self->looking = true;
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-static void end_look(void)
+void hpx_owners_end_look_sig(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
     hpx_sample_self->looking = false;
@@ -321,9 +370,9 @@ static void end_look(void)
 
 static struct hpx_blob blob_at(uintptr_t pc)
 {
-    begin_look();
+    hpx_owners_begin_look_sig();
     struct hpx_blob b = hpx_code_cache_find_sig(pc);
-    end_look();
+    hpx_owners_end_look_sig();
     return b;
 }
 
@@ -332,9 +381,9 @@ static uint64_t id_of(const struct hpx_blob *b)
     if (b->kind != HPX_BLOB_METHOD) {
         return 0;
     }
-    begin_look();
+    hpx_owners_begin_look_sig();
     uint64_t id = hpx_code_cache_id_sig(b->method);
-    end_look();
+    hpx_owners_end_look_sig();
     return id;
 }
 
@@ -389,9 +438,18 @@ bool hpx_owners_known_sig(uintptr_t pc)
     return b.kind == HPX_BLOB_METHOD || (b.kind == HPX_BLOB_OTHER && hpx_codemap_known(pc));
 }
 
-bool hpx_owners_in_use_sig(uintptr_t pc)
+bool hpx_owners_stays_sig(uintptr_t pc)
 {
-    return is_on() && blob_at(pc).in_use;
+    if (!is_on()) {
+        return hpx_codemap_known(pc);
+    }
+    struct hpx_blob b = blob_at(pc);
+    return b.kind == HPX_BLOB_METHOD ? b.in_use : b.kind == HPX_BLOB_OTHER && hpx_codemap_known(pc);
+}
+
+enum hpx_blob_kind hpx_owners_kind_sig(uintptr_t pc)
+{
+    return is_on() ? blob_at(pc).kind : HPX_BLOB_NONE;
 }
 
 int32_t hpx_owners_stub_frame_sig(uintptr_t pc)
@@ -400,9 +458,10 @@ int32_t hpx_owners_stub_frame_sig(uintptr_t pc)
     return b.kind == HPX_BLOB_OTHER ? b.frame_size : 0;
 }
 
+/* partner: hpx_owners_class() */
 bool hpx_owners_anchors_sig(void)
 {
-    return atomic_load_explicit(&owners.anchors, memory_order_acquire);
+    return is_on() && atomic_load_explicit(&owners.anchors, memory_order_acquire) && owners.anchors_why == NULL;
 }
 
 void hpx_owners_confirm_sig(uintptr_t pc, const struct hpx_ev_frame *frames, int n)
@@ -440,6 +499,9 @@ const char *hpx_owners_without_anchors(void)
 
 const char *hpx_owners_debug_information(void)
 {
+    if (owners.unread) {
+        return "by events, unless -XX:-" FLAG " turns it off";
+    }
     if (owners.refused) {
         return "off by -XX:-" FLAG ": inlined methods may be charged to their callers";
     }

@@ -255,10 +255,8 @@ void hpx_sampler_live(JNIEnv *env)
         return;
     }
     if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
-        if (!sampler.zero) {
-            hpx_guard_install();
-        }
-        hpx_owners_live(env, hpx_sample_self);
+        bool guarded = !sampler.zero && hpx_guard_install();
+        hpx_owners_live(env, hpx_sample_self, guarded);
         const char *why = self_test(env);
         if (why != NULL) {
             hpx_guard_remove();

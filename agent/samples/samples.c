@@ -244,8 +244,10 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     hpx_lines_add(to, "hprofx: new stacks: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
     if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
         hpx_lines_add(to, "hprofx: stacks found on retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
-        lines_of_structures(to);
-        hpx_outside_lines(to);
+        if (hpx_sampler_takes_stacks()) {
+            lines_of_structures(to);
+            hpx_outside_lines(to);
+        }
     } else {
         hpx_lines_add(to, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
     }

@@ -34,7 +34,8 @@ static const struct hpx_ticks_user user = {&hpx_samples,    "cpu=samples",      
 /* AsyncGetCallTrace returns nothing unless an agent enables this event. */
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
 {
-    (void)jvmti, (void)env, (void)thread, (void)klass;
+    (void)jvmti, (void)thread, (void)klass;
+    hpx_owners_class(env, hpx_sample_self);
 }
 
 static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code, jint n,

@@ -29,16 +29,16 @@ static const char *find_heaps(void)
         {"CodeHeap", "_memory", "VirtualSpace", &cache.memory}, {"CodeHeap", "_segmap", "VirtualSpace", &cache.segmap},
         {"CodeHeap", "_log2_segment_size", "int", &cache.log2}, {"VirtualSpace", "_low", "char*", &cache.space_low},
         {"VirtualSpace", "_high", "char*", &cache.space_high},  {"HeapBlock::Header", "_used", "bool", &cache.used}};
-    const struct hpx_vm_field segmented[] = {{"CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", &cache.heaps},
-                                             {"CodeCache", "_low_bound", "address", &cache.low},
-                                             {"CodeCache", "_high_bound", "address", &cache.high},
+    const struct hpx_vm_field segmented[] = {{"CodeCache", "_heaps", "static GrowableArray<CodeHeap*>*", &cache.heaps},
+                                             {"CodeCache", "_low_bound", "static address", &cache.low},
+                                             {"CodeCache", "_high_bound", "static address", &cache.high},
                                              {"GrowableArray<int>", "_data", "int*", &cache.array_data}};
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     cache.block_header = hpx_structures_size("HeapBlock");
     if (why == NULL && (cache.block_header < 8 || cache.block_header > 64)) {
         return "the VM's tables have no HeapBlock as expected";
     }
-    cache.single = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "CodeHeap*", &cache.heap}); /* JDK 8 */
+    cache.single = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &cache.heap}); /* JDK 8 */
     if (why != NULL || cache.single) {
         return why;
     }

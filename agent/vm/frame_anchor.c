@@ -23,7 +23,7 @@ const char *hpx_frame_anchor_init(void)
         why = hpx_structures_constant(names[i], &anchors.states[i]) ? NULL : "the VM's tables have no states of threads";
     }
     anchors.thread_size = hpx_structures_size("JavaThread");
-    return why != NULL || anchors.thread_size > 0 ? why : "the VM's tables have no size of JavaThread";
+    return why;
 }
 
 static uintptr_t thread_of(const void *env)
@@ -31,19 +31,28 @@ static uintptr_t thread_of(const void *env)
     return (uintptr_t)env - anchors.env_offset;
 }
 
-const char *hpx_frame_anchor_check(const void *env, uint64_t thread, uintptr_t stack_low, uintptr_t stack_end)
+static const char another_shape[] = "the VM's frame anchors have another shape";
+
+const char *hpx_frame_anchor_check(const void *env, uint64_t thread)
 {
     uintptr_t offset = (uintptr_t)env - (uintptr_t)thread;
     if (thread == 0 || offset == 0 || offset >= anchors.thread_size || (anchors.env_offset != 0 && offset != anchors.env_offset)) {
         return "the VM's threads have another shape";
     }
     anchors.env_offset = offset;
-    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(env);
-    if (hpx_frame_anchor_state_sig(env) != HPX_VM_STATE_IN_NATIVE ||
-        (a.sp != 0 && stack_end != 0 && (a.sp % sizeof(uintptr_t) != 0 || a.sp < stack_low || a.sp >= stack_end))) {
-        return "the VM's frame anchors have another shape";
-    }
-    return NULL;
+    return hpx_frame_anchor_state_sig(env) == HPX_VM_STATE_IN_NATIVE ? NULL : another_shape;
+}
+
+static bool in_stack(uintptr_t at, uintptr_t low, uintptr_t end)
+{
+    return at % sizeof(uintptr_t) == 0 && (end == 0 || (at >= low && at < end));
+}
+
+/* The VM clears the frame pointer where its stubs do not store it. */
+const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uintptr_t stack_low, uintptr_t stack_end)
+{
+    bool fits = in_stack(a->sp, stack_low, stack_end) && a->pc != 0 && (a->fp == 0 || in_stack(a->fp, a->sp, stack_end));
+    return a->sp == 0 || fits ? NULL : another_shape;
 }
 
 enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env)

@@ -25,14 +25,19 @@ struct hpx_frame_anchor {
 /* At load: finds the names. NULL, or why anchors are not read. */
 const char *hpx_frame_anchor_init(void);
 /* A Java thread in native code (a JVMTI callback). env: its JNIEnv; thread: java.lang.Thread.eetop. The first call learns the distance of
- * the two, later ones compare. stack_low, stack_end: of the thread, 0 if unknown. NULL, or what contradicts. Not concurrently. */
-const char *hpx_frame_anchor_check(const void *env, uint64_t thread, uintptr_t stack_low, uintptr_t stack_end);
+ * the two, later ones compare. NULL, or what contradicts. Not concurrently. */
+const char *hpx_frame_anchor_check(const void *env, uint64_t thread);
+/* After a check that returned NULL. The same thread, whose anchor is `a`: NULL, or what contradicts. stack_low, stack_end: of the thread;
+ * 0 if unknown. */
+const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uintptr_t stack_low, uintptr_t stack_end);
 
 /* ---- the thread that env belongs to; async-signal-safe; after a check that returned NULL ---- */
 
 enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env);
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
-/* Only while the state is IN_VM: no other thread walks this one then, nor does the collector. */
+/* Only while the state is IN_VM and the anchor has no pc: others walk a thread from its anchor, the collector among them, but wait until
+ * the thread has left that state, or has made the anchor one that can be walked, which stores the pc. The state alone is not enough: a
+ * thread that wakes up is IN_VM for a moment while others may still walk it. */
 void hpx_frame_anchor_write_sig(const void *env, struct hpx_frame_anchor anchor);
 
 #endif

@@ -8,6 +8,7 @@
 #define MOST_ENTRIES 20000u /* a table ends with a NULL name and has less than a thousand */
 #define LEAST_STRIDE 16u
 #define MOST_STRIDE  256u
+#define STATIC       "static "
 
 enum { TYPE_NAME, FIELD_NAME, TYPE_STRING, IS_STATIC, OFFSET, ADDRESS, FIELD_MEMBERS };
 enum { T_NAME, T_SIZE, TYPE_MEMBERS };
@@ -98,30 +99,37 @@ const char *hpx_structures_init(void)
     return structures.why;
 }
 
-uint64_t hpx_structures_size(const char *type)
+/* The one entry of this name in a table of types or constants; 0: none, or two. */
+static uintptr_t find_entry(const struct table *t, const char *name)
 {
-    const struct table *t = &structures.types;
+    uintptr_t found = 0;
     for (uint32_t i = 0; i < t->n; i++) {
-        if (!strcmp(text_at(entry(t, i) + t->at[T_NAME]), type)) {
-            return hpx_vm_word(entry(t, i) + t->at[T_SIZE]);
+        if (!strcmp(text_at(entry(t, i) + t->at[0]), name)) {
+            if (found != 0) {
+                return 0;
+            }
+            found = entry(t, i);
         }
     }
-    return 0;
+    return found;
+}
+
+uint64_t hpx_structures_size(const char *type)
+{
+    uintptr_t e = find_entry(&structures.types, type);
+    return e != 0 ? hpx_vm_word(e + structures.types.at[T_SIZE]) : 0;
 }
 
 bool hpx_structures_constant(const char *name, int *to)
 {
-    const struct table *t = &structures.constants;
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (!strcmp(text_at(entry(t, i) + t->at[C_NAME]), name)) {
-            *to = hpx_vm_int(entry(t, i) + t->at[C_VALUE]);
-            return true;
-        }
+    uintptr_t e = find_entry(&structures.constants, name);
+    if (e != 0) {
+        *to = hpx_vm_int(e + structures.constants.at[C_VALUE]);
     }
-    return false;
+    return e != 0;
 }
 
-/* The offset or address of the one entry that has these names; false: none, two, or one of another type. */
+/* The offset or address of the one entry that has these names; false: none, two, one of another type, or one beyond its type. */
 static bool look_up(const struct hpx_vm_field *f, uint64_t *to)
 {
     const struct table *t = &structures.fields;
@@ -137,17 +145,15 @@ static bool look_up(const struct hpx_vm_field *f, uint64_t *to)
         }
         found = e;
     }
-    const char *is = found != 0 ? text_at(found + t->at[TYPE_STRING]) : NULL;
-    if (found == 0 || (is == NULL) != (f->is == NULL) || (is != NULL && strcmp(is, f->is) != 0)) {
+    const char *is = found != 0 ? text_at(found + t->at[TYPE_STRING]) : NULL, *want = f->is;
+    bool is_static = want != NULL && !strncmp(want, STATIC, strlen(STATIC));
+    want = is_static ? want + strlen(STATIC) : want;
+    if (found == 0 || (is == NULL) != (want == NULL) || (is != NULL && strcmp(is, want) != 0) ||
+        (hpx_vm_int(found + t->at[IS_STATIC]) != 0) != is_static) {
         return false;
     }
-    if (hpx_vm_int(found + t->at[IS_STATIC]) != 0) {
-        *to = hpx_vm_word(found + t->at[ADDRESS]);
-        return *to != 0;
-    }
-    uint64_t offset = hpx_vm_word(found + t->at[OFFSET]), size = hpx_structures_size(f->type);
-    *to = offset;
-    return size == 0 || offset < size;
+    *to = hpx_vm_word(found + t->at[is_static ? ADDRESS : OFFSET]);
+    return is_static ? *to != 0 : *to < hpx_structures_size(f->type);
 }
 
 bool hpx_structures_field(const struct hpx_vm_field *field)

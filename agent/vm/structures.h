@@ -14,7 +14,7 @@
 /* Finds the tables, once. NULL, or the constant text why they are not read. */
 const char *hpx_structures_init(void);
 
-/* A field that is wanted. `is`: its type as the table writes it. */
+/* A field that is wanted. `is`: its type as the table writes it, behind "static " if it is one; NULL: the table has none. */
 struct hpx_vm_field {
     const char *type, *name, *is;
     uint64_t *to; /* receives the offset; of a static field the address */
@@ -24,9 +24,9 @@ struct hpx_vm_field {
 const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n);
 /* The same for one that this VM may lack: false, and *to stays. */
 bool hpx_structures_field(const struct hpx_vm_field *field);
-/* Bytes of a type; 0: not in the table. */
+/* Bytes of a type; 0: not in the table, or twice. */
 uint64_t hpx_structures_size(const char *type);
-/* false: no integer constant has this name. */
+/* false: no integer constant has this name, or two. */
 bool hpx_structures_constant(const char *name, int *to);
 
 /* ---- memory of the VM; the address must be readable ---- */

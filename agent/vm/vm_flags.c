@@ -4,6 +4,7 @@
 #include "structures.h"
 #include <ctype.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_FLAGS   10000u /* some 1,300 */
@@ -29,8 +30,8 @@ static const char *open_table(void)
     bool old = table.size == 0; /* before JDK 9 */
     table.size = old ? hpx_structures_size("Flag") : table.size;
     const char *t = old ? "Flag" : "JVMFlag";
-    const struct hpx_vm_field fields[] = {{t, "flags", old ? "Flag*" : "JVMFlag*", &table.first},
-                                          {t, "numFlags", "size_t", &table.count},
+    const struct hpx_vm_field fields[] = {{t, "flags", old ? "static Flag*" : "static JVMFlag*", &table.first},
+                                          {t, "numFlags", "static size_t", &table.count},
                                           {t, "_name", "const char*", &table.name},
                                           {t, "_addr", NULL, &table.value},
                                           {t, "_flags", old ? "Flag::Flags" : "JVMFlag::Flags", &table.flags}};
@@ -79,8 +80,11 @@ static const char *check(void)
 
 static void prepare(void)
 {
+    static char text[128]; /* a reason of the tables is valid until the next question */
     const char *why = open_table();
-    table.why = why != NULL ? why : check();
+    why = why != NULL ? why : check();
+    snprintf(text, sizeof text, "%s", why != NULL ? why : "");
+    table.why = why != NULL ? text : NULL;
 }
 
 static uintptr_t find(const char *name)

@@ -4,7 +4,7 @@ from expect import distance, shares_of, split_samples, truth
 from runner import test
 
 OPTS = 'cpu=samples,interval=1,depth=32,cutoff=0'
-EVENT = 'by events'
+UNREAD = 'by events, unless -XX:-DebugNonSafepoints turns it off'
 FLAG = 'by DebugNonSafepoints'
 
 
@@ -35,7 +35,7 @@ def are_on(t):
 def are_off_on_demand(t, by):
     run, p = _profile(t, opts=OPTS + (',vmstructs=n' if by == 'option' else ''), env={'HPROFX_VMSTRUCTS': 'n'} if by == 'environment' else None)
     t.equal(p.report['vm structures'], 'off, ' + ('vmstructs=n' if by == 'option' else 'HPROFX_VMSTRUCTS=n'), 'the report')
-    t.equal(p.report['debug information'], EVENT, 'the report')
+    t.equal(p.report['debug information'], UNREAD, 'the report')
     if t.jdk.has('jit'):
         _knows_inlined_methods(t, run, p)
 
@@ -47,12 +47,12 @@ def a_choice_of_the_command_line_is_respected(t):
     _, p = _profile(t, program=('Hello',), jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:-DebugNonSafepoints'])
     t.equal((p.report['vm structures'], p.report['debug information'].split(' ')[0]), ('on', 'off'), 'the report')
     _, p = _profile(t, program=('Hello',), opts=OPTS + ',vmstructs=n', jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:-DebugNonSafepoints'])
-    t.equal(p.report['debug information'].split(' ')[0], 'off', 'the report, by events')
+    t.equal(p.report['debug information'], UNREAD, 'the report: the flag is not read')
     _, p = _profile(t, program=('Hello',), jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:+DebugNonSafepoints'])
     t.equal((p.report['vm structures'], p.report['debug information']), ('on', FLAG), 'the report')
 
 
-# what is spoilt: the reason. Some are seen at load, some at VMInit, the last when samples come.
+# What is spoilt: the reason. Some are seen at load, some at VMInit, the last when samples come. The list of heaps has another name on JDK 8.
 SPOILT = {
     'stride=0': "the VM's tables have another shape",
     'CodeBlob._size=gone': "the VM's tables have no CodeBlob._size as expected",
@@ -60,6 +60,7 @@ SPOILT = {
     'CodeHeap._segmap=+4000': "the VM's tables have no CodeHeap._segmap as expected",
     'CodeHeap._log2_segment_size=+4': "the VM's code heap",
     'CodeHeap._memory=+8': "the VM's code heap",
+    'CodeCache._heaps=junk': "a read of the VM's structures faulted",
     'HeapBlock::Header._used=+1': "the VM's code cache is not where it announced code",
     'ConstMethod._method_idnum=-4': "the VM's code cache names another method than AsyncGetCallTrace",
 }
@@ -69,13 +70,14 @@ SPOILT = {
 def contradictions_turn_to_the_event_and_lose_nothing(t, what):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
-    run, p = _profile(t, agents=[what])
+    run, p = _profile(t, agents=[what if t.jdk.version > 8 else what.replace('_heaps', '_heap')])
     t.check(p.report['vm structures'].startswith('off, ' + SPOILT[what]), 'the report: %s' % p.report['vm structures'])
-    t.check('hprofx: faults:' not in run.err, 'a fault')
+    t.equal('hprofx: faults: 1' in run.err, 'faulted' in SPOILT[what], 'a fault (%s)' % run.err)
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+9999'))
+# Some are seen at load, some at VMInit, the last two below the first Java code that loads a class.
+@test(level='quick', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8'))
 def without_anchors_the_rest_stays_on(t, what):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -88,9 +90,12 @@ def without_anchors_the_rest_stays_on(t, what):
 
 @test(level='quick', params=('explicit', 'implicit'))
 def exceptions_have_stacks(t, kind):
-    """9 to 64 % of these programs have no stack without the structures. Until 21 an exception of the VM may deoptimize its method, of which AsyncGetCallTrace says nothing."""
+    """9 to 64 % of these programs have no stack without the structures. Those that remain: until 21 an exception of the VM may deoptimize its method, and a
+    thread whose anchor has a pc is left alone in its stub, most of all where the VM allocates an array of a size below 0."""
     if not _has_structures(t):
         t.skip('the zero VM has no anchors')
     _, p = _profile(t, program=('Throws', kind, 1500))
-    deoptimized = int(p.report.get('without a stack, deoptimization', '0').split()[0])
-    t.check(p.unknown() - deoptimized <= 0.1 * p.total, '%d of %d samples without a stack, %d of them deoptimized' % (p.unknown(), p.total, deoptimized))
+    remain = [k for k in p.report if k in ('without a stack, deoptimization', 'outside Java, in_VM, stub')]
+    known = sum(int(p.report[k].split()[0]) for k in remain)
+    t.check(p.unknown() - known <= 0.1 * p.total, '%d of %d samples without a stack, %d of them known' % (p.unknown(), p.total, known))
+    t.check(kind == 'implicit' or p.unknown() <= 0.1 * p.total, '%d of %d samples without a stack' % (p.unknown(), p.total))

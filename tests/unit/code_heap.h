@@ -61,6 +61,9 @@ static void describe_heaps(enum jdk jdk)
     vm_tables_field("VirtualSpace", "_high", "char*", offsetof(struct space, high));
     vm_tables_field("HeapBlock::Header", "_used", "bool", offsetof(struct block, used));
     vm_tables_type("HeapBlock", sizeof(struct block));
+    vm_tables_type("HeapBlock::Header", sizeof(struct block));
+    vm_tables_type("CodeHeap", sizeof(struct heap));
+    vm_tables_type("VirtualSpace", sizeof(struct space));
     if (jdk == JDK_8) {
         vm_tables_static("CodeCache", "_heap", "CodeHeap*", &heap_list[0]);
         return;
@@ -69,7 +72,10 @@ static void describe_heaps(enum jdk jdk)
     vm_tables_static("CodeCache", "_low_bound", "address", &low_bound);
     vm_tables_static("CodeCache", "_high_bound", "address", &high_bound);
     vm_tables_field("GrowableArray<int>", "_data", "int*", offsetof(struct heap_array, data));
-    vm_tables_field(jdk == JDK_11 ? "GenericGrowableArray" : "GrowableArrayBase", "_len", "int", offsetof(struct heap_array, length));
+    const char *base = jdk == JDK_11 ? "GenericGrowableArray" : "GrowableArrayBase";
+    vm_tables_field(base, "_len", "int", offsetof(struct heap_array, length));
+    vm_tables_type(base, sizeof(struct heap_array));
+    vm_tables_type("GrowableArray<int>", sizeof(struct heap_array));
 }
 
 static void describe_blobs(enum jdk jdk)
@@ -77,6 +83,9 @@ static void describe_blobs(enum jdk jdk)
     vm_tables_field("CodeBlob", "_name", "const char*", offsetof(struct blob, name));
     vm_tables_field("CodeBlob", "_size", "int", offsetof(struct blob, size));
     vm_tables_field("CodeBlob", "_frame_size", "int", offsetof(struct blob, frame_size));
+    vm_tables_type("CodeBlob", sizeof(struct blob));
+    vm_tables_type("CompiledMethod", sizeof(struct blob));
+    vm_tables_type("nmethod", sizeof(struct blob));
     if (jdk == JDK_11 || jdk == JDK_17) {
         vm_tables_field("CodeBlob", "_code_begin", "address", offsetof(struct blob, code_begin));
         vm_tables_field("CompiledMethod", "_method", "Method*", offsetof(struct blob, method));
@@ -120,6 +129,10 @@ static void describe_ids(void)
     vm_tables_field("ConstMethod", "_constants", "ConstantPool*", offsetof(struct const_method, constants));
     vm_tables_field("ConstantPool", "_pool_holder", "InstanceKlass*", offsetof(struct pool, holder));
     vm_tables_field("InstanceKlass", "_methods_jmethod_ids", "jmethodID*", offsetof(struct holder, ids));
+    vm_tables_type("Method", sizeof(struct method));
+    vm_tables_type("ConstMethod", sizeof(struct const_method));
+    vm_tables_type("ConstantPool", sizeof(struct pool));
+    vm_tables_type("InstanceKlass", sizeof(struct holder));
 }
 
 static void describe(enum jdk jdk)

@@ -2,6 +2,7 @@
 /* test_frame_anchor.c: anchor and state of a thread that is found from its JNIEnv. */
 #include "frame_anchor.h"
 #include "vm_tables.h"
+#include <string.h>
 
 #define THREADS "the VM's threads have another shape"
 #define ANCHORS "the VM's frame anchors have another shape"
@@ -38,7 +39,7 @@ static void fill(void)
 
 static const char *check(struct thread *t, const void *env)
 {
-    return hpx_frame_anchor_check(env, (uintptr_t)t, (uintptr_t)stack, (uintptr_t)(stack + HPX_ARRAY_LEN(stack)));
+    return hpx_frame_anchor_check(env, (uintptr_t)t);
 }
 
 static void learn(void)
@@ -123,26 +124,24 @@ static void a_stack_pointer_lies_in_the_stack(void **state)
     (void)state;
     uintptr_t low = (uintptr_t)stack, end = (uintptr_t)(stack + HPX_ARRAY_LEN(stack));
     const struct {
-        uintptr_t sp;
+        struct hpx_frame_anchor anchor;
         const char *why;
-    } sps[] = {{0, NULL}, {low, NULL}, {end - 8, NULL}, {low - 8, ANCHORS}, {end, ANCHORS}, {low + 4, ANCHORS}, {low + 1, ANCHORS}};
-    learn();
-    for (size_t i = 0; i < HPX_ARRAY_LEN(sps); i++) {
-        threads[0].anchor.sp = sps[i].sp;
-        const char *why = check(&threads[0], &threads[0].env);
-        assert_true(sps[i].why == NULL ? why == NULL : why != NULL);
-        if (why != NULL) {
-            assert_string_equal(why, sps[i].why);
-        }
+    } cases[] = {{{low, 1, 0}, NULL},          {{end - 8, 1, 0}, NULL},    {{low + 8, 1, low + 8}, NULL},
+                 {{low, 1, end - 8}, NULL},    {{0, 0, 0}, NULL},          {{low - 8, 1, 0}, ANCHORS},
+                 {{end, 1, 0}, ANCHORS},       {{low + 4, 1, 0}, ANCHORS}, {{low, 0, 0}, ANCHORS},
+                 {{low + 8, 1, low}, ANCHORS}, {{low, 1, end}, ANCHORS},   {{low, 1, low + 1}, ANCHORS},
+                 {{low, 1, low - 8}, ANCHORS}, {{1, 1, 0}, ANCHORS}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        const char *why = hpx_frame_anchor_check_frames(&cases[i].anchor, low, end);
+        assert_true(cases[i].why == NULL ? why == NULL : why != NULL && !strcmp(why, cases[i].why));
     }
 }
 
 static void a_stack_that_is_unknown_holds_any_pointer(void **state)
 {
     (void)state;
-    learn();
-    threads[0].anchor.sp = 0x1234;
-    assert_null(hpx_frame_anchor_check(&threads[0].env, (uintptr_t)&threads[0], 0, 0));
+    assert_null(hpx_frame_anchor_check_frames(&(struct hpx_frame_anchor){0x1238, 1, 0x1240}, 0, 0));
+    assert_string_equal(hpx_frame_anchor_check_frames(&(struct hpx_frame_anchor){0x1234, 1, 0}, 0, 0), ANCHORS);
 }
 
 static void a_field_that_is_missing_is_named(void **state)
@@ -166,7 +165,7 @@ static void a_thread_must_have_a_size(void **state)
     (void)state;
     fill();
     vm_tables_type_of("JavaThread")->name = "OtherThread";
-    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no size of JavaThread");
+    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no JavaThread._anchor as expected");
 }
 
 static void a_vm_without_tables_has_no_anchors(void **state)

@@ -2,8 +2,8 @@
 /* tables.c: an agent that spoils HotSpot's table of fields before another agent reads it, as a JDK that nobody has seen yet. The VM itself
  * does not read it. Test code.
  *
- * Options: TYPE.FIELD=gone (renamed), TYPE.FIELD=twice (the next entry gets its names), TYPE.FIELD=+N or -N (its offset changes), or
- * stride=0 (the size of an entry). */
+ * Options: TYPE.FIELD=gone (renamed), TYPE.FIELD=twice (the next entry gets its names), TYPE.FIELD=+N or -N (its offset changes),
+ * TYPE.FIELD=junk (a static one: its value is an address that faults), or stride=0 (the size of an entry). */
 #include <dlfcn.h>
 #include <jvmti.h>
 #include <stdint.h>
@@ -49,6 +49,9 @@ static void spoil(char *e, const char *how)
     } else if (!strcmp(how, "twice")) {
         *(char **)(e + stride + t) = *(char **)(e + t);
         *(char **)(e + stride + f) = *(char **)(e + f);
+    } else if (!strcmp(how, "junk")) {
+        static uintptr_t junk = 4096; /* never mapped (vm.mmap_min_addr) */
+        *(uintptr_t **)(e + *number("gHotSpotVMStructEntryAddressOffset")) = &junk;
     } else {
         *(uint64_t *)(e + o) += (uint64_t)strtol(how, NULL, 10);
     }
