@@ -288,7 +288,7 @@ static int walk(void *arg)
 {
     const struct walk *k = arg;
     int n = ask(k->w, k->frames, k->w->depth, k->context);
-    hpx_owners_confirm_sig(pc_of(k->context), k->frames, n < (int)k->w->depth ? n : 0);
+    hpx_owners_confirm_sig(pc_of(k->context), k->frames, n, n < (int)k->w->depth);
     if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
         n = retry(k->w, k->frames, k->context, n);
         *k->retried = n > 0;

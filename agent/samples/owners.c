@@ -44,7 +44,7 @@ static struct {
 
 #ifdef HPX_COMPARE_OWNERS
 static struct {
-    _Atomic uint64_t same, late, dead, stale, wrong;
+    _Atomic uint64_t same, late, dead, stale, outdated, wrong;
 } compared;
 #endif
 
@@ -78,8 +78,9 @@ void hpx_owners_close(jvmtiEnv *jvmti)
 {
     (void)set_event(jvmti, JVMTI_DISABLE);
 #ifdef HPX_COMPARE_OWNERS
-    dprintf(STDERR_FILENO, "owners: %" PRIu64 " same, %" PRIu64 " late, %" PRIu64 " dead, %" PRIu64 " stale, %" PRIu64 " wrong\n",
-            compared.same, compared.late, compared.dead, compared.stale, compared.wrong);
+    dprintf(STDERR_FILENO,
+            "owners: %" PRIu64 " same, %" PRIu64 " late, %" PRIu64 " dead, %" PRIu64 " stale, %" PRIu64 " outdated, %" PRIu64 " wrong\n",
+            compared.same, compared.late, compared.dead, compared.stale, compared.outdated, compared.wrong);
 #endif
 }
 
@@ -405,18 +406,28 @@ bool hpx_owners_faulted_sig(struct hpx_sample_thread *t)
 }
 
 #ifdef HPX_COMPARE_OWNERS
-static void compare(uintptr_t pc, const struct hpx_blob *b)
+static bool among(uint64_t id, const struct hpx_ev_frame *frames, int n)
+{
+    while (n > 0 && frames[n - 1].method != id) {
+        n--;
+    }
+    return n > 0;
+}
+
+/* Where the two differ, AsyncGetCallTrace decides: events are posted late, so the code may be another method's already. */
+static void compare(uintptr_t pc, const struct hpx_blob *b, const struct hpx_ev_frame *frames, int n)
 {
     uint64_t by_event = hpx_codemap_owner(pc), id = id_of(b);
     if (by_event == 0 && id == 0) {
         return;
     }
-    _Atomic uint64_t *n = by_event == id               ? &compared.same
-                          : by_event == 0              ? &compared.late
-                          : b->kind == HPX_BLOB_DEAD   ? &compared.dead
-                          : b->kind != HPX_BLOB_METHOD ? &compared.stale
-                                                       : &compared.wrong;
-    atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+    _Atomic uint64_t *count = by_event == id                                        ? &compared.same
+                              : by_event == 0                                       ? &compared.late
+                              : b->kind == HPX_BLOB_DEAD                            ? &compared.dead
+                              : b->kind != HPX_BLOB_METHOD                          ? &compared.stale
+                              : among(id, frames, n) && !among(by_event, frames, n) ? &compared.outdated
+                                                                                    : &compared.wrong;
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 #endif
 
@@ -464,13 +475,13 @@ bool hpx_owners_anchors_sig(void)
     return is_on() && atomic_load_explicit(&owners.anchors, memory_order_acquire) && owners.anchors_why == NULL;
 }
 
-void hpx_owners_confirm_sig(uintptr_t pc, const struct hpx_ev_frame *frames, int n)
+void hpx_owners_confirm_sig(uintptr_t pc, const struct hpx_ev_frame *frames, int n, bool whole)
 {
 #ifdef HPX_COMPARE_OWNERS
     struct hpx_blob seen = is_on() ? blob_at(pc) : (struct hpx_blob){.kind = HPX_BLOB_NONE};
-    compare(pc, &seen);
+    compare(pc, &seen, frames, n);
 #endif
-    if (n <= 0 || atomic_load_explicit(&owners.confirms, memory_order_relaxed) <= 0 || !is_on()) {
+    if (n <= 0 || !whole || atomic_load_explicit(&owners.confirms, memory_order_relaxed) <= 0 || !is_on()) {
         return;
     }
     struct hpx_blob b = blob_at(pc);

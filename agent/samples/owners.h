@@ -51,9 +51,9 @@ enum hpx_blob_kind hpx_owners_kind_sig(uintptr_t pc);
 int32_t hpx_owners_stub_frame_sig(uintptr_t pc);
 /* true if anchors may be read (frame_anchor.h). */
 bool hpx_owners_anchors_sig(void);
-/* AsyncGetCallTrace answered at pc; n: number of frames, 0 or less if there are none or not all. The first of these answers must agree with
- * the structures; if one does not, they are left for good. */
-void hpx_owners_confirm_sig(uintptr_t pc, const struct hpx_ev_frame *frames, int n);
+/* AsyncGetCallTrace answered at pc; n: number of frames, 0 or less if there are none; whole: these are all. The first of these answers must
+ * agree with the structures; if one does not, they are left for good. */
+void hpx_owners_confirm_sig(uintptr_t pc, const struct hpx_ev_frame *frames, int n, bool whole);
 
 /* A fault between these two is in a read of the structures, not in AsyncGetCallTrace. */
 void hpx_owners_begin_look_sig(void);
