@@ -29,16 +29,16 @@ static bool in_stack(const struct hpx_asgct *w, uintptr_t sp)
     return sp % WORD == 0 && sp >= w->stack_low + 2 * WORD && sp < w->stack_end;
 }
 
-/* The anchor, with the pc that the VM itself would store: it finds the return address of its call below the stack pointer. false: it has
- * one, there are no frames, or others may walk it now (frame_anchor.h). */
+/* `a` is the anchor with the pc that the VM itself would store: it finds the return address of its call below the stack pointer. false:
+ * there is none, or the anchor must stay as it is. */
 static bool complete(const struct hpx_asgct *w, struct hpx_frame_anchor *was, struct hpx_frame_anchor *a)
 {
     hpx_owners_begin_look_sig();
-    *a = *was = hpx_frame_anchor_read_sig(w->env);
-    bool lacks = hpx_frame_anchor_state_sig(w->env) == HPX_VM_STATE_IN_VM && a->pc == 0 && in_stack(w, a->sp);
-    a->pc = lacks ? hpx_vm_word(a->sp - WORD) : 0;
+    bool may = hpx_frame_anchor_alone_sig(w->env, was) && in_stack(w, was->sp);
+    *a = *was;
+    a->pc = may ? hpx_vm_word(a->sp - WORD) : 0;
     hpx_owners_end_look_sig();
-    return lacks && hpx_owners_known_sig(a->pc);
+    return may && hpx_owners_known_sig(a->pc);
 }
 
 /* The frame that called the stub in which the anchor is. */

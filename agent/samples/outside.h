@@ -3,7 +3,7 @@
  *
  * The pc of the last frame is not stored yet (unknown_not_Java). For one question the anchor gets the pc that the VM itself would store; if
  * that lies in a stub that the VM calls never safe to walk (not_walkable_not_Java), it stands one frame further out, since the stub has no
- * Java frame. Then it is put back. Only while nobody else may walk it (hpx_frame_anchor_write_sig()), so an anchor that has a pc stays as
+ * Java frame. Then it is put back. Only while nobody else may walk it (hpx_frame_anchor_alone_sig()), so an anchor that has a pc stays as
  * it is, and the sample without a stack. x86-64 only. */
 #ifndef HPX_OUTSIDE_H
 #define HPX_OUTSIDE_H

@@ -72,6 +72,12 @@ struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env)
     return (struct hpx_frame_anchor){hpx_vm_word(at + anchors.sp), hpx_vm_word(at + anchors.pc), hpx_vm_word(at + anchors.fp)};
 }
 
+bool hpx_frame_anchor_alone_sig(const void *env, struct hpx_frame_anchor *a)
+{
+    *a = hpx_frame_anchor_read_sig(env);
+    return hpx_frame_anchor_state_sig(env) == HPX_VM_STATE_IN_VM && a->sp != 0 && a->pc == 0;
+}
+
 void hpx_frame_anchor_write_sig(const void *env, struct hpx_frame_anchor anchor)
 {
     uintptr_t at = thread_of(env) + anchors.anchor;

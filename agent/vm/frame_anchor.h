@@ -35,9 +35,11 @@ const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uint
 
 enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env);
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
-/* Only while the state is IN_VM and the anchor has no pc: others walk a thread from its anchor, the collector among them, but wait until
- * the thread has left that state, or has made the anchor one that can be walked, which stores the pc. The state alone is not enough: a
- * thread that wakes up is IN_VM for a moment while others may still walk it. */
+/* true if no other thread walks this one before it has left Java code's call into the VM or made its anchor one that can be walked, which
+ * stores a pc; *a receives the anchor. Others walk a thread from its anchor, the collector among them, and wait for that. The state IN_VM
+ * alone is not enough: a thread that wakes up is IN_VM for a moment while others may still walk it, but then its anchor has a pc. */
+bool hpx_frame_anchor_alone_sig(const void *env, struct hpx_frame_anchor *a);
+/* Only while the thread is alone with its anchor. */
 void hpx_frame_anchor_write_sig(const void *env, struct hpx_frame_anchor anchor);
 
 #endif

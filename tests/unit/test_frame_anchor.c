@@ -111,6 +111,29 @@ static void an_anchor_is_read_and_written(void **state)
     assert_int_equal(threads[0].anchor.sp, 0x1000);
 }
 
+static void a_thread_is_alone_with_an_anchor_without_a_pc_in_the_vm(void **state)
+{
+    (void)state;
+    struct hpx_frame_anchor a;
+    learn();
+    threads[0].state = IN_VM;
+    threads[0].anchor.sp = 0x1000;
+    threads[0].anchor.fp = 0x3000;
+    threads[0].anchor.pc = 0;
+    assert_true(hpx_frame_anchor_alone_sig(&threads[0].env, &a));
+    assert_true(a.sp == 0x1000 && a.pc == 0 && a.fp == 0x3000);
+    threads[0].anchor.pc = 0x2000; /* it may have waited, and others may walk it still */
+    assert_false(hpx_frame_anchor_alone_sig(&threads[0].env, &a));
+    threads[0].anchor.pc = 0;
+    for (int32_t other = NATIVE; other <= BLOCKED + 1; other++) {
+        threads[0].state = other;
+        assert_int_equal(hpx_frame_anchor_alone_sig(&threads[0].env, &a), other == IN_VM);
+    }
+    threads[0].state = IN_VM;
+    threads[0].anchor.sp = 0;
+    assert_false(hpx_frame_anchor_alone_sig(&threads[0].env, &a));
+}
+
 static void a_thread_in_a_callback_is_in_native_code(void **state)
 {
     (void)state;
@@ -183,6 +206,7 @@ int main(void)
         cmocka_unit_test(an_env_outside_of_its_thread_is_refused),
         cmocka_unit_test(states_have_their_names),
         cmocka_unit_test(an_anchor_is_read_and_written),
+        cmocka_unit_test(a_thread_is_alone_with_an_anchor_without_a_pc_in_the_vm),
         cmocka_unit_test(a_thread_in_a_callback_is_in_native_code),
         cmocka_unit_test(a_stack_pointer_lies_in_the_stack),
         cmocka_unit_test(a_stack_that_is_unknown_holds_any_pointer),
