@@ -54,7 +54,7 @@ bool hpx_asgct_stub_caller_sig(const struct hpx_asgct *w, const struct hpx_regis
     }
     const uintptr_t *sp = (const uintptr_t *)at->sp + words;
     *up = (struct hpx_registers){sp[-1], (uintptr_t)sp, sp[-2]};
-    return hpx_owners_known_sig(up->pc);
+    return hpx_owners_stays_sig(up->pc);
 }
 
 static int cause(int code)
@@ -196,7 +196,7 @@ static int ask_stub_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frame
     for (int i = 0, asked = 0; i < SEARCHED && asked < ASKS && at.sp + sizeof(uintptr_t) < w->stack_end; i++) {
         at.pc = word(at.sp);
         at.sp += sizeof(uintptr_t);
-        if (hpx_asgct_stub_caller_sig(w, &at, &up) && hpx_owners_stays_sig(up.pc)) {
+        if (hpx_asgct_stub_caller_sig(w, &at, &up)) {
             int n = ask_at(w, frames, u, &up);
             if (n > 0) {
                 return n;
@@ -272,7 +272,7 @@ static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontex
 
 int hpx_asgct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context)
 {
-    struct hpx_asgct w = {env, 0, 0, depth};
+    struct hpx_asgct w = {env, 0, 0, depth, 0};
     return ask(&w, frames, depth, context);
 }
 

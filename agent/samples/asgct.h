@@ -12,7 +12,8 @@ struct hpx_asgct {
     void *env;           /* JNIEnv of the thread */
     uintptr_t stack_low; /* the thread's stack; 0, 0: unknown, and then not read */
     uintptr_t stack_end;
-    uint32_t depth; /* most frames, 1..HPX_MAX_DEPTH */
+    uint32_t depth;  /* most frames, 1..HPX_MAX_DEPTH */
+    uint64_t weight; /* intervals that the stack stands for */
 };
 
 /* Where a frame is: its pc, the stack pointer there, the frame pointer. */
@@ -20,8 +21,8 @@ struct hpx_registers {
     uintptr_t pc, sp, fp;
 };
 
-/* The caller of the stub that `at` is in, in the middle of the stub: its frame has a fixed size. false: no stub, or no code that may be
- * running called it. In the handler, under its guard. */
+/* The caller of the stub that `at` is in, in the middle of the stub: its frame has a fixed size. false: no stub, or no code called it
+ * that stays (owners.h). In the handler, under its guard. */
 bool hpx_asgct_stub_caller_sig(const struct hpx_asgct *w, const struct hpx_registers *at, struct hpx_registers *up);
 
 /* Finds AsyncGetCallTrace in the libjvm of this process. 0, -HPX_E_VM. At load. */

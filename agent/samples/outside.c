@@ -17,7 +17,7 @@ static void note(const struct hpx_asgct *w)
     enum hpx_vm_state state = hpx_frame_anchor_state_sig(w->env);
     hpx_owners_end_look_sig();
     int place = a.sp == 0 ? NO_FRAMES : a.pc == 0 ? NO_PC : BLOBS + (int)hpx_owners_kind_sig(a.pc);
-    atomic_fetch_add_explicit(&failed[state][place], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&failed[state][place], w->weight, memory_order_relaxed);
 }
 
 #if defined(__x86_64__)

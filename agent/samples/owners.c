@@ -244,7 +244,7 @@ static jfieldID find_eetop(JNIEnv *env)
 static const char *compare_code(struct hpx_sample_thread *t, bool guard)
 {
     if (!guard) {
-        return "faults cannot be caught on this VM";
+        return "faults cannot be caught in this process";
     }
     return t != NULL ? guarded(t, &(struct check){.what = CODE}) : "no memory for the thread that checks them";
 }

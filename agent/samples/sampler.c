@@ -50,7 +50,7 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
     if (frames == NULL) {
         return;
     }
-    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth};
+    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth, weight};
     bool retried;
     int n = hpx_asgct_walk_sig(t, &w, frames, context, &retried);
     if (retried) {

@@ -76,6 +76,17 @@ def contradictions_turn_to_the_event_and_lose_nothing(t, what):
     _knows_inlined_methods(t, run, p)
 
 
+@test(level='quick')
+def without_a_guard_they_are_off(t):
+    """libjsig keeps the handlers of faults that hprofx installs from running."""
+    found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
+    if not _has_structures(t) or not found:
+        t.skip('no libjsig below %s' % t.jdk.home)
+    run, p = _profile(t, env={'LD_PRELOAD': str(found[0])})
+    t.equal((p.report['vm structures'], p.report['debug information']), ('off, faults cannot be caught in this process', FLAG), 'the report')
+    _knows_inlined_methods(t, run, p)
+
+
 # Some are seen at load, some at VMInit, the last two below the first Java code that loads a class.
 @test(level='quick', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8'))
 def without_anchors_the_rest_stays_on(t, what):
