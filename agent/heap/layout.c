@@ -336,9 +336,9 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
             numbers[i] = k->klass->number;
             most = numbers[i] > most ? numbers[i] : most;
         }
-        (*env)->DeleteLocalRef(env, all[i]);
     }
-    drop(jvmti, all);
+    l->class_refs = all;
+    l->class_numbers = numbers;
     l->loaded = (uint32_t)n;
     l->classes = numbers != NULL ? calloc((size_t)most + 1, sizeof(const struct hpx_heap_klass *)) : NULL;
     l->nclasses = l->classes != NULL ? most + 1 : 0;
@@ -347,7 +347,6 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
         l->classes[numbers[i]] = c;
         l->largest = c != NULL && c->instance_size > l->largest ? c->instance_size : l->largest;
     }
-    free(numbers);
     return l->classes != NULL ? 0 : -HPX_E_NOMEM;
 }
 
@@ -454,6 +453,29 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     return good ? 0 : -HPX_E_NOMEM;
 }
 
+/* true: all were made. */
+static bool make_contents(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jobject *to = l->contents;
+    *to++ = (*env)->NewStringUTF(env, "");
+    *to++ = (*env)->NewBooleanArray(env, 0);
+    *to++ = (*env)->NewByteArray(env, 0);
+    *to++ = (*env)->NewCharArray(env, 0);
+    *to++ = (*env)->NewShortArray(env, 0);
+    *to++ = (*env)->NewIntArray(env, 0);
+    *to++ = (*env)->NewLongArray(env, 0);
+    *to++ = (*env)->NewFloatArray(env, 0);
+    *to++ = (*env)->NewDoubleArray(env, 0);
+    (*env)->ExceptionClear(env);
+    bool all = true;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(l->contents); i++) {
+        jclass c = l->contents[i] != NULL ? (*env)->GetObjectClass(env, l->contents[i]) : NULL;
+        l->contents_numbers[i] = c != NULL ? hpx_class_number(jvmti, c) : 0;
+        all = all && l->contents_numbers[i] != 0;
+    }
+    return all;
+}
+
 int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool full)
 {
     *l = (struct hpx_layout){.classes = NULL};
@@ -463,27 +485,25 @@ int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool ful
     if (!full) { /* Java would have no room for it, and collect garbage for every class */
         link_classes(jvmti, env);
     }
+    if (hpx_session.opt.redact != 0 && hpx_session.opt.keep != NULL && !make_contents(l, jvmti, env)) {
+        rc = -HPX_E_NOMEM;
+    }
     return rc != 0 ? rc : list_classes(l, jvmti, env); /* last: the fewer classes are loaded between this and the walk */
 }
 
-jvmtiEnv *hpx_layout_tagged(const struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
+jvmtiEnv *hpx_layout_environment(const struct hpx_layout *l, bool tagged)
 {
     const jvmtiCapabilities tags = {.can_tag_objects = 1};
-    jclass *all = NULL;
     jvmtiEnv *to = NULL;
     if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&to, JVMTI_VERSION_1_2) != JNI_OK) {
         return NULL;
     }
     bool good = (*to)->AddCapabilities(to, &tags) == JVMTI_ERROR_NONE;
-    jint n = good ? loaded_classes(jvmti, env, &all) : 0;
-    good = good && all != NULL;
-    for (jint i = 0; i < n; i++) {
-        uint32_t number = good ? hpx_class_number(jvmti, all[i]) : 0;
-        good = good && (number == 0 || (*to)->SetTag(to, all[i], (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE);
-        (*env)->DeleteLocalRef(env, all[i]);
+    for (uint32_t i = 0; good && tagged && i < l->loaded; i++) {
+        uint32_t number = l->class_numbers[i];
+        good = number == 0 || (*to)->SetTag(to, l->class_refs[i], (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE;
     }
-    drop(jvmti, all);
-    for (uint32_t i = 0; good && i < l->nthreads; i++) {
+    for (uint32_t i = 0; good && tagged && i < l->nthreads; i++) {
         good = (*to)->SetTag(to, l->refs[i], (jlong)hpx_layout_thread_tag(i)) == JVMTI_ERROR_NONE;
     }
     if (!good) {
@@ -498,11 +518,19 @@ void hpx_layout_learn(jvmtiEnv *jvmti, JNIEnv *env)
     link_classes(jvmti, env);
     find_classes(&l, jvmti, env);
     (void)list_classes(&l, jvmti, env);
-    free(l.classes);
+    drop(jvmti, l.class_refs);
+    hpx_layout_fini(&l);
+}
+
+void hpx_layout_drop_refs(struct hpx_layout *l, jvmtiEnv *jvmti)
+{
+    drop(jvmti, l->class_refs);
+    l->class_refs = NULL;
 }
 
 void hpx_layout_fini(struct hpx_layout *l)
 {
+    free(l->class_numbers);
     free(l->classes);
     for (uint32_t i = 0; l->threads != NULL && l->threads[i].object != 0; i++) {
         free(l->threads[i].methods);

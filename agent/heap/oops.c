@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* oops.c: the check of oops.h. An array refers to itself and to one object of every kind; a walk from this array tells of all of them. */
+/* oops.c: the check of oops.h. An array refers to itself and to one object of every kind, and a walk tells of them. */
 #include "oops.h"
 #include <limits.h>
 #include <stdio.h>
@@ -13,14 +13,22 @@ enum { N_BYTES = 1021, N_LONGS = 13, N_OBJECTS = 29 };
 /* One walk. */
 struct trial {
     jobject known[KNOWN]; /* local references; [SELF]: the array */
+    jobject outer;        /* an array that holds the array: VMs keep the address of a first object elsewhere */
+    bool inside;          /* the array has been met */
     struct form {
         uint32_t elements; /* bits: compared and the same */
         bool class_of, field, bytes, longs;
         bool wrong;
-    } form[2];              /* [1]: indirect */
-    uint32_t lengths[2][5]; /* by offset / 4: how many arrays have their length there */
+    } form[2];                   /* [1]: indirect */
+    uint32_t lengths[2][5];      /* by offset / 4: how many arrays have their length there */
+    uint32_t words[2][2][KNOWN]; /* class words, by place */
     uint64_t somewhere;
 };
+
+/* Where class words are: behind the mark; with compact headers the upper bits of the mark. */
+static const struct {
+    uint32_t at, shift;
+} places[2] = {{8, 0}, {4, 10}};
 
 static const uint32_t all_elements = (1u << KNOWN) - 1;
 
@@ -48,6 +56,10 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     if (kind != JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT || referrer_tag == NULL || (uint32_t)info->array.index >= KNOWN) {
         return 0;
     }
+    if (!t->inside) {
+        t->inside = true;
+        return JVMTI_VISIT_OBJECTS;
+    }
     int i = info->array.index;
     for (int form = 0; form < 2; form++) {
         struct hpx_oops o = {.indirect = form == 1};
@@ -56,6 +68,11 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         if (same(f, object, t->known[i]) && same(f, hpx_oops_referrer(&o, tag, referrer_tag), t->known[SELF])) {
             f->elements |= 1u << i;
             t->somewhere = object;
+            for (int place = 0; place < 2; place++) {
+                o.class_at = places[place].at;
+                o.class_shift = places[place].shift;
+                t->words[form][place][i] = hpx_oops_class_word(&o, object);
+            }
             if (lengths[i] != 0) {
                 look_for_length(t, form, object, lengths[i]);
             }
@@ -110,8 +127,35 @@ static bool make(JNIEnv *env, struct trial *t)
             (*env)->SetObjectArrayElement(env, t->known[SELF], i, t->known[i]);
         }
     }
+    t->outer = good ? (*env)->NewObjectArray(env, 1, object, t->known[SELF]) : NULL;
     (*env)->ExceptionClear(env);
+    return t->outer != NULL;
+}
+
+/* Elements 0 to KLASS are of different classes but for the two arrays of objects; the others are of one class with BARE. */
+static bool tells_classes(const uint32_t words[static KNOWN])
+{
+    bool good = words[SELF] == words[OBJECTS];
+    for (int i = 0; i < KNOWN; i++) {
+        good = good && words[i] != 0 && (i <= KLASS || words[i] == words[BARE]);
+        for (int k = 0; k < i && i <= KLASS; k++) {
+            good = good && (words[i] != words[k] || (k == SELF && i == OBJECTS));
+        }
+    }
     return good;
+}
+
+static bool find_class_word(const struct trial *t, int form, struct hpx_oops *o)
+{
+    for (int place = 0; place < 2; place++) {
+        if (tells_classes(t->words[form][place])) {
+            o->class_at = places[place].at;
+            o->class_shift = places[place].shift;
+            o->class_of_classes = t->words[form][place][KLASS];
+            return true;
+        }
+    }
+    return false;
 }
 
 static const char *judge(const struct trial *t, struct hpx_oops *o)
@@ -124,7 +168,7 @@ static const char *judge(const struct trial *t, struct hpx_oops *o)
         for (uint32_t at = 1; at < HPX_ARRAY_LEN(t->lengths[form]); at++) {
             if (t->lengths[form][at] == 4) { /* SELF, BYTES, LONGS, OBJECTS */
                 *o = (struct hpx_oops){.indirect = form == 1, .length_at = at * 4};
-                return NULL;
+                return find_class_word(t, form, o) ? NULL : "objects do not hold their class where it was looked for";
             }
         }
         return "arrays do not hold their length where it was looked for";
@@ -144,7 +188,7 @@ static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env, uint64
     if (!make(env, &t)) {
         return "no memory to make objects for the check of addresses";
     }
-    if ((*jvmti)->FollowReferences(jvmti, 0, NULL, t.known[SELF], &all, &t) != JVMTI_ERROR_NONE) {
+    if ((*jvmti)->FollowReferences(jvmti, 0, NULL, t.outer, &all, &t) != JVMTI_ERROR_NONE) {
         return "the VM refused to walk the objects for the check of addresses";
     }
     *somewhere = t.somewhere;

@@ -2,9 +2,9 @@
 /* oops.h: addresses of objects in the callbacks of FollowReferences (oop: HotSpot's word for the address of an object).
  *
  * HotSpot passes a callback pointers to the tags of the object and of its referrer. Each tag is a field of a structure on the stack of the
- * VM (CallbackWrapper in jvmtiTagMap.cpp), and the object stands beside it in the same structure: on JDK 8 to 27 its address, on 28 the
- * address of a variable with it. That is no interface: hpx_oops_check() compares it with known objects before each use, and walk.h goes
- * on comparing during the walk. */
+ * VM (CallbackWrapper in jvmtiTagMap.cpp), and the object stands beside it in the same structure: on JDK 8 to 27 its address, two words
+ * before the tag of an object and one before that of a referrer; on 28, two words before either, the address of a variable with it. That is
+ * no interface: hpx_oops_check() compares it with known objects before each use, and walk.h goes on comparing during the walk. */
 #ifndef HPX_OOPS_H
 #define HPX_OOPS_H
 
@@ -12,9 +12,11 @@
 #include <jvmti.h>
 
 struct hpx_oops {
-    bool indirect;      /* a word beside a tag is the address of a variable with the object's address */
-    uint32_t length_at; /* offset of the length in an array */
-    uint64_t low;       /* where the mapped memory around the known objects begins; 0: not known */
+    bool indirect;                  /* a word beside a tag is the address of a variable with the object's address */
+    uint32_t length_at;             /* offset of the length in an array */
+    uint32_t class_at, class_shift; /* the class word of an object: 4 bytes at that offset, shifted right */
+    uint32_t class_of_classes;      /* class word of the instances of java.lang.Class */
+    uint64_t low;                   /* where the mapped memory around the known objects begins; 0: not known */
 };
 
 /* Walks a few objects that it makes and compares what stands beside the tags with their handles. NULL: as expected, *o is filled. Else the
@@ -41,12 +43,18 @@ static inline uint64_t hpx_oops_object(const struct hpx_oops *o, const jlong *ta
 /* In a callback: that of the referrer. An object that refers to itself has one tag. */
 static inline uint64_t hpx_oops_referrer(const struct hpx_oops *o, const jlong *tag, const jlong *referrer_tag)
 {
-    return hpx_oops_beside(o->indirect, referrer_tag, referrer_tag == tag ? 2 : 1);
+    return hpx_oops_beside(o->indirect, referrer_tag, referrer_tag == tag || o->indirect ? 2 : 1);
 }
 /* In a VM operation: the address of the object of a local reference. */
 static inline uint64_t hpx_oops_handle(jobject local)
 {
     return ((uintptr_t)local & 7) == 0 && local != NULL ? *(const uint64_t *)(const void *)local : 0;
+}
+/* In a VM operation: the class word of the object at this address: objects of one class have one, those of different classes different
+ * ones. It is (part of) the compressed address of the class in the VM. */
+static inline uint32_t hpx_oops_class_word(const struct hpx_oops *o, uint64_t object)
+{
+    return *(const uint32_t *)(uintptr_t)(object + o->class_at) >> o->class_shift;
 }
 /* In a VM operation: the length of the array at this address. */
 static inline uint32_t hpx_oops_length(const struct hpx_oops *o, uint64_t array)

@@ -23,7 +23,7 @@ static struct hpx_child_slots slots; /* constant from load on */
 /* The reading. The taking thread's, but for what hpx_reading_await() writes before it returns. */
 static struct {
     struct hpx_walk walk;
-    jvmtiEnv *tagged; /* by tags: the walking environment */
+    jvmtiEnv *other; /* the walking environment, if it is not that of the modes */
     struct hpx_child child;
     pid_t pid;
     struct hpx_child_report report;
@@ -91,6 +91,10 @@ static int open_spool(void)
 static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const struct hpx_heap_sizes *sizes)
 {
     const struct hpx_options *o = &hpx_session.opt;
+    uint32_t room = 1024;
+    while (room < 2 * t->layout.loaded) {
+        room *= 2;
+    }
     *w = (struct hpx_walk){.by_tags = t->by_tags,
                            .layout = &t->layout,
                            .array_base = sizes->array_base,
@@ -103,7 +107,8 @@ static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const st
                            .primitive_fields = o->primfields,
                            .primitive_arrays = o->primarrays,
                            .wide = o->binary && o->idsize == 8,
-                           .vm_size = calloc((size_t)t->layout.nclasses + 1, sizeof *w->vm_size)};
+                           .classes_room = room,
+                           .classes = calloc(room, sizeof *w->classes)};
 }
 
 /* By addresses, if they are where they are expected; else in an environment for tags. false: the VM refuses that. */
@@ -123,8 +128,11 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
     if (doubt != NULL) {
         snprintf(t->doubt, sizeof t->doubt, "%s", doubt);
     }
-    reading.tagged = w->by_tags ? hpx_layout_tagged(&t->layout, jvmti, env) : NULL;
-    return !w->by_tags || reading.tagged != NULL;
+    reading.other = NULL;
+    if (w->by_tags || hpx_session.opt.sites == HPX_SITES_OFF || hpx_session.opt.sites == HPX_SITES_COUNTS) {
+        reading.other = hpx_layout_environment(&t->layout, w->by_tags);
+    }
+    return !w->by_tags || reading.other != NULL;
 }
 
 static bool failed(struct hpx_heap_take *t, const char *why)
@@ -152,7 +160,7 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
         return failed(t, "no file for the objects can be made beside the output or in TMPDIR");
     }
     set_walk(w, t, sizes);
-    if (w->vm_size == NULL || hpx_heap_spool_init(&w->spool, i->spool, i->id_size, t->layout.largest) != 0) {
+    if (w->classes == NULL || hpx_heap_spool_init(&w->spool, i->spool, i->id_size, t->layout.largest) != 0) {
         return failed(t, "no memory");
     }
     return choose_keys(t, w, jvmti, env) || failed(t, "the VM refuses an environment for tags");
@@ -160,10 +168,10 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
 
 static void follow(jvmtiEnv *jvmti)
 {
-    hpx_walk_follow(reading.tagged != NULL ? reading.tagged : jvmti, &reading.walk);
-    if (reading.tagged != NULL) {
-        (void)(*reading.tagged)->DisposeEnvironment(reading.tagged); /* and with it the tags */
-        reading.tagged = NULL;
+    hpx_walk_follow(reading.other != NULL ? reading.other : jvmti, &reading.walk);
+    if (reading.other != NULL) {
+        (void)(*reading.other)->DisposeEnvironment(reading.other); /* and with it the tags */
+        reading.other = NULL;
     }
 }
 
@@ -328,9 +336,9 @@ enum hpx_walk_end hpx_reading_end(struct hpx_heap_take *t, enum hpx_child_end *c
 
 void hpx_reading_abandon(void)
 {
-    if (reading.tagged != NULL) {
-        (void)(*reading.tagged)->DisposeEnvironment(reading.tagged);
-        reading.tagged = NULL;
+    if (reading.other != NULL) {
+        (void)(*reading.other)->DisposeEnvironment(reading.other);
+        reading.other = NULL;
     }
     hpx_walk_fini(&reading.walk);
 }

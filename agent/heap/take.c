@@ -159,7 +159,6 @@ static HPX_PRINTF(3, 4) void give_up(struct hpx_heap_take *t, const char *remedy
     va_end(args);
     memcpy(t->why, why, sizeof why);
     t->failed = true;
-    discard(t);
     hpx_warn("heap dump: %s; this dump has no heap; %s", t->why, remedy);
 }
 
@@ -257,29 +256,41 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
     return why == NULL ? COPY : here(t);
 }
 
-/* One attempt; *how: LEAVE_OUT: not decided. true: a copy of the process walks. */
-static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
+/* Prepares a walk, and begins or makes it; in a local frame. *how: LEAVE_OUT: not decided. */
+static bool begin_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     bool child = false;
-    taking.attempts++;
     discard(t);
-    if ((*env)->PushLocalFrame(env, 64) != 0) {
-        (*env)->ExceptionClear(env);
-        give_up(t, again, "no memory");
-        return false;
-    }
     if (hpx_reading_prepare(t, jvmti, env, &sizes)) {
         *how = *how == LEAVE_OUT ? choose(env, t) : *how;
         child = *how == COPY && hpx_reading_fork(t, jvmti);
-        if (*how == COPY && !child) {
-            *how = here(t);
-            hpx_warn("heap dump: %s; the program stops while the heap is read", t->why);
-        }
         if (*how == HERE) {
             hpx_reading_here(t, jvmti);
         }
     } else {
         give_up(t, again, "%s", t->why);
+    }
+    hpx_layout_drop_refs(&t->layout, jvmti);
+    return child;
+}
+
+/* One attempt. true: a copy of the process walks. */
+static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
+{
+    taking.attempts++;
+    if ((*env)->PushLocalFrame(env, 64) != 0) {
+        (*env)->ExceptionClear(env);
+        give_up(t, again, "no memory");
+        return false;
+    }
+    bool child = begin_walk(jvmti, env, t, how);
+    if (*how == COPY && !child && !t->failed) {
+        *how = here(t);
+        if (*how == HERE) {
+            hpx_warn("heap dump: %s; the program stops while the heap is read", t->why);
+            hpx_reading_abandon();
+            (void)begin_walk(jvmti, env, t, how);
+        }
     }
     if (t->failed) {
         hpx_reading_abandon();
@@ -340,12 +351,12 @@ static void *wait_for_child(void *unused)
     return NULL;
 }
 
-/* true: a thread waits for the copy; it has the reading now. */
-static bool hand_to_waiter(void)
+/* true: a thread waits for the copy; it has the reading now. At the end of the program nobody is held up by waiting here. */
+static bool hand_to_waiter(bool last)
 {
     static struct hpx_err err;
     release(WALKS);
-    if (hpx_spawn(wait_for_child, "hprofx-child", &err) == 0) {
+    if (!last && hpx_spawn(wait_for_child, "hprofx-child", &err) == 0) {
         return true;
     }
     (void)acquire_from(WALKS);
@@ -360,10 +371,13 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
     enum how how = LEAVE_OUT;
     bool more = over ? goes_on(t, &how) : true;
     while (more && !t->failed) {
-        if (attempt(jvmti, env, t, &how) && hand_to_waiter()) {
+        if (attempt(jvmti, env, t, &how) && hand_to_waiter(t->last)) {
             return;
         }
         more = !t->failed && goes_on(t, &how);
+    }
+    if (t->failed) {
+        discard(t);
     }
     t->ns = hpx_clock_mono() - taking.begun;
     taking.take = NULL;

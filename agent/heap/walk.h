@@ -2,7 +2,8 @@
 /* walk.h: one walk over everything reachable: the callbacks of FollowReferences, which turn what they are told into records of a spool
  * (writers/heap_spool.h), facts of classes and roots (writers/heap_image.h).
  *
- * An object is known by its key. That is its address, which stands beside its tag (oops.h): no object is tagged. Where that is in doubt
+ * An object is known by its key. That is its address, which stands beside its tag (oops.h): no object is tagged. Its class is known by a
+ * word in the object, whose meaning the first reference to the class teaches, and each further one confirms. Where something is in doubt
  * the walk is repeated by tags in an environment of its own: there the key is an ordinal, and allocation sites are not told.
  *
  * Callbacks run in a VM operation: in the VM at a safepoint, or in a child that has a copy of it. They take no lock, call neither malloc
@@ -31,6 +32,15 @@ enum hpx_walk_end {
     HPX_WALK_REFUSED   /* FollowReferences failed */
 };
 
+/* A class of which an object was met. */
+struct hpx_walk_class {
+    uint32_t word;                      /* class word; by tags 1 + the number of the class; 0: a free entry */
+    uint32_t vm_size;                   /* of an instance; 0: none was referred to */
+    uint64_t mirror;                    /* key of its class object; 0: not known yet */
+    const struct hpx_heap_klass *klass; /* NULL: not known yet, or not in the dump */
+    bool special;                       /* its instances may have ids of their own: class objects, threads */
+};
+
 /* A list in mapped memory. */
 struct hpx_walk_list {
     void *at;
@@ -50,7 +60,8 @@ struct hpx_walk {
     jint (*first)(struct hpx_walk *w, const void *frame);
     _Atomic uint64_t *progress; /* relaxed: objects so far; may be NULL */
     struct hpx_heap_spool spool;
-    uint32_t *vm_size; /* by class number, cleared */
+    struct hpx_walk_class *classes; /* a hash table, cleared */
+    uint32_t classes_room;          /* a power of two; at least twice as many as there are classes */
 
     /* the result */
     struct hpx_walk_list facts, roots;
@@ -62,11 +73,13 @@ struct hpx_walk {
 
     /* the callbacks' */
     bool begun;
-    struct hpx_address_map threads;            /* key of a thread -> 1 + its place in the layout */
-    struct hpx_address_map rooted;             /* by addresses: key of an object that a root names -> 1: it has its record */
-    struct hpx_address_map mirrors;            /* keys of class objects that are no class of the dump -> site */
-    struct hpx_address_map kept;               /* redact=: keys of contents that stay readable */
-    struct hpx_walk_list lengths;              /* by tags: of arrays, by ordinal */
+    uint32_t nclasses;                       /* entries of `classes` */
+    struct hpx_walk_class *class_of_classes; /* java.lang.Class; NULL: not met */
+    struct hpx_address_map known;   /* by addresses: key of a class object -> its tag, of a thread -> 1 + its place in the layout */
+    struct hpx_address_map rooted;  /* by addresses: key of an object that a root names -> 1: it has its record */
+    struct hpx_address_map mirrors; /* keys of class objects that are no class of the dump -> site */
+    struct hpx_address_map kept;    /* redact=: keys of contents that stay readable */
+    struct hpx_walk_list lengths;   /* by tags: of arrays, by ordinal */
     const struct hpx_heap_thread *root_thread; /* whose roots come; NULL: not known */
     uint64_t matched;                          /* threads whose root was where their reference says */
     uint64_t current;                          /* key of the open object; 0: none */
@@ -80,7 +93,7 @@ struct hpx_walk {
 void hpx_walk_follow(jvmtiEnv *jvmti, struct hpx_walk *w);
 /* Writes what is left: the last object, facts and roots. In the child too. */
 void hpx_walk_finish(struct hpx_walk *w);
-/* Frees lists, maps, spool buffer and vm_size; the descriptor is the caller's. */
+/* Frees lists, maps, spool buffer and classes; the descriptor is the caller's. */
 void hpx_walk_fini(struct hpx_walk *w);
 
 #endif
