@@ -232,13 +232,14 @@ static uint64_t call(JNIEnv *env, jobject runtime, jmethodID method)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-/* Bytes of the heap in use. */
-static uint64_t heap_bytes(JNIEnv *env)
+/* Bytes of the heap in use, and of the whole heap. */
+static uint64_t heap_bytes(JNIEnv *env, uint64_t *committed)
 {
     jobject runtime = runtime_class != NULL && get_runtime != NULL ? (*env)->CallStaticObjectMethod(env, runtime_class, get_runtime) : NULL;
     (*env)->ExceptionClear(env);
     uint64_t all = runtime != NULL ? call(env, runtime, total_memory) : 0, unused = runtime != NULL ? call(env, runtime, free_memory) : 0;
     (*env)->DeleteLocalRef(env, runtime);
+    *committed = all;
     return all > unused ? all - unused : 0;
 }
 
@@ -248,9 +249,13 @@ static const char *why_not_fork(JNIEnv *env, struct hpx_heap_take *t)
     if (!can_fork) {
         return "this VM cannot be copied";
     }
-    uint64_t bytes = heap_bytes(env);
-    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false), .objects = bytes / OBJECT_BYTES, .heap_bytes = bytes};
-    return hpx_fork_unsound(&q, t->reason, sizeof t->reason);
+    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false), .careful = hpx_session.opt.heapdump == HPX_HEAPDUMP_AUTO};
+    struct hpx_fork_answer a;
+    q.heap_used = heap_bytes(env, &q.heap_committed);
+    q.objects = q.heap_used / OBJECT_BYTES;
+    hpx_fork_check(&q, &a);
+    snprintf(t->reason, sizeof t->reason, "%s", a.text);
+    return a.verdict == HPX_FORK_SOUND ? NULL : t->reason;
 }
 
 /* false: no child walks. */
