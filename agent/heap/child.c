@@ -215,11 +215,11 @@ static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t 
     if (now != parent && now != 0) { /* the parent died before the line above; 0: it is outside of our pid namespace */
         hpx_child_leave(HPX_CHILD_EXIT_ORPHAN);
     }
+    close_others(child); /* first: files can be opened only if the table of descriptors has room */
     have_no_core();
     take_faults();
     prctl(PR_SET_NAME, "hprofx-child", 0, 0, 0);
     tell_kernel("/proc/self/oom_score_adj", "1000", 4);
-    close_others(child);
     if (!own_counters(child) || !hpx_child_redirect(child, frame)) {
         hpx_child_leave(HPX_CHILD_EXIT_UNREADY);
     }
