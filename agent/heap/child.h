@@ -77,8 +77,8 @@ void hpx_child_release(struct hpx_child *child);
  * (HPX_CHILD_WAITED). In the parent the stop is as long as the kernel copies page tables.
  *
  * The program does not notice the child: its end raises no signal, and wait() without __WCLONE or __WALL does not report it. The child
- * blocks all signals but faults, closes all descriptors but `keep`, leaves no core or hs_err file, is the kernel's first victim when
- * memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
+ * blocks all signals but faults, closes all descriptors but `keep` and alive[1], leaves no core or hs_err file, is the kernel's first
+ * victim when memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
 pid_t hpx_child_fork(struct hpx_child *child, const void *frame);
 
 /* In the child: ends it at once with that status, 0 to HPX_CHILD_STATUS, without over(): for a callback that failed. */

@@ -163,8 +163,10 @@ static bool judge_descriptor(const struct check *c, int fds, const char *number)
         device |= strncmp(name, devices[i], strlen(devices[i])) == 0;
     }
     bool file = !device && name[0] == '/' && direct(c, number);
-    for (char *at = name; *at != '\0'; at++) {
-        *at = (unsigned char)*at < ' ' || *at == 127 ? '?' : *at; /* any byte may be in the name of a file */
+    for (char *at = name; *at != '\0'; at++) { /* the name of a file may have any byte */
+        if ((unsigned char)*at < ' ' || *at == 127) {
+            *at = '?';
+        }
     }
     if (device || file) {
         (void)snprintf(c->answer->text, sizeof c->answer->text,

@@ -16,17 +16,17 @@
  * new pages as fast as it allocates. So the pages are those of the rate times the life of the child, and:
  * - the rate counts twice: it was measured for a moment, and a collection copies objects that survive;
  * - an eighth of the committed heap is added: old objects that change, the cards of the collector, memory outside of the heap.
- * It is never more than the committed heap, and just that if the rate is unknown. */
+ * It is never more than the committed heap. If the rate is unknown, it is the committed heap. */
 #define HPX_FORK_RATE_TIMES  2u
 #define HPX_FORK_DIRTY_SHARE 8u /* committed heap / that */
 
-/* Life of the child: the walk takes so long for an object, and for a byte of the heap; measured, rounded up. */
+/* Life of the child, an estimate: the walk takes this time for every object and for every byte of the used heap. */
 #define HPX_FORK_OBJECT_NS  200u
 #define HPX_FORK_BYTE_NS    1u
 #define HPX_FORK_LIFE_LEAST UINT64_C(100000000)
 
-/* The stop: the kernel copies the page tables. Pages of 4 KiB cost 10 to 18 ms a GiB (measured: clone() of 0.5 to 4 GiB, Linux 6.18, 2
- * CPUs, idle and loaded), rounded up; huge pages of 2 MiB 0.6 to 0.8 ms; everything else below 1 ms. */
+/* The stop: the kernel copies the page tables. Pages of 4 KiB cost 10 to 18 ms per GiB (measured: clone() with 0.5 to 4 GiB, Linux
+ * 6.18, 2 CPUs, idle and loaded), huge pages of 2 MiB 0.6 to 0.8 ms. Both are rounded up, and 1 ms is added for all else. */
 #define HPX_FORK_SMALL_NS UINT64_C(20000000)
 #define HPX_FORK_HUGE_NS  UINT64_C(1000000)
 #define HPX_FORK_STOP_NS  UINT64_C(1000000)

@@ -239,23 +239,19 @@ static uint64_t heap_bytes(JNIEnv *env, uint64_t *committed)
     (*env)->ExceptionClear(env);
     uint64_t all = runtime != NULL ? call(env, runtime, total_memory) : 0, unused = runtime != NULL ? call(env, runtime, free_memory) : 0;
     (*env)->DeleteLocalRef(env, runtime);
-    *committed = all;
-    return all > unused ? all - unused : 0;
+    return (*committed = all) > unused ? all - unused : 0;
 }
 
-/* NULL: a fork is sound. */
-static const char *why_not_fork(JNIEnv *env, struct hpx_heap_take *t)
+static const char *why_not_fork(JNIEnv *env) /* NULL: a fork is sound */
 {
     if (!can_fork) {
         return "this VM cannot be copied";
     }
+    static struct hpx_fork_answer a; /* of the thread that holds `taking` */
     struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false), .careful = hpx_session.opt.heapdump == HPX_HEAPDUMP_AUTO};
-    struct hpx_fork_answer a;
-    q.heap_used = heap_bytes(env, &q.heap_committed);
-    q.objects = q.heap_used / OBJECT_BYTES;
+    q.objects = (q.heap_used = heap_bytes(env, &q.heap_committed)) / OBJECT_BYTES;
     hpx_fork_check(&q, &a);
-    snprintf(t->reason, sizeof t->reason, "%s", a.text);
-    return a.verdict == HPX_FORK_SOUND ? NULL : t->reason;
+    return a.verdict == HPX_FORK_SOUND ? NULL : a.text;
 }
 
 /* false: no child walks. */
@@ -374,12 +370,12 @@ static bool wants_fork(JNIEnv *env, struct hpx_heap_take *t)
     if (how == HPX_HEAPDUMP_WALK || (how == HPX_HEAPDUMP_AUTO && t->last)) {
         return false; /* at the exit there is no program to stop */
     }
-    const char *why = why_not_fork(env, t);
-    if (why != NULL && why != t->reason) {
+    const char *why = why_not_fork(env);
+    if (why != NULL) {
         snprintf(t->reason, sizeof t->reason, "%s", why);
-    }
-    if (why != NULL && how == HPX_HEAPDUMP_FORK) {
-        hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->reason);
+        if (how == HPX_HEAPDUMP_FORK) {
+            hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->reason);
+        }
     }
     return why == NULL;
 }
