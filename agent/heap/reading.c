@@ -27,6 +27,7 @@ static struct {
     struct hpx_child child;
     pid_t pid;
     struct hpx_child_report report;
+    struct hpx_fork_watch watch;
     _Atomic bool cancel; /* relaxed */
     uint64_t begun;
 } reading;
@@ -181,7 +182,7 @@ void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti)
 {
     uint64_t begun = hpx_clock_mono();
     t->forked = false;
-    reading.report = (struct hpx_child_report){HPX_CHILD_ENDED, HPX_WALK_WHOLE};
+    reading.report = (struct hpx_child_report){.end = HPX_CHILD_ENDED};
     follow(jvmti);
     hpx_walk_finish(&reading.walk);
     t->stopped_ns += hpx_clock_mono() - begun;
@@ -243,7 +244,7 @@ static jint fork_first(struct hpx_walk *w, const void *frame)
     return reading.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
-bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti)
+bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed_bytes, bool *memory)
 {
     static int keep[1];
     static struct hpx_err err;
@@ -256,6 +257,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti)
     reading.child.keep = keep;
     reading.child.nkeep = 1;
     reading.pid = 0;
+    hpx_fork_watch_begin(&reading.watch, 0, allowed_bytes, NULL);
     atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
@@ -265,6 +267,8 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti)
     t->stopped_ns += hpx_clock_mono() - reading.begun;
     w->progress = NULL;
     w->first = NULL;
+    reading.watch.pid = reading.pid;
+    *memory = reading.pid == -ENOMEM;
     if (reading.pid <= 0) {
         snprintf(t->why, sizeof t->why, "the copy of the process failed: %s",
                  reading.pid < 0 ? strerror(-reading.pid) : hpx_reading_text(HPX_WALK_REFUSED));
@@ -295,8 +299,11 @@ static bool show_progress(void *arg, uint64_t objects)
 void hpx_reading_await(void)
 {
     bool terminal = hpx_session.opt.verbose && isatty(STDERR_FILENO);
-    const struct hpx_child_wait how = {
-        .stall_ns = STALL_NS, .spin_ns = SPIN_NS, .go_on = terminal ? show_progress : NULL, .cancel = &reading.cancel};
+    const struct hpx_child_wait how = {.stall_ns = STALL_NS,
+                                       .spin_ns = SPIN_NS,
+                                       .go_on = terminal ? show_progress : NULL,
+                                       .cancel = &reading.cancel,
+                                       .watch = &reading.watch};
     reading.report = hpx_child_await(&reading.child, reading.pid, &how);
     if (terminal) {
         ssize_t ignored = write(STDERR_FILENO, "\r\033[K", 4);

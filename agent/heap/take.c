@@ -16,8 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ATTEMPTS     4   /* a class may be loaded between the list of classes and the walk */
-#define OBJECT_BYTES 40u /* of the heap, for the estimate of the number of objects */
+#define ATTEMPTS     4    /* a class may be loaded between the list of classes and the walk */
+#define OBJECT_BYTES 40u  /* of the heap, for the estimate of the number of objects */
+#define OBJECT_NS    200u /* of a walk here, for an object; TAGGED_NS: by tags; until one was measured */
+#define TAGGED_NS    1500u
+#define RATE_NS      UINT64_C(5000000) /* a rate of allocation is measured that long at least */
 #define LAST_WAIT_NS UINT64_C(30000000000)
 #define LAST_SAY_NS  UINT64_C(500000000)
 
@@ -28,9 +31,12 @@ static _Atomic int state;
 static struct {
     struct hpx_heap_take *take;
     uint64_t begun;
+    uint64_t used; /* bytes of the heap then; 0: not asked */
     int attempts;
     bool ending; /* VMDeath completes it: no further attempt */
+    struct hpx_fork_answer fork;
 } taking;
+static uint64_t fork_rate, walk_rate; /* of the last fork and walk here: ns per GiB, per object; 0: none. As `taking` */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hpx_heap_take *ready; /* the lock's: complete, oldest first */
@@ -231,29 +237,102 @@ static void look_at_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
 
 enum how { LEAVE_OUT, HERE, COPY };
 
-static enum how here(struct hpx_heap_take *t)
+/* A stop of that length is predicted. false: it is longer than the options allow for this image, which is given up. */
+static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
-    (void)t;
-    return HERE;
+    uint64_t limit = hpx_session.opt.maxpause_ns;
+    if (t->last || t->of_error || ns <= limit) { /* there is no program to stop */
+        return true;
+    }
+    char remedy[96];
+    (void)snprintf(remedy, sizeof remedy, "maxpause=%" PRIu64 "ms would allow it", ns / 1000000 + ns / 5000000 + 1);
+    give_up(t, remedy, "%s would stop the program for about %" PRIu64 " ms, and maxpause=%" PRIu64 "ms allows less", what, ns / 1000000,
+            limit / 1000000);
+    return false;
 }
 
+static enum how here(JNIEnv *env, struct hpx_heap_take *t)
+{
+    uint64_t used, committed;
+    look_at_heap(env, &used, &committed);
+    uint64_t each = t->by_tags ? TAGGED_NS : walk_rate != 0 ? walk_rate : OBJECT_NS;
+    return may_stop(t, used / OBJECT_BYTES * each, "to read the heap in the JVM") ? HERE : LEAVE_OUT;
+}
+
+/* here_only: asks whether there is memory for what a walk in the JVM allocates, which copies no page. */
+static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
+{
+    uint64_t used, committed, ns = hpx_clock_mono() - taking.begun;
+    look_at_heap(env, &used, &committed);
+    /* a collection in between hides what was allocated */
+    double rate = taking.used != 0 && used > taking.used && ns > RATE_NS ? (double)(used - taking.used) * 1e9 / (double)ns : 0;
+    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false),
+                               .careful = hpx_session.opt.heapdump == HPX_HEAPDUMP_AUTO,
+                               .objects = used / OBJECT_BYTES,
+                               .heap_used = used,
+                               .heap_committed = committed,
+                               .heap_marked = used,
+                               .tagged = t->by_tags,
+                               .alloc_rate = (uint64_t)rate,
+                               .rate_ns_per_gib = fork_rate};
+    if (here_only) {
+        q.heap_committed = q.heap_marked = 0;
+    }
+    hpx_fork_check(&q, &taking.fork);
+}
+
+/* How this image is taken; LEAVE_OUT: given up. */
 static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 {
     enum hpx_heapdump option = hpx_session.opt.heapdump;
-    uint64_t used, committed;
     if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->last)) {
-        return here(t); /* at the exit there is no program to stop */
+        return here(env, t);
     }
-    look_at_heap(env, &used, &committed);
-    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false), .objects = used / OBJECT_BYTES, .heap_bytes = used};
-    const char *why = no_copy != NULL ? no_copy : hpx_fork_unsound(&q, t->why, sizeof t->why);
-    if (why != NULL && why != t->why) {
-        snprintf(t->why, sizeof t->why, "%s", why);
+    ask_fork(env, t, false);
+    if (no_copy != NULL) {
+        taking.fork.verdict = HPX_FORK_UNSOUND;
+        (void)snprintf(taking.fork.text, sizeof taking.fork.text, "%s", no_copy);
     }
-    if (why != NULL && option == HPX_HEAPDUMP_FORK) {
-        hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->why);
+    switch (taking.fork.verdict) {
+    case HPX_FORK_SOUND:
+        return may_stop(t, taking.fork.stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
+    case HPX_FORK_MEMORY:
+        if (t->of_error) { /* the objects that fill the heap are gone later */
+            (void)snprintf(t->why, sizeof t->why, "%s", taking.fork.text);
+            ask_fork(env, t, true);
+            if (taking.fork.verdict == HPX_FORK_SOUND) {
+                return HERE;
+            }
+        }
+        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", taking.fork.text);
+        return LEAVE_OUT;
+    default:
+        (void)snprintf(t->why, sizeof t->why, "%s", taking.fork.text);
+        if (option == HPX_HEAPDUMP_FORK) {
+            hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->why);
+        }
+        return here(env, t);
     }
-    return why == NULL ? COPY : here(t);
+}
+
+/* false: no copy walks; *how: what follows. */
+static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
+{
+    bool memory;
+    uint64_t stopped = t->stopped_ns;
+    if (hpx_reading_fork(t, jvmti, taking.fork.need, &memory)) {
+        fork_rate = hpx_fork_rate(&taking.fork, t->stopped_ns - stopped);
+        return true;
+    }
+    if (memory) {
+        give_up(t, again, "%s", t->why);
+        return false;
+    }
+    *how = here(env, t);
+    if (*how == HERE) {
+        hpx_warn("heap dump: %s; the program stops while the heap is read", t->why);
+    }
+    return false;
 }
 
 /* Prepares a walk, and begins or makes it; in a local frame. *how: LEAVE_OUT: not decided. */
@@ -263,9 +342,10 @@ static bool begin_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, en
     discard(t);
     if (hpx_reading_prepare(t, jvmti, env, &sizes)) {
         *how = *how == LEAVE_OUT ? choose(env, t) : *how;
-        child = *how == COPY && hpx_reading_fork(t, jvmti);
         if (*how == HERE) {
             hpx_reading_here(t, jvmti);
+        } else if (*how == COPY) {
+            child = fork_walk(jvmti, env, t, how);
         }
     } else {
         give_up(t, again, "%s", t->why);
@@ -283,14 +363,10 @@ static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum 
         give_up(t, again, "no memory");
         return false;
     }
-    bool child = begin_walk(jvmti, env, t, how);
-    if (*how == COPY && !child && !t->failed) {
-        *how = here(t);
-        if (*how == HERE) {
-            hpx_warn("heap dump: %s; the program stops while the heap is read", t->why);
-            hpx_reading_abandon();
-            (void)begin_walk(jvmti, env, t, how);
-        }
+    bool forks = *how != HERE, child = begin_walk(jvmti, env, t, how);
+    if (forks && *how == HERE && t->forked && !t->failed) { /* the fork failed */
+        hpx_reading_abandon();
+        (void)begin_walk(jvmti, env, t, how);
     }
     if (t->failed) {
         hpx_reading_abandon();
@@ -300,11 +376,14 @@ static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum 
 }
 
 /* The copy ended in another way than by itself. */
-static void copy_failed(struct hpx_heap_take *t, enum hpx_child_end child, enum how *how)
+static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end child, enum how *how)
 {
     switch (child) {
     case HPX_CHILD_KILLED: /* most often memory ran out: not again in the same place */
-    case HPX_CHILD_STUCK:  /* most often the disk of the spool: a walk here would hang on it at a safepoint */
+    case HPX_CHILD_MEMORY:
+        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", t->why);
+        break;
+    case HPX_CHILD_STUCK: /* most often the disk of the spool: a walk here would hang on it at a safepoint */
         give_up(t, again, "%s", t->why);
         break;
     case HPX_CHILD_CANCELLED:
@@ -313,21 +392,27 @@ static void copy_failed(struct hpx_heap_take *t, enum hpx_child_end child, enum 
                 (unsigned)(LAST_WAIT_NS / 1000000000u));
         break;
     default:
-        *how = here(t);
-        hpx_warn("heap dump: %s; the heap is read again, and the program stops meanwhile", t->why);
+        if (taking.ending) {
+            give_up(t, "ask earlier", "%s", t->why);
+            break;
+        }
+        *how = here(env, t);
+        if (*how == HERE) {
+            hpx_warn("heap dump: %s; the heap is read again, and the program stops meanwhile", t->why);
+        }
         break;
     }
 }
 
 /* A walk is over. true: another attempt follows, as *how tells. */
-static bool goes_on(struct hpx_heap_take *t, enum how *how)
+static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     enum hpx_child_end child;
     enum hpx_walk_end end = hpx_reading_end(t, &child);
     *how = t->forked ? COPY : HERE;
     if (child != HPX_CHILD_ENDED) {
-        copy_failed(t, child, how);
-        return !t->failed && !taking.ending;
+        copy_failed(env, t, child, how);
+        return !t->failed;
     }
     if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending) {
         t->by_tags = true;
@@ -337,6 +422,9 @@ static bool goes_on(struct hpx_heap_take *t, enum how *how)
     if (end != HPX_WALK_WHOLE) {
         give_up(t, again, "%s", hpx_reading_text(end));
         return false;
+    }
+    if (!t->forked && t->image.objects > 0) {
+        walk_rate = t->by_tags ? walk_rate : t->stopped_ns / t->image.objects + 1;
     }
     return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !(t->of_error && t->forked);
 }
@@ -369,12 +457,12 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
 {
     struct hpx_heap_take *t = taking.take;
     enum how how = LEAVE_OUT;
-    bool more = over ? goes_on(t, &how) : true;
+    bool more = over ? goes_on(env, t, &how) : true;
     while (more && !t->failed) {
         if (attempt(jvmti, env, t, &how) && hand_to_waiter(t->last)) {
             return;
         }
-        more = !t->failed && goes_on(t, &how);
+        more = !t->failed && goes_on(env, t, &how);
     }
     if (t->failed) {
         discard(t);
@@ -388,6 +476,7 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
 /* The state is BUSY. */
 static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
 {
+    uint64_t committed;
     taking.begun = hpx_clock_mono();
     taking.attempts = 0;
     taking.take = new_take(last);
@@ -398,6 +487,7 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
     }
     taking.take->of_error = of_error;
     measure(jvmti, env);
+    look_at_heap(env, &taking.used, &committed);
     work(jvmti, env, false);
 }
 
