@@ -49,7 +49,7 @@ struct hpx_walk_list {
 
 struct hpx_walk {
     /* set by the caller */
-    bool by_tags;                                   /* the walking environment is that of hpx_layout_tagged() */
+    bool by_tags;                                   /* the walking environment is a tagged one of hpx_layout_environment() */
     struct hpx_oops oops;                           /* unless by_tags */
     const struct hpx_layout *layout;                /* its references of threads are valid until the first callback is over */
     uint32_t array_base, reference_size, alignment; /* of the VM, in bytes */

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* walk_internal.h: what the parts of a walk share: walk.c (records), walk_objects.c (keys and classes), walk_roots.c. Restrictions as for
+ * callbacks (walk.h). The functions of every reference are inline. */
+#ifndef HPX_WALK_INTERNAL_H
+#define HPX_WALK_INTERNAL_H
+
+#include "walk.h"
+
+static inline void fail(struct hpx_walk *w, enum hpx_walk_end end)
+{
+    w->end = w->end == HPX_WALK_WHOLE ? end : w->end;
+}
+
+/* What the VM tells does not fit together. */
+static inline void contradict(struct hpx_walk *w)
+{
+    fail(w, w->by_tags ? HPX_WALK_ORDER : HPX_WALK_DOUBT);
+}
+
+/* ---- walk_objects.c ---- */
+
+/* Room for one more element. false: no memory, which has failed the walk. */
+bool hpx_walk_room(struct hpx_walk *w, struct hpx_walk_list *l, size_t size);
+/* A class that was not met: *c is a free entry of the table. */
+struct hpx_walk_class *hpx_walk_add_class(struct hpx_walk *w, struct hpx_walk_class *c, uint32_t word);
+/* By tags: the key of an object, which is its tag from now on. */
+uint64_t hpx_walk_key_by_tag(struct hpx_walk *w, jlong *tag);
+/* What a thread or a class object of the dump is known as: 1 + the place of the thread in the layout, or the tag of the class. 0: neither.
+ */
+uint64_t hpx_walk_known_as(const struct hpx_walk *w, uint64_t key);
+/* A class object that is met has its record at the end, unless it is a class of the dump. */
+void hpx_walk_meet_mirror(struct hpx_walk *w, uint64_t key, uint64_t tag, const struct hpx_walk_class *c);
+/* What the layout knows: the first callback, in the process that walks. */
+void hpx_walk_know(struct hpx_walk *w);
+
+/* ---- walk_roots.c ---- */
+
+/* A root names this object: it gets the id. */
+void hpx_walk_meet_root(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
+                        const struct hpx_walk_class *c, uint64_t id);
+/* At the end: every object that a root named has its record, and the threads were where their references say. */
+void hpx_walk_check_roots(struct hpx_walk *w);
+
+/* ---- lists ---- */
+
+static inline void *push(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
+{
+    return l->len < l->room || hpx_walk_room(w, l, size) ? (char *)l->at + l->len++ * size : NULL;
+}
+
+static inline struct hpx_address_entry *put(struct hpx_walk *w, struct hpx_address_map *m, uint64_t key)
+{
+    struct hpx_address_entry *e = hpx_address_map_put(m, key);
+    if (e == NULL) {
+        fail(w, HPX_WALK_NO_MEMORY);
+    }
+    return e;
+}
+
+/* ---- objects and classes ---- */
+
+/* NULL: not a class of the dump. */
+static inline const struct hpx_heap_klass *klass_at(const struct hpx_walk *w, uint32_t number)
+{
+    return number < w->layout->nclasses ? w->layout->classes[number] : NULL;
+}
+
+static inline uint64_t class_id(uint32_t number)
+{
+    return HPX_CLASS_OBJECT_FIRST + (uint64_t)number;
+}
+
+static inline struct hpx_walk_class *find_class(struct hpx_walk *w, uint32_t word)
+{
+    for (uint32_t i = word * 0x9e3779b1u >> 7;; i++) {
+        struct hpx_walk_class *c = &w->classes[i & (w->classes_room - 1)];
+        if (hpx_likely(c->word == word)) {
+            return c;
+        }
+        if (c->word == 0) {
+            return hpx_walk_add_class(w, c, word);
+        }
+    }
+}
+
+/* The class of an object. */
+static inline struct hpx_walk_class *class_of(struct hpx_walk *w, uint64_t key, jlong class_tag)
+{
+    uint32_t by_tag = 1 + hpx_site_class_of((uint64_t)class_tag); /* 1: a class without a number */
+    return find_class(w, hpx_unlikely(w->by_tags) ? by_tag : hpx_oops_class_word(&w->oops, key));
+}
+
+static inline uint64_t checked(struct hpx_walk *w, uint64_t key)
+{
+    if (hpx_unlikely(key == 0 || key % 8 != 0)) {
+        fail(w, HPX_WALK_DOUBT);
+    }
+    return key;
+}
+
+static inline uint64_t key_of(struct hpx_walk *w, jlong *tag)
+{
+    return hpx_unlikely(w->by_tags) ? hpx_walk_key_by_tag(w, tag) : checked(w, hpx_oops_object(&w->oops, tag));
+}
+
+static inline uint64_t referrer_key(struct hpx_walk *w, jlong *tag, jlong *referrer_tag)
+{
+    return hpx_unlikely(w->by_tags) ? hpx_walk_key_by_tag(w, referrer_tag) : checked(w, hpx_oops_referrer(&w->oops, tag, referrer_tag));
+}
+
+/* The number of a class of the dump whose class object this is; 0: none. */
+static inline uint32_t number_of(const struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+{
+    uint32_t number = c->special ? hpx_site_class_of(hpx_walk_known_as(w, key)) : 0;
+    return klass_at(w, number) != NULL ? number : 0;
+}
+
+/* The id of an object that is neither class nor thread. */
+static inline uint64_t plain_id(struct hpx_walk *w, uint64_t key)
+{
+    uint64_t id = HPX_HEAP_OBJECT_FIRST + ((key - w->base) >> w->shift);
+    if (hpx_unlikely(w->spool.id_size == 4 && id > UINT32_MAX)) {
+        fail(w, HPX_WALK_TOO_MANY);
+    }
+    return id;
+}
+
+static inline uint64_t id_of(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+{
+    uint64_t as = hpx_unlikely(c->special) ? hpx_walk_known_as(w, key) : 0;
+    uint32_t number = hpx_site_class_of(as);
+    if (klass_at(w, number) != NULL) {
+        return class_id(number);
+    }
+    return as != 0 && number == 0 ? w->layout->threads[as - 1].object : plain_id(w, key);
+}
+
+static inline uint32_t site_of(const struct hpx_walk *w, uint64_t tag)
+{
+    return w->by_tags || (tag & HPX_SITE_CLASS_TAG) ? HPX_SITE_NONE : (uint32_t)(tag >> HPX_SITE_UNITS_BITS);
+}
+
+/* Its class was loaded during the dump: it is shown as an instance of java.lang.Object. */
+static inline bool is_unknown(const struct hpx_heap_klass *klass)
+{
+    return klass == NULL || (klass->kind == HPX_HEAP_INSTANCES && !klass->linked);
+}
+
+static inline uint32_t array_length(const struct hpx_walk *w, uint64_t key)
+{
+    return w->by_tags ? ((const uint32_t *)w->lengths.at)[key - 1] : hpx_oops_length(&w->oops, key);
+}
+
+static inline void meet_array(struct hpx_walk *w, uint64_t key, jint length)
+{
+    if (hpx_unlikely(w->by_tags)) {
+        ((uint32_t *)w->lengths.at)[key - 1] = (uint32_t)length;
+    } else if (hpx_unlikely(hpx_oops_length(&w->oops, key) != (uint32_t)length)) {
+        fail(w, HPX_WALK_DOUBT);
+    }
+}
+
+/* The id of an object that a root or reference names. */
+static inline uint64_t meet(struct hpx_walk *w, uint64_t key, uint64_t tag, struct hpx_walk_class *c, jlong size, jint length)
+{
+    if (length >= 0) {
+        meet_array(w, key, length);
+    } else if (hpx_unlikely(c->vm_size == 0)) {
+        c->vm_size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    }
+    if (hpx_unlikely(c->special)) {
+        hpx_walk_meet_mirror(w, key, tag, c);
+    }
+    return id_of(w, key, c);
+}
+
+/* An object refers to its class: what the word in the object means. */
+static inline void learn_class(struct hpx_walk *w, struct hpx_walk_class *c, uint64_t mirror)
+{
+    if (hpx_unlikely(c->mirror == 0)) {
+        c->mirror = mirror;
+        c->klass = w->by_tags ? c->klass : klass_at(w, hpx_site_class_of(hpx_walk_known_as(w, mirror)));
+        c->special = c->special || (c->klass != NULL && c->klass->thread);
+    } else if (hpx_unlikely(c->mirror != mirror)) {
+        contradict(w);
+    }
+}
+
+#endif

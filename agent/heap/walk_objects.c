@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* walk_objects.c: how a walk knows objects and classes: see walk_internal.h. */
+#include "walk_internal.h"
+#include <string.h>
+#include <sys/mman.h>
+
+bool hpx_walk_room(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
+{
+    uint64_t room = l->room != 0 ? 2 * l->room : 8192;
+    void *p = mmap(NULL, room * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        fail(w, HPX_WALK_NO_MEMORY);
+        return false;
+    }
+    if (l->at != NULL) {
+        memcpy(p, l->at, l->len * size);
+        munmap(l->at, l->room * size);
+    }
+    l->at = p;
+    l->room = room;
+    return true;
+}
+
+struct hpx_walk_class *hpx_walk_add_class(struct hpx_walk *w, struct hpx_walk_class *c, uint32_t word)
+{
+    static struct hpx_walk_class none;
+    if (w->nclasses >= w->classes_room / 4 * 3 || word == 0) {
+        fail(w, word == 0 ? HPX_WALK_DOUBT : HPX_WALK_NO_MEMORY); /* more classes came than the table has room for */
+        return &none;
+    }
+    w->nclasses++;
+    c->word = word;
+    c->klass = w->by_tags ? klass_at(w, word - 1) : NULL;
+    if (word == (w->by_tags ? 1 + w->layout->class_class : w->oops.class_of_classes)) {
+        w->class_of_classes = c;
+        c->klass = klass_at(w, w->layout->class_class); /* class objects do not refer to their class */
+    }
+    c->special = c == w->class_of_classes || (c->klass != NULL && c->klass->thread);
+    return c;
+}
+
+uint64_t hpx_walk_key_by_tag(struct hpx_walk *w, jlong *tag)
+{
+    if (*tag == 0) {
+        if (push(w, &w->lengths, sizeof(uint32_t)) == NULL) {
+            return 1;
+        }
+        *tag = (jlong)w->lengths.len;
+    }
+    return (uint64_t)*tag;
+}
+
+uint64_t hpx_walk_known_as(const struct hpx_walk *w, uint64_t key)
+{
+    if (w->by_tags) {
+        return key & HPX_SITE_CLASS_TAG ? key : key & HPX_LAYOUT_THREAD_TAG ? 1 + (uint64_t)(uint32_t)key : 0;
+    }
+    const struct hpx_address_entry *e = hpx_address_map_find(&w->known, key);
+    return e != NULL ? e->value : 0;
+}
+
+void hpx_walk_meet_mirror(struct hpx_walk *w, uint64_t key, uint64_t tag, const struct hpx_walk_class *c)
+{
+    if (c == w->class_of_classes && number_of(w, key, c) == 0) {
+        struct hpx_address_entry *e = put(w, &w->mirrors, key);
+        if (e != NULL) {
+            e->value = site_of(w, tag);
+        }
+    }
+}
+
+/* An object whose address its reference tells. */
+static void know(struct hpx_walk *w, jobject local, uint64_t as)
+{
+    uint64_t key = hpx_oops_handle(local);
+    struct hpx_address_entry *e = key != 0 ? put(w, &w->known, key) : NULL;
+    if (e != NULL) {
+        e->value = as;
+    }
+}
+
+/* The classes of the contents that keep= may keep: they must be known before one is met. */
+static void know_contents(struct hpx_walk *w)
+{
+    for (size_t i = 0; i < HPX_ARRAY_LEN(w->layout->contents); i++) {
+        uint64_t key = hpx_oops_handle(w->layout->contents[i]);
+        if (key != 0) {
+            find_class(w, hpx_oops_class_word(&w->oops, key))->klass = klass_at(w, w->layout->contents_numbers[i]);
+        }
+    }
+}
+
+void hpx_walk_know(struct hpx_walk *w)
+{
+    const struct hpx_layout *l = w->layout;
+    for (uint32_t i = 0; i < l->nthreads; i++) {
+        know(w, l->refs[i], 1 + (uint64_t)i);
+        uint64_t key = hpx_oops_handle(l->refs[i]);
+        if (key != 0) {
+            find_class(w, hpx_oops_class_word(&w->oops, key))->special = true;
+        }
+    }
+    for (uint32_t i = 0; i < l->loaded; i++) {
+        if (l->class_numbers[i] != 0) {
+            know(w, l->class_refs[i], hpx_site_class_tag(l->class_numbers[i]));
+        }
+    }
+    know_contents(w);
+}

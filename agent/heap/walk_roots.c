@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* walk_roots.c: the roots of a walk: see walk_internal.h. */
+#include "walk_internal.h"
+
+/* An object that a root names. A class object has no record of its own in the walk. */
+static void note_root(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+{
+    bool first = w->objects == 0; /* stacks of virtual threads come among the objects */
+    if (!w->by_tags && first && c != w->class_of_classes) {
+        (void)put(w, &w->rooted, key);
+    }
+}
+
+/* Roots of a thread come behind its own. */
+static void begin_thread(struct hpx_walk *w, uint64_t key)
+{
+    uint64_t place = hpx_walk_known_as(w, key);
+    if (place > w->layout->nthreads) {
+        contradict(w); /* a class */
+        return;
+    }
+    w->root_thread = place != 0 ? &w->layout->threads[place - 1] : NULL;
+    w->matched += place != 0;
+}
+
+/* The object id of the thread that has this frame; 0: none of the layout, such as a virtual thread that this thread carries. */
+static uint64_t thread_of(struct hpx_walk *w, jlong id)
+{
+    const struct hpx_heap_thread *t = w->root_thread;
+    if (w->layout->tids.room == 0) {
+        return t != NULL ? t->object : 0;
+    }
+    const struct hpx_address_entry *e = id != 0 ? hpx_address_map_find(&w->layout->tids, (uint64_t)id) : NULL;
+    if (e == NULL) {
+        return 0;
+    }
+    if (t != &w->layout->threads[e->value]) {
+        contradict(w); /* the root of that thread was of another object */
+    }
+    return w->layout->threads[e->value].object;
+}
+
+static void add_root(struct hpx_walk *w, uint32_t kind, uint64_t object, uint64_t thread, jmethodID method, jint depth)
+{
+    struct hpx_heap_root_fact *r = push(w, &w->roots, sizeof *r);
+    if (r != NULL) {
+        *r = (struct hpx_heap_root_fact){
+            .object = object, .thread = thread, .method = (uint64_t)(uintptr_t)method, .depth = depth, .kind = kind};
+    }
+}
+
+void hpx_walk_meet_root(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
+                        const struct hpx_walk_class *c, uint64_t id)
+{
+    note_root(w, key, c);
+    switch (kind) {
+    case JVMTI_HEAP_REFERENCE_JNI_GLOBAL:
+        add_root(w, HPX_ROOT_JNI_GLOBAL, id, 0, NULL, -1);
+        break;
+    case JVMTI_HEAP_REFERENCE_SYSTEM_CLASS:
+        add_root(w, HPX_ROOT_STICKY_CLASS, id, 0, NULL, -1);
+        break;
+    case JVMTI_HEAP_REFERENCE_MONITOR:
+        add_root(w, HPX_ROOT_MONITOR_USED, id, 0, NULL, -1);
+        break;
+    case JVMTI_HEAP_REFERENCE_STACK_LOCAL:
+        add_root(w, HPX_ROOT_JAVA_FRAME, id, thread_of(w, info->stack_local.thread_id), info->stack_local.method, info->stack_local.depth);
+        break;
+    case JVMTI_HEAP_REFERENCE_JNI_LOCAL:
+        add_root(w, HPX_ROOT_JNI_LOCAL, id, thread_of(w, info->jni_local.thread_id), info->jni_local.method, info->jni_local.depth);
+        break;
+    case JVMTI_HEAP_REFERENCE_THREAD:
+        begin_thread(w, key);
+        add_root(w, HPX_ROOT_THREAD_OBJECT, id, 0, NULL, -1);
+        break;
+    case JVMTI_HEAP_REFERENCE_OTHER:
+        add_root(w, HPX_ROOT_UNKNOWN, id, 0, NULL, -1);
+        break;
+    default:
+        break; /* superclass and interface: known */
+    }
+}
+
+/* Every object that a root names was met as an object; and the roots of the threads that are known were where they should be. */
+void hpx_walk_check_roots(struct hpx_walk *w)
+{
+    bool whole = w->matched > 0 || w->layout->nthreads == 0;
+    for (uint64_t i = 0; i < w->rooted.room; i++) {
+        whole = whole && (w->rooted.at[i].key == 0 || w->rooted.at[i].value != 0);
+    }
+    if (!whole) {
+        fail(w, HPX_WALK_DOUBT);
+    }
+}
