@@ -27,7 +27,7 @@ def _view(t, name, text=False):
 
 
 def _start(t, program, *args, opts, **kw):
-    run = t.start(program, *args, opts=opts, **kw)
+    run = t.start(program, *args, opts=opts + ',maxpause=off', **kw)  # a slow machine; collectors that are walked
     run.wait_line('ready')
     return run
 
@@ -125,10 +125,10 @@ def _thread_local(t, run, v):
     t.check(i in values, 'the value of the ThreadLocal is not in the table of its thread')
 
 
-FORMS = {'b8': 'format=b', 'b4': 'format=b,idsize=4', 'a': 'format=a'}
+FORMS = {'b8': 'format=b', 'b4': 'format=b,idsize=4', 'a': 'format=a', 'tags': 'format=b,vmstructs=n'}
 
 
-@test(level='quick', collectors='all', params=('b8', 'b4', 'a'), quick_params=('b8', 'a'))
+@test(level='quick', collectors='all', params=('b8', 'b4', 'a', 'tags'), quick_params=('b8', 'a'))
 def the_graph_of_a_program(t, form):
     """A dump on request (fork) and one at the exit (walk)."""
     text, name = form == 'a', 'java.hprof.txt' if form == 'a' else 'java.hprof'
@@ -138,6 +138,7 @@ def the_graph_of_a_program(t, form):
     for file, engine in ((name + '.1', 'fork'), (name, 'walk')):
         v = _view(t, file, text)
         _engine(t, v, engine)
+        t.equal(v.p.report.get('heap walk by tags', '').split(' ')[0], 'vmstructs=n' if form == 'tags' else '', 'reason of a walk by tags')
         _as_told(t, v)
         _lasting(t, run, v)
         if engine == 'fork':

@@ -46,7 +46,7 @@ def _open_files(pid):
 class Program:
     """HeapFaults with the agent and the library that holds and refuses."""
 
-    def __init__(self, t, more='', items=ITEMS, args=(), opts='heap=dump,format=b,doe=n', before=None, **kw):
+    def __init__(self, t, more='', items=ITEMS, args=(), opts='heap=dump,format=b,doe=n,maxpause=off', before=None, **kw):
         self.t, self.steps = t, 0
         self.folder = t.dir / 'heap'
         self.folder.mkdir(exist_ok=True)
@@ -142,28 +142,33 @@ def _engine(t, data, how, reason=None):
 
 # --- the child
 
+LEFT_OUT = 'this dump has no heap; '
+ROOM = 'free memory, raise the limit, or use heapdump=walk, which stops the program'
+
+
 @test(collectors='any', level='quick')
-def a_killed_child_costs_a_stop_and_no_dump(t):
+def a_killed_child_costs_its_dump(t):
+    """Memory ran out, most often: no walk follows in the same place, and the next dump is whole."""
     q = Program(t)
     child = q.held_child()
     q.step()  # the program goes on beside it
     os.kill(child, signal.SIGKILL)
     q.take('hold.spool')
-    q.wait_dumps(1)
-    t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child was killed by signal 9, most often because memory ran out; the heap is read again, and the program stops meanwhile'], 'lines')
+    q.wait_said('heap dump:')
+    t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child was killed by signal 9, most often because memory ran out; ' + LEFT_OUT + ROOM], 'lines')
     q.step()
-    q.ask()  # and the next one forks again
-    q.wait_dumps(2)
+    q.ask()
+    q.wait_dumps(1)
     q.end()
-    data = _whole(t, t.work / NAME, dumps=2)
-    t.equal(re.findall(rb'hprofx: heap walk: (\w+), ', data), [b'walk', b'fork'], 'engines')
-    t.equal(re.findall(rb'hprofx: heap walk not forked: ([^\n\0]*)', data), [b'the child was killed by signal 9, most often because memory ran out'], 'reasons')
+    data = _whole(t, t.work / NAME)
+    t.equal(re.findall(rb'hprofx: heap walk: (\w+), ', data), [b'fork'], 'engines')
+    t.equal(re.findall(rb'hprofx: heap: not in this dump: ([^\n\0]*)', data), [b'the child was killed by signal 9, most often because memory ran out'], 'reasons')
     t.equal(t.files(), [NAME], 'files')
 
 
 @test(collectors='any', params=('return', 'request'))
 def a_stopped_child_is_found(t, then):
-    """After 20 s, which the agent's clock jumps over."""
+    """After 20 s, which the agent's clock jumps over. The disk of the spool may stand still: no walk follows."""
     q = Program(t)
     child = q.held_child()
     os.kill(child, signal.SIGSTOP)
@@ -176,11 +181,15 @@ def a_stopped_child_is_found(t, then):
         q.step()  # meanwhile the agent has seen the child's last CPU time; else the test lasts 20 s longer
     q.put('later')
     if then == 'request':
+        q.wait_said('heap dump:')
+        q.ask()
         q.wait_dumps(1)
         q.ends()
     q.finish()
-    t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child made no progress and was killed; the heap is read again, and the program stops meanwhile'], 'lines')
-    _engine(t, _whole(t, t.work / NAME), 'walk', 'the child made no progress and was killed')
+    t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child made no progress and was killed; ' + LEFT_OUT + 'free memory or disk space and ask again'], 'lines')
+    if then == 'request':
+        _whole(t, t.work / NAME)
+    t.check('check the reader' not in q.run.err, 'the output is blamed: %s' % q.run.err)
     t.check(not pathlib.Path('/proc/%d' % child).exists(), 'the child is still there')
 
 
@@ -197,9 +206,11 @@ def the_program_sees_nothing_of_the_child(t):
     status = mine[0].stat()
     t.equal((stat.S_IMODE(status.st_mode), status.st_nlink), (0o600, 0), 'mode and links of the spool')
     try:
-        t.equal(_open_files(child), [os.readlink(mine[0])], 'files of the child')
+        files = _open_files(child)
+        t.equal([f for f in files if f != 'pipe:'], [os.readlink(mine[0])], 'files of the child')
+        t.equal(len(files), 2, 'and the pipe that tells its end: %s' % files)
     except PermissionError:
-        pass  # it is not dumpable: for root's eyes
+        pass  # another user's
     q.take('hold.spool')
     q.wait_dumps(1)
     q.step()
@@ -258,34 +269,75 @@ def _limit(version, line):
     return put
 
 
-UNSOUND = {
-    'cgroup2': (_limit(2, '0::/mine\n'), 'the cgroup limit memory.max leaves 1 MiB, about '),
-    'cgroup1': (_limit(1, '5:cpu:/\n4:memory:/mine\n'), 'the cgroup limit memory.limit_in_bytes leaves 1 MiB, about '),
-    'overcommit': (lambda q: q.put('root/proc/sys/vm/overcommit_memory', '2\n'), 'vm.overcommit_memory=2, so the program itself could be refused memory while the child lives'),
-    'meminfo': (lambda q: q.put('root/proc/meminfo', 'MemAvailable: 1000 kB\n'), 'memory for the child is missing: about '),
+SHORT = {
+    'cgroup2': (_limit(2, '0::/mine\n'), 'the cgroup limit memory.max leaves 1 MiB; a copy of the process needs about '),
+    'cgroup1': (_limit(1, '5:cpu:/\n4:memory:/mine\n'), 'the cgroup limit memory.limit_in_bytes leaves 1 MiB; a copy of the process needs about '),
+    'meminfo': (lambda q: q.put('root/proc/meminfo', 'MemAvailable: 1000 kB\n'), 'the machine leaves 0 MiB; a copy of the process needs about '),
 }
 
 
-@test(collectors='any', level='quick', cases=sorted(UNSOUND), quick_params=('cgroup2',))
-def without_memory_the_heap_is_walked(t, what):
-    before, reason = UNSOUND[what]
-    q = Program(t, items=100000, before=before)
+@test(collectors='any', level='quick', cases=sorted(SHORT), quick_params=('cgroup2',))
+def without_memory_the_dump_is_left_out(t, what):
+    """No walk follows in the same full group; with memory the next one is whole, and so is the one at the exit, which stops nobody."""
+    before, reason = SHORT[what]
+    q = Program(t, items=100000, opts='heap=dump,format=b,split=y', before=before)
+    q.ask()
+    q.wait_said('heap dump:')
+    line, = q.said('heap dump:')
+    t.check(line.startswith('hprofx: heap dump: ' + reason) and line.endswith(' MiB must stay free; ' + LEFT_OUT + ROOM), line)
+    shutil.rmtree(q.folder / 'root')
+    q.ask()
+    q.wait_dumps(1)
+    q.end()
+    t.equal(len(q.said('heap dump')), 1, 'lines')
+    _engine(t, _whole(t, t.work / (NAME + '.2'), items=100000), 'fork')
+    _engine(t, _whole(t, t.work / NAME, items=100000), 'walk')
+
+
+def _overcommit(q):
+    q.put('root/proc/sys/vm/overcommit_memory', '2\n')
+
+
+OVERCOMMIT = 'vm.overcommit_memory=2, so the program itself could be refused memory while the child lives'
+
+
+@test(collectors='any', level='quick')
+def a_fork_that_is_refused_becomes_a_walk(t):
+    q = Program(t, before=_overcommit)
     q.ask()
     q.wait_dumps(1)
     q.end()
     t.equal(q.said('heap dump') + q.said('heapdump'), [], 'lines of auto, which may choose')
-    _engine(t, _whole(t, t.work / NAME, items=100000), 'walk', reason)
+    _engine(t, _whole(t, t.work / NAME), 'walk', OVERCOMMIT)
+
+
+@test(collectors='any', level='quick', params=HOWS)
+def no_stop_is_longer_than_maxpause(t, how):
+    """A dump on request that would stop the program longer is refused with the figure and the option; the one at the exit is not."""
+    q = Program(t, items=100000, opts='heap=dump,format=b,split=y,maxpause=1ms,heapdump=' + how)
+    q.ask()
+    q.wait_said('heap dump:')
+    q.step()
+    q.end()
+    what = {'fork': 'to copy the process', 'walk': 'to read the heap in the JVM'}[how]
+    line, = q.said('heap dump:')
+    t.check(re.fullmatch(r'hprofx: heap dump: %s would stop the program for about \d+ ms, and maxpause=1ms allows less; %smaxpause=\d+ms would allow it' % (what, LEFT_OUT), line), line)
+    _engine(t, _whole(t, t.work / NAME, items=100000), how)
+    allowed = Program(t, items=100000, opts='heap=dump,format=b,doe=n,file=again,heapdump=%s,%s' % (how, re.search(r'maxpause=\d+ms(?= would)', line)[0].replace('=', '=1')))
+    allowed.ask()
+    allowed.wait_dumps(1)
+    allowed.end()
+    _engine(t, _whole(t, t.work / 'again', items=100000), how)
 
 
 @test(collectors='any', level='quick')
 def heapdump_fork_says_that_it_walks(t):
-    before, reason = UNSOUND['overcommit']
-    q = Program(t, ',heapdump=fork', before=before)
+    q = Program(t, ',heapdump=fork', before=_overcommit)
     q.ask()
     q.wait_dumps(1)
     q.end()
-    t.equal(q.said('heapdump=fork'), ['hprofx: heapdump=fork: %s; the program stops while the heap is read' % reason], 'lines')
-    _engine(t, _whole(t, t.work / NAME), 'walk', reason)
+    t.equal(q.said('heapdump=fork'), ['hprofx: heapdump=fork: %s; the program stops while the heap is read' % OVERCOMMIT], 'lines')
+    _engine(t, _whole(t, t.work / NAME), 'walk', OVERCOMMIT)
 
 
 @test(collectors=('ZGC',), since=17, params=('auto', 'fork'))
@@ -436,7 +488,7 @@ def a_request_during_a_dump_has_its_own(t, files):
 def a_peer_gets_every_dump(t, form):
     """By command, by SIGQUIT during it, and at the end."""
     peer = p.Peer(t)
-    q = Program(t, opts='heap=dump,format=%s,net=127.0.0.1:%d' % (form, peer.port))
+    q = Program(t, opts='heap=dump,maxpause=off,format=%s,net=127.0.0.1:%d' % (form, peer.port))
     q.put('hold.spool')
     peer.send(p.command(p.HEAP))
     q.held()
@@ -465,7 +517,7 @@ def a_peer_that_stops_reading(t, form):
         while data := c.recv(1 << 20):
             peer.add(n, data)
     peer = p.Peer(t, stall, buffer=4096)
-    q = Program(t, items=200000, opts='heap=dump,doe=n,format=%s,net=127.0.0.1:%d' % (form, peer.port))
+    q = Program(t, items=200000, opts='heap=dump,maxpause=off,doe=n,format=%s,net=127.0.0.1:%d' % (form, peer.port))
     peer.wait_streams(1)
     q.ask()
     until(q.run, lambda: 'incomplete: net=' in q.run.err)
@@ -488,7 +540,7 @@ def an_end_during_a_dump(t, what):
     """The dump that was asked for, and the one at exit, are whole."""
     end, how = what
     for doe in 'ny':
-        q = Program(t, ',heapdump=' + how, opts='heap=dump,format=b,doe=' + doe)
+        q = Program(t, ',heapdump=' + how, opts='heap=dump,format=b,maxpause=off,doe=' + doe)
         place = 'hold.spool' if how == 'fork' else 'hold.output'
         q.put(place)
         q.ask()
