@@ -106,29 +106,40 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
     return 0;
 }
 
-/* The objects. false: an exception, which is cleared. */
+/* Nothing is pending after it. */
+static jobject clean(JNIEnv *env, jobject made)
+{
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionClear(env);
+    }
+    return made;
+}
+
+/* The objects. false: no memory. */
 static bool make(JNIEnv *env, struct trial *t)
 {
-    jclass object = (*env)->FindClass(env, "java/lang/Object"), number = (*env)->FindClass(env, "java/lang/Long");
-    jmethodID box = number != NULL ? (*env)->GetStaticMethodID(env, number, "valueOf", "(J)Ljava/lang/Long;") : NULL;
-    bool good = object != NULL && box != NULL;
-    if (good) {
-        t->known[SELF] = (*env)->NewObjectArray(env, KNOWN, object, NULL);
-        t->known[LONG] = (*env)->CallStaticObjectMethod(env, number, box, (jlong)1 << 40);
-        t->known[BYTES] = (*env)->NewByteArray(env, N_BYTES);
-        t->known[LONGS] = (*env)->NewLongArray(env, N_LONGS);
-        t->known[OBJECTS] = (*env)->NewObjectArray(env, N_OBJECTS, object, NULL);
-        t->known[KLASS] = object;
+    jclass object = clean(env, (*env)->FindClass(env, "java/lang/Object")), number = clean(env, (*env)->FindClass(env, "java/lang/Long"));
+    if (object == NULL || number == NULL) {
+        return false;
     }
+    t->known[SELF] = clean(env, (*env)->NewObjectArray(env, KNOWN, object, NULL));
+    t->known[LONG] = clean(env, (*env)->AllocObject(env, number));
+    t->known[BYTES] = clean(env, (*env)->NewByteArray(env, N_BYTES));
+    t->known[LONGS] = clean(env, (*env)->NewLongArray(env, N_LONGS));
+    t->known[OBJECTS] = clean(env, (*env)->NewObjectArray(env, N_OBJECTS, object, NULL));
+    t->known[KLASS] = object;
+    bool good = t->known[SELF] != NULL;
     for (int i = 0; good && i < KNOWN; i++) {
-        t->known[i] = t->known[i] != NULL || i == SELF ? t->known[i] : (*env)->AllocObject(env, object);
-        good = t->known[SELF] != NULL && t->known[i] != NULL;
+        if (i == BARE || i > KLASS) {
+            t->known[i] = clean(env, (*env)->AllocObject(env, object));
+        }
+        good = t->known[i] != NULL;
         if (good) {
             (*env)->SetObjectArrayElement(env, t->known[SELF], i, t->known[i]);
+            (void)clean(env, NULL);
         }
     }
-    t->outer = good ? (*env)->NewObjectArray(env, 1, object, t->known[SELF]) : NULL;
-    (*env)->ExceptionClear(env);
+    t->outer = good ? clean(env, (*env)->NewObjectArray(env, 1, object, t->known[SELF])) : NULL;
     return t->outer != NULL;
 }
 
