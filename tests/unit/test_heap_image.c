@@ -158,7 +158,7 @@ static void text_has_roots_objects_and_classes(void **state)
 
 /* ---- many superclasses ---- */
 
-#define DEEP 140000u /* an instance of the last class is longer than a segment */
+#define DEEP 140000u /* an instance of the last class is longer than a segment, the array than the reader's buffer */
 
 /* Classes 1 to DEEP, the last one is the superclass of all, each with one field. */
 static const struct hpx_heap_klass **deep_classes(void)
@@ -199,8 +199,8 @@ static void put_deep(int fd)
     for (uint32_t n = 1; n <= DEEP; n++) {
         hpx_heap_spool_value(&s, v + 8 * (size_t)(n - 1), HPX_HEAP_OBJECT, n % 5 != 0 ? address(n) : 0);
     }
-    (void)hpx_heap_spool_objects(&s, UINT64_MAX, 0, 1, DEEP); /* a class that is not in the dump */
-    for (uint32_t n = 1; n < DEEP; n += 3) {
+    (void)hpx_heap_spool_objects(&s, UINT64_MAX, 0, 1, 3 * DEEP); /* a class that is not in the dump */
+    for (uint32_t n = 1; n < 3 * DEEP; n += 7) {
         assert_true(hpx_heap_spool_element(&s, n, address(n)));
     }
     hpx_heap_spool_objects_end(&s);
@@ -217,8 +217,8 @@ static void expect_deep(void)
             expect("\tf%u\t%s%" PRIx64 "\n", n, "\t", address(n));
         }
     }
-    expect("ARR ffffffffffffffff (sz=%u, trace=300000, nelems=%u, elem type=hprofx.unknown@1)\n", 16 + 4 * DEEP, DEEP);
-    for (uint32_t n = 1; n < DEEP; n += 3) {
+    expect("ARR ffffffffffffffff (sz=%u, trace=300000, nelems=%u, elem type=hprofx.unknown@1)\n", 16 + 12 * DEEP, 3 * DEEP);
+    for (uint32_t n = 1; n < 3 * DEEP; n += 7) {
         expect("\t[%u]\t\t%" PRIx64 "\n", n, address(n));
     }
     for (uint32_t n = DEEP; n > 0; n--) {

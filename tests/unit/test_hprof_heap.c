@@ -4,6 +4,7 @@
 #include "heap_spool.h"
 #include "hprof_heap.h"
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void each_root_has_its_fields(void **state)
@@ -105,8 +106,10 @@ static void begin_spool(uint32_t ids)
 
 static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
 {
+    struct stat st;
     assert_int_equal(hpx_heap_spool_flush(&spool), 0);
     const struct hpx_heap_image i = {.spool = spool.fd,
+                                     .once = true,
                                      .id_size = spool.id_size,
                                      .objects_end = spool.written,
                                      .facts_at = spool.written,
@@ -116,6 +119,8 @@ static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
                                      .sites = sites,
                                      .nsites = nsites};
     int rc = hpx_heap_binary(&w, &i);
+    assert_int_equal(fstat(spool.fd, &st), 0);
+    assert_true(rc != 0 || st.st_blocks * 512 < 34 << 20); /* the rest was freed */
     close(spool.fd);
     hpx_heap_spool_fini(&spool);
     return rc;
