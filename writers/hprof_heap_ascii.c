@@ -230,20 +230,21 @@ static bool set_order(struct text *t)
 /* All that the dump needs of the classes. false: no memory. */
 static bool set_classes(struct text *t)
 {
-    t->classes = calloc((size_t)t->i->nclasses + 1, sizeof(*t->classes));
-    if (t->classes == NULL || !set_order(t)) {
+    struct class *classes = calloc((size_t)t->i->nclasses + 1, sizeof(*classes));
+    t->classes = classes;
+    if (classes == NULL || !set_order(t)) {
         return false;
     }
     for (uint64_t n = 0; n < t->i->nfacts; n++) {
         const struct hpx_heap_fact *f = &t->facts.facts[n];
         if (f->kind == HPX_HEAP_VM_SIZE && f->klass < t->i->nclasses) {
-            t->classes[f->klass].vm_size = hpx_fit4(f->value);
+            classes[f->klass].vm_size = hpx_fit4(f->value);
         }
     }
     for (uint32_t n = 0; n < t->nordered; n++) {
         const struct hpx_heap_klass *klass = t->i->classes[t->order[n]];
-        struct class *c = &t->classes[klass->number];
-        const struct class *above = klass->above != NULL ? &t->classes[klass->above->number] : NULL;
+        struct class *c = &classes[klass->number];
+        const struct class *above = klass->above != NULL ? &classes[klass->above->number] : NULL;
         c->above = above != NULL && above->nreferences == 0 ? above->above : above;
         c->instance_size = klass->instance_size;
         if (!set_names(t, c, klass) || !set_references(t, c, klass)) {

@@ -310,6 +310,7 @@ static void long_bytes_are_written_in_whole_buffers(void **state)
     assert_int_equal(fake.len, sizeof(text));
     assert_memory_equal(fake.data, text, sizeof(text));
     assert_int_equal(out.written, sizeof(text));
+    assert_int_equal(hpx_out_close(&out), 0);
 }
 
 static void what_long_bytes_lose_is_counted(void **state)
@@ -326,6 +327,7 @@ static void what_long_bytes_lose_is_counted(void **state)
         assert_int_equal(out.lost, 9 + sizeof(text));
         assert_int_equal(out.written, 0);
     }
+    hpx_out_close(&out);
 }
 
 static void mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go(void **state)
@@ -346,6 +348,7 @@ static void mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go(void **st
     hpx_out_str(&out, " and more");
     assert_int_equal(hpx_out_flush(&out), 0);
     assert_memory_equal(fake.data, "head body and more", 18);
+    assert_int_equal(hpx_out_close(&out), 0);
 }
 
 static unsigned asked_for_room;
