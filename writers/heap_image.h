@@ -3,8 +3,10 @@
  * hprof_heap_ascii.c.
  *
  * Ids: a class object is HPX_CLASS_OBJECT_FIRST and the class number, a thread object is that of THREAD START, any other object is
- * HPX_HEAP_OBJECT_FIRST and a number that follows from its address. The spool has the sub-records of objects in the binary format, one
- * after the other, with the id of the allocation site in place of the trace serial; then, at the offsets below, facts and roots. */
+ * HPX_HEAP_OBJECT_FIRST and a number that follows from its address (idsize=4: 32 bits in all). The spool has the objects as HEAP DUMP
+ * SEGMENT records of the binary format: whole sub-records in up to HPX_HEAP_SEGMENT bytes, or one longer sub-record. In place of the TIME:
+ * 1 if a sub-record names a site, else 0. In place of the trace of an object with a site: HPX_HEAP_SITE and the site's id. Then, at the
+ * offsets below, facts and roots. */
 #ifndef HPX_HEAP_IMAGE_H
 #define HPX_HEAP_IMAGE_H
 
@@ -32,6 +34,11 @@ static inline uint32_t hpx_heap_size_of(uint8_t type, uint32_t id_size)
 
 #define HPX_HEAP_OBJECT_FIRST UINT64_C(0x60000000)
 
+#define HPX_HEAP_SEGMENT      ((size_t)1024 << 10) /* bytes of a segment with its head; it and a copy fit into the processor's cache */
+#define HPX_HEAP_SEGMENT_HEAD 9u
+#define HPX_HEAP_SITE         (UINT32_C(1) << 31)
+
+enum hpx_heap_tag { HPX_HEAP_TAG_SEGMENT = 0x1C, HPX_HEAP_TAG_END = 0x2C };                                            /* records */
 enum hpx_heap_sub { HPX_HEAP_SUB_CLASS = 0x20, HPX_HEAP_SUB_INSTANCE, HPX_HEAP_SUB_OBJECTS, HPX_HEAP_SUB_PRIMITIVES }; /* sub-records */
 
 enum hpx_heap_kind { HPX_HEAP_INSTANCES, HPX_HEAP_OBJECTS, HPX_HEAP_PRIMITIVES };

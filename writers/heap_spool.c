@@ -6,13 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BUFFER ((size_t)4 << 20)
-
 int hpx_heap_spool_init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t least)
 {
-    size_t size = BUFFER + (least + HPX_HEAP_SPOOL_HEAD > BUFFER ? least + HPX_HEAP_SPOOL_HEAD : 0);
+    size_t largest = HPX_HEAP_SEGMENT_HEAD + least + HPX_HEAP_SPOOL_HEAD, size = largest > HPX_HEAP_SEGMENT ? largest : HPX_HEAP_SEGMENT;
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    *s = (struct hpx_heap_spool){.fd = fd, .id_size = id_size, .buffer = p, .size = size};
+    *s = (struct hpx_heap_spool){.fd = fd, .id_size = id_size, .buffer = p, .size = size, .used = HPX_HEAP_SEGMENT_HEAD, .elements = p};
     return p != MAP_FAILED ? 0 : -HPX_E_NOMEM;
 }
 
@@ -38,84 +36,158 @@ static void write_all(struct hpx_heap_spool *s, const uint8_t *p, size_t n)
     }
 }
 
+/* rest: bytes of the segment that are not in the buffer. */
+static void put_head(const struct hpx_heap_spool *s, uint32_t rest)
+{
+    uint8_t *at = hpx_be1(s->buffer, HPX_HEAP_TAG_SEGMENT);
+    (void)hpx_be4(hpx_be4(at, s->sites != 0), (uint32_t)(s->used - HPX_HEAP_SEGMENT_HEAD) + rest);
+}
+
+static void begin_segment(struct hpx_heap_spool *s)
+{
+    s->used = HPX_HEAP_SEGMENT_HEAD;
+    s->sites = 0;
+}
+
 int hpx_heap_spool_flush(struct hpx_heap_spool *s)
 {
-    write_all(s, s->buffer, s->used);
-    s->used = 0;
+    if (s->used > HPX_HEAP_SEGMENT_HEAD) {
+        put_head(s, 0);
+        write_all(s, s->buffer, s->used);
+        begin_segment(s);
+    }
     return s->error;
-}
-
-static void zeros(struct hpx_heap_spool *s, uint64_t n)
-{
-    while (n > 0) {
-        uint8_t *at = hpx_heap_spool_room(s, n < s->size ? (size_t)n : s->size);
-        size_t now = s->size - s->used < n ? s->size - s->used : (size_t)n;
-        memset(at, 0, now);
-        s->used += now;
-        n -= now;
-    }
-}
-
-void hpx_heap_spool_more_nulls(struct hpx_heap_spool *s, uint64_t n)
-{
-    zeros(s, n * s->id_size);
-}
-
-/* Elements from `first` on, as many as fit into `most` bytes, at `at`. */
-static size_t convert(uint8_t *at, const void *elements, uint32_t size, size_t first, size_t n)
-{
-    const uint8_t *from = (const uint8_t *)elements + first * size;
-    switch (size) {
-    case 1:
-        memcpy(at, from, n);
-        break;
-    case 2:
-        for (size_t i = 0; i < n; i++) {
-            uint16_t v;
-            memcpy(&v, from + 2 * i, sizeof v);
-            (void)hpx_be2(at + 2 * i, v);
-        }
-        break;
-    case 4:
-        for (size_t i = 0; i < n; i++) {
-            uint32_t v;
-            memcpy(&v, from + 4 * i, sizeof v);
-            (void)hpx_be4(at + 4 * i, v);
-        }
-        break;
-    default:
-        for (size_t i = 0; i < n; i++) {
-            uint64_t v;
-            memcpy(&v, from + 8 * i, sizeof v);
-            (void)hpx_be8(at + 8 * i, v);
-        }
-        break;
-    }
-    return n * size;
-}
-
-void hpx_heap_spool_elements(struct hpx_heap_spool *s, uint32_t size, uint32_t n, const void *elements)
-{
-    if (elements == NULL) {
-        zeros(s, (uint64_t)n * size);
-        return;
-    }
-    for (size_t i = 0, now; i < n; i += now) {
-        uint8_t *at = hpx_heap_spool_room(s, (n - i) * (size_t)size < s->size ? (n - i) * (size_t)size : s->size);
-        now = (s->size - s->used) / size < n - i ? (s->size - s->used) / size : n - i;
-        s->used += convert(at, elements, size, i, now);
-    }
 }
 
 void hpx_heap_spool_bytes(struct hpx_heap_spool *s, const void *p, size_t n)
 {
-    if (n > s->size - s->used) {
-        (void)hpx_heap_spool_flush(s);
+    (void)hpx_heap_spool_flush(s);
+    write_all(s, p, n);
+}
+
+/* ---- sub-records longer than a segment ---- */
+
+/* A place for some of n bytes; *now: how many. */
+static uint8_t *piece(struct hpx_heap_spool *s, uint64_t n, size_t *now)
+{
+    if (s->size - s->used < 8) {
+        write_all(s, s->buffer, s->used);
+        s->used = 0;
     }
-    if (n > s->size) {
-        write_all(s, p, n);
-        return;
+    *now = s->size - s->used < n ? (s->size - s->used) & ~(size_t)7 : (size_t)n;
+    s->used += *now;
+    return s->buffer + s->used - *now;
+}
+
+static void nulls(struct hpx_heap_spool *s, uint64_t n)
+{
+    for (size_t now; n > 0; n -= now) {
+        uint8_t *at = piece(s, n, &now);
+        memset(at, 0, now);
     }
-    memcpy(s->buffer + s->used, p, n);
-    s->used += n;
+}
+
+static void end_segment(struct hpx_heap_spool *s)
+{
+    write_all(s, s->buffer, s->used);
+    begin_segment(s);
+}
+
+void hpx_heap_spool_far_objects(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint64_t klass)
+{
+    (void)hpx_heap_spool_flush(s);
+    s->sites = site;
+    uint8_t *at = hpx_heap_spool_head(s->id_size, s->buffer + s->used, HPX_HEAP_SUB_OBJECTS, object, site);
+    at = hpx_heap_spool_id(s->id_size, hpx_be4(at, s->length), klass);
+    s->used = (size_t)(at - s->buffer);
+    s->elements = NULL;
+    put_head(s, s->length * s->id_size);
+}
+
+void hpx_heap_spool_far_element(struct hpx_heap_spool *s, uint32_t index, uint64_t value)
+{
+    size_t now;
+    nulls(s, (uint64_t)(index - s->next) * s->id_size);
+    uint8_t *at = piece(s, s->id_size, &now);
+    (void)hpx_heap_spool_id(s->id_size, at, value);
+    s->next = index + 1;
+}
+
+void hpx_heap_spool_far_end(struct hpx_heap_spool *s)
+{
+    nulls(s, (uint64_t)(s->length - s->next) * s->id_size);
+    end_segment(s);
+    s->length = s->next = 0;
+    s->elements = s->buffer;
+}
+
+void hpx_heap_spool_far_primitives(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint8_t type, uint32_t n, const void *elements)
+{
+    const uint8_t *from = elements;
+    uint32_t size = hpx_heap_size_of(type, s->id_size);
+    uint64_t bytes = (uint64_t)n * size;
+    (void)hpx_heap_spool_flush(s);
+    s->sites = site;
+    uint8_t *at = hpx_heap_spool_head(s->id_size, s->buffer + s->used, HPX_HEAP_SUB_PRIMITIVES, object, site);
+    s->used = (size_t)(hpx_be1(hpx_be4(at, n), type) - s->buffer);
+    put_head(s, (uint32_t)bytes);
+    if (from == NULL) {
+        nulls(s, bytes);
+    }
+    for (size_t now; from != NULL && bytes > 0; bytes -= now, from += now) {
+        at = piece(s, bytes, &now);
+        if (size == 1) {
+            memcpy(at, from, now);
+        } else {
+            hpx_heap_spool_convert(at, from, size, now / size);
+        }
+    }
+    end_segment(s);
+}
+
+/* ---- byte order ---- */
+
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+/* The values in 8 bytes, each with its bytes in the other order. */
+static inline uint64_t swapped(uint64_t v, uint32_t size)
+{
+    const uint64_t low = UINT64_C(0x00FF00FF00FF00FF);
+    v = size == 2 ? (v & low) << 8 | (v >> 8 & low) : __builtin_bswap64(v);
+    return size == 4 ? v << 32 | v >> 32 : v;
+}
+
+static inline void convert_all(uint8_t *at, const uint8_t *from, uint32_t size, size_t bytes)
+{
+    uint64_t v = 0;
+    size_t i = 0;
+    for (; i + 8 <= bytes; i += 8) {
+        memcpy(&v, from + i, 8);
+        v = swapped(v, size);
+        memcpy(at + i, &v, 8);
+    }
+    if (i < bytes) {
+        memcpy(&v, from + i, bytes - i);
+        v = swapped(v, size);
+        memcpy(at + i, &v, bytes - i);
+    }
+}
+#endif
+
+void hpx_heap_spool_convert(uint8_t *at, const void *elements, uint32_t size, size_t n)
+{
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+    switch (size) { /* a loop for each: in one loop the choice would be made for all 8 bytes */
+    case 2:
+        convert_all(at, elements, 2, 2 * n);
+        break;
+    case 4:
+        convert_all(at, elements, 4, 4 * n);
+        break;
+    default:
+        convert_all(at, elements, 8, 8 * n);
+        break;
+    }
+#else
+    memcpy(at, elements, size * n);
+#endif
 }

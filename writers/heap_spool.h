@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* heap_spool.h: the objects of a heap walk as sub-records of the binary format, into a descriptor (heap_image.h).
+/* heap_spool.h: the objects of a heap walk as segments of the binary format, into a descriptor (heap_image.h).
  *
  * Everything here may run in a VM operation or in the child of a fork: no malloc, no lock, only async-signal-safe calls. One thread. After
  * a failed write the rest is dropped, and `error` is its errno. */
@@ -12,55 +12,73 @@
 struct hpx_heap_spool {
     int fd, error;
     uint32_t id_size;
-    uint8_t *buffer;
+    uint8_t *buffer; /* a segment */
     size_t size, used;
     uint64_t written;      /* bytes that went to fd */
-    uint32_t length, next; /* of an open object array */
+    uint32_t sites;        /* 0: no sub-record of the segment has a site */
+    uint32_t length, next; /* of the last object array */
+    uint8_t *elements;     /* of it; NULL: longer than a segment, it goes out piece by piece */
 };
 
 /* least: bytes of the largest instance. Maps the buffer; 0 or -HPX_E_NOMEM. */
 int hpx_heap_spool_init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t least);
 void hpx_heap_spool_fini(struct hpx_heap_spool *s);
 
-/* Writes what is buffered. 0, or errno of the first failure. */
+/* Ends the segment and writes it. 0, or errno of the first failure. Not inside an object array. */
 int hpx_heap_spool_flush(struct hpx_heap_spool *s);
-/* Offset of the next byte. */
+/* Offset behind the last sub-record. Not inside an object array. */
 static inline uint64_t hpx_heap_spool_at(const struct hpx_heap_spool *s)
 {
-    return s->written + s->used;
+    return s->written + (s->used > HPX_HEAP_SEGMENT_HEAD ? s->used : 0);
 }
 
-#define HPX_HEAP_SPOOL_HEAD 64u /* more than the head of any sub-record */
+#define HPX_HEAP_SPOOL_HEAD 64u /* more than the head of any sub-record, and 16 bytes that may be written beyond the end */
 
 /* The functions of the common objects are inline: the walk calls them once per object and field. */
+
+/* A place for a sub-record of n bytes. */
 static inline uint8_t *hpx_heap_spool_room(struct hpx_heap_spool *s, size_t n)
 {
-    if (hpx_unlikely(n > s->size - s->used)) {
+    if (hpx_unlikely(s->used + n > HPX_HEAP_SEGMENT)) {
         (void)hpx_heap_spool_flush(s);
     }
     return s->buffer + s->used;
 }
 
-static inline uint8_t *hpx_heap_spool_id(const struct hpx_heap_spool *s, uint8_t *at, uint64_t id)
+/* id_size is an argument because the compiler takes every byte stored for a change of *s, and would load it again. */
+static inline uint8_t *hpx_heap_spool_id(uint32_t id_size, uint8_t *at, uint64_t id)
 {
-    return hpx_likely(s->id_size == 8) ? hpx_be8(at, id) : hpx_be4(at, (uint32_t)id);
+    return hpx_likely(id_size == 8) ? hpx_be8(at, id) : hpx_be4(at, (uint32_t)id);
 }
 
-static inline uint8_t *hpx_heap_spool_head(const struct hpx_heap_spool *s, uint8_t *at, uint8_t sub, uint64_t object, uint32_t site)
+/* Of an object without a site: the trace that the file has for it. */
+static inline uint8_t *hpx_heap_spool_head(uint32_t id_size, uint8_t *at, uint8_t sub, uint64_t object, uint32_t site)
 {
-    return hpx_be4(hpx_heap_spool_id(s, hpx_be1(at, sub), object), site);
+    return hpx_be4(hpx_heap_spool_id(id_size, hpx_be1(at, sub), object), site != 0 ? site | HPX_HEAP_SITE : HPX_SERIAL_TRACE);
+}
+
+/* May write up to 15 bytes more; shorter than a call of memset(). */
+static inline void hpx_heap_spool_clear(uint8_t *at, size_t n)
+{
+    if (hpx_unlikely(n > 256)) {
+        memset(at, 0, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i += 16) {
+        memset(at + i, 0, 16);
+    }
 }
 
 /* An instance with n bytes of fields, cleared; the caller fills them until the next call. */
 static inline uint8_t *hpx_heap_spool_instance(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint64_t klass, uint32_t n)
 {
+    const uint32_t ids = s->id_size;
     uint8_t *at = hpx_heap_spool_room(s, (size_t)HPX_HEAP_SPOOL_HEAD + n);
-    at = hpx_heap_spool_head(s, at, HPX_HEAP_SUB_INSTANCE, object, site);
-    at = hpx_be4(hpx_heap_spool_id(s, at, klass), n);
-    for (uint32_t i = 0; i < n; i += 16) { /* the room has 16 bytes more; shorter than a call of memset() */
-        memset(at + i, 0, 16);
-    }
-    s->used = (size_t)(at + n - s->buffer);
+    s->used += 9 + 2 * (size_t)ids + n;
+    s->sites |= site;
+    at = hpx_heap_spool_head(ids, at, HPX_HEAP_SUB_INSTANCE, object, site);
+    at = hpx_be4(hpx_heap_spool_id(ids, at, klass), n);
+    hpx_heap_spool_clear(at, n);
     return at;
 }
 
@@ -83,18 +101,6 @@ static inline void hpx_heap_spool_value(const struct hpx_heap_spool *s, uint8_t 
     }
 }
 
-/* n null elements of an array of objects. */
-void hpx_heap_spool_more_nulls(struct hpx_heap_spool *s, uint64_t n);
-static inline void hpx_heap_spool_nulls(struct hpx_heap_spool *s, uint32_t n)
-{
-    if (n == 1 && s->size - s->used >= 8) { /* most of them */
-        memset(s->buffer + s->used, 0, 8);
-        s->used += s->id_size;
-    } else {
-        hpx_heap_spool_more_nulls(s, n);
-    }
-}
-
 /* How many elements of `each` bytes a record holds after `fixed` bytes. */
 static inline uint32_t hpx_heap_spool_fit(uint32_t n, uint32_t fixed, uint32_t each)
 {
@@ -102,15 +108,34 @@ static inline uint32_t hpx_heap_spool_fit(uint32_t n, uint32_t fixed, uint32_t e
     return n < most ? n : most;
 }
 
+#define HPX_HEAP_SPOOL_MOST (HPX_HEAP_SEGMENT - HPX_HEAP_SEGMENT_HEAD - HPX_HEAP_SPOOL_HEAD) /* bytes of the elements of an array */
+
+/* Arrays beyond HPX_HEAP_SPOOL_MOST. */
+void hpx_heap_spool_far_objects(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint64_t klass);
+void hpx_heap_spool_far_element(struct hpx_heap_spool *s, uint32_t index, uint64_t value);
+void hpx_heap_spool_far_end(struct hpx_heap_spool *s);
+void hpx_heap_spool_far_primitives(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint8_t type, uint32_t n,
+                                   const void *elements);
+
 /* An array of n objects: elements by ascending index, then the end; those that do not come are null. Returns the length in the record,
  * which is less than n if the record would be too long. */
 static inline uint32_t hpx_heap_spool_objects(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint64_t klass, uint32_t n)
 {
-    uint8_t *at = hpx_heap_spool_head(s, hpx_heap_spool_room(s, HPX_HEAP_SPOOL_HEAD), HPX_HEAP_SUB_OBJECTS, object, site);
-    s->length = s->id_size == 8 ? hpx_heap_spool_fit(n, 25, 8) : hpx_heap_spool_fit(n, 17, 4);
+    const uint32_t ids = s->id_size, length = ids == 8 ? hpx_heap_spool_fit(n, 25, 8) : hpx_heap_spool_fit(n, 17, 4);
+    const size_t bytes = (size_t)length * ids;
+    s->length = length;
     s->next = 0;
-    s->used = (size_t)(hpx_heap_spool_id(s, hpx_be4(at, s->length), klass) - s->buffer);
-    return s->length;
+    if (hpx_unlikely(bytes > HPX_HEAP_SPOOL_MOST)) {
+        hpx_heap_spool_far_objects(s, object, site, klass);
+        return length;
+    }
+    uint8_t *at = hpx_heap_spool_room(s, HPX_HEAP_SPOOL_HEAD + bytes);
+    s->used += 9 + 2 * (size_t)ids + bytes;
+    s->sites |= site;
+    s->elements = at + 9 + 2 * (size_t)ids;
+    at = hpx_heap_spool_head(ids, at, HPX_HEAP_SUB_OBJECTS, object, site);
+    hpx_heap_spool_clear(hpx_heap_spool_id(ids, hpx_be4(at, length), klass), bytes);
+    return length;
 }
 /* false: the index is not above that of the last element. */
 static inline bool hpx_heap_spool_element(struct hpx_heap_spool *s, uint32_t index, uint64_t value)
@@ -118,36 +143,54 @@ static inline bool hpx_heap_spool_element(struct hpx_heap_spool *s, uint32_t ind
     if (hpx_unlikely(index < s->next || index >= s->length)) {
         return index >= s->next; /* behind the cut */
     }
-    if (index > s->next) {
-        hpx_heap_spool_nulls(s, index - s->next);
+    if (hpx_unlikely(s->elements == NULL)) {
+        hpx_heap_spool_far_element(s, index, value);
+        return true;
     }
-    s->used = (size_t)(hpx_heap_spool_id(s, hpx_heap_spool_room(s, s->id_size), value) - s->buffer);
     s->next = index + 1;
+    if (hpx_likely(s->id_size == 8)) {
+        (void)hpx_be8(s->elements + 8 * (size_t)index, value);
+    } else {
+        (void)hpx_be4(s->elements + 4 * (size_t)index, (uint32_t)value);
+    }
     return true;
 }
 static inline void hpx_heap_spool_objects_end(struct hpx_heap_spool *s)
 {
-    if (s->length > s->next) {
-        hpx_heap_spool_nulls(s, s->length - s->next);
+    if (hpx_unlikely(s->elements == NULL)) {
+        hpx_heap_spool_far_end(s);
     }
-    s->next = s->length;
 }
 
-/* The elements of an array of primitive values, after its head. */
-void hpx_heap_spool_elements(struct hpx_heap_spool *s, uint32_t size, uint32_t n, const void *elements);
+/* n values of 2, 4 or 8 bytes from the machine's byte order; neither place needs alignment. */
+void hpx_heap_spool_convert(uint8_t *at, const void *elements, uint32_t size, size_t n);
 /* An array of n primitive values; elements: of the machine's byte order, NULL: zeros. Returns as hpx_heap_spool_objects(). */
 static inline uint32_t hpx_heap_spool_primitives(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint8_t type, uint32_t n,
                                                  const void *elements)
 {
-    uint32_t size = hpx_heap_size_of(type, s->id_size);
-    uint8_t *at = hpx_heap_spool_head(s, hpx_heap_spool_room(s, HPX_HEAP_SPOOL_HEAD), HPX_HEAP_SUB_PRIMITIVES, object, site);
-    n = hpx_likely(n < UINT32_MAX / 16) ? n : hpx_heap_spool_fit(n, 10 + s->id_size, size);
-    s->used = (size_t)(hpx_be1(hpx_be4(at, n), type) - s->buffer);
-    hpx_heap_spool_elements(s, size, n, elements);
+    const uint32_t ids = s->id_size, size = hpx_heap_size_of(type, ids);
+    n = hpx_likely(n < UINT32_MAX / 16) ? n : hpx_heap_spool_fit(n, 10 + ids, size);
+    const size_t bytes = (size_t)n * size;
+    if (hpx_unlikely(bytes > HPX_HEAP_SPOOL_MOST)) {
+        hpx_heap_spool_far_primitives(s, object, site, type, n, elements);
+        return n;
+    }
+    uint8_t *at = hpx_heap_spool_room(s, HPX_HEAP_SPOOL_HEAD + bytes);
+    s->used += 10 + (size_t)ids + bytes;
+    s->sites |= site;
+    at = hpx_heap_spool_head(ids, at, HPX_HEAP_SUB_PRIMITIVES, object, site);
+    at = hpx_be1(hpx_be4(at, n), type);
+    if (elements == NULL) {
+        hpx_heap_spool_clear(at, bytes);
+    } else if (size == 1) {
+        memcpy(at, elements, bytes);
+    } else {
+        hpx_heap_spool_convert(at, elements, size, n);
+    }
     return n;
 }
 
-/* Bytes as they are. */
+/* Bytes as they are, outside of segments. */
 void hpx_heap_spool_bytes(struct hpx_heap_spool *s, const void *p, size_t n);
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_heap.c: see hprof_heap.h. A segment is put together in a buffer, so its length is known before it is written. */
 #include "hprof_heap.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "heap_reader.h"
 #include <stdlib.h>
-#include <unistd.h>
-
-enum { TAG_SEGMENT = 0x1C, TAG_DUMP_END = 0x2C };
 
 static void put(struct hpx_binary *w, const uint8_t *record, const uint8_t *end)
 {
@@ -30,7 +26,7 @@ static void end_segment(struct hpx_heap *h)
 static void put_segment(struct hpx_heap *h)
 {
     if (h->used > 0) { /* readers take an empty one for damage */
-        put_head(h, TAG_SEGMENT, (uint32_t)h->used);
+        put_head(h, HPX_HEAP_TAG_SEGMENT, (uint32_t)h->used);
         hpx_out_bytes(h->w->out, h->buffer, h->used);
         h->used = 0;
         end_segment(h);
@@ -45,7 +41,7 @@ static void begin_sub(struct hpx_heap *h, uint32_t n)
     }
     if (n > HPX_HEAP_SEGMENT) {
         h->direct = n;
-        put_head(h, TAG_SEGMENT, n);
+        put_head(h, HPX_HEAP_TAG_SEGMENT, n);
     }
 }
 
@@ -77,7 +73,7 @@ int hpx_heap_begin(struct hpx_heap *h, struct hpx_binary *w)
 void hpx_heap_end(struct hpx_heap *h)
 {
     put_segment(h);
-    put_head(h, TAG_DUMP_END, 0);
+    put_head(h, HPX_HEAP_TAG_END, 0);
     (void)hpx_binary_end_record(h->w);
     free(h->buffer);
     h->buffer = NULL;
@@ -164,237 +160,7 @@ void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c)
     }
 }
 
-/* ---- what the spool has behind the objects ---- */
-
-static bool read_at(int fd, void *to, size_t n, uint64_t at)
-{
-    for (size_t done = 0; done < n;) {
-        ssize_t k = pread(fd, (char *)to + done, n - done, (off_t)(at + done));
-        if (k <= 0 && !(k < 0 && errno == EINTR)) {
-            return false;
-        }
-        done += k > 0 ? (size_t)k : 0;
-    }
-    return true;
-}
-
-/* Facts come in the order of the walk; those of no class of the dump go behind all others. */
-static bool order_facts(struct hpx_heap_facts *f, const struct hpx_heap_image *i, const struct hpx_heap_fact *from)
-{
-    f->first = calloc((size_t)i->nclasses + 3, sizeof(*f->first));
-    f->facts = calloc(i->nfacts + 1, sizeof(*f->facts));
-    if (f->first == NULL || f->facts == NULL) {
-        return false;
-    }
-    for (uint64_t k = 0; k < i->nfacts; k++) {
-        f->first[2 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++;
-    }
-    for (uint32_t k = 0; k <= i->nclasses + 1; k++) {
-        f->first[k + 1] += f->first[k];
-    }
-    for (uint64_t k = 0; k < i->nfacts; k++) { /* first[c + 1] grows from the beginning of the facts of c to their end */
-        f->facts[f->first[1 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++] = from[k];
-    }
-    return true;
-}
-
-int hpx_heap_facts_read(struct hpx_heap_facts *f, const struct hpx_heap_image *i)
-{
-    *f = (struct hpx_heap_facts){.facts = NULL};
-    struct hpx_heap_fact *facts = calloc(i->nfacts + 1, sizeof(*facts));
-    f->roots = calloc(i->nroots + 1, sizeof(*f->roots));
-    int rc = facts != NULL && f->roots != NULL ? 0 : -HPX_E_NOMEM;
-    if (rc == 0 && (!read_at(i->spool, facts, i->nfacts * sizeof(*facts), i->facts_at) ||
-                    !read_at(i->spool, f->roots, i->nroots * sizeof(*f->roots), i->roots_at))) {
-        rc = -HPX_E_IO;
-    }
-    if (rc == 0 && !order_facts(f, i, facts)) {
-        rc = -HPX_E_NOMEM;
-    }
-    free(facts);
-    if (rc != 0) {
-        hpx_heap_facts_free(f);
-    }
-    return rc;
-}
-
-void hpx_heap_facts_free(struct hpx_heap_facts *f)
-{
-    free(f->facts);
-    free(f->roots);
-    free(f->first);
-    *f = (struct hpx_heap_facts){.facts = NULL};
-}
-
-const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i, uint64_t object)
-{
-    uint32_t low = 0, high = i->nthreads; /* ordered by object */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (i->threads[middle].object < object) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < i->nthreads && i->threads[low].object == object ? &i->threads[low] : NULL;
-}
-
-/* The stack was taken before the walk, and the thread may have called or returned since: the same method at the same depth, or the nearest
- * such frame. */
-int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_root_fact *r)
-{
-    int64_t n = t != NULL ? t->nframes : 0;
-    if (r->depth < 0 || r->method == 0) {
-        return -1;
-    }
-    for (int64_t away = 0; away < n; away++) {
-        int64_t below = r->depth - away, above = r->depth + away;
-        if (below >= 0 && below < n && t->methods[below] == r->method) {
-            return (int32_t)below;
-        }
-        if (above < n && t->methods[above] == r->method) {
-            return (int32_t)above;
-        }
-    }
-    return -1;
-}
-
-/* ---- the objects ---- */
-
-#define READ_BUFFER ((size_t)1 << 20)
-
-int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image *i)
-{
-    *r = (struct hpx_heap_reader){.image = i, .buffer = malloc(READ_BUFFER), .size = READ_BUFFER};
-    return r->buffer != NULL ? 0 : -HPX_E_NOMEM;
-}
-
-void hpx_heap_reader_fini(struct hpx_heap_reader *r)
-{
-    free(r->buffer);
-    r->buffer = NULL;
-}
-
-/* Moves what is unread to the front and fills the rest. */
-static void fill(struct hpx_heap_reader *r)
-{
-    size_t left = r->have - r->used, room = r->size - left;
-    uint64_t rest = r->image->objects_end - r->offset;
-    memmove(r->buffer, r->buffer + r->used, left);
-    r->used = 0;
-    r->have = left;
-    room = rest < room ? (size_t)rest : room;
-    if (room > 0 && r->error == 0 && !read_at(r->image->spool, r->buffer + left, room, r->offset)) {
-        r->error = -HPX_E_IO;
-        return;
-    }
-    r->have += r->error == 0 ? room : 0;
-    r->offset += r->error == 0 ? room : 0;
-#ifdef FALLOC_FL_PUNCH_HOLE /* dump and spool then need the disk once; where this fails they need it twice */
-    if (r->image->once && room > 0) {
-        (void)fallocate(r->image->spool, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(r->offset - room), (off_t)room);
-    }
-#endif
-}
-
-const uint8_t *hpx_heap_reader_next(struct hpx_heap_reader *r, size_t n)
-{
-    if (r->have - r->used < n) {
-        fill(r);
-    }
-    if (r->have - r->used < n) {
-        return NULL;
-    }
-    r->used += n;
-    return r->buffer + r->used - n;
-}
-
-const uint8_t *hpx_heap_reader_some(struct hpx_heap_reader *r, uint64_t n, size_t *got)
-{
-    if (r->have == r->used) {
-        fill(r);
-    }
-    size_t there = r->have - r->used;
-    *got = n < there ? (size_t)n : there;
-    r->used += *got;
-    return r->buffer + r->used - *got;
-}
-
-/* Length of the sub-record at p, of which n bytes are there; 0: too few to tell. */
-static uint64_t sub_length(uint32_t ids, const uint8_t *p, size_t n)
-{
-    uint32_t count;
-    size_t head = n == 0 ? 1 : p[0] == HPX_HEAP_SUB_PRIMITIVES ? 10 + ids : 9 + 2 * ids;
-    if (n < head) {
-        return 0;
-    }
-    memcpy(&count, p + 5 + (p[0] == HPX_HEAP_SUB_INSTANCE ? 2 * ids : ids), sizeof(count));
-    uint64_t each = p[0] == HPX_HEAP_SUB_INSTANCE ? 1 : p[0] == HPX_HEAP_SUB_OBJECTS ? ids : hpx_heap_size_of(p[9 + ids], ids);
-    return head + be32toh(count) * each;
-}
-
-/* The trace of an object, whose sub-record has the site's id. */
-static void put_trace(const struct hpx_heap *h, const struct hpx_heap_image *i, uint8_t *sub)
-{
-    uint8_t *at = sub + 1 + h->w->id_size;
-    uint32_t site;
-    memcpy(&site, at, sizeof(site));
-    site = be32toh(site);
-    const struct hpx_trace_rec *t = site < i->nsites ? i->sites[site] : NULL;
-    (void)hpx_be4(at, t != NULL && hpx_binary_has_trace(h->w, t) ? t->serial : HPX_SERIAL_TRACE);
-}
-
-/* Writes the sub-record at the front of the buffer, which is longer than the buffer, as its own segment. */
-static void copy_long(struct hpx_heap *h, struct hpx_heap_reader *r, uint64_t length)
-{
-    put_head(h, TAG_SEGMENT, (uint32_t)length);
-    put_trace(h, r->image, r->buffer + r->used);
-    while (length > 0) {
-        size_t got;
-        const uint8_t *p = hpx_heap_reader_some(r, length, &got);
-        if (got == 0) {
-            return; /* r->error */
-        }
-        hpx_out_bytes(h->w->out, p, got);
-        length -= got;
-    }
-    end_segment(h);
-}
-
-/* A segment is the complete sub-records of a full buffer. */
-static int copy_objects(struct hpx_heap *h, struct hpx_heap_reader *r)
-{
-    const struct hpx_heap_image *i = r->image;
-    for (bool more = true; more;) {
-        size_t whole = 0;
-        fill(r);
-        uint64_t length = sub_length(h->w->id_size, r->buffer, r->have);
-        if (length > r->have + (i->objects_end - r->offset)) {
-            break; /* the spool was cut */
-        }
-        if (length > r->have) {
-            copy_long(h, r, length);
-            more = r->error == 0;
-            continue;
-        }
-        while (length > 0 && whole + length <= r->have) {
-            put_trace(h, i, r->buffer + whole);
-            whole += (size_t)length;
-            length = sub_length(h->w->id_size, r->buffer + whole, r->have - whole);
-        }
-        more = whole > 0;
-        if (more) {
-            put_head(h, TAG_SEGMENT, (uint32_t)whole);
-            hpx_out_bytes(h->w->out, r->buffer, whole);
-            r->used = whole;
-            end_segment(h);
-        }
-    }
-    return r->error != 0 || r->have == r->used ? r->error : -HPX_E_IO;
-}
-
-/* ---- an image ---- */
+/* ---- objects ---- */
 
 /* What the dump names, and the memory to build a class. */
 struct image {
@@ -403,10 +169,80 @@ struct image {
     struct hpx_heap_facts facts;
     struct hpx_heap_reader objects;
     struct hpx_heap_value *values; /* UINT16_MAX of each kind */
+    uint32_t *serials;             /* of the traces by site: three random accesses less for every object */
 };
 
-static void put_names(struct hpx_binary *w, const struct hpx_heap_image *i)
+/* Replaces sites by traces. false: the sub-records do not fill the segment. */
+static bool put_traces(const struct image *m, const struct hpx_heap_reader *r)
 {
+    const uint32_t ids = m->h.w->id_size;
+    uint8_t *sub = hpx_heap_reader_body(r), *end = sub + r->have;
+    while (sub < end) {
+        uint64_t length = hpx_heap_sub_length(ids, sub, (size_t)(end - sub));
+        if (length == 0 || (length > (size_t)(end - sub) && r->rest == 0)) {
+            return false;
+        }
+        uint32_t site = hpx_heap_site_at(sub + 1 + ids);
+        (void)hpx_be4(sub + 1 + ids, site < m->i->nsites ? m->serials[site] : HPX_SERIAL_TRACE);
+        sub += length < (size_t)(end - sub) ? length : (size_t)(end - sub);
+    }
+    return true;
+}
+
+/* The rest of a segment whose head is in the output: it keeps the length that the head says. */
+static void copy_rest(struct hpx_out *o, struct hpx_heap_reader *r)
+{
+    while (hpx_heap_reader_more(r)) {
+        hpx_out_bytes(o, hpx_heap_reader_body(r), r->have);
+    }
+    if (r->rest > 0) { /* a read error */
+        memset(r->segment, 0, r->size);
+    }
+    while (r->rest > 0) {
+        size_t n = r->rest < r->size ? r->rest : r->size;
+        hpx_out_bytes(o, r->segment, n);
+        hpx_heap_reader_skip(r, n);
+    }
+}
+
+/* A segment without sites is in the file as it is in the spool, but for its TIME. */
+static void copy_segment(struct hpx_out *o, struct hpx_heap_reader *r)
+{
+    size_t n = 0, done = 0;
+    do {
+        const void *p = hpx_heap_reader_map(r, &n);
+        done = hpx_out_mapped(o, p, n);
+        hpx_heap_reader_skip(r, done);
+    } while (n > 0 && done == n);
+    copy_rest(o, r);
+}
+
+static int copy_objects(struct image *m)
+{
+    struct hpx_heap_reader *r = &m->objects;
+    struct hpx_out *o = m->h.w->out;
+    while (hpx_heap_reader_head(r)) {
+        if (r->sites && (!hpx_heap_reader_more(r) || !put_traces(m, r))) {
+            return -HPX_E_IO;
+        }
+        put_head(&m->h, HPX_HEAP_TAG_SEGMENT, r->length);
+        if (r->sites) {
+            hpx_out_bytes(o, hpx_heap_reader_body(r), r->have);
+            copy_rest(o, r);
+        } else {
+            copy_segment(o, r);
+        }
+        end_segment(&m->h);
+    }
+    return r->error;
+}
+
+/* ---- an image ---- */
+
+static void put_names(struct image *m)
+{
+    struct hpx_binary *w = m->h.w;
+    const struct hpx_heap_image *i = m->i;
     for (uint32_t n = 0; n < i->nclasses; n++) {
         const struct hpx_heap_klass *c = i->classes[n];
         if (c == NULL) {
@@ -428,9 +264,7 @@ static void put_names(struct hpx_binary *w, const struct hpx_heap_image *i)
         }
     }
     for (uint32_t n = 0; n < i->nsites; n++) {
-        if (i->sites[n] != NULL) {
-            (void)hpx_binary_trace(w, i->sites[n]);
-        }
+        m->serials[n] = i->sites[n] != NULL && hpx_binary_trace(w, i->sites[n]) ? i->sites[n]->serial : HPX_SERIAL_TRACE;
     }
 }
 
@@ -533,7 +367,7 @@ static void put_class(struct image *m, const struct hpx_heap_klass *c)
 
 static int write_image(struct image *m)
 {
-    put_names(m->h.w, m->i);
+    put_names(m);
     put_roots(m, true);
     put_roots(m, false);
     for (uint32_t n = 0; n < m->i->nclasses; n++) {
@@ -542,14 +376,15 @@ static int write_image(struct image *m)
         }
     }
     put_segment(&m->h);
-    return copy_objects(&m->h, &m->objects);
+    return copy_objects(m);
 }
 
 /* All the memory that the dump needs of itself. */
 static int begin_image(struct image *m, struct hpx_binary *w)
 {
     m->values = malloc(3 * (size_t)UINT16_MAX * sizeof(*m->values));
-    int rc = m->values != NULL ? hpx_heap_facts_read(&m->facts, m->i) : -HPX_E_NOMEM;
+    m->serials = malloc(((size_t)m->i->nsites + 1) * sizeof(*m->serials));
+    int rc = m->values != NULL && m->serials != NULL ? hpx_heap_facts_read(&m->facts, m->i) : -HPX_E_NOMEM;
     rc = rc != 0 ? rc : hpx_heap_reader_init(&m->objects, m->i);
     return rc != 0 ? rc : hpx_heap_begin(&m->h, w);
 }
@@ -565,5 +400,6 @@ int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i)
     hpx_heap_reader_fini(&m.objects);
     hpx_heap_facts_free(&m.facts);
     free(m.values);
+    free(m.serials);
     return rc;
 }

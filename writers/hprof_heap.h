@@ -15,8 +15,6 @@
 
 /* ---- a heap dump: begin, sub-records, end ---- */
 
-#define HPX_HEAP_SEGMENT ((size_t)1 << 20) /* a larger sub-record is its own segment */
-
 struct hpx_heap {
     struct hpx_binary *w;
     uint8_t *buffer;
@@ -51,42 +49,5 @@ void hpx_heap_end(struct hpx_heap *h);
 int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i);
 /* The TRACEs, then HEAP DUMP. Results as hpx_heap_binary(). */
 int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t now);
-
-/* ---- shared by both ---- */
-
-/* What the spool has behind the objects, in memory. */
-struct hpx_heap_facts {
-    struct hpx_heap_fact *facts; /* ordered by class */
-    struct hpx_heap_root_fact *roots;
-    uint32_t *first; /* by class number: of its facts, for classes below nclasses; first[nclasses]: the end */
-};
-/* 0, -HPX_E_NOMEM, -HPX_E_IO. */
-int hpx_heap_facts_read(struct hpx_heap_facts *f, const struct hpx_heap_image *i);
-void hpx_heap_facts_free(struct hpx_heap_facts *f);
-/* The thread with this object; NULL: none. */
-const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i, uint64_t object);
-/* Number of the frame in the thread's trace; -1: it has none. */
-int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_root_fact *r);
-/* The class of an id of a class object; NULL: none. */
-static inline const struct hpx_heap_klass *hpx_heap_class_of(const struct hpx_heap_image *i, uint64_t id)
-{
-    return id >= HPX_CLASS_OBJECT_FIRST && id - HPX_CLASS_OBJECT_FIRST < i->nclasses ? i->classes[id - HPX_CLASS_OBJECT_FIRST] : NULL;
-}
-
-/* Sub-records of the objects, in order; `at` and the rest: of the current one. */
-struct hpx_heap_reader {
-    const struct hpx_heap_image *image;
-    uint8_t *buffer;
-    size_t size, have, used;
-    uint64_t offset; /* of the spool, of the byte behind the buffer */
-    int error;
-};
-/* 0, -HPX_E_NOMEM. */
-int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image *i);
-void hpx_heap_reader_fini(struct hpx_heap_reader *r);
-/* The next n bytes, which stay valid until the next call, n up to 64 KiB; NULL: the end, or an error. */
-const uint8_t *hpx_heap_reader_next(struct hpx_heap_reader *r, size_t n);
-/* Up to n bytes; *got: how many, 0: the end or an error. */
-const uint8_t *hpx_heap_reader_some(struct hpx_heap_reader *r, uint64_t n, size_t *got);
 
 #endif

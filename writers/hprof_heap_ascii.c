@@ -1,18 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_heap_ascii.c: HEAP DUMP of the text format. */
-#include "big_endian.h"
+/* hprof_heap_ascii.c: HEAP DUMP of the text format.
+ *
+ * Of a line about an object only the figures are formatted for it: all names are made ready once, before the dump. */
+#include "arena.h"
+#include "digits.h"
+#include "heap_reader.h"
 #include "hprof_heap.h"
 #include "text.h"
 #include <inttypes.h>
 #include <stdlib.h>
+
+/* Text whose copy may read 15 bytes behind it. */
+struct label {
+    const char *text;
+    size_t len;
+};
+
+/* A field that refers to an object. */
+struct reference {
+    struct label label; /* the line up to the id */
+    uint32_t back;      /* bytes from the field to the end of an instance of its class */
+};
+
+/* The text of a class. */
+struct class
+{
+    const struct class *above; /* the nearest superclass with references */
+    struct reference *references;
+    uint32_t nreferences;
+    uint32_t instance_size, vm_size;
+    struct label size; /* of a line OBJ, between id and trace */
+    struct label name; /* with the id, until the end of the line */
+};
 
 struct text {
     struct hpx_ascii *w;
     struct hpx_out *o;
     const struct hpx_heap_image *i;
     struct hpx_heap_facts facts;
-    uint32_t *vm_size; /* of an instance, by class number */
+    struct hpx_arena arena;
+    struct class *classes;      /* by number */
+    uint32_t *order, nordered;  /* numbers of the classes, superclasses first */
+    const struct class **chain; /* room for the longest chain of superclasses */
     struct hpx_heap_reader r;
+    const char *last; /* the last place in the output's buffer where a line may begin */
 };
 
 static void put_traces(struct hpx_ascii *w, const struct hpx_heap_image *i)
@@ -96,19 +127,186 @@ static void put_roots(struct text *t)
     }
 }
 
-/* ---- objects ---- */
+/* ---- names ---- */
 
-static uint64_t id_at(const struct text *t, const uint8_t *p)
+/* A text behind a position; the position behind it. */
+#define PUT(at, s) ((char *)memcpy(at, s, sizeof(s) - 1) + sizeof(s) - 1)
+
+#define SPARE 16u /* bytes behind a label */
+
+/* The arena's bytes are the caller's to fill. */
+static char *label_room(struct text *t, size_t names)
 {
-    uint64_t wide;
-    uint32_t narrow;
-    if (t->i->id_size == 8) {
-        memcpy(&wide, p, sizeof(wide));
-        return be64toh(wide);
-    }
-    memcpy(&narrow, p, sizeof(narrow));
-    return be32toh(narrow);
+    return hpx_arena_alloc(&t->arena, 6 * names + 64 + SPARE, 1);
 }
+
+static bool set_names(struct text *t, struct class *c, const struct hpx_heap_klass *klass)
+{
+    char *size = label_room(t, 0), *name = label_room(t, klass->name.len);
+    if (size == NULL || name == NULL) {
+        return false;
+    }
+    char *at = hpx_digits_decimal(PUT(size, " (sz="), c->vm_size);
+    at = PUT(at, ", trace=");
+    c->size = (struct label){size, (size_t)(at - size)};
+    at = name + hpx_text_escape(name, klass->name, false);
+    at = hpx_digits_hex(PUT(at, "@"), (uint64_t)HPX_CLASS_OBJECT_FIRST + klass->number);
+    at = PUT(at, ")\n");
+    c->name = (struct label){name, (size_t)(at - name)};
+    return true;
+}
+
+static bool set_references(struct text *t, struct class *c, const struct hpx_heap_klass *klass)
+{
+    c->references = hpx_arena_alloc(&t->arena, klass->nfields * sizeof(*c->references), _Alignof(struct reference));
+    if (c->references == NULL) {
+        return false;
+    }
+    for (uint32_t n = 0; n < klass->nfields; n++) {
+        const struct hpx_heap_field *f = &klass->fields[n];
+        if (f->is_static || f->type != HPX_HEAP_OBJECT) {
+            continue;
+        }
+        char *label = label_room(t, f->name.len);
+        if (label == NULL) {
+            return false;
+        }
+        label[0] = '\t';
+        size_t len = 1 + hpx_text_escape(label + 1, f->name, false);
+        for (int tabs = f->name.len < 8 ? 2 : 1; tabs > 0; tabs--) {
+            label[len++] = '\t';
+        }
+        c->references[c->nreferences++] = (struct reference){{label, len}, klass->instance_size - f->offset};
+    }
+    return true;
+}
+
+/* Numbers of superclasses by class number, each found once. Returns the highest. */
+static uint32_t set_depths(const struct hpx_heap_image *i, uint32_t *depths)
+{
+    uint32_t most = 0;
+    for (uint32_t n = 0; n < i->nclasses; n++) {
+        uint32_t steps = 0;
+        const struct hpx_heap_klass *c = i->classes[n];
+        for (; c != NULL && depths[c->number] == 0; c = c->above) {
+            steps++;
+        }
+        uint32_t depth = steps + (c != NULL ? depths[c->number] : 0); /* 1: no superclass */
+        most = depth > most ? depth : most;
+        for (c = i->classes[n]; c != NULL && depths[c->number] == 0; c = c->above) {
+            depths[c->number] = depth--;
+        }
+    }
+    return most;
+}
+
+/* By the length of the chain of superclasses, then by number. */
+static bool set_order(struct text *t)
+{
+    const struct hpx_heap_image *i = t->i;
+    uint32_t *depths = calloc((size_t)i->nclasses + 1, sizeof(*depths));
+    uint32_t most = depths != NULL ? set_depths(i, depths) : 0;
+    uint32_t *first = calloc((size_t)most + 2, sizeof(*first));
+    t->order = hpx_arena_alloc(&t->arena, ((size_t)i->nclasses + 1) * sizeof(*t->order), _Alignof(uint32_t));
+    t->chain = hpx_arena_alloc(&t->arena, ((size_t)most + 1) * sizeof(struct class *), _Alignof(struct class *));
+    bool good = depths != NULL && first != NULL && t->order != NULL && t->chain != NULL;
+    for (uint32_t n = 0; good && n < i->nclasses; n++) {
+        t->nordered += i->classes[n] != NULL;
+        first[depths[n] + 1] += i->classes[n] != NULL;
+    }
+    for (uint32_t depth = 0; good && depth <= most; depth++) {
+        first[depth + 1] += first[depth];
+    }
+    for (uint32_t n = 0; good && n < i->nclasses; n++) {
+        if (i->classes[n] != NULL) {
+            t->order[first[depths[n]]++] = n;
+        }
+    }
+    free(depths);
+    free(first);
+    return good;
+}
+
+/* All that the dump needs of the classes. false: no memory. */
+static bool set_classes(struct text *t)
+{
+    struct class *classes = calloc((size_t)t->i->nclasses + 1, sizeof(*classes));
+    t->classes = classes;
+    if (classes == NULL || !set_order(t)) {
+        return false;
+    }
+    for (uint64_t n = 0; n < t->i->nfacts; n++) {
+        const struct hpx_heap_fact *f = &t->facts.facts[n];
+        if (f->kind == HPX_HEAP_VM_SIZE && f->klass < t->i->nclasses) {
+            classes[f->klass].vm_size = hpx_fit4(f->value);
+        }
+    }
+    for (uint32_t n = 0; n < t->nordered; n++) {
+        const struct hpx_heap_klass *klass = t->i->classes[t->order[n]];
+        struct class *c = &classes[klass->number];
+        const struct class *above = klass->above != NULL ? &classes[klass->above->number] : NULL;
+        c->above = above != NULL && above->nreferences == 0 ? above->above : above;
+        c->instance_size = klass->instance_size;
+        if (!set_names(t, c, klass) || !set_references(t, c, klass)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- lines ---- */
+
+#define LINE 512u /* more than a line about an object without a long label */
+#define LONG 128u /* of a label */
+
+/* Lines are put into the output's buffer from begin_lines() to end_lines(); other functions of the output are called outside of these. */
+static char *begin_lines(struct text *t)
+{
+    char *at = hpx_out_piece(t->o);
+    t->last = at + HPX_OUT_PIECE - LINE;
+    return at;
+}
+
+static void end_lines(struct text *t, const char *at)
+{
+    hpx_out_filled(t->o, at);
+}
+
+/* Space for LINE bytes. */
+static char *line(struct text *t, char *at)
+{
+    if (hpx_likely(at <= t->last)) {
+        return at;
+    }
+    end_lines(t, at);
+    return begin_lines(t);
+}
+
+static char *put_label(struct text *t, char *at, const struct label *l)
+{
+    if (hpx_unlikely(l->len > LONG)) {
+        end_lines(t, at);
+        hpx_out_bytes(t->o, l->text, l->len);
+        return begin_lines(t);
+    }
+    for (size_t n = 0; n < l->len; n += SPARE) { /* shorter than a call of memcpy() */
+        memcpy(at + n, l->text + n, SPARE);
+    }
+    return at + l->len;
+}
+
+/* Name, id and the end of the line. */
+static char *put_class_name(struct text *t, char *at, uint64_t id)
+{
+    const struct hpx_heap_klass *c = hpx_heap_class_of(t->i, id);
+    if (hpx_likely(c != NULL)) {
+        return put_label(t, at, &t->classes[c->number].name);
+    }
+    at = hpx_digits_hex(PUT(at, "hprofx.unknown@"), id);
+    return PUT(at, ")\n");
+}
+
+/* ---- objects ---- */
 
 static uint32_t u4_at(const uint8_t *p)
 {
@@ -117,119 +315,157 @@ static uint32_t u4_at(const uint8_t *p)
     return be32toh(v);
 }
 
-static void put_class_name(struct text *t, uint64_t id)
+static uint64_t id_at(uint32_t ids, const uint8_t *p)
 {
-    static const struct hpx_text unknown = {"hprofx.unknown", 14};
-    const struct hpx_heap_klass *c = hpx_heap_class_of(t->i, id);
-    hpx_text_put(t->o, c != NULL ? c->name : unknown, false);
+    uint64_t wide;
+    if (hpx_likely(ids == 8)) {
+        memcpy(&wide, p, sizeof(wide));
+        return be64toh(wide);
+    }
+    return u4_at(p);
 }
 
-/* The reference fields of the superclasses first. start: where the fields of `c` begin in the record. */
-static void put_fields(struct text *t, const struct hpx_heap_klass *c, const uint8_t *values)
+/* The fields of the superclasses first. end: of the instance. */
+static char *put_fields(struct text *t, char *at, const struct class *c, const uint8_t *end)
 {
-    const struct hpx_heap_klass *chain[256];
-    uint32_t n = 0, from = 0;
-    for (; c != NULL && n < HPX_ARRAY_LEN(chain); c = c->above) {
-        chain[n++] = c;
+    const uint32_t ids = t->i->id_size;
+    uint32_t n = 0;
+    for (; c != NULL; c = c->above) {
+        t->chain[n++] = c;
     }
-    for (uint32_t k = n; k > 0; k--) {
-        const struct hpx_heap_klass *of = chain[k - 1];
-        from = chain[0]->instance_size - of->instance_size; /* the fields of a class come before those of its superclasses */
-        for (uint32_t f = 0; f < of->nfields; f++) {
-            const struct hpx_heap_field *field = &of->fields[f];
-            uint64_t id = !field->is_static && field->type == HPX_HEAP_OBJECT ? id_at(t, values + from + field->offset) : 0;
+    while (n > 0) {
+        const struct class *of = t->chain[--n];
+        for (uint32_t k = 0; k < of->nreferences; k++) {
+            uint64_t id = id_at(ids, end - of->references[k].back);
             if (id != 0) {
-                hpx_out_char(t->o, '\t');
-                hpx_text_put(t->o, field->name, false);
-                hpx_out_printf(t->o, "%s%" PRIx64 "\n", field->name.len < 8 ? "\t\t" : "\t", id);
+                at = hpx_digits_hex(put_label(t, line(t, at), &of->references[k].label), id);
+                *at++ = '\n';
             }
         }
     }
+    return at;
 }
 
-/* An instance is longer than the reader's buffer only with 65,535 fields in each of many classes. */
-static bool put_instance(struct text *t, const uint8_t *head, uint64_t id, uint32_t trace)
+static char *put_instance(struct text *t, char *at, const uint8_t *sub, uint32_t trace)
 {
-    uint64_t klass = id_at(t, head);
-    uint32_t n = u4_at(head + t->i->id_size);
-    const struct hpx_heap_klass *c = hpx_heap_class_of(t->i, klass);
-    hpx_out_printf(t->o, "OBJ %" PRIx64 " (sz=%" PRIu32 ", trace=%" PRIu32 ", class=", id, c != NULL ? t->vm_size[c->number] : 0, trace);
-    put_class_name(t, klass);
-    hpx_out_printf(t->o, "@%" PRIx64 ")\n", klass);
-    const uint8_t *values = hpx_heap_reader_next(&t->r, n);
-    if (values != NULL && c != NULL) {
-        put_fields(t, c, values);
-    }
-    return values != NULL;
+    const uint32_t ids = t->i->id_size;
+    uint64_t klass = id_at(ids, sub + 5 + ids);
+    uint32_t n = u4_at(sub + 5 + 2 * (size_t)ids);
+    const struct hpx_heap_klass *k = hpx_heap_class_of(t->i, klass);
+    const struct class *c = k != NULL ? &t->classes[k->number] : NULL;
+    at = hpx_digits_hex(PUT(at, "OBJ "), id_at(ids, sub + 1));
+    at = c != NULL ? put_label(t, at, &c->size) : PUT(at, " (sz=0, trace=");
+    at = put_class_name(t, PUT(hpx_digits_decimal(at, trace), ", class="), klass);
+    return c != NULL && n >= c->instance_size ? put_fields(t, at, c, sub + 9 + 2 * (size_t)ids + c->instance_size) : at;
 }
 
-static bool put_objects(struct text *t, const uint8_t *head, uint64_t id, uint32_t trace)
+/* n elements from the index `from` on. */
+static char *put_elements(struct text *t, char *at, uint32_t from, const uint8_t *elements, uint32_t n)
 {
-    uint32_t n = u4_at(head);
-    uint64_t klass = id_at(t, head + 4), size = t->i->array_base + (uint64_t)n * t->i->reference_size;
-    hpx_out_printf(t->o, "ARR %" PRIx64 " (sz=%" PRIu64 ", trace=%" PRIu32 ", nelems=%" PRIu32 ", elem type=", id,
-                   (size + 7) & ~UINT64_C(7), trace, n);
-    put_class_name(t, klass);
-    hpx_out_printf(t->o, "@%" PRIx64 ")\n", klass);
+    const uint32_t ids = t->i->id_size;
     for (uint32_t k = 0; k < n; k++) {
-        const uint8_t *p = hpx_heap_reader_next(&t->r, t->i->id_size);
-        if (p == NULL) {
-            return false;
-        }
-        if (id_at(t, p) != 0) {
-            hpx_out_printf(t->o, "\t[%" PRIu32 "]\t\t%" PRIx64 "\n", k, id_at(t, p));
+        uint64_t id = id_at(ids, elements + (size_t)k * ids);
+        if (id != 0) {
+            at = PUT(line(t, at), "\t[");
+            at = hpx_digits_hex(PUT(hpx_digits_decimal(at, from + k), "]\t\t"), id);
+            *at++ = '\n';
         }
     }
-    return true;
+    return at;
 }
 
-static bool put_primitives(struct text *t, const uint8_t *head, uint64_t id, uint32_t trace)
+static char *put_objects(struct text *t, char *at, const uint8_t *sub, uint32_t trace)
 {
-    static const char *const names[] = {
+    const uint32_t ids = t->i->id_size, n = u4_at(sub + 5 + ids);
+    const size_t head = 9 + 2 * (size_t)ids;
+    uint64_t size = t->i->array_base + (uint64_t)n * t->i->reference_size;
+    at = hpx_digits_hex(PUT(at, "ARR "), id_at(ids, sub + 1));
+    at = hpx_digits_decimal(PUT(at, " (sz="), (size + 7) & ~UINT64_C(7));
+    at = hpx_digits_decimal(PUT(at, ", trace="), trace);
+    at = hpx_digits_decimal(PUT(at, ", nelems="), n);
+    at = put_class_name(t, PUT(at, ", elem type="), id_at(ids, sub + 9 + ids));
+    if (t->r.rest == 0) {
+        return put_elements(t, at, 0, sub + head, n);
+    }
+    uint32_t done = (uint32_t)((t->r.have - head) / ids);
+    at = put_elements(t, at, 0, sub + head, done);
+    while (hpx_heap_reader_more(&t->r)) {
+        at = put_elements(t, at, done, hpx_heap_reader_body(&t->r), (uint32_t)(t->r.have / ids));
+        done += (uint32_t)(t->r.have / ids);
+    }
+    return at;
+}
+
+static char *put_primitives(const struct text *t, char *at, const uint8_t *sub, uint32_t trace)
+{
+    static const char names[][8] = {
         [HPX_HEAP_BOOLEAN] = "boolean", [HPX_HEAP_CHAR] = "char",   [HPX_HEAP_FLOAT] = "float", [HPX_HEAP_DOUBLE] = "double",
         [HPX_HEAP_BYTE] = "byte",       [HPX_HEAP_SHORT] = "short", [HPX_HEAP_INT] = "int",     [HPX_HEAP_LONG] = "long"};
-    uint32_t n = u4_at(head);
-    uint8_t type = head[4];
-    uint64_t bytes = (uint64_t)n * hpx_heap_size_of(type, t->i->id_size);
-    hpx_out_printf(t->o, "ARR %" PRIx64 " (sz=%" PRIu64 ", trace=%" PRIu32 ", nelems=%" PRIu32 ", elem type=%s[])\n", id, bytes, trace, n,
-                   type >= HPX_HEAP_BOOLEAN && type <= HPX_HEAP_LONG ? names[type] : "?");
-    for (size_t got = 1; bytes > 0 && got > 0; bytes -= got) {
-        (void)hpx_heap_reader_some(&t->r, bytes, &got);
+    const uint32_t ids = t->i->id_size, n = u4_at(sub + 5 + ids);
+    const uint8_t type = sub[9 + ids];
+    const char *name = type >= HPX_HEAP_BOOLEAN && type <= HPX_HEAP_LONG ? names[type] : "?";
+    at = hpx_digits_hex(PUT(at, "ARR "), id_at(ids, sub + 1));
+    at = hpx_digits_decimal(PUT(at, " (sz="), (uint64_t)n * hpx_heap_size_of(type, ids));
+    at = hpx_digits_decimal(PUT(at, ", trace="), trace);
+    at = hpx_digits_decimal(PUT(at, ", nelems="), n);
+    at = PUT(at, ", elem type=");
+    while (*name != '\0') {
+        *at++ = *name++;
     }
-    return bytes == 0;
+    return PUT(at, "[])\n");
 }
 
-/* false: the end, or an error. */
-static bool put_object(struct text *t)
+static char *put_object(struct text *t, char *at, const uint8_t *sub)
 {
-    uint32_t ids = t->i->id_size;
-    const uint8_t *p = hpx_heap_reader_next(&t->r, 1);
-    uint8_t sub = p != NULL ? *p : 0;
-    uint32_t head = sub == HPX_HEAP_SUB_INSTANCE || sub == HPX_HEAP_SUB_OBJECTS ? 8 + 2 * ids : 9 + ids;
-    p = p != NULL ? hpx_heap_reader_next(&t->r, head) : NULL;
-    if (p == NULL) {
-        return false;
-    }
-    uint64_t id = id_at(t, p);
-    uint32_t site = u4_at(p + ids), trace = serial_of(site < t->i->nsites ? t->i->sites[site] : NULL);
-    uint8_t rest[32];
-    memcpy(rest, p + ids + 4, head - ids - 4); /* the next read may move the buffer */
-    switch (sub) {
+    uint32_t site = hpx_heap_site_at(sub + 1 + t->i->id_size), trace = serial_of(site < t->i->nsites ? t->i->sites[site] : NULL);
+    switch (sub[0]) {
     case HPX_HEAP_SUB_INSTANCE:
-        return put_instance(t, rest, id, trace);
+        return put_instance(t, at, sub, trace);
     case HPX_HEAP_SUB_OBJECTS:
-        return put_objects(t, rest, id, trace);
+        return put_objects(t, at, sub, trace);
     default:
-        return put_primitives(t, rest, id, trace);
+        return put_primitives(t, at, sub, trace);
     }
+}
+
+/* The objects of a segment. false: they do not fill it. */
+static bool put_segment(struct text *t)
+{
+    const uint8_t *sub = hpx_heap_reader_body(&t->r), *end = sub + t->r.have;
+    const bool whole = t->r.rest == 0;
+    char *at = begin_lines(t);
+    while (sub < end) {
+        uint64_t length = hpx_heap_sub_length(t->i->id_size, sub, (size_t)(end - sub));
+        if (length == 0 || (whole && length > (size_t)(end - sub))) {
+            break;
+        }
+        at = put_object(t, line(t, at), sub);
+        sub = whole ? sub + length : end;
+        if (hpx_unlikely(t->o->part != NULL)) {
+            end_lines(t, at);
+            hpx_out_part(t->o, false);
+            at = begin_lines(t);
+        }
+    }
+    end_lines(t, at);
+    return sub == end;
 }
 
 /* ---- classes ---- */
 
+/* The end of a line. */
+static void put_id(struct text *t, uint64_t id)
+{
+    char *at = hpx_digits_hex(hpx_out_piece(t->o), id);
+    *at++ = '\n';
+    hpx_out_filled(t->o, at);
+}
+
 static void put_reference(struct text *t, const char *label, uint64_t id)
 {
     if (id != 0) {
-        hpx_out_printf(t->o, "\t%s\t\t%" PRIx64 "\n", label, id);
+        hpx_out_str(t->o, label);
+        put_id(t, id);
     }
 }
 
@@ -247,63 +483,43 @@ static void put_class(struct text *t, const struct hpx_heap_klass *c)
 {
     const struct hpx_heap_fact *facts = t->facts.facts;
     uint32_t from = t->facts.first[c->number], end = t->facts.first[c->number + 1];
-    hpx_out_printf(t->o, "CLS %" PRIx64 " (name=", (uint64_t)HPX_CLASS_OBJECT_FIRST + c->number);
+    hpx_out_printf(t->o, "CLS %" PRIx32 " (name=", HPX_CLASS_OBJECT_FIRST + c->number);
     hpx_text_put(t->o, c->name, false);
     hpx_out_printf(t->o, ", trace=%u)\n", HPX_SERIAL_TRACE);
-    put_reference(t, "super", c->super != 0 ? (uint64_t)HPX_CLASS_OBJECT_FIRST + c->super : 0);
-    put_reference(t, "loader", fact_of(t, c->number, HPX_HEAP_LOADER));
-    put_reference(t, "signers", fact_of(t, c->number, HPX_HEAP_SIGNERS));
-    put_reference(t, "domain", fact_of(t, c->number, HPX_HEAP_DOMAIN));
+    put_reference(t, "\tsuper\t\t", c->super != 0 ? (uint64_t)HPX_CLASS_OBJECT_FIRST + c->super : 0);
+    put_reference(t, "\tloader\t\t", fact_of(t, c->number, HPX_HEAP_LOADER));
+    put_reference(t, "\tsigners\t\t", fact_of(t, c->number, HPX_HEAP_SIGNERS));
+    put_reference(t, "\tdomain\t\t", fact_of(t, c->number, HPX_HEAP_DOMAIN));
     for (uint32_t n = from; n < end; n++) {
         if (facts[n].kind == HPX_HEAP_STATIC && facts[n].type == HPX_HEAP_OBJECT && facts[n].value != 0 && facts[n].index < c->nfields) {
             hpx_out_str(t->o, "\tstatic ");
             hpx_text_put(t->o, c->fields[facts[n].index].name, false);
-            hpx_out_printf(t->o, "\t%" PRIx64 "\n", facts[n].value);
+            put_reference(t, "\t", facts[n].value);
         }
     }
     for (uint32_t n = end; n > from; n--) {
         if (facts[n - 1].kind == HPX_HEAP_CONSTANT) {
-            hpx_out_printf(t->o, "\tconstant pool entry %" PRIu32 "\t%" PRIx64 "\n", facts[n - 1].index, facts[n - 1].value);
-        }
-    }
-}
-
-/* Superclasses first: by the length of the chain of superclasses. */
-static void put_classes(struct text *t)
-{
-    bool more = true;
-    for (uint32_t depth = 0; more; depth++) {
-        more = false;
-        for (uint32_t n = 0; n < t->i->nclasses; n++) {
-            uint32_t above = 0;
-            for (const struct hpx_heap_klass *c = t->i->classes[n]; c != NULL && c->above != NULL; c = c->above) {
-                above++;
-            }
-            if (t->i->classes[n] != NULL && above == depth) {
-                put_class(t, t->i->classes[n]);
-            }
-            more = more || (t->i->classes[n] != NULL && above > depth);
+            hpx_out_printf(t->o, "\tconstant pool entry %" PRIu32 "\t", facts[n - 1].index);
+            put_id(t, facts[n - 1].value);
         }
     }
 }
 
 static void put_all(struct text *t, time_t now)
 {
-    for (uint64_t n = 0; n < t->i->nfacts; n++) {
-        const struct hpx_heap_fact *f = &t->facts.facts[n];
-        if (f->kind == HPX_HEAP_VM_SIZE && f->klass < t->i->nclasses) {
-            t->vm_size[f->klass] = hpx_fit4(f->value);
-        }
-    }
     put_traces(t->w, t->i);
     hpx_out_room_parts(t->o, SIZE_MAX);
     hpx_out_printf(t->o, "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", t->i->objects, t->i->shown_bytes);
     hpx_ascii_date(t->o, now);
     put_roots(t);
-    while (put_object(t)) {
-        hpx_out_part(t->o, false);
+    while (hpx_heap_reader_next(&t->r)) {
+        if (!put_segment(t)) {
+            t->r.error = -HPX_E_IO;
+        }
     }
-    put_classes(t);
+    for (uint32_t n = 0; n < t->nordered; n++) {
+        put_class(t, t->i->classes[t->order[n]]);
+    }
     hpx_out_part(t->o, true);
     hpx_out_str(t->o, "HEAP DUMP END\n");
     (void)hpx_out_record(t->o);
@@ -311,17 +527,18 @@ static void put_all(struct text *t, time_t now)
 
 int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t now)
 {
-    struct text t = {.w = w, .o = w->out, .i = i, .vm_size = calloc((size_t)i->nclasses + 1, sizeof(*t.vm_size))};
-    int rc = t.vm_size != NULL ? hpx_heap_facts_read(&t.facts, i) : -HPX_E_NOMEM;
+    struct text t = {.w = w, .o = w->out, .i = i};
+    hpx_arena_init(&t.arena);
+    int rc = hpx_heap_facts_read(&t.facts, i);
+    rc = rc == 0 && !set_classes(&t) ? -HPX_E_NOMEM : rc;
+    rc = rc == 0 ? hpx_heap_reader_init(&t.r, i) : rc;
     if (rc == 0) {
-        rc = hpx_heap_reader_init(&t.r, i);
-        if (rc == 0) {
-            put_all(&t, now);
-            rc = t.r.error != 0 ? t.r.error : t.r.have != t.r.used ? -HPX_E_IO : 0;
-            hpx_heap_reader_fini(&t.r);
-        }
-        hpx_heap_facts_free(&t.facts);
+        put_all(&t, now);
+        rc = t.r.error;
     }
-    free(t.vm_size);
+    hpx_heap_reader_fini(&t.r);
+    hpx_heap_facts_free(&t.facts);
+    free(t.classes);
+    hpx_arena_fini(&t.arena);
     return rc;
 }

@@ -80,27 +80,41 @@ static bool again(const struct hpx_out *o, int error)
     return error == EINTR || ((error == ENOSPC || error == EDQUOT) && o->make_room != NULL && o->make_room());
 }
 
+static void accepted(struct hpx_out *o, size_t n)
+{
+    o->written += n;
+    atomic_store_explicit(&o->progress, o->written, memory_order_relaxed);
+}
+
+/* Returns how many of the n bytes were written; fewer: *error is why. */
+static size_t write_all(struct hpx_out *o, const char *p, size_t n, int *error)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t k = o->ops->write(o->ctx, p + done, n - done);
+        if (k > 0) {
+            done += (size_t)k;
+            accepted(o, (size_t)k);
+            continue;
+        }
+        *error = k < 0 ? errno : EIO;
+        if (!again(o, *error)) {
+            return done;
+        }
+    }
+    return done;
+}
+
 /* Writes the first n bytes of the buffer and moves the rest to its start. */
 static int write_out(struct hpx_out *o, size_t bytes)
 {
-    size_t done = 0;
-    while (done < bytes) {
-        ssize_t n = o->ops->write(o->ctx, o->buf + done, bytes - done);
-        if (n > 0) {
-            done += (size_t)n;
-            o->written += (uint64_t)n;
-            atomic_store_explicit(&o->progress, o->written, memory_order_relaxed);
-            continue;
-        }
-        int error = n < 0 ? errno : EIO;
-        if (again(o, error)) {
-            continue;
-        }
-        o->used -= done; /* the rest is lost */
+    int error = 0;
+    size_t done = write_all(o, o->buf, bytes, &error);
+    o->used -= done;
+    if (done < bytes) { /* the rest is lost */
         fail(o, error);
         return -HPX_E_IO;
     }
-    o->used -= bytes;
     memmove(o->buf, o->buf + bytes, o->used);
     return 0;
 }
@@ -123,11 +137,33 @@ void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n)
         }
         size_t room = HPX_OUT_BUFFER - o->used;
         size_t k = n < room ? n : room;
-        memcpy(o->buf + o->used, from, k);
-        o->used += k;
+        if (k == HPX_OUT_BUFFER) { /* whole pieces need no copy */
+            int error = 0;
+            size_t pieces = n / HPX_OUT_BUFFER * HPX_OUT_BUFFER;
+            k = write_all(o, from, pieces, &error);
+            if (k < pieces) {
+                fail(o, error);
+            }
+        } else {
+            memcpy(o->buf + o->used, from, k);
+            o->used += k;
+        }
         from += k;
         n -= k;
     }
+}
+
+size_t hpx_out_mapped(struct hpx_out *o, const void *p, size_t n)
+{
+    size_t done = 0;
+    for (ssize_t k = o->plain && hpx_out_flush(o) == 0; k > 0 && done < n;) {
+        k = o->ops->write(o->ctx, (const char *)p + done, n - done);
+        if (k > 0) {
+            accepted(o, (size_t)k);
+            done += (size_t)k;
+        }
+    }
+    return done;
 }
 
 void hpx_out_str(struct hpx_out *o, const char *s)

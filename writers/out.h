@@ -2,7 +2,7 @@
 /* out.h: the output of a writer: one interface for files, FIFOs, devices, descriptors (out_file.h) and connections (out_socket.h).
  *
  * One thread at a time: the writer's, with all signals blocked, so SIGPIPE (a pipe without a reader) and SIGXFSZ (a size limit) stay
- * pending. init allocates the buffer; it is written in pieces of 64 KiB, which are whole pages of the file unless flushed in between.
+ * pending. init allocates the buffer; it is written in multiples of 64 KiB, which are whole pages of the file unless flushed in between.
  * The first error is kept and reported once. A regular file is then truncated to its last complete section, and later bytes are counted
  * as lost, so the file stays a valid prefix. Never ends the process; retries after EINTR and short writes. A connection takes records
  * instead of sections: it may refuse a record, and the stream continues (hpx_out_record()). */
@@ -42,6 +42,7 @@ struct hpx_out {
     size_t piece, piece_room;                     /* set by the opener: least bytes of a part; space for a part and the end of its record */
     int (*end_section)(void *ctx);                /* set by the opener whose ops->write holds bytes back: passes them on; as ops->write */
     size_t most;                                  /* set by the opener: most bytes of a record without parts; 0: no limit */
+    bool plain;                                   /* set by the opener: ops->write is a system call */
     uint64_t piece_at;                            /* start of the current record or part */
     bool parted;                                  /* the current record has parts */
     uint64_t refused;                             /* records and parts that are not in the output */
@@ -58,6 +59,9 @@ struct hpx_out {
 int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name);
 
 void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
+/* For bytes of a mapped file, which only the kernel may read: a read error then is no SIGBUS. Returns how many of them are in the output;
+ * the caller passes the rest, which it has read, to hpx_out_bytes(), also after an error. 0 unless the output is plain. */
+size_t hpx_out_mapped(struct hpx_out *o, const void *p, size_t n);
 /* A place in the buffer for up to HPX_OUT_PIECE bytes, valid until the next call. hpx_out_filled() makes the bytes up to `end` part of
  * the output. */
 void hpx_out_pour(struct hpx_out *o);

@@ -315,6 +315,7 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     o->end_section = opts->gzip ? gzip_section : NULL;
+    o->plain = !opts->gzip;
     return 0;
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_heap_image.c: a whole image of a heap, in both formats, and without memory. */
 #include "binary_fixture.h"
+#include "digits.h"
 #include "failing_memory.h"
 #include "heap_fixture.h"
 #include "hprof_heap.h"
+#include <inttypes.h>
+#include <stdarg.h>
 
 #define NOW 1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
 
@@ -153,6 +156,151 @@ static void text_has_roots_objects_and_classes(void **state)
     end();
 }
 
+/* ---- many superclasses ---- */
+
+#define DEEP 140000u /* an instance of the last class is longer than a segment, the array than the reader's buffer */
+
+/* Classes 1 to DEEP, the last one is the superclass of all, each with one field. */
+static const struct hpx_heap_klass **deep_classes(void)
+{
+    const struct hpx_heap_klass **all = calloc(DEEP + 1, sizeof *all);
+    assert_non_null(all);
+    for (uint32_t n = DEEP; n > 0; n--) {
+        char name[16];
+        snprintf(name, sizeof name, "f%u", n);
+        struct hpx_heap_klass *c = hx_class(n, strdup(name), n < DEEP ? all[n + 1] : NULL, 1);
+        c->instance_size = 8 * (DEEP - n + 1);
+        c->fields[0] = (struct hpx_heap_field){c->name, HPX_HEAP_OBJECT, false, 0};
+        all[n] = c;
+    }
+    return all;
+}
+
+static char *expected;
+static size_t expected_len;
+static void HPX_PRINTF(1, 2) expect(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    expected_len += (size_t)vsprintf(expected + expected_len, format, ap);
+    va_end(ap);
+}
+
+static uint64_t address(uint32_t n)
+{
+    return HPX_HEAP_OBJECT_FIRST + UINT64_C(0x7fff00000000) + 8 * (uint64_t)n;
+}
+
+static void put_deep(int fd)
+{
+    struct hpx_heap_spool s;
+    assert_int_equal(hpx_heap_spool_init(&s, fd, 8, 8 * (size_t)DEEP), 0);
+    uint8_t *v = hpx_heap_spool_instance(&s, address(0), 0, HPX_CLASS_OBJECT_FIRST + 1, 8 * DEEP);
+    for (uint32_t n = 1; n <= DEEP; n++) {
+        hpx_heap_spool_value(&s, v + 8 * (size_t)(n - 1), HPX_HEAP_OBJECT, n % 5 != 0 ? address(n) : 0);
+    }
+    (void)hpx_heap_spool_objects(&s, UINT64_MAX, 0, 1, 3 * DEEP); /* a class that is not in the dump */
+    for (uint32_t n = 1; n < 3 * DEEP; n += 7) {
+        assert_true(hpx_heap_spool_element(&s, n, address(n)));
+    }
+    hpx_heap_spool_objects_end(&s);
+    assert_int_equal(hpx_heap_spool_flush(&s), 0);
+    hpx_heap_spool_fini(&s);
+}
+
+static void expect_deep(void)
+{
+    expect("HEAP DUMP BEGIN (2 objects, 9 bytes) Sat Nov 21 08:33:20 2026\n");
+    expect("OBJ %" PRIx64 " (sz=4000000000, trace=300000, class=f1@10000001)\n", address(0));
+    for (uint32_t n = DEEP; n > 0; n--) {
+        if (n % 5 != 0) {
+            expect("\tf%u\t%s%" PRIx64 "\n", n, "\t", address(n));
+        }
+    }
+    expect("ARR ffffffffffffffff (sz=%u, trace=300000, nelems=%u, elem type=hprofx.unknown@1)\n", 16 + 12 * DEEP, 3 * DEEP);
+    for (uint32_t n = 1; n < 3 * DEEP; n += 7) {
+        expect("\t[%u]\t\t%" PRIx64 "\n", n, address(n));
+    }
+    for (uint32_t n = DEEP; n > 0; n--) {
+        expect("CLS %x (name=f%u, trace=300000)\n", HPX_CLASS_OBJECT_FIRST + n, n);
+        if (n < DEEP) {
+            expect("\tsuper\t\t%x\n", HPX_CLASS_OBJECT_FIRST + n + 1);
+        }
+    }
+    expect("HEAP DUMP END\n");
+}
+
+static void any_number_of_superclasses_is_written_each_once(void **state)
+{
+    static const struct hpx_heap_fact size = {.klass = 1, .kind = HPX_HEAP_VM_SIZE, .value = 4000000000};
+    const struct hpx_heap_klass **classes = deep_classes();
+    struct hpx_ascii a;
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    int fd = memfd_create("spool", 0);
+    put_deep(fd);
+    uint64_t objects_end = (uint64_t)lseek(fd, 0, SEEK_END);
+    assert_int_equal(write(fd, &size, sizeof size), sizeof size);
+    const struct hpx_heap_image i = {.spool = fd,
+                                     .once = true,
+                                     .id_size = 8,
+                                     .objects_end = objects_end,
+                                     .facts_at = objects_end,
+                                     .nfacts = 1,
+                                     .roots_at = objects_end,
+                                     .objects = 2,
+                                     .shown_bytes = 9,
+                                     .array_base = 16,
+                                     .reference_size = 4,
+                                     .classes = classes,
+                                     .nclasses = DEEP + 1};
+    begin(8);
+    hpx_ascii_init(&a, &out);
+    assert_int_equal(hpx_heap_ascii(&a, &i, NOW), 0);
+    assert_int_equal(hpx_out_flush(&out), 0);
+    expected = malloc(128 * (size_t)DEEP);
+    assert_non_null(expected);
+    expect_deep();
+    assert_int_equal(sink.len, expected_len);
+    assert_memory_equal(sink.bytes, expected, expected_len);
+    hpx_ascii_fini(&a);
+    end();
+    close(fd);
+    for (uint32_t n = 1; n <= DEEP; n++) {
+        free((void *)(uintptr_t)classes[n]->name.bytes);
+        free((void *)(uintptr_t)classes[n]);
+    }
+    free(classes);
+    free(expected);
+}
+
+/* ---- figures ---- */
+
+static void figures_are_those_of_printf(void **state)
+{
+    (void)state;
+    for (unsigned shift = 0; shift < 64; shift++) {
+        for (int k = -40; k <= 40; k++) {
+            char want[32], got[32];
+            uint64_t v = (UINT64_C(1) << shift) * 10 + (uint64_t)(int64_t)k, at = (UINT64_C(1) << shift) + (uint64_t)(int64_t)k;
+            snprintf(want, sizeof want, "%" PRIx64, at);
+            *hpx_digits_hex(got, at) = 0;
+            assert_string_equal(got, want);
+            snprintf(want, sizeof want, "%" PRIu64, v);
+            *hpx_digits_decimal(got, v) = 0;
+            assert_string_equal(got, want);
+        }
+    }
+    for (uint64_t power = 1, n = 0; n < 20; n++, power *= 10) {
+        for (uint64_t v = power - 1; v <= power + 1; v++) {
+            char want[32], got[32];
+            snprintf(want, sizeof want, "%" PRIu64, v);
+            *hpx_digits_decimal(got, v) = 0;
+            assert_string_equal(got, want);
+        }
+    }
+}
+
 static void without_memory_there_is_a_whole_dump_or_none(void **state)
 {
     bool failed = true;
@@ -174,6 +322,28 @@ static void without_memory_there_is_a_whole_dump_or_none(void **state)
     }
 }
 
+static void without_memory_there_is_a_whole_text_or_none(void **state)
+{
+    bool failed = true;
+    (void)state;
+    for (uint64_t fault = memory_first_fault(); failed; fault += memory_fault_step()) {
+        struct hpx_ascii a;
+        begin(8);
+        hpx_ascii_init(&a, &out);
+        begin_image(8);
+        memory_fail(fault, fault);
+        int rc = hpx_heap_ascii(&a, &x.image, NOW);
+        failed = memory_calls() >= fault;
+        memory_allow();
+        assert_int_equal(hpx_out_flush(&out), 0);
+        assert_true(rc == 0 || (rc == -HPX_E_NOMEM && sink.len == 0));
+        assert_true(failed || rc == 0);
+        hpx_ascii_fini(&a);
+        hx_end(&x);
+        end();
+    }
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -187,7 +357,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(binary_has_names_roots_classes_and_objects_in_this_order),
         cmocka_unit_test(text_has_roots_objects_and_classes),
+        cmocka_unit_test(any_number_of_superclasses_is_written_each_once),
+        cmocka_unit_test(figures_are_those_of_printf),
         cmocka_unit_test(without_memory_there_is_a_whole_dump_or_none),
+        cmocka_unit_test(without_memory_there_is_a_whole_text_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_heap_spool.c: arrays larger than the buffer, their byte order, and a descriptor that refuses bytes. */
+/* test_heap_spool.c: segments, arrays longer than one, byte order, and a descriptor that refuses bytes. */
 #include "cmocka_all.h"
 #include "heap_spool.h"
 #include <endian.h>
@@ -12,7 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define MANY 3000000u /* of 2 to 8 bytes: more than the buffer */
+#define MANY 3000000u /* of 1 to 8 bytes: more than a segment */
+#define HEAD HPX_HEAP_SEGMENT_HEAD
 
 static struct hpx_heap_spool s;
 static int fd;
@@ -47,7 +48,7 @@ static void primitive_arrays_are_big_endian_whatever_their_length(void **state)
     } types[] = {{HPX_HEAP_BYTE, 1}, {HPX_HEAP_CHAR, 2}, {HPX_HEAP_INT, 4}, {HPX_HEAP_LONG, 8}};
     (void)state;
     for (size_t t = 0; t < HPX_ARRAY_LEN(types); t++) {
-        size_t size = types[t].size, n = 18 + MANY * size;
+        size_t size = types[t].size, n = HEAD + 18 + MANY * size;
         uint8_t *elements = malloc(MANY * size);
         assert_non_null(elements);
         for (size_t i = 0; i < MANY * size; i++) {
@@ -58,7 +59,7 @@ static void primitive_arrays_are_big_endian_whatever_their_length(void **state)
         const uint8_t *p = all(n);
         for (size_t i = 0; i < MANY * size; i++) { /* on a machine of the other byte order */
             size_t from = __BYTE_ORDER == __LITTLE_ENDIAN ? i / size * size + (size - 1 - i % size) : i;
-            if (p[18 + i] != elements[from]) {
+            if (p[HEAD + 18 + i] != elements[from]) {
                 fail_msg("type %u: byte %zu", types[t].type, i);
             }
         }
@@ -67,9 +68,89 @@ static void primitive_arrays_are_big_endian_whatever_their_length(void **state)
     }
 }
 
+static void short_arrays_are_big_endian_whatever_their_length(void **state)
+{
+    static const struct {
+        uint8_t type, size;
+    } types[] = {{HPX_HEAP_BOOLEAN, 1}, {HPX_HEAP_SHORT, 2}, {HPX_HEAP_FLOAT, 4}, {HPX_HEAP_DOUBLE, 8}};
+    uint8_t elements[8 * 40];
+    (void)state;
+    for (size_t i = 0; i < sizeof elements; i++) {
+        elements[i] = (uint8_t)(i + 1);
+    }
+    for (size_t t = 0; t < HPX_ARRAY_LEN(types); t++) {
+        for (uint32_t many = 1; many <= 39; many++) {
+            size_t size = types[t].size, n = HEAD + 18 + many * size;
+            begin();
+            assert_int_equal(hpx_heap_spool_primitives(&s, 1, 2, types[t].type, many, elements + size), many); /* any alignment */
+            const uint8_t *p = all(n);
+            for (size_t i = 0; i < many * size; i++) {
+                size_t from = __BYTE_ORDER == __LITTLE_ENDIAN ? i / size * size + (size - 1 - i % size) : i;
+                assert_int_equal(p[HEAD + 18 + i], elements[size + from]);
+            }
+            end(p, n);
+        }
+    }
+}
+
+static uint32_t u4(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static void segments_hold_whole_sub_records_and_tell_of_sites(void **state)
+{
+    (void)state;
+    enum { N = 100000, SUB = 25 + 12 };
+    begin();
+    for (uint32_t i = 0; i < N; i++) {
+        uint8_t *at = hpx_heap_spool_instance(&s, i + 1, i == 0 || i == N - 1 ? 7 : 0, 2, 12);
+        hpx_heap_spool_value(&s, at + 8, HPX_HEAP_INT, i);
+    }
+    assert_int_equal(hpx_heap_spool_flush(&s), 0);
+    size_t n = s.written, count = 0, segments = 0;
+    const uint8_t *p = all(n);
+    for (size_t at = 0; at < n; segments++) {
+        uint32_t length = u4(p + at + 5);
+        assert_int_equal(p[at], HPX_HEAP_TAG_SEGMENT);
+        assert_true(HEAD + length <= HPX_HEAP_SEGMENT && length % SUB == 0);
+        assert_int_equal(u4(p + at + 1), at == 0 || at + HEAD + length == n);
+        for (at += HEAD; length > 0; length -= SUB, at += SUB, count++) {
+            assert_int_equal(p[at], HPX_HEAP_SUB_INSTANCE);
+            assert_int_equal(u4(p + at + 5), count + 1);
+            assert_int_equal(u4(p + at + 9), count == 0 || count == N - 1 ? HPX_HEAP_SITE + 7 : HPX_SERIAL_TRACE);
+            assert_int_equal(u4(p + at + 21), 12);
+            assert_true(u4(p + at + 25) == 0 && u4(p + at + 29) == 0 && u4(p + at + 33) == count);
+        }
+    }
+    assert_int_equal(count, N);
+    assert_true(segments >= N * (size_t)SUB / HPX_HEAP_SEGMENT);
+    end(p, n);
+}
+
+static void an_instance_longer_than_a_segment_has_one_to_itself(void **state)
+{
+    enum { LONG = 2 * HPX_HEAP_SEGMENT };
+    const size_t lengths[] = {25, 25 + LONG, 25}, n = 3 * HEAD + 75 + LONG;
+    (void)state;
+    fd = memfd_create("spool", 0);
+    assert_int_equal(hpx_heap_spool_init(&s, fd, 8, LONG), 0);
+    (void)hpx_heap_spool_instance(&s, 1, 0, 2, 0);
+    hpx_heap_spool_value(&s, hpx_heap_spool_instance(&s, 2, 0, 2, LONG) + LONG - 8, HPX_HEAP_LONG, 0x1122334455667788);
+    (void)hpx_heap_spool_instance(&s, 3, 0, 2, 0);
+    const uint8_t *p = all(n), *at = p;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(lengths); i++) {
+        assert_int_equal(u4(at + 5), lengths[i]);
+        assert_int_equal(u4(at + HEAD + 5), i + 1);
+        at += HEAD + lengths[i];
+    }
+    assert_memory_equal(at - HEAD - 25 - 8, "\x11\x22\x33\x44\x55\x66\x77\x88", 8);
+    end(p, n);
+}
+
 static void elements_that_do_not_come_are_null(void **state)
 {
-    size_t n = 25 + 8 * (size_t)MANY;
+    size_t n = HEAD + 25 + 8 * (size_t)MANY;
     (void)state;
     begin();
     assert_int_equal(hpx_heap_spool_objects(&s, 1, 2, 3, MANY), MANY);
@@ -81,7 +162,7 @@ static void elements_that_do_not_come_are_null(void **state)
     const uint8_t *p = all(n);
     for (uint32_t i = 0; i < MANY; i++) {
         static const uint8_t none[8], some[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-        assert_memory_equal(p + 25 + 8 * (size_t)i, i % 1000000 == 999999 ? some : none, 8);
+        assert_memory_equal(p + HEAD + 25 + 8 * (size_t)i, i % 1000000 == 999999 ? some : none, 8);
     }
     end(p, n);
 }
@@ -97,7 +178,7 @@ static void an_array_that_a_record_cannot_hold_is_cut(void **state)
     assert_true(hpx_heap_spool_element(&s, 599999999, 1)); /* behind the cut */
     hpx_heap_spool_objects_end(&s);
     assert_int_equal(hpx_heap_spool_flush(&s), 0);
-    assert_true(s.written <= 2 * ((uint64_t)UINT32_MAX + 9));
+    assert_true(s.written <= 2 * ((uint64_t)UINT32_MAX + HEAD));
     hpx_heap_spool_fini(&s);
     close(null);
 }
@@ -122,6 +203,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(primitive_arrays_are_big_endian_whatever_their_length),
+        cmocka_unit_test(short_arrays_are_big_endian_whatever_their_length),
+        cmocka_unit_test(segments_hold_whole_sub_records_and_tell_of_sites),
+        cmocka_unit_test(an_instance_longer_than_a_segment_has_one_to_itself),
         cmocka_unit_test(elements_that_do_not_come_are_null),
         cmocka_unit_test(an_array_that_a_record_cannot_hold_is_cut),
         cmocka_unit_test(after_a_failed_write_the_rest_is_dropped),

@@ -4,6 +4,7 @@
 #include "heap_spool.h"
 #include "hprof_heap.h"
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void each_root_has_its_fields(void **state)
@@ -105,8 +106,10 @@ static void begin_spool(uint32_t ids)
 
 static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
 {
+    struct stat st;
     assert_int_equal(hpx_heap_spool_flush(&spool), 0);
     const struct hpx_heap_image i = {.spool = spool.fd,
+                                     .once = true,
                                      .id_size = spool.id_size,
                                      .objects_end = spool.written,
                                      .facts_at = spool.written,
@@ -116,6 +119,8 @@ static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
                                      .sites = sites,
                                      .nsites = nsites};
     int rc = hpx_heap_binary(&w, &i);
+    assert_int_equal(fstat(spool.fd, &st), 0);
+    assert_true(rc != 0 || st.st_blocks * 512 < 34 << 20); /* the rest was freed */
     close(spool.fd);
     hpx_heap_spool_fini(&spool);
     return rc;
@@ -202,7 +207,7 @@ static void segments_end_between_sub_records_and_none_is_empty(void **state)
     assert_int_equal(write_spool(NULL, 0), 0);
     assert_written("2C 00000000 00000000");
     begin_spool(8);
-    put_bytes(1, BIG - 18); /* fills a segment */
+    put_bytes(1, BIG - HPX_HEAP_SEGMENT_HEAD - HPX_HEAP_SPOOL_HEAD); /* fills a segment */
     put_bytes(2, 10);
     put_bytes(3, 2 * BIG); /* larger than one */
     put_bytes(4, 20);
@@ -210,7 +215,7 @@ static void segments_end_between_sub_records_and_none_is_empty(void **state)
     assert_int_equal(write_spool(NULL, 0), 0);
     assert_int_equal(records(tags, lengths, 8), 5);
     assert_memory_equal(tags, "\x1C\x1C\x1C\x1C\x2C", 5);
-    assert_int_equal(lengths[0], BIG);
+    assert_int_equal(lengths[0], BIG - HPX_HEAP_SEGMENT_HEAD - HPX_HEAP_SPOOL_HEAD + 18);
     assert_int_equal(lengths[1], 28);
     assert_int_equal(lengths[2], 2 * BIG + 18);
     assert_int_equal(lengths[3], 38 + 18);
@@ -223,7 +228,7 @@ static void a_spool_that_ends_inside_an_object_is_an_error(void **state)
     uint8_t tags[8];
     uint32_t lengths[8];
     (void)state;
-    for (uint64_t cut = 1; cut < 28; cut++) {
+    for (uint64_t cut = 1; cut < HPX_HEAP_SEGMENT_HEAD + 28; cut++) {
         begin(8);
         begin_spool(8);
         put_bytes(1, 10);
@@ -233,6 +238,113 @@ static void a_spool_that_ends_inside_an_object_is_an_error(void **state)
         assert_int_equal(records(tags, lengths, 8), 1); /* the end alone */
         end();
     }
+}
+
+static int file = -1;
+
+static ssize_t file_write(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    return write(file, p, n);
+}
+
+/* plain: the output is a file until close_file(), which brings it into the sink. */
+static void open_file(bool plain)
+{
+    static struct hpx_out_ops ops;
+    file = plain ? memfd_create("output", 0) : -1;
+    if (plain) {
+        ops = *out.ops;
+        ops.write = file_write;
+        out.ops = &ops;
+        out.plain = true;
+    }
+}
+
+static void close_file(void)
+{
+    struct sink all = {.bytes = NULL};
+    assert_int_equal(hpx_out_flush(&out), 0);
+    if (file >= 0) {
+        all.len = (size_t)lseek(file, 0, SEEK_END);
+        all.bytes = malloc(all.len + 1);
+        assert_non_null(all.bytes);
+        assert_int_equal(pread(file, all.bytes, all.len, 0), all.len);
+        free(sink.bytes);
+        sink = all;
+        sink.cap = all.len;
+        close(file);
+        file = -1;
+    }
+}
+
+/* Whatever cannot be read: the records that are in the file have their length. */
+static void a_read_error_inside_a_long_array_leaves_zeros(void **state)
+{
+    static const uint64_t cuts[] = {100, HPX_HEAP_SEGMENT, 3 * HPX_HEAP_SEGMENT / 2};
+    uint8_t tags[8];
+    uint32_t lengths[8];
+    (void)state;
+    for (size_t k = 0; k < 4 * HPX_ARRAY_LEN(cuts); k++) {
+        const uint32_t n = 3 * HPX_HEAP_SEGMENT;
+        const uint64_t cut = cuts[k / 4];
+        uint8_t *bytes = malloc(n);
+        assert_non_null(bytes);
+        memset(bytes, 1, n);
+        begin(8);
+        open_file(k % 2 != 0);
+        begin_spool(8);
+        assert_int_equal(hpx_heap_spool_primitives(&spool, 1, k & 2, HPX_HEAP_BYTE, n, bytes), n);
+        assert_int_equal(ftruncate(spool.fd, (off_t)(spool.written - cut)), 0);
+        assert_int_equal(write_spool(NULL, 0), -HPX_E_IO);
+        close_file();
+        assert_int_equal(records(tags, lengths, 8), 2);
+        assert_memory_equal(tags, "\x1C\x2C", 2);
+        assert_int_equal(lengths[0], n + 18);
+        const uint8_t *elements = sink.bytes + 9 + 18;
+        assert_true(elements[n - 1] == 0 && elements[n - cut] == 0);
+        assert_true(cut > HPX_HEAP_SEGMENT || elements[n - 2 * HPX_HEAP_SEGMENT] == 1);
+        free(bytes);
+        end();
+    }
+}
+
+/* Mapped or read, with sites or without: the same bytes, but for the traces. */
+static void long_and_short_objects_come_out_alike_however_they_are_read(void **state)
+{
+    static const struct hpx_trace_rec trace = {.serial = HPX_SERIAL_TRACE}; /* a site that looks like none */
+    static const struct hpx_trace_rec *sites[] = {NULL, &trace};
+    uint8_t *want = NULL;
+    size_t n = 0;
+    (void)state;
+    for (unsigned how = 0; how < 4; how++) {
+        begin(8);
+        open_file(how % 2 != 0);
+        begin_spool(8);
+        for (uint32_t i = 1; i <= 70000; i++) {
+            (void)hpx_heap_spool_objects(&spool, HPX_HEAP_OBJECT_FIRST + ((uint64_t)i << 20), how / 2, 0x10000001,
+                                         i % 20000 == 0 ? 3000000 : i % 5);
+            (void)hpx_heap_spool_element(&spool, 0, i);
+            (void)hpx_heap_spool_element(&spool, 2500000, i);
+            hpx_heap_spool_objects_end(&spool);
+        }
+        assert_int_equal(write_spool(sites, how / 2 * 2), 0);
+        close_file();
+        size_t from = 0;
+        while (sink.bytes[from] != 0x1C) { /* the trace of the site */
+            from += 9 + sink.bytes[from + 8];
+        }
+        if (how == 0) {
+            n = sink.len;
+            want = malloc(n);
+            assert_non_null(want);
+            memcpy(want, sink.bytes, n);
+        }
+        assert_int_equal(sink.len - from, n);
+        assert_memory_equal(sink.bytes + from, want, n);
+        end();
+    }
+    free(want);
 }
 
 static void a_class_may_be_larger_than_a_segment(void **state)
@@ -325,6 +437,8 @@ int main(void)
         cmocka_unit_test(objects_and_arrays_have_exact_lengths),
         cmocka_unit_test(an_object_has_the_trace_of_its_site),
         cmocka_unit_test(a_spool_that_ends_inside_an_object_is_an_error),
+        cmocka_unit_test(a_read_error_inside_a_long_array_leaves_zeros),
+        cmocka_unit_test(long_and_short_objects_come_out_alike_however_they_are_read),
         cmocka_unit_test(a_class_may_be_larger_than_a_segment),
         cmocka_unit_test(segments_end_between_sub_records_and_none_is_empty),
         cmocka_unit_test(each_record_can_be_refused_by_itself),

@@ -293,6 +293,64 @@ static void full_pieces_are_written_in_whole_buffers(void **state)
     assert_int_equal(fake.len, 20 * (HPX_OUT_PIECE - 7));
 }
 
+/* Bytes beyond the buffer are not copied into it; whole pieces, whatever was before them. */
+static void long_bytes_are_written_in_whole_buffers(void **state)
+{
+    static char text[5 * HPX_OUT_BUFFER];
+    (void)state;
+    for (size_t i = 0; i < sizeof(text); i++) {
+        text[i] = (char)('a' + i % 23);
+    }
+    hpx_out_bytes(&out, text, 9);
+    hpx_out_bytes(&out, text + 9, sizeof(text) - 10);
+    assert_int_equal(fake.calls, 2);
+    assert_int_equal(fake.len, 4 * HPX_OUT_BUFFER);
+    hpx_out_bytes(&out, text + sizeof(text) - 1, 1);
+    assert_int_equal(hpx_out_flush(&out), 0);
+    assert_int_equal(fake.len, sizeof(text));
+    assert_memory_equal(fake.data, text, sizeof(text));
+    assert_int_equal(out.written, sizeof(text));
+    assert_int_equal(hpx_out_close(&out), 0);
+}
+
+static void what_long_bytes_lose_is_counted(void **state)
+{
+    static char text[5 * HPX_OUT_BUFFER];
+    (void)state;
+    for (unsigned call = 1; call <= 3; call++) {
+        hpx_out_close(&out);
+        fake = (struct fake){.fail_at = call, .error = ENOSPC, .short_every = 2};
+        assert_int_equal(hpx_out_init(&out, &fake_ops, &fake, "a.txt.part"), 0);
+        hpx_out_bytes(&out, text, 9);
+        hpx_out_bytes(&out, text, sizeof(text));
+        assert_int_equal(hpx_out_flush(&out), -HPX_E_IO);
+        assert_int_equal(out.lost, 9 + sizeof(text));
+        assert_int_equal(out.written, 0);
+    }
+    hpx_out_close(&out);
+}
+
+static void mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go(void **state)
+{
+    (void)state;
+    hpx_out_str(&out, "head ");
+    assert_int_equal(hpx_out_mapped(&out, "body", 4), 0);
+    out.plain = true;
+    fake.short_every = 2; /* the second write */
+    assert_int_equal(hpx_out_mapped(&out, "body", 4), 4);
+    assert_int_equal(out.written, 9);
+    assert_memory_equal(fake.data, "head body", 9);
+    fake.fail_at = fake.calls + 1;
+    fake.error = EFAULT;
+    assert_int_equal(hpx_out_mapped(&out, " and more", 9), 0);
+    assert_int_equal(out.error, 0);
+    fake.fail_at = 0;
+    hpx_out_str(&out, " and more");
+    assert_int_equal(hpx_out_flush(&out), 0);
+    assert_memory_equal(fake.data, "head body and more", 18);
+    assert_int_equal(hpx_out_close(&out), 0);
+}
+
 static unsigned asked_for_room;
 static bool room_was_made;
 
@@ -452,6 +510,9 @@ int main(void)
         TEST(a_failed_publish_is_said_once_and_tried_again),
         TEST(pieces_come_out_among_other_bytes),
         TEST(full_pieces_are_written_in_whole_buffers),
+        TEST(long_bytes_are_written_in_whole_buffers),
+        TEST(what_long_bytes_lose_is_counted),
+        TEST(mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go),
         TEST(a_full_disk_is_asked_for_room_first),
         TEST(a_remedy_stands_in_the_place_of_advice),
         TEST(an_error_of_close_is_said),

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_reader.c: see heap_reader.h. */
+#include "heap_reader.h"
+#include "err.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define WINDOW ((uint64_t)16 << 20) /* bytes mapped or freed in one call, which costs more than its bytes */
+
+static bool read_at(int fd, void *to, size_t n, uint64_t at)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t k = pread(fd, (char *)to + done, n - done, (off_t)(at + done));
+        if (k <= 0 && !(k < 0 && errno == EINTR)) {
+            return false;
+        }
+        done += k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
+/* Facts come in the order of the walk; those of no class of the dump go behind all others. */
+static bool order_facts(struct hpx_heap_facts *f, const struct hpx_heap_image *i, const struct hpx_heap_fact *from)
+{
+    f->first = calloc((size_t)i->nclasses + 3, sizeof(*f->first));
+    f->facts = calloc(i->nfacts + 1, sizeof(*f->facts));
+    if (f->first == NULL || f->facts == NULL) {
+        return false;
+    }
+    for (uint64_t k = 0; k < i->nfacts; k++) {
+        f->first[2 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++;
+    }
+    for (uint32_t k = 0; k <= i->nclasses + 1; k++) {
+        f->first[k + 1] += f->first[k];
+    }
+    for (uint64_t k = 0; k < i->nfacts; k++) { /* first[c + 1] grows from the beginning of the facts of c to their end */
+        f->facts[f->first[1 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++] = from[k];
+    }
+    return true;
+}
+
+int hpx_heap_facts_read(struct hpx_heap_facts *f, const struct hpx_heap_image *i)
+{
+    *f = (struct hpx_heap_facts){.facts = NULL};
+    struct hpx_heap_fact *facts = calloc(i->nfacts + 1, sizeof(*facts));
+    f->roots = calloc(i->nroots + 1, sizeof(*f->roots));
+    int rc = facts != NULL && f->roots != NULL ? 0 : -HPX_E_NOMEM;
+    if (rc == 0 && (!read_at(i->spool, facts, i->nfacts * sizeof(*facts), i->facts_at) ||
+                    !read_at(i->spool, f->roots, i->nroots * sizeof(*f->roots), i->roots_at))) {
+        rc = -HPX_E_IO;
+    }
+    if (rc == 0 && !order_facts(f, i, facts)) {
+        rc = -HPX_E_NOMEM;
+    }
+    free(facts);
+    if (rc != 0) {
+        hpx_heap_facts_free(f);
+    }
+    return rc;
+}
+
+void hpx_heap_facts_free(struct hpx_heap_facts *f)
+{
+    free(f->facts);
+    free(f->roots);
+    free(f->first);
+    *f = (struct hpx_heap_facts){.facts = NULL};
+}
+
+const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i, uint64_t object)
+{
+    uint32_t low = 0, high = i->nthreads; /* ordered by object */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (i->threads[middle].object < object) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < i->nthreads && i->threads[low].object == object ? &i->threads[low] : NULL;
+}
+
+/* The stack was taken before the walk, and the thread may have called or returned since: the same method at the same depth, or the nearest
+ * such frame. */
+int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_root_fact *r)
+{
+    int64_t n = t != NULL ? t->nframes : 0;
+    if (r->depth < 0 || r->method == 0) {
+        return -1;
+    }
+    for (int64_t away = 0; away < n; away++) {
+        int64_t below = r->depth - away, above = r->depth + away;
+        if (below >= 0 && below < n && t->methods[below] == r->method) {
+            return (int32_t)below;
+        }
+        if (above < n && t->methods[above] == r->method) {
+            return (int32_t)above;
+        }
+    }
+    return -1;
+}
+
+/* ---- objects ---- */
+
+/* The longest instance fits: only arrays come in pieces. */
+static size_t segment_size(const struct hpx_heap_image *i)
+{
+    size_t most = HPX_HEAP_SEGMENT;
+    for (uint32_t n = 0; n < i->nclasses; n++) {
+        const struct hpx_heap_klass *c = i->classes[n];
+        size_t size = c != NULL ? HPX_HEAP_SEGMENT_HEAD + 9 + 2 * (size_t)i->id_size + c->instance_size : 0;
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image *i)
+{
+    *r = (struct hpx_heap_reader){.image = i, .size = segment_size(i)};
+    r->segment = malloc(r->size);
+    return r->segment != NULL ? 0 : -HPX_E_NOMEM;
+}
+
+static void close_window(struct hpx_heap_reader *r)
+{
+    if (r->window != NULL) {
+        munmap(r->window, r->window_size);
+    }
+    r->window = NULL;
+    r->window_size = 0;
+}
+
+void hpx_heap_reader_fini(struct hpx_heap_reader *r)
+{
+    close_window(r);
+    free(r->segment);
+    r->segment = NULL;
+}
+
+/* Dump and spool then need the disk once; where this fails they need it twice. */
+static void free_space(struct hpx_heap_reader *r)
+{
+#ifdef FALLOC_FL_PUNCH_HOLE
+    uint64_t n = (r->offset - r->freed) / WINDOW * WINDOW;
+    if (r->image->once && n > 0) {
+        (void)fallocate(r->image->spool, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)r->freed, (off_t)n);
+        r->freed += n;
+    }
+#endif
+}
+
+static bool take(struct hpx_heap_reader *r, uint8_t *to, size_t n)
+{
+    if (!read_at(r->image->spool, to, n, r->offset)) {
+        r->error = -HPX_E_IO;
+        return false;
+    }
+    r->offset += n;
+    return true;
+}
+
+bool hpx_heap_reader_more(struct hpx_heap_reader *r)
+{
+    size_t room = r->size - HPX_HEAP_SEGMENT_HEAD, whole = (room - 1) & ~(size_t)7;
+    /* the elements of an array of objects begin at a multiple of 8 and 1 */
+    r->have = r->rest <= room ? r->rest : whole + (r->rest == r->length);
+    if (r->error != 0 || r->have == 0 || !take(r, hpx_heap_reader_body(r), r->have)) {
+        r->have = 0;
+        return false;
+    }
+    r->rest -= (uint32_t)r->have;
+    free_space(r);
+    return true;
+}
+
+const void *hpx_heap_reader_map(struct hpx_heap_reader *r, size_t *n)
+{
+    *n = 0;
+    if (r->rest == 0) {
+        return NULL;
+    }
+    if (r->offset - r->window_at >= r->window_size) {
+        uint64_t at = r->offset / WINDOW * WINDOW, left = r->image->objects_end - at;
+        close_window(r);
+        free_space(r);
+        void *p = mmap(NULL, left < WINDOW ? left : WINDOW, PROT_READ, MAP_SHARED | MAP_POPULATE, r->image->spool, (off_t)at);
+        if (p == MAP_FAILED) {
+            return NULL;
+        }
+        r->window = p;
+        r->window_at = at;
+        r->window_size = left < WINDOW ? left : WINDOW;
+    }
+    size_t from = (size_t)(r->offset - r->window_at);
+    *n = r->window_size - from < r->rest ? r->window_size - from : r->rest;
+    return (const char *)r->window + from;
+}
+
+void hpx_heap_reader_skip(struct hpx_heap_reader *r, size_t n)
+{
+    r->offset += n;
+    r->rest -= (uint32_t)n;
+}
+
+bool hpx_heap_reader_head(struct hpx_heap_reader *r)
+{
+    uint32_t sites;
+    hpx_heap_reader_skip(r, r->rest);
+    if (r->error != 0 || r->offset == r->image->objects_end) {
+        return false;
+    }
+    uint64_t left = r->image->objects_end - r->offset;
+    if (left <= HPX_HEAP_SEGMENT_HEAD || !take(r, r->segment, HPX_HEAP_SEGMENT_HEAD)) {
+        r->error = -HPX_E_IO;
+        return false;
+    }
+    memcpy(&sites, r->segment + 1, sizeof(sites));
+    memcpy(&r->length, r->segment + 5, sizeof(r->length));
+    r->sites = sites != 0;
+    r->length = be32toh(r->length);
+    if (r->length == 0 || r->length > left - HPX_HEAP_SEGMENT_HEAD) { /* the spool was cut */
+        r->error = -HPX_E_IO;
+        return false;
+    }
+    r->rest = r->length;
+    return true;
+}
+
+bool hpx_heap_reader_next(struct hpx_heap_reader *r)
+{
+    return hpx_heap_reader_head(r) && hpx_heap_reader_more(r);
+}
+
+uint64_t hpx_heap_sub_length(uint32_t id_size, const uint8_t *p, size_t n)
+{
+    uint32_t count;
+    size_t head = n == 0 ? 1 : p[0] == HPX_HEAP_SUB_PRIMITIVES ? 10 + id_size : 9 + 2 * id_size;
+    if (n < head) {
+        return 0;
+    }
+    memcpy(&count, p + 5 + (p[0] == HPX_HEAP_SUB_INSTANCE ? 2 * id_size : id_size), sizeof(count));
+    uint64_t each = p[0] == HPX_HEAP_SUB_INSTANCE ? 1 : p[0] == HPX_HEAP_SUB_OBJECTS ? id_size : hpx_heap_size_of(p[9 + id_size], id_size);
+    return head + be32toh(count) * each;
+}
