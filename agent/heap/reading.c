@@ -115,9 +115,9 @@ static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const st
 /* By addresses, if they are where they are expected; else in an environment for tags. false: the VM refuses that. */
 static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    const char *doubt = NULL;
-    if (!w->by_tags && !hpx_session.opt.vmstructs) {
-        doubt = "vmstructs=n";
+    const char *doubt = w->by_tags ? NULL : hpx_vm_closed();
+    if (doubt != NULL) {
+        w->by_tags = true;
     } else if (!w->by_tags && t->of_error && learnt.done) { /* there is no memory to make objects */
         doubt = learnt.doubt;
         w->oops = learnt.oops;

@@ -93,9 +93,9 @@ const struct hpx_opt hpx_opts[] = {
              "system refuses timers."},
     {.name = "vmstructs", .kind = HPX_OPT_FLAG, .offset = AT(vmstructs), .values = YN, .must = YN, .def = "y",
      .what = "read the VM's structure tables",
-     .more = "For sampler=async. y: hprofx finds compiled methods in the VM's own structures, after checks that they are as expected. n: the VM "
-             "reports every compilation by an event, which costs more CPU time. The environment variable HPROFX_VMSTRUCTS=n has the same "
-             "effect."},
+     .more = "For sampler=async and heap=dump. y: hprofx finds compiled methods, and the addresses of objects in a heap dump, in the VM's own "
+             "structures, after checks that they are as expected. n: the VM reports every compilation by an event, and a heap dump tags every "
+             "object, which costs more CPU time and memory. The environment variable HPROFX_VMSTRUCTS=n has the same effect."},
     {.name = "signal", .kind = HPX_OPT_SIGNAL, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
      .what = "sampling signal, as PROF or RTMIN+3",
      .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 27; the prefix SIG is allowed. A "
@@ -134,8 +134,8 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "heapdump", .kind = HPX_OPT_HEAPDUMP, .values = "HOW", .must = "auto|fork|walk, oom, or one of them and oom: fork+oom", .def = "auto",
      .what = "auto, fork or walk; oom; or fork+oom",
      .more = "How heap=dump reads the heap. fork: a copy of the process reads it, and the program stops only while the copy is made. walk: the "
-             "program stops until the heap is read. auto: fork if the collector and the free memory permit it, else walk. oom: also makes a dump "
-             "at the first OutOfMemoryError."},
+             "program stops until the heap is read. auto: fork, or walk if the collector permits no copy, and at the exit. If memory for a copy is "
+             "short, the dump is left out. oom: also makes a dump at the first OutOfMemoryError."},
     {.name = "maxpause", .kind = HPX_OPT_MAXPAUSE, .values = "TIME", .must = "a time from 1ms on, or off: 200ms, 2s", .def = "200ms",
      .what = "longest stop for a requested heap dump",
      .more = "Longest stop of the program for a heap dump on request. If hprofx predicts a longer stop, it refuses the dump with a line on stderr "

@@ -105,12 +105,6 @@ static const char *keep(char to[128], const char *why)
     return to;
 }
 
-static const char *switched_off(void)
-{
-    const char *env = getenv("HPROFX_VMSTRUCTS");
-    return !hpx_session.opt.vmstructs ? "vmstructs=n" : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n" : NULL;
-}
-
 /* NULL: the structures may be used. */
 static const char *prepare(void)
 {
@@ -130,7 +124,7 @@ static const char *prepare(void)
 void hpx_owners_load(void)
 {
     static char text[128];
-    const char *why = switched_off(); /* first: then nothing is read */
+    const char *why = hpx_vm_closed(); /* first: then nothing is read */
     owners.unread = why != NULL;
     owners.refused = why == NULL && hpx_vm_flag_refused(FLAG);
     if (!hpx_sampler_takes_stacks()) {
