@@ -3,7 +3,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * How long a thread is stopped, as Windows has it, by a dump of a heap with so many objects, of 36 bytes on average: nodes of a tree, each with a
- * string, a boxed number, numbers and references. Argument: objects.
+ * string, a boxed number, numbers and references. Arguments: objects; write: the work of the windows is writing to nodes here and there.
  */
 public final class HeapFill {
     private static final int PER_NODE = 6; // 40 + 24 + 32 + 24 + 48 + 48 bytes
@@ -41,9 +41,23 @@ public final class HeapFill {
         return nodes;
     }
 
+    /** Some 2 us of writing to nodes anywhere in the heap. */
+    private static int write(Node[] nodes, int v) {
+        int x = v;
+        for (int i = 0; i < 16; i++) {
+            x = x * 69069 + 1;
+            nodes[(x >>> 1) % nodes.length].numbers[i & 7] = x;
+        }
+        return x;
+    }
+
     public static void main(String[] args) {
         Node[] kept = fill(Integer.parseInt(args[0]));
-        Windows.run();
+        if (args.length > 1) {
+            Windows.run(x -> write(kept, x));
+        } else {
+            Windows.run();
+        }
         sink = kept[kept.length - 1].number;
     }
 }

@@ -62,7 +62,7 @@ class Program:
             f.write("5")
 
     def end(self):
-        """{window: (seconds, longest stop in us)}."""
+        """{window: (seconds, longest stop in us, pieces of work)}."""
         self.child.stdin.close()
         try:
             self.child.wait(self.box.left())
@@ -71,8 +71,8 @@ class Program:
         text = self.text()
         if self.child.returncode != 0:
             raise DidNotRun("status %d\n%s" % (self.child.returncode, text[-1000:]))
-        found = re.findall(r"^window (\d+) ns (\d+) longest (\d+)$", text, re.M)
-        return {int(n): (int(ns) / 1e9, int(longest) / 1e3) for n, ns, longest in found}
+        found = re.findall(r"^window (\d+) ns (\d+) longest (\d+) pieces (\d+)$", text, re.M)
+        return {int(n): (int(ns) / 1e9, int(longest) / 1e3, int(pieces)) for n, ns, longest, pieces in found}
 
     def close(self):
         if self.child.poll() is None:
