@@ -227,10 +227,11 @@ class HeapTests(unittest.TestCase):
 
     def run_heapdump(self, factor, stop):
         def one(_, __, objects, configuration, ___):
-            return {"before": 100.0, "after": 101.0, "seconds": 1.0, "vm_thread_ns": objects * 401, "child_ns": 1, "peak": 101.0, "child_rss": 1.0,
+            return {"before": 100.0, "after": 101.0, "seconds": 1.0, "vm_thread_ns": objects * 401, "child_ns": objects * 201, "peak": 101.0, "child_rss": 1.0,
                     "child_private": 1.0, "longest without": 0.1, "longest": 300.0, "safepoint": stop if configuration == "fork" else 200.0,
                     "collector": "G1", "megabytes": 10.0, "objects": objects, "said_ms": 1.0}
-        with unittest.mock.patch("subjects_heap.one", one), contextlib.redirect_stderr(io.StringIO()), \
+        beside = {"during": 0.9, "after": 1.0, "before": 1e5}
+        with unittest.mock.patch("subjects_heap.one", one), unittest.mock.patch("subjects_heap.beside_writer", lambda *_: dict(beside)), contextlib.redirect_stderr(io.StringIO()), \
              unittest.mock.patch("subjects_heap.resident", lambda _, __, objects, vm: objects * (64 * len(vm) + 80 * ("exact" in str(vm)))):
             rows, runs = [], []
             subjects_heap.heapdump(self.MadeUpContext(factor), rows, runs)
@@ -239,7 +240,9 @@ class HeapTests(unittest.TestCase):
     def test_a_small_box_has_the_oldest_jdk_and_a_million_objects(self):
         rows, runs = self.run_heapdump(1.0, 20.0)
         self.assertEqual({(r["jdk"], r["objects_wanted"]) for r in runs}, {("17", subjects_heap.SMALL), ("17", subjects_heap.MIDDLE)})
-        self.assertEqual(rows["1 M objects: walk: CPU an object", "17"]["verdict"], "missed")
+        self.assertEqual(rows["1 M objects: fork: CPU of the child, an object", "17"]["verdict"], "missed")
+        self.assertEqual(rows["1 M objects: longest safepoint, walk over JVM", "17"]["verdict"], "met")
+        self.assertEqual(rows["1 M objects, written: work a second during the dump over before, fork", "17"]["median"], 0.9)
         self.assertEqual(rows["1 M objects: to the complete file, fork over JVM", "17"]["verdict"], "met")
         self.assertEqual(rows["tracked object: memory of sites=exact beyond that", "17"]["verdict"], "missed")
 
