@@ -242,7 +242,7 @@ class HeapTests(unittest.TestCase):
         self.assertEqual({(r["jdk"], r["objects_wanted"]) for r in runs}, {("17", subjects_heap.SMALL), ("17", subjects_heap.MIDDLE)})
         self.assertEqual(rows["1 M objects: fork: CPU of the child, an object", "17"]["verdict"], "missed")
         self.assertEqual(rows["1 M objects: longest safepoint, walk over JVM", "17"]["verdict"], "met")
-        self.assertEqual(rows["1 M objects, written: work a second during the dump over before, fork", "17"]["median"], 0.9)
+        self.assertEqual(rows["1 M objects, written: work a second during the dump over before, fork", "17"]["value"], 0.9)
         self.assertEqual(rows["1 M objects: to the complete file, fork over JVM", "17"]["verdict"], "met")
         self.assertEqual(rows["tracked object: memory of sites=exact beyond that", "17"]["verdict"], "missed")
 
