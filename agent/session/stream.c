@@ -68,8 +68,10 @@ void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
     if (binary) {
         hpx_binary_at(&s->binary, hpx_clock_mono());
     }
+    bool shown = false;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         const struct hpx_section *section = hpx_session.modes[i]->section;
+        shown = shown || (parts->of[i] != NULL && section->title() != NULL && (section->missing == NULL || !section->missing(parts->of[i])));
         if (parts->of[i] != NULL && binary) {
             section->binary(&s->binary, parts->of[i], request->cutoff);
         } else if (parts->of[i] != NULL) {
@@ -78,7 +80,7 @@ void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
     }
     if (binary) {
         hpx_binary_dump_end(&s->binary, report);
-    } else {
+    } else if (shown) { /* a report stands behind a section */
         hpx_ascii_report(&s->ascii, report);
     }
 }

@@ -30,8 +30,10 @@ FAILING_CALLS = '''
 '''
 # Kinds of native/faults.c that are parts of others, or their sum.
 PARTS = 'memory ENOMEM; tmpfile EOPNOTSUPP ENOSPC; say EIO EINTR short'
-# These are called only where another call fails.
-BEHIND = {'dlopen': ('dlsym', 'ENOENT'), 'mkostemp': ('tmpfile', 'EOPNOTSUPP'), 'sysconf': ('sched_getaffinity', 'EINVAL'), 'sys_getdents64': ('sys_close_range', 'ENOSYS')}
+# These are called only where another call fails: kind, how, at which call, and at every later one.
+BEHIND = {'dlopen': ('dlsym', 'ENOENT', 1, True), 'mkostemp': ('tmpfile', 'EOPNOTSUPP', 1, True), 'unlink': ('tmpfile', 'EOPNOTSUPP', 1, True),
+          'sysconf': ('sched_getaffinity', 'EINVAL', 1, True), 'sys_getdents64': ('sys_close_range', 'ENOSYS', 1, True), 'ftruncate': ('write', 'ENOSPC', 6, True),
+          'clock_nanosleep': ('poll', 'ENOMEM', 1, True)}
 
 CANNOT = {
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid

@@ -11,6 +11,7 @@ import re
 import signal
 import struct
 import threading
+import time
 
 import hprof_binary
 import hprof_text
@@ -25,17 +26,19 @@ OUT = 'faults survived\n'
 ITEMS = 61  # of Faults, and calls of its method
 KEPT = 2000  # items of HeapFaults
 COUNTED = re.compile(r'hprofx: [A-Za-z ,]+: \d+( \(|$)')
-ABOUT = re.compile(r'hprofx: (cpu=\w+|heap=\w+|monitor=y|net=\S+|heap dump|heapdump=\w+|file=\S+)[ :,]|hprofx: profiling is off: no memory for the options')
-REFUSED = re.compile(r"HPROF ERROR: (can't create profile file: |net=|gz=y: )")
+ABOUT = re.compile(r'hprofx: ([a-z]+=\S+|heap dump)[ :,]|Dumping .* incomplete: net=|hprofx: (profiling is off: no memory for the options|heap: no dump at exit)')
+REFUSED = re.compile(r"HPROF ERROR: (can't create profile file: |can't connect to |gz=y: )")
 SUMMARY = re.compile(r'hprofx: (samples|calls|sites|contentions|heap): (?!no dump)')
-OF_REQUESTS = re.compile(r'hprofx: (heap: no dump at exit|sites: |the file has a second heap dump;)')
+OF_REQUESTS = re.compile(r'hprofx: (heap: no dump at exit$|sites: |the file has a second heap dump;)')
 OUTPUT_LOST = re.compile(r'hprofx: (file=|output bytes lost)|the profile is incomplete')
 OF_OURS = re.compile(r'^(hprofx:|HPROF|Dumping )', re.M)
 STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200, 0, -2, -6, -15, -40)  # positions of a fault; 0 and below: from the last call on
 ONWARD = (1, 2, 5, 13, 50)  # positions from which every call fails
+AGAIN = ('EINTR', 'EAGAIN', 'EBUSY', 'ETIMEDOUT')  # a call that fails so for ever may be tried again for ever
 MOST = 100  # a long run takes each of the first calls
 FURTHER = 11  # a long run takes one in so many on further JDKs
 IN_TURN = 2  # runs of a kind in a plain run, and as many again in a heap dump
+LIMIT = 60  # seconds of a run
 MANY = ('memory', 'calloc', 'open', 'write')  # twice as many
 EATS_LINES = ('say',)
 HEAD, PLAN, ROW = '2I', 'iiQQ', '32s2Q'  # struct control of native/faults.c
@@ -54,7 +57,8 @@ class Fault:
     def plans(self):
         """What stands behind another failing call needs that one too."""
         own = (self.kind, self.k, self.onward, self.how)
-        return [own] + [(imports.BEHIND[self.kind][0], 1, True, imports.BEHIND[self.kind][1])] * (self.kind in imports.BEHIND)
+        other = imports.BEHIND.get(self.kind)
+        return [own] + ([(other[0], other[2], other[3], other[1])] if other else [])
 
     def text(self):
         return ','.join('%s:%d%s:%s' % (kind, k, '+' if onward else '', 'short' if how == 'short' else imports.number(how)) for kind, k, onward, how in self.plans())
@@ -116,6 +120,7 @@ class Injection:
     def __init__(self, t, mode, fault=None):
         self.t, self.mode, self.fault = t, mode, fault
         self.kind = fault.kind if fault else None
+        t.deadline = time.monotonic() + LIMIT
         for f in t.work.iterdir():
             f.unlink()
         self.control = Control(t)
@@ -141,6 +146,10 @@ class Injection:
     def is_said(self):
         """Or the fault took the line itself."""
         return self.said or self.kind in EATS_LINES
+
+    def files(self):
+        """But for what an unlink that failed leaves."""
+        return [p for p in sorted(self.t.work.iterdir()) if self.kind != 'unlink' or not p.name.startswith('.hprofx.')]
 
     def lines(self):
         """What is said is ours: a counted loss, or a line about an option, once a cause."""
@@ -173,7 +182,7 @@ class Whole(Injection):
             for i, stream in enumerate(s for s in self.peer.streams if s):
                 (t.work / ('stream%d' % i)).write_bytes(stream)
             return [(path, True) for path in sorted(t.work.glob('stream*'))]
-        return [(p, p.name.endswith('.part')) for p in sorted(t.work.iterdir()) if '.journal.' not in p.name]
+        return [(p, p.name.endswith('.part')) for p in self.files() if '.journal.' not in p.name]
 
     def lacks(self, base):
         """What a complete profile of the program has and this one has not."""
@@ -193,7 +202,7 @@ class Whole(Injection):
         if refused and self.run.code == 1:
             self.check(REFUSED.match(refused[0]), 'ends before main: %s' % refused)
             self.t.equal(self.run.out, '', 'stdout of a start that was refused')
-            self.check(not list(self.t.work.iterdir()), 'files: %s' % self.t.files())
+            self.check(not self.files(), 'files: %s' % self.t.files())
             return
         self.check((self.run.code, self.run.out) == (0, OUT), 'exit code %s, stdout %r' % (self.run.code, self.run.out))
         self.lines()
@@ -229,6 +238,10 @@ class Requested(Injection):
         (t.work / 'end').unlink()
         self.after = self.run.err[first:]
 
+    def output_lost(self):
+        """Nothing more is written to it."""
+        return 'split=y' not in self.mode.opts and any(OUTPUT_LOST.search(ln) for ln in self.losses())
+
     def silent(self):
         return self.fault and (self.kind in EATS_LINES or (self.kind in ('calloc', 'memory') and self.fault.k == 1))
 
@@ -244,19 +257,20 @@ class Requested(Injection):
         """Waits for it, or for the line that says why not."""
         begin = len(self.run.err)
         self.run.signal(signal.SIGQUIT)
-        until(self.run, lambda: self.dones() > dones or self.losses(begin) or self.run.process.poll() is not None)
+        if not self.output_lost():
+            until(self.run, lambda: self.dones() > dones or self.losses(begin) or self.run.process.poll() is not None)
 
     def judge(self, base):
         out = self.run.out.splitlines()
         self.check((self.run.code, out.count('ready'), out.count('ending')) == (0, 1, 1), 'exit code %s, stdout %r' % (self.run.code, out[-3:]))
         self.check(not OF_OURS.search(self.run.out), 'a line of ours in stdout')
         self.lines()
-        lost = any(OUTPUT_LOST.search(ln) for ln in self.said) and 'split=y' not in self.mode.opts
+        lost, failed = self.output_lost(), any(OUTPUT_LOST.search(ln) for ln in self.said)
         dumps = []
-        for path in sorted(self.t.work.iterdir()):
+        for path in self.files():
             self.check(path.name.startswith('java.hprof'), 'a file left behind: %s' % path.name)
             part = path.name.endswith('.part')
-            self.check(not part or lost, 'a file left behind: %s' % path.name)
+            self.check(not part or failed, 'a file left behind: %s' % path.name)
             if '.journal.' not in path.name and path.stat().st_size:
                 self.t.read('--check', *(['--part'] if part else []), path)
                 if not part:
@@ -304,7 +318,8 @@ def _binary_samples(i, path, base):
         p = hprof_binary.read(path)
     except hprof_binary.Malformed as e:
         return ['the end: %s' % e]
-    return [] if len(p.tables) == 1 and p.tables[0].total > (base.total / 2 if base else 0) else ['the table']
+    i.total = sum(table.total for table in p.tables)
+    return [] if len(p.tables) == 1 and i.total > (base.total / 2 if base else 0) else ['the table']
 
 
 def _rows(count, want=ITEMS):
@@ -390,12 +405,13 @@ def _baseline(t, mode):
 
 def _faults(t, mode, kind):
     """All faults of a kind in a mode."""
-    calls = _baseline(t, mode).calls[imports.BEHIND.get(kind, (kind,))[0]]
-    if kind in imports.BEHIND:
-        calls = min(calls, 1)
+    other = imports.BEHIND.get(kind)
+    calls = _baseline(t, mode).calls[other[0] if other else kind]
+    if other:
+        calls = 1 if calls >= other[2] else 0
     once = {n if n > 0 else max(1, calls + n) for n in STEPS} | (set(range(1, MOST + 1)) if t.level == 'long' and mode.name == 'samples' else set())
     for how in imports.KINDS[kind]:
-        for onward, places in ((False, once), (True, ONWARD)):
+        for onward, places in ((False, once), (True, ONWARD if how not in AGAIN else ())):
             for k in sorted(k for k in places if k <= calls):
                 yield mode, Fault(kind, how, k, onward)
 

@@ -290,9 +290,22 @@ static ssize_t taken(enum kind kind, size_t n, const void *caller)
 #define BYTES(kind, name, params, args)                                                                                                    \
     WRAP(ssize_t, name, params)                                                                                                            \
     {                                                                                                                                      \
-        ssize_t k = taken(kind, n, CALLER);                                                                                                \
+        ssize_t k = fd == atomic_load_explicit(&event_fd, memory_order_relaxed) ? (ssize_t)n : taken(kind, n, CALLER);                     \
         return k < 0 ? -1 : REAL(name) args;                                                                                               \
     }
+/* An eventfd takes every write: its descriptor is no file. */
+static _Atomic int event_fd = -1;
+
+WRAP(int, eventfd, (unsigned n, int flags))
+{
+    bool ours = counts(CALLER);
+    int fd = fails(KIND_eventfd, CALLER) ? -1 : REAL(eventfd)(n, flags);
+    if (ours) {
+        atomic_store_explicit(&event_fd, fd, memory_order_relaxed);
+    }
+    return fd;
+}
+
 BYTES(fd == 2 ? KIND_say : KIND_write, write, (int fd, const void *p, size_t n), (fd, p, (size_t)k))
 BYTES(KIND_read, read, (int fd, void *p, size_t n), (fd, p, (size_t)k))
 BYTES(KIND_pread, pread, (int fd, void *p, size_t n, off_t at), (fd, p, (size_t)k, at))
@@ -313,7 +326,6 @@ MINUS64(mkostemp, (char *name, int flags), (name, flags))
 MINUS(rename, (const char *from, const char *to), (from, to))
 MINUS(unlink, (const char *path), (path))
 MINUS(pipe2, (int *fds, int flags), (fds, flags))
-MINUS(eventfd, (unsigned n, int flags), (n, flags))
 MINUS(poll, (void *fds, unsigned long n, int ms), (fds, n, ms))
 NOTHING64(fopen, (const char *path, const char *mode), (path, mode))
 NOTHING(fgets, (char *to, int n, void *f), (to, n, f))
