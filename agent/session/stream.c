@@ -59,28 +59,35 @@ void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_
     (unloaded ? hpx_binary_class_unload : hpx_binary_class_load)(&s->binary, rec);
 }
 
+/* Writes the section; false: nothing of it, or it is incomplete. */
+static bool text_section(struct hpx_stream *s, const struct hpx_section *section, void *rows, const struct hpx_dump_request *request)
+{
+    const struct hpx_out *o = &s->out;
+    uint64_t before = o->written + o->used + o->lost;
+    section->text(&s->ascii, rows, request->cutoff, request->answer);
+    return o->written + o->used + o->lost > before && (section->missing == NULL || !section->missing(rows));
+}
+
 void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report)
 {
-    bool binary = hpx_session.opt.binary;
+    bool binary = hpx_session.opt.binary, shown = false;
     if (request->binary_only && !binary) {
         return;
     }
     if (binary) {
         hpx_binary_at(&s->binary, hpx_clock_mono());
     }
-    bool shown = false;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         const struct hpx_section *section = hpx_session.modes[i]->section;
-        shown = shown || (parts->of[i] != NULL && section->title() != NULL && (section->missing == NULL || !section->missing(parts->of[i])));
         if (parts->of[i] != NULL && binary) {
             section->binary(&s->binary, parts->of[i], request->cutoff);
         } else if (parts->of[i] != NULL) {
-            section->text(&s->ascii, parts->of[i], request->cutoff, request->answer);
+            shown = text_section(s, section, parts->of[i], request) || shown;
         }
     }
     if (binary) {
         hpx_binary_dump_end(&s->binary, report);
-    } else if (shown) { /* a report stands behind a section */
+    } else if (shown) { /* a report belongs to a section */
         hpx_ascii_report(&s->ascii, report);
     }
 }

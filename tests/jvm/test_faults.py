@@ -20,12 +20,13 @@ from harness import DUMPING, Failure
 from peer import Peer
 from preload import lib, preload
 from runner import test
-from waiting import until
+from waiting import ask, step, stop_steps, until
 
 OUT = 'faults survived\n'
+DONE = 'Dumping%s done.' % DUMPING['dump']
 ITEMS = 61  # of Faults, and calls of its method
 KEPT = 2000  # items of HeapFaults
-COUNTED = re.compile(r'hprofx: [A-Za-z ,]+: \d+( \(|$)')
+COUNTED = re.compile(r'hprofx: ([A-Za-z ,]+: \d+( \(|$)|net=\S+: \d+ (records|bytes) )')
 ABOUT = re.compile(r'hprofx: ([a-z]+=\S+|heap dump)[ :,]|Dumping .* incomplete: net=|hprofx: (profiling is off: no memory for the options|heap: no dump at exit)')
 REFUSED = re.compile(r"HPROF ERROR: (can't create profile file: |can't connect to |gz=y: )")
 SUMMARY = re.compile(r'hprofx: (samples|calls|sites|contentions|heap): (?!no dump)')
@@ -37,7 +38,7 @@ ONWARD = (1, 2, 5, 13, 50)  # positions from which every call fails
 AGAIN = ('EINTR', 'EAGAIN', 'EBUSY', 'ETIMEDOUT')  # a call that fails so for ever may be tried again for ever
 MOST = 100  # a long run takes each of the first calls
 FURTHER = 11  # a long run takes one in so many on further JDKs
-IN_TURN = 2  # runs of a kind in a plain run, and as many again in a heap dump
+IN_TURN = 2, 1  # faults of a kind in a plain run: in whole runs, in heap dumps on request
 LIMIT = 60  # seconds of a run
 MANY = ('memory', 'calloc', 'open', 'write')  # twice as many
 EATS_LINES = ('say',)
@@ -438,13 +439,46 @@ def _all(t, kind):
 
 @test(cases=sorted(imports.KINDS), collectors='any', needs=('jit',), one_jdk=True, timeout=6000)
 def calls_fail(t, kind):
-    count = IN_TURN * (1 + (kind in MANY))
-    _inject(t, kind, [f for group in _all(t, kind) for f in t.in_turn(group, count)])
+    _inject(t, kind, [f for group, count in zip(_all(t, kind), IN_TURN) for f in t.in_turn(group, count * (1 + (kind in MANY)))])
 
 
 @test(level='long', cases=sorted(imports.KINDS), collectors='any', needs=('jit',), since=18, timeout=3000)
 def calls_fail_on_further_jdks(t, kind):
     _inject(t, kind, [f for group in _all(t, kind) for f in group[t.case.turn % FURTHER::FURTHER] or group[:1]])
+
+
+# What ends a first dump behind its list of threads; the child's faults end the child alone.
+NO_DUMP = {'spool': (Fault('tmpfile', 'EOPNOTSUPP', onward=True), Fault('mkostemp', 'EACCES', onward=True)), 'disk': (Fault('write', 'ENOSPC', onward=True),),
+           'memory': (Fault('mmap', 'ENOMEM', onward=True),), 'child': (Fault('sys_mremap', 'ENOMEM', onward=True),)}
+THREADS = (300, 20)
+
+
+@test(level='quick', params=[(what, how, to) for what in NO_DUMP for how in ('fork', 'walk') for to in ('split', 'net')], quick_params=[('spool', 'fork', 'net')], collectors='any',
+      needs=('jit',))
+def threads_end_between_a_dump_that_fails_and_the_next(t, what):
+    """The second dump has all that is there, and the threads of the first are forgotten."""
+    fault, how, to = what
+    control, peer = Control(t), Peer(t) if to == 'net' else None
+    opts = 'heap=dump,doe=n,format=b,heapdump=%s,' % how + ('net=127.0.0.1:%d' % peer.port if peer else 'split=y')
+    run = t.start('HeapThreads', *THREADS, opts=opts, env=control.environment(t, '-'))
+    run.wait_line('ready')
+    control.arm(*NO_DUMP[fault])
+    run.signal(signal.SIGQUIT)
+    until(run, lambda: OF_OURS.search(run.err) or run.process.poll() is not None)
+    control.disarm()
+    t.check(sum(control.tally()[1].values()) or (fault, how) == ('child', 'walk'), 'no fault was injected')
+    step(run, 1)
+    t.check(ask(run, DONE), 'the program has ended')
+    stop_steps(run)
+    t.equal((run.code, run.out.splitlines().count('done')), (0, 1), 'exit code (%s), lines of the end' % run.err)
+    path = max((p for p in t.work.glob('java.hprof.?')), default=None)
+    if peer:
+        peer.wait_end()
+        path = t.work / 'stream'
+        path.write_bytes(peer.streams[-1])
+    t.read('--check', path)
+    heap = json.loads(t.read('--json', path))['heap']
+    t.check({c['name']: c['count'] for c in heap['classes']}['HeapThreads$Item'] in (THREADS[0], THREADS[0] * heap['dumps']), 'items: %s' % heap['classes'])
 
 
 @test(level='quick', collectors='any', one_jdk=True)
