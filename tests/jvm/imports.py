@@ -39,15 +39,15 @@ CANNOT = {
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
         getpid gettid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l strerror_r time qsort twalk tfind''',
     'frees': 'free freeaddrinfo freelocale tdelete tdestroy closedir dlclose pthread_attr_destroy pthread_condattr_destroy sem_destroy timer_delete',
-    'text, numbers, memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
+    'works on text, numbers or memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
         expm1 log sqrt''',
     'fails only by a mistake in the program': '''pthread_attr_setdetachstate pthread_attr_setstacksize pthread_attr_getstack pthread_condattr_setclock pthread_cond_broadcast pthread_join pthread_mutex_lock
         pthread_mutex_unlock pthread_sigmask sem_init sem_post sigaddset sigdelset sigemptyset sigfillset sigismember sigabbrev_np localtime_r''',
-    'of the functions of liburcu that never wait here': 'cds_wfcq_first_blocking cds_wfcq_init cds_wfcq_next_blocking cds_wfcq_splice_blocking cds_wfcq_enqueue cds_wfcq_node_init',
-    'ends the process before main (test_options)': 'exit fflush fputs stdout',
+    'liburcu: a queue without memory of its own': 'cds_wfcq_first_blocking cds_wfcq_init cds_wfcq_next_blocking cds_wfcq_splice_blocking cds_wfcq_enqueue cds_wfcq_node_init',
+    'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
-    'of our own child, which nobody has reaped': 'kill',
-    'of a semaphore that libjvm takes in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
+    'sent to a child of our own that nobody has reaped': 'kill',
+    'takes a semaphore for libjvm, in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
 }
 CANNOT_CALL = {
     'has no way to fail': 'gettid getpid getppid exit_group',

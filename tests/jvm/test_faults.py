@@ -32,6 +32,7 @@ REFUSED = re.compile(r"HPROF ERROR: (can't create profile file: |can't connect t
 SUMMARY = re.compile(r'hprofx: (samples|calls|sites|contentions|heap): (?!no dump)')
 OF_REQUESTS = re.compile(r'hprofx: (heap: no dump at exit$|sites: |the file has a second heap dump;)')
 OUTPUT_LOST = re.compile(r'hprofx: (file=|output bytes lost)|the profile is incomplete')
+GOES_ON = re.compile('; the program stops|the program stops meanwhile|; this dump goes to ')  # the dump comes behind such a line
 OF_OURS = re.compile(r'^(hprofx:|HPROF|Dumping )', re.M)
 STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200, 0, -2, -6, -15, -40)  # positions of a fault; 0 and below: from the last call on
 ONWARD = (1, 2, 5, 13, 50)  # positions from which every call fails
@@ -225,7 +226,7 @@ class Requested(Injection):
         self.control.arm(*([self.fault] if self.fault else []))
         self.run.signal(signal.SIGQUIT)
         # A fault that takes the request, or the line about it, leaves nothing to wait for.
-        until(self.run, lambda: self.dones() or self.losses() or self.run.process.poll() is not None or (self.silent() and self.control.tally()[1][self.kind]))
+        until(self.run, lambda: self.dones() or self.ends(0) or self.run.process.poll() is not None or (self.silent() and self.control.tally()[1][self.kind]))
         self.control.disarm()
         self.calls, self.injected = self.control.tally()
         first = len(self.run.err)
@@ -243,6 +244,9 @@ class Requested(Injection):
         """Nothing more is written to it."""
         return 'split=y' not in self.mode.opts and any(OUTPUT_LOST.search(ln) for ln in self.losses())
 
+    def ends(self, begin):
+        return [ln for ln in self.losses(begin) if not GOES_ON.search(ln)]
+
     def silent(self):
         return self.fault and (self.kind in EATS_LINES or (self.kind in ('calloc', 'memory') and self.fault.k == 1))
 
@@ -259,7 +263,7 @@ class Requested(Injection):
         begin = len(self.run.err)
         self.run.signal(signal.SIGQUIT)
         if not self.output_lost():
-            until(self.run, lambda: self.dones() > dones or self.losses(begin) or self.run.process.poll() is not None)
+            until(self.run, lambda: self.dones() > dones or self.ends(begin) or self.run.process.poll() is not None)
 
     def judge(self, base):
         out = self.run.out.splitlines()
