@@ -64,7 +64,6 @@ void hpx_site_ids_fini(struct hpx_site_ids *s)
         }
         atomic_store_explicit(&s->mirrors[i], NULL, memory_order_relaxed);
     }
-    hpx_walk_tags_fini(&s->walk);
     atomic_store_explicit(&s->none.objects, 0, memory_order_relaxed);
     atomic_store_explicit(&s->none.bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&s->frees, 0, memory_order_relaxed);
@@ -127,7 +126,6 @@ bool hpx_site_ids_is_live_count(struct hpx_site_ids *s, uint32_t id)
 
 void hpx_site_ids_live(struct hpx_site_ids *s, uint64_t tag)
 {
-    tag = hpx_walk_plain(&s->walk, tag);
     if (hpx_site_class_of(tag) != 0 || hpx_site_ids_is_live_count(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS))) {
         hpx_site_ids_freed(s, tag);
     }
@@ -140,7 +138,6 @@ uint32_t hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror)
         atomic_store_explicit(&s->classes, HPX_SITE_MOST, memory_order_relaxed); /* so it never wraps */
         return 0;
     }
-    mirror = hpx_walk_plain(&s->walk, mirror);
     if (mirror == 0) {
         return number;
     }
@@ -164,7 +161,6 @@ uint32_t hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror)
 
 void hpx_site_ids_freed(struct hpx_site_ids *s, uint64_t tag)
 {
-    tag = hpx_walk_plain(&s->walk, tag);
     uint32_t class = hpx_site_class_of(tag);
     if (class != 0) {
         _Atomic uint64_t *page = class < HPX_SITE_MOST ? atomic_load_explicit(&s->mirrors[class >> PAGE_BITS], memory_order_acquire) : NULL;

@@ -12,7 +12,8 @@
 #ifndef HPX_SITE_IDS_H
 #define HPX_SITE_IDS_H
 
-#include "walk_tags.h"
+#include "compiler.h"
+#include <stdatomic.h>
 
 #define HPX_SITE_NONE     0u /* no id: all tables are full, or no memory */
 #define HPX_SITE_TABLES   6u
@@ -34,7 +35,6 @@ struct hpx_site_ids {
     atomic_bool live;
     _Atomic uint64_t frees;     /* relaxed: hpx_site_ids_freed() so far */
     struct hpx_site_freed none; /* counters that HPX_SITE_NONE maps to */
-    struct hpx_walk_tags walk;  /* of the last heap dump */
 };
 
 /* Frees the tables. Zeroed memory is an initialized, empty struct. No other thread uses s any more. */

@@ -3,8 +3,8 @@
  * hprof_heap_ascii.c.
  *
  * Ids: a class object is HPX_CLASS_OBJECT_FIRST and the class number, a thread object is that of THREAD START, any other object is
- * HPX_HEAP_OBJECT_FIRST and its ordinal. The spool has the sub-records of objects in the binary format, one after the other, with the id of
- * the allocation site in place of the trace serial; then, at the offsets below, facts and roots. */
+ * HPX_HEAP_OBJECT_FIRST and a number that follows from its address. The spool has the sub-records of objects in the binary format, one
+ * after the other, with the id of the allocation site in place of the trace serial; then, at the offsets below, facts and roots. */
 #ifndef HPX_HEAP_IMAGE_H
 #define HPX_HEAP_IMAGE_H
 
@@ -43,6 +43,11 @@ struct hpx_heap_field {
     uint32_t offset; /* in an instance: of the fields that this class declares and is not static */
 };
 
+/* A field in an instance of some class: its place among the values of the record, and its type. */
+#define HPX_HEAP_SLOT(offset, type) ((uint64_t)(offset) << 8 | (type))
+#define HPX_HEAP_SLOT_OFFSET(slot)  ((slot) >> 8)
+#define HPX_HEAP_SLOT_TYPE(slot)    ((uint8_t)(slot))
+
 /* A class. Constant, and kept until the end of the session, once an image has it. */
 struct hpx_heap_klass {
     uint32_t number, super; /* class numbers; super 0: none */
@@ -50,11 +55,15 @@ struct hpx_heap_klass {
     uint8_t type;           /* of the elements of HPX_HEAP_PRIMITIVES */
     bool linked;            /* its fields are known; without them it has no instances */
     bool keeps;             /* redact=: its fields, and what they refer to, stay readable */
+    bool thread;            /* java.lang.Thread or a subclass */
     struct hpx_text name;   /* in Java form */
     uint32_t instance_size; /* bytes of all fields, with those of the superclasses */
     /* JVMTI numbers the fields: those of all interfaces, of the superclasses from java.lang.Object on, of the class */
     uint32_t first, inherited; /* of all interfaces; of all superclasses */
     const struct hpx_heap_klass *above;
+    /* HPX_HEAP_SLOT of the fields of all superclasses and of the class, in that order; 0: static */
+    const uint64_t *slots;
+    uint32_t nslots;
     uint32_t nfields; /* declared here, in the order of the class file */
     struct hpx_heap_field fields[];
 };

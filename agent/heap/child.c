@@ -19,15 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#define SIGSET       8  /* bytes of the kernel's signal set */
-#define STEP_MS      20 /* of waiting */
-#define STEP_SLEEP   2  /* ms, without pidfd */
+#define SIGSET       8       /* bytes of the kernel's signal set */
+#define STEP_MS      20      /* of waiting */
+#define STEP_SLEEP   2000000 /* ns, without a pipe */
+#define STEP_GONE    200000  /* ns; a process closes its descriptors just before it can be reaped */
 #define DESCRIPTORS  65536
 #define SIGNAL_STACK ((size_t)64 << 10)
 
@@ -51,11 +46,15 @@ int hpx_child_prepare(struct hpx_child *child, const struct hpx_child_slots *slo
 {
     memset(child, 0, sizeof *child);
     child->slots = slots;
+    child->alive[0] = child->alive[1] = -1;
     void *page = mmap(NULL, sizeof *child->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory to share with a child process: %s", strerror(errno));
     }
     child->shared = page;
+    if (pipe2(child->alive, O_CLOEXEC) != 0) { /* only the end is seen later */
+        child->alive[0] = child->alive[1] = -1;
+    }
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[PATH_MAX + 128];
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
@@ -72,6 +71,12 @@ void hpx_child_release(struct hpx_child *child)
     if (child->shared != NULL) {
         munmap(child->shared, sizeof *child->shared);
         child->shared = NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (child->alive[i] >= 0) {
+            close(child->alive[i]);
+        }
+        child->alive[i] = -1;
     }
 }
 
@@ -112,18 +117,30 @@ static void take_faults(void)
 }
 
 /* In vain without /proc. */
-static void volunteer_for_oom(void)
+static void tell_kernel(const char *file, const char *text, size_t n)
 {
-    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
+    long fd = syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CLOEXEC, 0);
     if (fd >= 0) {
-        syscall(SYS_write, fd, "1000", 4);
+        syscall(SYS_write, fd, text, n);
         syscall(SYS_close, fd);
     }
 }
 
+/* A limit of 0 forbids a core file, but not one that goes through a pipe; 1 forbids both. The kernel refuses 1
+ * if the hard limit is 0: then a core through a pipe has no memory in it. Not PR_SET_DUMPABLE: the parent could not read the child's
+ * smaps_rollup then. */
+static void have_no_core(void)
+{
+    static const struct rlimit none = {1, 1}, zero = {0, 0};
+    if (syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL) != 0) {
+        syscall(SYS_prlimit64, 0, RLIMIT_CORE, &zero, NULL);
+    }
+    tell_kernel("/proc/self/coredump_filter", "0", 1);
+}
+
 static bool kept(const struct hpx_child *child, long fd)
 {
-    bool is = false;
+    bool is = fd == child->alive[1];
     for (unsigned i = 0; i < child->nkeep; i++) {
         is |= child->keep[i] == fd;
     }
@@ -137,15 +154,19 @@ struct entry { /* of getdents64() */
     char name[];
 };
 
-/* Kernels before 5.9, and sandboxes that do not know close_range(). The kernel lists by number, so closing on the way skips nothing. */
-static void close_listed(const struct hpx_child *child)
+/* Not close_range(): filters of seccomp that are older than it may end the process. The kernel lists by number, so closing on the way skips
+ * nothing. */
+static void close_others(const struct hpx_child *child)
 {
     union {
         char bytes[2048];
         uint64_t aligned;
     } buf;
+    if (child->alive[0] >= 0) { /* first: the folder needs a descriptor, and the table may be full */
+        syscall(SYS_close, child->alive[0]);
+    }
     long dir = syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
-    if (dir < 0) { /* the table is full, or there is no /proc */
+    if (dir < 0) { /* there is no /proc */
         for (int fd = 0; fd < DESCRIPTORS; fd++) {
             if (!kept(child, fd)) {
                 syscall(SYS_close, fd);
@@ -169,20 +190,6 @@ static void close_listed(const struct hpx_child *child)
     syscall(SYS_close, dir);
 }
 
-static void close_others(const struct hpx_child *child)
-{
-    unsigned from = 0;
-    long rc = 0;
-    for (unsigned i = 0; i <= child->nkeep && rc == 0; i++) {
-        unsigned to = i < child->nkeep ? (unsigned)child->keep[i] : ~0u; /* the last round has no end */
-        rc = to > from ? syscall(SYS_close_range, from, i < child->nkeep ? to - 1 : to, 0) : 0;
-        from = to + 1;
-    }
-    if (rc != 0) {
-        close_listed(child);
-    }
-}
-
 /* false: the child would write the parent's counters. */
 static bool own_counters(const struct hpx_child *child)
 {
@@ -202,19 +209,17 @@ static bool own_counters(const struct hpx_child *child)
 
 static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t frame)
 {
-    static const struct rlimit none = {0, 0};
     shared = child->shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     pid_t now = (pid_t)syscall(SYS_getppid);
     if (now != parent && now != 0) { /* the parent died before the line above; 0: it is outside of our pid namespace */
         hpx_child_leave(HPX_CHILD_EXIT_ORPHAN);
     }
-    syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL);
+    close_others(child); /* first: files can be opened only if the table of descriptors has room */
+    have_no_core();
     take_faults();
     prctl(PR_SET_NAME, "hprofx-child", 0, 0, 0);
-    volunteer_for_oom();
-    close_others(child);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core through a pipe either; last, because files of /proc/self then belong to root */
+    tell_kernel("/proc/self/oom_score_adj", "1000", 4);
     if (!own_counters(child) || !hpx_child_redirect(child, frame)) {
         hpx_child_leave(HPX_CHILD_EXIT_UNREADY);
     }
@@ -222,7 +227,7 @@ static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t 
 
 /* ---- the fork ---- */
 
-pid_t hpx_child_fork(const struct hpx_child *child, const void *frame)
+pid_t hpx_child_fork(struct hpx_child *child, const void *frame)
 {
     uint64_t all = ~UINT64_C(0), was = 0;
     pid_t parent = (pid_t)syscall(SYS_getpid);
@@ -235,6 +240,10 @@ pid_t hpx_child_fork(const struct hpx_child *child, const void *frame)
         return 0;
     }
     int e = errno;
+    if (child->alive[1] >= 0) {
+        syscall(SYS_close, child->alive[1]);
+        child->alive[1] = -1;
+    }
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &was, NULL, SIGSET);
     return pid > 0 ? (pid_t)pid : -e;
 }
@@ -249,21 +258,21 @@ void hpx_child_exit(int status)
 static struct hpx_child_report decode(const struct hpx_child *child, int status)
 {
     if (WIFSIGNALED(status)) {
-        return (struct hpx_child_report){HPX_CHILD_KILLED, WTERMSIG(status)};
+        return (struct hpx_child_report){HPX_CHILD_KILLED, WTERMSIG(status), NULL};
     }
     int code = WEXITSTATUS(status);
     switch (code) {
     case HPX_CHILD_EXIT_FAULT:
-        return (struct hpx_child_report){HPX_CHILD_CRASHED, atomic_load_explicit(&child->shared->fault_signal, memory_order_relaxed)};
+        return (struct hpx_child_report){HPX_CHILD_CRASHED, atomic_load_explicit(&child->shared->fault_signal, memory_order_relaxed), NULL};
     case HPX_CHILD_EXIT_GAVE_UP:
-        return (struct hpx_child_report){HPX_CHILD_CRASHED, 0};
+        return (struct hpx_child_report){HPX_CHILD_CRASHED, 0, NULL};
     case HPX_CHILD_EXIT_WAITED:
-        return (struct hpx_child_report){HPX_CHILD_WAITED, 0};
+        return (struct hpx_child_report){HPX_CHILD_WAITED, 0, NULL};
     case HPX_CHILD_EXIT_UNREADY:
     case HPX_CHILD_EXIT_ORPHAN:
-        return (struct hpx_child_report){HPX_CHILD_UNREADY, 0};
+        return (struct hpx_child_report){HPX_CHILD_UNREADY, 0, NULL};
     default:
-        return (struct hpx_child_report){HPX_CHILD_ENDED, code};
+        return (struct hpx_child_report){HPX_CHILD_ENDED, code, NULL};
     }
 }
 
@@ -273,8 +282,8 @@ static struct hpx_child_report reap(const struct hpx_child *child, pid_t pid, in
     pid_t got;
     while ((got = waitpid(pid, &status, (int)__WCLONE | flags)) < 0 && errno == EINTR) {
     }
-    return got == 0  ? (struct hpx_child_report){HPX_CHILD_RUNS, 0}
-           : got < 0 ? (struct hpx_child_report){HPX_CHILD_LOST, 0}
+    return got == 0  ? (struct hpx_child_report){HPX_CHILD_RUNS, 0, NULL}
+           : got < 0 ? (struct hpx_child_report){HPX_CHILD_LOST, 0, NULL}
                      : decode(child, status);
 }
 
@@ -291,7 +300,7 @@ struct hpx_child_report hpx_child_kill(const struct hpx_child *child, pid_t pid,
     }
     (void)kill(pid, SIGKILL); /* the pid is ours until we reap it */
     r = reap(child, pid, 0);
-    return r.end == HPX_CHILD_KILLED ? (struct hpx_child_report){why, 0} : r;
+    return r.end == HPX_CHILD_KILLED ? (struct hpx_child_report){why, 0, NULL} : r;
 }
 
 /* CPU time of a process so far, in ns; 0 if it is gone. */
@@ -324,12 +333,28 @@ static bool stuck(struct watch *w, uint64_t progress, pid_t pid, const struct hp
            (how->spin_ns > 0 && cpu > w->cpu_then && cpu - w->cpu_then >= how->spin_ns);
 }
 
-static void step(int pidfd)
+/* Until the child may have ended, at most 20 ms. */
+static void step(const struct hpx_child *child)
 {
-    struct pollfd p = {.fd = pidfd, .events = POLLIN};
-    if (pidfd < 0 || poll(&p, 1, STEP_MS) < 0) {
-        nanosleep(&(struct timespec){0, STEP_SLEEP * 1000000L}, NULL);
+    struct pollfd p = {.fd = child->alive[0], .events = 0}; /* POLLHUP comes unasked */
+    int n = child->alive[0] >= 0 ? poll(&p, 1, STEP_MS) : -1;
+    if (n != 0) {
+        nanosleep(&(struct timespec){0, n > 0 ? STEP_GONE : STEP_SLEEP}, NULL);
     }
+}
+
+/* Why the child must be killed; HPX_CHILD_RUNS: it need not. */
+static struct hpx_child_report must_end(struct watch *w, uint64_t progress, pid_t pid, const struct hpx_child_wait *how)
+{
+    if ((how->go_on != NULL && !how->go_on(how->arg, progress)) ||
+        (how->cancel != NULL && atomic_load_explicit(how->cancel, memory_order_relaxed))) {
+        return (struct hpx_child_report){HPX_CHILD_CANCELLED, 0, NULL};
+    }
+    const char *why = how->watch != NULL ? hpx_fork_watch_look(how->watch, hpx_clock_mono()) : NULL;
+    if (why != NULL) {
+        return (struct hpx_child_report){HPX_CHILD_MEMORY, 0, why};
+    }
+    return (struct hpx_child_report){stuck(w, progress, pid, how) ? HPX_CHILD_STUCK : HPX_CHILD_RUNS, 0, NULL};
 }
 
 struct hpx_child_report hpx_child_await(const struct hpx_child *child, pid_t pid, const struct hpx_child_wait *how)
@@ -337,23 +362,16 @@ struct hpx_child_report hpx_child_await(const struct hpx_child *child, pid_t pid
     struct watch w = {.cpu = cpu_of(pid), .moved = hpx_clock_mono()};
     w.progress = atomic_load_explicit(&child->shared->progress, memory_order_relaxed);
     w.cpu_then = w.cpu;
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* from 5.3 on; close-on-exec */
     struct hpx_child_report r;
     while ((r = hpx_child_poll(child, pid)).end == HPX_CHILD_RUNS) {
         uint64_t progress = atomic_load_explicit(&child->shared->progress, memory_order_relaxed);
-        if ((how->go_on != NULL && !how->go_on(how->arg, progress)) ||
-            (how->cancel != NULL && atomic_load_explicit(how->cancel, memory_order_relaxed))) {
-            r = hpx_child_kill(child, pid, HPX_CHILD_CANCELLED);
+        struct hpx_child_report end = must_end(&w, progress, pid, how);
+        if (end.end != HPX_CHILD_RUNS) {
+            r = hpx_child_kill(child, pid, end.end);
+            r.why = r.end == HPX_CHILD_MEMORY ? end.why : NULL;
             break;
         }
-        if (stuck(&w, progress, pid, how)) {
-            r = hpx_child_kill(child, pid, HPX_CHILD_STUCK);
-            break;
-        }
-        step(pidfd);
-    }
-    if (pidfd >= 0) {
-        close(pidfd);
+        step(child);
     }
     return r;
 }
@@ -390,6 +408,9 @@ const char *hpx_child_text(const struct hpx_child *child, struct hpx_child_repor
         break;
     case HPX_CHILD_CANCELLED:
         (void)snprintf(buf, size, "the child was killed on request");
+        break;
+    case HPX_CHILD_MEMORY:
+        (void)snprintf(buf, size, "the child was killed to spare memory (%s)", report.why != NULL ? report.why : "on request");
         break;
     case HPX_CHILD_LOST:
         (void)snprintf(buf, size, "the program reaped the child; its end is unknown");

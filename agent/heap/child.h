@@ -14,6 +14,7 @@
 #define HPX_CHILD_H
 
 #include "err.h"
+#include "fork_watch.h"
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -57,25 +58,28 @@ struct hpx_child {
      * status. Same restrictions as for callbacks. */
     int (*over)(void *arg);
     void *arg;
-    const int *keep; /* descriptors that the child keeps, ascending; the array lives until the fork */
+    const int *keep; /* descriptors that the child keeps; the array lives until the fork */
     unsigned nkeep;
+    /* A pipe. After the fork only the child has alive[1] open, so alive[0] hangs up when the child ends. -1: no pipe; the end is then seen
+     * 2 ms late. If a process that the program started has a copy of alive[1], the end is seen 20 ms late. */
+    int alive[2];
 };
 
-/* Makes the shared page and finds the VM's counters; clears *child but for `slots`. The caller then sets over, arg, keep and nkeep. Before
- * the walk, on a thread that may allocate and read files. 0, -HPX_E_NOMEM. */
+/* Makes the shared page and the pipe, and finds the VM's counters; clears *child but for `slots`. The caller then sets over, arg, keep and
+ * nkeep. Before the walk, on a thread that may allocate and read files. 0, -HPX_E_NOMEM. */
 int hpx_child_prepare(struct hpx_child *child, const struct hpx_child_slots *slots, struct hpx_err *err);
-/* Unmaps the shared page. In the parent, after the child was reaped or when no fork took place. */
+/* Unmaps the shared page and closes the pipe. In the parent, after the child was reaped or when no fork took place. */
 void hpx_child_release(struct hpx_child *child);
 
 /* Clones the process: > 0 in the parent: the child's pid; 0 in the child; < 0: -errno, no child. Called in a callback of the walk. Takes no
- * lock, allocates nothing, runs no atfork handler. `frame` is __builtin_frame_address(0) of that callback: a wait nearer to the bottom of
- * the stack is the end of the walk, one further up belongs to the walk, which then has failed (HPX_CHILD_WAITED). In the parent the stop is
- * as long as the kernel copies page tables.
+ * lock, allocates nothing, runs no atfork handler; in the parent closes alive[1]. `frame` is __builtin_frame_address(0) of that callback: a
+ * wait nearer to the bottom of the stack is the end of the walk, one further up belongs to the walk, which then has failed
+ * (HPX_CHILD_WAITED). In the parent the stop is as long as the kernel copies page tables.
  *
  * The program does not notice the child: its end raises no signal, and wait() without __WCLONE or __WALL does not report it. The child
- * blocks all signals but faults, closes all descriptors but `keep`, leaves no core or hs_err file, is the kernel's first victim when
- * memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
-pid_t hpx_child_fork(const struct hpx_child *child, const void *frame);
+ * blocks all signals but faults, closes all descriptors but `keep` and alive[1], leaves no core or hs_err file, is the kernel's first
+ * victim when memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
+pid_t hpx_child_fork(struct hpx_child *child, const void *frame);
 
 /* In the child: ends it at once with that status, 0 to HPX_CHILD_STATUS, without over(): for a callback that failed. */
 _Noreturn void hpx_child_exit(int status);
@@ -91,12 +95,14 @@ enum hpx_child_end {
     HPX_CHILD_KILLED,    /* value: the signal. SIGKILL: most often memory ran out */
     HPX_CHILD_STUCK,     /* neither progress nor CPU time, or CPU time without progress: killed by hpx_child_await() */
     HPX_CHILD_CANCELLED, /* killed by hpx_child_await() as the caller wished */
+    HPX_CHILD_MEMORY,    /* killed by hpx_child_await() because memory grew short; why: the watch's reason */
     HPX_CHILD_LOST,      /* somebody else reaped it: the result is unknown */
 };
 
 struct hpx_child_report {
     enum hpx_child_end end;
     int value;
+    const char *why; /* NULL but for HPX_CHILD_MEMORY; in the watch, which must outlive the report */
 };
 
 /* Has the child ended? Then reaps it and reports how. Does not wait; any thread of the parent. After any other end than HPX_CHILD_RUNS the
@@ -110,6 +116,8 @@ struct hpx_child_wait {
     bool (*go_on)(void *arg, uint64_t progress);
     void *arg;
     const _Atomic bool *cancel; /* NULL, or a flag that asks for the same */
+    /* NULL, or looked at every 20 ms or so: a child that costs too much memory is killed (HPX_CHILD_MEMORY). Begun by the caller. */
+    struct hpx_fork_watch *watch;
 };
 
 /* Waits for the end of the child, kills it if need be, and reaps it. Never reports HPX_CHILD_RUNS. Any thread of the parent that may block.

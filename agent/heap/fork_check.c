@@ -2,78 +2,27 @@
 /* fork_check.c: the decision of fork_check.h. Every file is read into a bounded buffer; what cannot be read or understood forbids a fork
  * only where it says how much memory there is. */
 #include "fork_check.h"
+#include "cgroup.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define MIB       (UINT64_C(1) << 20)
-#define SHARED    (64 * MIB) /* a shared mapping up to that size is no heap, unless it is named so */
-#define UNLIMITED UINT64_MAX
-#define PATHS     2048 /* bytes of a path; longer ones are not followed */
-#define TEXT      8192 /* bytes of a file that are read, but of maps */
+#define MIB         (UINT64_C(1) << 20)
+#define GIB         (UINT64_C(1) << 30)
+#define SHARED      (64 * MIB) /* a shared mapping up to that size is no heap, unless it is named so */
+#define TEXT        8192       /* bytes of a file that are read, but of maps */
+#define DESCRIPTORS 65536      /* that are looked at */
+#define LINK        128        /* bytes of a descriptor's name that are read */
+#define TELLING     (64 * MIB) /* of small pages: fewer do not tell what a page costs */
 
 struct check {
     const struct hpx_fork_query *query;
-    char *buf;
-    size_t size;
+    struct hpx_fork_answer *answer;
 };
-
-/* ---- files ---- */
-
-static int open_file(const struct check *c, const char *path)
-{
-    char whole[2 * PATHS];
-    int n = snprintf(whole, sizeof whole, "%s/%s", c->query->root != NULL ? c->query->root : "", path);
-    return n < 0 || (size_t)n >= sizeof whole ? -1 : open(whole, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-}
-
-/* The beginning of the file, terminated. false: it cannot be read. */
-static bool read_file(const struct check *c, const char *path, char *text, size_t size)
-{
-    int fd = open_file(c, path);
-    size_t n = 0;
-    ssize_t got = -1;
-    while (fd >= 0 && n < size - 1 && (got = read(fd, text + n, size - 1 - n)) > 0) {
-        n += (size_t)got;
-    }
-    text[n] = '\0';
-    if (fd >= 0) {
-        close(fd);
-    }
-    return fd >= 0 && got >= 0;
-}
-
-/* The number at the beginning of the text; blanks may precede it. false: there is none, or it is too large. */
-static bool number(const char *text, uint64_t *value)
-{
-    uint64_t n = 0;
-    text += strspn(text, " \t");
-    if (*text < '0' || *text > '9') {
-        return false;
-    }
-    for (; *text >= '0' && *text <= '9'; text++) {
-        if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n)) {
-            return false;
-        }
-    }
-    *value = n;
-    return true;
-}
-
-/* The number behind `key` at the beginning of a line. */
-static bool field(const char *text, const char *key, uint64_t *value)
-{
-    size_t n = strlen(key);
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, n) == 0) {
-            return number(line + n, value);
-        }
-    }
-    return false;
-}
 
 /* ---- the heap ---- */
 
@@ -138,36 +87,36 @@ static bool heap_by_address(const struct check *c, const struct mapping *m)
     return in && (m->mode[3] != 'p' || huge_pages(m));
 }
 
-static const char *judge(const struct check *c, const char *line)
+static bool judge(const struct check *c, const char *line)
 {
     struct mapping m;
     if (!parse(line, &m) || !(heap_by_address(c, &m) || heap_by_name(&m))) {
-        return NULL;
+        return false;
     }
-    (void)snprintf(c->buf, c->size, "the heap %s (%s, %" PRIu64 " MiB)",
+    (void)snprintf(c->answer->text, sizeof c->answer->text, "the heap %s (%s, %" PRIu64 " MiB)",
                    m.mode[3] == 'p' ? "is on huge pages of a pool" : "is or may be a shared mapping",
                    m.name[0] != '\0' ? m.name : "no name", (m.to - m.from) / MIB);
-    return c->buf;
+    return true;
 }
 
-/* Lines are cut at the size of the buffer: what matters is at their beginning, but for "(deleted)" behind a very long name. */
-static const char *check_maps(const struct check *c)
+/* Lines are cut at the size of the buffer: what matters is at their beginning, but for "(deleted)" behind a very long name. true:
+ * a fork is unsound; the text says why. As the other checks below. */
+static bool check_maps(const struct check *c)
 {
     char text[TEXT];
     size_t n = 0;
     ssize_t got = 0;
-    int fd = open_file(c, "proc/self/maps");
-    const char *why = NULL;
-    bool any = false, rest = false; /* rest: of a line that was too long */
-    while (fd >= 0 && why == NULL && (got = read(fd, text + n, sizeof text - 1 - n)) > 0) {
+    int fd = hpx_proc_open(c->query->root, "proc/self/maps");
+    bool bad = false, any = false, rest = false; /* rest: of a line that was too long */
+    while (fd >= 0 && !bad && (got = read(fd, text + n, sizeof text - 1 - n)) > 0) {
         n += (size_t)got;
         text[n] = '\0';
         char *line = text, *end;
-        while (why == NULL && ((end = memchr(line, '\n', n - (size_t)(line - text))) != NULL || (line == text && n == sizeof text - 1))) {
+        while (!bad && ((end = memchr(line, '\n', n - (size_t)(line - text))) != NULL || (line == text && n == sizeof text - 1))) {
             bool whole = end != NULL;
             end = whole ? end : text + n;
             *end = '\0';
-            why = rest ? NULL : judge(c, line);
+            bad = !rest && judge(c, line);
             any = true;
             rest = !whole;
             line = whole ? end + 1 : end;
@@ -178,139 +127,221 @@ static const char *check_maps(const struct check *c)
     if (fd >= 0) {
         close(fd);
     }
-    if (why == NULL && (!any || got < 0)) {
-        (void)snprintf(c->buf, c->size, "/proc/self/maps cannot be read");
-        why = c->buf;
+    if (!bad && (!any || got < 0)) {
+        (void)snprintf(c->answer->text, sizeof c->answer->text, "/proc/self/maps cannot be read");
+        bad = true;
     }
-    return why;
+    return bad;
+}
+
+/* ---- devices ---- */
+
+struct entry { /* of getdents64() */
+    uint64_t inode, next;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+};
+
+/* Pipes and sockets cannot name a device; O_DIRECT of a pipe means something else. */
+static bool direct(const struct check *c, const char *number)
+{
+    char path[64], text[512];
+    (void)snprintf(path, sizeof path, "proc/self/fdinfo/%.20s", number);
+    const char *flags = hpx_proc_read(c->query->root, path, text, sizeof text) ? strstr(text, "flags:") : NULL;
+    return flags != NULL && (strtoull(flags + 6, NULL, 8) & O_DIRECT) != 0;
+}
+
+static bool judge_descriptor(const struct check *c, int fds, const char *number)
+{
+    static const char *const devices[] = {"/dev/infiniband/", "/dev/vfio", "anon_inode:[io_uring]"};
+    char name[LINK];
+    ssize_t n = readlinkat(fds, number, name, sizeof name - 1);
+    bool device = false;
+    name[n > 0 ? n : 0] = '\0';
+    for (size_t i = 0; i < HPX_ARRAY_LEN(devices); i++) {
+        device |= strncmp(name, devices[i], strlen(devices[i])) == 0;
+    }
+    bool file = !device && name[0] == '/' && direct(c, number);
+    for (char *at = name; *at != '\0'; at++) { /* the name of a file may have any byte */
+        if ((unsigned char)*at < ' ' || *at == 127) {
+            *at = '?';
+        }
+    }
+    if (device || file) {
+        (void)snprintf(c->answer->text, sizeof c->answer->text,
+                       "%s is open%s: a device may write to the program's memory while it is copied", name, file ? " with O_DIRECT" : "");
+    }
+    return device || file;
+}
+
+/* Not readdir(), which allocates. */
+static bool check_descriptors(const struct check *c)
+{
+    union {
+        char bytes[4096];
+        uint64_t aligned;
+    } buf;
+    int fds = hpx_proc_open(c->query->root, "proc/self/fd");
+    long n, seen = 0;
+    bool bad = false;
+    while (fds >= 0 && !bad && seen < DESCRIPTORS && (n = syscall(SYS_getdents64, fds, buf.bytes, sizeof buf.bytes)) > 0) {
+        for (long at = 0; at < n && !bad && seen < DESCRIPTORS; seen++) {
+            const struct entry *e = (const struct entry *)(const void *)(buf.bytes + at);
+            bad = e->name[0] != '.' && judge_descriptor(c, fds, e->name);
+            at += e->size;
+        }
+    }
+    if (fds >= 0) {
+        close(fds);
+    }
+    return bad;
+}
+
+/* I/O into private memory beside a fork: see open(2), O_DIRECT, and MADV_DONTFORK in madvise(2). */
+static bool check_devices(const struct check *c)
+{
+    char text[TEXT];
+    uint64_t pinned = 0;
+    if (hpx_proc_read(c->query->root, "proc/self/status", text, sizeof text) && hpx_proc_field(text, "VmPin:", &pinned) && pinned > 0) {
+        (void)snprintf(c->answer->text, sizeof c->answer->text, "%" PRIu64 " KiB of the program's memory are pinned for devices (VmPin)",
+                       pinned);
+        return true;
+    }
+    return check_descriptors(c);
+}
+
+/* ---- the stop ---- */
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t all;
+    return __builtin_mul_overflow(a, b, &all) ? UINT64_MAX : all;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    uint64_t all;
+    return __builtin_add_overflow(a, b, &all) ? UINT64_MAX : all;
+}
+
+/* The file walks all page tables, for which the program's own mappings are locked against change: it is read only if the machine has so
+ * many huge pages that it matters. */
+static void find_pages(const struct check *c, struct hpx_fork_answer *a)
+{
+    char text[TEXT];
+    uint64_t anonymous, huge = 0;
+    const char *root = c->query->root;
+    a->small = hpx_proc_read(root, "proc/self/status", text, sizeof text) && hpx_proc_field(text, "RssAnon:", &anonymous)
+                   ? times(anonymous, 1024)
+                   : c->query->heap_committed;
+    a->huge = 0;
+    if (!hpx_proc_read(root, "proc/meminfo", text, sizeof text) || !hpx_proc_field(text, "AnonHugePages:", &huge) ||
+        times(huge, 1024) <= a->small / 8) {
+        return;
+    }
+    if (hpx_proc_read(root, "proc/self/smaps_rollup", text, sizeof text) && hpx_proc_field(text, "Anonymous:", &anonymous) &&
+        hpx_proc_field(text, "AnonHugePages:", &huge) && huge <= anonymous) {
+        a->small = times(anonymous - huge, 1024);
+        a->huge = times(huge, 1024);
+    }
+}
+
+static uint64_t huge_ns(const struct hpx_fork_answer *a)
+{
+    return plus(a->huge / MIB * HPX_FORK_HUGE_NS / (GIB / MIB), HPX_FORK_STOP_NS);
+}
+
+static void predict(const struct check *c, struct hpx_fork_answer *a)
+{
+    uint64_t rate = c->query->rate_ns_per_gib != 0 ? c->query->rate_ns_per_gib : HPX_FORK_SMALL_NS;
+    a->stop_ns = plus(times(a->small / MIB, rate) / (GIB / MIB), huge_ns(a));
+}
+
+uint64_t hpx_fork_rate(const struct hpx_fork_answer *answer, uint64_t stopped_ns)
+{
+    uint64_t other = huge_ns(answer), small = answer->small / MIB;
+    if (answer->small < TELLING) {
+        return 0;
+    }
+    uint64_t rate = stopped_ns > other ? times(stopped_ns - other, GIB / MIB) / small : 0;
+    return rate > 0 ? rate : 1;
 }
 
 /* ---- memory ---- */
 
-static uint64_t needed(const struct hpx_fork_query *q)
+static bool look_oom_group(void *arg, const struct hpx_cgroup *group)
 {
-    uint64_t tags, all;
-    bool much = __builtin_mul_overflow(q->objects, HPX_FORK_OBJECT_BYTES, &tags) ||
-                __builtin_add_overflow(tags, q->heap_bytes / HPX_FORK_DIRTY_SHARE, &all);
-    return much ? UNLIMITED : all;
-}
-
-static const char *check_machine(const struct check *c, uint64_t need)
-{
-    char text[TEXT];
     uint64_t n = 0;
-    if (read_file(c, "proc/sys/vm/overcommit_memory", text, sizeof text) && number(text, &n) && n == 2) {
-        (void)snprintf(c->buf, c->size, "vm.overcommit_memory=2, so the program itself could be refused memory while the child lives");
-        return c->buf;
-    }
-    if (!read_file(c, "proc/meminfo", text, sizeof text) || !field(text, "MemAvailable:", &n)) {
-        (void)snprintf(c->buf, c->size, "/proc/meminfo does not say how much memory is available");
-        return c->buf;
-    }
-    if (need / 1024 >= n) {
-        (void)snprintf(c->buf, c->size, "memory for the child is missing: about %" PRIu64 " MiB are needed, %" PRIu64 " MiB are available",
-                       need / MIB, n / 1024);
-        return c->buf;
-    }
-    return NULL;
+    *(bool *)arg = hpx_cgroup_number(group, "memory.oom.group", NULL, &n) && n != 0;
+    return !*(bool *)arg;
 }
 
-/* The files of a group's limits; version 2 and version 1. */
-static const struct limits {
-    const char *mount, *limit[2], *usage, *cache; /* cache: a line of memory.stat: files that the kernel drops at need */
-} versions[] = {
-    {"sys/fs/cgroup", {"memory.max", "memory.high"}, "memory.current", "inactive_file "},
-    {"sys/fs/cgroup/memory", {"memory.limit_in_bytes", NULL}, "memory.usage_in_bytes", "total_inactive_file "},
-};
-
-static bool group_number(const struct check *c, const struct limits *v, const char *group, const char *file, const char *key,
-                         uint64_t *value)
+/* Pages that the kernel may have to copy, in bytes. */
+static uint64_t copied(const struct hpx_fork_query *q)
 {
-    char path[PATHS], text[TEXT];
-    int n = snprintf(path, sizeof path, "%s%s/%s", v->mount, group, file);
-    return n > 0 && (size_t)n < sizeof path && read_file(c, path, text, sizeof text) &&
-           (key != NULL ? field(text, key, value) : number(text, value));
+    uint64_t life = plus(times(q->objects, HPX_FORK_OBJECT_NS), times(q->heap_used, HPX_FORK_BYTE_NS)), all = q->heap_committed;
+    life = life < HPX_FORK_LIFE_LEAST ? HPX_FORK_LIFE_LEAST : life;
+    if (q->alloc_rate == 0) {
+        return all;
+    }
+    /* in ms, so that a rate of some GB/s times some minutes fits */
+    uint64_t written = times(times(q->alloc_rate, HPX_FORK_RATE_TIMES), life / 1000000) / 1000;
+    uint64_t some = plus(plus(written, all / HPX_FORK_DIRTY_SHARE), q->heap_marked);
+    return some < all ? some : all;
 }
 
-static const char *check_group(const struct check *c, const struct limits *v, const char *group, uint64_t need)
+static void find_need(const struct check *c, struct hpx_fork_answer *a)
 {
-    uint64_t usage = 0, cache = 0, limit;
-    if (!group_number(c, v, group, v->usage, NULL, &usage)) {
-        return NULL; /* the root, or not visible from this container */
-    }
-    (void)group_number(c, v, group, "memory.stat", v->cache, &cache);
-    usage -= cache < usage ? cache : usage;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(v->limit) && v->limit[i] != NULL; i++) {
-        if (group_number(c, v, group, v->limit[i], NULL, &limit) && (limit <= usage || limit - usage <= need)) { /* not "max" */
-            (void)snprintf(c->buf, c->size, "the cgroup limit %s leaves %" PRIu64 " MiB, about %" PRIu64 " MiB are needed for the child",
-                           v->limit[i], limit > usage ? (limit - usage) / MIB : 0, need / MIB);
-            return c->buf;
-        }
-    }
-    return NULL;
+    const struct hpx_fork_query *q = c->query;
+    uint64_t each = q->tagged ? HPX_FORK_TAGGED_BYTES : HPX_FORK_OBJECT_BYTES;
+    uint64_t own = plus(plus(q->heap_committed / HPX_FORK_BITMAP_SHARE, times(q->objects, each)), HPX_FORK_OWN_BYTES);
+    a->oom_group = false;
+    hpx_cgroup_each(q->root, look_oom_group, &a->oom_group);
+    a->need = plus(own, a->oom_group ? plus(a->small, a->huge) : copied(q));
 }
 
-/* The group, and all above it. In a container the path may be that of the host: then only the last step up, the mount, exists. */
-static const char *check_groups_above(const struct check *c, const struct limits *v, char *group, uint64_t need)
+/* Nothing is short there, but the kernel counts all memory of the child as used. */
+static bool check_overcommit(const struct check *c)
 {
-    const char *why = NULL;
-    if (group[0] != '/' || strstr(group, "..") != NULL) {
-        group[0] = '\0';
+    char text[64];
+    uint64_t n = 0;
+    if (!hpx_proc_read(c->query->root, "proc/sys/vm/overcommit_memory", text, sizeof text) || !hpx_proc_number(text, &n) || n != 2) {
+        return false;
     }
-    for (;;) {
-        size_t n = strlen(group);
-        while (n > 0 && group[n - 1] == '/') {
-            group[--n] = '\0';
-        }
-        why = check_group(c, v, group, need);
-        if (why != NULL || n == 0) {
-            return why;
-        }
-        *strrchr(group, '/') = '\0';
-    }
+    (void)snprintf(c->answer->text, sizeof c->answer->text,
+                   "vm.overcommit_memory=2, so the program itself could be refused memory while the child lives");
+    return true;
 }
 
-/* "memory" among the comma-separated names. */
-static bool memory_group(const char *names)
+static enum hpx_fork_verdict check_room(const struct check *c, struct hpx_fork_answer *a)
 {
-    for (const char *at = names; (at = strstr(at, "memory")) != NULL; at += 6) {
-        if ((at == names || at[-1] == ',') && (at[6] == '\0' || at[6] == ',')) {
-            return true;
-        }
+    struct hpx_room room;
+    if (!hpx_room_find(c->query->root, &room)) {
+        (void)snprintf(a->text, sizeof a->text, "/proc/meminfo does not say how much memory is available");
+        return HPX_FORK_UNSOUND;
     }
-    return false;
+    if (room.left > room.reserve && room.left - room.reserve > a->need) {
+        return HPX_FORK_SOUND;
+    }
+    (void)snprintf(a->text, sizeof a->text,
+                   "%s%s leaves %" PRIu64 " MiB; a copy of the process needs about %" PRIu64 " MiB%s, and %" PRIu64 " MiB must stay free",
+                   room.limit != NULL ? "the cgroup limit " : "the machine", room.limit != NULL ? room.limit : "", room.left / MIB,
+                   a->need / MIB, a->oom_group ? " (all that it can grow to, because of memory.oom.group=1)" : "", room.reserve / MIB);
+    return HPX_FORK_MEMORY;
 }
 
-static const char *check_groups(const struct check *c, uint64_t need)
+void hpx_fork_check(const struct hpx_fork_query *query, struct hpx_fork_answer *answer)
 {
-    char text[TEXT], *rest = NULL;
-    const char *why = NULL;
-    if (!read_file(c, "proc/self/cgroup", text, sizeof text)) {
-        return NULL;
-    }
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL && why == NULL; line = strtok_r(NULL, "\n", &rest)) {
-        char *names = strchr(line, ':'), *group = names != NULL ? strchr(names + 1, ':') : NULL; /* NUMBER:NAMES:/PATH */
-        if (group == NULL || strlen(group) >= PATHS / 2) {
-            continue;
-        }
-        *group++ = '\0';
-        names++;
-        if (names[0] == '\0' || memory_group(names)) {
-            why = check_groups_above(c, &versions[names[0] != '\0'], group, need);
-        }
-    }
-    return why;
-}
-
-const char *hpx_fork_unsound(const struct hpx_fork_query *query, char *buf, size_t size)
-{
-    struct check c = {query, buf, size};
-    uint64_t need = needed(query);
+    struct check c = {query, answer};
+    answer->text[0] = '\0';
+    find_pages(&c, answer);
+    predict(&c, answer);
+    find_need(&c, answer);
+    answer->verdict = HPX_FORK_UNSOUND;
     if (query->zgc) {
-        (void)snprintf(buf, size, "the heap is a shared mapping (ZGC)");
-        return buf;
+        (void)snprintf(answer->text, sizeof answer->text, "the heap is a shared mapping (ZGC)");
+    } else if (!check_maps(&c) && !(query->careful && check_devices(&c)) && !check_overcommit(&c)) {
+        answer->verdict = check_room(&c, answer);
     }
-    const char *why = check_maps(&c);
-    why = why != NULL ? why : check_machine(&c, need);
-    return why != NULL ? why : check_groups(&c, need);
 }

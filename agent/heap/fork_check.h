@@ -1,28 +1,77 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fork_check.h: decides before a heap dump whether a copy of the process (child.h) can walk the heap: the heap must be private memory, and
- * there must be memory for what the child allocates and for the pages that the program writes meanwhile. */
+/* fork_check.h: decides before a heap dump whether a copy of the process (child.h) can walk the heap: the heap must be private memory, no
+ * device may write to it, and there must be memory for the child. It also predicts how long the fork stops the program. */
 #ifndef HPX_FORK_CHECK_H
 #define HPX_FORK_CHECK_H
 
 #include "compiler.h"
+#include <stddef.h>
 
-/* Memory that the child needs: its VM tags every object and marks it (60 to 100 bytes were measured), and the kernel copies every page
- * that the program writes during the child's life. How many these are depends on the program; a tenth of the heap is assumed. */
-#define HPX_FORK_OBJECT_BYTES 100u
-#define HPX_FORK_DIRTY_SHARE  10u /* heap / that */
+/* What the child itself allocates: the VM's bitmap of marked objects, its stack of objects to visit, buffers. */
+#define HPX_FORK_BITMAP_SHARE 64u /* committed heap / that: a bit for every 8 bytes */
+#define HPX_FORK_OBJECT_BYTES 2u
+#define HPX_FORK_TAGGED_BYTES 100u /* the same of a walk by tags (60 to 100 were measured) */
+#define HPX_FORK_OWN_BYTES    (UINT64_C(16) << 20)
+
+/* The kernel copies every page that the program writes while the child lives, also a page of the free eden. A program that allocates writes
+ * new pages as fast as it allocates. So the pages are those of the rate times the life of the child, and:
+ * - the rate counts twice: it was measured for a moment, and a collection copies objects that survive;
+ * - an eighth of the committed heap is added: old objects that change, the cards of the collector, memory outside of the heap.
+ * HotSpot marks the objects that it has visited in their headers: the child copies every page of the heap that has live objects.
+ * It is never more than the committed heap. If the rate is unknown, it is the committed heap. */
+#define HPX_FORK_RATE_TIMES  2u
+#define HPX_FORK_DIRTY_SHARE 8u /* committed heap / that */
+
+/* Life of the child, an estimate: the walk takes this time for every object and for every byte of the used heap. */
+#define HPX_FORK_OBJECT_NS  200u
+#define HPX_FORK_BYTE_NS    1u
+#define HPX_FORK_LIFE_LEAST UINT64_C(100000000)
+
+/* The stop: the kernel copies the page tables. Pages of 4 KiB cost 10 to 18 ms per GiB (measured: clone() with 0.5 to 4 GiB, Linux
+ * 6.18, 2 CPUs, idle and loaded), huge pages of 2 MiB 0.6 to 0.8 ms. Both are rounded up, and 1 ms is added for all else. */
+#define HPX_FORK_SMALL_NS UINT64_C(20000000)
+#define HPX_FORK_HUGE_NS  UINT64_C(1000000)
+#define HPX_FORK_STOP_NS  UINT64_C(1000000)
 
 struct hpx_fork_query {
-    bool zgc;            /* the VM flag UseZGC: its heap is shared memory on every JDK */
-    uint64_t objects;    /* estimate */
-    uint64_t heap_bytes; /* estimate of the memory in use */
+    bool zgc;                 /* the VM flag UseZGC: its heap is shared memory on every JDK */
+    bool careful;             /* also look for I/O by devices into the program's memory, which takes some us for every descriptor */
+    uint64_t objects;         /* estimate */
+    uint64_t heap_used;       /* bytes; estimate */
+    uint64_t heap_committed;  /* bytes */
+    uint64_t heap_marked;     /* bytes that the walk writes: the used heap, if the VM marks in the objects */
+    bool tagged;              /* the walk tags every object */
+    uint64_t alloc_rate;      /* bytes a second that the program allocates; 0: unknown */
+    uint64_t rate_ns_per_gib; /* of an earlier fork of this process, by hpx_fork_rate(); 0: none */
     /* Addresses of heap objects, if known: each must lie in a private mapping. Without, the names of mappings decide. */
     const uintptr_t *addresses;
     size_t naddresses;
     const char *root; /* NULL: /. Prefix of the paths of the files that are read, for tests */
 };
 
-/* NULL: a fork is sound as far as one can tell. Else buf, with the reason as one clause. Reads /proc and /sys/fs/cgroup, allocates nothing;
- * any thread that may read files. Needs 32 KiB of stack. */
-const char *hpx_fork_unsound(const struct hpx_fork_query *query, char *buf, size_t size);
+enum hpx_fork_verdict {
+    HPX_FORK_SOUND,   /* as far as one can tell */
+    HPX_FORK_UNSOUND, /* a copy would be wrong or is refused, but memory is not short: the VM can walk its heap itself */
+    HPX_FORK_MEMORY,  /* memory is short: leave the dump out */
+};
+
+struct hpx_fork_answer {
+    enum hpx_fork_verdict verdict;
+    uint64_t need;    /* bytes that the fork may cost: what the child allocates and the pages that are copied; UINT64_MAX: too much */
+    uint64_t stop_ns; /* prediction: how long the fork stops the program */
+    uint64_t small;   /* anonymous memory of the process in bytes, on pages of 4 KiB */
+    uint64_t huge;    /* the same on transparent huge pages */
+    bool oom_group;   /* memory.oom.group=1: the kernel would kill the program together with the child. `need` is then everything that can
+                         be copied */
+    char text[256];   /* the reason as one clause, with figures; "" if sound */
+};
+
+/* Fills every field of *answer. Reads /proc and /sys/fs/cgroup, allocates nothing; any thread that may read files. Needs 48 KiB of stack.
+ */
+void hpx_fork_check(const struct hpx_fork_query *query, struct hpx_fork_answer *answer);
+
+/* The rate of a fork that stopped the program for stopped_ns, in ns per GiB of small pages, for the next query; 0: the process is too small
+ * to tell. Any thread. */
+uint64_t hpx_fork_rate(const struct hpx_fork_answer *answer, uint64_t stopped_ns);
 
 #endif

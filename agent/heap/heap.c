@@ -50,7 +50,7 @@ static void stop(uint64_t until_ns)
 static jvmtiError take(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (hpx_gate_enter(&hpx_session.gate)) {
-        hpx_take_now(jvmti, env, false);
+        hpx_take_step(jvmti, env);
         hpx_gate_leave(&hpx_session.gate);
     }
     return JVMTI_ERROR_NONE;
@@ -60,7 +60,10 @@ static struct hpx_service_work image = HPX_SERVICE_WORK(take, "heap dump");
 
 static bool prepare(enum hpx_why why)
 {
-    return why != HPX_WHY_REQUEST || hpx_service_prepare(&image);
+    if (why != HPX_WHY_REQUEST || !atomic_load(&hpx_session.gate.open)) {
+        return true; /* VMDeath completes the image */
+    }
+    return !hpx_take_walks() && hpx_service_prepare(&image) && !hpx_take_walks() && !hpx_take_over();
 }
 
 /* A walk makes progress or is given up (take.c). */
@@ -96,8 +99,11 @@ static void *snapshot(enum hpx_take take)
     }
     hpx_service_forget(&image);
     r->take = hpx_take_get();
-    if (r->take != NULL && r->take->failed == NULL && r->take->image.sites == NULL && r->take->users == 1) {
+    if (r->take == NULL) {
+        hpx_warn("heap dump: no image of the heap was taken for this dump; it has no heap; ask again");
+    } else if (!r->take->failed && !r->take->named) {
         name_traces(r->take);
+        r->take->named = true;
     }
     return r;
 }
@@ -110,13 +116,13 @@ static const char *title(void)
 static bool empty(const void *rows)
 {
     const struct rows *r = rows;
-    return r->take == NULL || r->take->failed != NULL;
+    return r->take == NULL || r->take->failed;
 }
 
 static bool missing(const void *rows)
 {
     const struct rows *r = rows;
-    return r->take != NULL && r->take->failed != NULL;
+    return r->take == NULL || r->take->failed;
 }
 
 static void destroy(void *rows)
@@ -160,17 +166,42 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum { IN_DUMP, OBJECTS, BYTES, CLASSES, STOPPED, NS, UNKNOWN, CUT, ENGINE, REASON };
+enum {
+    IN_DUMP,
+    OBJECTS,
+    BYTES,
+    CLASSES,
+    STOPPED,
+    NS,
+    UNKNOWN,
+    CUT,
+    FORKED,
+    WHY,
+    DOUBT = HPX_MODE_VALUES - 16,
+    TEXTS_END = HPX_MODE_VALUES
+};
+
+_Static_assert((DOUBT - WHY) * sizeof(uint64_t) >= sizeof((struct hpx_heap_take *)NULL)->why, "a text among the figures");
+_Static_assert((TEXTS_END - DOUBT) * sizeof(uint64_t) >= sizeof((struct hpx_heap_take *)NULL)->doubt, "the same");
+
+static const char *text_of(const struct hpx_figures *f, int from)
+{
+    return (const char *)&f->v[from];
+}
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
     const struct rows *r = rows;
     (void)total;
-    if (r == NULL || r->take == NULL) {
+    if (r == NULL) {
         return;
     }
     const struct hpx_heap_take *t = r->take;
-    f->v[IN_DUMP] = t->failed == NULL ? 1 : 2;
+    f->v[IN_DUMP] = t != NULL && !t->failed ? 1 : 2;
+    if (t == NULL) {
+        strcpy((char *)&f->v[WHY], "no image was taken");
+        return;
+    }
     f->v[OBJECTS] = t->image.objects;
     f->v[BYTES] = t->image.bytes;
     f->v[CLASSES] = t->layout.loaded;
@@ -178,10 +209,9 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[NS] = t->ns;
     f->v[UNKNOWN] = t->unknown;
     f->v[CUT] = t->cut;
-    f->v[ENGINE] = strcmp(t->engine, "fork") == 0;
-    memcpy(&f->v[REASON], t->reason,
-           (HPX_MODE_VALUES - REASON) * sizeof f->v[0] < sizeof t->reason ? (HPX_MODE_VALUES - REASON) * sizeof f->v[0] : sizeof t->reason);
-    ((char *)&f->v[HPX_MODE_VALUES])[-1] = 0;
+    f->v[FORKED] = t->forked;
+    memcpy(&f->v[WHY], t->why, sizeof t->why);
+    memcpy(&f->v[DOUBT], t->doubt, sizeof t->doubt);
 }
 
 static uint64_t own_cpu(const struct hpx_counters *total)
@@ -192,21 +222,24 @@ static uint64_t own_cpu(const struct hpx_counters *total)
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    const char *reason = (const char *)&f->v[REASON];
+    const char *why = text_of(f, WHY), *doubt = text_of(f, DOUBT);
     (void)r;
     if (f->v[IN_DUMP] == 0) {
         return;
     }
     if (f->v[IN_DUMP] == 2) {
-        hpx_lines_add(to, "hprofx: heap: not in this dump\n");
+        hpx_lines_add(to, "hprofx: heap: not in this dump: %s\n", why);
         return;
     }
     hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu64 " classes\n", f->v[OBJECTS], f->v[BYTES],
                   f->v[CLASSES]);
-    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n", f->v[ENGINE] ? "fork" : "walk",
+    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n", f->v[FORKED] ? "fork" : "walk",
                   hpx_lines_ms(f->v[STOPPED]), hpx_lines_ms(f->v[NS]));
-    if (reason[0] != 0) {
-        hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", reason);
+    if (why[0] != 0) {
+        hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", why);
+    }
+    if (doubt[0] != 0) {
+        hpx_lines_add(to, "hprofx: heap walk by tags: %s (slower; objects have no allocation trace)\n", doubt);
     }
     if (f->v[UNKNOWN] > 0) {
         hpx_lines_add(to, "hprofx: heap objects of classes loaded meanwhile: %" PRIu64 " (shown as java.lang.Object)\n", f->v[UNKNOWN]);

@@ -37,7 +37,7 @@ static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const
         return;
     }
     hpx_say("OutOfMemoryError: dumping the Java heap ...");
-    hpx_take_begin(jvmti, env);
+    hpx_take_at_error(jvmti, env);
     hpx_dump_request_signal();
     hpx_gate_leave(&hpx_session.gate);
 }
@@ -76,8 +76,8 @@ static void close_heap(jvmtiEnv *jvmti)
     if (oom_event) {
         (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_RESOURCE_EXHAUSTED, NULL);
     }
-    if (hpx_session.opt.doe && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
-        hpx_take_now(jvmti, env, true);
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+        hpx_take_last(jvmti, env, hpx_session.opt.doe);
     }
 }
 

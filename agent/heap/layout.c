@@ -7,6 +7,7 @@
 #include "session.h"
 #include "thread_refs.h"
 #include "thread_table.h"
+#include "vm.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,23 @@ static void ask_field(jvmtiEnv *jvmti, jclass klass, jfieldID id, struct hpx_hea
     to->is_static = (*jvmti)->GetFieldModifiers(jvmti, klass, id, &modifiers) == JVMTI_ERROR_NONE && (modifiers & ACC_STATIC) != 0;
 }
 
+/* Where the fields of an instance lie in its record. false without memory. */
+static bool place_fields(struct hpx_heap_klass *c)
+{
+    uint32_t n = c->inherited + c->nfields;
+    uint64_t *slots = n > 0 ? hpx_arena_alloc(&kept, n * sizeof *slots, _Alignof(uint64_t)) : NULL;
+    for (const struct hpx_heap_klass *of = c; slots != NULL && of != NULL; of = of->above) {
+        uint32_t from = c->instance_size - of->instance_size; /* the fields of a class come before those of its superclasses */
+        for (uint32_t i = 0; i < of->nfields; i++) {
+            const struct hpx_heap_field *f = &of->fields[i];
+            slots[of->inherited + i] = f->is_static ? 0 : HPX_HEAP_SLOT(from + f->offset, f->type);
+        }
+    }
+    c->slots = slots;
+    c->nslots = slots != NULL ? n : 0;
+    return slots != NULL || n == 0;
+}
+
 /* The class with its declared fields; `super` NULL: none. NULL without memory. */
 static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const char *signature, const struct hpx_heap_klass *super)
 {
@@ -194,7 +212,8 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
         c->instance_size += super->instance_size;
         c->inherited = super->inherited + super->nfields;
     }
-    return c;
+    c->thread = strcmp(signature, "Ljava/lang/Thread;") == 0 || (super != NULL && super->thread);
+    return place_fields(c) ? c : NULL;
 }
 
 /* What is known of a class, asked for at its first dump, and again until it is linked. NULL: the VM failed or no memory. */
@@ -317,9 +336,9 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
             numbers[i] = k->klass->number;
             most = numbers[i] > most ? numbers[i] : most;
         }
-        (*env)->DeleteLocalRef(env, all[i]);
     }
-    drop(jvmti, all);
+    l->class_refs = all;
+    l->class_numbers = numbers;
     l->loaded = (uint32_t)n;
     l->classes = numbers != NULL ? calloc((size_t)most + 1, sizeof(const struct hpx_heap_klass *)) : NULL;
     l->nclasses = l->classes != NULL ? most + 1 : 0;
@@ -328,7 +347,6 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
         l->classes[numbers[i]] = c;
         l->largest = c != NULL && c->instance_size > l->largest ? c->instance_size : l->largest;
     }
-    free(numbers);
     return l->classes != NULL ? 0 : -HPX_E_NOMEM;
 }
 
@@ -344,23 +362,49 @@ static void take_stack(struct hpx_layout *l, struct hpx_named_stacks *named, con
     t->nframes = l->stacks[at].n;
 }
 
-/* serial 0: it was never announced. */
-static void add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, jthread thread, uint32_t serial, struct hpx_walk_tags *tags)
+/* Thread.getId() of a thread, as callbacks of a walk tell it; 0: not known. */
+static uint64_t tid_of(JNIEnv *env, jthread thread)
+{
+    static jfieldID field; /* the making thread's, as is `asked` */
+    static bool asked;
+    if (!asked) {
+        jclass klass = (*env)->FindClass(env, "java/lang/Thread");
+        field = klass != NULL ? (*env)->GetFieldID(env, klass, "tid", "J") : NULL;
+        (*env)->ExceptionClear(env);
+        (*env)->DeleteLocalRef(env, klass);
+        asked = true;
+    }
+    return field != NULL ? (uint64_t)(*env)->GetLongField(env, thread, field) : 0;
+}
+
+/* The place of a thread that was listed before; l->nthreads: none. */
+static uint32_t find_thread(const struct hpx_layout *l, JNIEnv *env, jthread thread, uint64_t tid)
+{
+    const struct hpx_address_entry *e = tid != 0 ? hpx_address_map_find(&l->tids, tid) : NULL;
+    uint32_t at = e != NULL ? (uint32_t)e->value : tid != 0 ? l->nthreads : 0;
+    while (tid == 0 && at < l->nthreads && !(*env)->IsSameObject(env, l->refs[at], thread)) {
+        at++;
+    }
+    return at;
+}
+
+/* serial 0: it was never announced. Returns its place; l->nthreads: no memory. */
+static uint32_t add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, jthread thread, uint32_t serial)
 {
     bool known = serial != 0;
-    jlong old = 0;
+    uint64_t tid = tid_of(env, thread);
+    uint32_t at = find_thread(l, env, thread, tid);
+    struct hpx_address_entry *e = at == l->nthreads && tid != 0 ? hpx_address_map_put(&l->tids, tid) : NULL;
     jvmtiThreadInfo info;
     memset(&info, 0, sizeof info);
-    if ((*jvmti)->GetTag(jvmti, thread, &old) != JVMTI_ERROR_NONE || hpx_walk_is((uint64_t)old)) {
-        return; /* a thread that both lists have */
+    if (at < l->nthreads || (tid != 0 && e == NULL)) {
+        return at;
     }
-    uint64_t ordinal = hpx_walk_new(tags, (uint64_t)old);
-    if (ordinal == UINT64_MAX || (*jvmti)->SetTag(jvmti, thread, (jlong)(HPX_WALK_TAG | ordinal)) != JVMTI_ERROR_NONE) {
-        tags->n -= ordinal != UINT64_MAX;
-        return;
+    if (e != NULL) {
+        e->value = at;
     }
     serial = known ? serial : hpx_thread_refs_serial();
-    struct hpx_heap_thread *t = &l->threads[l->nthreads];
+    struct hpx_heap_thread *t = &l->threads[at];
     *t =
         (struct hpx_heap_thread){.object = HPX_OBJECT_FIRST - 1 + (uint64_t)(serial - HPX_SERIAL_THREAD), .serial = serial, .known = known};
     if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) == JVMTI_ERROR_NONE && info.name != NULL) {
@@ -369,20 +413,19 @@ static void add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, jthread thread, ui
         t->name.len = t->name.bytes != NULL ? t->name.len : 0;
         drop(jvmti, info.name);
     }
-    l->thread_ids[l->nthreads] = t->object;
     l->refs[l->nthreads++] = thread;
+    return at;
 }
 
 static bool room_for_threads(struct hpx_layout *l, size_t n)
 {
     l->threads = calloc(n + 1, sizeof *l->threads);
     l->stacks = calloc(n + 1, sizeof *l->stacks);
-    l->thread_ids = calloc(n + 1, sizeof *l->thread_ids);
     l->refs = calloc(n + 1, sizeof(jthread));
-    return l->threads != NULL && l->stacks != NULL && l->thread_ids != NULL && l->refs != NULL;
+    return l->threads != NULL && l->stacks != NULL && l->refs != NULL;
 }
 
-static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags)
+static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
 {
     jvmtiStackInfo *stacks = NULL;
     jint n = 0;
@@ -395,14 +438,13 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, stru
     bool good = hpx_named_stacks_init(&named, jvmti, env, &l->arena, true) == 0 && room_for_threads(l, (size_t)known + (size_t)n);
     for (uint32_t i = 0; good && i < known; i++) {
         if (!refs[i].ended) {
-            add_thread(l, jvmti, refs[i].thread, refs[i].serial, tags);
+            (void)add_thread(l, jvmti, env, refs[i].thread, refs[i].serial);
         }
     }
     for (jint i = 0; good && i < n; i++) {
-        jlong tag = 0;
-        add_thread(l, jvmti, stacks[i].thread, 0, tags);
-        if ((*jvmti)->GetTag(jvmti, stacks[i].thread, &tag) == JVMTI_ERROR_NONE && hpx_walk_is((uint64_t)tag)) {
-            take_stack(l, &named, &stacks[i], (uint32_t)hpx_walk_ordinal((uint64_t)tag));
+        uint32_t at = add_thread(l, jvmti, env, stacks[i].thread, 0);
+        if (at < l->nthreads) {
+            take_stack(l, &named, &stacks[i], at);
         }
     }
     hpx_named_stacks_fini(&named);
@@ -411,16 +453,63 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, stru
     return good ? 0 : -HPX_E_NOMEM;
 }
 
-int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_walk_tags *tags, bool full)
+/* true: all were made. */
+static bool make_contents(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jobject *to = l->contents;
+    *to++ = (*env)->NewStringUTF(env, "");
+    *to++ = (*env)->NewBooleanArray(env, 0);
+    *to++ = (*env)->NewByteArray(env, 0);
+    *to++ = (*env)->NewCharArray(env, 0);
+    *to++ = (*env)->NewShortArray(env, 0);
+    *to++ = (*env)->NewIntArray(env, 0);
+    *to++ = (*env)->NewLongArray(env, 0);
+    *to++ = (*env)->NewFloatArray(env, 0);
+    *to++ = (*env)->NewDoubleArray(env, 0);
+    (*env)->ExceptionClear(env);
+    bool all = true;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(l->contents); i++) {
+        jclass c = l->contents[i] != NULL ? (*env)->GetObjectClass(env, l->contents[i]) : NULL;
+        l->contents_numbers[i] = c != NULL ? hpx_class_number(jvmti, c) : 0;
+        all = all && l->contents_numbers[i] != 0;
+    }
+    return all;
+}
+
+int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool full)
 {
     *l = (struct hpx_layout){.classes = NULL};
     hpx_arena_init(&l->arena);
-    int rc = list_threads(l, jvmti, env, tags);
+    int rc = list_threads(l, jvmti, env);
     find_classes(l, jvmti, env);
     if (!full) { /* Java would have no room for it, and collect garbage for every class */
         link_classes(jvmti, env);
     }
+    if (hpx_session.opt.redact != 0 && hpx_session.opt.keep != NULL && !make_contents(l, jvmti, env)) {
+        rc = -HPX_E_NOMEM;
+    }
     return rc != 0 ? rc : list_classes(l, jvmti, env); /* last: the fewer classes are loaded between this and the walk */
+}
+
+jvmtiEnv *hpx_layout_environment(const struct hpx_layout *l, bool tagged)
+{
+    const jvmtiCapabilities tags = {.can_tag_objects = 1};
+    jvmtiEnv *to = NULL;
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&to, JVMTI_VERSION_1_2) != JNI_OK) {
+        return NULL;
+    }
+    bool good = (*to)->AddCapabilities(to, &tags) == JVMTI_ERROR_NONE;
+    for (uint32_t i = 0; good && tagged && i < l->loaded; i++) {
+        uint32_t number = l->class_numbers[i];
+        good = number == 0 || (*to)->SetTag(to, l->class_refs[i], (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE;
+    }
+    for (uint32_t i = 0; good && tagged && i < l->nthreads; i++) {
+        good = (*to)->SetTag(to, l->refs[i], (jlong)hpx_layout_thread_tag(i)) == JVMTI_ERROR_NONE;
+    }
+    if (!good) {
+        (void)(*to)->DisposeEnvironment(to);
+    }
+    return good ? to : NULL;
 }
 
 void hpx_layout_learn(jvmtiEnv *jvmti, JNIEnv *env)
@@ -429,26 +518,27 @@ void hpx_layout_learn(jvmtiEnv *jvmti, JNIEnv *env)
     link_classes(jvmti, env);
     find_classes(&l, jvmti, env);
     (void)list_classes(&l, jvmti, env);
-    free(l.classes);
+    drop(jvmti, l.class_refs);
+    hpx_layout_fini(&l);
 }
 
-void hpx_layout_untag(const struct hpx_layout *l, jvmtiEnv *jvmti, const struct hpx_walk_tags *tags)
+void hpx_layout_drop_refs(struct hpx_layout *l, jvmtiEnv *jvmti)
 {
-    for (uint32_t i = 0; i < l->nthreads; i++) {
-        (void)(*jvmti)->SetTag(jvmti, l->refs[i], (jlong)hpx_walk_plain(tags, HPX_WALK_TAG | i));
-    }
+    drop(jvmti, l->class_refs);
+    l->class_refs = NULL;
 }
 
 void hpx_layout_fini(struct hpx_layout *l)
 {
+    free(l->class_numbers);
     free(l->classes);
     for (uint32_t i = 0; l->threads != NULL && l->threads[i].object != 0; i++) {
         free(l->threads[i].methods);
     }
     free(l->threads);
     free(l->stacks);
-    free(l->thread_ids);
     free(l->refs);
+    hpx_address_map_fini(&l->tids);
     hpx_arena_fini(&l->arena);
 }
 

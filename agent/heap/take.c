@@ -1,339 +1,88 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* take.c: see take.h. */
 #include "take.h"
-#include "child.h"
-#include "class_number.h"
 #include "clock.h"
 #include "fork_check.h"
 #include "log.h"
-#include "out_file.h"
+#include "reading.h"
 #include "session.h"
+#include "spawn.h"
 #include "vm_flags.h"
-#include "walk.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#define ATTEMPTS     4   /* a class may be loaded between the list of classes and the walk */
-#define OBJECT_BYTES 40u /* of the heap, for the estimate of the number of objects */
-#define STALL_NS     UINT64_C(20000000000)
-#define SPIN_NS      UINT64_C(120000000000)
+#define ATTEMPTS     4    /* a class may be loaded between the list of classes and the walk */
+#define OBJECT_BYTES 40u  /* of the heap, for the estimate of the number of objects */
+#define OBJECT_NS    200u /* of a walk here, for an object; TAGGED_NS: by tags; until one was measured */
+#define TAGGED_NS    1500u
+#define RATE_NS      UINT64_C(5000000) /* a rate of allocation is measured that long at least */
+#define LAST_WAIT_NS UINT64_C(30000000000)
+#define LAST_SAY_NS  UINT64_C(500000000)
 
-static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
+/* Who takes an image. Only the thread that made it BUSY uses `taking` and the reading. */
+enum { FREE, BUSY, WALKS, OVER };
+/* release: whoever leaves BUSY or WALKS; acquire: acquire_from(), hpx_take_walks(), hpx_take_over(). Covers `taking` and the reading */
+static _Atomic int state;
+static struct {
+    struct hpx_heap_take *take;
+    uint64_t begun;
+    uint64_t used; /* bytes of the heap then; 0: not asked */
+    int attempts;
+    bool ending; /* VMDeath completes it: no further attempt */
+    struct hpx_fork_answer fork;
+} taking;
+static uint64_t fork_rate, walk_rate; /* of the last fork and walk here: ns per GiB, per object; 0: none. As `taking` */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hpx_heap_take *ready; /* the lock's: complete, oldest first */
-static struct hpx_child_slots slots;
-static bool can_fork;                  /* constant from load on */
-static uint32_t array_base, reference; /* constant once measured, which is at VMInit or before */
-static jclass runtime_class;           /* the same */
-static jmethodID get_runtime, total_memory, free_memory;
 
-/* The image whose copy of the process still walks; of the thread that holds `taking`. */
-static struct running {
-    struct hpx_heap_take *take;
-    struct hpx_walk walk;
-    struct hpx_child child;
-    pid_t pid;
-    uint64_t begun;
-} running;
+static const char *no_copy;         /* constant from load on: why this VM cannot be copied; NULL: it can */
+static struct hpx_heap_sizes sizes; /* constant once measured, which is at VMInit or before; the taking thread's */
+static jclass runtime_class;        /* the same */
+static jmethodID get_runtime, total_memory, free_memory;
 
 void hpx_take_init(void)
 {
-    static struct hpx_err err;
-    can_fork = hpx_child_find(&slots, (const void *)(uintptr_t)(*hpx_vm.jvmti)->FollowReferences, &err) == 0;
+    no_copy = hpx_reading_init();
 }
 
-/* ---- the spool ---- */
-
-/* A file without a name in this folder. -1: none (errno). */
-static int unnamed_in(const char *folder)
+static bool acquire_from(int from)
 {
-    char name[PATH_MAX];
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || snprintf(name, sizeof name, "%s/.hprofx.%ld.XXXXXX", folder, (long)getpid()) >= (int)sizeof name) {
-        return fd;
+    /* partner: release() */
+    return atomic_compare_exchange_strong_explicit(&state, &from, BUSY, memory_order_acquire, memory_order_relaxed);
+}
+
+static void release(int to)
+{
+    atomic_store_explicit(&state, to, memory_order_release); /* partner: acquire_from() */
+}
+
+bool hpx_take_walks(void)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == WALKS; /* partner: release() */
+}
+
+bool hpx_take_over(void)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == OVER; /* partner: release() */
+}
+
+/* ---- images ---- */
+
+static struct hpx_heap_take *new_take(bool last)
+{
+    struct hpx_heap_take *t = calloc(1, sizeof *t);
+    if (t != NULL) {
+        t->last = last;
+        t->image = (struct hpx_heap_image){.spool = -1, .once = !last, .id_size = hpx_session.opt.binary ? hpx_session.opt.idsize : 8};
     }
-    fd = mkostemp(name, O_CLOEXEC); /* a file system without unnamed files */
-    if (fd >= 0) {
-        (void)unlink(name);
-    }
-    return fd;
+    return t;
 }
-
-/* Beside the output, where there is room for the dump; for a socket, FIFO or device the folder for temporary files. */
-static int open_spool(void)
-{
-    char file[PATH_MAX];
-    bool beside = hpx_session.opt.net == NULL && hpx_name_expand(file, sizeof file, hpx_session.opt.file, hpx_session.start) == 0;
-    char *slash = beside ? strrchr(file, '/') : NULL;
-    const char *folder = slash == NULL ? "." : slash == file ? "/" : file;
-    if (slash != NULL) {
-        *slash = 0;
-    }
-    int fd = beside && strcmp(folder, "/dev") != 0 ? unnamed_in(folder) : -1;
-    if (fd < 0) {
-        const char *other = getenv("TMPDIR");
-        fd = unnamed_in(other != NULL && other[0] == '/' ? other : "/tmp");
-    }
-    return fd;
-}
-
-/* ---- one walk ---- */
-
-static bool prepare_walk(struct hpx_walk *w, struct hpx_heap_take *t)
-{
-    const struct hpx_options *o = &hpx_session.opt;
-    const struct hpx_layout *l = &t->layout;
-    *w = (struct hpx_walk){.tags = &hpx_ids.walk,
-                           .classes = l->classes,
-                           .nclasses = l->nclasses,
-                           .class_class = l->class_class,
-                           .object_class = l->object_class,
-                           .string_class = l->string_class,
-                           .thread_ids = l->thread_ids,
-                           .nthreads = l->nthreads,
-                           .fields = (o->redact & HPX_REDACT_FIELDS) != 0,
-                           .arrays = (o->redact & HPX_REDACT_ARRAYS) != 0,
-                           .strings = (o->redact & HPX_REDACT_STRINGS) != 0,
-                           .keeps = o->redact != 0 && o->keep != NULL,
-                           .primitive_fields = o->primfields,
-                           .primitive_arrays = o->primarrays,
-                           .vm_size = calloc((size_t)l->nclasses + 1, sizeof *w->vm_size)};
-    t->image.spool = open_spool();
-    if (t->image.spool < 0) {
-        t->failed = "no file for the objects can be made beside the output or in TMPDIR";
-    } else if (w->vm_size == NULL || hpx_heap_spool_init(&w->spool, t->image.spool, t->image.id_size, l->largest) != 0) {
-        t->failed = "no memory";
-    }
-    return t->failed == NULL;
-}
-
-static void end_walk(struct hpx_walk *w)
-{
-    free(w->vm_size);
-    w->vm_size = NULL;
-    hpx_walk_fini(w);
-}
-
-/* Figures of a walk, as the child passes them on. */
-enum { OBJECTS, BYTES, HEADS, UNKNOWN, CUT, OBJECTS_END, FACTS_AT, FACTS, ROOTS_AT, ROOTS, FIGURES };
-_Static_assert(FIGURES <= HPX_CHILD_FIGURES, "the child passes all figures on");
-static const char *const ends[] = {NULL, "no memory for the walk", "the disk is full, or cannot be written",
-                                   "too many objects for idsize=4; use idsize=8", "the VM walked the heap in an unknown way"};
-
-static void put_figures(const struct hpx_walk *w, uint64_t to[static FIGURES])
-{
-    to[OBJECTS] = w->objects;
-    to[BYTES] = w->bytes;
-    to[HEADS] = w->heads;
-    to[UNKNOWN] = w->unknown;
-    to[CUT] = w->cut;
-    to[OBJECTS_END] = w->objects_end;
-    to[FACTS_AT] = w->facts_at;
-    to[FACTS] = w->facts.len;
-    to[ROOTS_AT] = w->roots_at;
-    to[ROOTS] = w->roots.len;
-}
-
-static void get_figures(struct hpx_heap_take *t, const uint64_t from[static FIGURES])
-{
-    struct hpx_heap_image *i = &t->image;
-    i->objects = from[OBJECTS];
-    i->bytes = from[BYTES];
-    i->shown_bytes = from[BYTES] - from[HEADS];
-    t->unknown = from[UNKNOWN];
-    t->cut = from[CUT];
-    i->objects_end = from[OBJECTS_END];
-    i->facts_at = from[FACTS_AT];
-    i->nfacts = from[FACTS];
-    i->roots_at = from[ROOTS_AT];
-    i->nroots = from[ROOTS];
-}
-
-/* In a VM operation: only counters and memory of ours. */
-static jint JNICALL restore(jlong class_tag, jlong size, jlong *tag, jint length, void *unused)
-{
-    (void)class_tag, (void)size, (void)length, (void)unused;
-    if (hpx_walk_is((uint64_t)*tag)) {
-        *tag = (jlong)hpx_walk_plain(&hpx_ids.walk, (uint64_t)*tag);
-    }
-    return JVMTI_VISIT_OBJECTS;
-}
-
-/* Objects get the tags that they had. */
-static void restore_tags(jvmtiEnv *jvmti)
-{
-    jvmtiHeapCallbacks all;
-    memset(&all, 0, sizeof all);
-    all.heap_iteration_callback = restore;
-    (void)(*jvmti)->IterateThroughHeap(jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &all, NULL);
-}
-
-/* The program stands still until the walk is over. */
-static void walk_here(jvmtiEnv *jvmti, struct hpx_heap_take *t, struct hpx_walk *w)
-{
-    uint64_t begun = hpx_clock_mono(), figures[FIGURES];
-    t->engine = "walk";
-    jvmtiError e = hpx_walk_follow(jvmti, w);
-    bool whole = hpx_walk_finish(w) && e == JVMTI_ERROR_NONE;
-    put_figures(w, figures);
-    get_figures(t, figures);
-    t->failed = w->failed != NULL ? w->failed : whole ? NULL : "the VM refused to walk the heap";
-    if (!t->last) { /* at the exit nobody reads them any more but by way of the walk's */
-        restore_tags(jvmti);
-    }
-    t->stopped_ns += hpx_clock_mono() - begun;
-}
-
-/* ---- fork ---- */
-
-static int status_of(const char *failed)
-{
-    for (size_t i = 1; failed != NULL && i < HPX_ARRAY_LEN(ends); i++) {
-        if (strcmp(failed, ends[i]) == 0) {
-            return (int)i;
-        }
-    }
-    return failed != NULL ? (int)HPX_ARRAY_LEN(ends) - 1 : 0;
-}
-
-/* In the child, after the walk. */
-static int child_over(void *arg)
-{
-    struct running *r = arg;
-    uint64_t figures[FIGURES];
-    (void)hpx_walk_finish(&r->walk);
-    put_figures(&r->walk, figures);
-    for (int i = 0; i < FIGURES; i++) {
-        atomic_store_explicit(&r->child.shared->figure[i], figures[i], memory_order_relaxed);
-    }
-    return status_of(r->walk.failed);
-}
-
-/* In the VM operation: parent and child. */
-static jint fork_first(struct hpx_walk *w, const void *frame)
-{
-    (void)w;
-    running.pid = hpx_child_fork(&running.child, frame);
-    return running.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
-}
-
-static uint64_t call(JNIEnv *env, jobject runtime, jmethodID method)
-{
-    jlong n = method != NULL ? (*env)->CallLongMethod(env, runtime, method) : 0;
-    (*env)->ExceptionClear(env);
-    return n > 0 ? (uint64_t)n : 0;
-}
-
-/* Bytes of the heap in use. */
-static uint64_t heap_bytes(JNIEnv *env)
-{
-    jobject runtime = runtime_class != NULL && get_runtime != NULL ? (*env)->CallStaticObjectMethod(env, runtime_class, get_runtime) : NULL;
-    (*env)->ExceptionClear(env);
-    uint64_t all = runtime != NULL ? call(env, runtime, total_memory) : 0, unused = runtime != NULL ? call(env, runtime, free_memory) : 0;
-    (*env)->DeleteLocalRef(env, runtime);
-    return all > unused ? all - unused : 0;
-}
-
-/* NULL: a fork is sound. */
-static const char *why_not_fork(JNIEnv *env, struct hpx_heap_take *t)
-{
-    if (!can_fork) {
-        return "this VM cannot be copied";
-    }
-    uint64_t bytes = heap_bytes(env);
-    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false), .objects = bytes / OBJECT_BYTES, .heap_bytes = bytes};
-    return hpx_fork_unsound(&q, t->reason, sizeof t->reason);
-}
-
-/* false: no child walks. */
-static bool walk_in_child(jvmtiEnv *jvmti, struct hpx_heap_take *t)
-{
-    static int keep[1];
-    static struct hpx_err err;
-    struct running *r = &running;
-    if (hpx_child_prepare(&r->child, &slots, &err) != 0) {
-        snprintf(t->reason, sizeof t->reason, "%.200s", err.msg);
-        return false;
-    }
-    keep[0] = t->image.spool;
-    r->child.over = child_over;
-    r->child.arg = r;
-    r->child.keep = keep;
-    r->child.nkeep = 1;
-    r->walk.progress = &r->child.shared->progress;
-    r->walk.first = fork_first;
-    r->take = t;
-    r->pid = 0;
-    r->begun = hpx_clock_mono();
-    t->engine = "fork";
-    jvmtiError e = hpx_walk_follow(jvmti, &r->walk);
-    t->stopped_ns += hpx_clock_mono() - r->begun;
-    hpx_layout_untag(&t->layout, jvmti, &hpx_ids.walk);
-    r->walk.progress = NULL;
-    r->walk.first = NULL;
-    if (e != JVMTI_ERROR_NONE || r->pid <= 0) {
-        snprintf(t->reason, sizeof t->reason, "the copy of the process failed: %s", r->pid < 0 ? strerror(-r->pid) : hpx_jvmti_error(e));
-        hpx_child_release(&r->child);
-        r->take = NULL;
-        return false;
-    }
-    return true;
-}
-
-static bool show_progress(void *arg, uint64_t objects)
-{
-    static uint64_t shown;
-    uint64_t now = hpx_clock_mono();
-    (void)arg;
-    if (now - shown > UINT64_C(1000000000)) {
-        shown = now;
-        char line[80];
-        int n = snprintf(line, sizeof line, "\rhprofx: heap dump: %" PRIu64 " objects ", objects);
-        if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
-            shown = UINT64_MAX - UINT64_C(2000000000);
-        }
-    }
-    return true;
-}
-
-/* Waits for the child. false: it has no image; t->reason. */
-static bool await_child(struct hpx_heap_take *t)
-{
-    struct running *r = &running;
-    bool terminal = hpx_session.opt.verbose && isatty(STDERR_FILENO);
-    const struct hpx_child_wait how = {.stall_ns = STALL_NS, .spin_ns = SPIN_NS, .go_on = terminal ? show_progress : NULL};
-    struct hpx_child_report end = hpx_child_await(&r->child, r->pid, &how);
-    uint64_t figures[FIGURES];
-    char text[160];
-    for (int i = 0; i < FIGURES; i++) {
-        figures[i] = atomic_load_explicit(&r->child.shared->figure[i], memory_order_relaxed);
-    }
-    if (terminal) {
-        ssize_t ignored = write(STDERR_FILENO, "\r\033[K", 4);
-        (void)ignored;
-    }
-    bool ended = end.end == HPX_CHILD_ENDED;
-    if (!ended) {
-        snprintf(t->reason, sizeof t->reason, "%s", hpx_child_text(&r->child, end, text, sizeof text));
-    } else if (end.value != 0) {
-        t->failed = end.value < (int)HPX_ARRAY_LEN(ends) ? ends[end.value] : "the copy of the process failed";
-    } else {
-        get_figures(t, figures);
-    }
-    hpx_child_release(&r->child);
-    r->take = NULL;
-    return ended;
-}
-
-/* ---- an image ---- */
 
 static void discard(struct hpx_heap_take *t)
 {
@@ -345,122 +94,17 @@ static void discard(struct hpx_heap_take *t)
     memset(&t->layout, 0, sizeof t->layout);
 }
 
-/* The layout of classes and threads, and the spool; in a local frame. */
-static bool prepare(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t)
+static void destroy(struct hpx_heap_take *t)
 {
     discard(t);
-    hpx_walk_begin(&hpx_ids.walk);
-    int rc = hpx_layout_make(&t->layout, jvmti, env, &hpx_ids.walk, t->of_error);
-    if (rc != 0) {
-        t->failed = rc == -HPX_E_NOMEM ? "no memory" : "the VM does not list its classes";
-        hpx_layout_untag(&t->layout, jvmti, &hpx_ids.walk);
-        return false;
-    }
-    t->image.classes = t->layout.classes;
-    t->image.nclasses = t->layout.nclasses;
-    t->image.threads = t->layout.threads;
-    t->image.nthreads = t->layout.nthreads;
-    return prepare_walk(&running.walk, t);
-}
-
-static bool wants_fork(JNIEnv *env, struct hpx_heap_take *t)
-{
-    enum hpx_heapdump how = hpx_session.opt.heapdump;
-    if (how == HPX_HEAPDUMP_WALK || (how == HPX_HEAPDUMP_AUTO && t->last)) {
-        return false; /* at the exit there is no program to stop */
-    }
-    const char *why = why_not_fork(env, t);
-    if (why != NULL && why != t->reason) {
-        snprintf(t->reason, sizeof t->reason, "%s", why);
-    }
-    if (why != NULL && how == HPX_HEAPDUMP_FORK) {
-        hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->reason);
-    }
-    return why == NULL;
-}
-
-/* One attempt. false: it needs no more of them, or t->failed. */
-static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, bool forks)
-{
-    bool child = false;
-    if ((*env)->PushLocalFrame(env, 64) != 0) {
-        (*env)->ExceptionClear(env);
-        t->failed = "no memory";
-        return false;
-    }
-    if (prepare(jvmti, env, t)) {
-        child = forks && walk_in_child(jvmti, t);
-        if (!child) {
-            if (forks) {
-                hpx_warn("heap dump: %s; the program stops while the heap is read", t->reason);
-            }
-            walk_here(jvmti, t, &running.walk);
-        }
-    }
-    if (!child) {
-        end_walk(&running.walk);
-    }
-    (*env)->PopLocalFrame(env, NULL);
-    return child;
-}
-
-static jlong size_of_array(jvmtiEnv *jvmti, JNIEnv *env, jclass object, jsize n)
-{
-    jlong size = 0;
-    jobject a = (*env)->NewObjectArray(env, n, object, NULL);
-    if (a == NULL || (*jvmti)->GetObjectSize(jvmti, a, &size) != JVMTI_ERROR_NONE) {
-        (*env)->ExceptionClear(env);
-        size = 0;
-    }
-    (*env)->DeleteLocalRef(env, a);
-    return size;
-}
-
-/* At VMInit, or by a dump that is due before it is over. */
-static void measure(jvmtiEnv *jvmti, JNIEnv *env)
-{
-    if (reference != 0) {
-        return;
-    }
-    jclass object = (*env)->FindClass(env, "java/lang/Object"), runtime = (*env)->FindClass(env, "java/lang/Runtime");
-    jlong small = size_of_array(jvmti, env, object, 64), next = size_of_array(jvmti, env, object, 65),
-          large = size_of_array(jvmti, env, object, 128);
-    reference = (uint32_t)((large - small) / 64);
-    /* the VM rounds sizes to 8 bytes */
-    array_base = (uint32_t)(small - 64 * (jlong)reference) - (reference == 4 && next == small ? 4 : 0);
-    runtime_class = runtime != NULL ? (*env)->NewGlobalRef(env, runtime) : NULL;
-    get_runtime = runtime != NULL ? (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
-    total_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "totalMemory", "()J") : NULL;
-    free_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "freeMemory", "()J") : NULL;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, runtime);
-    (*env)->DeleteLocalRef(env, object);
-}
-
-static struct hpx_heap_take *new_take(bool last)
-{
-    struct hpx_heap_take *t = calloc(1, sizeof *t);
-    if (t == NULL) {
-        return NULL;
-    }
-    t->last = last;
-    t->engine = "walk";
-    t->image = (struct hpx_heap_image){.spool = -1,
-                                       .once = !last,
-                                       .id_size = hpx_session.opt.binary ? hpx_session.opt.idsize : 8,
-                                       .array_base = array_base,
-                                       .reference_size = reference};
-    return t;
+    free(t->image.sites);
+    free(t);
 }
 
 static void publish(struct hpx_heap_take *t)
 {
     struct hpx_heap_take **end = &ready;
-    if (t->failed != NULL) {
-        discard(t);
-        hpx_warn("heap dump: %s; this dump has no heap; free memory or disk space and ask again", t->failed);
-    }
-    if (t->failed == NULL && t->cut > 0) {
+    if (!t->failed && t->cut > 0) {
         hpx_warn("heap dump: %" PRIu64 " arrays of 4 GiB or more are cut: a record of the format cannot hold them", t->cut);
     }
     pthread_mutex_lock(&lock);
@@ -471,72 +115,12 @@ static void publish(struct hpx_heap_take *t)
     pthread_mutex_unlock(&lock);
 }
 
-/* Completes an image that a child may be walking for. */
-static void complete(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, uint64_t begun, bool child)
-{
-    for (int i = 1; t->failed == NULL; i++) {
-        if (child) {
-            bool ended = await_child(t);
-            end_walk(&running.walk);
-            if (!ended) {
-                hpx_warn("heap dump: %s; the heap is read again, and the program stops meanwhile", t->reason);
-                child = attempt(jvmti, env, t, false);
-                continue;
-            }
-        }
-        if (t->unknown == 0 || i >= ATTEMPTS || t->failed != NULL || (t->of_error && strcmp(t->engine, "fork") == 0)) {
-            break;
-        }
-        if (t->last) {
-            restore_tags(jvmti);
-        }
-        child = attempt(jvmti, env, t, strcmp(t->engine, "fork") == 0);
-    }
-    t->ns = hpx_clock_mono() - begun;
-    publish(t);
-}
-
-void hpx_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
-{
-    pthread_mutex_lock(&taking);
-    measure(jvmti, env);
-    if (running.take != NULL) {
-        complete(jvmti, env, running.take, running.begun, true);
-        if (!last) {
-            pthread_mutex_unlock(&taking);
-            return;
-        }
-    }
-    struct hpx_heap_take *t = last || !hpx_take_waits() ? new_take(last) : NULL;
-    if (t != NULL) {
-        uint64_t begun = hpx_clock_mono();
-        complete(jvmti, env, t, begun, attempt(jvmti, env, t, wants_fork(env, t)));
-    }
-    pthread_mutex_unlock(&taking);
-}
-
-void hpx_take_begin(jvmtiEnv *jvmti, JNIEnv *env)
-{
-    if (pthread_mutex_trylock(&taking) != 0) {
-        return; /* a thread takes one now: it may be the calling thread, for which Java has no memory */
-    }
-    struct hpx_heap_take *t = running.take == NULL ? new_take(false) : NULL;
-    uint64_t begun = hpx_clock_mono();
-    if (t != NULL) {
-        t->of_error = true;
-    }
-    if (t != NULL && !attempt(jvmti, env, t, wants_fork(env, t))) {
-        complete(jvmti, env, t, begun, false);
-    }
-    pthread_mutex_unlock(&taking);
-}
-
-bool hpx_take_waits(void)
+static bool waits(void)
 {
     pthread_mutex_lock(&lock);
-    bool waits = ready != NULL;
+    bool is = ready != NULL;
     pthread_mutex_unlock(&lock);
-    return waits;
+    return is;
 }
 
 struct hpx_heap_take *hpx_take_get(void)
@@ -549,13 +133,6 @@ struct hpx_heap_take *hpx_take_get(void)
     }
     pthread_mutex_unlock(&lock);
     return t;
-}
-
-static void destroy(struct hpx_heap_take *t)
-{
-    discard(t);
-    free(t->image.sites);
-    free(t);
 }
 
 void hpx_take_drop(struct hpx_heap_take *t)
@@ -578,21 +155,419 @@ void hpx_take_fini(void)
     hpx_layout_forget();
 }
 
+/* There will be no image: says why, and what helps. */
+static HPX_PRINTF(3, 4) void give_up(struct hpx_heap_take *t, const char *remedy, const char *fmt, ...)
+{
+    char why[sizeof t->why];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    memcpy(t->why, why, sizeof why);
+    t->failed = true;
+    hpx_warn("heap dump: %s; this dump has no heap; %s", t->why, remedy);
+}
+
+static const char again[] = "free memory or disk space and ask again";
+
+/* ---- what the VM tells of its heap ---- */
+
+static jlong size_of_array(jvmtiEnv *jvmti, JNIEnv *env, jclass object, jsize n)
+{
+    jlong size = 0;
+    jobject a = (*env)->NewObjectArray(env, n, object, NULL);
+    if (a == NULL || (*jvmti)->GetObjectSize(jvmti, a, &size) != JVMTI_ERROR_NONE) {
+        (*env)->ExceptionClear(env);
+        size = 0;
+    }
+    (*env)->DeleteLocalRef(env, a);
+    return size;
+}
+
+/* The VM rounds sizes: the first array that is longer than the one before ends a row of equal ones, of which the last is full. */
+static void measure_arrays(jvmtiEnv *jvmti, JNIEnv *env, jclass object)
+{
+    enum { FROM = 64, MORE = 64 };
+    jlong small = size_of_array(jvmti, env, object, FROM), large = size_of_array(jvmti, env, object, FROM + MORE), next = small;
+    jsize n = FROM;
+    while (n < FROM + MORE && next == small) {
+        next = size_of_array(jvmti, env, object, ++n);
+    }
+    sizes.reference = (uint32_t)((large - small) / MORE);
+    sizes.alignment = next > small ? (uint32_t)(next - small) : 8;
+    sizes.array_base = (uint32_t)(small - (n - 1) * (jlong)sizes.reference);
+}
+
+/* At VMInit, or by a dump that is due before it is over. */
+static void measure(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (sizes.reference != 0) {
+        return;
+    }
+    jclass object = (*env)->FindClass(env, "java/lang/Object"), runtime = (*env)->FindClass(env, "java/lang/Runtime");
+    measure_arrays(jvmti, env, object);
+    runtime_class = runtime != NULL ? (*env)->NewGlobalRef(env, runtime) : NULL;
+    get_runtime = runtime != NULL ? (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
+    total_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "totalMemory", "()J") : NULL;
+    free_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "freeMemory", "()J") : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, runtime);
+    (*env)->DeleteLocalRef(env, object);
+}
+
+static uint64_t call(JNIEnv *env, jobject runtime, jmethodID method)
+{
+    jlong n = method != NULL ? (*env)->CallLongMethod(env, runtime, method) : 0;
+    (*env)->ExceptionClear(env);
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* Bytes of the heap. */
+static void look_at_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
+{
+    jobject runtime = runtime_class != NULL && get_runtime != NULL ? (*env)->CallStaticObjectMethod(env, runtime_class, get_runtime) : NULL;
+    (*env)->ExceptionClear(env);
+    *committed = runtime != NULL ? call(env, runtime, total_memory) : 0;
+    uint64_t unused = runtime != NULL ? call(env, runtime, free_memory) : 0;
+    *used = *committed > unused ? *committed - unused : 0;
+    (*env)->DeleteLocalRef(env, runtime);
+}
+
+/* ---- one image ---- */
+
+enum how { LEAVE_OUT, HERE, COPY };
+
+/* A stop of that length is predicted. false: it is longer than the options allow for this image, which is given up. */
+static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
+{
+    uint64_t limit = hpx_session.opt.maxpause_ns;
+    if (t->last || t->of_error || ns <= limit) { /* there is no program to stop */
+        return true;
+    }
+    char remedy[96];
+    (void)snprintf(remedy, sizeof remedy, "maxpause=%" PRIu64 "ms would allow it", ns / 1000000 + ns / 5000000 + 1);
+    give_up(t, remedy, "%s would stop the program for about %" PRIu64 " ms, and maxpause=%" PRIu64 "ms allows less", what, ns / 1000000,
+            limit / 1000000);
+    return false;
+}
+
+static enum how here(JNIEnv *env, struct hpx_heap_take *t)
+{
+    uint64_t used, committed;
+    look_at_heap(env, &used, &committed);
+    uint64_t each = t->by_tags ? TAGGED_NS : walk_rate != 0 ? walk_rate : OBJECT_NS;
+    return may_stop(t, used / OBJECT_BYTES * each, "to read the heap in the JVM") ? HERE : LEAVE_OUT;
+}
+
+/* here_only: asks whether there is memory for what a walk in the JVM allocates, which copies no page. */
+static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
+{
+    uint64_t used, committed, ns = hpx_clock_mono() - taking.begun;
+    look_at_heap(env, &used, &committed);
+    /* a collection in between hides what was allocated */
+    double rate = taking.used != 0 && used > taking.used && ns > RATE_NS ? (double)(used - taking.used) * 1e9 / (double)ns : 0;
+    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false),
+                               .careful = hpx_session.opt.heapdump == HPX_HEAPDUMP_AUTO,
+                               .objects = used / OBJECT_BYTES,
+                               .heap_used = used,
+                               .heap_committed = committed,
+                               .heap_marked = used,
+                               .tagged = t->by_tags,
+                               .alloc_rate = (uint64_t)rate,
+                               .rate_ns_per_gib = fork_rate};
+    if (here_only) {
+        q.heap_committed = q.heap_marked = 0;
+    }
+    hpx_fork_check(&q, &taking.fork);
+}
+
+/* How this image is taken; LEAVE_OUT: given up. */
+static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
+{
+    enum hpx_heapdump option = hpx_session.opt.heapdump;
+    if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->last)) {
+        return here(env, t);
+    }
+    ask_fork(env, t, false);
+    if (no_copy != NULL) {
+        taking.fork.verdict = HPX_FORK_UNSOUND;
+        (void)snprintf(taking.fork.text, sizeof taking.fork.text, "%s", no_copy);
+    }
+    switch (taking.fork.verdict) {
+    case HPX_FORK_SOUND:
+        return may_stop(t, taking.fork.stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
+    case HPX_FORK_MEMORY:
+        if (t->of_error) { /* the objects that fill the heap are gone later */
+            (void)snprintf(t->why, sizeof t->why, "%s", taking.fork.text);
+            ask_fork(env, t, true);
+            if (taking.fork.verdict == HPX_FORK_SOUND) {
+                return HERE;
+            }
+        }
+        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", taking.fork.text);
+        return LEAVE_OUT;
+    default:
+        (void)snprintf(t->why, sizeof t->why, "%s", taking.fork.text);
+        if (option == HPX_HEAPDUMP_FORK) {
+            hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->why);
+        }
+        return here(env, t);
+    }
+}
+
+/* false: no copy walks; *how: what follows. */
+static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
+{
+    bool memory;
+    uint64_t stopped = t->stopped_ns;
+    if (hpx_reading_fork(t, jvmti, taking.fork.need, &memory)) {
+        fork_rate = hpx_fork_rate(&taking.fork, t->stopped_ns - stopped);
+        return true;
+    }
+    if (memory) {
+        give_up(t, again, "%s", t->why);
+        return false;
+    }
+    *how = here(env, t);
+    if (*how == HERE) {
+        hpx_warn("heap dump: %s; the program stops while the heap is read", t->why);
+    }
+    return false;
+}
+
+/* Prepares a walk, and begins or makes it; in a local frame. *how: LEAVE_OUT: not decided. */
+static bool begin_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
+{
+    bool child = false;
+    discard(t);
+    if (hpx_reading_prepare(t, jvmti, env, &sizes)) {
+        *how = *how == LEAVE_OUT ? choose(env, t) : *how;
+        if (*how == HERE) {
+            hpx_reading_here(t, jvmti);
+        } else if (*how == COPY) {
+            child = fork_walk(jvmti, env, t, how);
+        }
+    } else {
+        give_up(t, again, "%s", t->why);
+    }
+    hpx_layout_drop_refs(&t->layout, jvmti);
+    return child;
+}
+
+/* One attempt. true: a copy of the process walks. */
+static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
+{
+    taking.attempts++;
+    if ((*env)->PushLocalFrame(env, 64) != 0) {
+        (*env)->ExceptionClear(env);
+        give_up(t, again, "no memory");
+        return false;
+    }
+    bool forks = *how != HERE, child = begin_walk(jvmti, env, t, how);
+    if (forks && *how == HERE && t->forked && !t->failed) { /* the fork failed */
+        hpx_reading_abandon();
+        (void)begin_walk(jvmti, env, t, how);
+    }
+    if (t->failed) {
+        hpx_reading_abandon();
+    }
+    (*env)->PopLocalFrame(env, NULL);
+    return child;
+}
+
+/* The copy ended in another way than by itself. */
+static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end child, enum how *how)
+{
+    switch (child) {
+    case HPX_CHILD_KILLED: /* most often memory ran out: not again in the same place */
+    case HPX_CHILD_MEMORY:
+        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", t->why);
+        break;
+    case HPX_CHILD_STUCK: /* most often the disk of the spool: a walk here would hang on it at a safepoint */
+        give_up(t, again, "%s", t->why);
+        break;
+    case HPX_CHILD_CANCELLED:
+        give_up(t, "let the program run longer after a request",
+                "the program ended, and waited %u s for the copy of the process that read the heap",
+                (unsigned)(LAST_WAIT_NS / 1000000000u));
+        break;
+    default:
+        if (taking.ending) {
+            give_up(t, "ask earlier", "%s", t->why);
+            break;
+        }
+        *how = here(env, t);
+        if (*how == HERE) {
+            hpx_warn("heap dump: %s; the heap is read again, and the program stops meanwhile", t->why);
+        }
+        break;
+    }
+}
+
+/* A walk is over. true: another attempt follows, as *how tells. */
+static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
+{
+    enum hpx_child_end child;
+    enum hpx_walk_end end = hpx_reading_end(t, &child);
+    *how = t->forked ? COPY : HERE;
+    if (child != HPX_CHILD_ENDED) {
+        copy_failed(env, t, child, how);
+        return !t->failed;
+    }
+    if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending) {
+        t->by_tags = true;
+        snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
+        return true;
+    }
+    if (end != HPX_WALK_WHOLE) {
+        give_up(t, again, "%s", hpx_reading_text(end));
+        return false;
+    }
+    if (!t->forked && t->image.objects > 0) {
+        walk_rate = t->by_tags ? walk_rate : t->stopped_ns / t->image.objects + 1;
+    }
+    return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !(t->of_error && t->forked);
+}
+
+static void *wait_for_child(void *unused)
+{
+    (void)unused;
+    hpx_spawn_enter("hprofx-child", NULL);
+    hpx_reading_await();
+    release(OVER);
+    hpx_aggregator_wake(&hpx_session.aggregator);
+    return NULL;
+}
+
+/* true: a thread waits for the copy; it has the reading now. At the end of the program nobody is held up by waiting here. */
+static bool hand_to_waiter(bool last)
+{
+    static struct hpx_err err;
+    release(WALKS);
+    if (!last && hpx_spawn(wait_for_child, "hprofx-child", &err) == 0) {
+        return true;
+    }
+    (void)acquire_from(WALKS);
+    hpx_reading_await();
+    return false;
+}
+
+/* Attempts until the image is complete or given up, or until a copy walks. The state is BUSY, and is left. */
+static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
+{
+    struct hpx_heap_take *t = taking.take;
+    enum how how = LEAVE_OUT;
+    bool more = over ? goes_on(env, t, &how) : true;
+    while (more && !t->failed) {
+        if (attempt(jvmti, env, t, &how) && hand_to_waiter(t->last)) {
+            return;
+        }
+        more = !t->failed && goes_on(env, t, &how);
+    }
+    if (t->failed) {
+        discard(t);
+    }
+    t->ns = hpx_clock_mono() - taking.begun;
+    taking.take = NULL;
+    publish(t);
+    release(FREE);
+}
+
+/* The state is BUSY. */
+static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
+{
+    uint64_t committed;
+    taking.begun = hpx_clock_mono();
+    taking.attempts = 0;
+    taking.take = new_take(last);
+    if (taking.take == NULL) {
+        hpx_warn("heap dump: no memory; this dump has no heap; %s", again);
+        release(FREE);
+        return;
+    }
+    taking.take->of_error = of_error;
+    measure(jvmti, env);
+    look_at_heap(env, &taking.used, &committed);
+    work(jvmti, env, false);
+}
+
+void hpx_take_step(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (acquire_from(OVER)) {
+        work(jvmti, env, true);
+    } else if (!waits() && acquire_from(FREE)) {
+        start(jvmti, env, false, false);
+    }
+}
+
+void hpx_take_at_error(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (acquire_from(FREE)) {
+        start(jvmti, env, false, true);
+    }
+}
+
+/* ---- the end ---- */
+
+/* false: another thread takes an image still. */
+static bool await_others(void)
+{
+    uint64_t begun = hpx_clock_mono();
+    bool said = false, cancelled = false;
+    for (int now = BUSY; now == BUSY || now == WALKS; nanosleep(&(struct timespec){0, 1000000}, NULL)) {
+        uint64_t waited = hpx_clock_mono() - begun;
+        now = atomic_load_explicit(&state, memory_order_acquire); /* partner: release() */
+        if (now == WALKS && waited > LAST_SAY_NS && !said) {
+            said = true;
+            hpx_say("The program ends after the heap dump that was asked for ...");
+        }
+        if (waited > LAST_WAIT_NS && !cancelled) {
+            cancelled = true;
+            hpx_reading_cancel();
+        }
+        if (waited > LAST_WAIT_NS + LAST_SAY_NS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted)
+{
+    if (!await_others()) {
+        hpx_warn("heap dump: another thread still takes a dump at the end of the program; the last dumps have no heap; ask earlier");
+        return;
+    }
+    if (acquire_from(OVER)) {
+        taking.ending = true;
+        work(jvmti, env, true);
+        taking.ending = false;
+    }
+    if (wanted && acquire_from(FREE)) {
+        start(jvmti, env, true, false);
+    }
+}
+
+/* ---- VMInit ---- */
+
 void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    if (pthread_mutex_trylock(&taking) == 0) { /* else a dump is taken, and has measured */
+    if (acquire_from(FREE)) { /* else a dump is taken, and has measured */
         measure(jvmti, env);
-        pthread_mutex_unlock(&taking);
+        release(FREE);
     }
 }
 
 void hpx_take_learn(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    pthread_mutex_lock(&taking);
+    if (!acquire_from(FREE)) {
+        return;
+    }
     if ((*env)->PushLocalFrame(env, 64) == 0) {
         hpx_layout_learn(jvmti, env);
+        hpx_reading_learn(jvmti, env);
         (*env)->PopLocalFrame(env, NULL);
     }
     (*env)->ExceptionClear(env);
-    pthread_mutex_unlock(&taking);
+    release(FREE);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* take.h: takes images of the heap, and keeps them in order for the dumps that show them. */
+/* take.h: takes images of the heap, and keeps them in order for the dumps that show them.
+ *
+ * One image is taken at a time. While a copy of the process walks for it (child.h), a thread of its own waits for the copy, and no other
+ * thread of hprofx is held up. */
 #ifndef HPX_TAKE_H
 #define HPX_TAKE_H
 
@@ -9,12 +12,15 @@ struct hpx_heap_take {
     struct hpx_heap_take *next;
     struct hpx_heap_image image; /* its threads are those of the layout */
     struct hpx_layout layout;
-    uint32_t users;          /* dumps that show it */
+    uint32_t users;          /* the lock's: dumps that show it */
+    bool named;              /* the aggregator's: its stacks and sites have their traces */
     bool last;               /* the one at exit */
     bool of_error;           /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
-    const char *failed;      /* why there is no image; NULL: there is one; static text */
-    const char *engine;      /* "fork" or "walk" */
-    char reason[256];        /* why not fork; empty: fork, or walk was asked for */
+    bool by_tags;            /* the walk tagged every object */
+    bool forked;             /* a copy of the process walked, in the last attempt */
+    bool failed;             /* there is no image; `why` tells the cause */
+    char why[256];           /* why not by fork, or why there is no image; empty: nothing to tell */
+    char doubt[128];         /* why by tags */
     uint64_t stopped_ns, ns; /* the program stood still; in all */
     uint64_t unknown;        /* objects of classes that were loaded during the walk */
     uint64_t cut;            /* arrays that are longer than a record can be */
@@ -22,16 +28,21 @@ struct hpx_heap_take {
 
 /* At load. */
 void hpx_take_init(void);
-/* Takes an image now, unless one that no dump has is waiting; may take long. last: at exit. Any attached thread inside the gate, or
- * VMDeath's; waits for another thread that takes one. */
-void hpx_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last);
-/* Begins to take one: with fork a copy of the process goes on after the return, and the next hpx_take_now() waits for it. No effect while a
- * thread takes one. As hpx_take_now(). */
-void hpx_take_begin(jvmtiEnv *jvmti, JNIEnv *env);
+/* Begins an image unless one is being taken or waits for a dump; completes one whose copy of the process is over. May take long without a
+ * copy. Any attached thread inside the gate. */
+void hpx_take_step(jvmtiEnv *jvmti, JNIEnv *env);
+/* The same for an OutOfMemoryError, on the thread that has no memory: asks nothing of Java, and keeps no limit of the stop. */
+void hpx_take_at_error(jvmtiEnv *jvmti, JNIEnv *env);
+/* A copy of the process walks. Any thread; acquire. */
+bool hpx_take_walks(void);
+/* hpx_take_step() has something to complete. Any thread; acquire. */
+bool hpx_take_over(void);
+/* VMDeath, after the gate was closed: waits for a copy that walks, for a bounded time, and completes its image; then, if wanted, takes the
+ * last one. */
+void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted);
+
 /* The oldest image that is complete; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_heap_take *hpx_take_get(void);
-/* Whether hpx_take_get() has one. Any thread. */
-bool hpx_take_waits(void);
 void hpx_take_drop(struct hpx_heap_take *t);
 /* VMInit: measures arrays. */
 void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env);

@@ -143,7 +143,7 @@ static int parse_defaults(struct hpx_opt_parse *p)
         enum hpx_opt_kind kind = hpx_opts[i].kind;
         if (kind == HPX_OPT_FLAG || kind == HPX_OPT_CHOICE || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL ||
             kind == HPX_OPT_CUTOFF || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_MIN || kind == HPX_OPT_IDSIZE || kind == HPX_OPT_SAMPLE ||
-            kind == HPX_OPT_HEAPDUMP || kind == HPX_OPT_WAITLOG) {
+            kind == HPX_OPT_HEAPDUMP || kind == HPX_OPT_MAXPAUSE || kind == HPX_OPT_WAITLOG) {
             rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
         }
     }

@@ -38,9 +38,10 @@ struct hpx_options {
                               HPX_OPT_MAX_SAMPLE */
     bool live, gc;         /* heap=sites: counts live objects; collects garbage before a dump */
     enum hpx_heapdump heapdump;
-    bool heapdump_oom; /* a dump at the first OutOfMemoryError */
-    unsigned redact;   /* enum hpx_redact: zeros in heap dumps */
-    char *keep;        /* list of patterns.h: classes that redact= leaves readable; NULL: none */
+    bool heapdump_oom;    /* a dump at the first OutOfMemoryError */
+    uint64_t maxpause_ns; /* longest stop for a heap dump on request: 1 ms to HPX_OPT_MAX_PERIOD_NS; UINT64_MAX: no limit */
+    unsigned redact;      /* enum hpx_redact: zeros in heap dumps */
+    char *keep;           /* list of patterns.h: classes that redact= leaves readable; NULL: none */
     bool monitor;
     bool owner, waits, locks, pinned; /* monitor=y: stacks of owners; tables of waits, parked time, pinned virtual threads */
     enum hpx_stacks stacks;

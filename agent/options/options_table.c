@@ -136,6 +136,11 @@ const struct hpx_opt hpx_opts[] = {
      .more = "How heap=dump reads the heap. fork: a copy of the process reads it, and the program stops only while the copy is made. walk: the "
              "program stops until the heap is read. auto: fork if the collector and the free memory permit it, else walk. oom: also makes a dump "
              "at the first OutOfMemoryError."},
+    {.name = "maxpause", .kind = HPX_OPT_MAXPAUSE, .values = "TIME", .must = "a time from 1ms on, or off: 200ms, 2s", .def = "200ms",
+     .what = "longest stop for a requested heap dump",
+     .more = "Longest stop of the program for a heap dump on request. If hprofx predicts a longer stop, it refuses the dump with a line on stderr "
+             "that has the predicted time. Without a unit TIME is in seconds; the minimum is 1ms. 0 or off: no limit. There is no limit for the dumps at "
+             "exit and at an OutOfMemoryError."},
     {.name = "redact", .kind = HPX_OPT_REDACT, .values = "WHAT", .must = "arrays, fields or strings, joined by +", .def = "off",
      .what = "zeros for arrays, fields or strings",
      .more = "For heap dumps of production data. arrays: all primitive arrays. fields: all primitive fields, also static ones. strings: the "

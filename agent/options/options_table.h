@@ -22,6 +22,7 @@ enum hpx_opt_kind {
     HPX_OPT_IDSIZE,
     HPX_OPT_PERIOD,
     HPX_OPT_HEAPDUMP,
+    HPX_OPT_MAXPAUSE,
     HPX_OPT_REDACT,
     HPX_OPT_SAMPLE,
     HPX_OPT_WAITLOG,

@@ -89,13 +89,14 @@ static enum hpx_opt_is parse_interval(uint64_t *ns, const char *s)
     return HPX_OPT_IS_GOOD;
 }
 
-static enum hpx_opt_is parse_period(uint64_t *ns, const char *value)
+/* Digits and a unit; seconds without one. At most HPX_OPT_MAX_PERIOD_NS. */
+static enum hpx_opt_is parse_time(uint64_t *ns, const char *value)
 {
     static const struct {
         const char *name;
         uint64_t ns;
     } units[] = {{"", UINT64_C(1000000000)},
-                 {"ms", UINT64_C(1000000)},
+                 {"ms", NS_PER_MS},
                  {"s", UINT64_C(1000000000)},
                  {"m", UINT64_C(60000000000)},
                  {"h", UINT64_C(3600000000000)}};
@@ -104,10 +105,25 @@ static enum hpx_opt_is parse_period(uint64_t *ns, const char *value)
     for (size_t i = 0; i < HPX_ARRAY_LEN(units); i++) {
         if (n > 0 && !strcmp(value + n, units[i].name)) {
             *ns = count < HPX_OPT_MAX_PERIOD_NS / units[i].ns ? count * units[i].ns : HPX_OPT_MAX_PERIOD_NS;
-            return *ns >= HPX_OPT_MIN_PERIOD_NS ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
+            return HPX_OPT_IS_GOOD;
         }
     }
     return HPX_OPT_IS_WRONG;
+}
+
+static enum hpx_opt_is parse_period(uint64_t *ns, const char *value)
+{
+    enum hpx_opt_is is = parse_time(ns, value);
+    return is == HPX_OPT_IS_GOOD && *ns < HPX_OPT_MIN_PERIOD_NS ? HPX_OPT_IS_WRONG : is;
+}
+
+static enum hpx_opt_is parse_maxpause(uint64_t *ns, const char *value)
+{
+    enum hpx_opt_is is = !strcmp(value, "off") ? HPX_OPT_IS_GOOD : parse_time(ns, value);
+    if (is == HPX_OPT_IS_GOOD && (*value == 'o' || *ns == 0)) {
+        *ns = UINT64_MAX;
+    }
+    return is;
 }
 
 static enum hpx_opt_is parse_cutoff(double *cutoff, const char *value)
@@ -374,6 +390,9 @@ int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char
         return 0;
     case HPX_OPT_HEAPDUMP:
         *is = parse_heapdump(p->o, value);
+        return 0;
+    case HPX_OPT_MAXPAUSE:
+        *is = parse_maxpause(&p->o->maxpause_ns, value);
         return 0;
     case HPX_OPT_REDACT:
         *is = parse_redact(&p->o->redact, value);

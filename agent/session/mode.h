@@ -16,7 +16,7 @@
 #include "options.h"
 
 #define HPX_MODES_MAX   8u
-#define HPX_MODE_VALUES 40u
+#define HPX_MODE_VALUES 64u
 
 struct hpx_vm_mode;
 struct hpx_report;

@@ -39,7 +39,7 @@ bool hpx_class_set_announced(jvmtiEnv *jvmti, jclass klass, uint32_t number, uin
 {
     jlong tag = 0;
     if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != number) {
-        return false; /* a heap dump walks: it keeps the tag as it was */
+        return false;
     }
     return (*jvmti)->SetTag(jvmti, klass, (jlong)((uint64_t)tag | table)) == JVMTI_ERROR_NONE;
 }

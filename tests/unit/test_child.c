@@ -6,9 +6,12 @@
 #include "folder_fixture.h"
 #include <errno.h>
 #include <glob.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define FORKS 200
@@ -162,6 +165,120 @@ static void the_caller_can_cancel(void **state)
     assert_int_equal(calls, 3);
 }
 
+/* Of the pipe that tells the end. */
+static bool hung_up(const struct run *r)
+{
+    struct pollfd p = {.fd = r->child.alive[0]};
+    return poll(&p, 1, 0) == 1 && p.revents == POLLHUP;
+}
+
+static void the_pipe_hangs_up_with_the_end_of_the_child(void **state)
+{
+    (void)state;
+    int hold[2];
+    struct run r = {.nkeep = 1, .hold = true};
+    assert_int_equal(pipe(hold), 0);
+    r.keep[0] = hold[0];
+    begin(&r);
+    fake_vm_operation(WALK_WHOLE, callback, &r);
+    assert_int_equal(r.child.alive[1], -1);
+    while (atomic_load(&r.child.shared->progress) == 0) {
+        sched_yield();
+    }
+    assert_false(hung_up(&r));
+    assert_int_equal(write(hold[1], "x", 1), 1);
+    assert_int_equal(hpx_child_await(&r.child, r.pid, &forever).value, TAIL);
+    assert_true(hung_up(&r));
+    close(hold[0]);
+    close(hold[1]);
+    hpx_child_release(&r.child);
+    assert_int_equal(r.child.alive[0], -1);
+}
+
+static void walk_with_descriptors(rlim_t n, bool *pipe_made)
+{
+    struct rlimit was, few;
+    int hold[2];
+    char path[64];
+    struct run r = {.nkeep = 1, .hold = true};
+    assert_int_equal(pipe(hold), 0);
+    r.keep[0] = hold[0];
+    getrlimit(RLIMIT_NOFILE, &was);
+    few = was;
+    few.rlim_cur = n;
+    setrlimit(RLIMIT_NOFILE, &few);
+    begin(&r);
+    *pipe_made = r.child.alive[0] >= 0;
+    fake_vm_operation(WALK_WHOLE, callback, &r);
+    setrlimit(RLIMIT_NOFILE, &was);
+    while (atomic_load(&r.child.shared->progress) == 0) {
+        sched_yield();
+    }
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", r.pid);
+    const char *score = content(path);
+    assert_string_equal(score != NULL ? score : "", "1000\n");
+    assert_int_equal(write(hold[1], "x", 1), 1);
+    assert_int_equal(hpx_child_await(&r.child, r.pid, &forever).end, HPX_CHILD_ENDED);
+    hpx_child_release(&r.child);
+    close(hold[0]);
+    close(hold[1]);
+}
+
+/* With none left, then with one, then with those of the pipe and no other. */
+static void a_full_table_of_descriptors_is_endured(void **state)
+{
+    (void)state;
+    bool pipe_made = false;
+    for (rlim_t n = 3; !pipe_made; n++) {
+        walk_with_descriptors(n, &pipe_made);
+        assert_true(pipe_made || n < 1000);
+    }
+}
+
+#define FIELD ((size_t)64 << 20)
+
+/* As a user without privileges: what it may read of its child is what counts. */
+static void write_beside_the_child(void)
+{
+    struct run r = {.nkeep = 1, .hold = true};
+    struct hpx_fork_watch watch;
+    char text[300];
+    int hold[2];
+    if ((getuid() == 0 && setresuid(65534, 65534, 65534) != 0) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0 || pipe(hold) != 0) {
+        _exit(10);
+    }
+    char *field = mmap(NULL, FIELD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (field == MAP_FAILED) {
+        _exit(11);
+    }
+    memset(field, 1, FIELD);
+    r.keep[0] = hold[0];
+    begin(&r);
+    hpx_fork_watch_begin(&watch, 0, FIELD / 2, NULL);
+    fake_vm_operation(WALK_WHOLE, callback, &r);
+    watch.pid = r.pid;
+    memset(field, 2, FIELD); /* the kernel copies it */
+    struct hpx_child_report report = hpx_child_await(&r.child, r.pid, &(struct hpx_child_wait){.watch = &watch});
+    if (report.end != HPX_CHILD_MEMORY) {
+        _exit(12);
+    }
+    (void)hpx_child_text(&r.child, report, text, sizeof text);
+    _exit(strstr(text, "the child was killed to spare memory (the copy of the process grew to ") == text ? 0 : 13);
+}
+
+static void a_child_that_costs_too_much_is_killed(void **state)
+{
+    (void)state;
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(60);
+        write_beside_the_child();
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 static volatile sig_atomic_t sigchld;
 
 static void on_sigchld(int unused)
@@ -243,6 +360,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_wait_within_the_walk_is_not_its_end, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stuck_child_is_killed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_caller_can_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pipe_hangs_up_with_the_end_of_the_child, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_table_of_descriptors_is_endured, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_child_that_costs_too_much_is_killed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_program_does_not_notice_the_child, setup, teardown),
         cmocka_unit_test_setup_teardown(the_child_writes_its_own_counters, setup, teardown),
         cmocka_unit_test(a_library_without_the_calls_is_refused),

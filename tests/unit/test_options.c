@@ -503,6 +503,35 @@ static void options_of_heap_dumps(void **state)
     refuses("redact=", "hprof option error: redact option value must be arrays, fields or strings, joined by + (redact=)");
 }
 
+static void options_of_the_longest_stop(void **state)
+{
+    static const struct {
+        const char *given;
+        uint64_t ns;
+    } good[] = {{"heap=dump", 200000000},
+                {"maxpause=1ms", 1000000},
+                {"maxpause=2", 2000000000},
+                {"maxpause=5m", 300000000000},
+                {"maxpause=0", UINT64_MAX},
+                {"maxpause=0ms", UINT64_MAX},
+                {"maxpause=off", UINT64_MAX},
+                {"maxpause=off,maxpause=20ms", 20000000},
+                {"maxpause=99999999999999999999", HPX_OPT_MAX_PERIOD_NS}};
+    static const char *const wrong[] = {"maxpause=on", "maxpause=", "maxpause=ms", "maxpause=-1", "maxpause=0.5s", "maxpause=offs"};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        takes(good[i].given);
+        assert_true(o.maxpause_ns == good[i].ns);
+        hpx_options_fini(&o);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(wrong); i++) {
+        char message[256];
+        (void)snprintf(message, sizeof(message),
+                       "hprof option error: maxpause option value must be a time from 1ms on, or off: 200ms, 2s (%s)", wrong[i]);
+        refuses(wrong[i], message);
+    }
+}
+
 static void options_of_cpu_times(void **state)
 {
     (void)state;
@@ -700,6 +729,7 @@ int main(void)
         cmocka_unit_test(options_file_error_names_the_line),
         cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
         cmocka_unit_test(options_of_heap_dumps),
+        cmocka_unit_test(options_of_the_longest_stop),
         cmocka_unit_test(options_of_cpu_times),
         cmocka_unit_test(options_of_allocation_sites),
         cmocka_unit_test(options_sample_implies_sampled_and_a_later_sites_wins),

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* oops.c: the check of oops.h. An array refers to itself and to one object of every kind, and a walk tells of them. */
+#include "oops.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ATTEMPTS 3 /* a concurrent collector may be moving one of the objects */
+
+enum { SELF, BARE, LONG, BYTES, LONGS, OBJECTS, KLASS, KNOWN = 16 }; /* elements; those from KLASS + 1 on are bare objects */
+enum { N_BYTES = 1021, N_LONGS = 13, N_OBJECTS = 29 };
+
+/* One walk. */
+struct trial {
+    jobject known[KNOWN]; /* local references; [SELF]: the array */
+    jobject outer;        /* an array that holds the array: VMs keep the address of a first object elsewhere */
+    bool inside;          /* the array has been met */
+    struct form {
+        uint32_t elements; /* bits: compared and the same */
+        bool class_of, field, bytes, longs;
+        bool wrong;
+    } form[2];                   /* [1]: indirect */
+    uint32_t lengths[2][5];      /* by offset / 4: how many arrays have their length there */
+    uint32_t words[2][2][KNOWN]; /* class words, by place */
+    uint64_t somewhere;
+};
+
+/* Where class words are: behind the mark; with compact headers the upper bits of the mark. */
+static const struct {
+    uint32_t at, shift;
+} places[2] = {{8, 0}, {4, 10}};
+
+static const uint32_t all_elements = (1u << KNOWN) - 1;
+
+/* Where does the array hold its length? */
+static void look_for_length(struct trial *t, int form, uint64_t array, uint32_t length)
+{
+    for (uint32_t at = 1; at < HPX_ARRAY_LEN(t->lengths[0]); at++) {
+        t->lengths[form][at] += ((const uint32_t *)(uintptr_t)array)[at] == length;
+    }
+}
+
+static bool same(struct form *f, uint64_t got, jobject want)
+{
+    bool is = got == hpx_oops_handle(want) && got != 0 && got % 8 == 0;
+    f->wrong = f->wrong || !is;
+    return is;
+}
+
+static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
+                                 jlong size, jlong *tag, jlong *referrer_tag, jint length, void *user)
+{
+    static const uint32_t lengths[KNOWN] = {[SELF] = KNOWN, [BYTES] = N_BYTES, [LONGS] = N_LONGS, [OBJECTS] = N_OBJECTS};
+    struct trial *t = user;
+    (void)class_tag, (void)referrer_class_tag, (void)size, (void)length;
+    if (kind != JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT || referrer_tag == NULL || (uint32_t)info->array.index >= KNOWN) {
+        return 0;
+    }
+    if (!t->inside) {
+        t->inside = true;
+        return JVMTI_VISIT_OBJECTS;
+    }
+    int i = info->array.index;
+    for (int form = 0; form < 2; form++) {
+        struct hpx_oops o = {.indirect = form == 1};
+        struct form *f = &t->form[form];
+        uint64_t object = hpx_oops_object(&o, tag);
+        if (same(f, object, t->known[i]) && same(f, hpx_oops_referrer(&o, tag, referrer_tag), t->known[SELF])) {
+            f->elements |= 1u << i;
+            t->somewhere = object;
+            for (int place = 0; place < 2; place++) {
+                o.class_at = places[place].at;
+                o.class_shift = places[place].shift;
+                t->words[form][place][i] = hpx_oops_class_word(&o, object);
+            }
+            if (lengths[i] != 0) {
+                look_for_length(t, form, object, lengths[i]);
+            }
+        }
+    }
+    return i == LONG || i == BYTES || i == LONGS ? JVMTI_VISIT_OBJECTS : 0;
+}
+
+static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong *tag, jvalue value,
+                             jvmtiPrimitiveType type, void *user)
+{
+    struct trial *t = user;
+    (void)kind, (void)info, (void)class_tag, (void)value, (void)type;
+    for (int form = 0; form < 2; form++) {
+        t->form[form].field = same(&t->form[form], hpx_oops_beside(form == 1, tag, 2), t->known[LONG]);
+    }
+    return 0;
+}
+
+static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint n, jvmtiPrimitiveType type, const void *elements, void *user)
+{
+    struct trial *t = user;
+    (void)class_tag, (void)size, (void)elements, (void)n;
+    for (int form = 0; form < 2; form++) {
+        struct form *f = &t->form[form];
+        bool bytes = type == JVMTI_PRIMITIVE_TYPE_BYTE;
+        bool is = same(f, hpx_oops_beside(form == 1, tag, 2), t->known[bytes ? BYTES : LONGS]);
+        f->bytes = f->bytes || (is && bytes);
+        f->longs = f->longs || (is && !bytes);
+    }
+    return 0;
+}
+
+/* The objects. false: an exception, which is cleared. */
+static bool make(JNIEnv *env, struct trial *t)
+{
+    jclass object = (*env)->FindClass(env, "java/lang/Object"), number = (*env)->FindClass(env, "java/lang/Long");
+    jmethodID box = number != NULL ? (*env)->GetStaticMethodID(env, number, "valueOf", "(J)Ljava/lang/Long;") : NULL;
+    bool good = object != NULL && box != NULL;
+    if (good) {
+        t->known[SELF] = (*env)->NewObjectArray(env, KNOWN, object, NULL);
+        t->known[LONG] = (*env)->CallStaticObjectMethod(env, number, box, (jlong)1 << 40);
+        t->known[BYTES] = (*env)->NewByteArray(env, N_BYTES);
+        t->known[LONGS] = (*env)->NewLongArray(env, N_LONGS);
+        t->known[OBJECTS] = (*env)->NewObjectArray(env, N_OBJECTS, object, NULL);
+        t->known[KLASS] = object;
+    }
+    for (int i = 0; good && i < KNOWN; i++) {
+        t->known[i] = t->known[i] != NULL || i == SELF ? t->known[i] : (*env)->AllocObject(env, object);
+        good = t->known[SELF] != NULL && t->known[i] != NULL;
+        if (good) {
+            (*env)->SetObjectArrayElement(env, t->known[SELF], i, t->known[i]);
+        }
+    }
+    t->outer = good ? (*env)->NewObjectArray(env, 1, object, t->known[SELF]) : NULL;
+    (*env)->ExceptionClear(env);
+    return t->outer != NULL;
+}
+
+/* Elements 0 to KLASS are of different classes but for the two arrays of objects; the others are of one class with BARE. */
+static bool tells_classes(const uint32_t words[static KNOWN])
+{
+    bool good = words[SELF] == words[OBJECTS];
+    for (int i = 0; i < KNOWN; i++) {
+        good = good && words[i] != 0 && (i <= KLASS || words[i] == words[BARE]);
+        for (int k = 0; k < i && i <= KLASS; k++) {
+            good = good && (words[i] != words[k] || (k == SELF && i == OBJECTS));
+        }
+    }
+    return good;
+}
+
+static bool find_class_word(const struct trial *t, int form, struct hpx_oops *o)
+{
+    for (int place = 0; place < 2; place++) {
+        if (tells_classes(t->words[form][place])) {
+            o->class_at = places[place].at;
+            o->class_shift = places[place].shift;
+            o->class_of_classes = t->words[form][place][KLASS];
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *judge(const struct trial *t, struct hpx_oops *o)
+{
+    for (int form = 0; form < 2; form++) {
+        const struct form *f = &t->form[form];
+        if (f->elements != all_elements || !f->field || !f->bytes || !f->longs || f->wrong) {
+            continue;
+        }
+        for (uint32_t at = 1; at < HPX_ARRAY_LEN(t->lengths[form]); at++) {
+            if (t->lengths[form][at] == 4) { /* SELF, BYTES, LONGS, OBJECTS */
+                *o = (struct hpx_oops){.indirect = form == 1, .length_at = at * 4};
+                return find_class_word(t, form, o) ? NULL : "objects do not hold their class where it was looked for";
+            }
+        }
+        return "arrays do not hold their length where it was looked for";
+    }
+    return "known objects are not where the VM's callbacks were expected to have them";
+}
+
+static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env, uint64_t *somewhere)
+{
+    struct trial t;
+    jvmtiHeapCallbacks all;
+    memset(&t, 0, sizeof t);
+    memset(&all, 0, sizeof all);
+    all.heap_reference_callback = on_reference;
+    all.primitive_field_callback = on_field;
+    all.array_primitive_value_callback = on_array;
+    if (!make(env, &t)) {
+        return "no memory to make objects for the check of addresses";
+    }
+    if ((*jvmti)->FollowReferences(jvmti, 0, NULL, t.outer, &all, &t) != JVMTI_ERROR_NONE) {
+        return "the VM refused to walk the objects for the check of addresses";
+    }
+    *somewhere = t.somewhere;
+    return judge(&t, o);
+}
+
+/* The heap is one reservation, whose parts border on each other. */
+static uint64_t beginning(uint64_t inside)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[PATH_MAX + 128];
+    unsigned long from, to, begun = 0, end = 0;
+    uint64_t low = 0;
+    while (maps != NULL && low == 0 && fgets(line, sizeof line, maps) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+            begun = from == end ? begun : from;
+            end = to;
+            low = inside >= from && inside < to ? begun : 0;
+        }
+    }
+    if (maps != NULL) {
+        (void)fclose(maps);
+    }
+    return low;
+}
+
+const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    const char *doubt = NULL;
+    uint64_t somewhere = 0;
+    for (int i = 0; i < ATTEMPTS && (i == 0 || doubt != NULL); i++) {
+        if ((*env)->PushLocalFrame(env, KNOWN + 16) != 0) {
+            (*env)->ExceptionClear(env);
+            return "no memory for the check of addresses";
+        }
+        doubt = once(o, jvmti, env, &somewhere);
+        (*env)->PopLocalFrame(env, NULL);
+    }
+    if (doubt == NULL) {
+        o->low = beginning(somewhere);
+    }
+    return doubt;
+}

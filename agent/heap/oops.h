@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* oops.h: addresses of objects in the callbacks of FollowReferences (oop: HotSpot's word for the address of an object).
+ *
+ * HotSpot passes a callback pointers to the tags of the object and of its referrer. Each tag is a field of a structure on the stack of the
+ * VM (CallbackWrapper in jvmtiTagMap.cpp), and the object stands beside it in the same structure: on JDK 8 to 27 its address, two words
+ * before the tag of an object and one before that of a referrer; on 28, two words before either, the address of a variable with it. That is
+ * no interface: hpx_oops_check() compares it with known objects before each use, and walk.h goes on comparing during the walk. */
+#ifndef HPX_OOPS_H
+#define HPX_OOPS_H
+
+#include "compiler.h"
+#include <jvmti.h>
+
+struct hpx_oops {
+    bool indirect;                  /* a word beside a tag is the address of a variable with the object's address */
+    uint32_t length_at;             /* offset of the length in an array */
+    uint32_t class_at, class_shift; /* the class word of an object: 4 bytes at that offset, shifted right */
+    uint32_t class_of_classes;      /* class word of the instances of java.lang.Class */
+    uint64_t low;                   /* where the mapped memory around the known objects begins; 0: not known */
+};
+
+/* Walks a few objects that it makes and compares what stands beside the tags with their handles. NULL: as expected, *o is filled. Else the
+ * constant text of what is not. An attached thread; stops the program for a moment; leaves no reference. */
+const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env);
+
+#define HPX_OOPS_NEAR ((uintptr_t)1 << 16) /* such variables lie in frames that call the callback, that far up the stack at most */
+
+/* In a callback: the word `words` before the tag. 0: it cannot be an object's address. */
+static inline uint64_t hpx_oops_beside(bool indirect, const jlong *tag, int words)
+{
+    uint64_t word = ((const uint64_t *)(const void *)tag)[-words];
+    if (hpx_unlikely(indirect)) {
+        bool near = word - (uint64_t)(uintptr_t)__builtin_frame_address(0) < HPX_OOPS_NEAR && word % sizeof(uint64_t) == 0;
+        word = near ? *(const uint64_t *)(uintptr_t)word : 0;
+    }
+    return word;
+}
+/* In a callback: the address of the object that has this tag. */
+static inline uint64_t hpx_oops_object(const struct hpx_oops *o, const jlong *tag)
+{
+    return hpx_oops_beside(o->indirect, tag, 2);
+}
+/* In a callback: that of the referrer. An object that refers to itself has one tag. */
+static inline uint64_t hpx_oops_referrer(const struct hpx_oops *o, const jlong *tag, const jlong *referrer_tag)
+{
+    return hpx_oops_beside(o->indirect, referrer_tag, referrer_tag == tag || o->indirect ? 2 : 1);
+}
+/* In a VM operation: the address of the object of a local reference. */
+static inline uint64_t hpx_oops_handle(jobject local)
+{
+    return ((uintptr_t)local & 7) == 0 && local != NULL ? *(const uint64_t *)(const void *)local : 0;
+}
+/* In a VM operation: the class word of the object at this address: objects of one class have one, those of different classes different
+ * ones. It is (part of) the compressed address of the class in the VM. */
+static inline uint32_t hpx_oops_class_word(const struct hpx_oops *o, uint64_t object)
+{
+    return *(const uint32_t *)(uintptr_t)(object + o->class_at) >> o->class_shift;
+}
+/* In a VM operation: the length of the array at this address. */
+static inline uint32_t hpx_oops_length(const struct hpx_oops *o, uint64_t array)
+{
+    return *(const uint32_t *)(uintptr_t)(array + o->length_at);
+}
+
+#endif

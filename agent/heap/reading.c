@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* reading.c: see reading.h. */
+#include "reading.h"
+#include "clock.h"
+#include "log.h"
+#include "out_file.h"
+#include "session.h"
+#include "vm.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STALL_NS UINT64_C(20000000000)
+#define SPIN_NS  UINT64_C(120000000000)
+
+static struct hpx_child_slots slots; /* constant from load on */
+
+/* The reading. The taking thread's, but for what hpx_reading_await() writes before it returns. */
+static struct {
+    struct hpx_walk walk;
+    jvmtiEnv *other; /* the walking environment, if it is not that of the modes */
+    struct hpx_child child;
+    pid_t pid;
+    struct hpx_child_report report;
+    struct hpx_fork_watch watch;
+    _Atomic bool cancel; /* relaxed */
+    uint64_t begun;
+} reading;
+
+/* Of the check at VMInit. */
+static struct {
+    bool done;
+    const char *doubt;
+    struct hpx_oops oops;
+} learnt;
+
+const char *hpx_reading_init(void)
+{
+    static struct hpx_err err;
+    return hpx_child_find(&slots, (const void *)(uintptr_t)(*hpx_vm.jvmti)->FollowReferences, &err) == 0 ? NULL
+                                                                                                         : "this VM cannot be copied";
+}
+
+void hpx_reading_learn(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    learnt.doubt = hpx_oops_check(&learnt.oops, jvmti, env);
+    learnt.done = true;
+}
+
+/* ---- the spool ---- */
+
+/* A file without a name in this folder. -1: none (errno). */
+static int unnamed_in(const char *folder)
+{
+    char name[PATH_MAX];
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || snprintf(name, sizeof name, "%s/.hprofx.%ld.XXXXXX", folder, (long)getpid()) >= (int)sizeof name) {
+        return fd;
+    }
+    fd = mkostemp(name, O_CLOEXEC); /* a file system without unnamed files */
+    if (fd >= 0) {
+        (void)unlink(name);
+    }
+    return fd;
+}
+
+/* Beside the output, where there is room for the dump; for a socket, FIFO or device the folder for temporary files. */
+static int open_spool(void)
+{
+    char file[PATH_MAX];
+    bool beside = hpx_session.opt.net == NULL && hpx_name_expand(file, sizeof file, hpx_session.opt.file, hpx_session.start) == 0;
+    char *slash = beside ? strrchr(file, '/') : NULL;
+    const char *folder = slash == NULL ? "." : slash == file ? "/" : file;
+    if (slash != NULL) {
+        *slash = 0;
+    }
+    int fd = beside && strcmp(folder, "/dev") != 0 ? unnamed_in(folder) : -1;
+    if (fd < 0) {
+        const char *other = getenv("TMPDIR");
+        fd = unnamed_in(other != NULL && other[0] == '/' ? other : "/tmp");
+    }
+    return fd;
+}
+
+/* ---- before the walk ---- */
+
+static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const struct hpx_heap_sizes *sizes)
+{
+    const struct hpx_options *o = &hpx_session.opt;
+    uint32_t room = 1024;
+    while (room < 2 * t->layout.loaded) {
+        room *= 2;
+    }
+    *w = (struct hpx_walk){.by_tags = t->by_tags,
+                           .layout = &t->layout,
+                           .array_base = sizes->array_base,
+                           .reference_size = sizes->reference,
+                           .alignment = sizes->alignment,
+                           .fields = (o->redact & HPX_REDACT_FIELDS) != 0,
+                           .arrays = (o->redact & HPX_REDACT_ARRAYS) != 0,
+                           .strings = (o->redact & HPX_REDACT_STRINGS) != 0,
+                           .keeps = o->redact != 0 && o->keep != NULL,
+                           .primitive_fields = o->primfields,
+                           .primitive_arrays = o->primarrays,
+                           .wide = o->binary && o->idsize == 8,
+                           .classes_room = room,
+                           .classes = calloc(room, sizeof *w->classes)};
+}
+
+/* By addresses, if they are where they are expected; else in an environment for tags. false: the VM refuses that. */
+static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    const char *doubt = NULL;
+    if (!w->by_tags && !hpx_session.opt.vmstructs) {
+        doubt = "vmstructs=n";
+    } else if (!w->by_tags && t->of_error && learnt.done) { /* there is no memory to make objects */
+        doubt = learnt.doubt;
+        w->oops = learnt.oops;
+    } else if (!w->by_tags) {
+        doubt = hpx_oops_check(&w->oops, jvmti, env);
+    }
+    w->by_tags = w->by_tags || doubt != NULL;
+    t->by_tags = w->by_tags;
+    if (doubt != NULL) {
+        snprintf(t->doubt, sizeof t->doubt, "%s", doubt);
+    }
+    reading.other = NULL;
+    if (w->by_tags || hpx_session.opt.sites == HPX_SITES_OFF || hpx_session.opt.sites == HPX_SITES_COUNTS) {
+        reading.other = hpx_layout_environment(&t->layout, w->by_tags);
+    }
+    return !w->by_tags || reading.other != NULL;
+}
+
+static bool failed(struct hpx_heap_take *t, const char *why)
+{
+    snprintf(t->why, sizeof t->why, "%.250s", why);
+    return false;
+}
+
+bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_heap_sizes *sizes)
+{
+    struct hpx_heap_image *i = &t->image;
+    struct hpx_walk *w = &reading.walk;
+    int rc = hpx_layout_make(&t->layout, jvmti, env, t->of_error);
+    if (rc != 0) {
+        return failed(t, rc == -HPX_E_NOMEM ? "no memory" : "the VM does not list its classes");
+    }
+    i->classes = t->layout.classes;
+    i->nclasses = t->layout.nclasses;
+    i->threads = t->layout.threads;
+    i->nthreads = t->layout.nthreads;
+    i->array_base = sizes->array_base;
+    i->reference_size = sizes->reference;
+    i->spool = open_spool();
+    if (i->spool < 0) {
+        return failed(t, "no file for the objects can be made beside the output or in TMPDIR");
+    }
+    set_walk(w, t, sizes);
+    if (w->classes == NULL || hpx_heap_spool_init(&w->spool, i->spool, i->id_size, t->layout.largest) != 0) {
+        return failed(t, "no memory");
+    }
+    return choose_keys(t, w, jvmti, env) || failed(t, "the VM refuses an environment for tags");
+}
+
+static void follow(jvmtiEnv *jvmti)
+{
+    hpx_walk_follow(reading.other != NULL ? reading.other : jvmti, &reading.walk);
+    if (reading.other != NULL) {
+        (void)(*reading.other)->DisposeEnvironment(reading.other); /* and with it the tags */
+        reading.other = NULL;
+    }
+}
+
+/* ---- here ---- */
+
+void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti)
+{
+    uint64_t begun = hpx_clock_mono();
+    t->forked = false;
+    reading.report = (struct hpx_child_report){.end = HPX_CHILD_ENDED};
+    follow(jvmti);
+    hpx_walk_finish(&reading.walk);
+    t->stopped_ns += hpx_clock_mono() - begun;
+}
+
+/* ---- in a copy ---- */
+
+/* Figures of a walk, as the child passes them on. */
+enum { OBJECTS, BYTES, HEADS, UNKNOWN, CUT, OBJECTS_END, FACTS_AT, FACTS, ROOTS_AT, ROOTS, FIGURES };
+_Static_assert(FIGURES <= HPX_CHILD_FIGURES, "the child passes all figures on");
+
+static void put_figures(const struct hpx_walk *w, uint64_t to[static FIGURES])
+{
+    to[OBJECTS] = w->objects;
+    to[BYTES] = w->bytes;
+    to[HEADS] = w->heads;
+    to[UNKNOWN] = w->unknown;
+    to[CUT] = w->cut;
+    to[OBJECTS_END] = w->objects_end;
+    to[FACTS_AT] = w->facts_at;
+    to[FACTS] = w->facts.len;
+    to[ROOTS_AT] = w->roots_at;
+    to[ROOTS] = w->roots.len;
+}
+
+static void get_figures(struct hpx_heap_take *t, const uint64_t from[static FIGURES])
+{
+    struct hpx_heap_image *i = &t->image;
+    i->objects = from[OBJECTS];
+    i->bytes = from[BYTES];
+    i->shown_bytes = from[BYTES] - from[HEADS];
+    t->unknown = from[UNKNOWN];
+    t->cut = from[CUT];
+    i->objects_end = from[OBJECTS_END];
+    i->facts_at = from[FACTS_AT];
+    i->nfacts = from[FACTS];
+    i->roots_at = from[ROOTS_AT];
+    i->nroots = from[ROOTS];
+}
+
+/* In the child, after the walk. */
+static int child_over(void *unused)
+{
+    uint64_t figures[FIGURES];
+    (void)unused;
+    hpx_walk_finish(&reading.walk);
+    put_figures(&reading.walk, figures);
+    for (int i = 0; i < FIGURES; i++) {
+        atomic_store_explicit(&reading.child.shared->figure[i], figures[i], memory_order_relaxed);
+    }
+    return (int)reading.walk.end;
+}
+
+/* In the VM operation: parent and child. */
+static jint fork_first(struct hpx_walk *w, const void *frame)
+{
+    (void)w;
+    reading.pid = hpx_child_fork(&reading.child, frame);
+    return reading.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
+}
+
+bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed_bytes, bool *memory)
+{
+    static int keep[1];
+    static struct hpx_err err;
+    struct hpx_walk *w = &reading.walk;
+    if (hpx_child_prepare(&reading.child, &slots, &err) != 0) {
+        return failed(t, err.msg);
+    }
+    keep[0] = t->image.spool;
+    reading.child.over = child_over;
+    reading.child.keep = keep;
+    reading.child.nkeep = 1;
+    reading.pid = 0;
+    hpx_fork_watch_begin(&reading.watch, 0, allowed_bytes, NULL);
+    atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
+    w->progress = &reading.child.shared->progress;
+    w->first = fork_first;
+    t->forked = true;
+    reading.begun = hpx_clock_mono();
+    follow(jvmti);
+    t->stopped_ns += hpx_clock_mono() - reading.begun;
+    w->progress = NULL;
+    w->first = NULL;
+    reading.watch.pid = reading.pid;
+    *memory = reading.pid == -ENOMEM;
+    if (reading.pid <= 0) {
+        snprintf(t->why, sizeof t->why, "the copy of the process failed: %s",
+                 reading.pid < 0 ? strerror(-reading.pid) : hpx_reading_text(HPX_WALK_REFUSED));
+        hpx_child_release(&reading.child);
+        w->begun = false;
+        w->end = HPX_WALK_WHOLE;
+        return false;
+    }
+    return true;
+}
+
+static bool show_progress(void *arg, uint64_t objects)
+{
+    static uint64_t shown;
+    uint64_t now = hpx_clock_mono();
+    (void)arg;
+    if (now - shown > UINT64_C(1000000000)) {
+        shown = now;
+        char line[80];
+        int n = snprintf(line, sizeof line, "\rhprofx: heap dump: %" PRIu64 " objects ", objects);
+        if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
+            shown = UINT64_MAX - UINT64_C(2000000000);
+        }
+    }
+    return true;
+}
+
+void hpx_reading_await(void)
+{
+    bool terminal = hpx_session.opt.verbose && isatty(STDERR_FILENO);
+    const struct hpx_child_wait how = {.stall_ns = STALL_NS,
+                                       .spin_ns = SPIN_NS,
+                                       .go_on = terminal ? show_progress : NULL,
+                                       .cancel = &reading.cancel,
+                                       .watch = &reading.watch};
+    reading.report = hpx_child_await(&reading.child, reading.pid, &how);
+    if (terminal) {
+        ssize_t ignored = write(STDERR_FILENO, "\r\033[K", 4);
+        (void)ignored;
+    }
+}
+
+void hpx_reading_cancel(void)
+{
+    atomic_store_explicit(&reading.cancel, true, memory_order_relaxed);
+}
+
+/* ---- the end ---- */
+
+enum hpx_walk_end hpx_reading_end(struct hpx_heap_take *t, enum hpx_child_end *child)
+{
+    uint64_t figures[FIGURES];
+    enum hpx_walk_end end = reading.walk.end;
+    put_figures(&reading.walk, figures);
+    *child = reading.report.end;
+    if (t->forked) {
+        end = reading.report.end == HPX_CHILD_ENDED ? (enum hpx_walk_end)reading.report.value : HPX_WALK_REFUSED;
+        for (int i = 0; i < FIGURES; i++) {
+            figures[i] = atomic_load_explicit(&reading.child.shared->figure[i], memory_order_relaxed);
+        }
+        if (reading.report.end != HPX_CHILD_ENDED) {
+            (void)hpx_child_text(&reading.child, reading.report, t->why, sizeof t->why);
+        }
+        hpx_child_release(&reading.child);
+    }
+    if (end == HPX_WALK_WHOLE) {
+        get_figures(t, figures);
+    }
+    hpx_reading_abandon();
+    return end;
+}
+
+void hpx_reading_abandon(void)
+{
+    if (reading.other != NULL) {
+        (void)(*reading.other)->DisposeEnvironment(reading.other);
+        reading.other = NULL;
+    }
+    hpx_walk_fini(&reading.walk);
+}
+
+const char *hpx_reading_text(enum hpx_walk_end end)
+{
+    static const char *const texts[] = {
+        [HPX_WALK_WHOLE] = "no failure",
+        [HPX_WALK_NO_MEMORY] = "no memory for the walk",
+        [HPX_WALK_NO_SPACE] = "the disk is full, or cannot be written",
+        [HPX_WALK_TOO_MANY] = "the heap is too large for idsize=4; use idsize=8",
+        [HPX_WALK_ORDER] = "the VM walked the heap in an unknown way",
+        [HPX_WALK_DOUBT] = "addresses of objects contradict what the VM tells of them",
+        [HPX_WALK_REFUSED] = "the VM refused to walk the heap",
+    };
+    return (size_t)end < HPX_ARRAY_LEN(texts) ? texts[end] : "the copy of the process failed";
+}

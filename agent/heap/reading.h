@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* reading.h: one reading of the heap for an image (take.h): in the JVM, while the program stands still, or in a copy of the process.
+ *
+ * There is one reading at a time. The functions are those of the thread that takes the image, unless stated otherwise. */
+#ifndef HPX_READING_H
+#define HPX_READING_H
+
+#include "child.h"
+#include "take.h"
+#include "walk.h"
+
+/* Sizes of the VM, in bytes; measured once. */
+struct hpx_heap_sizes {
+    uint32_t array_base, reference, alignment;
+};
+
+/* At load. NULL: this VM can be copied. Else the constant text why not. */
+const char *hpx_reading_init(void);
+
+/* Lists classes and threads, opens the spool and checks addresses; `t` gets the layout. The caller has pushed a local frame that stays
+ * until the walk has begun. false: t->why. */
+bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_heap_sizes *sizes);
+/* Walks in the JVM. */
+void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti);
+/* Walks in a copy of the process, from the return on; it may cost that much memory (hpx_fork_answer.need). false: there is none, and t->why
+ * tells the cause; *memory: the system has no memory for it. */
+bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed_bytes, bool *memory);
+/* Waits for the copy and reaps it. Any one thread. */
+void hpx_reading_await(void);
+/* hpx_reading_await() ends the copy. Any thread. */
+void hpx_reading_cancel(void);
+/* After a walk here, or after hpx_reading_await(): the result; `t` gets the figures. *child: how the copy ended; HPX_CHILD_ENDED after a
+ * walk here. */
+enum hpx_walk_end hpx_reading_end(struct hpx_heap_take *t, enum hpx_child_end *child);
+/* The same for a reading that was prepared and is not walked. */
+void hpx_reading_abandon(void);
+/* One clause about how a walk failed; constant. */
+const char *hpx_reading_text(enum hpx_walk_end end);
+/* VMInit: checks addresses for a reading in a full heap. */
+void hpx_reading_learn(jvmtiEnv *jvmti, JNIEnv *env);
+
+#endif
