@@ -16,7 +16,7 @@ FAILS = '''
     newlocale ENOMEM; uselocale EINVAL; register_atfork ENOMEM
     open EMFILE EINTR ENOSPC; write ENOSPC EIO EINTR short; read EIO EINTR short; pread EIO EINTR short; close EIO EINTR; fclose EIO; fallocate ENOSPC EOPNOTSUPP; fcntl EMFILE
     flock ENOLCK; fstat EIO; lstat EACCES; ftruncate EIO; ioctl EPERM; mkostemp EACCES; rename EACCES; unlink EROFS; pipe2 EMFILE; eventfd EMFILE; poll EINTR ENOMEM; fopen EMFILE
-    fgets EIO; opendir EMFILE; readdir EIO
+    fgets EIO; opendir EMFILE; readdir EIO; readlinkat EACCES
     socket EMFILE; connect ECONNREFUSED EINTR; send ECONNRESET EINTR EAGAIN short; recv ECONNRESET EINTR EAGAIN; getpeername ENOBUFS; getsockname ENOBUFS; getsockopt ENOBUFS
     setsockopt ENOMEM; shutdown ENOTCONN; getaddrinfo EAI_AGAIN EAI_MEMORY; gethostname EPERM
     pthread_attr_init ENOMEM; pthread_condattr_init ENOMEM; pthread_cond_init ENOMEM; pthread_cond_timedwait ETIMEDOUT; pthread_create EAGAIN EPERM; pthread_getattr_np ENOMEM
@@ -25,14 +25,14 @@ FAILS = '''
     clock_gettime EINVAL; clock_getres EPERM; clock_nanosleep EINTR; nanosleep EINTR; timer_create EAGAIN EPERM ENOSYS; timer_settime EPERM; dlopen ENOENT; dlsym ENOENT
 '''
 FAILING_CALLS = '''
-    perf_event_open EMFILE EACCES; clone EAGAIN ENOMEM; openat EMFILE; write EACCES; close EIO; close_range ENOSYS; getdents64 EPERM; mremap ENOMEM; pidfd_open ENOSYS EMFILE
+    perf_event_open EMFILE EACCES; clone EAGAIN ENOMEM; openat EMFILE; write EACCES; close EIO; getdents64 EPERM; mremap ENOMEM;
     futex EINTR EAGAIN; membarrier EPERM
 '''
 # Kinds of native/faults.c that are parts of others, or their sum.
 PARTS = 'memory ENOMEM; tmpfile EOPNOTSUPP ENOSPC; say EIO EINTR short'
 # These are called only where another call fails: kind, how, at which call, and at every later one.
 BEHIND = {'dlopen': ('dlsym', 'ENOENT', 1, True), 'mkostemp': ('tmpfile', 'EOPNOTSUPP', 1, True), 'unlink': ('tmpfile', 'EOPNOTSUPP', 1, True),
-          'sysconf': ('sched_getaffinity', 'EINVAL', 1, True), 'sys_getdents64': ('sys_close_range', 'ENOSYS', 1, True), 'ftruncate': ('write', 'ENOSPC', 6, True),
+          'sysconf': ('sched_getaffinity', 'EINVAL', 1, True), 'ftruncate': ('write', 'ENOSPC', 6, True),
           'clock_nanosleep': ('poll', 'ENOMEM', 1, True)}
 
 CANNOT = {

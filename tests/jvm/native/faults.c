@@ -31,7 +31,7 @@
  * write: to any descriptor but 2; say: to 2. */
 /* clang-format off */
 #define SYSCALLS(X) \
-    X(perf_event_open) X(clone) X(openat) X(write) X(close) X(close_range) X(getdents64) X(mremap) X(pidfd_open) X(futex) X(membarrier)
+    X(perf_event_open) X(clone) X(openat) X(write) X(close) X(getdents64) X(mremap) X(futex) X(membarrier)
 #define KINDS(X) \
     X(malloc) X(calloc) X(realloc) X(posix_memalign) X(mmap) \
     X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(send) X(recv) \
@@ -40,7 +40,7 @@
     X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
     X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(pthread_cond_init) \
     X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
-    X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
+    X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
     X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
     X(tsearch) X(unlink) X(uselocale)
 /* clang-format on */
@@ -329,6 +329,7 @@ MINUS(pipe2, (int *fds, int flags), (fds, flags))
 MINUS(poll, (void *fds, unsigned long n, int ms), (fds, n, ms))
 NOTHING64(fopen, (const char *path, const char *mode), (path, mode))
 NOTHING(fgets, (char *to, int n, void *f), (to, n, f))
+PASS(readlinkat, ssize_t, readlinkat, (int dir, const char *path, char *to, size_t n), (dir, path, to, n), -1)
 NOTHING(opendir, (const char *path), (path))
 NOTHING64(readdir, (void *dir), (dir))
 
