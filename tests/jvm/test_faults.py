@@ -388,7 +388,7 @@ MODES = [
     Mode('exit', 'heap=dump,heapdump=walk', 'dump', _heap),
     Mode('exit-binary', 'heap=dump,heapdump=walk,format=b,gz=y,sites=none', 'dump', _heap),
     Mode('fork', 'heap=dump,heapdump=fork,doe=n', 'dump'),
-    Mode('fork-binary', 'heap=dump,heapdump=fork,doe=n,format=b,split=y', 'dump'),
+    Mode('fork-binary', 'heap=dump,doe=n,format=b,split=y', 'dump'),  # auto, which checks more
     Mode('walk', 'heap=dump,heapdump=walk,doe=n,split=y', 'dump'),
     Mode('walk-binary', 'heap=dump,heapdump=walk,doe=n,format=b,gz=y,sites=none', 'dump'),
 ]
@@ -404,6 +404,7 @@ def _baseline(t, mode):
             i.judge(None)
             t.equal((i.said, i.done), ([], 1 if mode.lacks else 2), 'lines without a fault, "done." of ' + mode.name)
             t.equal(set(i.calls), set(imports.KINDS), 'kinds of native/faults.c')
+            t.equal(i.calls['sys_clone'], int('fork' in mode.name), 'copies of the process in ' + mode.name)
             _base[key] = i
         return _base[key]
 
