@@ -196,7 +196,11 @@ class Whole(Injection):
             if begun:
                 self.t.read('--check', *(['--part'] if part else []), path)
             if not part or (self.peer and begun):
-                lack = self.mode.lacks(self, path, base)
+                try:
+                    lack = self.mode.lacks(self, path, base)
+                except (hprof_text.Malformed, hprof_binary.Malformed) as e:  # these readers are stricter
+                    self.check(self.peer or any('thread events lost' in ln for ln in self.said), 'the file is no valid prefix: %s' % e)
+                    lack = [str(e)]
         return lack
 
     def judge(self, base):
@@ -297,10 +301,7 @@ class Requested(Injection):
 # --- what a complete profile has
 
 def _parse(i, path):
-    try:
-        return hprof_text.parse(path.read_bytes(), complete=not i.peer)
-    except hprof_text.Malformed as e:
-        i.fail('the file is no valid prefix: %s' % e)
+    return hprof_text.parse(path.read_bytes(), complete=not i.peer)
 
 
 def _samples(i, path, base):
@@ -319,10 +320,7 @@ def _samples(i, path, base):
 
 
 def _binary_samples(i, path, base):
-    try:
-        p = hprof_binary.read(path)
-    except hprof_binary.Malformed as e:
-        return ['the end: %s' % e]
+    p = hprof_binary.read(path)
     i.total = sum(table.total for table in p.tables)
     return [] if len(p.tables) == 1 and i.total > (base.total / 2 if base else 0) else ['the table']
 
