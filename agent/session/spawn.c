@@ -20,13 +20,15 @@ int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err)
     pthread_t id;
     sigset_t all, was;
     hpx_sigmask_ours(&all);
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &was); /* inherited */
-    int rc = pthread_create(&id, &attr, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &was, NULL);
-    pthread_attr_destroy(&attr);
+    int rc = pthread_attr_init(&attr);
+    if (rc == 0) {
+        pthread_attr_setstacksize(&attr, STACK);
+        pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+        pthread_sigmask(SIG_SETMASK, &all, &was); /* inherited */
+        rc = pthread_create(&id, &attr, run, NULL);
+        pthread_sigmask(SIG_SETMASK, &was, NULL);
+        pthread_attr_destroy(&attr);
+    }
     return rc == 0 ? 0
                    : hpx_err_set(err, HPX_E_SYS, "cannot start thread %s: %s%s", name, strerror(rc),
                                  rc == EAGAIN ? "; raise the thread limit (ulimit -u, or pids of the container)" : "");

@@ -59,9 +59,18 @@ void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_
     (unloaded ? hpx_binary_class_unload : hpx_binary_class_load)(&s->binary, rec);
 }
 
+/* Writes the section; false: nothing of it, or it is incomplete. */
+static bool text_section(struct hpx_stream *s, const struct hpx_section *section, void *rows, const struct hpx_dump_request *request)
+{
+    const struct hpx_out *o = &s->out;
+    uint64_t before = o->written + o->used + o->lost;
+    section->text(&s->ascii, rows, request->cutoff, request->answer);
+    return o->written + o->used + o->lost > before && (section->missing == NULL || !section->missing(rows));
+}
+
 void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report)
 {
-    bool binary = hpx_session.opt.binary;
+    bool binary = hpx_session.opt.binary, shown = false;
     if (request->binary_only && !binary) {
         return;
     }
@@ -73,12 +82,12 @@ void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
         if (parts->of[i] != NULL && binary) {
             section->binary(&s->binary, parts->of[i], request->cutoff);
         } else if (parts->of[i] != NULL) {
-            section->text(&s->ascii, parts->of[i], request->cutoff, request->answer);
+            shown = text_section(s, section, parts->of[i], request) || shown;
         }
     }
     if (binary) {
         hpx_binary_dump_end(&s->binary, report);
-    } else {
+    } else if (shown) { /* a report belongs to a section */
         hpx_ascii_report(&s->ascii, report);
     }
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* faults.c: preloaded into a JVM, makes calls of libc fail that the agent's own library makes; those of the program and of the JVM pass.
+ * imports.py says which, and with what.
  *
- * HPX_FAULTS=KIND:K[+]:HOW   the K-th call (from 1) of that kind, with + each from it on. HOW: an errno as a number, or `short` (write:
- *                            half of the bytes are taken).
- * HPX_FAULTS_FILE=PATH       two 64-bit numbers a kind, in the order of KINDS: calls, faults. A shared mapping: it survives every end.
+ * HPX_FAULTS=KIND:K[+]:HOW,...  the K-th call (from 1) of that kind, with + each from it on; PLANS of them. HOW: an error as a number, or
+ *                               `short` (half of the bytes are taken). `-`: nothing is counted until a test says so.
+ * HPX_FAULTS_FILE=PATH          struct control, which a test reads and writes while the program runs. Shared: a child counts too.
  *
- * A caller is the agent if the return address lies in libhprofx.so. Any thread, signal handlers too: relaxed atomics alone. */
+ * A caller is the agent if the return address lies in libhprofx.so. Any thread, signal handlers, the child of a heap dump: relaxed atomics
+ * alone, and every function is looked up at load. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
-#include <locale.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdarg.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,57 +24,61 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-/* memory: each of malloc, calloc, realloc, memalign and mmap beside its own kind. write: to any descriptor but 2; say: to 2. */
+/* Beside functions: memory: malloc, calloc, realloc, posix_memalign and mmap together. tmpfile: open with O_TMPFILE, also counted as open.
+ * write: to any descriptor but 2; say: to 2. */
 /* clang-format off */
+#define SYSCALLS(X) \
+    X(perf_event_open) X(clone) X(openat) X(write) X(close) X(getdents64) X(mremap) X(futex) X(membarrier)
 #define KINDS(X) \
-    X(malloc) X(calloc) X(realloc) X(memalign) X(mmap) \
-    X(open) X(write) X(say) X(fsync) X(pthread_create) \
-    X(timer_create) X(timer_settime) X(perf_event_open) X(fopen) X(opendir) \
-    X(strdup) X(rename) X(ftruncate) X(close) X(fcntl) \
-    X(newlocale) X(sigaction) X(getattr) X(stat) X(flock) \
-    X(atfork) X(memory)
+    X(malloc) X(calloc) X(realloc) X(posix_memalign) X(mmap) \
+    X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(send) X(recv) \
+    X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
+    X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fallocate) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
+    X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
+    X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(pthread_cond_init) \
+    X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
+    X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
+    X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
+    X(tsearch) X(unlink) X(uselocale)
 /* clang-format on */
 
 enum kind {
-#define ENUM(name) KIND_##name,
-    KINDS(ENUM)
-#undef ENUM
-        KIND_COUNT
+#define ENUM(name)         KIND_##name,
+#define ENUM_SYSCALL(name) KIND_sys_##name,
+    KINDS(ENUM) SYSCALLS(ENUM_SYSCALL) KIND_COUNT
 };
 
-enum { HOW_SHORT = -1, RANGES = 4 };
+enum { HOW_SHORT = -1000, RANGES = 4, PLANS = 3 };
 
-static const char *const names[] = {
-#define NAME(name) #name,
-    KINDS(NAME)
-#undef NAME
+struct plan {
+    int32_t kind, how; /* kind -1: none */
+    uint64_t k, onward;
 };
 
-static struct {
-    _Atomic uintptr_t low[RANGES],
-        high[RANGES]; /* of the libraries whose calls count; high is stored last (release: learn; acquire: counts) */
-    int kind, how;
-    uint64_t k;
-    bool all_from_k;
-} plan = {.kind = -1};
-
-static struct tally {
+static struct control {
+    _Atomic uint32_t armed; /* nothing is counted or fails while it is 0; a test writes the rest only then */
+    uint32_t kinds;
+    struct plan plan[PLANS];
     struct {
+        char name[32];
         _Atomic uint64_t calls, injected;
     } of[KIND_COUNT];
-} nowhere, *tally = &nowhere;
+} nowhere, *control = &nowhere;
+
+static struct {
+    _Atomic uintptr_t low, high; /* of a library whose calls count; high is stored last (release: learn; acquire: counts) */
+} ranges[RANGES];
 
 static bool counts(const void *caller)
 {
     uintptr_t a = (uintptr_t)caller;
     for (int i = 0; i < RANGES; i++) {
-        if (a < atomic_load_explicit(&plan.high[i], memory_order_acquire) &&
-            a >= atomic_load_explicit(&plan.low[i], memory_order_relaxed)) {
-            return true;
+        if (a < atomic_load_explicit(&ranges[i].high, memory_order_acquire) &&
+            a >= atomic_load_explicit(&ranges[i].low, memory_order_relaxed)) {
+            return atomic_load_explicit(&control->armed, memory_order_acquire) != 0;
         }
     }
     return false;
@@ -82,12 +86,15 @@ static bool counts(const void *caller)
 
 static int count(enum kind kind)
 {
-    uint64_t n = atomic_fetch_add_explicit(&tally->of[kind].calls, 1, memory_order_relaxed) + 1;
-    if ((int)kind != plan.kind || (plan.all_from_k ? n < plan.k : n != plan.k)) {
-        return 0;
+    uint64_t n = atomic_fetch_add_explicit(&control->of[kind].calls, 1, memory_order_relaxed) + 1;
+    for (int i = 0; i < PLANS; i++) {
+        const struct plan *p = &control->plan[i];
+        if (p->kind == (int)kind && (p->onward != 0 ? n >= p->k : n == p->k)) {
+            atomic_fetch_add_explicit(&control->of[kind].injected, 1, memory_order_relaxed);
+            return p->how;
+        }
     }
-    atomic_fetch_add_explicit(&tally->of[kind].injected, 1, memory_order_relaxed);
-    return plan.how;
+    return 0;
 }
 
 /* 0: the call passes. */
@@ -97,7 +104,7 @@ static int fault(enum kind kind, const void *caller)
         return 0;
     }
     int how = count(kind);
-    return how == 0 && kind <= KIND_mmap ? count(KIND_memory) : how;
+    return how == 0 && kind < KIND_memory ? count(KIND_memory) : how;
 }
 
 /* true: fails, errno is set. */
@@ -110,20 +117,61 @@ static bool fails(enum kind kind, const void *caller)
     return how != 0;
 }
 
-#define CALLER     __builtin_return_address(0)
-#define REAL(name) ((__typeof__(&name))real(#name, &real_##name))
-#define FIND(name) static void *_Atomic real_##name
-#define EXPORT     __attribute__((visibility("default")))
+/* ---- the functions that are replaced ---- */
 
-static void *real(const char *name, void *_Atomic *to)
+struct real {
+    const char *name;
+    void *_Atomic f;
+};
+
+/* Not dlsym(), which is replaced below. */
+static void *find(const char *name)
 {
-    void *f = atomic_load_explicit(to, memory_order_relaxed);
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+    static void *(*_Atomic real_dlsym)(void *, const char *);
+    void *(*look)(void *, const char *) = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
+    for (unsigned i = 0; look == NULL && i < sizeof versions / sizeof versions[0]; i++) {
+        look = (__typeof__(look))dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        atomic_store_explicit(&real_dlsym, look, memory_order_relaxed);
+    }
+    return look == NULL ? NULL : strcmp(name, "dlsym") == 0 ? (void *)look : look(RTLD_NEXT, name);
+}
+
+static void *real(struct real *r)
+{
+    void *f = atomic_load_explicit(&r->f, memory_order_relaxed);
     if (f == NULL) {
-        f = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(to, f, memory_order_relaxed);
+        f = find(r->name);
+        atomic_store_explicit(&r->f, f, memory_order_relaxed);
     }
     return f;
 }
+
+#define CALLER     __builtin_return_address(0)
+#define REAL(name) ((__typeof__(&wrap_##name))real(&real_##name))
+/* The assembler's name: the headers' declaration does not matter, and a variadic function may have the arguments that it takes at most. */
+#define WRAP(type, name, params)                                                                                                           \
+    static struct real real_##name __attribute__((section("reals"), used)) = {#name, NULL};                                                \
+    __attribute__((visibility("default"))) type wrap_##name params __asm__(#name);                                                         \
+    type wrap_##name params
+#define PASS(kind, type, name, params, args, bad)                                                                                          \
+    WRAP(type, name, params)                                                                                                               \
+    {                                                                                                                                      \
+        return fails(KIND_##kind, CALLER) ? (bad) : REAL(name) args;                                                                       \
+    }
+#define MINUS(name, params, args)     PASS(name, int, name, params, args, -1)      /* -1 and errno */
+#define ERROR(name, params, args)     PASS(name, int, name, params, args, errno)   /* the error itself */
+#define NOTHING(name, params, args)   PASS(name, void *, name, params, args, NULL) /* NULL and errno */
+#define MINUS64(name, params, args)   MINUS(name, params, args) PASS(name, int, name##64, params, args, -1)
+#define NOTHING64(name, params, args) NOTHING(name, params, args) PASS(name, void *, name##64, params, args, NULL)
+
+/* Done all the same: a descriptor is gone whatever close() says, an attribute is set. */
+#define AFTER(name, params, args, bad)                                                                                                     \
+    WRAP(int, name, params)                                                                                                                \
+    {                                                                                                                                      \
+        int rc = REAL(name) args;                                                                                                          \
+        return fails(KIND_##name, CALLER) ? (bad) : rc;                                                                                    \
+    }
 
 /* ---- which library is the agent ---- */
 
@@ -144,15 +192,18 @@ static int learn_one(struct dl_phdr_info *info, size_t size, void *at)
             high = begin + p->p_memsz > high ? begin + p->p_memsz : high;
         }
     }
-    atomic_store_explicit(&plan.low[*used], low, memory_order_relaxed);
-    atomic_store_explicit(&plan.high[*used], high, memory_order_release); /* partner: counts */
+    atomic_store_explicit(&ranges[*used].low, low, memory_order_relaxed);
+    atomic_store_explicit(&ranges[*used].high, high, memory_order_release); /* partner: counts */
     ++*used;
     return 0;
 }
 
-FIND(dlopen);
-EXPORT void *dlopen(const char *name, int flags)
+/* One that fails sets dlerror(). */
+WRAP(void *, dlopen, (const char *name, int flags))
 {
+    if (fails(KIND_dlopen, CALLER)) {
+        return REAL(dlopen)("/nonexistent/injected", RTLD_NOW);
+    }
     void *lib = REAL(dlopen)(name, flags);
     if (lib != NULL && name != NULL && strstr(name, "libhprofx") != NULL) {
         int used = 0;
@@ -161,93 +212,74 @@ EXPORT void *dlopen(const char *name, int flags)
     return lib;
 }
 
-/* ---- the calls ---- */
+WRAP(void *, dlsym, (void *lib, const char *name))
+{
+    return fails(KIND_dlsym, CALLER) ? REAL(dlsym)(RTLD_DEFAULT, "injected by faults.c")
+                                     : REAL(dlsym)(lib, name); /* a jump: it asks for the caller */
+}
+
+/* ---- memory: before anything was looked up ---- */
 
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 
-EXPORT void *malloc(size_t n)
+WRAP(void *, malloc, (size_t n))
 {
     return fails(KIND_malloc, CALLER) ? NULL : __libc_malloc(n);
 }
 
-EXPORT void *calloc(size_t n, size_t size)
+WRAP(void *, calloc, (size_t n, size_t size))
 {
     return fails(KIND_calloc, CALLER) ? NULL : __libc_calloc(n, size);
 }
 
-EXPORT void *realloc(void *p, size_t n)
+WRAP(void *, realloc, (void *p, size_t n))
 {
     return fails(KIND_realloc, CALLER) ? NULL : __libc_realloc(p, n);
 }
 
-EXPORT int posix_memalign(void **p, size_t align, size_t n)
+WRAP(int, posix_memalign, (void **p, size_t align, size_t n))
 {
-    int how = fault(KIND_memalign, CALLER);
-    if (how != 0) {
-        return how;
-    }
-    void *got = __libc_memalign(align, n);
-    if (got != NULL) {
-        *p = got;
-    }
-    return got != NULL ? 0 : ENOMEM;
+    int how = fault(KIND_posix_memalign, CALLER);
+    void *got = how == 0 ? __libc_memalign(align, n) : NULL;
+    *p = got != NULL ? got : *p;
+    return got != NULL ? 0 : how != 0 ? how : ENOMEM;
 }
 
-EXPORT void *aligned_alloc(size_t align, size_t n)
+#define MMAP_PARAMS (void *at, size_t n, int prot, int flags, int fd, off_t offset)
+PASS(mmap, void *, mmap, MMAP_PARAMS, (at, n, prot, flags, fd, offset), MAP_FAILED)
+PASS(mmap, void *, mmap64, MMAP_PARAMS, (at, n, prot, flags, fd, offset), MAP_FAILED)
+MINUS(madvise, (void *at, size_t n, int how), (at, n, how))
+MINUS(mprotect, (void *at, size_t n, int prot), (at, n, prot))
+MINUS(munmap, (void *at, size_t n), (at, n))
+NOTHING(strdup, (const char *s), (s))
+NOTHING(tsearch, (const void *key, void **root, int (*compare)(const void *, const void *)), (key, root, compare))
+NOTHING(newlocale, (int mask, const char *name, void *base), (mask, name, base))
+NOTHING(uselocale, (void *locale), (locale))
+
+/* ---- files ---- */
+
+static bool open_fails(int flags, const void *caller)
 {
-    return fails(KIND_memalign, CALLER) ? NULL : __libc_memalign(align, n);
+    return fails(KIND_open, caller) || ((flags & O_TMPFILE) == O_TMPFILE && fails(KIND_tmpfile, caller));
 }
 
-FIND(mmap);
-EXPORT void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+WRAP(int, open, (const char *path, int flags, int mode))
 {
-    return fails(KIND_mmap, CALLER) ? MAP_FAILED : REAL(mmap)(at, n, prot, flags, fd, offset);
+    return open_fails(flags, CALLER) ? -1 : REAL(open)(path, flags, mode);
 }
 
-FIND(mmap64);
-EXPORT void *mmap64(void *at, size_t n, int prot, int flags, int fd, off64_t offset)
+WRAP(int, open64, (const char *path, int flags, int mode))
 {
-    return fails(KIND_mmap, CALLER) ? MAP_FAILED : REAL(mmap64)(at, n, prot, flags, fd, offset);
+    return open_fails(flags, CALLER) ? -1 : REAL(open64)(path, flags, mode);
 }
-
-static mode_t mode_of(int flags, va_list ap)
-{
-    return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, mode_t) : 0;
-}
-
-#define OPEN(name)                                                                                                                         \
-    FIND(name);                                                                                                                            \
-    EXPORT int name(const char *path, int flags, ...)                                                                                      \
-    {                                                                                                                                      \
-        va_list ap;                                                                                                                        \
-        va_start(ap, flags);                                                                                                               \
-        mode_t mode = mode_of(flags, ap);                                                                                                  \
-        va_end(ap);                                                                                                                        \
-        return fails(KIND_open, CALLER) ? -1 : REAL(name)(path, flags, mode);                                                              \
-    }
-OPEN(open)
-OPEN(open64)
-
-#define OPENAT(name)                                                                                                                       \
-    FIND(name);                                                                                                                            \
-    EXPORT int name(int dir, const char *path, int flags, ...)                                                                             \
-    {                                                                                                                                      \
-        va_list ap;                                                                                                                        \
-        va_start(ap, flags);                                                                                                               \
-        mode_t mode = mode_of(flags, ap);                                                                                                  \
-        va_end(ap);                                                                                                                        \
-        return fails(KIND_open, CALLER) ? -1 : REAL(name)(dir, path, flags, mode);                                                         \
-    }
-OPENAT(openat)
-OPENAT(openat64)
 
 /* -1: fails; else how many bytes the real call may take. */
-static ssize_t taken(int fd, size_t n, const void *caller)
+static ssize_t taken(enum kind kind, size_t n, const void *caller)
 {
-    int how = fault(fd == 2 ? KIND_say : KIND_write, caller);
+    int how = fault(kind, caller);
     if (how == HOW_SHORT) {
         return n > 1 ? (ssize_t)(n / 2) : (ssize_t)n;
     }
@@ -255,232 +287,204 @@ static ssize_t taken(int fd, size_t n, const void *caller)
     return how != 0 ? -1 : (ssize_t)n;
 }
 
-FIND(write);
-EXPORT ssize_t write(int fd, const void *p, size_t n)
-{
-    ssize_t k = taken(fd, n, CALLER);
-    return k < 0 ? -1 : REAL(write)(fd, p, (size_t)k);
-}
-
-FIND(pwrite);
-EXPORT ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
-{
-    ssize_t k = taken(fd, n, CALLER);
-    return k < 0 ? -1 : REAL(pwrite)(fd, p, (size_t)k, at);
-}
-
-FIND(pwrite64);
-EXPORT ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
-{
-    ssize_t k = taken(fd, n, CALLER);
-    return k < 0 ? -1 : REAL(pwrite64)(fd, p, (size_t)k, at);
-}
-
-/* Short: the first of the pieces. */
-FIND(writev);
-EXPORT ssize_t writev(int fd, const struct iovec *v, int n)
-{
-    ssize_t k = taken(fd, (size_t)n, CALLER);
-    return k < 0 ? -1 : REAL(writev)(fd, v, (int)k);
-}
-
-FIND(fsync);
-EXPORT int fsync(int fd)
-{
-    return fails(KIND_fsync, CALLER) ? -1 : REAL(fsync)(fd);
-}
-
-FIND(fdatasync);
-EXPORT int fdatasync(int fd)
-{
-    return fails(KIND_fsync, CALLER) ? -1 : REAL(fdatasync)(fd);
-}
-
-FIND(pthread_create);
-EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
-{
-    int how = fault(KIND_pthread_create, CALLER);
-    return how != 0 ? how : REAL(pthread_create)(id, attr, run, arg);
-}
-
-FIND(pthread_getattr_np);
-EXPORT int pthread_getattr_np(pthread_t id, pthread_attr_t *attr)
-{
-    int how = fault(KIND_getattr, CALLER);
-    return how != 0 ? how : REAL(pthread_getattr_np)(id, attr);
-}
-
-FIND(timer_create);
-EXPORT int timer_create(clockid_t clock, struct sigevent *ev, timer_t *timer)
-{
-    return fails(KIND_timer_create, CALLER) ? -1 : REAL(timer_create)(clock, ev, timer);
-}
-
-FIND(timer_settime);
-EXPORT int timer_settime(timer_t timer, int flags, const struct itimerspec *to, struct itimerspec *was)
-{
-    return fails(KIND_timer_settime, CALLER) ? -1 : REAL(timer_settime)(timer, flags, to, was);
-}
-
-FIND(syscall);
-EXPORT long syscall(long number, ...)
-{
-    va_list ap;
-    long a[6];
-    va_start(ap, number);
-    for (int i = 0; i < 6; i++) {
-        a[i] = va_arg(ap, long);
-    }
-    va_end(ap);
-    if (number == SYS_perf_event_open && fails(KIND_perf_event_open, CALLER)) {
-        return -1;
-    }
-    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-FIND(fopen);
-EXPORT FILE *fopen(const char *path, const char *mode)
-{
-    return fails(KIND_fopen, CALLER) ? NULL : REAL(fopen)(path, mode);
-}
-
-FIND(fopen64);
-EXPORT FILE *fopen64(const char *path, const char *mode)
-{
-    return fails(KIND_fopen, CALLER) ? NULL : REAL(fopen64)(path, mode);
-}
-
-FIND(opendir);
-EXPORT DIR *opendir(const char *path)
-{
-    return fails(KIND_opendir, CALLER) ? NULL : REAL(opendir)(path);
-}
-
-FIND(strdup);
-EXPORT char *(strdup)(const char *s)
-{
-    return fails(KIND_strdup, CALLER) ? NULL : REAL(strdup)(s);
-}
-
-FIND(rename);
-EXPORT int rename(const char *from, const char *to)
-{
-    return fails(KIND_rename, CALLER) ? -1 : REAL(rename)(from, to);
-}
-
-FIND(ftruncate);
-EXPORT int ftruncate(int fd, off_t n)
-{
-    return fails(KIND_ftruncate, CALLER) ? -1 : REAL(ftruncate)(fd, n);
-}
-
-FIND(ftruncate64);
-EXPORT int ftruncate64(int fd, off64_t n)
-{
-    return fails(KIND_ftruncate, CALLER) ? -1 : REAL(ftruncate64)(fd, n);
-}
-
-/* As Linux: the descriptor is gone, whatever close says. */
-FIND(close);
-EXPORT int close(int fd)
-{
-    int rc = REAL(close)(fd);
-    return fails(KIND_close, CALLER) ? -1 : rc;
-}
-
-#define FCNTL(name)                                                                                                                        \
-    FIND(name);                                                                                                                            \
-    EXPORT int name(int fd, int cmd, ...)                                                                                                  \
+#define BYTES(kind, name, params, args)                                                                                                    \
+    WRAP(ssize_t, name, params)                                                                                                            \
     {                                                                                                                                      \
-        va_list ap;                                                                                                                        \
-        va_start(ap, cmd);                                                                                                                 \
-        void *arg = va_arg(ap, void *);                                                                                                    \
-        va_end(ap);                                                                                                                        \
-        return fails(KIND_fcntl, CALLER) ? -1 : REAL(name)(fd, cmd, arg);                                                                  \
+        ssize_t k = fd == atomic_load_explicit(&event_fd, memory_order_relaxed) ? (ssize_t)n : taken(kind, n, CALLER);                     \
+        return k < 0 ? -1 : REAL(name) args;                                                                                               \
     }
-FCNTL(fcntl)
-FCNTL(fcntl64)
+/* An eventfd takes every write: its descriptor is no file. */
+static _Atomic int event_fd = -1;
 
-FIND(newlocale);
-EXPORT locale_t newlocale(int mask, const char *name, locale_t base)
+WRAP(int, eventfd, (unsigned n, int flags))
 {
-    return fails(KIND_newlocale, CALLER) ? (locale_t)0 : REAL(newlocale)(mask, name, base);
+    bool ours = counts(CALLER);
+    int fd = fails(KIND_eventfd, CALLER) ? -1 : REAL(eventfd)(n, flags);
+    if (ours) {
+        atomic_store_explicit(&event_fd, fd, memory_order_relaxed);
+    }
+    return fd;
 }
 
-FIND(sigaction);
-EXPORT int sigaction(int sig, const struct sigaction *to, struct sigaction *was)
+BYTES(fd == 2 ? KIND_say : KIND_write, write, (int fd, const void *p, size_t n), (fd, p, (size_t)k))
+BYTES(KIND_read, read, (int fd, void *p, size_t n), (fd, p, (size_t)k))
+BYTES(KIND_pread, pread, (int fd, void *p, size_t n, off_t at), (fd, p, (size_t)k, at))
+BYTES(KIND_pread, pread64, (int fd, void *p, size_t n, off_t at), (fd, p, (size_t)k, at))
+BYTES(KIND_send, send, (int fd, const void *p, size_t n, int flags), (fd, p, (size_t)k, flags))
+BYTES(KIND_recv, recv, (int fd, void *p, size_t n, int flags), (fd, p, (size_t)k, flags))
+
+AFTER(close, (int fd), (fd), -1)
+AFTER(fclose, (void *f), (f), EOF)
+MINUS64(fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+MINUS64(fcntl, (int fd, int command, long arg), (fd, command, arg))
+MINUS(flock, (int fd, int operation), (fd, operation))
+MINUS64(fstat, (int fd, void *st), (fd, st))
+MINUS64(lstat, (const char *path, void *st), (path, st))
+MINUS64(ftruncate, (int fd, off_t n), (fd, n))
+MINUS(ioctl, (int fd, unsigned long request, long arg), (fd, request, arg))
+MINUS64(mkostemp, (char *name, int flags), (name, flags))
+MINUS(rename, (const char *from, const char *to), (from, to))
+MINUS(unlink, (const char *path), (path))
+MINUS(pipe2, (int *fds, int flags), (fds, flags))
+MINUS(poll, (void *fds, unsigned long n, int ms), (fds, n, ms))
+NOTHING64(fopen, (const char *path, const char *mode), (path, mode))
+NOTHING(fgets, (char *to, int n, void *f), (to, n, f))
+PASS(readlinkat, ssize_t, readlinkat, (int dir, const char *path, char *to, size_t n), (dir, path, to, n), -1)
+NOTHING(opendir, (const char *path), (path))
+NOTHING64(readdir, (void *dir), (dir))
+
+/* ---- sockets ---- */
+
+MINUS(socket, (int family, int type, int protocol), (family, type, protocol))
+MINUS(connect, (int fd, const void *to, unsigned n), (fd, to, n))
+MINUS(getpeername, (int fd, void *to, void *n), (fd, to, n))
+MINUS(getsockname, (int fd, void *to, void *n), (fd, to, n))
+MINUS(getsockopt, (int fd, int level, int name, void *to, void *n), (fd, level, name, to, n))
+MINUS(setsockopt, (int fd, int level, int name, const void *value, unsigned n), (fd, level, name, value, n))
+AFTER(shutdown, (int fd, int how), (fd, how), -1)
+ERROR(getaddrinfo, (const char *host, const char *port, const void *hints, void *to), (host, port, hints, to))
+MINUS(gethostname, (char *to, size_t n), (to, n))
+
+/* ---- threads and processes ---- */
+
+AFTER(pthread_attr_init, (void *attr), (attr), errno)
+AFTER(pthread_condattr_init, (void *attr), (attr), errno)
+ERROR(pthread_cond_init, (void *c, const void *attr), (c, attr))
+ERROR(pthread_cond_timedwait, (void *c, void *m, const void *until), (c, m, until))
+ERROR(pthread_create, (void *id, const void *attr, void *(*run)(void *), void *arg), (id, attr, run, arg))
+ERROR(pthread_getattr_np, (unsigned long id, void *attr), (id, attr))
+ERROR(pthread_mutex_init, (void *m, const void *attr), (m, attr))
+ERROR(pthread_mutex_trylock, (void *m), (m))
+ERROR(pthread_setname_np, (unsigned long id, const char *name), (id, name))
+ERROR(pthread_sigqueue, (unsigned long id, int sig, void *value), (id, sig, value))
+PASS(register_atfork, int, __register_atfork, (void (*a)(void), void (*b)(void), void (*c)(void), void *dso), (a, b, c, dso), errno)
+MINUS(getrusage, (int who, void *to), (who, to))
+MINUS64(getrlimit, (int what, void *to), (what, to))
+MINUS(prctl, (int what, long a, long b, long c, long d), (what, a, b, c, d))
+MINUS(sched_getaffinity, (int pid, size_t n, void *set), (pid, n, set))
+MINUS(sched_setaffinity, (int pid, size_t n, const void *set), (pid, n, set))
+MINUS(sched_getcpu, (void), ())
+MINUS(sem_clockwait, (void *s, int clock, const void *until), (s, clock, until))
+MINUS(sigaction, (int sig, const void *to, void *was), (sig, to, was))
+PASS(sysconf, long, sysconf, (int name), (name), -1)
+PASS(sysconf, long, __sysconf, (int name), (name), -1)
+
+/* ECHILD: somebody else has reaped it. */
+WRAP(int, waitpid, (int pid, int *status, int options))
 {
-    return fails(KIND_sigaction, CALLER) ? -1 : REAL(sigaction)(sig, to, was);
+    int how = fault(KIND_waitpid, CALLER);
+    int got = how == EINTR ? -1 : REAL(waitpid)(pid, status, options);
+    errno = how != 0 && got != 0 ? how : errno;
+    return how != 0 && got != 0 ? -1 : got;
 }
 
-FIND(fstat64);
-EXPORT int fstat64(int fd, struct stat64 *st)
-{
-    return fails(KIND_stat, CALLER) ? -1 : REAL(fstat64)(fd, st);
-}
+/* ---- time ---- */
 
-FIND(lstat64);
-EXPORT int lstat64(const char *path, struct stat64 *st)
+/* Only clocks of other threads and processes, which end. */
+WRAP(int, clock_gettime, (int clock, void *to))
 {
-    return fails(KIND_stat, CALLER) ? -1 : REAL(lstat64)(path, st);
+    return clock < 0 && fails(KIND_clock_gettime, CALLER) ? -1 : REAL(clock_gettime)(clock, to);
 }
+MINUS(clock_getres, (int clock, void *to), (clock, to))
+ERROR(clock_nanosleep, (int clock, int flags, const void *time, void *left), (clock, flags, time, left))
+MINUS(nanosleep, (const void *time, void *left), (time, left))
+MINUS(timer_create, (int clock, void *event, void *timer), (clock, event, timer))
+MINUS(timer_settime, (void *timer, int flags, const void *to, void *was), (timer, flags, to, was))
 
-int flock(int fd, int operation);
-FIND(flock);
-EXPORT int flock(int fd, int operation)
-{
-    return fails(KIND_flock, CALLER) ? -1 : REAL(flock)(fd, operation);
-}
+/* ---- system calls ---- */
 
-int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
-FIND(__register_atfork);
-EXPORT int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
+static const struct {
+    long number;
+    enum kind kind;
+} syscalls[] = {
+#define NUMBER(name) {SYS_##name, KIND_sys_##name},
+    SYSCALLS(NUMBER)};
+
+WRAP(long, syscall, (long number, long a, long b, long c, long d, long e, long f))
 {
-    int how = fault(KIND_atfork, CALLER);
-    return how != 0 ? how : REAL(__register_atfork)(prepare, parent, child, dso);
+    long done = number == SYS_close ? REAL(syscall)(number, a, b, c, d, e, f) : 0;
+    bool wakes = number == SYS_futex && (b & FUTEX_CMD_MASK) != FUTEX_WAIT && (b & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET;
+    for (unsigned i = 0; i < sizeof syscalls / sizeof syscalls[0]; i++) {
+        if (syscalls[i].number == number && !wakes && fails(syscalls[i].kind, CALLER)) {
+            return -1;
+        }
+    }
+    return number == SYS_close ? done : REAL(syscall)(number, a, b, c, d, e, f);
 }
 
 /* ---- the plan ---- */
 
-static void open_tally(const char *path)
+static const char *const names[] = {
+#define NAME(name)         #name,
+#define NAME_SYSCALL(name) "sys_" #name,
+    KINDS(NAME) SYSCALLS(NAME_SYSCALL)};
+
+static void read_plan(struct plan *p, const char *text)
+{
+    size_t n = strcspn(text, ":");
+    char *rest;
+    p->kind = -1;
+    for (int i = 0; i < KIND_COUNT; i++) {
+        if (strlen(names[i]) == n && strncmp(names[i], text, n) == 0) {
+            p->kind = i;
+        }
+    }
+    p->k = text[n] != 0 ? strtoull(text + n + 1, &rest, 10) : 0;
+    if (p->kind < 0 || p->k == 0) {
+        fprintf(stderr, "faults.c: no such fault: %s\n", text);
+        abort();
+    }
+    p->onward = *rest == '+';
+    rest += p->onward;
+    p->how = strncmp(rest, ":short", 6) == 0 ? HOW_SHORT : atoi(rest + (*rest == ':'));
+    if (p->how == 0) {
+        abort();
+    }
+}
+
+/* false: a process that the program began has the file already. */
+static bool open_control(const char *path)
 {
     int fd = REAL(open)(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || REAL(ftruncate)(fd, sizeof nowhere) != 0) {
+    struct stat st;
+    if (fd < 0 || REAL(fstat)(fd, &st) != 0 || (st.st_size == 0 && REAL(ftruncate)(fd, sizeof nowhere) != 0)) {
         abort(); /* a test that cannot count proves nothing */
     }
     void *p = REAL(mmap)(NULL, sizeof nowhere, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         abort();
     }
-    tally = p;
     REAL(close)(fd);
+    control = p;
+    return st.st_size == 0;
 }
 
-__attribute__((constructor)) static void read_plan(void)
+extern struct real __start_reals[] __attribute__((visibility("hidden"))), __stop_reals[] __attribute__((visibility("hidden")));
+
+__attribute__((constructor)) static void prepare(void)
 {
     const char *text = getenv("HPX_FAULTS"), *file = getenv("HPX_FAULTS_FILE");
-    (void)REAL(syscall); /* found before a signal handler needs it */
-    if (file != NULL) {
-        open_tally(file);
-    }
-    if (text == NULL) {
-        return;
-    }
-    char *rest;
-    size_t n = strcspn(text, ":");
-    for (int i = 0; i < KIND_COUNT; i++) {
-        if (strlen(names[i]) == n && strncmp(names[i], text, n) == 0) {
-            plan.kind = i;
+    for (struct real *r = __start_reals; r < __stop_reals; r++) {
+        if (real(r) == NULL) {
+            fprintf(stderr, "faults.c: no %s here\n", r->name);
+            abort();
         }
     }
-    plan.k = text[n] != 0 ? strtoull(text + n + 1, &rest, 10) : 0;
-    if (plan.kind < 0 || plan.k == 0) {
-        abort();
+    if (file == NULL || !open_control(file)) {
+        return;
     }
-    plan.all_from_k = *rest == '+';
-    rest += plan.all_from_k;
-    plan.how = strcmp(rest, ":short") == 0 ? HOW_SHORT : atoi(rest + (*rest == ':'));
-    if (plan.how == 0) {
-        abort();
+    for (int i = 0; i < KIND_COUNT; i++) {
+        (void)snprintf(control->of[i].name, sizeof control->of[i].name, "%s", names[i]);
     }
+    for (int i = 0; i < PLANS; i++) {
+        control->plan[i].kind = -1;
+    }
+    control->kinds = KIND_COUNT;
+    bool armed = text == NULL || strcmp(text, "-") != 0;
+    for (int i = 0; armed && text != NULL && *text != 0 && i < PLANS; i++) {
+        read_plan(&control->plan[i], text);
+        text += strcspn(text, ",");
+        text += *text == ',';
+    }
+    atomic_store_explicit(&control->armed, armed, memory_order_release); /* partner: counts */
 }

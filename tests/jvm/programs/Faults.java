@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /** Faults: six threads f0.. of the group "faults", two alive at once, each burns some 10 ms of CPU in a class of its own; main burns as much at 60
- * depths of a recursion, so that the output is long. Prints the same line always. */
+ * depths of a recursion, so that the output is long, keeps an Item of every depth, and blocks a thread three times with its lock. Prints the same line always. */
 public class Faults {
     static class A { static long burn(long n) { return chain(n); } }
     static class B { static long burn(long n) { return chain(n); } }
     static class C { static long burn(long n) { return chain(n); } }
 
+    static class Item { int a; }
+    static class Lock { }
+
+    static final Item[] items = new Item[61];
+    static final Lock lock = new Lock();
     static volatile long sink;
 
     static long chain(long n) {
@@ -14,7 +19,25 @@ public class Faults {
         return s;
     }
 
-    static long deeper(int depth) { return chain(300000) + (depth > 0 ? deeper(depth - 1) : 0); }
+    static long deeper(int depth) {
+        items[depth] = new Item();
+        return chain(300000) + (depth > 0 ? deeper(depth - 1) : 0);
+    }
+
+    static class Entering extends Thread {
+        public void run() { synchronized (lock) { sink++; } }
+    }
+
+    static void block(int times) throws InterruptedException {
+        for (int i = 0; i < times; i++) {
+            Thread t = new Entering();
+            synchronized (lock) {
+                t.start();
+                while (t.getState() != Thread.State.BLOCKED) { Thread.yield(); }
+            }
+            t.join();
+        }
+    }
 
     public static void main(String[] a) throws Exception {
         ThreadGroup group = new ThreadGroup("faults");
@@ -33,6 +56,7 @@ public class Faults {
         }
         before.join();
         sink += deeper(60);
+        block(3);
         System.out.println("faults survived");
     }
 }
