@@ -191,6 +191,7 @@ static const char *text_of(const struct hpx_figures *f, int from)
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
+    static const char none[] = "no image was taken";
     const struct rows *r = rows;
     (void)total;
     if (r == NULL) {
@@ -199,7 +200,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     const struct hpx_heap_take *t = r->take;
     f->v[IN_DUMP] = t != NULL && !t->failed ? 1 : 2;
     if (t == NULL) {
-        strcpy((char *)&f->v[WHY], "no image was taken");
+        memcpy(&f->v[WHY], none, sizeof none);
         return;
     }
     f->v[OBJECTS] = t->image.objects;

@@ -204,12 +204,12 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         set_field(w, referrer, info->field.index, id);
     } else if (kind == JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT) {
         set_element(w, referrer, info->array.index, id);
+    } else if (referrer_tag == NULL) {
+        hpx_walk_meet_root(w, kind, info, key, c, id);
     } else if (kind == JVMTI_HEAP_REFERENCE_CLASS) {
         of = class_of(w, referrer, referrer_class_tag);
         learn_class(w, of, key);
         open_object(w, referrer, (uint64_t)*referrer_tag, of);
-    } else if (referrer_tag == NULL) {
-        hpx_walk_meet_root(w, kind, info, key, c, id);
     } else {
         of = class_of(w, referrer, referrer_class_tag);
         meet_of_class(w, kind, info, number_of(w, referrer, of), id);
