@@ -207,23 +207,24 @@ static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env, uint64
 }
 
 /* The heap is one reservation, whose parts border on each other. */
-static uint64_t beginning(uint64_t inside)
+static void find_bounds(struct hpx_oops *o, uint64_t inside)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[PATH_MAX + 128];
-    unsigned long from, to, begun = 0, end = 0;
-    uint64_t low = 0;
-    while (maps != NULL && low == 0 && fgets(line, sizeof line, maps) != NULL) {
-        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
-            begun = from == end ? begun : from;
-            end = to;
-            low = inside >= from && inside < to ? begun : 0;
+    unsigned long from = 0, to = 0, begun = 0, end = 0;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL && sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+        if (from != end && inside < end) {
+            break; /* the run that ended has it */
         }
+        begun = from != end ? from : begun;
+        end = to;
     }
     if (maps != NULL) {
         (void)fclose(maps);
     }
-    return low;
+    bool found = inside >= begun && inside < end;
+    o->low = found ? begun : 0;
+    o->high = found ? end : 0;
 }
 
 const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
@@ -239,7 +240,7 @@ const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->PopLocalFrame(env, NULL);
     }
     if (doubt == NULL) {
-        o->low = beginning(somewhere);
+        find_bounds(o, somewhere);
     }
     return doubt;
 }

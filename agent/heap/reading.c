@@ -6,6 +6,7 @@
 #include "out_file.h"
 #include "session.h"
 #include "vm.h"
+#include "vm_flags.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -124,6 +125,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
     } else if (!w->by_tags) {
         doubt = hpx_oops_check(&w->oops, jvmti, env);
     }
+    w->oops.high = hpx_vm_flag("UseZGC", false) ? 0 : w->oops.high; /* it maps the heap more than once, and moves from one to the other */
     w->by_tags = w->by_tags || doubt != NULL;
     t->by_tags = w->by_tags;
     if (doubt != NULL) {

@@ -301,6 +301,8 @@ void hpx_walk_follow(jvmtiEnv *jvmti, struct hpx_walk *w)
     all.heap_reference_callback = on_reference;
     all.primitive_field_callback = w->primitive_fields && (!w->fields || w->keeps) ? on_field : NULL;
     all.array_primitive_value_callback = on_array;
+    w->low = w->oops.high != 0 ? w->oops.low : 8;
+    w->high = w->oops.high != 0 ? w->oops.high : UINT64_MAX;
     w->base = w->by_tags || w->wide ? 0 : w->oops.low;
     w->shift = w->by_tags || w->wide ? 0 : 3;
     if ((*jvmti)->FollowReferences(jvmti, 0, NULL, NULL, &all, w) != JVMTI_ERROR_NONE) {

@@ -86,6 +86,7 @@ struct hpx_walk {
     const struct hpx_heap_klass *klass;        /* its class; NULL: shown as java.lang.Object */
     uint8_t *values;                           /* of an open instance */
     uint32_t site;                             /* of an open array of primitive values */
+    uint64_t low, high;                        /* every address of an object lies in between */
     uint64_t base, shift;                      /* id = HPX_HEAP_OBJECT_FIRST + (key - base) >> shift */
 };
 

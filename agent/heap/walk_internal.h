@@ -92,7 +92,7 @@ static inline struct hpx_walk_class *class_of(struct hpx_walk *w, uint64_t key, 
 
 static inline uint64_t checked(struct hpx_walk *w, uint64_t key)
 {
-    if (hpx_unlikely(key == 0 || key % 8 != 0)) {
+    if (hpx_unlikely(key < w->low || key >= w->high || key % 8 != 0)) {
         fail(w, HPX_WALK_DOUBT);
     }
     return key;
