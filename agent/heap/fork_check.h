@@ -17,7 +17,8 @@
  * new pages as fast as it allocates. So the pages are those of the rate times the life of the child, and:
  * - the rate counts twice: it was measured for a moment, and a collection copies objects that survive;
  * - an eighth of the committed heap is added: old objects that change, the cards of the collector, memory outside of the heap.
- * HotSpot marks the objects that it has visited in their headers: the child copies every page of the heap that has live objects.
+ * HotSpot writes to the header of every object that it visits (marks, on JDK 25 identity hash codes), so the child copies every page of the
+ * heap that has live objects.
  * It is never more than the committed heap. If the rate is unknown, it is the committed heap. */
 #define HPX_FORK_RATE_TIMES  2u
 #define HPX_FORK_DIRTY_SHARE 8u /* committed heap / that */
@@ -39,7 +40,7 @@ struct hpx_fork_query {
     uint64_t objects;         /* estimate */
     uint64_t heap_used;       /* bytes; estimate */
     uint64_t heap_committed;  /* bytes */
-    uint64_t heap_marked;     /* bytes that the walk writes: the used heap, if the VM marks in the objects */
+    uint64_t heap_marked;     /* bytes of the pages that the walk writes: the used heap, if it writes to the objects */
     bool tagged;              /* the walk tags every object */
     uint64_t alloc_rate;      /* bytes a second that the program allocates; 0: unknown */
     uint64_t rate_ns_per_gib; /* of an earlier fork of this process, by hpx_fork_rate(); 0: none */

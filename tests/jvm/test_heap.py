@@ -146,6 +146,25 @@ def the_graph_of_a_program(t, form):
             _thread_local(t, run, v)
 
 
+LAYOUTS = {'wide references': ['-XX:-UseCompressedOops'], 'aligned to 16': ['-XX:ObjectAlignmentInBytes=16'], 'wide classes': ['-XX:-UseCompressedClassPointers'],
+           'compact headers': ['-XX:+UnlockExperimentalVMOptions', '-XX:+UseCompactObjectHeaders']}
+
+
+@test(level='quick', collectors='any', cases=sorted(LAYOUTS), quick_params=('wide references',))
+def every_layout_of_objects_is_walked_by_addresses(t, layout):
+    if layout == 'compact headers' and t.jdk.version < 24 or layout == 'wide classes' and t.jdk.version > 26:
+        t.skip('JDK %d has no such layout' % t.jdk.version)
+    run = _start(t, 'HeapGraph', opts='heap=dump,format=b,doe=n', native=True, jvm=LAYOUTS[layout])
+    _request(t, run)
+    _stop(t, run)
+    v = _view(t, 'java.hprof')
+    _engine(t, v, 'fork')
+    t.check('heap walk by tags' not in v.p.report, 'the walk tagged objects: %s' % v.p.report)
+    _as_told(t, v)
+    _lasting(t, run, v)
+    _roots(t, run, v)
+
+
 # ---- 2. other readers
 
 @test(one_jdk=True)
