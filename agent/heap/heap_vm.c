@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_vm.c: heap=dump in the JVM: capabilities, OutOfMemoryError, the dump at exit. */
+#include "clock.h"
 #include "dump.h"
 #include "heap.h"
 #include "log.h"
+#include "spawn.h"
 #include "take.h"
 #include "thread_refs.h"
 #include "vm_mode.h"
 
+#define ERROR_WAIT_NS UINT64_C(60000000000)
+
 static bool oom_event; /* constant from load on */
+static sem_t dumped;   /* the dump of the OutOfMemoryError */
 
 static void capabilities(jvmtiCapabilities *want)
 {
@@ -27,7 +32,15 @@ static void optional(jvmtiEnv *jvmti)
     }
 }
 
-/* The image is taken here, while the objects that fill the heap are still held; the dump is written later. */
+/* The writer's thread, or the aggregator. */
+static void error_dumped(uint64_t unused)
+{
+    (void)unused;
+    sem_post(&dumped);
+}
+
+/* The image is taken here, while the objects that fill the heap are still held. The thread then waits for the dump, but not for ever, and
+ * the others go on: an error that ends the program would end it before VMDeath, which needs memory itself. */
 static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved, const char *description)
 {
     static atomic_bool once;
@@ -38,8 +51,12 @@ static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const
     }
     hpx_say("OutOfMemoryError: dumping the Java heap ...");
     hpx_take_at_error(jvmti, env);
-    hpx_dump_request_signal();
+    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = error_dumped};
+    bool asked = hpx_dump_request(&all);
     hpx_gate_leave(&hpx_session.gate);
+    if (asked && !hpx_spawn_is_ours()) {
+        (void)hpx_spawn_wait(&dumped, hpx_clock_mono() + ERROR_WAIT_NS);
+    }
 }
 
 static void callbacks(union hpx_event_callbacks *all)
@@ -51,6 +68,7 @@ static int load(struct hpx_err *err)
 {
     (void)err;
     hpx_thread_refs_use(false);
+    sem_init(&dumped, 0, 0);
     hpx_take_init();
     return 0;
 }

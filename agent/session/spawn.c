@@ -34,8 +34,16 @@ int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err)
                                  rc == EAGAIN ? "; raise the thread limit (ulimit -u, or pids of the container)" : "");
 }
 
+static __thread bool ours __attribute__((tls_model("initial-exec")));
+
+bool hpx_spawn_is_ours(void)
+{
+    return ours;
+}
+
 void hpx_spawn_enter(const char *name, _Atomic pid_t *tid)
 {
+    ours = true;
     pthread_setname_np(pthread_self(), name);
     if (tid != NULL) {
         atomic_store_explicit(tid, (pid_t)syscall(SYS_gettid), memory_order_relaxed);

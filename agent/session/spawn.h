@@ -12,6 +12,8 @@
 int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err);
 /* First call of such a thread: names it (at most 15 characters), stores its kernel id in *tid; tid NULL: its CPU time is not read. */
 void hpx_spawn_enter(const char *name, _Atomic pid_t *tid);
+/* Whether the calling thread is one of these. Any thread; signal-safe. */
+bool hpx_spawn_is_ours(void);
 /* CPU time so far of the thread that stored *tid, in ns; 0 before that. Any thread. */
 uint64_t hpx_spawn_cpu(_Atomic pid_t *tid);
 /* Waits until `done` is posted, at most until `until` (hpx_clock_mono()). false: it was not posted. */

@@ -594,6 +594,15 @@ def the_first_out_of_memory_error_has_a_dump(t, what):
     t.check(count in (first, first + 1), '%d blocks in the dump, %d filled the heap' % (count, first))  # the last one may have no data
 
 
+@test(collectors='any', level='quick', params=HOWS, quick_params=('fork',))
+def an_error_that_ends_the_program_has_its_dump(t, how):
+    """Without memory the VM ends without VMDeath: the thread that has the error waits for the dump."""
+    run = t.java('HeapOom', 0, opts='heap=dump,format=b,heapdump=%s+oom,split=y,doe=n' % how, jvm=['-Xmx64m'])
+    t.equal((run.code, run.err.splitlines().count(DONE)), (1, 1), 'exit code, dumps (%s)' % run.err)
+    _engine(t, (t.work / (NAME + '.1')).read_bytes(), how)
+    t.read('--check', '--strict', t.work / (NAME + '.1'))
+
+
 # --- much
 
 BIG = {'much': (640, 1 << 20, 0), 'long': (1, 600000000, 1)}  # arrays, their elements, how many of them are cut
