@@ -416,6 +416,7 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     }
     if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending) {
         t->by_tags = true;
+        *how = LEAVE_OUT; /* it takes longer and more memory: decided anew */
         snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
         return true;
     }
