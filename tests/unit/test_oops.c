@@ -272,6 +272,23 @@ static void without_memory_there_is_no_check(void **state)
     assert_int_equal(vm.attempts, 3);
 }
 
+/* JNI allows few calls while an exception is pending, and none of those that make objects. */
+static void no_object_is_asked_for_while_an_exception_is_pending(void **state)
+{
+    struct hpx_oops o;
+    (void)state;
+    begin(false, 0);
+    assert_null(check(&o));
+    uint32_t calls = vm.calls, forbidden = 0;
+    for (uint32_t k = 1; k <= calls; k++) {
+        begin(false, 0);
+        vm.fails_at = k;
+        assert_null(check(&o));
+        forbidden += vm.forbidden;
+    }
+    assert_int_equal(forbidden, 0);
+}
+
 /* ---- inline functions ---- */
 
 static void a_reference_that_is_none_has_no_object(void **state)
@@ -306,6 +323,7 @@ int main(void)
         cmocka_unit_test(a_vm_that_refuses_the_walk_is_refused),
         cmocka_unit_test(without_a_frame_nothing_is_asked),
         cmocka_unit_test(without_memory_for_an_object_it_is_tried_again),
+        cmocka_unit_test(no_object_is_asked_for_while_an_exception_is_pending),
         cmocka_unit_test(without_memory_there_is_no_check),
         cmocka_unit_test(a_reference_that_is_none_has_no_object),
     };

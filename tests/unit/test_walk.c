@@ -3,6 +3,7 @@
 #include "walk_fixture.h"
 #include <string.h>
 
+static bool two_late_classes; /* by tags also */
 static const uint8_t text_bytes[5] = {'a', 'b', 0xFF, 0, 'c'};
 static const int32_t ints[2] = {-2, 0x01020304};
 static const uint16_t chars[3] = {0x4142, 0, 0xFFFE};
@@ -288,9 +289,10 @@ static void share_late_class(void)
 
 static void check_all(void)
 {
-    if (fx.mode == FX_BY_TAGS) {
+    if (fx.mode == FX_BY_TAGS && !two_late_classes) {
         share_late_class();
     }
+    two_late_classes = false;
     tell_roots();
     tell_objects();
     assert_int_equal(fx_walk(), HPX_WALK_WHOLE);
@@ -321,6 +323,34 @@ static void a_walk_by_tags_gives_the_same_but_for_ids_and_sites(void **state)
     fx_begin(FX_BY_TAGS, 8);
     check_all();
     assert_int_equal(fx.walk.known.room + fx.walk.rooted.room, 0);
+}
+
+static void by_tags_several_classes_may_be_loaded_meanwhile(void **state)
+{
+    (void)state;
+    fx_begin(FX_BY_TAGS, 8);
+    two_late_classes = true;
+    check_all();
+}
+
+/* Its class got no number, for want of memory. */
+static void a_thread_whose_class_is_unknown_has_the_id_of_the_thread(void **state)
+{
+    for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
+        fx_begin(mode, 4);
+        struct hpx_heap_klass *c = (struct hpx_heap_klass *)(uintptr_t)fx.layout.classes[FX_WORKER];
+        fx.layout.classes[FX_WORKER] = NULL;
+        fx.layout.class_numbers[FX_WORKER] = 0;
+        fx.objects[FX_WORKER].tag = 0;
+        fx_root(JVMTI_HEAP_REFERENCE_THREAD, FX_OTHER);
+        fx_class_of(FX_OTHER);
+        enum hpx_walk_end end = fx_walk();
+        fx.layout.classes[FX_WORKER] = c;
+        assert_int_equal(end, HPX_WALK_WHOLE);
+        assert_int_equal(fx_roots()[0].object, FX_OTHER_ID);
+        fx_end(state);
+    }
+    fx_begin(FX_DIRECT, 4);
 }
 
 static void ids_of_four_bytes_are_small(void **state)
@@ -446,6 +476,8 @@ int main(void)
         cmocka_unit_test_teardown(a_walk_by_addresses_writes_every_object_fact_and_root, fx_end),
         cmocka_unit_test_teardown(addresses_in_variables_give_the_same, fx_end),
         cmocka_unit_test_teardown(a_walk_by_tags_gives_the_same_but_for_ids_and_sites, fx_end),
+        cmocka_unit_test_teardown(by_tags_several_classes_may_be_loaded_meanwhile, fx_end),
+        cmocka_unit_test_teardown(a_thread_whose_class_is_unknown_has_the_id_of_the_thread, fx_end),
         cmocka_unit_test_teardown(ids_of_four_bytes_are_small, fx_end),
         cmocka_unit_test_teardown(ids_of_text_are_small_numbers_of_eight_bytes, fx_end),
         cmocka_unit_test_teardown(without_tags_there_are_no_sites, fx_end),

@@ -192,6 +192,23 @@ static void two_classes_that_have_one_class_word_are_doubted(void **state)
     each_mode(FX_BY_TAGS, two_classes_with_one_word, doubt, CLASS_OF_BARE);
 }
 
+static void no_class_word(void)
+{
+    fx_set_class_word(FX_BARE, 0);
+}
+
+static void no_class_word_of_the_first(void)
+{
+    fx_set_class_word(FX_A, 0);
+}
+
+static void a_class_word_of_zero_is_doubted(void **state)
+{
+    (void)state;
+    each_mode(FX_BY_TAGS, no_class_word, doubt, FIELD);
+    each_mode(FX_BY_TAGS, no_class_word_of_the_first, doubt, ROOT);
+}
+
 /* ---- whose value it is ---- */
 
 static void field_of_another(void)
@@ -463,6 +480,7 @@ int main(void)
         cmocka_unit_test(an_array_of_another_length_than_the_vm_tells_is_doubted),
         cmocka_unit_test(a_class_word_whose_class_object_changes_is_doubted),
         cmocka_unit_test(two_classes_that_have_one_class_word_are_doubted),
+        cmocka_unit_test(a_class_word_of_zero_is_doubted),
         cmocka_unit_test(a_field_whose_object_is_not_open_is_doubted),
         cmocka_unit_test(a_field_before_its_object_is_doubted),
         cmocka_unit_test(elements_whose_array_is_not_open_are_doubted),
