@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_address_map.c: the map of a heap walk, which grows, and is told that there is no memory. */
+#include "address_map.h"
+#include "cmocka_all.h"
+#include "failing_memory.h"
+
+#define MANY 100000u /* several doublings */
+
+static struct hpx_address_map map;
+
+static uint64_t key(uint64_t i)
+{
+    return UINT64_C(0x7f0000000000) + 8 * i;
+}
+
+static void put_all(uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++) {
+        struct hpx_address_entry *e = hpx_address_map_put(&map, key(i));
+        assert_non_null(e);
+        assert_int_equal(e->key, key(i));
+        assert_int_equal(e->value, 0);
+        e->value = i + 1;
+    }
+}
+
+static void check_all(uint64_t n)
+{
+    assert_int_equal(map.len, n);
+    assert_true(n <= map.room / 2);
+    for (uint64_t i = 0; i < n; i++) {
+        const struct hpx_address_entry *e = hpx_address_map_find(&map, key(i));
+        assert_non_null(e);
+        assert_int_equal(e->key, key(i));
+        assert_int_equal(e->value, i + 1);
+        assert_null(hpx_address_map_find(&map, key(i) + 4));
+    }
+    assert_null(hpx_address_map_find(&map, key(n)));
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    memory_allow();
+    hpx_address_map_fini(&map);
+    return 0;
+}
+
+static void an_empty_map_has_no_key(void **state)
+{
+    (void)state;
+    assert_null(hpx_address_map_find(&map, 8));
+    hpx_address_map_fini(&map);
+    assert_null(hpx_address_map_find(&map, 8));
+}
+
+static void a_key_that_is_put_twice_keeps_its_entry_and_value(void **state)
+{
+    (void)state;
+    struct hpx_address_entry *e = hpx_address_map_put(&map, 8);
+    assert_non_null(e);
+    assert_int_equal(e->value, 0);
+    e->value = 42;
+    assert_ptr_equal(hpx_address_map_put(&map, 8), e);
+    assert_ptr_equal(hpx_address_map_find(&map, 8), e);
+    assert_int_equal(e->value, 42);
+    assert_int_equal(map.len, 1);
+    assert_null(hpx_address_map_find(&map, 16));
+}
+
+static void every_word_but_zero_can_be_a_key(void **state)
+{
+    static const uint64_t keys[] = {1, 2, 3, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(keys); i++) {
+        struct hpx_address_entry *e = hpx_address_map_put(&map, keys[i]);
+        assert_non_null(e);
+        e->value = UINT64_MAX - i;
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(keys); i++) {
+        assert_int_equal(hpx_address_map_find(&map, keys[i])->value, UINT64_MAX - i);
+    }
+}
+
+static void a_map_that_grows_keeps_all_values(void **state)
+{
+    (void)state;
+    put_all(0, 1);
+    uint64_t first = map.room;
+    put_all(1, MANY);
+    assert_true(map.room >= 8 * first);
+    assert_int_equal(map.room & (map.room - 1), 0);
+    check_all(MANY);
+    hpx_address_map_fini(&map);
+    assert_null(map.at);
+    assert_null(hpx_address_map_find(&map, key(0)));
+    put_all(0, 10); /* it is an empty map again */
+    check_all(10);
+}
+
+static uint64_t hash(uint64_t k)
+{
+    return k * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+}
+
+/* Keys whose place is the last one of the table: their row goes on at its beginning. */
+static void keys_that_collide_are_told_apart(void **state)
+{
+    uint64_t keys[64], n = 0;
+    (void)state;
+    assert_non_null(hpx_address_map_put(&map, 1));
+    for (uint64_t k = 8; n < HPX_ARRAY_LEN(keys); k += 8) {
+        if ((hash(k) & (map.room - 1)) == map.room - 1) {
+            keys[n++] = k;
+        }
+    }
+    for (uint64_t i = 0; i < n / 2; i++) {
+        hpx_address_map_put(&map, keys[i])->value = i + 1;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        const struct hpx_address_entry *e = hpx_address_map_find(&map, keys[i]);
+        assert_int_equal(e != NULL ? e->value : 0, i < n / 2 ? i + 1 : 0);
+    }
+    put_all(0, map.room); /* and where they lie in a larger one */
+    for (uint64_t i = 0; i < n / 2; i++) {
+        assert_int_equal(hpx_address_map_find(&map, keys[i])->value, i + 1);
+    }
+}
+
+static void without_memory_there_is_no_first_entry(void **state)
+{
+    (void)state;
+    memory_fail_maps(1);
+    assert_null(hpx_address_map_put(&map, 8));
+    assert_null(hpx_address_map_find(&map, 8));
+    assert_int_equal(map.len, 0);
+    put_all(0, 100);
+    check_all(100);
+}
+
+static void a_map_that_cannot_grow_keeps_what_it_has(void **state)
+{
+    uint64_t n = 0;
+    (void)state;
+    put_all(n, 1);
+    for (int doubling = 0; doubling < 4; doubling++) {
+        uint64_t room = map.room;
+        n = room / 2; /* full */
+        put_all(map.len, n);
+        assert_int_equal(map.room, room);
+        for (int again = 0; again < 3; again++) {
+            memory_fail_maps(1);
+            assert_null(hpx_address_map_put(&map, key(n)));
+            assert_int_equal(memory_maps_left(), 0);
+            check_all(n);
+        }
+        memory_refuse();
+        struct hpx_address_entry *e = hpx_address_map_put(&map, key(n - 1)); /* needs no memory */
+        memory_allow();
+        assert_int_equal(e->value, n);
+        put_all(n, n + 1);
+        assert_int_equal(map.room, 2 * room);
+        check_all(n + 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(an_empty_map_has_no_key, clear),
+        cmocka_unit_test_teardown(a_key_that_is_put_twice_keeps_its_entry_and_value, clear),
+        cmocka_unit_test_teardown(every_word_but_zero_can_be_a_key, clear),
+        cmocka_unit_test_teardown(a_map_that_grows_keeps_all_values, clear),
+        cmocka_unit_test_teardown(keys_that_collide_are_told_apart, clear),
+        cmocka_unit_test_teardown(without_memory_there_is_no_first_entry, clear),
+        cmocka_unit_test_teardown(a_map_that_cannot_grow_keeps_what_it_has, clear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
