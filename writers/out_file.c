@@ -153,7 +153,18 @@ static int create_part(struct out_file *f, const char *path)
     }
     struct stat st;
     /* between open and flock another run may take the file for a killed run's. On a file system without locks: continue without */
-    if ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(fd, &st) != 0 || st.st_nlink != 1) {
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(fd);
+        return 0;
+    }
+    if (fstat(fd, &st) != 0) {
+        int error = errno;
+        unlink(path); /* the lock is ours: no other run has taken it */
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    if (st.st_nlink != 1) {
         close(fd);
         return 0;
     }
