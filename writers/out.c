@@ -166,6 +166,21 @@ size_t hpx_out_mapped(struct hpx_out *o, const void *p, size_t n)
     return done;
 }
 
+void hpx_out_take_back(struct hpx_out *o, uint64_t at)
+{
+    if (o->error != 0) {
+        return; /* the output ends earlier */
+    }
+    if (at >= o->written) {
+        o->used = (size_t)(at - o->written);
+    } else if (o->ops->truncate(o->ctx, (off_t)at) == 0) {
+        o->written = at;
+        o->used = 0;
+    } else {
+        fail(o, errno);
+    }
+}
+
 void hpx_out_str(struct hpx_out *o, const char *s)
 {
     hpx_out_bytes(o, s, strlen(s));

@@ -135,11 +135,12 @@ static int gzip_section(void *ctx)
 static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, file_publish, file_close};
 static const struct hpx_out_ops gzip_in_place_ops = {gzip_write, NULL, NULL, file_close};
 
+/* O_APPEND: what follows a truncation stands behind it (hpx_out_take_back). */
 static int create(const char *path)
 {
     int fd;
     do {
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -326,7 +327,7 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     o->end_section = opts->gzip ? gzip_section : NULL;
-    o->plain = !opts->gzip;
+    o->plain = regular && !opts->gzip;
     return 0;
 }
 
