@@ -404,6 +404,19 @@ static int write_image(struct image *m)
     return copy_objects(m);
 }
 
+/* The segments name classes without a look at each object: all of them must be in the file. */
+static bool reserve_marks(struct hpx_binary *w, const struct hpx_heap_image *i)
+{
+    bool good = hpx_binary_reserve(w, HPX_SERIAL_CLASS + i->nclasses, 0, NULL);
+    for (uint32_t n = 0; good && n < i->nthreads; n++) {
+        good = hpx_binary_reserve(w, 0, i->threads[n].serial, i->threads[n].trace);
+    }
+    for (uint32_t n = 0; good && n < i->nsites; n++) {
+        good = hpx_binary_reserve(w, 0, 0, i->sites[n]);
+    }
+    return good;
+}
+
 /* All the memory that the dump needs of itself. */
 static int begin_image(struct image *m, struct hpx_binary *w)
 {
@@ -411,6 +424,7 @@ static int begin_image(struct image *m, struct hpx_binary *w)
     m->serials = malloc(((size_t)m->i->nsites + 1) * sizeof(*m->serials));
     int rc = m->values != NULL && m->serials != NULL ? hpx_heap_facts_read(&m->facts, m->i) : -HPX_E_NOMEM;
     rc = rc != 0 ? rc : hpx_heap_reader_init(&m->objects, m->i);
+    rc = rc != 0 || reserve_marks(w, m->i) ? rc : -HPX_E_NOMEM;
     return rc != 0 ? rc : hpx_heap_begin(&m->h, w);
 }
 

@@ -46,13 +46,26 @@ struct text {
     const char *last; /* the last place in the output's buffer where a line may begin */
 };
 
+/* So that nothing of what the dump names is left out for want of it. */
+static bool reserve_marks(struct hpx_ascii *w, const struct hpx_heap_image *i)
+{
+    bool good = true;
+    for (uint32_t n = 0; good && n < i->nthreads; n++) {
+        good = hpx_ascii_reserve(w, i->threads[n].serial, i->threads[n].trace);
+    }
+    for (uint32_t n = 0; good && n < i->nsites; n++) {
+        good = hpx_ascii_reserve(w, 0, i->sites[n]);
+    }
+    return good;
+}
+
 static void put_traces(struct hpx_ascii *w, const struct hpx_heap_image *i)
 {
     for (uint32_t n = 0; n < i->nthreads; n++) {
         const struct hpx_heap_thread *t = &i->threads[n];
         if (!hpx_ascii_has_thread(w, t->serial, t->known)) {
             const struct hpx_thread_rec rec = {.serial = t->serial, .object = (uint32_t)t->object, .name = t->name};
-            hpx_ascii_thread_start(w, &rec);
+            hpx_ascii_thread_found(w, &rec);
         }
     }
     for (uint32_t n = 0; n < i->nsites; n++) {
@@ -534,7 +547,7 @@ int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t n
     struct text t = {.w = w, .o = w->out, .i = i};
     hpx_arena_init(&t.arena);
     int rc = hpx_heap_facts_read(&t.facts, i);
-    rc = rc == 0 && !set_classes(&t) ? -HPX_E_NOMEM : rc;
+    rc = rc == 0 && (!set_classes(&t) || !reserve_marks(w, i)) ? -HPX_E_NOMEM : rc;
     rc = rc == 0 ? hpx_heap_reader_init(&t.r, i) : rc;
     if (rc == 0) {
         put_all(&t, now);
