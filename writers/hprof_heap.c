@@ -169,7 +169,6 @@ struct image {
     struct hpx_heap_facts facts;
     struct hpx_heap_reader objects;
     struct hpx_heap_value *values; /* UINT16_MAX of each kind */
-    uint64_t at;                   /* where the dump begins */
     uint32_t *serials;             /* of the traces by site: three random accesses less for every object */
 };
 
@@ -392,7 +391,7 @@ static void put_class(struct image *m, const struct hpx_heap_klass *c)
 static int write_image(struct image *m)
 {
     put_names(m); /* stays: the writer knows it to be in the file */
-    m->at = hpx_out_at(m->h.w->out);
+    (void)hpx_out_point(m->h.w->out);
     put_roots(m, true);
     put_roots(m, false);
     for (uint32_t n = 0; n < m->i->nclasses; n++) {
@@ -435,8 +434,8 @@ int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i)
     if (rc == 0) {
         rc = write_image(&m);
         hpx_heap_end(&m.h);
-        if (rc != 0 && w->out->plain) {
-            hpx_out_take_back(w->out, m.at);
+        if (rc != 0) {
+            hpx_out_take_back(w->out);
         }
     }
     hpx_heap_reader_fini(&m.objects);

@@ -521,7 +521,7 @@ static void put_class(struct text *t, const struct hpx_heap_klass *c)
 static void put_all(struct text *t, time_t now)
 {
     put_traces(t->w, t->i); /* stay: the writer knows them to be in the file */
-    const uint64_t at = hpx_out_at(t->o);
+    (void)hpx_out_point(t->o);
     hpx_out_room_parts(t->o, SIZE_MAX);
     hpx_out_printf(t->o, "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", t->i->objects, t->i->shown_bytes);
     hpx_ascii_date(t->o, now);
@@ -537,8 +537,8 @@ static void put_all(struct text *t, time_t now)
     hpx_out_part(t->o, true);
     hpx_out_str(t->o, "HEAP DUMP END\n");
     (void)hpx_out_record(t->o);
-    if (t->r.error != 0 && t->o->plain) {
-        hpx_out_take_back(t->o, at);
+    if (t->r.error != 0) {
+        hpx_out_take_back(t->o);
     }
 }
 

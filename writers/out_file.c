@@ -132,6 +132,16 @@ static int gzip_section(void *ctx)
     return hpx_gzip_section(((struct out_file *)ctx)->gzip);
 }
 
+static int gzip_point(void *ctx)
+{
+    return hpx_gzip_point(((struct out_file *)ctx)->gzip);
+}
+
+static int gzip_back(void *ctx)
+{
+    return hpx_gzip_back(((struct out_file *)ctx)->gzip);
+}
+
 static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, file_publish, file_close};
 static const struct hpx_out_ops gzip_in_place_ops = {gzip_write, NULL, NULL, file_close};
 
@@ -327,6 +337,8 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     o->end_section = opts->gzip ? gzip_section : NULL;
+    o->point = opts->gzip && regular ? gzip_point : NULL;
+    o->back = opts->gzip ? gzip_back : NULL;
     o->plain = regular && !opts->gzip;
     return 0;
 }
