@@ -15,10 +15,15 @@ static inline bool hpx_bitset_has(const struct hpx_bitset *s, uint32_t n)
     return n / 8 < s->bytes && (s->bits[n / 8] >> n % 8 & 1);
 }
 bool hpx_bitset_reach(struct hpx_bitset *s, uint32_t byte);
+/* Memory for n: adding it does not fail. false without memory: nothing changed. */
+static inline bool hpx_bitset_reserve(struct hpx_bitset *s, uint32_t n)
+{
+    return hpx_likely(n / 8 < s->bytes) || hpx_bitset_reach(s, n / 8);
+}
 /* false without memory: nothing changed. */
 static inline bool hpx_bitset_add(struct hpx_bitset *s, uint32_t n)
 {
-    if (hpx_unlikely(n / 8 >= s->bytes) && !hpx_bitset_reach(s, n / 8)) {
+    if (!hpx_bitset_reserve(s, n)) {
         return false;
     }
     s->bits[n / 8] |= (uint8_t)(1u << n % 8);

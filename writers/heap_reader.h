@@ -58,6 +58,11 @@ bool hpx_heap_reader_head(struct hpx_heap_reader *r);
 const void *hpx_heap_reader_map(struct hpx_heap_reader *r, size_t *n);
 /* Passes over n bytes of the rest. */
 void hpx_heap_reader_skip(struct hpx_heap_reader *r, size_t n);
+/* Whether one hpx_heap_reader_more() reads all of the segment whose head was read; else it is one sub-record. */
+static inline bool hpx_heap_reader_fits(const struct hpx_heap_reader *r)
+{
+    return r->length <= r->size - HPX_HEAP_SEGMENT_HEAD;
+}
 static inline uint8_t *hpx_heap_reader_body(const struct hpx_heap_reader *r)
 {
     return r->segment + HPX_HEAP_SEGMENT_HEAD;

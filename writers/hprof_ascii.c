@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_ascii.c: the records of the text format. */
 #include "hprof_ascii.h"
+#include "log.h"
 #include "rows.h"
 #include "shares.h"
 #include "text.h"
@@ -75,6 +76,7 @@ void hpx_ascii_fini(struct hpx_ascii *w)
 {
     hpx_bitset_fini(&w->written);
     hpx_bitset_fini(&w->begun);
+    w->first_written = false;
     hpx_method_texts_fini(&w->methods);
 }
 
@@ -101,8 +103,12 @@ void hpx_ascii_header(struct hpx_ascii *w, time_t created)
     (void)hpx_out_record(w->out);
 }
 
-void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
+/* once: a later call could write the line again, were it not remembered. */
+static void put_start(struct hpx_ascii *w, const struct hpx_thread_rec *t, bool once)
 {
+    if (!hpx_bitset_reserve(&w->begun, t->serial - HPX_SERIAL_THREAD) && once) {
+        return;
+    }
     hpx_out_printf(w->out, "THREAD START (obj=%" PRIx32 ", id = %" PRIu32 ", name=\"", t->object, t->serial);
     hpx_text_put(w->out, t->name, true);
     hpx_out_str(w->out, "\", group=\"");
@@ -111,6 +117,16 @@ void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
     if (hpx_out_record(w->out)) {
         (void)hpx_bitset_add(&w->begun, t->serial - HPX_SERIAL_THREAD);
     }
+}
+
+void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
+{
+    put_start(w, t, w->late || w->out->record != NULL);
+}
+
+void hpx_ascii_thread_found(struct hpx_ascii *w, const struct hpx_thread_rec *t)
+{
+    put_start(w, t, true);
 }
 
 bool hpx_ascii_has_thread(const struct hpx_ascii *w, uint32_t serial, bool announced)
@@ -239,12 +255,27 @@ static int by_self(const void *a, const void *b)
 #define ROW_ROOM     160u               /* of a row, mostly */
 #define SECTION_ROOM ((size_t)20 << 10) /* of the rest of a section, and its report */
 
-/* The trace is in the output afterwards. Without memory for the bit it is written again: a second definition of the same serial says the
- * same. */
+static bool has_trace(const struct hpx_ascii *w, const struct hpx_trace_rec *t)
+{
+    return t->serial > HPX_SERIAL_TRACE ? hpx_bitset_has(&w->written, t->serial - HPX_SERIAL_TRACE)
+                                        : t->serial == HPX_SERIAL_TRACE && w->first_written;
+}
+
+bool hpx_ascii_reserve(struct hpx_ascii *w, uint32_t thread, const struct hpx_trace_rec *t)
+{
+    return (thread <= HPX_SERIAL_THREAD || hpx_bitset_reserve(&w->begun, thread - HPX_SERIAL_THREAD)) &&
+           (t == NULL || t->serial <= HPX_SERIAL_TRACE || hpx_bitset_reserve(&w->written, t->serial - HPX_SERIAL_TRACE)) &&
+           (t == NULL || t->thread <= HPX_SERIAL_THREAD || hpx_bitset_reserve(&w->begun, t->thread - HPX_SERIAL_THREAD));
+}
+
 bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 {
-    if (t->serial >= HPX_SERIAL_TRACE && hpx_bitset_has(&w->written, t->serial - HPX_SERIAL_TRACE)) {
+    if (has_trace(w, t)) {
         return true;
+    }
+    if (!hpx_ascii_reserve(w, 0, t)) {
+        w->unplaced++;
+        return false;
     }
     hpx_out_room(w->out, TRACE_ROOM + (size_t)t->nframes * FRAME_ROOM);
     if (!hpx_ascii_thread(w, t->thread)) {
@@ -254,9 +285,10 @@ bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
     if (!hpx_out_record(w->out)) {
         return false;
     }
-    if (t->serial >= HPX_SERIAL_TRACE) {
+    if (t->serial > HPX_SERIAL_TRACE) {
         (void)hpx_bitset_add(&w->written, t->serial - HPX_SERIAL_TRACE);
     }
+    w->first_written = w->first_written || t->serial == HPX_SERIAL_TRACE;
     return true;
 }
 
@@ -396,5 +428,15 @@ void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s)
     }
     for (uint32_t i = 0; i < s->nrows; i++) {
         (void)hpx_ascii_trace(w, s->rows[i].trace);
+    }
+}
+
+void hpx_ascii_dump_end(struct hpx_ascii *w)
+{
+    if (w->unplaced > 0) {
+        hpx_warn("format=a: no memory for %" PRIu64
+                 " stacks; this dump lacks the rows that name them; raise the memory limit of the process",
+                 w->unplaced);
+        w->unplaced = 0;
     }
 }

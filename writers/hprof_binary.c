@@ -495,6 +495,14 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
     (void)hpx_binary_end_record(w);
 }
 
+bool hpx_binary_reserve(struct hpx_binary *w, uint32_t class, uint32_t thread, const struct hpx_trace_rec *t)
+{
+    return (class == 0 || hpx_bitset_reserve(&w->classes, class - HPX_SERIAL_CLASS)) &&
+           (thread == 0 || hpx_bitset_reserve(&w->begun, thread - HPX_SERIAL_THREAD)) &&
+           (t == NULL || hpx_bitset_reserve(&w->traces, t->serial - HPX_SERIAL_TRACE)) &&
+           (t == NULL || t->thread == 0 || hpx_bitset_reserve(&w->begun, t->thread - HPX_SERIAL_THREAD));
+}
+
 void hpx_binary_traces(struct hpx_binary *w, struct hpx_snapshot *s)
 {
     (void)hpx_rows_rank(s, 0); /* equal counts: by serial */

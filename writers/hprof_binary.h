@@ -86,6 +86,8 @@ void hpx_binary_release(struct hpx_binary *w);
 
 /* Makes sure that the class is in the stream; false: no memory, or refused. */
 bool hpx_binary_class(struct hpx_binary *w, uint32_t serial, struct hpx_text name);
+/* Memory for the marks of the class, and those of the thread and the trace (0, NULL: none): none of them fails for want of it. */
+bool hpx_binary_reserve(struct hpx_binary *w, uint32_t class, uint32_t thread, const struct hpx_trace_rec *t);
 /* The id of the class object in the file. */
 uint64_t hpx_binary_class_object(uint32_t serial);
 /* Room for the head of a record and up to 64 bytes of its body. */

@@ -189,7 +189,7 @@ static bool put_traces(const struct image *m, const struct hpx_heap_reader *r)
     return true;
 }
 
-/* The rest of a segment whose head is in the output: it keeps the length that the head says. */
+/* The rest of an array whose beginning is in the output: it keeps the length that its head says. */
 static void copy_rest(struct hpx_out *o, struct hpx_heap_reader *r)
 {
     while (hpx_heap_reader_more(r)) {
@@ -205,8 +205,7 @@ static void copy_rest(struct hpx_out *o, struct hpx_heap_reader *r)
     }
 }
 
-/* A segment without sites is in the file as it is in the spool, but for its TIME. */
-static void copy_segment(struct hpx_out *o, struct hpx_heap_reader *r)
+static void copy_mapped(struct hpx_out *o, struct hpx_heap_reader *r)
 {
     size_t n = 0, done = 0;
     do {
@@ -214,23 +213,47 @@ static void copy_segment(struct hpx_out *o, struct hpx_heap_reader *r)
         done = hpx_out_mapped(o, p, n);
         hpx_heap_reader_skip(r, done);
     } while (n > 0 && done == n);
+}
+
+/* Its beginning is read before its head is written: where nothing can be read the output has nothing of it. */
+static bool copy_read(struct image *m, struct hpx_heap_reader *r)
+{
+    struct hpx_out *o = m->h.w->out;
+    if (!hpx_heap_reader_more(r) || (r->sites && !put_traces(m, r))) {
+        return false;
+    }
+    put_head(&m->h, HPX_HEAP_TAG_SEGMENT, r->length);
+    hpx_out_bytes(o, hpx_heap_reader_body(r), r->have);
+    copy_mapped(o, r);
     copy_rest(o, r);
+    return true;
+}
+
+/* A segment without sites is in the file as it is in the spool, but for its TIME. A read error may leave it with half of a sub-record: the
+ * output takes back the dump. */
+static bool copy_whole(struct image *m, struct hpx_heap_reader *r)
+{
+    struct hpx_out *o = m->h.w->out;
+    put_head(&m->h, HPX_HEAP_TAG_SEGMENT, r->length);
+    copy_mapped(o, r);
+    if (r->rest == 0) {
+        return true;
+    }
+    if (!hpx_heap_reader_more(r)) {
+        return false;
+    }
+    hpx_out_bytes(o, hpx_heap_reader_body(r), r->have);
+    return true;
 }
 
 static int copy_objects(struct image *m)
 {
     struct hpx_heap_reader *r = &m->objects;
-    struct hpx_out *o = m->h.w->out;
+    const bool plain = m->h.w->out->plain;
     while (hpx_heap_reader_head(r)) {
-        if (r->sites && (!hpx_heap_reader_more(r) || !put_traces(m, r))) {
+        bool whole = plain && !r->sites && hpx_heap_reader_fits(r);
+        if (!(whole ? copy_whole(m, r) : copy_read(m, r))) {
             return -HPX_E_IO;
-        }
-        put_head(&m->h, HPX_HEAP_TAG_SEGMENT, r->length);
-        if (r->sites) {
-            hpx_out_bytes(o, hpx_heap_reader_body(r), r->have);
-            copy_rest(o, r);
-        } else {
-            copy_segment(o, r);
         }
         end_segment(&m->h);
     }
@@ -367,7 +390,8 @@ static void put_class(struct image *m, const struct hpx_heap_klass *c)
 
 static int write_image(struct image *m)
 {
-    put_names(m);
+    put_names(m); /* stays: the writer knows it to be in the file */
+    (void)hpx_out_point(m->h.w->out);
     put_roots(m, true);
     put_roots(m, false);
     for (uint32_t n = 0; n < m->i->nclasses; n++) {
@@ -379,6 +403,19 @@ static int write_image(struct image *m)
     return copy_objects(m);
 }
 
+/* The segments name classes without a look at each object: all of them must be in the file. */
+static bool reserve_marks(struct hpx_binary *w, const struct hpx_heap_image *i)
+{
+    bool good = hpx_binary_reserve(w, HPX_SERIAL_CLASS + i->nclasses, 0, NULL);
+    for (uint32_t n = 0; good && n < i->nthreads; n++) {
+        good = hpx_binary_reserve(w, 0, i->threads[n].serial, i->threads[n].trace);
+    }
+    for (uint32_t n = 0; good && n < i->nsites; n++) {
+        good = hpx_binary_reserve(w, 0, 0, i->sites[n]);
+    }
+    return good;
+}
+
 /* All the memory that the dump needs of itself. */
 static int begin_image(struct image *m, struct hpx_binary *w)
 {
@@ -386,6 +423,7 @@ static int begin_image(struct image *m, struct hpx_binary *w)
     m->serials = malloc(((size_t)m->i->nsites + 1) * sizeof(*m->serials));
     int rc = m->values != NULL && m->serials != NULL ? hpx_heap_facts_read(&m->facts, m->i) : -HPX_E_NOMEM;
     rc = rc != 0 ? rc : hpx_heap_reader_init(&m->objects, m->i);
+    rc = rc != 0 || reserve_marks(w, m->i) ? rc : -HPX_E_NOMEM;
     return rc != 0 ? rc : hpx_heap_begin(&m->h, w);
 }
 
@@ -396,6 +434,9 @@ int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i)
     if (rc == 0) {
         rc = write_image(&m);
         hpx_heap_end(&m.h);
+        if (rc != 0) {
+            hpx_out_take_back(w->out);
+        }
     }
     hpx_heap_reader_fini(&m.objects);
     hpx_heap_facts_free(&m.facts);

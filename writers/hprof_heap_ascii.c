@@ -46,13 +46,26 @@ struct text {
     const char *last; /* the last place in the output's buffer where a line may begin */
 };
 
+/* So that nothing of what the dump names is left out for want of it. */
+static bool reserve_marks(struct hpx_ascii *w, const struct hpx_heap_image *i)
+{
+    bool good = true;
+    for (uint32_t n = 0; good && n < i->nthreads; n++) {
+        good = hpx_ascii_reserve(w, i->threads[n].serial, i->threads[n].trace);
+    }
+    for (uint32_t n = 0; good && n < i->nsites; n++) {
+        good = hpx_ascii_reserve(w, 0, i->sites[n]);
+    }
+    return good;
+}
+
 static void put_traces(struct hpx_ascii *w, const struct hpx_heap_image *i)
 {
     for (uint32_t n = 0; n < i->nthreads; n++) {
         const struct hpx_heap_thread *t = &i->threads[n];
         if (!hpx_ascii_has_thread(w, t->serial, t->known)) {
             const struct hpx_thread_rec rec = {.serial = t->serial, .object = (uint32_t)t->object, .name = t->name};
-            hpx_ascii_thread_start(w, &rec);
+            hpx_ascii_thread_found(w, &rec);
         }
     }
     for (uint32_t n = 0; n < i->nsites; n++) {
@@ -507,7 +520,8 @@ static void put_class(struct text *t, const struct hpx_heap_klass *c)
 
 static void put_all(struct text *t, time_t now)
 {
-    put_traces(t->w, t->i);
+    put_traces(t->w, t->i); /* stay: the writer knows them to be in the file */
+    (void)hpx_out_point(t->o);
     hpx_out_room_parts(t->o, SIZE_MAX);
     hpx_out_printf(t->o, "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", t->i->objects, t->i->shown_bytes);
     hpx_ascii_date(t->o, now);
@@ -523,6 +537,9 @@ static void put_all(struct text *t, time_t now)
     hpx_out_part(t->o, true);
     hpx_out_str(t->o, "HEAP DUMP END\n");
     (void)hpx_out_record(t->o);
+    if (t->r.error != 0) {
+        hpx_out_take_back(t->o);
+    }
 }
 
 int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t now)
@@ -530,7 +547,7 @@ int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t n
     struct text t = {.w = w, .o = w->out, .i = i};
     hpx_arena_init(&t.arena);
     int rc = hpx_heap_facts_read(&t.facts, i);
-    rc = rc == 0 && !set_classes(&t) ? -HPX_E_NOMEM : rc;
+    rc = rc == 0 && (!set_classes(&t) || !reserve_marks(w, i)) ? -HPX_E_NOMEM : rc;
     rc = rc == 0 ? hpx_heap_reader_init(&t.r, i) : rc;
     if (rc == 0) {
         put_all(&t, now);

@@ -166,6 +166,29 @@ size_t hpx_out_mapped(struct hpx_out *o, const void *p, size_t n)
     return done;
 }
 
+bool hpx_out_point(struct hpx_out *o)
+{
+    o->returns = o->error == 0 && (o->plain || (o->point != NULL && hpx_out_flush(o) == 0 && o->point(o->ctx) == 0));
+    o->point_at = o->written + o->used;
+    return o->returns;
+}
+
+void hpx_out_take_back(struct hpx_out *o)
+{
+    if (!o->returns || o->error != 0) { /* after an error the output ends earlier */
+        return;
+    }
+    o->returns = false;
+    if (o->point_at >= o->written) {
+        o->used = (size_t)(o->point_at - o->written);
+    } else if ((o->back != NULL ? o->back(o->ctx) : o->ops->truncate(o->ctx, (off_t)o->point_at)) == 0) {
+        o->written = o->point_at;
+        o->used = 0;
+    } else {
+        fail(o, errno);
+    }
+}
+
 void hpx_out_str(struct hpx_out *o, const char *s)
 {
     hpx_out_bytes(o, s, strlen(s));

@@ -42,7 +42,11 @@ struct hpx_out {
     size_t piece, piece_room;                     /* set by the opener: least bytes of a part; space for a part and the end of its record */
     int (*end_section)(void *ctx);                /* set by the opener whose ops->write holds bytes back: passes them on; as ops->write */
     size_t most;                                  /* set by the opener: most bytes of a record without parts; 0: no limit */
-    bool plain;                                   /* set by the opener: ops->write is a system call */
+    int (*point)(void *ctx);                      /* set by the opener: the same of hpx_out_point() and */
+    int (*back)(void *ctx);                       /* hpx_out_take_back() for ops->write; NULL: only a plain output has points */
+    uint64_t point_at;                            /* of the last point */
+    bool returns;                                 /* there is one */
+    bool plain;                                   /* set by the opener: ops->write is a system call, behind the end after ops->truncate */
     uint64_t piece_at;                            /* start of the current record or part */
     bool parted;                                  /* the current record has parts */
     uint64_t refused;                             /* records and parts that are not in the output */
@@ -62,6 +66,9 @@ void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
 /* For bytes of a mapped file, which only the kernel may read: a read error then is no SIGBUS. Returns how many of them are in the output;
  * the caller passes the rest, which it has read, to hpx_out_bytes(), also after an error. 0 unless the output is plain. */
 size_t hpx_out_mapped(struct hpx_out *o, const void *p, size_t n);
+/* A point to which hpx_out_take_back() returns in the same section. false: this output cannot, and then has no effect there. */
+bool hpx_out_point(struct hpx_out *o);
+void hpx_out_take_back(struct hpx_out *o);
 /* A place in the buffer for up to HPX_OUT_PIECE bytes, valid until the next call. hpx_out_filled() makes the bytes up to `end` part of
  * the output. */
 void hpx_out_pour(struct hpx_out *o);

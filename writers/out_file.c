@@ -132,14 +132,25 @@ static int gzip_section(void *ctx)
     return hpx_gzip_section(((struct out_file *)ctx)->gzip);
 }
 
+static int gzip_point(void *ctx)
+{
+    return hpx_gzip_point(((struct out_file *)ctx)->gzip);
+}
+
+static int gzip_back(void *ctx)
+{
+    return hpx_gzip_back(((struct out_file *)ctx)->gzip);
+}
+
 static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, file_publish, file_close};
 static const struct hpx_out_ops gzip_in_place_ops = {gzip_write, NULL, NULL, file_close};
 
+/* O_APPEND: what follows a truncation stands behind it (hpx_out_take_back). */
 static int create(const char *path)
 {
     int fd;
     do {
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -153,7 +164,18 @@ static int create_part(struct out_file *f, const char *path)
     }
     struct stat st;
     /* between open and flock another run may take the file for a killed run's. On a file system without locks: continue without */
-    if ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(fd, &st) != 0 || st.st_nlink != 1) {
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(fd);
+        return 0;
+    }
+    if (fstat(fd, &st) != 0) {
+        int error = errno;
+        unlink(path); /* the lock is ours: no other run has taken it */
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    if (st.st_nlink != 1) {
         close(fd);
         return 0;
     }
@@ -315,7 +337,9 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     o->end_section = opts->gzip ? gzip_section : NULL;
-    o->plain = !opts->gzip;
+    o->point = opts->gzip && regular ? gzip_point : NULL;
+    o->back = opts->gzip ? gzip_back : NULL;
+    o->plain = regular && !opts->gzip;
     return 0;
 }
 

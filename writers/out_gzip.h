@@ -25,6 +25,10 @@ ssize_t hpx_gzip_write(struct hpx_gzip *z, const void *p, size_t n);
 int hpx_gzip_section(struct hpx_gzip *z);
 /* Cuts the output back to the end of the last section. As to->truncate. */
 int hpx_gzip_truncate(struct hpx_gzip *z);
+/* A point of the current section, to which hpx_gzip_back() returns, once: it cuts the output, and what follows stands there. 0; -1: errno;
+ * as before. */
+int hpx_gzip_point(struct hpx_gzip *z);
+int hpx_gzip_back(struct hpx_gzip *z);
 void hpx_gzip_free(struct hpx_gzip *z); /* NULL: nothing */
 
 #endif

@@ -432,9 +432,12 @@ static bool split(struct hpx_out_socket *s, const char *peer)
 static int make_lock(struct hpx_out_socket *s)
 {
     pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    int rc = pthread_mutex_init(&s->lock, NULL);
+    int rc = pthread_condattr_init(&attr);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    rc = rc != 0 ? rc : pthread_mutex_init(&s->lock, NULL);
     rc = rc != 0 ? rc : pthread_cond_init(&s->moved, &attr);
     pthread_condattr_destroy(&attr);
     return rc;

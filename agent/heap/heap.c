@@ -16,6 +16,7 @@
 /* What a dump shows. */
 struct rows {
     struct hpx_heap_take *take; /* NULL: nothing */
+    bool incomplete;            /* it could not be written, or not to its end */
 };
 
 static uint32_t written; /* the writer's thread: dumps with a heap */
@@ -122,7 +123,7 @@ static bool empty(const void *rows)
 static bool missing(const void *rows)
 {
     const struct rows *r = rows;
-    return r->take == NULL || r->take->failed;
+    return empty(rows) || r->incomplete;
 }
 
 static void destroy(void *rows)
@@ -134,9 +135,10 @@ static void destroy(void *rows)
     free(r);
 }
 
-static void note(int rc)
+static void note(struct rows *r, int rc)
 {
     if (rc != 0) {
+        r->incomplete = true;
         hpx_warn("heap dump: %s; this dump has no complete heap; ask again",
                  rc == -HPX_E_NOMEM ? "no memory to write it" : "the file of its objects cannot be read");
     }
@@ -144,22 +146,24 @@ static void note(int rc)
 
 static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
 {
-    const struct rows *r = rows;
+    struct rows *r = rows;
     (void)cutoff, (void)answer;
     if (!empty(rows)) {
-        note(hpx_heap_ascii(to, &r->take->image, time(NULL)));
+        note(r, hpx_heap_ascii(to, &r->take->image, time(NULL)));
     }
 }
 
 static void binary(struct hpx_binary *to, void *rows, double cutoff)
 {
-    const struct rows *r = rows;
+    struct rows *r = rows;
     (void)cutoff;
     if (empty(rows)) {
         return;
     }
-    note(hpx_heap_binary(to, &r->take->image));
-    if (++written == 2 && !hpx_session.opt.split && hpx_session.opt.net == NULL) {
+    int rc = hpx_heap_binary(to, &r->take->image);
+    note(r, rc);
+    written += rc == 0;
+    if (rc == 0 && written == 2 && !hpx_session.opt.split && hpx_session.opt.net == NULL) {
         hpx_warn("the file has a second heap dump; many readers show only the first; use split=y for one file per dump");
     }
 }

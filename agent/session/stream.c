@@ -87,8 +87,11 @@ void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
     }
     if (binary) {
         hpx_binary_dump_end(&s->binary, report);
-    } else if (shown) { /* a report belongs to a section */
-        hpx_ascii_report(&s->ascii, report);
+    } else {
+        hpx_ascii_dump_end(&s->ascii);
+        if (shown) { /* a report belongs to a section */
+            hpx_ascii_report(&s->ascii, report);
+        }
     }
 }
 

@@ -344,6 +344,69 @@ static void without_memory_there_is_a_whole_text_or_none(void **state)
     }
 }
 
+static uint32_t times(const char *all, const char *what)
+{
+    uint32_t n = 0;
+    for (const char *at = strstr(all, what); at != NULL; at = strstr(at + 1, what)) {
+        n++;
+    }
+    return n;
+}
+
+/* Whatever the first dump could not remember, the second one defines nothing again. late: the file was begun behind the thread's start. */
+static void what_cannot_be_remembered_is_not_defined_twice(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        bool failed = true;
+        for (uint64_t fault = 1; failed; fault++) {
+            struct hpx_ascii a;
+            begin(8);
+            hpx_ascii_init(&a, &out);
+            begin_image(8);
+            a.late = late;
+            x.thread.known = late;
+            x.thread.name = text("main");
+            x.image.once = false;
+            memory_fail(fault, fault);
+            int rc = hpx_heap_ascii(&a, &x.image, NOW);
+            failed = memory_calls() >= fault;
+            memory_allow();
+            assert_int_equal(hpx_heap_ascii(&a, &x.image, NOW), 0);
+            assert_int_equal(hpx_out_flush(&out), 0);
+            const char *all = (const char *)sink.bytes;
+            assert_int_equal(times(all, "THREAD START"), 1);
+            assert_int_equal(times(all, "TRACE 300005:"), 1);
+            assert_int_equal(times(all, "TRACE 300006:"), 1);
+            assert_int_equal(times(all, "HEAP DUMP END"), rc == 0 ? 2 : 1);
+            hpx_ascii_fini(&a);
+            hx_end(&x);
+            end();
+        }
+    }
+}
+
+/* The same for the binary format: what a dump names stands before it. */
+static void what_cannot_be_marked_leaves_the_dump_out(void **state)
+{
+    bool failed = true;
+    (void)state;
+    for (uint64_t fault = 1; failed; fault++) {
+        begin(8);
+        begin_image(8);
+        memory_fail(fault, fault);
+        int rc = hpx_heap_binary(&w, &x.image);
+        failed = memory_calls() >= fault;
+        memory_allow();
+        const char *all = tags();
+        assert_int_equal(times(all, "02 "), rc == 0 ? HX_CLASSES - 1 : 0);
+        assert_int_equal(times(all, "0A "), rc == 0);
+        assert_int_equal(times(all, "2C "), rc == 0);
+        hx_end(&x);
+        end();
+    }
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -361,6 +424,8 @@ int main(void)
         cmocka_unit_test(figures_are_those_of_printf),
         cmocka_unit_test(without_memory_there_is_a_whole_dump_or_none),
         cmocka_unit_test(without_memory_there_is_a_whole_text_or_none),
+        cmocka_unit_test(what_cannot_be_remembered_is_not_defined_twice),
+        cmocka_unit_test(what_cannot_be_marked_leaves_the_dump_out),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }

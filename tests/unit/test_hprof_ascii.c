@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_hprof_ascii.c: the text format byte for byte, from records made by hand. */
 #include "ascii_fixture.h"
+#include "failing_memory.h"
 #include "records.h"
+#include "said.h"
 #include "text_check.h"
 #include <inttypes.h>
 #include <math.h>
@@ -99,6 +101,54 @@ static void a_trace_is_written_once_a_file(void **state)
     for (size_t i = 0; i < 3; i++) {
         free((void *)(uintptr_t)second[i].trace);
     }
+}
+
+/* Rows whose trace could not be marked are left out, and come with the next dump. */
+static void without_memory_a_trace_is_left_out_not_written_twice(void **state)
+{
+    (void)state;
+    for (uint32_t serial = 300000; serial <= 300001; serial++) {
+        struct hpx_row rows[] = {{trace(serial, 0, 1, &(struct hpx_frame_rec){&hot_a, 5, 1}), 2}};
+        hpx_ascii_fini(&w);
+        hpx_ascii_init(&w, &out);
+        said_begin();
+        memory_refuse();
+        samples(1, rows, 0);
+        hpx_ascii_dump_end(&w);
+        memory_allow();
+        bool first = serial == 300000; /* which needs no memory */
+        assert_int_equal(strstr(written(), "TRACE 30000") != NULL, first);
+        assert_int_equal(said_times("format=a: no memory"), !first);
+        said_end();
+        samples(1, rows, 0);
+        assert_int_equal(strstr(written(), "TRACE 30000") != NULL, !first);
+        samples(1, rows, 0);
+        assert_null(strstr(written(), "TRACE 30000"));
+        free((void *)(uintptr_t)rows[0].trace);
+    }
+}
+
+static void a_thread_that_cannot_be_marked_in_a_late_file_is_left_out(void **state)
+{
+    const struct hpx_thread_rec t = {.serial = 200001, .object = 0x50000001, .name = text("main")};
+    (void)state;
+    w.late = true;
+    memory_refuse();
+    hpx_ascii_thread_start(&w, &t);
+    hpx_ascii_thread_end(&w, &t);
+    assert_false(hpx_ascii_thread(&w, t.serial));
+    memory_allow();
+    assert_string_equal(written(), "");
+    assert_true(hpx_ascii_thread(&w, t.serial));
+    assert_non_null(strstr(written(), "THREAD START (obj=50000001, id = 200001"));
+    w.late = false; /* a file that has every thread from the start */
+    memory_refuse();
+    hpx_ascii_thread_start(&w, &(struct hpx_thread_rec){.serial = 200002 + 8192 * 4});
+    hpx_ascii_thread_end(&w, &(struct hpx_thread_rec){.serial = 200002 + 8192 * 4});
+    memory_allow();
+    const char *both = written();
+    assert_non_null(strstr(both, "THREAD START"));
+    assert_non_null(strstr(both, "THREAD END"));
 }
 
 static void a_trace_names_its_thread_with_thread_y(void **state)
@@ -366,6 +416,8 @@ int main(void)
         TEST(thread_lines_have_the_layout_of_the_original),
         TEST(a_dump_has_the_layout_of_the_original),
         TEST(a_trace_is_written_once_a_file),
+        TEST(without_memory_a_trace_is_left_out_not_written_twice),
+        TEST(a_thread_that_cannot_be_marked_in_a_late_file_is_left_out),
         TEST(a_trace_names_its_thread_with_thread_y),
         TEST(lines_of_threads_come_before_the_first_trace),
         TEST(the_cutoff_ends_the_list),

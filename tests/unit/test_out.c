@@ -499,6 +499,41 @@ static void figures_have_a_point_in_every_locale(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+static void what_is_taken_back_is_not_in_the_output(void **state)
+{
+    (void)state;
+    assert_false(hpx_out_point(&out)); /* an output that is not plain has none */
+    out.plain = true;
+    for (int flushed = 0; flushed < 3; flushed++) { /* at the place, and behind what is taken back */
+        fake.len = 0;
+        hpx_out_str(&out, "a");
+        if (flushed > 0) {
+            assert_int_equal(hpx_out_flush(&out), 0);
+        }
+        assert_true(hpx_out_point(&out));
+        uint64_t at = out.written + out.used;
+        hpx_out_str(&out, "b");
+        if (flushed > 1) {
+            assert_int_equal(hpx_out_flush(&out), 0);
+        }
+        hpx_out_take_back(&out);
+        assert_int_equal(out.written + out.used, at);
+        hpx_out_str(&out, "c");
+        assert_int_equal(hpx_out_section(&out, false), 0);
+        assert_int_equal(fake.len, 2);
+        assert_memory_equal(fake.data, "ac", 2);
+        out.written = out.mark = 0;
+    }
+    assert_true(hpx_out_point(&out));
+    hpx_out_str(&out, "d");
+    assert_int_equal(hpx_out_flush(&out), 0);
+    fake.truncate_fails = true;
+    hpx_out_take_back(&out);
+    assert_int_equal(out.error, EIO); /* nothing may follow what stays */
+    assert_int_equal(said_times("the output ends inside a section"), 1);
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +556,7 @@ int main(void)
         TEST(a_long_name_leaves_room_for_the_reason),
         TEST(printf_is_cut_at_512_bytes),
         TEST(figures_have_a_point_in_every_locale),
+        TEST(what_is_taken_back_is_not_in_the_output),
     };
     return cmocka_run_group_tests_name("out", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* test_out_file.c: files, FIFOs, devices and descriptors as they are opened, published, refused and left alone. */
 #include "folder_fixture.h"
 #include "out_file.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -507,6 +508,37 @@ static void every_descriptor_closes_on_exec(void **state)
     }
 }
 
+static bool fstat_fails;
+
+int __real_fstat64(int fd, struct stat *st);
+int __wrap_fstat64(int fd, struct stat *st);
+int __wrap_fstat64(int fd, struct stat *st)
+{
+    if (fstat_fails) {
+        errno = EIO;
+        return -1;
+    }
+    return __real_fstat64(fd, st);
+}
+
+static void a_new_file_that_cannot_be_asked_about_is_removed(void **state)
+{
+    (void)state;
+    fstat_fails = true;
+    refused("f");
+    fstat_fails = false;
+    assert_false(there("f.part"));
+    DIR *d = opendir(".");
+    assert_non_null(d);
+    for (const struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        assert_int_not_equal(e->d_name[0], 'f');
+    }
+    closedir(d);
+    open_ok("f");
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("f"), "hello\n");
+}
+
 static void names_are_expanded(void **state)
 {
     (void)state;
@@ -553,6 +585,7 @@ int main(void)
         TEST(a_dump_that_does_not_fit_is_cut_back_to_the_one_before),
         TEST(a_forked_child_forgets_and_the_parent_keeps_its_lock),
         TEST(every_descriptor_closes_on_exec),
+        TEST(a_new_file_that_cannot_be_asked_about_is_removed),
         TEST(names_are_expanded),
     };
     return cmocka_run_group_tests_name("out_file", tests, NULL, NULL);

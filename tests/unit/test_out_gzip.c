@@ -69,6 +69,16 @@ static int gzip_section(void *ctx)
     return hpx_gzip_section(ctx);
 }
 
+static int gzip_point(void *ctx)
+{
+    return hpx_gzip_point(ctx);
+}
+
+static int gzip_back(void *ctx)
+{
+    return hpx_gzip_back(ctx);
+}
+
 static int gzip_close(void *ctx)
 {
     hpx_gzip_free(ctx);
@@ -313,12 +323,66 @@ static void force_n_keeps_the_suffix(void **state)
     }
 }
 
+/* What stands between a point and the way back is not there, however many blocks and writes it was. */
+static void what_is_taken_back_is_not_in_the_output(void **state)
+{
+    static const size_t before[] = {0, 100, 70000, 131072, 200000}, between[] = {0, 1, 1000, 65536, 300000};
+    size_t sizes[64];
+    char comment[32];
+    (void)state;
+    for (size_t k = 0; k < 25; k++) {
+        begin(131072, &gzip_ops);
+        out.point = gzip_point;
+        out.back = gzip_back;
+        put(0, before[k / 5]);
+        assert_true(hpx_out_point(&out));
+        put(7, between[k % 5]);
+        if (k % 2 != 0) {
+            assert_int_equal(hpx_out_flush(&out), 0);
+        }
+        hpx_out_take_back(&out);
+        put(before[k / 5], 150000);
+        assert_int_equal(hpx_out_close(&out), 0);
+        size_t all = before[k / 5] + 150000, sum = 0;
+        unsigned n = members(to.data, to.len, sizes, 64, comment);
+        for (unsigned i = 0; i < n; i++) {
+            assert_true(i + 1 == n || sizes[i] == 131072); /* readers count on it */
+            sum += sizes[i];
+        }
+        assert_int_equal(sum, all);
+        assert_string_equal(comment, "HPROF BLOCKSIZE=131072");
+    }
+}
+
+static void without_memory_there_is_no_point(void **state)
+{
+    size_t sizes[4];
+    char comment[32];
+    (void)state;
+    for (uint64_t fault = 1; fault < 6; fault++) {
+        begin(131072, &gzip_ops);
+        out.point = gzip_point;
+        out.back = gzip_back;
+        put(0, 100);
+        memory_fail(fault, fault);
+        bool made = hpx_out_point(&out);
+        memory_allow();
+        put(100, 100);
+        hpx_out_take_back(&out);
+        assert_int_equal(hpx_out_close(&out), 0);
+        assert_int_equal(members(to.data, to.len, sizes, 4, comment), 1);
+        assert_int_equal(sizes[0], made ? 100 : 200);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_full_but_for_the_last_of_a_section),
         cmocka_unit_test(a_section_ends_its_block_and_is_in_the_output),
         cmocka_unit_test(short_writes_and_eintr_lose_nothing),
+        cmocka_unit_test(what_is_taken_back_is_not_in_the_output),
+        cmocka_unit_test(without_memory_there_is_no_point),
         cmocka_unit_test_setup_teardown(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_cut_counts_as_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_no_file_is_opened, setup, teardown),

@@ -230,6 +230,26 @@ static void a_connection_to_itself_is_refused(void **state)
     close(fd);
 }
 
+static bool no_attr;
+
+int __real_pthread_condattr_init(pthread_condattr_t *attr);
+int __wrap_pthread_condattr_init(pthread_condattr_t *attr);
+int __wrap_pthread_condattr_init(pthread_condattr_t *attr)
+{
+    return no_attr ? ENOMEM : __real_pthread_condattr_init(attr);
+}
+
+/* Waiting on a clock that is not the one of the deadlines has no end that anyone knows. */
+static void without_the_attribute_of_its_clock_nothing_is_opened(void **state)
+{
+    struct hpx_err err;
+    (void)state;
+    snprintf(peer, sizeof(peer), "127.0.0.1:1");
+    no_attr = true;
+    assert_int_equal(open_peer(&err), -HPX_E_NOMEM);
+    no_attr = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +258,7 @@ int main(void)
         cmocka_unit_test(descriptors_are_closed_on_exec_and_by_forget),
         cmocka_unit_test(a_peer_that_is_gone_sends_no_signal),
         cmocka_unit_test(a_connection_to_itself_is_refused),
+        cmocka_unit_test(without_the_attribute_of_its_clock_nothing_is_opened),
     };
     return cmocka_run_group_tests_name("out_socket_system", tests, NULL, NULL);
 }
