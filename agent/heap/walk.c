@@ -57,8 +57,8 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
     w->current = key;
     if (!w->by_tags) {
         struct hpx_address_entry *root = hpx_address_map_find(&w->rooted, key);
-        if (root != NULL) {
-            root->value = 1;
+        if (root != NULL && root->value++ != 0) {
+            contradict(w); /* a second record */
         }
     }
     if (is_unknown(klass)) {
@@ -170,7 +170,7 @@ static void pass_on_keep(struct hpx_walk *w, uint64_t key, const struct hpx_heap
 
 static inline jint carry_on(const struct hpx_walk *w)
 {
-    return hpx_likely(w->end == HPX_WALK_WHOLE) ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
+    return hpx_likely(w->end == HPX_WALK_WHOLE && w->spool.error == 0) ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
 /* At the first callback. */

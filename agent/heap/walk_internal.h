@@ -74,7 +74,7 @@ static inline struct hpx_walk_class *find_class(struct hpx_walk *w, uint32_t wor
 {
     for (uint32_t i = word * 0x9e3779b1u >> 7;; i++) {
         struct hpx_walk_class *c = &w->classes[i & (w->classes_room - 1)];
-        if (hpx_likely(c->word == word)) {
+        if (hpx_likely(c->word == word) && hpx_likely(word != 0)) {
             return c;
         }
         if (c->word == 0) {
@@ -181,7 +181,7 @@ static inline void learn_class(struct hpx_walk *w, struct hpx_walk_class *c, uin
         c->mirror = mirror;
         c->klass = w->by_tags ? c->klass : klass_at(w, hpx_site_class_of(hpx_walk_known_as(w, mirror)));
         c->special = c->special || (c->klass != NULL && c->klass->thread);
-    } else if (hpx_unlikely(c->mirror != mirror)) {
+    } else if (hpx_unlikely(c->mirror != mirror) && !(w->by_tags && c->word == 1)) { /* by tags all classes without a number are one */
         contradict(w);
     }
 }

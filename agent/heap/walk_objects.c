@@ -35,7 +35,7 @@ struct hpx_walk_class *hpx_walk_add_class(struct hpx_walk *w, struct hpx_walk_cl
         w->class_of_classes = c;
         c->klass = klass_at(w, w->layout->class_class); /* class objects do not refer to their class */
     }
-    c->special = c == w->class_of_classes || (c->klass != NULL && c->klass->thread);
+    c->special = c == w->class_of_classes || (w->by_tags && word == 1) || (c->klass != NULL && c->klass->thread);
     return c;
 }
 
