@@ -101,32 +101,16 @@ static jobject make(int klass, jint length)
     return (jobject)(void *)((char *)&handles[nobjects++] + vm.marked);
 }
 
+static jobject long_class; /* what find_class() gave for java.lang.Long */
+
 static jclass JNICALL find_class(JNIEnv *env, const char *name)
 {
     (void)env;
-    assert_true(strcmp(name, "java/lang/Object") == 0 || strcmp(name, "java/lang/Long") == 0);
-    return make(CLASS, -1);
-}
-
-static jmethodID JNICALL get_static_method(JNIEnv *env, jclass klass, const char *name, const char *signature)
-{
-    static int method;
-    (void)env;
-    assert_non_null(klass);
-    assert_string_equal(name, "valueOf");
-    assert_string_equal(signature, "(J)Ljava/lang/Long;");
-    if (++vm.calls == vm.fails_at) {
-        vm.pending = true;
-        return NULL;
-    }
-    return (jmethodID)(void *)&method;
-}
-
-static jobject JNICALL call_static(JNIEnv *env, jclass klass, jmethodID method, ...)
-{
-    (void)env;
-    assert_true(klass != NULL && method != NULL);
-    return make(LONG, -1);
+    bool is_long = strcmp(name, "java/lang/Long") == 0;
+    assert_true(is_long || strcmp(name, "java/lang/Object") == 0);
+    jclass made = make(CLASS, -1);
+    long_class = is_long ? made : long_class;
+    return made;
 }
 
 static jobjectArray JNICALL new_objects(JNIEnv *env, jsize n, jclass klass, jobject first)
@@ -160,7 +144,7 @@ static jobject JNICALL alloc(JNIEnv *env, jclass klass)
         vm.pending = true;
         return NULL;
     }
-    return make(OBJECT, -1);
+    return make(klass == long_class ? LONG : OBJECT, -1);
 }
 
 static void JNICALL set_element(JNIEnv *env, jobjectArray array, jsize i, jobject value)
@@ -168,6 +152,12 @@ static void JNICALL set_element(JNIEnv *env, jobjectArray array, jsize i, jobjec
     (void)env;
     assert_true(array != NULL && i < object_of(array)->length);
     object_of(array)->elements[i] = value;
+}
+
+static jboolean JNICALL check_exception(JNIEnv *env)
+{
+    (void)env;
+    return vm.pending;
 }
 
 static void JNICALL clear_exception(JNIEnv *env)
@@ -375,13 +365,12 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobje
 static const char *check(struct hpx_oops *o)
 {
     static const struct JNINativeInterface_ jni = {.FindClass = find_class,
-                                                   .GetStaticMethodID = get_static_method,
-                                                   .CallStaticObjectMethod = call_static,
                                                    .NewObjectArray = new_objects,
                                                    .NewByteArray = new_bytes,
                                                    .NewLongArray = new_longs,
                                                    .AllocObject = alloc,
                                                    .SetObjectArrayElement = set_element,
+                                                   .ExceptionCheck = check_exception,
                                                    .ExceptionClear = clear_exception,
                                                    .PushLocalFrame = push_frame,
                                                    .PopLocalFrame = pop_frame};

@@ -437,7 +437,7 @@ static void a_class_with_a_number_alone_is_not_in_the_dump(void **state)
     uint64_t id = 0x60000000 + fx_address(FX_UNLINKED);
     want(1, 0x21);
     want(8, id);
-    want(4, 0);
+    want(4, HPX_SERIAL_TRACE);
     want(8, fx_id(FX_CLASS));
     want(4, 8);
     want(8, 0);

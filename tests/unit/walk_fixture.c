@@ -338,7 +338,8 @@ static void want_head(uint8_t sub, int object)
 {
     want(1, sub);
     want(fx.ids, fx_id(object));
-    want(4, fx.mode == FX_BY_TAGS ? 0 : fx.objects[object].site);
+    uint32_t site = fx.mode == FX_BY_TAGS ? 0 : fx.objects[object].site;
+    want(4, site != 0 ? HPX_HEAP_SITE | site : HPX_SERIAL_TRACE);
 }
 
 void want_instance(int object, int klass, uint32_t bytes)
@@ -368,13 +369,27 @@ static int compare(const void *a, const void *b)
     return memcmp(a, b, each_bytes);
 }
 
+/* The sub-records of all segments; their bytes. */
+static size_t without_heads(uint8_t *to)
+{
+    size_t n = 0;
+    assert_true(fx.walk.objects_end <= fx.spool_len);
+    for (size_t at = 0, length; at < fx.walk.objects_end; at += HPX_HEAP_SEGMENT_HEAD + length) {
+        const uint8_t *head = fx.spool + at;
+        assert_int_equal(head[0], HPX_HEAP_TAG_SEGMENT);
+        length = (size_t)head[5] << 24 | (size_t)head[6] << 16 | (size_t)head[7] << 8 | head[8];
+        assert_true(at + HPX_HEAP_SEGMENT_HEAD + length <= fx.walk.objects_end);
+        memcpy(to + n, head + HPX_HEAP_SEGMENT_HEAD, length);
+        n += length;
+    }
+    return n;
+}
+
 void fx_check_records(uint32_t unordered, uint32_t each)
 {
-    size_t n = fx.walk.objects_end, tail = (size_t)unordered * each;
-    uint8_t *got = malloc(n + 1);
+    uint8_t *got = malloc(fx.walk.objects_end + 1);
     assert_non_null(got);
-    assert_true(n <= fx.spool_len);
-    memcpy(got, fx.spool, n);
+    size_t n = without_heads(got), tail = (size_t)unordered * each;
     if (n == fx.want_len && tail > 0) {
         each_bytes = each;
         qsort(got + n - tail, unordered, each, compare);

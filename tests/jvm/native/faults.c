@@ -36,7 +36,7 @@
     X(malloc) X(calloc) X(realloc) X(posix_memalign) X(mmap) \
     X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(send) X(recv) \
     X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
-    X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fallocate) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
+    X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
     X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
     X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(pthread_cond_init) \
     X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
@@ -315,7 +315,6 @@ BYTES(KIND_recv, recv, (int fd, void *p, size_t n, int flags), (fd, p, (size_t)k
 
 AFTER(close, (int fd), (fd), -1)
 AFTER(fclose, (void *f), (f), EOF)
-MINUS64(fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
 MINUS64(fcntl, (int fd, int command, long arg), (fd, command, arg))
 MINUS(flock, (int fd, int operation), (fd, operation))
 MINUS64(fstat, (int fd, void *st), (fd, st))
