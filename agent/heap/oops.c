@@ -206,6 +206,68 @@ static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env, uint64
     return judge(&t, o);
 }
 
+/* ---- among the roots ---- */
+
+struct roots {
+    const struct hpx_oops *o;
+    jobject *known;
+    uint32_t met, lengths; /* bits, by element: of all, of arrays with their length */
+    uint32_t words[KNOWN];
+};
+
+static jint JNICALL on_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
+                            jlong size, jlong *tag, jlong *referrer_tag, jint length, void *user)
+{
+    struct roots *r = user;
+    (void)info, (void)class_tag, (void)referrer_class_tag, (void)size;
+    bool of_thread = kind == JVMTI_HEAP_REFERENCE_THREAD || kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL ||
+                     kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL || kind == JVMTI_HEAP_REFERENCE_OTHER;
+    uint64_t object = hpx_oops_object(r->o, tag);
+    for (int i = 0; i < KNOWN && kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL; i++) {
+        if (object != 0 && object == hpx_oops_handle(r->known[i])) {
+            r->met |= 1u << i;
+            r->words[i] = hpx_oops_class_word(r->o, object);
+            r->lengths |= length >= 0 && hpx_oops_length(r->o, object) == (uint32_t)length ? 1u << i : 0;
+        }
+    }
+    return of_thread && referrer_tag == NULL && r->met != all_elements ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
+}
+
+static const char *roots_once(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    static const uint32_t arrays = 1u << SELF | 1u << BYTES | 1u << LONGS | 1u << OBJECTS;
+    struct trial t;
+    jvmtiHeapCallbacks all;
+    memset(&t, 0, sizeof t);
+    memset(&all, 0, sizeof all);
+    all.heap_reference_callback = on_root;
+    if (!make(env, &t)) {
+        return "no memory to make objects for the check of addresses";
+    }
+    struct roots r = {.o = o, .known = t.known};
+    if ((*jvmti)->FollowReferences(jvmti, 0, NULL, NULL, &all, &r) != JVMTI_ERROR_NONE) {
+        return "the VM refused to walk the objects for the check of addresses";
+    }
+    bool good = r.met == all_elements && r.lengths == arrays && tells_classes(r.words) && r.words[KLASS] == o->class_of_classes;
+    return good ? NULL : "known objects are not where an earlier check has found them";
+}
+
+const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    const char *doubt = NULL;
+    for (int i = 0; i < ATTEMPTS && (i == 0 || doubt != NULL); i++) {
+        if ((*env)->PushLocalFrame(env, KNOWN + 16) != 0) {
+            (*env)->ExceptionClear(env);
+            return "no memory for the check of addresses";
+        }
+        doubt = roots_once(o, jvmti, env);
+        (*env)->PopLocalFrame(env, NULL);
+    }
+    return doubt;
+}
+
+/* ---- the check ---- */
+
 /* The heap is one reservation, whose parts border on each other. */
 static void find_bounds(struct hpx_oops *o, uint64_t inside)
 {

@@ -36,7 +36,7 @@ enum hpx_walk_end hpx_reading_end(struct hpx_heap_take *t, enum hpx_child_end *c
 void hpx_reading_abandon(void);
 /* One clause about how a walk failed; constant. */
 const char *hpx_reading_text(enum hpx_walk_end end);
-/* VMInit: checks addresses for a reading in a full heap. */
+/* VMInit, when the heap is small: checks addresses, for a reading in a full heap and for JDK 8 to 17 (oops.h). */
 void hpx_reading_learn(jvmtiEnv *jvmti, JNIEnv *env);
 
 #endif

@@ -555,6 +555,7 @@ void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (acquire_from(FREE)) { /* else a dump is taken, and has measured */
         measure(jvmti, env);
+        hpx_reading_learn(jvmti, env);
         release(FREE);
     }
 }
@@ -566,7 +567,6 @@ void hpx_take_learn(jvmtiEnv *jvmti, JNIEnv *env)
     }
     if ((*env)->PushLocalFrame(env, 64) == 0) {
         hpx_layout_learn(jvmti, env);
-        hpx_reading_learn(jvmti, env);
         (*env)->PopLocalFrame(env, NULL);
     }
     (*env)->ExceptionClear(env);

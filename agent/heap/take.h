@@ -44,7 +44,7 @@ void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted);
 /* The oldest image that is complete; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_heap_take *hpx_take_get(void);
 void hpx_take_drop(struct hpx_heap_take *t);
-/* VMInit: measures arrays. */
+/* VMInit: measures arrays, checks addresses. */
 void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env);
 /* VMInit: asks for the classes that are loaded, as a full heap later has no room for what this needs of Java. */
 void hpx_take_learn(jvmtiEnv *jvmti, JNIEnv *env);
