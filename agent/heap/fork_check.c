@@ -298,7 +298,7 @@ static void find_need(const struct check *c, struct hpx_fork_answer *a)
     uint64_t own = plus(plus(q->heap_committed / HPX_FORK_BITMAP_SHARE, times(q->objects, each)), HPX_FORK_OWN_BYTES);
     a->oom_group = false;
     hpx_cgroup_each(q->root, look_oom_group, &a->oom_group);
-    a->need = plus(own, a->oom_group ? plus(a->small, a->huge) : copied(q));
+    a->need = plus(own, q->here ? 0 : a->oom_group ? plus(a->small, a->huge) : copied(q));
 }
 
 /* Nothing is short there, but the kernel counts all memory of the child as used. */

@@ -41,6 +41,7 @@ struct hpx_fork_query {
     uint64_t heap_used;       /* bytes; estimate */
     uint64_t heap_committed;  /* bytes */
     uint64_t heap_marked;     /* bytes of the pages that the walk writes: the used heap, if it writes to the objects */
+    bool here;                /* the VM walks itself: no page is copied */
     bool tagged;              /* the walk tags every object */
     uint64_t alloc_rate;      /* bytes a second that the program allocates; 0: unknown */
     uint64_t rate_ns_per_gib; /* of an earlier fork of this process, by hpx_fork_rate(); 0: none */

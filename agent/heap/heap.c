@@ -64,7 +64,7 @@ static bool prepare(enum hpx_why why)
     if (why != HPX_WHY_REQUEST || !atomic_load(&hpx_session.gate.open)) {
         return true; /* VMDeath completes the image */
     }
-    return !hpx_take_walks() && hpx_service_prepare(&image) && !hpx_take_walks() && !hpx_take_over();
+    return !hpx_take_walks() && hpx_service_prepare(&image) && hpx_take_idle();
 }
 
 /* A walk makes progress or is given up (take.c). */

@@ -481,6 +481,10 @@ int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool ful
     *l = (struct hpx_layout){.classes = NULL};
     hpx_arena_init(&l->arena);
     int rc = list_threads(l, jvmti, env);
+    jthread self = NULL;
+    if ((*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE && self != NULL) {
+        l->taker = tid_of(env, self);
+    }
     find_classes(l, jvmti, env);
     if (!full) { /* Java would have no room for it, and collect garbage for every class */
         link_classes(jvmti, env);

@@ -27,6 +27,7 @@ struct hpx_layout {
     jthread *refs;                                    /* the same, references of the caller's local frame */
     uint32_t nthreads;
     struct hpx_address_map tids; /* Thread.getId() -> place in `threads`; empty: the VM does not tell it */
+    uint64_t taker;              /* Thread.getId() of the thread that has the references above; 0: not known */
     struct hpx_arena arena;      /* names */
 };
 

@@ -16,8 +16,11 @@ struct hpx_oops {
     uint32_t length_at;             /* offset of the length in an array */
     uint32_t class_at, class_shift; /* the class word of an object: 4 bytes at that offset, shifted right */
     uint32_t class_of_classes;      /* class word of the instances of java.lang.Class */
+    bool views;                     /* ZGC: the heap is mapped several times; addresses differ above the lowest HPX_OOPS_VIEW bits */
     uint64_t low, high;             /* the mapped memory around the known objects, in which the heap lies; 0: not known */
 };
+
+#define HPX_OOPS_VIEW 42
 
 /* Walks a few objects that it makes and compares what stands beside the tags with their handles. NULL: as expected, *o is filled. Else the
  * constant text of what is not. An attached thread; stops the program for a moment; leaves no reference. */

@@ -31,7 +31,7 @@ static struct {
     struct hpx_child_report report;
     struct hpx_fork_watch watch;
     _Atomic bool cancel; /* relaxed */
-    uint64_t begun;
+    uint64_t begun, fork_ns;
 } reading;
 
 /* Of the check at VMInit. */
@@ -129,7 +129,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
     } else if (!w->by_tags) {
         doubt = hpx_oops_check(&w->oops, jvmti, env);
     }
-    w->oops.high = hpx_vm_flag("UseZGC", false) ? 0 : w->oops.high; /* it maps the heap more than once, and moves from one to the other */
+    w->oops.views = hpx_vm_flag("UseZGC", false);
     w->by_tags = w->by_tags || doubt != NULL;
     t->by_tags = w->by_tags;
     if (doubt != NULL) {
@@ -167,6 +167,7 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
         return failed(t, "no file for the objects can be made beside the output or in TMPDIR");
     }
     set_walk(w, t, sizes);
+    reading.report = (struct hpx_child_report){.end = HPX_CHILD_RUNS}; /* until it is walked */
     if (w->classes == NULL || hpx_heap_spool_init(&w->spool, i->spool, i->id_size, t->layout.largest) != 0) {
         return failed(t, "no memory");
     }
@@ -191,7 +192,8 @@ void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti)
     reading.report = (struct hpx_child_report){.end = HPX_CHILD_ENDED};
     follow(jvmti);
     hpx_walk_finish(&reading.walk);
-    t->stopped_ns += hpx_clock_mono() - begun;
+    t->walk_ns = hpx_clock_mono() - begun;
+    t->stopped_ns += t->walk_ns;
 }
 
 /* ---- in a copy ---- */
@@ -246,7 +248,9 @@ static int child_over(void *unused)
 static jint fork_first(struct hpx_walk *w, const void *frame)
 {
     (void)w;
+    uint64_t begun = hpx_clock_mono();
     reading.pid = hpx_child_fork(&reading.child, frame);
+    reading.fork_ns = hpx_clock_mono() - begun;
     return reading.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
@@ -255,6 +259,8 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
     static int keep[1];
     static struct hpx_err err;
     struct hpx_walk *w = &reading.walk;
+    *memory = false;
+    t->forked = true;
     if (hpx_child_prepare(&reading.child, &slots, &err) != 0) {
         return failed(t, err.msg);
     }
@@ -267,13 +273,13 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
     atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
-    t->forked = true;
     reading.begun = hpx_clock_mono();
     follow(jvmti);
     t->stopped_ns += hpx_clock_mono() - reading.begun;
     w->progress = NULL;
     w->first = NULL;
     reading.watch.pid = reading.pid;
+    t->fork_ns = reading.fork_ns;
     *memory = reading.pid == -ENOMEM;
     if (reading.pid <= 0) {
         snprintf(t->why, sizeof t->why, "the copy of the process failed: %s",

@@ -26,7 +26,7 @@
 
 /* Who takes an image. Only the thread that made it BUSY uses `taking` and the reading. */
 enum { FREE, BUSY, WALKS, OVER };
-/* release: whoever leaves BUSY or WALKS; acquire: acquire_from(), hpx_take_walks(), hpx_take_over(). Covers `taking` and the reading */
+/* release: whoever leaves BUSY or WALKS; acquire: acquire_from(), hpx_take_walks(), hpx_take_idle(). Covers `taking` and the reading */
 static _Atomic int state;
 static struct {
     struct hpx_heap_take *take;
@@ -35,6 +35,7 @@ static struct {
     int attempts;
     bool ending; /* VMDeath completes it: no further attempt */
     struct hpx_fork_answer fork;
+    uint64_t most; /* bytes that the copy may cost */
 } taking;
 static uint64_t fork_rate, walk_rate; /* of the last fork and walk here: ns per GiB, per object; 0: none. As `taking` */
 
@@ -67,9 +68,9 @@ bool hpx_take_walks(void)
     return atomic_load_explicit(&state, memory_order_acquire) == WALKS; /* partner: release() */
 }
 
-bool hpx_take_over(void)
+bool hpx_take_idle(void)
 {
-    return atomic_load_explicit(&state, memory_order_acquire) == OVER; /* partner: release() */
+    return atomic_load_explicit(&state, memory_order_acquire) == FREE; /* partner: release() */
 }
 
 /* ---- images ---- */
@@ -237,6 +238,12 @@ static void look_at_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
 
 enum how { LEAVE_OUT, HERE, COPY };
 
+/* A measured rate, not too far from the usual one: one slow stop must not forbid all others. 0: none. */
+static uint64_t within(uint64_t rate, uint64_t usual)
+{
+    return rate == 0 ? 0 : rate < usual / 4 ? usual / 4 : rate > usual * 3 ? usual * 3 : rate;
+}
+
 /* A stop of that length is predicted. false: it is longer than the options allow for this image, which is given up. */
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
@@ -275,10 +282,10 @@ static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
                                .tagged = t->by_tags,
                                .alloc_rate = (uint64_t)rate,
                                .rate_ns_per_gib = fork_rate};
-    if (here_only) {
-        q.heap_committed = q.heap_marked = 0;
-    }
+    q.here = here_only;
     hpx_fork_check(&q, &taking.fork);
+    /* the watch ends the child where memory grows short, or where it costs more than anything that was thought of */
+    taking.most = taking.fork.need + committed;
 }
 
 /* How this image is taken; LEAVE_OUT: given up. */
@@ -319,9 +326,8 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     bool memory;
-    uint64_t stopped = t->stopped_ns;
-    if (hpx_reading_fork(t, jvmti, taking.fork.need, &memory)) {
-        fork_rate = hpx_fork_rate(&taking.fork, t->stopped_ns - stopped);
+    if (hpx_reading_fork(t, jvmti, taking.most, &memory)) {
+        fork_rate = within(hpx_fork_rate(&taking.fork, t->fork_ns), HPX_FORK_SMALL_NS);
         return true;
     }
     if (memory) {
@@ -383,6 +389,9 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
     case HPX_CHILD_MEMORY:
         give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", t->why);
         break;
+    case HPX_CHILD_CRASHED: /* the same walk would end the program */
+        give_up(t, "ask again; vmstructs=n reads the heap in another way", "%s", t->why);
+        break;
     case HPX_CHILD_STUCK: /* most often the disk of the spool: a walk here would hang on it at a safepoint */
         give_up(t, again, "%s", t->why);
         break;
@@ -425,9 +434,9 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
         return false;
     }
     if (!t->forked && t->image.objects > 0) {
-        walk_rate = t->by_tags ? walk_rate : t->stopped_ns / t->image.objects + 1;
+        walk_rate = t->by_tags ? walk_rate : within(t->walk_ns / t->image.objects + 1, OBJECT_NS);
     }
-    return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !(t->of_error && t->forked);
+    return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !t->of_error;
 }
 
 static void *wait_for_child(void *unused)
@@ -518,7 +527,7 @@ static bool await_others(void)
     for (int now = BUSY; now == BUSY || now == WALKS; nanosleep(&(struct timespec){0, 1000000}, NULL)) {
         uint64_t waited = hpx_clock_mono() - begun;
         now = atomic_load_explicit(&state, memory_order_acquire); /* partner: release() */
-        if (now == WALKS && waited > LAST_SAY_NS && !said) {
+        if (now != FREE && now != OVER && waited > LAST_SAY_NS && !said) {
             said = true;
             hpx_say("The program ends after the heap dump that was asked for ...");
         }
@@ -546,6 +555,8 @@ void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted)
     }
     if (wanted && acquire_from(FREE)) {
         start(jvmti, env, true, false);
+    } else if (wanted) {
+        hpx_take_last(jvmti, env, wanted); /* a thread that was inside the gate was faster, once */
     }
 }
 

@@ -12,18 +12,19 @@ struct hpx_heap_take {
     struct hpx_heap_take *next;
     struct hpx_heap_image image; /* its threads are those of the layout */
     struct hpx_layout layout;
-    uint32_t users;          /* the lock's: dumps that show it */
-    bool named;              /* the aggregator's: its stacks and sites have their traces */
-    bool last;               /* the one at exit */
-    bool of_error;           /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
-    bool by_tags;            /* the walk tagged every object */
-    bool forked;             /* a copy of the process walked, in the last attempt */
-    bool failed;             /* there is no image; `why` tells the cause */
-    char why[256];           /* why not by fork, or why there is no image; empty: nothing to tell */
-    char doubt[128];         /* why by tags */
-    uint64_t stopped_ns, ns; /* the program stood still; in all */
-    uint64_t unknown;        /* objects of classes that were loaded during the walk */
-    uint64_t cut;            /* arrays that are longer than a record can be */
+    uint32_t users;            /* the lock's: dumps that show it */
+    bool named;                /* the aggregator's: its stacks and sites have their traces */
+    bool last;                 /* the one at exit */
+    bool of_error;             /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
+    bool by_tags;              /* the walk tagged every object */
+    bool forked;               /* a copy of the process walked, in the last attempt */
+    bool failed;               /* there is no image; `why` tells the cause */
+    char why[256];             /* why not by fork, or why there is no image; empty: nothing to tell */
+    char doubt[128];           /* why by tags */
+    uint64_t stopped_ns, ns;   /* the program stood still; in all */
+    uint64_t fork_ns, walk_ns; /* of the last attempt: the copy of the process; the walk in the JVM */
+    uint64_t unknown;          /* objects of classes that were loaded during the walk */
+    uint64_t cut;              /* arrays that are longer than a record can be */
 };
 
 /* At load. */
@@ -35,8 +36,8 @@ void hpx_take_step(jvmtiEnv *jvmti, JNIEnv *env);
 void hpx_take_at_error(jvmtiEnv *jvmti, JNIEnv *env);
 /* A copy of the process walks. Any thread; acquire. */
 bool hpx_take_walks(void);
-/* hpx_take_step() has something to complete. Any thread; acquire. */
-bool hpx_take_over(void);
+/* No image is being taken. Any thread; acquire. */
+bool hpx_take_idle(void);
 /* VMDeath, after the gate was closed: waits for a copy that walks, for a bounded time, and completes its image; then, if wanted, takes the
  * last one. */
 void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted);

@@ -199,6 +199,9 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         return JVMTI_VISIT_ABORT; /* no such address may be read */
     }
     struct hpx_walk_class *c = class_of(w, key, class_tag);
+    if (hpx_unlikely(referrer_tag == NULL) && hpx_walk_own_root(w, kind, info, key, c)) {
+        return w->end == HPX_WALK_WHOLE ? 0 : JVMTI_VISIT_ABORT;
+    }
     uint64_t id = meet(w, key, (uint64_t)*tag, c, size, length);
     if (hpx_likely(kind == JVMTI_HEAP_REFERENCE_FIELD)) {
         set_field(w, referrer, info->field.index, id);
@@ -301,10 +304,12 @@ void hpx_walk_follow(jvmtiEnv *jvmti, struct hpx_walk *w)
     all.heap_reference_callback = on_reference;
     all.primitive_field_callback = w->primitive_fields && (!w->fields || w->keeps) ? on_field : NULL;
     all.array_primitive_value_callback = on_array;
-    w->low = w->oops.high != 0 ? w->oops.low : 8;
-    w->high = w->oops.high != 0 ? w->oops.high : UINT64_MAX;
-    w->base = w->by_tags || w->wide ? 0 : w->oops.low;
-    w->shift = w->by_tags || w->wide ? 0 : 3;
+    bool bounds = w->oops.high != 0 && !w->oops.views, small = !w->by_tags && !w->wide;
+    w->low = bounds ? w->oops.low : 8;
+    w->high = bounds ? w->oops.high : UINT64_MAX;
+    w->mask = small && w->oops.views ? (UINT64_C(1) << HPX_OOPS_VIEW) - 1 : UINT64_MAX;
+    w->base = small ? w->oops.low & w->mask : 0;
+    w->shift = small ? 3 : 0;
     if ((*jvmti)->FollowReferences(jvmti, 0, NULL, NULL, &all, w) != JVMTI_ERROR_NONE) {
         fail(w, HPX_WALK_REFUSED);
     }

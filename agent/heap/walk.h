@@ -87,7 +87,7 @@ struct hpx_walk {
     uint8_t *values;                           /* of an open instance */
     uint32_t site;                             /* of an open array of primitive values */
     uint64_t low, high;                        /* every address of an object lies in between */
-    uint64_t base, shift;                      /* id = HPX_HEAP_OBJECT_FIRST + (key - base) >> shift */
+    uint64_t mask, base, shift;                /* id = HPX_HEAP_OBJECT_FIRST + ((key & mask) - base) >> shift */
 };
 
 /* Calls FollowReferences. The result is complete if w->end is HPX_WALK_WHOLE after hpx_walk_finish(), unless first() has aborted. */

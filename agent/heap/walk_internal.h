@@ -35,6 +35,9 @@ void hpx_walk_know(struct hpx_walk *w);
 
 /* ---- walk_roots.c ---- */
 
+/* Whether the root is a reference of the layout, which the program does not have. */
+bool hpx_walk_own_root(const struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
+                       const struct hpx_walk_class *c);
 /* A root names this object: it gets the id. */
 void hpx_walk_meet_root(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
                         const struct hpx_walk_class *c, uint64_t id);
@@ -118,7 +121,7 @@ static inline uint32_t number_of(const struct hpx_walk *w, uint64_t key, const s
 /* The id of an object that is neither class nor thread. */
 static inline uint64_t plain_id(struct hpx_walk *w, uint64_t key)
 {
-    uint64_t id = HPX_HEAP_OBJECT_FIRST + ((key - w->base) >> w->shift);
+    uint64_t id = HPX_HEAP_OBJECT_FIRST + (((key & w->mask) - w->base) >> w->shift);
     if (hpx_unlikely(w->spool.id_size == 4 && id > UINT32_MAX)) {
         fail(w, HPX_WALK_TOO_MANY);
     }

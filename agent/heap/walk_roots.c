@@ -40,6 +40,13 @@ static uint64_t thread_of(struct hpx_walk *w, jlong id)
     return w->layout->threads[e->value].object;
 }
 
+bool hpx_walk_own_root(const struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
+                       const struct hpx_walk_class *c)
+{
+    return kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL && w->layout->taker != 0 && (uint64_t)info->jni_local.thread_id == w->layout->taker &&
+           c->special && hpx_walk_known_as(w, key) != 0;
+}
+
 static void add_root(struct hpx_walk *w, uint32_t kind, uint64_t object, uint64_t thread, jmethodID method, jint depth)
 {
     struct hpx_heap_root_fact *r = push(w, &w->roots, sizeof *r);

@@ -141,6 +141,8 @@ def the_graph_of_a_program(t, form):
         t.equal(v.p.report.get('heap walk by tags', '').split(' ')[0], 'vmstructs=n' if form == 'tags' else '', 'reason of a walk by tags')
         _as_told(t, v)
         _lasting(t, run, v)
+        ours = [v.classes[r.object].name for r in v.roots if r.kind == 'JNI local' and r.object in v.classes]
+        t.equal(set(ours) - {'HeapGraph'}, set(), 'classes that references of hprofx name; the program has one in a native method')
         if engine == 'fork':
             _roots(t, run, v)
             _thread_local(t, run, v)
