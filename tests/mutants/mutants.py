@@ -208,8 +208,16 @@ MUTANTS = [
            ''),
     Mutant('output-is-inherited-by-exec', 'writers/out_file.c', 'leaked descriptor',
            'programs that start others: those hold the profile open and locked, the next run takes another name',
-           'fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);',
-           'fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, 0600);'),
+           'fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);',
+           'fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, 0600);'),
+    # ---- heap dumps ----
+    Mutant('array-length-is-not-compared', 'agent/heap/walk_internal.h', 'missing check',
+           'a heap dump on a VM that keeps lengths elsewhere: arrays have a wrong length',
+           '} else if (hpx_unlikely(hpx_oops_length(&w->oops, key) != (uint32_t)length)) {', '} else if (false) {'),
+    Mutant('root-without-record-is-not-missed', 'agent/heap/walk_roots.c', 'missing check',
+           'a heap dump whose roots name objects that are not in it', 'whole = whole && (w->rooted.at[i].key == 0', 'whole = whole && (true || w->rooted.at[i].key == 0'),
+    Mutant('crashed-copy-is-walked-here', 'agent/heap/take.c', 'missing case',
+           'a heap on which the walk crashes: the program does, too', 'case HPX_CHILD_CRASHED: /*', 'case HPX_CHILD_RUNS: /*'),
     # ---- bci ----
     Mutant('return-is-inside-the-handler', 'bci/emit.c', 'off by one',
            'a return that throws (an unbalanced monitor): the exit of one call is said twice',
