@@ -37,8 +37,8 @@
     X(THREADS_UNANNOUNCED, LOSS, "thread events lost", "starts or ends of threads that could not be stored")                               \
     X(CLASSES_UNANNOUNCED, LOSS, "class events lost", "loads or unloads of classes that could not be stored")                              \
     X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                                          \
-    X(METHODS_UNNAMED, LOSS, "methods without names", "sampled methods whose class was unloaded before its names were read")               \
-    X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose class was unloaded before its lines were read")               \
+    X(METHODS_UNNAMED, LOSS, "methods without names", "sampled methods whose names could not be read: class unloaded, or no memory")       \
+    X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose lines could not be read: class unloaded, or no memory")       \
     X(INLINES_MISSED, LOSS, "compilations not recorded", "compiled methods whose inlined methods could not be recorded")                   \
     X(DUMPS_NOT_MADE, LOSS, "dumps skipped", "requested dumps that were skipped: no memory, or too many pending")                          \
     X(JOURNAL_LACKS, LOSS, "counts not in the journal", "samples or calls of requested dumps for which the journal had no memory")         \

@@ -29,7 +29,7 @@ enum hpx_sampled_state {
     HPX_SAMPLED_ASKED,
     HPX_SAMPLED_GAVE_UP, /* no longer awaited; a late answer is still used */
     HPX_SAMPLED_SETTLED, /* nothing more will become known */
-    HPX_SAMPLED_GONE,    /* settled, because the class is unloaded */
+    HPX_SAMPLED_GONE,    /* settled, because the class is unloaded or memory was missing */
 };
 
 struct hpx_sampled {

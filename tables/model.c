@@ -230,6 +230,9 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
     case HPX_MSG_RESOLVED:
         hpx_model_resolved(m, (const struct hpx_msg_resolved *)(const void *)msg);
         break;
+    case HPX_MSG_RESOLVE:
+        hpx_model_refused(m, (const struct hpx_msg_resolve *)(const void *)msg);
+        break;
     case HPX_MSG_THREAD_START:
         thread_start(m, (struct hpx_msg_thread_start *)(void *)msg);
         return true;

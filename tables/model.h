@@ -59,7 +59,8 @@ struct hpx_line {
     uint16_t bci, line; /* both are u2 in the class file */
 };
 
-/* To the service thread: asks for the names and lines of a method, if its class is still alive. */
+/* To the service thread: asks for the names and lines of a method, if its class is still alive. Posted back on the control lane it is its
+ * own answer: the class is unloaded, or there is no memory for HPX_MSG_RESOLVED. The method stays without what was asked for. */
 struct hpx_msg_resolve {
     struct hpx_msg m;
     uint32_t method; /* the model's number, returned in the answer */
@@ -72,7 +73,6 @@ struct hpx_msg_resolve {
 struct hpx_msg_resolved {
     struct hpx_msg m;
     uint32_t method;
-    bool gone; /* the class was unloaded; nothing else is valid */
     bool native;
     bool named;
     uint32_t nlines, text_len;

@@ -121,6 +121,7 @@ void hpx_model_swept(struct hpx_model *m, struct hpx_msg_sweep *s); /* owns s */
 /* model_names.c */
 void hpx_model_class(struct hpx_model *m, struct hpx_msg_class *msg); /* owns msg */
 void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg);
+void hpx_model_refused(struct hpx_model *m, const struct hpx_msg_resolve *msg); /* a request that came back */
 /* Announces a loaded or unloaded class, with cfg.class_event. false: the event was lost. */
 bool hpx_model_announce_class(struct hpx_model *m, uint32_t klass, bool unloaded);
 /* The number of the sampled record of a jmethodID (0: none); requests the names of a new one. HPX_INTERN_NONE without memory. */

@@ -193,17 +193,29 @@ static void take_names(struct hpx_model *m, struct hpx_sampled *s, const struct 
     }
 }
 
-void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg)
+/* The method that an answer is about, from now on without what the answer does not have; NULL: none waits for it. */
+static struct hpx_sampled *answered(struct hpx_model *m, uint32_t method)
 {
-    struct hpx_sampled *s = msg->method < m->methods.sampled.len ? hpx_methods_sampled(&m->methods, msg->method) : NULL;
+    struct hpx_sampled *s = method < m->methods.sampled.len ? hpx_methods_sampled(&m->methods, method) : NULL;
     if (!s || (s->state != HPX_SAMPLED_ASKED && s->state != HPX_SAMPLED_GAVE_UP)) {
-        return;
+        return NULL;
     }
     if (s->state == HPX_SAMPLED_ASKED) {
         m->unresolved--;
     }
     s->state = HPX_SAMPLED_GONE;
-    if (msg->gone) {
+    return s;
+}
+
+void hpx_model_refused(struct hpx_model *m, const struct hpx_msg_resolve *msg)
+{
+    (void)answered(m, msg->method);
+}
+
+void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg)
+{
+    struct hpx_sampled *s = answered(m, msg->method);
+    if (!s) {
         return;
     }
     s->native = msg->native;

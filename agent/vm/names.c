@@ -192,15 +192,10 @@ static struct hpx_msg_resolved *answer(jvmtiEnv *jvmti, jclass klass, const stru
     return m;
 }
 
+/* Needs no memory: a request without any answer would let every later dump wait. */
 void hpx_names_refuse(struct hpx_msg_resolve *r)
 {
-    struct hpx_msg_resolved *m = hpx_msg_resolved_new(0, 0);
-    if (m != NULL) {
-        m->method = r->method;
-        m->gone = true;
-        hpx_lane_post(&hpx_session.aggregator.control, &m->m, true);
-    }
-    free(r);
+    hpx_lane_post(&hpx_session.aggregator.control, &r->m, true);
 }
 
 void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r)
@@ -211,11 +206,13 @@ void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r)
         return;
     }
     struct hpx_msg_resolved *m = answer(jvmti, klass, r);
-    if (m != NULL) {
-        m->method = r->method;
-        hpx_lane_post(&hpx_session.aggregator.control, &m->m, true);
-    }
     (*env)->DeleteLocalRef(env, klass);
+    if (m == NULL) {
+        hpx_names_refuse(r);
+        return;
+    }
+    m->method = r->method;
+    hpx_lane_post(&hpx_session.aggregator.control, &m->m, true);
     free(r);
 }
 

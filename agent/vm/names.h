@@ -19,10 +19,11 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_
 /* Announces all loaded classes. VMInit. */
 void hpx_names_loaded(jvmtiEnv *jvmti, JNIEnv *env);
 
-/* Answers a request on the control lane and frees the request. The service thread. */
+/* Answers a request on the control lane and frees the request; without memory for an answer refuses it. The service thread. */
 void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r);
 
-/* The same without the JVM: the class counts as unloaded. Any thread. */
+/* Posts the request back, which is the answer that there is none: no access to the JVM, a class that is unloaded, or no memory. Needs no
+ * memory. Any thread. */
 void hpx_names_refuse(struct hpx_msg_resolve *r);
 
 /* HPX_MSG_SWEEP and HPX_MSG_DROP (model.h). env NULL: no access to the JVM, so no class is reported as unloaded. The service thread. */

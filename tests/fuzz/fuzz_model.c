@@ -150,10 +150,13 @@ static void resolved(struct run *r, struct hpx_msg_resolve *asked)
 {
     uint32_t how = byte(r), n = how / 2 % 8, len = byte(r);
     const char *text = bytes(r, &len);
+    if (how & 1) {
+        message(r, &asked->m);
+        return;
+    }
     struct hpx_msg_resolved *m = hpx_msg_resolved_new(n, len);
     require(m != NULL, "no memory");
     m->method = asked->method;
-    m->gone = how & 1;
     m->named = len > 0;
     memcpy(m->text, text, len);
     for (uint32_t i = 0; i < n; i++) {

@@ -106,14 +106,11 @@ void fx_answer(struct fx *f, uint32_t i, const struct hpx_line *lines, uint32_t 
     fx_message(f, r);
 }
 
-void fx_answer_gone(struct fx *f, uint32_t i)
+void fx_refuse(struct fx *f, uint32_t i)
 {
-    struct hpx_msg_resolved *r = hpx_msg_resolved_new(0, 0);
-    if (r) {
-        r->method = f->asked[i]->method;
-        r->gone = true;
-        fx_message(f, r);
-    }
+    struct hpx_msg_resolve *r = f->asked[i];
+    f->asked[i] = NULL;
+    fx_message(f, r);
 }
 
 void fx_answer_sweep(struct fx *f, uint64_t from, uint64_t to)

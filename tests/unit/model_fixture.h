@@ -49,7 +49,8 @@ void fx_message(struct fx *f, void *msg);
 void fx_class(struct fx *f, uint64_t ref, uint64_t first_id, uint32_t n, const char *text, uint32_t text_len);
 /* Answers request i. */
 void fx_answer(struct fx *f, uint32_t i, const struct hpx_line *lines, uint32_t nlines, const char *text, uint32_t text_len);
-void fx_answer_gone(struct fx *f, uint32_t i);
+/* Request i comes back: there is no answer. */
+void fx_refuse(struct fx *f, uint32_t i);
 /* Answers the batch that is asked about: the classes with references in [from, to) are gone. */
 void fx_answer_sweep(struct fx *f, uint64_t from, uint64_t to);
 /* Passes and answers until nothing is asked any more. */

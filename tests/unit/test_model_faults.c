@@ -25,7 +25,7 @@ static void answer_all(struct fx *f, uint32_t from)
     static const struct hpx_line lines[] = {{0, 1}, {4, 2}, {8, 3}};
     for (uint32_t i = from; i < f->nasked; i++) {
         if (i % 7 == 0) {
-            fx_answer_gone(f, i);
+            fx_refuse(f, i);
         } else {
             fx_answer(f, i, lines, 3, FX_TEXT("Lq/Answer;\0A.java\0answer\0()V"));
         }

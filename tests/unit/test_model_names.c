@@ -195,7 +195,7 @@ static void class_gone_before_it_was_named_is_shown_as_unloaded(void **state)
     fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
     fx_define(f, &f->t, 1, 2, FX_STACK({1600, 1}));
     assert_int_equal(f->nasked, 1);
-    fx_answer_gone(f, 0);
+    fx_refuse(f, 0);
     assert_int_equal(hpx_model_unresolved(f->m), 0);
     assert_only_trace(f, 3, FRAMES("hprofx.unknown.unloaded_class(:-1)"));
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
@@ -207,7 +207,7 @@ static void class_gone_before_its_lines_keeps_its_names(void **state)
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
     fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
-    fx_answer_gone(f, 0);
+    fx_refuse(f, 0);
     assert_only_trace(f, 1, FRAMES("p.C.a(C.java:-1)"));
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 1);

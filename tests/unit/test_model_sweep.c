@@ -124,7 +124,7 @@ static void stack_that_comes_behind_the_answer_is_named(void **state)
     assert_false(hpx_model_pass_end(f->m));
     assert_int_equal(f->ndropped, 1000);
     assert_int_equal(f->nasked, 1); /* nothing about a class that is gone */
-    fx_answer_gone(f, 0);
+    fx_refuse(f, 0);
     fx_define(f, &f->t, 3, 1, FX_STACK({ID(7), 1})); /* nobody's id */
     struct hpx_snapshot *s = fx_snapshot(f, 4, 4);
     fx_assert_frame(fx_row(s, 300001)->trace, 0, "gen.C4.a4(C4.java:-1)");
