@@ -64,6 +64,20 @@ static __attribute__((noinline)) int overflow(volatile int n)
     return n == 0 ? frame[0] : overflow(n - 1) + frame[0];
 }
 
+/* More than a chunk has room for (17 MiB), which grows, and many pages beside. */
+static bool allocate_much(void)
+{
+    const size_t huge = (size_t)17 << 20, middle = (size_t)3 << 20;
+    unsigned char *large = malloc(huge), *pages = malloc(middle);
+    memset(pages, 'm', middle);
+    large[0] = large[huge - 1] = 'l';
+    large = realloc(large, 2 * huge);
+    bool good = large[0] == 'l' && large[huge - 1] == 'l' && holds(pages, middle, 'm');
+    free(large);
+    free(pages);
+    return good;
+}
+
 static void walk_on(enum fake_walk walk, unsigned char *old)
 {
     fake_vm_lock(); /* another thread may hold it */
@@ -74,15 +88,6 @@ static void walk_on(enum fake_walk walk, unsigned char *old)
         *nowhere = 0;
     }
     free(old);
-    unsigned char *large = malloc((size_t)40 << 20), *middle = malloc((size_t)3 << 20);
-    memset(middle, 'm', (size_t)3 << 20);
-    large[0] = large[((size_t)40 << 20) - 1] = 'l';
-    large = realloc(large, (size_t)80 << 20);
-    if (large[0] != 'l' || !holds(middle, (size_t)3 << 20, 'm')) {
-        *nowhere = 0;
-    }
-    free(large);
-    free(middle);
     static sem_t line; /* as the log of a VM, which is at the same depth or deeper than the walk */
     sem_init(&line, 0, 1);
     sem_wait(&line);
@@ -109,6 +114,11 @@ static void walk_on(enum fake_walk walk, unsigned char *old)
         abort();
     case WALK_COUNT:
         *fake_vm_counter = 1;
+        break;
+    case WALK_MUCH:
+        if (!allocate_much()) {
+            *nowhere = 0;
+        }
         break;
     case WALK_WHOLE:
         break;

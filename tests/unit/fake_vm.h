@@ -8,7 +8,7 @@
 
 #define FAKE_VM __attribute__((visibility("default")))
 
-enum fake_walk { WALK_WHOLE, WALK_CRASH, WALK_OVERFLOW, WALK_SPIN, WALK_SLEEP, WALK_WAIT, WALK_ABORT, WALK_COUNT };
+enum fake_walk { WALK_WHOLE, WALK_MUCH, WALK_CRASH, WALK_OVERFLOW, WALK_SPIN, WALK_SLEEP, WALK_WAIT, WALK_ABORT, WALK_COUNT };
 
 /* One VM operation: callback() forks; if it returns true, the walk goes on, and at its end the thread waits for the next operation. */
 FAKE_VM void fake_vm_operation(enum fake_walk walk, bool (*callback)(void *), void *arg);
