@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every way to end: the file is complete, the exit code and the program's output are its own."""
 import signal
-import time
 
 import hprof_text
 from expect import WAYS_TO_END
@@ -77,42 +76,25 @@ def verbose_n_is_silent(t):
 
 
 def _busy(t, how, times, threads=20):
-    code = {'return': 0}.get(how, 3)
-
-    def end(opts):
-        run = t.start('BusyExit', threads, how, opts=opts)
-        run.wait_line('end')
-        began = time.monotonic()
-        run.finish()
-        return run, time.monotonic() - began
-
-    # What the JVM itself needs to stop its busy threads depends on the machine and differs from run to run: seconds where other work goes on.
-    alone = sorted(end(None)[1] for _ in range(3))
-    with_us = []
+    """The agent's clock stands still from the end of the program on: what the agent waits for comes, and no bound of a wait is needed."""
     for _ in range(times):
-        run, took = end('cpu=samples,interval=1')
-        with_us.append(took)
-        t.complete(run, code, 'end\n')
+        run = t.start('BusyExit', threads, how, opts='cpu=samples,interval=1', env=preload(t, 'standstill')).finish()
+        t.complete(run, {'return': 0}.get(how, 3), 'end\n')
         t.output()
-    with_us.sort()
-    text = 'seconds from the end of the program to the end of the process: %s; without the agent %s' % (with_us, alone)
-    # A bound of the product: the end of a program with 20 busy daemon threads is not held for more than 2 s.
-    t.check(with_us[len(with_us) // 2] <= alone[1] + 2.0, text)
-    t.check(with_us[-1] <= alone[-1] + 10.0, text)
 
 
-@test(timeout=150, measures=True)
-def within_two_seconds_beside_busy_daemons_and_a_collection(t):
-    _busy(t, 'gcexit', 20 if t.level == 'long' else 8)
+@test(timeout=150)
+def no_bound_is_needed_beside_busy_daemons_and_a_collection(t):
+    _busy(t, 'gcexit', 20 if t.level == 'long' else 6)
 
 
-@test(params=('return', 'exit', 'halt'), measures=True)
-def within_two_seconds_beside_busy_daemons(t, how):
+@test(params=('return', 'exit', 'halt'))
+def no_bound_is_needed_beside_busy_daemons(t, how):
     _busy(t, how, 3)
 
 
-@test(collectors=('Serial', 'Parallel', 'ZGC', 'Shenandoah'), measures=True)
-def within_two_seconds_beside_a_collection_of_another_collector(t):
+@test(collectors=('Serial', 'Parallel', 'ZGC', 'Shenandoah'))
+def no_bound_is_needed_beside_a_collection_of_another_collector(t):
     _busy(t, 'gcexit', 3)
 
 
