@@ -81,7 +81,9 @@ def exceptions_that_the_jvm_throws(t):
     _, p = t.profile('Throws', 'implicit', 800, opts=FAST + ',depth=40', stdout='done\n')
     its_own = ('Throws.implicit', 'java.lang.NegativeArraySizeException.<init>', 'java.lang.NullPointerException.<init>', 'java.lang.ClassCastException.<init>')
     seen = sum(n for n, tr in p.stacks() if any(f.method in its_own for f in tr.frames))
-    t.check(seen + p.unknown() > 0.8 * p.total, '%d samples, %d unknown, of %d' % (seen, p.unknown(), p.total))
+    text = '%d samples of the program, %d unknown, of %d' % (seen, p.unknown(), p.total)
+    t.check(seen + p.unknown() > 0.8 * p.total, text)
+    t.check(seen > 0.2 * p.total, text)  # 37 % at least were seen, on JDK 17
 
 
 @test(level='quick')
