@@ -155,6 +155,16 @@ class Test:
         """Runs to the end."""
         return self.start(program, *args, **kw).finish()
 
+    def control(self, run):
+        """run(): without the agent, what a run with it is held to. One that fails is made again, once; the output says so."""
+        first = run()
+        if first.code == 0:
+            return first
+        print('again: %s: without the agent the exit code was %s: %s' % (self.case, first.code, ' '.join((first.err or first.out)[-300:].split())), flush=True)
+        second = run()
+        self.equal(second.code, 0, 'exit code without the agent, a second time')
+        return second
+
     def profile(self, program, *args, opts='cpu=samples', code=0, name='java.hprof.txt', stdout=None, verbose=True, cwd=None, **kw):
         """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)

@@ -13,8 +13,7 @@ BCI = pathlib.Path(__file__).resolve().parents[1] / 'bci'
 @test(level='quick', since=17, needs=('jit',), params=('cpu=times', 'cpu=old', 'cpu=times,include=Unchanged', 'heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times'),
       quick_params=('cpu=times', 'heap=sites,sites=counts'))
 def reflection_and_stack_traces_are_those_without_the_agent(t, mode):
-    plain = t.java('Unchanged', opts=None)
-    t.equal(plain.code, 0, 'exit code without the agent')
+    plain = t.control(lambda: t.java('Unchanged', opts=None))
     for jvm in ([], ['-Xint'], ['-Xcomp'] if t.level == 'long' else ['-XX:TieredStopAtLevel=1']):
         run = t.java('Unchanged', opts=mode, jvm=jvm)
         t.equal(run.code, 0, 'exit code')
@@ -32,6 +31,16 @@ def a_thread_dump_has_no_frame_of_the_tracker(t, mode):
     run.kill()
     t.check('"main"' in dump, 'no thread dump: %r' % dump[:200])
     t.check('Tracker' not in dump, 'a frame of the tracker in %s' % dump)
+
+
+def _run(t, mode, words, jvm=()):
+    """With the agent, or, of mode None, without it."""
+    cmd = t.jdk.java() + ['-Xmx512m'] + list(jvm) + t.gc + ([t.agent(mode)] if mode else []) + words
+    if not mode:
+        return t.control(lambda: t.start_command(cmd).finish())
+    run = t.start_command(cmd).finish()
+    t.equal(run.code, 0, 'exit code, %s' % mode)
+    return run
 
 
 def _sources(which):
@@ -55,9 +64,7 @@ def _javac(t, mode, which, classes, least):
     for name, opts in (('plain', None), ('profiled', mode)):
         to = t.work / name
         to.mkdir()
-        cmd = t.jdk.java() + ['-Xmx512m'] + t.gc + ([t.agent(opts)] if opts else [])
-        run = t.start_command(cmd + ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '--release', '8', '-nowarn', '-Xlint:-options', '-d', str(to)] + _sources(which)).finish()
-        t.equal(run.code, 0, 'exit code of javac, %s' % name)
+        run = _run(t, opts, ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '--release', '8', '-nowarn', '-Xlint:-options', '-d', str(to)] + _sources(which))
         outs.append((run.out, {f.name: f.read_bytes() for f in to.rglob('*.class')}))
     t.check(len(outs[0][1]) > classes, 'only %d classes' % len(outs[0][1]))
     t.check(outs[0] == outs[1], 'output or classes differ')
@@ -82,9 +89,7 @@ def _h2(t, mode):
     t.javac17(pathlib.Path(__file__).resolve().parent / 'h2' / 'Database.java', H2)
     outs = []
     for opts in (None, mode):
-        cmd = t.jdk.java() + ['-Xmx512m'] + t.gc + ([t.agent(opts)] if opts else [])
-        run = t.start_command(cmd + ['-cp', '%s:%s' % (t.dir / 'h2', H2), 'Database', '400']).finish()
-        t.equal(run.code, 0, 'exit code, %s' % opts)
+        run = _run(t, opts, ['-cp', '%s:%s' % (t.dir / 'h2', H2), 'Database', '400'])
         outs.append(run.out)
     t.check('rows' in outs[0], 'stdout %r' % outs[0][:200])
     t.equal(outs[1], outs[0], 'stdout with and without')
@@ -125,9 +130,7 @@ def _link(t, mode, every, first):
     verify = ['-XX:+UnlockDiagnosticVMOptions', '-XX:+BytecodeVerificationLocal', '-XX:+BytecodeVerificationRemote', '-Xshare:off', '--add-modules', 'ALL-SYSTEM']
     outs = []
     for opts in (None, mode):
-        cmd = t.jdk.java() + ['-Xmx1g'] + t.gc + verify + ([t.agent(opts)] if opts else [])
-        run = t.start_command(cmd + ['-Devery=%d' % every, '-Dfrom=%d' % (first % every), '-cp', str(to), 'LinkAll']).finish()
-        t.equal(run.code, 0, 'exit code, %s' % opts)
+        run = _run(t, opts, ['-Devery=%d' % every, '-Dfrom=%d' % (first % every), '-cp', str(to), 'LinkAll'], ['-Xmx1g'] + verify)
         outs.append(run.out)
     last = re.search(r'^linked (\d+), failed (\d+)$', outs[0], re.M)
     t.check(last and int(last.group(1)) > 20000 / every, 'stdout ends %r' % outs[0][-200:])

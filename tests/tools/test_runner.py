@@ -29,6 +29,32 @@ def offered(self):
     return OFFERED.get(self.label, jdk.COLLECTORS)
 
 
+class ControlTests(unittest.TestCase):
+    def control(self, *codes):
+        """What control() says of runs that end with these exit codes, and their number."""
+        runs = iter([mock.Mock(code=code, err="No suitable\ndriver\n") for code in codes])
+        t = harness.Test.__new__(harness.Test)
+        t.case = "some.test [25 G1]"
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            try:
+                self.assertEqual(t.control(lambda: next(runs)).code, 0)
+            finally:
+                self.assertEqual(list(runs), [])
+                self.said = said.getvalue()
+
+    def test_a_run_without_the_agent_that_fails_is_made_again_and_told_of(self):
+        self.control(1, 0)
+        self.assertEqual(self.said, "again: some.test [25 G1]: without the agent the exit code was 1: No suitable driver\n")
+
+    def test_one_that_works_is_not_told_of(self):
+        self.control(0)
+        self.assertEqual(self.said, "")
+
+    def test_one_that_fails_twice_is_a_failure(self):
+        with self.assertRaisesRegex(harness.Failure, "a second time: 3, expected 0"):
+            self.control(1, 3)
+
+
 class RotationTests(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
