@@ -21,6 +21,7 @@ struct place {
     uint32_t raw, owner; /* numbers of raw traces + 1; 0: not defined; none */
     uint32_t klass;
     uint32_t part;
+    uint32_t early; /* events before the definition */
     struct sum sum; /* stacks=sampled: estimated */
 };
 
@@ -40,7 +41,7 @@ struct hpx_blocks {
     struct hpx_vec classes; /* struct klass, by number */
     struct hpx_vec sums;    /* struct class_sums, by number of the class */
     uint32_t unknown;       /* name of an unknown class */
-    bool lacks;             /* a definition was lost: no memory */
+    uint32_t lost_below;    /* a definition was lost, no memory: places below this one that are not defined may never be */
     uint64_t waits, wait_ns;
 };
 
@@ -122,6 +123,20 @@ static double weight(const struct hpx_blocks *b, uint64_t ns)
     return d > 0 ? 1 / -expm1(-d) : 1;
 }
 
+/* No memory for the definition of this place: its events are counted as lost, those so far now. */
+static void lose(struct hpx_blocks *b, uint32_t id)
+{
+    for (uint32_t i = b->lost_below; i <= id && i < b->places.len; i++) {
+        struct place *p = hpx_vec_at(&b->places, i);
+        if (p->raw == 0) {
+            hpx_count(&b->m->counters, HPX_C_LOST_NO_MEMORY, p->early);
+            p->early = 0;
+            p->sum.all = (struct amount){0, 0};
+        }
+    }
+    b->lost_below = id >= b->lost_below ? id + 1 : b->lost_below;
+}
+
 /* false without memory. */
 static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const struct hpx_ev_head *ev)
 {
@@ -133,15 +148,20 @@ static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const stru
         }
         return s != NULL;
     }
-    struct place *p = ev->id < HPX_SITE_IDS_MOST ? reach(&b->places, ev->id) : NULL;
-    if (!p) {
+    if (ev->id >= HPX_SITE_IDS_MOST) {
         return false;
     }
+    struct place *p = reach(&b->places, ev->id);
     if (ev->kind == HPX_EV_BLOCK_DEF) {
-        bool defined = ev->units >= 4 && define(b, t, p, ev);
-        b->lacks = b->lacks || !defined;
+        if (!p || ev->units < 4 || (p->raw == 0 && !define(b, t, p, ev))) {
+            lose(b, ev->id);
+        }
         return true; /* what it stands for is counted by its uses */
     }
+    if (!p || (p->raw == 0 && ev->id < b->lost_below)) {
+        return false;
+    }
+    p->early += p->raw == 0;
     if (ev->kind == HPX_EV_BLOCKED) {
         add(&p->sum.all, 1, ev->stamp);
     } else if (b->o.interval_ns > 0) {
@@ -310,14 +330,6 @@ static bool put_place(struct hpx_blocks *b, const struct place *p, struct amount
     return good && put(to, &l);
 }
 
-static void drop_undefined(struct hpx_blocks *b, struct place *p)
-{
-    if (b->lacks) {
-        hpx_count(&b->m->counters, HPX_C_LOST_NO_MEMORY, p->sum.all.count);
-        p->sum = (struct sum){.all = {0, 0}};
-    }
-}
-
 /* What the sampled places of each class and part add up to. NULL without memory. */
 static struct class_sums *estimates(struct hpx_blocks *b)
 {
@@ -356,7 +368,6 @@ static bool put_places(struct hpx_blocks *b, struct class_sums *exact, struct cl
         struct place *p = hpx_vec_at(&b->places, i);
         struct amount a = due(&p->sum);
         if (p->raw == 0) {
-            drop_undefined(b, p);
             continue;
         }
         if (b->o.interval_ns > 0 && a.count > 0) { /* an estimate without anything exact, which was lost, is nothing */

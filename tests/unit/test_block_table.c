@@ -47,9 +47,11 @@ static void begin(const struct hpx_model_config *cfg, uint64_t interval_ns)
 static int end(void **state)
 {
     (void)state;
-    fx_end(&f);
-    hpx_blocks_destroy(blocks);
-    blocks = NULL;
+    if (blocks) {
+        fx_end(&f);
+        hpx_blocks_destroy(blocks);
+        blocks = NULL;
+    }
     return 0;
 }
 
@@ -301,6 +303,138 @@ static void without_memory_nothing_is_reset(void **state)
     hpx_block_snapshot_destroy(s);
 }
 
+/* ---- without memory ---- */
+
+static uint64_t lost(void)
+{
+    return fx_counter(&f, HPX_C_LOST_NO_MEMORY);
+}
+
+/* What a snapshot shows of a part. */
+static uint64_t shown(enum hpx_block_part part)
+{
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
+    uint64_t count = s->of[part].count;
+    hpx_block_snapshot_destroy(s);
+    return count;
+}
+
+/* The stack is deeper than any before, so that it needs memory. */
+static void define_without_memory(struct hpx_thread *t, uint32_t id)
+{
+    static struct {
+        struct hpx_ev_head head;
+        struct hpx_ev_hash hash[2];
+        struct hpx_ev_block block;
+        struct hpx_ev_frame frames[HPX_MAX_DEPTH];
+    } d;
+    d.head = (struct hpx_ev_head){HPX_EV_BLOCK_DEF, 4 + HPX_MAX_DEPTH, id, 0};
+    d.hash[0] = (struct hpx_ev_hash){id, 77};
+    d.block = (struct hpx_ev_block){.klass = 1, .part = HPX_BLOCK_ENTER, .frames = HPX_MAX_DEPTH};
+    for (uint32_t i = 0; i < HPX_MAX_DEPTH; i++) {
+        d.frames[i] = (struct hpx_ev_frame){.method = 24, .bci = 1};
+    }
+    memory_refuse();
+    hpx_model_events(f.m, t, &d.head, sizeof(d));
+    memory_allow();
+}
+
+#define FAR 1000000u /* its place needs memory; that of place 1 is there once place 2 was used */
+
+static void blocks_of_a_lost_definition_are_counted_as_lost(void **state)
+{
+    static const uint32_t ids[] = {1, FAR};
+    (void)state;
+    for (uint32_t i = 0; i < HPX_ARRAY_LEN(ids); i++) {
+        begin(NULL, 0);
+        define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 0);
+        blocked(&f.t, 2, 20);
+        if (ids[i] != FAR) {
+            blocked(&f.u, ids[i], 5); /* before its definition */
+        }
+        define_without_memory(&f.t, ids[i]);
+        uint64_t before = ids[i] != FAR;
+        assert_int_equal(lost(), before); /* at once: there may be no dump */
+        blocked(&f.t, ids[i], 6);
+        blocked(&f.u, ids[i], 7);
+        assert_int_equal(lost(), before + 2);
+        assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 1);
+        assert_int_equal(shown(HPX_BLOCK_ENTER), 1);
+        blocked(&f.t, ids[i], 8);
+        assert_int_equal(shown(HPX_BLOCK_ENTER), 0);
+        assert_int_equal(lost(), before + 3);
+        end(NULL);
+    }
+}
+
+static void a_later_place_may_still_be_used_before_its_definition(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    blocked(&f.u, 5, 5);
+    define_without_memory(&f.t, 1);
+    blocked(&f.u, 5, 6);
+    define(&f.t, 5, 1, HPX_BLOCK_ENTER, 8, 0);
+    assert_int_equal(shown(HPX_BLOCK_ENTER), 2);
+    assert_int_equal(lost(), 0);
+}
+
+static void a_definition_that_comes_again_is_taken(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    define_without_memory(&f.t, 1);
+    blocked(&f.t, 1, 5);
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+    blocked(&f.t, 1, 6);
+    define_without_memory(&f.u, 1); /* it is known: nothing is lost */
+    blocked(&f.t, 1, 7);
+    struct hpx_block_totals t = hpx_blocks_totals(blocks);
+    assert_int_equal(t.count[HPX_BLOCK_ENTER], 2);
+    assert_int_equal(t.ns[HPX_BLOCK_ENTER], 13);
+    assert_int_equal(shown(HPX_BLOCK_ENTER), 2);
+    assert_int_equal(lost(), 1);
+}
+
+/* Count and time are in the row without a trace: only the samples are lost. */
+static void lost_samples_are_counted_one_by_one(void **state)
+{
+    (void)state;
+    begin(NULL, 10 * MS);
+    for (int i = 0; i < 6; i++) {
+        if (i == 3) {
+            define_without_memory(&f.t, 1);
+            assert_int_equal(lost(), 3);
+        }
+        fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), MS);
+        fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, 1, MS);
+    }
+    assert_int_equal(shown(HPX_BLOCK_ENTER), 6);
+    assert_int_equal(lost(), 6);
+}
+
+/* Each allocation fails in turn, alone: every block is shown or lost. */
+static void every_block_is_shown_or_lost(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1, more = 1; more; n++) {
+        begin(NULL, 0);
+        memory_fail(n, n);
+        for (uint32_t id = 1; id < 200; id++) {
+            blocked(&f.u, id, 1);
+            define(&f.t, id, 1, HPX_BLOCK_ENTER, id % 3 * 8 + 8, 0);
+            blocked(&f.t, id, 1);
+            fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, id % 2 + 1), 1);
+        }
+        more = memory_calls() >= n;
+        memory_allow();
+        uint64_t total = hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER];
+        assert_int_equal(total + lost(), 3 * 199);
+        assert_int_equal(shown(HPX_BLOCK_ENTER), total);
+        end(NULL);
+    }
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_teardown(test, end)
@@ -314,6 +448,11 @@ int main(void)
         T(waits_are_told_and_counted),
         T(threads_in_traces),
         T(without_memory_nothing_is_reset),
+        T(blocks_of_a_lost_definition_are_counted_as_lost),
+        T(a_later_place_may_still_be_used_before_its_definition),
+        T(a_definition_that_comes_again_is_taken),
+        T(lost_samples_are_counted_one_by_one),
+        T(every_block_is_shown_or_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
