@@ -4,7 +4,7 @@ import collections
 import re
 import time
 
-from expect import again_if_late, blocked_in, blocks_are_known, known_blocks, not_as_long, of_blocks, same_blocks
+from expect import as_long, blocked_in, blocks_are_known, known_blocks, of_blocks, same_blocks
 from harness import DUMPING
 from hprof_text import LOCK_TIME, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, SAMPLES, SITES, TIMES, WAIT_TIME
 from preload import agent
@@ -26,7 +26,6 @@ def _reported(p, key):
 
 
 @test(level='quick', collectors='all', cases=(2, 16, 500), quick_params=(16,))
-@again_if_late
 def blocked_time_of_threads(t, n):
     run, p = t.profile('Contend', 'threads', n, {2: 25, 16: 8, 500: 3}[n], 20, opts=EXACT + ',thread=' + ('y' if n == 16 else 'n'))
     blocks = known_blocks(run.out, 'blocked')
@@ -49,27 +48,23 @@ def _kinds(t, *jvm):
 
 
 @test(level='quick', collectors='all', params=('', '-Xint'))
-@again_if_late
 def every_kind_of_monitor(t, flag):
     """By class and trace."""
     _kinds(t, *flag.split())
 
 
 @test(level='quick', collectors='all', until=17)
-@again_if_late
 def biased_monitors(t):
     _kinds(t, '-XX:+UseBiasedLocking', '-XX:BiasedLockingStartupDelay=0')
 
 
 @test(collectors='all', since=21, until=25, params=(0, 1, 2))
-@again_if_late
 def ways_of_the_vm_to_lock(t, mode):
     """By inflated monitors alone, on the stack, in the header."""
     _kinds(t, '-XX:+UnlockDiagnosticVMOptions', '-XX:+UnlockExperimentalVMOptions', '-XX:LockingMode=%d' % mode)
 
 
 @test(level='quick', collectors='all')
-@again_if_late
 def by_owner(t):
     """The stack of the one that holds, at each contention. One that is gone when the VM is asked, which a busy machine may make late, has none."""
     run, p = t.profile('Contend', 'sites', 20, 30, 20, opts=EXACT + ',owner=y')
@@ -84,13 +79,12 @@ def by_owner(t):
     for key, (count, ms) in got.items():
         if len(key) == 3:
             t.check(key in want and count <= want[key][0] and ms <= want[key][1] + hidden, '%d contentions, %.2f ms of %s; the program says %s' % (count, ms, key, want.get(key)))
-    for key, (count, ms) in want.items():
+    for key, (count, _, forced) in want.items():
         count_got, ms_got = got.get(key, (0, 0))
-        t.check(count_got >= 0.7 * count and ms_got >= 0.65 * ms, '%d contentions, %.2f ms of %s; the program says %d, %.2f' % (count_got, ms_got, key, count, ms))
+        t.check(count_got >= 0.7 * count and ms_got >= 0.65 * forced, '%d contentions, %.2f ms of %s; the program says %d, %.2f at least' % (count_got, ms_got, key, count, forced))
 
 
 @test(level='quick', collectors='all', params=('10', '1'))
-@again_if_late
 def sampled_stacks(t, interval):
     """Count and time of a class are exact, its traces are shares that come by chance: of two sites one is blocked three times as long as the other."""
     run, p = t.profile('Contend', 'sites', 500, 3, 1, opts=EXACT + ',stacks=sampled,interval=' + interval)
@@ -114,7 +108,6 @@ def owners_and_samples_exclude_each_other(t):
 
 
 @test(level='quick', collectors='all')
-@again_if_late
 def each_dump_has_what_came_since_the_one_before(t):
     run = t.start('Contend', 'steps', 10, 10, opts=EXACT)
     run.wait_line('ready')
@@ -131,11 +124,10 @@ def each_dump_has_what_came_since_the_one_before(t):
     tables = [d for d in p.block_tables if d.title == MONITOR_TIME and 'Contend$Gate' in d.counts_by()]
     t.equal([d.counts_by()['Contend$Gate'] for d in tables], [10, 20, 30], 'counts of the dumps')
     for d, part in zip(tables, parts):
-        same_blocks(t, {'Gate': (0, d.ms_by()['Contend$Gate'])}, 1 + 0.0002 * d.total, {'Gate': (0, part[0].ms)}, 'time of a dump', counts=False)
+        as_long(t, d.ms_by()['Contend$Gate'], part[0].ms, part[0].forced, 1 + 0.0002 * d.total, 'time of a dump')
 
 
 @test(collectors='all')
-@again_if_late
 def all_dumps_together(t):
     """dump=: wherever one falls, a contention is in one of them, whole."""
     run = t.java('Contend', 'threads', 16, 80, 20, opts=EXACT + ',dump=300ms,waits=y')
@@ -157,25 +149,23 @@ def _lines(p, name):
     return lines
 
 
-def _wait_lines(t, p, waits, name, measured=True):
-    """Of a thread: each wait has its two lines. measured: the times are compared; of few waits that would be a test of the machine."""
+def _wait_lines(t, p, waits, name):
+    """Of a thread: each wait has its two lines."""
     lines = _lines(p, name)
     by_class = collections.defaultdict(list)
     for w in waits:
         if w.thread == name:
             by_class['L%s;' % w.klass.replace('.', '/')] += [w]
     for signature, known in by_class.items():
-        count, ms = sum(w.count for w in known), sum(w.ms for w in known)
+        count, ms, forced = (sum(figures) for figures in zip(*((w.count, w.ms, w.forced) for w in known)))
         timeouts, times = lines[signature]
         t.equal(collections.Counter(timeouts), sum((collections.Counter({int(w.detail): w.count}) for w in known), collections.Counter()), 'timeouts of ' + signature)
         t.equal(len(times), count, 'WAITED lines of ' + signature)
-        if measured:
-            not_as_long(t, sum(times), ms, count, 'WAITED lines of %s: ms' % signature)
+        as_long(t, sum(times), ms, forced, count, 'WAITED lines of %s: ms' % signature)
     return lines
 
 
 @test(level='quick', collectors='all')
-@again_if_late
 def every_way_to_wait(t):
     """With a timeout, notified, interrupted, woken for nothing, not the owner, kept out when it is over; and Thread.join."""
     rounds = 12
@@ -189,13 +179,11 @@ def every_way_to_wait(t):
     waited, hidden = blocked_in(p, WAIT_TIME, {'Waiting.back'}, lambda r, method, _: method)
     blocked, more = blocked_in(p, MONITOR_TIME, {'Waiting.back'}, lambda r, method, _: method)
     t.equal((waited['Waiting.back'][0], blocked['Waiting.back'][0]), (rounds, rounds), 'waits that end while another one has the monitor, contentions of their ends')
-    both = {'back': (0, waited['Waiting.back'][1] + blocked['Waiting.back'][1])}
-    same_blocks(t, both, hidden + more, {'back': (0, sum(b.ms for b in of_back))}, 'wait and contention together', counts=False)
+    as_long(t, waited['Waiting.back'][1] + blocked['Waiting.back'][1], sum(b.ms for b in of_back), sum(b.forced for b in of_back), hidden + more, 'wait and contention together')
     t.check(blocked['Waiting.back'][1] >= rounds * 20 - more, 'contentions of the ends: %.2f ms' % blocked['Waiting.back'][1])
 
 
 @test(level='quick')
-@again_if_late
 def without_waits_there_are_lines_and_no_table(t):
     run, p = t.profile('Waiting', 3, 5, opts=EXACT)
     _wait_lines(t, p, known_blocks(run.out, 'waited'), 'waiter')
@@ -203,7 +191,6 @@ def without_waits_there_are_lines_and_no_table(t):
 
 
 @test(level='quick', params=(5, 0, -1))
-@again_if_late
 def lines_of_waits_are_bounded(t, n):
     run, p = t.profile('Waiting', 4, 5, opts=EXACT + ',waits=y,waitlog=%d' % n)
     waits = known_blocks(run.out, 'waited')
@@ -219,11 +206,10 @@ def lines_of_waits_are_bounded(t, n):
             {k: v[0] for k, v in of_blocks(waits, lambda w: (w.method, w.klass)).items()}, 'waits in the table')
     count, ms = _reported(p, 'waits')
     t.check(count >= sum(w.count for w in waits), 'waits of the report: %d' % count)
-    t.check(ms >= 0.7 * sum(w.ms for w in waits), 'ms of the report: %.1f' % ms)
+    t.check(ms >= sum(w.forced for w in waits) - 1, 'ms of the report: %.1f' % ms)
 
 
 @test(level='quick', collectors='all')
-@again_if_late
 def a_contended_static_initialiser(t):
     """Whatever the VM reports of it; what comes then is right."""
     run, p = t.profile('ContendInit', 20, opts=EXACT + ',waits=y,pinned=y')
@@ -242,7 +228,6 @@ def a_contended_static_initialiser(t):
 
 
 @test(level='quick', collectors='all')
-@again_if_late
 def parked_in_locks(t):
     """The time is exact; a lock may park several times in one block."""
     rounds = 12
@@ -274,14 +259,12 @@ def _virtual(t, case, opts):
 
 
 @test(level='quick', since=21, collectors='all')
-@again_if_late
 def virtual_threads_contend(t):
     run, p = _virtual(t, 'enter', '')
     blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
 
 
 @test(since=21)
-@again_if_late
 def virtual_threads_contend_each_with_its_name(t):
     run, p = _virtual(t, 'enter', ',thread=y')
     known = known_blocks(run.out, 'blocked')
@@ -290,7 +273,6 @@ def virtual_threads_contend_each_with_its_name(t):
 
 
 @test(level='quick', since=21, collectors='all', params=('timed', 'notified'))
-@again_if_late
 def virtual_threads_wait(t, how):
     run, p = _virtual(t, how, ',waits=y')
     known = known_blocks(run.out, 'waited')
@@ -298,12 +280,11 @@ def virtual_threads_wait(t, how):
     # From JDK 24 on the VM also tells of the end of a contention that had no beginning: a thread that was notified enters again.
     t.check(_reported(p, 'contentions')[1] <= sum(b.ms for b in known), 'contentions: %s' % p.report['contentions'])
     for name in sorted({b.thread for b in known})[:20]:
-        _wait_lines(t, p, known, name, measured=False)
+        _wait_lines(t, p, known, name)
         t.equal(p.threads[p.serial(name)].group, 'VirtualThreads', 'group of ' + name)
 
 
 @test(level='quick', since=21)
-@again_if_late
 def pinned_virtual_threads(t):
     """What keeps the carrier: up to JDK 23 monitors, and parking with one; on any a static initialiser."""
     run, p = _virtual(t, 'pinned', ',pinned=y')
@@ -332,7 +313,6 @@ def not_asked_for(t, opts):
 
 
 @test(level='quick', collectors='all', params=('cpu=times', 'cpu=samples', 'heap=sites', 'heap=all', 'cpu=times,cpu=samples,heap=sites'))
-@again_if_late
 def beside_other_modes(t, other):
     run, p = t.profile('Contend', 'sites', 25, 20, 10, opts=EXACT + ',depth=5,locks=y,waits=y,owner=y,' + other)
     blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
@@ -344,7 +324,6 @@ def beside_other_modes(t, other):
 
 
 @test(level='quick', until=19, collectors='all')
-@again_if_late
 def threads_that_are_stopped(t):
     run, p = t.profile('ContendStop', 12, 20, opts=EXACT + ',waits=y')
     t.equal(run.out.splitlines()[-1], 'stopped 24', 'stdout')
@@ -361,13 +340,12 @@ def jni_is_used_as_it_should_be(t):
         jvm = ['-Xcheck:jni'] + (VIRTUAL if program in virtual else [])
         plain = t.java(*program, opts=None, jvm=jvm)
         run, _ = t.profile(*program, opts=EXACT + ',locks=y,waits=y,owner=y,pinned=y,thread=y', jvm=jvm)
-        told = re.compile(r'(\w+ \S+ \S+ \S+ \S+ \d+ \d+|done|Warning: SIG.*|Signal Handlers.*| *SIG.*)$')
+        told = re.compile(r'(\w+ \S+ \S+ \S+ \S+ \d+ \d+ \d+|done|Warning: SIG.*|Signal Handlers.*| *SIG.*)$')
         t.equal([ln for ln in run.out.splitlines() if not told.match(ln) and ln not in plain.out.splitlines()][:9], [], 'what -Xcheck:jni says of %s' % program[0])
         t.equal([ln for ln in run.err.splitlines() if not ln.startswith(('hprofx: ', 'Dumping ')) and ln not in plain.err.splitlines()], [], 'other lines on stderr')
 
 
 @test(level='quick', collectors='all', params=(',owner=y', ',dump=100ms'))
-@again_if_late
 def threads_that_attach_meanwhile(t, more):
     """A thread of native code is among those of the VM before it has an object: from JDK 23 on GetObjectMonitorUsage reads that of each."""
     run = t.java('Contend', 'threads', 16, 40, 20, opts=EXACT + more, jvm=[agent(t, 'attacher', 2000)])

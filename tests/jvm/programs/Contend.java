@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 /**
  * Contend CASE ...: threads contend for monitors. The holder begins its time only when all others are blocked, so that every contention is certain. Cases:
  * threads N ROUNDS MS: N threads, one of which holds. sites ROUNDS MSA MSB: two sites, two holders, two classes. kinds ROUNDS MS: all kinds of monitors.
- * steps ROUNDS MS: in steps as the golden program Steps (files step1, ack1, ..., stop). Prints "blocked HOLDER METHOD CLASS THREAD COUNT NANOSECONDS", that of the
+ * steps ROUNDS MS: in steps as the golden program Steps (files step1, ack1, ..., stop). Prints "blocked HOLDER METHOD CLASS THREAD COUNT NANOSECONDS FORCED", that of the
  * steps behind "step N".
  */
 public class Contend {
@@ -75,6 +75,11 @@ public class Contend {
         for (Blocked b : all) { b.give(task); }
         for (Blocked b : all) { b.untilBlocked(1); }
         Thread.sleep(ms);
+        release(all);
+    }
+
+    static void release(Blocked... all) {
+        for (Blocked b : all) { b.release(); }
     }
 
     static void finish(Blocked... all) {
@@ -113,6 +118,7 @@ public class Contend {
             try {
                 blocked.untilBlocked(2);
                 Thread.sleep(ms);
+                blocked.release();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }

@@ -3,7 +3,7 @@ import java.util.function.Consumer;
 
 /**
  * ContendInit MS: three classes are initialised by one thread while another one needs them: what the VM reports of that is its own affair, and on some releases is the
- * end of a wait that never began. Then an ordinary contention: "blocked - METHOD CLASS THREAD COUNT NANOSECONDS". In front "initialised - METHOD CLASS THREAD ...".
+ * end of a wait that never began. Then an ordinary contention: "blocked - METHOD CLASS THREAD COUNT NANOSECONDS FORCED". In front "initialised - METHOD CLASS THREAD ...".
  */
 public class ContendInit {
     static class Gate { }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * ContendStop ROUNDS MS: a thread that is blocked by a monitor, or waits, is stopped (Thread.stop), another one that is blocked by the same monitor is not. Each round has
- * a victim of its own. Prints "blocked - METHOD CLASS THREAD COUNT NANOSECONDS" of the one that is not, and "stopped N".
+ * a victim of its own. Prints "blocked - METHOD CLASS THREAD COUNT NANOSECONDS FORCED" of the one that is not, and "stopped N".
  */
 public class ContendStop {
     static class Gate { }
@@ -52,6 +52,7 @@ public class ContendStop {
             one.untilBlocked(1);
             victim.stop();
             Thread.sleep(ms);
+            one.release();
         }
         one.finish();
         victim.join();

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * Locked ROUNDS MS: a thread parks in locks of java.util.concurrent, for so long at least since another one sees it parked. Prints "parked - METHOD CLASS THREAD COUNT
- * NANOSECONDS"; a class whose name begins so ends in an asterisk. The count is that of blocks: a lock may park several times in one.
+ * NANOSECONDS FORCED"; a class whose name begins so ends in an asterisk. The count is that of blocks: a lock may park several times in one.
  */
 public class Locked {
     static class Blocker { }
@@ -61,6 +61,7 @@ public class Locked {
         lock.unlock();
     }
 
+    /** It reads the clock for its time before it parks: none is forced. */
     static void awaitsSome(Blocked me, Lock lock, Condition condition, long ms) throws InterruptedException {
         lock.lock();
         String key = key("awaitsSome", LOCKS + "AbstractQueuedSynchronizer$ConditionObject");
@@ -93,7 +94,7 @@ public class Locked {
 
     static void parksSome(Blocked me, Object blocker, long ms) {
         String key = key("parksSome", "Locked$Blocker");
-        me.before();
+        me.before(ms);
         LockSupport.parkNanos(blocker, ms * 1000000L);
         me.after(key);
     }
@@ -109,6 +110,7 @@ public class Locked {
     static void waiting(Blocked one, long ms) throws InterruptedException {
         one.untilWaiting(1);
         Thread.sleep(ms);
+        one.release();
     }
 
     static void round(Blocked one, long ms) throws InterruptedException {

@@ -3,7 +3,7 @@ import java.util.function.Consumer;
 
 /**
  * Waiting ROUNDS MS: a thread waits by Object.wait in all ways, and by Thread.join; every lock has a class of its own. Prints "waited TIMEOUT METHOD CLASS THREAD COUNT
- * NANOSECONDS", and "blocked" so for the wait whose end is contended.
+ * NANOSECONDS FORCED", and "blocked" so for the wait whose end is contended.
  */
 public class Waiting {
     static class Timed { }
@@ -39,7 +39,7 @@ public class Waiting {
     static void timed(Blocked me, Object lock, long ms) throws InterruptedException {
         synchronized (lock) {
             String key = key(lock, ms, "timed");
-            me.before();
+            me.before(ms);
             lock.wait(ms);
             me.after(key);
         }
@@ -93,7 +93,7 @@ public class Waiting {
     static void back(Blocked me, Object lock, long ms) throws InterruptedException {
         synchronized (lock) {
             String key = "back " + ms + " Waiting.back " + lock.getClass().getName();
-            me.before();
+            me.before(ms);
             lock.wait(ms);
             me.after(key);
         }
@@ -110,6 +110,7 @@ public class Waiting {
         one.untilWaiting(n);
         Thread.sleep(ms);
         synchronized (lock) {
+            one.release();
             if (all) { lock.notifyAll(); } else { lock.notify(); }
         }
     }
@@ -126,6 +127,7 @@ public class Waiting {
         one.give(task(me -> interrupted(me, locks[3])));
         one.untilWaiting(1);
         Thread.sleep(ms);
+        one.release();
         one.thread.interrupt();
         one.finish();
         one.give(task(me -> { Thread.currentThread().interrupt(); interrupted(me, locks[4]); }));
@@ -135,17 +137,19 @@ public class Waiting {
         for (int n = 1; n <= 3; n++) { wake(one, spurious, n, ms / 2, n == 2); }
         one.untilWaiting(4);
         synchronized (spurious) {
+            one.release();
             spurious.condition = true;
             spurious.notify();
         }
         one.finish();
         one.give(task(me -> notOwned(locks[6])));
         one.finish();
-        one.give(task(me -> back(me, locks[7], ms)));
-        one.untilWaiting(1);
-        synchronized (locks[7]) {
+        one.give(task(me -> back(me, locks[7], 5 * ms)));
+        one.untilBegun(1);
+        synchronized (locks[7]) { // which the wait sets free
             one.untilBlocked(1);
             Thread.sleep(ms);
+            one.release();
         }
         one.finish();
         join(one, new Joined(() -> waited(one, ms)));
@@ -163,6 +167,7 @@ public class Waiting {
         try {
             one.untilWaiting(1);
             Thread.sleep(ms);
+            one.release();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

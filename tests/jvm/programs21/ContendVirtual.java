@@ -3,7 +3,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * ContendVirtual CASE ROUNDS WIDTH MS: in each round WIDTH new virtual threads, all of which are blocked while main, which is none, holds what they want. Cases: enter: a
- * monitor. timed, notified: Object.wait. pinned: parked, blocked and waiting where the carrier is kept. Prints "WORD DETAIL METHOD CLASS THREAD COUNT NANOSECONDS" as
+ * monitor. timed, notified: Object.wait. pinned: parked, blocked and waiting where the carrier is kept. Prints "WORD DETAIL METHOD CLASS THREAD COUNT NANOSECONDS FORCED" as
  * Contend and Waiting; the pinned ones "pinned - METHOD CLASS ...". Up to JDK 23 WIDTH may not be above the number of carriers.
  */
 public class ContendVirtual {
@@ -20,7 +20,7 @@ public class ContendVirtual {
 
     static void timed(Blocked me, Object lock) throws InterruptedException {
         synchronized (lock) {
-            me.before();
+            me.before(ms);
             lock.wait(ms);
             me.after("waited " + ms + " ContendVirtual.timed ContendVirtual$Bell");
         }
@@ -38,7 +38,7 @@ public class ContendVirtual {
     static void parksInMonitor(Blocked me, Object mine, Object blocker) {
         synchronized (mine) {
             me.before();
-            LockSupport.parkNanos(blocker, ms * 1000000L);
+            LockSupport.park(blocker);
             me.after("pinned - ContendVirtual.parksInMonitor ContendVirtual$Parked");
         }
     }
@@ -49,7 +49,7 @@ public class ContendVirtual {
 
         static int parks(Blocked me) {
             me.before();
-            LockSupport.parkNanos(new Parked(), ms * 1000000L);
+            LockSupport.park(new Parked());
             me.after("pinned - ContendVirtual$Initialised.parks ContendVirtual$Parked");
             return 1;
         }
@@ -81,6 +81,7 @@ public class ContendVirtual {
         if (!timed) {
             for (Blocked b : all) { b.untilWaiting(1); }
             Thread.sleep(ms);
+            Contend.release(all);
             for (Object bell : bells) {
                 synchronized (bell) { bell.notify(); }
             }
@@ -88,10 +89,18 @@ public class ContendVirtual {
         Contend.finish(all);
     }
 
+    static void unpark(Blocked... all) throws InterruptedException {
+        for (Blocked b : all) { b.untilWaiting(1); }
+        Thread.sleep(ms);
+        Contend.release(all);
+        for (Blocked b : all) { LockSupport.unpark(b.thread); }
+        Contend.finish(all);
+    }
+
     static void pinned(Blocked... all) throws InterruptedException {
         Object parked = new Parked();
         for (Blocked b : all) { b.give(me -> parksInMonitor(me, new Object(), parked)); }
-        Contend.finish(all);
+        unpark(all);
         waits(true, all);
         hold(new Gate(), all);
     }
@@ -113,7 +122,7 @@ public class ContendVirtual {
         if (a[0].equals("pinned")) {
             current = some(1)[0];
             current.give(me -> started += Initialised.value);
-            current.finish();
+            unpark(current);
             current.end();
         }
         System.out.println("done");
