@@ -47,13 +47,15 @@ struct hpx_deadlock_thread {
     bool first;                /* of its deadlock */
 };
 
+#define HPX_MONITOR_NOTES 12
+
 struct hpx_monitor_image {
     struct hpx_monitor_thread *threads;
     struct hpx_monitor *monitors;
     uint32_t *serials;
     struct hpx_deadlock_thread *deadlocks; /* of all deadlocks, one after the other */
     uint32_t nthreads, nmonitors, nserials, ndeadlocks;
-    const char *notes[7]; /* what this VM could not tell: sentences; NULL after the last */
+    const char *notes[HPX_MONITOR_NOTES + 1]; /* what this VM could not tell: sentences; NULL after the last */
 };
 
 #endif

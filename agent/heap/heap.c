@@ -222,7 +222,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
 static uint64_t own_cpu(const struct hpx_counters *total)
 {
     (void)total;
-    return 0;
+    return hpx_take_cpu();
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)

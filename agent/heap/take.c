@@ -439,14 +439,22 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !t->of_error;
 }
 
+static struct hpx_spawned waiter;
+
 static void *wait_for_child(void *unused)
 {
     (void)unused;
-    hpx_spawn_enter("hprofx-child", NULL);
+    hpx_spawn_enter("hprofx-child", &waiter);
     hpx_reading_await();
+    hpx_spawn_leave(&waiter); /* before the next one may enter */
     release(OVER);
     hpx_aggregator_wake(&hpx_session.aggregator);
     return NULL;
+}
+
+uint64_t hpx_take_cpu(void)
+{
+    return hpx_spawn_cpu(&waiter);
 }
 
 /* true: a thread waits for the copy; it has the reading now. At the end of the program nobody is held up by waiting here. */

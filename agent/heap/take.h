@@ -49,6 +49,8 @@ void hpx_take_drop(struct hpx_heap_take *t);
 void hpx_take_measure(jvmtiEnv *jvmti, JNIEnv *env);
 /* VMInit: asks for the classes that are loaded, as a full heap later has no room for what this needs of Java. */
 void hpx_take_learn(jvmtiEnv *jvmti, JNIEnv *env);
+/* CPU time of the threads that wait for copies, ns. Any thread. */
+uint64_t hpx_take_cpu(void);
 /* At the end of a session: frees the images. */
 void hpx_take_fini(void);
 

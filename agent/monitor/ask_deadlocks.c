@@ -116,6 +116,10 @@ static bool confirmed(struct hpx_asker *a, const uint32_t *next, uint32_t first)
 {
     uint32_t i = first;
     do {
+        if (hpx_asker_late()) {
+            a->late.deadlocks++;
+            return false;
+        }
         if (!still(a, i, next[i])) {
             return false;
         }

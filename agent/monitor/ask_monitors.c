@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ask_monitors.c: monitors that threads enter, wait for or own. */
 #include "asker.h"
-#include "usage.h"
+#include "clock.h"
 #include <string.h>
 #include <time.h>
 
 #define COUNTS_MAX  256 /* owned monitors without waiters whose entry count is asked for: each question stops the program */
 #define BIASED_MAX  16  /* the same, if that revokes their bias: VMs unbias all objects of a class after 20 */
 #define OWNED_MAX   256 /* threads whose owned monitors are asked for, if that stops the program */
-#define ATTEMPTS    200 /* 10 ms */
+#define ATTEMPTS_NS UINT64_C(10000000)
 #define COMPARE_MAX 256 /* monitors of one class that a monitor is compared with, in vain: they are not those of its owner */
 
 bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u)
 {
-    jvmtiError e = JVMTI_ERROR_NOT_AVAILABLE;
-    for (uint32_t i = 0; i < ATTEMPTS && e == JVMTI_ERROR_NOT_AVAILABLE; i++) { /* a thread attaches in microseconds */
-        memset(u, 0, sizeof *u);
-        if (i > 0) {
-            nanosleep(&(struct timespec){0, 50000}, NULL);
-        }
-        uint64_t begun = hpx_asker_begin();
-        e = hpx_usage_ask(a->jvmti, object, u);
+    enum hpx_usage_answer answer;
+    uint64_t begun = hpx_asker_begin(), until = begun + ATTEMPTS_NS;
+    memset(u, 0, sizeof *u);
+    while ((answer = hpx_usage_ask(a->jvmti, object, u)) == HPX_USAGE_ATTACHING && begun < until) { /* which takes microseconds */
+        nanosleep(&(struct timespec){0, 50000}, NULL);
+        begun = hpx_asker_begin();
+    }
+    bool good = answer == HPX_USAGE_TOLD;
+    if (good || answer == HPX_USAGE_REFUSED) {
         hpx_asker_end(a, begun);
     }
-    bool good = e == JVMTI_ERROR_NONE;
-    a->unasked_monitors += !good;
+    a->untold[answer] += !good;
     if (good && u->waiter_count + u->notify_waiter_count > 0) {
         (void)(*a->env)->EnsureLocalCapacity(a->env, 64);
         (*a->env)->ExceptionClear(a->env);
@@ -248,7 +248,7 @@ static void add_owned(struct hpx_asker *a, jobject object, uint32_t thread)
     hpx_usage_free(a, &u);
 }
 
-static void ask_owned(struct hpx_asker *a, uint32_t thread)
+static void ask_thread(struct hpx_asker *a, uint32_t thread)
 {
     jobject *owned = NULL;
     jint n = 0;
@@ -313,29 +313,40 @@ static void make_lists(struct hpx_asker *a)
     }
     for (uint32_t i = 0; i < a->monitors.len; i++) {
         const struct hpx_monitor *m = &hpx_asked_monitor(a, i)->shown;
-        a->hidden_owner = a->hidden_owner || (!m->owned && m->enter.n > 0);
+        a->hidden_owners += !m->owned && m->enter.n > 0;
     }
 }
 
-void hpx_ask_monitors(struct hpx_asker *a)
+void hpx_ask_waited(struct hpx_asker *a)
 {
     const jint waiting = JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER | JVMTI_THREAD_STATE_IN_OBJECT_WAIT;
     for (uint32_t i = 0; hpx_askable.contended && hpx_askable.usage && !a->no_memory && i < a->threads.len; i++) {
         struct hpx_asked_thread *t = hpx_asked_thread(a, i);
-        if (t->alive && !hpx_asked_waits(t) && (t->state & waiting)) {
+        if (!t->alive || hpx_asked_waits(t) || !(t->state & waiting)) {
+            continue;
+        }
+        if (hpx_asker_late()) {
+            a->late.waits++;
+        } else {
             ask_waiting(a, t);
         }
     }
+}
+
+void hpx_ask_owned(struct hpx_asker *a)
+{
     for (uint32_t i = 0; hpx_askable.owned && !a->no_memory && i < a->threads.len; i++) {
         if (!hpx_asked_thread(a, i)->alive) {
             continue;
         }
         if (hpx_askable.owned_stops && a->owned_asked >= OWNED_MAX) {
             a->owned_unasked++;
-            continue;
+        } else if (hpx_asker_late()) {
+            a->late.owns++;
+        } else {
+            a->owned_asked++;
+            ask_thread(a, i);
         }
-        a->owned_asked++;
-        ask_owned(a, i);
     }
     if (!a->no_memory) {
         make_lists(a);

@@ -82,7 +82,11 @@ static void take_stacks(struct hpx_asker *a)
         if (t != NULL) {
             t->alive = true;
             t->state = all[i].state;
-            hpx_named_stacks_take(&named, &all[i], &t->stack, NULL);
+            if (hpx_asker_late()) {
+                a->late.stacks++;
+            } else {
+                hpx_named_stacks_take(&named, &all[i], &t->stack, NULL);
+            }
         }
         if (t == NULL || known != HPX_ASKED_NONE) {
             (*a->env)->DeleteLocalRef(a->env, all[i].thread);

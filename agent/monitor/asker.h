@@ -5,6 +5,7 @@
 #define HPX_ASKER_H
 
 #include "monitor_take.h"
+#include "usage.h"
 
 #define HPX_ASKED_NONE UINT32_MAX
 
@@ -34,17 +35,20 @@ struct hpx_asker {
     jvmtiEnv *jvmti;
     JNIEnv *env;
     struct hpx_monitor_take *take;
-    struct hpx_vec threads;    /* struct hpx_asked_thread; announced ones first, by serial */
-    uint32_t announced;        /* number of those */
-    struct hpx_id_map by_tid;  /* their numbers */
-    struct hpx_vec monitors;   /* struct hpx_asked_monitor */
-    struct hpx_vec latest;     /* uint32_t, by number of the signature: monitor number + 1 */
-    struct hpx_vec serials;    /* uint32_t */
-    uint32_t unasked_monitors; /* the VM did not describe them */
-    bool hidden_owner;         /* somebody waits for a monitor of which the VM names no owner */
-    uint32_t owned_asked;      /* threads whose owned monitors were asked for */
-    uint32_t owned_unasked;    /* and were not, because each stops the program */
-    uint32_t unknown_waits;    /* threads in Object.wait of an unknown monitor */
+    struct hpx_vec threads;             /* struct hpx_asked_thread; announced ones first, by serial */
+    uint32_t announced;                 /* number of those */
+    struct hpx_id_map by_tid;           /* their numbers */
+    struct hpx_vec monitors;            /* struct hpx_asked_monitor */
+    struct hpx_vec latest;              /* uint32_t, by number of the signature: monitor number + 1 */
+    struct hpx_vec serials;             /* uint32_t */
+    uint32_t untold[HPX_USAGE_ANSWERS]; /* monitors that the VM did not describe, by the reason */
+    uint32_t hidden_owners;             /* monitors that somebody waits to enter, of which the VM names no owner */
+    uint32_t owned_asked;               /* threads whose owned monitors were asked for */
+    uint32_t owned_unasked;             /* and were not, because each stops the program */
+    uint32_t unknown_waits;             /* threads in Object.wait of an unknown monitor */
+    struct {                            /* not asked for, because the time was over */
+        uint32_t stacks, waits, owns, deadlocks;
+    } late;
     bool no_memory;
 };
 
@@ -72,6 +76,8 @@ static inline struct hpx_asked_monitor *hpx_asked_monitor(const struct hpx_asker
 /* The time of a question that stops something: begin, ask, end. */
 uint64_t hpx_asker_begin(void);
 void hpx_asker_end(struct hpx_asker *a, uint64_t begun);
+/* The time for questions is over. */
+bool hpx_asker_late(void);
 /* The number of a thread; HPX_ASKED_NONE: it is not listed. */
 uint32_t hpx_asker_thread(const struct hpx_asker *a, jthread thread);
 void hpx_asker_release(const struct hpx_asker *a, void *jvmtis);
@@ -84,10 +90,11 @@ static inline bool hpx_asked_waits(const struct hpx_asked_thread *t)
 
 /* In this order. */
 void hpx_ask_threads(struct hpx_asker *a);
-void hpx_ask_monitors(struct hpx_asker *a);
+void hpx_ask_waited(struct hpx_asker *a); /* monitors with waiters */
 void hpx_ask_deadlocks(struct hpx_asker *a);
+void hpx_ask_owned(struct hpx_asker *a); /* those without; then the lists of all */
 
-/* Owner, entry count and waiters of an object. false: the VM failed. hpx_usage_free() afterwards. */
+/* Owner, entry count and waiters of an object. false: it was not told, which is counted. hpx_usage_free() afterwards. */
 bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u);
 void hpx_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u);
 /* The monitor that a thread enters or waits for, a local reference; NULL: none. */

@@ -85,7 +85,7 @@ static bool exact(void)
 static jthread owner_of(jvmtiEnv *jvmti, jobject object)
 {
     jvmtiMonitorUsage usage;
-    if (!hpx_session.opt.owner || hpx_usage_ask(jvmti, object, &usage) != JVMTI_ERROR_NONE) {
+    if (!hpx_session.opt.owner || hpx_usage_ask(jvmti, object, &usage) != HPX_USAGE_TOLD) {
         return NULL;
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);

@@ -17,6 +17,7 @@ static bool ask(jvmtiEnv *jvmti, uint64_t method)
     static const char *const prefixes[] = {"Ljava/util/concurrent/locks/", "Lsun/misc/Unsafe;", "Ljdk/internal/misc/Unsafe;"};
     jclass klass = NULL;
     char *signature = NULL;
+    JNIEnv *env = NULL;
     bool is = false;
     if ((*jvmti)->GetMethodDeclaringClass(jvmti, (jmethodID)(uintptr_t)method, &klass) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE) {
@@ -24,6 +25,10 @@ static bool ask(jvmtiEnv *jvmti, uint64_t method)
             is = is || strncmp(signature, prefixes[i], strlen(prefixes[i])) == 0;
         }
         (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    }
+    /* the caller is Unsafe.park, so the reference would live until the thread is no longer parked */
+    if (klass != NULL && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+        (*env)->DeleteLocalRef(env, klass);
     }
     return is;
 }

@@ -7,14 +7,21 @@
 #include "vm.h"
 #include "waits.h"
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define LAST_NS UINT64_C(10000000000) /* for the questions at exit */
+#define LATE                                                                                                                               \
+    "at exit the questions end after 10 s; not asked for: %u stacks, the monitors that %u threads wait for and %u own, %u deadlocks"
 
 struct hpx_askable hpx_askable;
 
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER; /* held while the JVM is asked: only threads that take images want it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hpx_monitor_take *ready; /* the lock's: complete, for the next dump */
+static struct hpx_monitor_take *ready;      /* the lock's: complete, for the next dump */
+static _Atomic uint64_t until = UINT64_MAX; /* relaxed: the end of the questions */
 
 /* ---- what this VM tells ---- */
 
@@ -68,46 +75,57 @@ static void learn(JNIEnv *env)
     (*env)->DeleteLocalRef(env, synchronizer);
 }
 
-/* The list of notes ends with NULL. `number`: for the first %u of the text. */
-static void note(struct hpx_monitor_take *t, const char *text, uint32_t number)
+/* The list of notes ends with NULL. */
+__attribute__((format(printf, 2, 3))) static void note(struct hpx_monitor_take *t, const char *text, ...)
 {
+    va_list args;
     uint32_t n = 0;
     while (t->image.notes[n] != NULL) {
         n++;
     }
     if (n < HPX_ARRAY_LEN(t->notes)) {
-        (void)snprintf(t->notes[n], sizeof t->notes[n], text, number);
+        va_start(args, text);
+        (void)vsnprintf(t->notes[n], sizeof t->notes[n], text, args);
+        va_end(args);
         t->image.notes[n] = t->notes[n];
     }
 }
 
 static void add_notes(const struct hpx_asker *a)
 {
+    static const char *const causes[HPX_USAGE_ANSWERS] = {[HPX_USAGE_REFUSED] = "the VM failed",
+                                                          [HPX_USAGE_ATTACHING] = "threads attached meanwhile",
+                                                          [HPX_USAGE_REPLACED] = "another agent replaced functions of the VM"};
     struct hpx_monitor_take *t = a->take;
     if (!hpx_askable.usage) {
-        note(t, "threads that wait for monitors are not listed: the VM does not tell them", 0);
+        note(t, "threads that wait for monitors are not listed: the VM does not tell them");
     } else if (!hpx_askable.contended) {
-        note(t, "monitors that nobody owns are not listed: the VM does not tell them", 0);
+        note(t, "monitors that nobody owns are not listed: the VM does not tell them");
     }
     if (hpx_askable.owned_slows) {
-        note(t, "monitors without waiters are not listed: before JDK 16 the VM would compile slower code", 0);
+        note(t, "monitors without waiters are not listed: before JDK 16 the VM would compile slower code");
     } else if (!hpx_askable.owned) {
-        note(t, "monitors without waiters are not listed: the VM does not tell them", 0);
+        note(t, "monitors without waiters are not listed: the VM does not tell them");
     }
     if (a->unknown_waits > 0) {
         note(t, "threads in Object.wait whose monitor the VM does not tell: %u", a->unknown_waits);
     }
-    if (a->unasked_monitors > 0) {
-        note(t, "monitors that the VM did not describe, because threads attached meanwhile: %u", a->unasked_monitors);
+    for (uint32_t i = 0; i < HPX_USAGE_ANSWERS; i++) {
+        if (a->untold[i] > 0) {
+            note(t, "monitors left out, because %s: %u", causes[i], a->untold[i]);
+        }
     }
-    if (a->hidden_owner && hpx_askable.virtual_threads) {
-        note(t, "an unowned monitor that threads wait to enter may be owned by a virtual thread", 0);
+    if (a->hidden_owners > 0 && hpx_askable.virtual_threads) {
+        note(t, "unowned monitors that threads wait to enter, which virtual threads may own: %u", a->hidden_owners);
     }
     if (a->owned_unasked > 0) {
         note(t, "threads not asked for monitors without waiters, as each question stops the program: %u", a->owned_unasked);
     }
     if (t->unasked > 0 && hpx_askable.usage) {
         note(t, "monitors shown with entry count 1 because each question for it stops the program: %u", t->unasked);
+    }
+    if (a->late.stacks + a->late.waits + a->late.owns + a->late.deadlocks > 0) {
+        note(t, LATE, a->late.stacks, a->late.waits, a->late.owns, a->late.deadlocks);
     }
 }
 
@@ -124,6 +142,11 @@ void hpx_asker_end(struct hpx_asker *a, uint64_t begun)
     a->take->questions++;
     a->take->asked_ns += ns;
     a->take->longest_ns = ns > a->take->longest_ns ? ns : a->take->longest_ns;
+}
+
+bool hpx_asker_late(void)
+{
+    return hpx_clock_mono() >= atomic_load_explicit(&until, memory_order_relaxed);
 }
 
 void hpx_asker_release(const struct hpx_asker *a, void *jvmtis)
@@ -193,10 +216,13 @@ static void ask(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_monitor_take *t)
         hpx_ask_threads(&a);
     }
     if (!a.no_memory && t->failed == NULL) {
-        hpx_ask_monitors(&a);
+        hpx_ask_waited(&a);
     }
     if (!a.no_memory && t->failed == NULL) {
-        hpx_ask_deadlocks(&a);
+        hpx_ask_deadlocks(&a); /* they matter more than what may take seconds */
+    }
+    if (!a.no_memory && t->failed == NULL) {
+        hpx_ask_owned(&a);
     }
     if (!a.no_memory && t->failed == NULL) {
         fill(&a);
@@ -251,7 +277,13 @@ void hpx_monitor_take_live(JNIEnv *env)
 
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 {
+    if (last) { /* who takes one does not go on */
+        atomic_store_explicit(&until, 0, memory_order_relaxed);
+    }
     pthread_mutex_lock(&taking);
+    if (last) {
+        atomic_store_explicit(&until, hpx_clock_mono() + LAST_NS, memory_order_relaxed);
+    }
     learn(env);
     struct hpx_monitor_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
@@ -322,5 +354,6 @@ void hpx_monitor_take_fini(void)
         destroy(ready);
         ready = NULL;
     }
+    atomic_store_explicit(&until, UINT64_MAX, memory_order_relaxed);
     hpx_waits_fini();
 }

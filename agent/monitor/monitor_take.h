@@ -23,7 +23,7 @@ struct hpx_monitor_take {
     uint64_t ns;           /* in all */
     uint32_t counts_asked; /* owned monitors without waiters: the VM was asked for their entry counts */
     uint32_t unasked;      /* too many to ask: their entry count is shown as 1 */
-    char notes[6][128];
+    char notes[HPX_MONITOR_NOTES][192];
 };
 
 /* At load, after the required capabilities: adds what VMs may refuse. The image then has a note on what is missing.
@@ -31,9 +31,10 @@ struct hpx_monitor_take {
 bool hpx_monitor_take_capabilities(jvmtiEnv *jvmti);
 /* VMInit: looks for fields of java.lang.Thread and of the locks of java.util.concurrent. */
 void hpx_monitor_take_live(JNIEnv *env);
-/* Takes an image now; one that no dump has taken, because the dump did not wait for it, is dropped. last: at exit. Any attached thread
- * inside the gate, or VMDeath's; waits for another thread that takes one. Needs hpx_thread_refs_use(true), can_get_source_file_name,
- * can_get_line_numbers. */
+/* Takes an image now; one that no dump has taken, because the dump did not wait for it, is dropped. last: at exit, which
+ * ends an image that another thread takes, and its own after 10 s: a note counts what was not asked. Any attached thread inside the gate,
+ * or VMDeath's; waits for another thread that takes one. Needs hpx_thread_refs_use(true), can_get_source_file_name, can_get_line_numbers.
+ */
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last);
 /* The oldest image; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_monitor_take *hpx_monitor_take_get(void);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* usage.c: see usage.h. */
 #include "usage.h"
+#include "clock.h"
 #include <stdatomic.h>
 #include <time.h>
 
 #define RELEASE_CRASHES 23
 #define LOOK_NS         20000
-#define LOOKS           100000 /* 2 s: who asks may be suspended by a debugger, behind the question */
+#define WAIT_NS         UINT64_C(2000000000) /* who asks may be suspended by a debugger, behind the question */
 
 static struct {
     const struct JNIInvokeInterface_ *vms; /* constant from load on; NULL: this VM needs no care */
@@ -23,7 +24,8 @@ static bool is_attached(JavaVM *vm)
 static void begin(void)
 {
     atomic_fetch_add(&usage.attaching, 1);
-    for (uint32_t i = 0; i < LOOKS && atomic_load(&usage.asking) > 0; i++) {
+    uint64_t until = atomic_load(&usage.asking) > 0 ? hpx_clock_mono() + WAIT_NS : 0;
+    while (atomic_load(&usage.asking) > 0 && hpx_clock_mono() < until) {
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
     }
 }
@@ -78,14 +80,18 @@ void hpx_usage_load(jint release)
     __atomic_store_n((const struct JNIInvokeInterface_ **)hpx_vm.java, &usage.ours, __ATOMIC_RELEASE);
 }
 
-jvmtiError hpx_usage_ask(jvmtiEnv *jvmti, jobject object, jvmtiMonitorUsage *to)
+enum hpx_usage_answer hpx_usage_ask(jvmtiEnv *jvmti, jobject object, jvmtiMonitorUsage *to)
 {
-    jvmtiError e = JVMTI_ERROR_NOT_AVAILABLE;
+    enum hpx_usage_answer answer;
     atomic_fetch_add(&usage.asking, 1);
-    /* another agent may have put back the VM's table, or one of its own that calls the VM's */
-    if (usage.vms == NULL || (atomic_load(&usage.attaching) == 0 && *hpx_vm.java == &usage.ours)) {
-        e = (*jvmti)->GetObjectMonitorUsage(jvmti, object, to);
+    if (usage.vms != NULL && *hpx_vm.java != &usage.ours) { /* by the VM's, or by its own, which may call the VM's */
+        answer = HPX_USAGE_REPLACED;
+    } else if (usage.vms != NULL && atomic_load(&usage.attaching) > 0) {
+        answer = HPX_USAGE_ATTACHING;
+    } else {
+        jvmtiError e = (*jvmti)->GetObjectMonitorUsage(jvmti, object, to);
+        answer = e == JVMTI_ERROR_NONE ? HPX_USAGE_TOLD : HPX_USAGE_REFUSED;
     }
     atomic_fetch_sub(&usage.asking, 1);
-    return e;
+    return answer;
 }

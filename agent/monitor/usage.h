@@ -3,7 +3,7 @@
  *
  * From JDK 23 on the function looks at the Java object of every thread, and a thread that attaches has none for a moment: the VM crashes.
  * So there the three functions of the JavaVM that attach threads are wrapped, and nobody asks while a thread attaches. A thread that
- * attaches waits for a question that has begun, microseconds and at most seconds; who asks never waits. */
+ * attaches waits for a question that has begun, microseconds, at most 2 s; who asks never waits. */
 #ifndef HPX_USAGE_H
 #define HPX_USAGE_H
 
@@ -11,7 +11,14 @@
 
 /* At load. release: of the JDK. */
 void hpx_usage_load(jint release);
-/* As GetObjectMonitorUsage; the caller frees the two lists. JVMTI_ERROR_NOT_AVAILABLE: a thread attaches now. Any attached thread. */
-jvmtiError hpx_usage_ask(jvmtiEnv *jvmti, jobject object, jvmtiMonitorUsage *usage);
+enum hpx_usage_answer {
+    HPX_USAGE_TOLD,
+    HPX_USAGE_REFUSED,   /* an error of JVMTI */
+    HPX_USAGE_ATTACHING, /* not asked: a thread attaches now */
+    HPX_USAGE_REPLACED,  /* not asked, nor will it be: another agent replaced the functions that attach */
+    HPX_USAGE_ANSWERS
+};
+/* GetObjectMonitorUsage; HPX_USAGE_TOLD: the caller frees the two lists. Any attached thread. */
+enum hpx_usage_answer hpx_usage_ask(jvmtiEnv *jvmti, jobject object, jvmtiMonitorUsage *usage);
 
 #endif

@@ -19,8 +19,8 @@ bool hpx_guard_install(void);
 /* VMDeath, after the last walk. Leaves handlers that others installed since. */
 void hpx_guard_remove(void);
 
-/* Runs body(arg) on t, the calling thread, in its signal handler. Returns its value, or `otherwise` after a fault, which is counted in
- * t; whatever body holds then is never released. Async-signal-safe if body is. Does not nest. */
+/* Runs body(arg) on t, the calling thread, in its signal handler or with signals blocked. Returns its value, or `otherwise` after a fault,
+ * which is counted in t; whatever body holds then is never released. Async-signal-safe if body is. Does not nest. */
 int hpx_guard_run_sig(struct hpx_sample_thread *t, int (*body)(void *arg), void *arg, int otherwise);
 
 /* true after three faults: the sampler no longer walks in signal handlers, and a handler that already runs must not either. */

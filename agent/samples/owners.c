@@ -8,8 +8,10 @@
 #include "sampler.h"
 #include "service.h"
 #include "session.h"
+#include "sigmask.h"
 #include "vm_flags.h"
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,11 +213,16 @@ static int run_check(void *arg)
     return 0;
 }
 
+/* Not in a handler, so without signals: the guard does not nest, and it would take the fault of a handler of the program for ours. */
 static const char *guarded(struct hpx_sample_thread *t, struct check *c)
 {
+    sigset_t all, was;
+    hpx_sigmask_ours(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &was);
     t->looking = true;
     int rc = hpx_guard_run_sig(t, run_check, c, -1);
     t->looking = false;
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
     return rc == 0 ? c->why : FAULTED;
 }
 
@@ -293,11 +300,7 @@ void hpx_owners_class(JNIEnv *env, struct hpx_sample_thread *t)
         return;
     }
     struct check c = {.what = FRAMES, .env = env, .stack_low = t->s.stack_low, .stack_end = t->s.stack_end};
-    atomic_store_explicit(&t->s.base.busy, 1, memory_order_relaxed); /* the guard does not nest: no walk meanwhile */
-    atomic_signal_fence(memory_order_seq_cst);
     const char *why = guarded(t, &c);
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&t->s.base.busy, 0, memory_order_relaxed);
     if (why != NULL) {
         leave_anchors(why);
     } else if (c.frames) {

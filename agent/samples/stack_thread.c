@@ -50,7 +50,7 @@ static struct {
     sem_t left;                  /* posted when the thread has left the JVM */
     pthread_mutex_t starting;    /* guards state */
     enum { NOT_YET, STARTED, REFUSED } state;
-    _Atomic pid_t tid; /* relaxed: for the CPU clock only */
+    struct hpx_spawned thread;
     /* the sampling thread's */
     uint64_t skip_until; /* CPU time of the process without our own before which no polled thread can be due */
     jvmtiFrameInfo *frames;
@@ -454,7 +454,7 @@ static void *run(void *unused)
 {
     (void)unused;
     jint version = 0;
-    hpx_spawn_enter("hprofx-sampler", &list.tid);
+    hpx_spawn_enter("hprofx-sampler", &list.thread);
     (*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version);
     list.single = ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= HANDSHAKES;
     list.frames = malloc((HPX_OPT_MAX_DEPTH + HPX_INLINES_DEPTH) * sizeof *list.frames);
@@ -465,6 +465,7 @@ static void *run(void *unused)
         serve(env);
         (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
     }
+    hpx_spawn_leave(&list.thread);
     sem_post(&list.left);
     return NULL;
 }
@@ -507,5 +508,5 @@ void hpx_stack_thread_stop(uint64_t ns)
 
 uint64_t hpx_stack_thread_cpu(void)
 {
-    return hpx_spawn_cpu(&list.tid);
+    return hpx_spawn_cpu(&list.thread);
 }

@@ -31,8 +31,8 @@ static struct {
     uint64_t end_at;              /* VMDeath's, before `ends` */
     atomic_bool ends;             /* release: hpx_net_end(); acquire: hpx_net_ends(). Covers end_at */
     _Atomic uint32_t notes;       /* relaxed: so far, for their ids */
-    _Atomic pid_t tid;            /* relaxed: for the CPU clock only */
-    atomic_bool awaited;          /* relaxed: the writer's: a connection was waited for at the end */
+    struct hpx_spawned thread;
+    atomic_bool awaited; /* relaxed: the writer's: a connection was waited for at the end */
 } net;
 
 static void wake(void *ctx)
@@ -132,8 +132,9 @@ int hpx_net_open(struct hpx_stream *s, struct hpx_wake *w, struct hpx_err *err)
 static void *run(void *unused)
 {
     (void)unused;
-    hpx_spawn_enter("hprofx-net", &net.tid);
+    hpx_spawn_enter("hprofx-net", &net.thread);
     hpx_out_socket_run(net.socket);
+    hpx_spawn_leave(&net.thread);
     return NULL;
 }
 
@@ -246,7 +247,7 @@ void hpx_net_forget(void)
 
 uint64_t hpx_net_cpu(void)
 {
-    return hpx_spawn_cpu(&net.tid);
+    return hpx_spawn_cpu(&net.thread);
 }
 
 bool hpx_net_ends(void)

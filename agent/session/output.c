@@ -319,7 +319,7 @@ static void begin(void)
 static void *run(void *unused)
 {
     (void)unused;
-    hpx_spawn_enter("hprofx-out", &hpx_output.tid);
+    hpx_spawn_enter("hprofx-out", &hpx_output.thread);
     begin();
     for (bool more = true; more;) {
         uint32_t seen = hpx_wake_value(&hpx_output.lane.wake);
@@ -339,6 +339,7 @@ static void *run(void *unused)
             hpx_out_flush(&hpx_output.main.out);
         }
     }
+    hpx_spawn_leave(&hpx_output.thread);
     hpx_tsan_release(&hpx_output.done); /* which does not know sem_clockwait() */
     sem_post(&hpx_output.done);
     return NULL;
@@ -399,5 +400,5 @@ void hpx_output_forget(void)
 
 uint64_t hpx_output_cpu(void)
 {
-    return hpx_spawn_cpu(&hpx_output.tid);
+    return hpx_spawn_cpu(&hpx_output.thread);
 }

@@ -4,6 +4,7 @@
 #define HPX_OUTPUT_INTERNAL_H
 
 #include "output.h"
+#include "spawn.h"
 #include "stream.h"
 #include <semaphore.h>
 #include <stddef.h>
@@ -77,7 +78,7 @@ struct hpx_output {
     atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
     _Atomic uint64_t posted;    /* relaxed: messages */
     _Atomic uint64_t steps;     /* relaxed: of these, carried out */
-    _Atomic pid_t tid;          /* relaxed: for the CPU clock only */
+    struct hpx_spawned thread;
 };
 extern struct hpx_output hpx_output;
 

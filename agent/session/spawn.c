@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,6 +33,7 @@ int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err)
                                  rc == EAGAIN ? "; raise the thread limit (ulimit -u, or pids of the container)" : "");
 }
 
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER; /* a thread must not be counted twice, nor missed, while it leaves */
 static __thread bool ours __attribute__((tls_model("initial-exec")));
 
 bool hpx_spawn_is_ours(void)
@@ -41,19 +41,31 @@ bool hpx_spawn_is_ours(void)
     return ours;
 }
 
-void hpx_spawn_enter(const char *name, _Atomic pid_t *tid)
+void hpx_spawn_enter(const char *name, struct hpx_spawned *of)
 {
     ours = true;
     pthread_setname_np(pthread_self(), name);
-    if (tid != NULL) {
-        atomic_store_explicit(tid, (pid_t)syscall(SYS_gettid), memory_order_relaxed);
+    if (of != NULL) {
+        pthread_mutex_lock(&reading);
+        of->tid = (pid_t)syscall(SYS_gettid);
+        pthread_mutex_unlock(&reading);
     }
 }
 
-uint64_t hpx_spawn_cpu(_Atomic pid_t *tid)
+void hpx_spawn_leave(struct hpx_spawned *of)
 {
-    pid_t at = atomic_load_explicit(tid, memory_order_relaxed);
-    return at != 0 ? hpx_clock_tid_cpu(at) : 0;
+    pthread_mutex_lock(&reading);
+    of->left_ns += hpx_clock_thread_cpu();
+    of->tid = 0;
+    pthread_mutex_unlock(&reading);
+}
+
+uint64_t hpx_spawn_cpu(struct hpx_spawned *of)
+{
+    pthread_mutex_lock(&reading);
+    uint64_t ns = of->left_ns + (of->tid != 0 ? hpx_clock_tid_cpu(of->tid) : 0);
+    pthread_mutex_unlock(&reading);
+    return ns;
 }
 
 bool hpx_spawn_wait(sem_t *done, uint64_t until)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -170,17 +171,44 @@ static void remember_fd(int fd, bool open)
     }
 }
 
+static void close_event(int fd)
+{
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    remember_fd(fd, false);
+    close(fd);
+}
+
 /* The clock is HPX_CLOCK_NONE already. */
 static void close_perf(struct hpx_thread_clock *t)
 {
     int fd = t->perf_fd;
     t->perf_fd = -1;
     atomic_signal_fence(memory_order_seq_cst); /* a handler that comes now on this thread must not touch the descriptor */
-    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-    remember_fd(fd, false);
-    close(fd);
+    close_event(fd);
 }
 
+/* Starts the event, and publishes it last: from then on another thread may close the descriptor, and the program may get its number. The
+ * signal is blocked meanwhile, because the first one needs the clock. */
+static bool run_perf(struct hpx_thread_clock *t, int fd, const struct hpx_phase *phase)
+{
+    struct f_owner_ex owner = {F_OWNER_TID, t->tid};
+    sigset_t ours, was;
+    sigemptyset(&ours);
+    sigaddset(&ours, hpx_session.opt.signal);
+    pthread_sigmask(SIG_BLOCK, &ours, &was);
+    bool runs = fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 && fcntl(fd, F_SETSIG, hpx_session.opt.signal) == 0 &&
+                fcntl(fd, F_SETOWN_EX, &owner) == 0 && ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0;
+    if (runs) {
+        t->perf_fd = fd;
+        t->phase = *phase;
+        t->settle = true;
+        atomic_store_explicit(&t->clock, HPX_CLOCK_PERF, memory_order_release); /* partner: hpx_clocks_detach() */
+    }
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    return runs;
+}
+
+/* The calling thread's. */
 static bool arm_perf(struct hpx_thread_clock *t)
 {
     if (atomic_load_explicit(&clocks.perf_open, memory_order_relaxed) >= atomic_load_explicit(&clocks.perf_most, memory_order_relaxed)) {
@@ -199,20 +227,13 @@ static bool arm_perf(struct hpx_thread_clock *t)
         close(fd);
         return false;
     }
-    struct f_owner_ex owner = {F_OWNER_TID, t->tid};
     remember_fd(fd, true);
     atomic_store_explicit(&clocks.perf_used, true, memory_order_relaxed);
-    t->perf_fd = fd;
-    t->phase = phase;
-    t->settle = true;
-    atomic_store_explicit(&t->clock, HPX_CLOCK_PERF, memory_order_release); /* before the first signal; partner: hpx_clocks_detach() */
-    if (fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || fcntl(fd, F_SETSIG, hpx_session.opt.signal) != 0 ||
-        fcntl(fd, F_SETOWN_EX, &owner) != 0 || ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
-        hpx_clocks_stop(t);
-        t->settle = false;
-        return false;
+    bool runs = run_perf(t, fd, &phase);
+    if (!runs) {
+        close_event(fd);
     }
-    return true;
+    return runs;
 }
 
 int hpx_clocks_try(void)

@@ -29,7 +29,7 @@ static struct {
     bool started;         /* VMInit's and VMDeath's */
     atomic_bool running;  /* relaxed: decides which request to stop is the first */
     struct hpx_msg *quit; /* made at load: asking needs no memory */
-    _Atomic pid_t tid;    /* relaxed: for the CPU clock only */
+    struct hpx_spawned thread;
 } service;
 
 int hpx_service_init(void)
@@ -161,7 +161,7 @@ static void recheck(void)
 static void *run(void *unused)
 {
     (void)unused;
-    hpx_spawn_enter("hprofx-service", &service.tid);
+    hpx_spawn_enter("hprofx-service", &service.thread);
     JNIEnv *env = hpx_threads_attach(HPX_OURS "service");
     if (env == NULL) {
         hpx_warn("%s: cannot attach the service thread; line numbers, and names of classes loaded early, will be missing",
@@ -178,6 +178,7 @@ static void *run(void *unused)
     if (env != NULL) {
         (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
     }
+    hpx_spawn_leave(&service.thread);
     sem_post(&service.left);
     return NULL;
 }
@@ -208,7 +209,7 @@ void hpx_service_stop(uint64_t ns)
 
 uint64_t hpx_service_cpu(void)
 {
-    return hpx_spawn_cpu(&service.tid);
+    return hpx_spawn_cpu(&service.thread);
 }
 
 static void (*exit_failed)(const char *why); /* constant while the thread runs: the peer asks once at a time */

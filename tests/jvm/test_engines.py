@@ -145,3 +145,11 @@ def poll_is_taken_without_timers(t):
     t.equal(run.err.count('polling its CPU clock'), 1, 'lines that say so')
     # a busy machine has few looks: which loop they find is left to the splits
     t.check(p.having(*SPLIT_LOOPS) > 0.5 * p.total, 'no samples in the loops')
+
+
+@test(level='quick')
+def a_sampling_thread_that_has_left_is_of_the_profilers_own_cpu_time(t):
+    """It leaves before the last report; its CPU clock is 1000 s ahead."""
+    _, p = t.profile('Hello', opts='cpu=samples,sampler=walk', stdout='hi\n', env=preload(t, 'cpuclock', CPUCLOCK_OF='hprofx-sampler'))
+    own = float(p.report['own CPU time'].split()[0])
+    t.check(own > 1e6, 'own CPU time: %.3f ms' % own)

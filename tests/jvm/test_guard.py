@@ -73,3 +73,15 @@ def traps_of_the_vm_work_as_before(t):
     run, p = t.profile('Traps', 80, opts=OPTS, stdout=plain.out)
     t.equal(_faults(run), 0, 'faults counted')
     t.check(p.total > 100, '%d samples' % p.total)
+
+
+@test(level='quick', **SAMPLED)
+def no_handler_of_the_program_runs_under_the_guard(t):
+    """Its faults would be taken for those of the walk, or of a check of the VM's structures."""
+    _only_where_there_is_a_guard(t)
+    file = t.dir / 'guarded.txt'
+    _, p = t.profile('HotSplit', 60, opts='cpu=samples,interval=1', stdout='done true\n', env=preload(t, 'guarded', GUARDED=str(file)))
+    t.check('async' in p.report['sampler'].lower(), 'sampler %s' % p.report['sampler'])
+    blocked, open_ = map(int, file.read_text().split())
+    t.check(blocked > p.total / 2, '%d guarded regions for %d samples' % (blocked, p.total))
+    t.equal(open_, 0, 'guarded regions with signals open')

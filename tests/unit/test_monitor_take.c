@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_monitor_take.c: images for MONITOR DUMP of a made-up VM, whose threads and monitors the test sets, and whose every question takes as
+ * long as the test says: the clock is the test's. */
+#include "clock.h"
+#include "cmocka_all.h"
+#include "monitor_take.h"
+#include "named_stacks.h"
+#include "thread_refs.h"
+#include "usage.h"
+#include "waits.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define S       UINT64_C(1000000000)
+#define THREADS 200
+
+/* A thread, a monitor, or the class of one. References are addresses. */
+struct object {
+    const char *signature;
+    jlong tid; /* of a thread */
+    jint state;
+    struct object *wants, *owns[2];
+    struct object *owner; /* of a monitor */
+    unsigned waiters;
+    enum hpx_usage_answer answer;
+};
+
+static struct {
+    struct object threads[THREADS], monitors[THREADS];
+    jint nthreads;
+    uint64_t now, cost; /* ns: the time; of a question */
+    unsigned attaching; /* questions that are in vain, because a thread attaches */
+    unsigned sleeps;
+    void (*when_asked)(void); /* at the next question for a contended monitor */
+} fx;
+
+struct hpx_vm hpx_vm;
+bool hpx_waits_wanted;
+
+/* ---- what the image needs of others ---- */
+
+uint64_t __wrap_hpx_clock_mono(void);
+int __wrap_nanosleep(const struct timespec *want, struct timespec *left);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+
+static sem_t exiting;
+static __thread bool exits; /* the thread that ends the VM */
+
+uint64_t __wrap_hpx_clock_mono(void)
+{
+    return fx.now;
+}
+
+int __wrap_nanosleep(const struct timespec *want, struct timespec *left)
+{
+    (void)left;
+    fx.now += (uint64_t)want->tv_nsec;
+    fx.sleeps++;
+    return 0;
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+    if (exits) {
+        sem_post(&exiting);
+    }
+    return __real_pthread_mutex_lock(m);
+}
+
+jint hpx_vm_release(void)
+{
+    return 25;
+}
+
+void hpx_waits_fini(void)
+{
+}
+
+uint32_t hpx_waits_list(JNIEnv *env, struct hpx_wait_ref **to)
+{
+    (void)env;
+    *to = NULL;
+    return 0;
+}
+
+uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
+{
+    (void)env;
+    *to = calloc((size_t)fx.nthreads + 1, sizeof **to);
+    assert_non_null(*to);
+    for (jint i = 0; i < fx.nthreads; i++) {
+        (*to)[i] = (struct hpx_thread_ref){.thread = (jthread)(void *)&fx.threads[i], .serial = 200001 + (uint32_t)i};
+    }
+    return (uint32_t)fx.nthreads;
+}
+
+int hpx_named_stacks_init(struct hpx_named_stacks *s, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_arena *arena, bool numbers)
+{
+    (void)s, (void)jvmti, (void)env, (void)arena, (void)numbers;
+    return 0;
+}
+
+void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *info, struct hpx_named_stack *to, uint64_t *methods)
+{
+    (void)s, (void)info, (void)methods;
+    to->n = 1;
+}
+
+void hpx_named_stacks_fini(struct hpx_named_stacks *s)
+{
+    (void)s;
+}
+
+/* ---- the VM ---- */
+
+static struct object *object(jobject o)
+{
+    return (struct object *)(void *)o;
+}
+
+static jobject reference(struct object *o)
+{
+    return (jobject)(void *)o;
+}
+
+static jclass JNICALL find_class(JNIEnv *env, const char *name)
+{
+    static struct object classes[2];
+    (void)env;
+    return (jclass)reference(&classes[strcmp(name, "java/lang/Thread") == 0]);
+}
+
+static jfieldID JNICALL get_field(JNIEnv *env, jclass k, const char *name, const char *signature)
+{
+    static char fields[3];
+    (void)env, (void)k, (void)signature;
+    return (jfieldID)(void *)&fields[strcmp(name, "tid") == 0 ? 0 : strcmp(name, "parkBlocker") == 0 ? 1 : 2];
+}
+
+static jlong JNICALL get_long(JNIEnv *env, jobject o, jfieldID f)
+{
+    (void)env, (void)f;
+    return object(o)->tid;
+}
+
+static jobject JNICALL get_object(JNIEnv *env, jobject o, jfieldID f)
+{
+    (void)env, (void)o, (void)f;
+    return NULL;
+}
+
+static jobject JNICALL same(JNIEnv *env, jobject o)
+{
+    (void)env;
+    return o;
+}
+
+static void JNICALL nothing(JNIEnv *env, jobject o)
+{
+    (void)env, (void)o;
+}
+
+static void JNICALL clear(JNIEnv *env)
+{
+    (void)env;
+}
+
+static jint JNICALL room(JNIEnv *env, jint n)
+{
+    (void)env, (void)n;
+    return JNI_OK;
+}
+
+static jboolean JNICALL is_same(JNIEnv *env, jobject a, jobject b)
+{
+    (void)env;
+    return a == b;
+}
+
+static void question(void)
+{
+    fx.now += fx.cost;
+}
+
+static jvmtiError JNICALL add_capabilities(jvmtiEnv *jvmti, const jvmtiCapabilities *c)
+{
+    (void)jvmti, (void)c;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL deallocate(jvmtiEnv *jvmti, unsigned char *p)
+{
+    (void)jvmti;
+    free(p);
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL all_stacks(jvmtiEnv *jvmti, jint depth, jvmtiStackInfo **to, jint *n)
+{
+    (void)jvmti, (void)depth;
+    question();
+    *to = calloc((size_t)fx.nthreads + 1, sizeof **to);
+    assert_non_null(*to);
+    for (jint i = 0; i < fx.nthreads; i++) {
+        (*to)[i] = (jvmtiStackInfo){.thread = reference(&fx.threads[i]), .state = fx.threads[i].state};
+    }
+    *n = fx.nthreads;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_state(jvmtiEnv *jvmti, jthread t, jint *state)
+{
+    (void)jvmti;
+    *state = object(t)->state;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_info(jvmtiEnv *jvmti, jthread t, jvmtiThreadInfo *info)
+{
+    (void)jvmti, (void)t, (void)info;
+    return JVMTI_ERROR_THREAD_NOT_ALIVE;
+}
+
+static jvmtiError JNICALL contended(jvmtiEnv *jvmti, jthread t, jobject *to)
+{
+    void (*then)(void) = fx.when_asked;
+    (void)jvmti;
+    fx.when_asked = NULL;
+    question();
+    if (then) {
+        then();
+    }
+    *to = reference(object(t)->wants);
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL owned(jvmtiEnv *jvmti, jthread t, jint *n, jobject **to)
+{
+    (void)jvmti;
+    question();
+    *to = calloc(2, sizeof **to);
+    assert_non_null(*to);
+    for (*n = 0; *n < 2 && object(t)->owns[*n]; ++*n) {
+        (*to)[*n] = reference(object(t)->owns[*n]);
+    }
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL signature(jvmtiEnv *jvmti, jclass k, char **text, char **generic)
+{
+    (void)jvmti, (void)generic;
+    *text = strdup(object(k)->signature);
+    return JVMTI_ERROR_NONE;
+}
+
+/* In the place of usage.c. */
+enum hpx_usage_answer hpx_usage_ask(jvmtiEnv *jvmti, jobject o, jvmtiMonitorUsage *u)
+{
+    const struct object *m = object(o);
+    (void)jvmti;
+    if (fx.attaching > 0) {
+        fx.attaching--;
+        return HPX_USAGE_ATTACHING;
+    }
+    if (m->answer == HPX_USAGE_TOLD || m->answer == HPX_USAGE_REFUSED) {
+        question();
+    }
+    if (m->answer != HPX_USAGE_TOLD) {
+        return m->answer;
+    }
+    u->owner = reference(m->owner);
+    u->entry_count = m->owner ? 1 : 0;
+    u->waiters = calloc(THREADS, sizeof *u->waiters);
+    assert_non_null(u->waiters);
+    for (jint i = 0; i < fx.nthreads; i++) {
+        if (fx.threads[i].wants == m) {
+            u->waiters[u->waiter_count++] = reference(&fx.threads[i]);
+        }
+    }
+    return HPX_USAGE_TOLD;
+}
+
+static const struct JNINativeInterface_ jni = {
+    .FindClass = find_class,
+    .GetFieldID = get_field,
+    .GetLongField = get_long,
+    .GetObjectField = get_object,
+    .NewGlobalRef = same,
+    .GetObjectClass = same,
+    .DeleteLocalRef = nothing,
+    .ExceptionClear = clear,
+    .EnsureLocalCapacity = room,
+    .PushLocalFrame = room,
+    .PopLocalFrame = same,
+    .IsSameObject = is_same,
+};
+static const struct jvmtiInterface_1_ functions = {
+    .AddCapabilities = add_capabilities,
+    .Deallocate = deallocate,
+    .GetAllStackTraces = all_stacks,
+    .GetThreadState = get_state,
+    .GetThreadInfo = get_info,
+    .GetCurrentContendedMonitor = contended,
+    .GetOwnedMonitorInfo = owned,
+    .GetClassSignature = signature,
+};
+static JNIEnv env = &jni;
+static jvmtiEnv jvmti = &functions;
+
+/* ---- tests ---- */
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&fx, 0, sizeof fx);
+    fx.now = 1000 * S;
+    sem_init(&exiting, 0, 0);
+    assert_true(hpx_monitor_take_capabilities(&jvmti));
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hpx_monitor_take_fini();
+    return 0;
+}
+
+static struct object *add_thread(jint state)
+{
+    struct object *t = &fx.threads[fx.nthreads++];
+    t->tid = fx.nthreads;
+    t->signature = "Ljava/lang/Thread;";
+    t->state = JVMTI_THREAD_STATE_ALIVE | state;
+    return t;
+}
+
+/* Monitor n: a thread owns it, another one wants it. */
+static struct object *add_monitor(unsigned n)
+{
+    struct object *m = &fx.monitors[n];
+    m->signature = "LGate;";
+    m->owner = add_thread(JVMTI_THREAD_STATE_RUNNABLE);
+    m->owner->owns[0] = m;
+    add_thread(JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER)->wants = m;
+    return m;
+}
+
+static void add_deadlock(unsigned n)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        fx.monitors[n + i].signature = "LRing;";
+        struct object *t = add_thread(JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER);
+        fx.monitors[n + i].owner = t;
+        t->owns[0] = &fx.monitors[n + i];
+        t->wants = &fx.monitors[n + (i + 1) % 2];
+    }
+}
+
+static struct hpx_monitor_take *take(bool last)
+{
+    hpx_monitor_take_now(&jvmti, &env, last);
+    struct hpx_monitor_take *t = hpx_monitor_take_get();
+    assert_non_null(t);
+    assert_null(t->failed);
+    return t;
+}
+
+static void assert_notes(const struct hpx_monitor_take *t, const char *const *want, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        assert_non_null(t->image.notes[i]);
+        assert_string_equal(t->image.notes[i], want[i]);
+    }
+    assert_null(t->image.notes[n]);
+}
+
+static void a_question_is_counted_once_however_often_it_is_tried(void **state)
+{
+    (void)state;
+    for (unsigned tries = 0; tries < 4; tries += 3) {
+        fx.nthreads = 0;
+        add_monitor(0);
+        fx.attaching = tries;
+        struct hpx_monitor_take *t = take(false);
+        assert_int_equal(t->questions, 5); /* stacks; what one wants, who owns that; what both own */
+        assert_int_equal(fx.sleeps, tries);
+        assert_int_equal(t->image.nmonitors, 1);
+        assert_notes(t, NULL, 0);
+        hpx_monitor_take_drop(t);
+    }
+}
+
+static void each_cause_of_a_missing_monitor_has_its_note(void **state)
+{
+    static const char *const want[] = {"monitors left out, because the VM failed: 1",
+                                       "monitors left out, because threads attached meanwhile: 2",
+                                       "monitors left out, because another agent replaced functions of the VM: 3"};
+    static const enum hpx_usage_answer answers[] = {HPX_USAGE_TOLD,     HPX_USAGE_REFUSED,  HPX_USAGE_ATTACHING, HPX_USAGE_ATTACHING,
+                                                    HPX_USAGE_REPLACED, HPX_USAGE_REPLACED, HPX_USAGE_REPLACED};
+    (void)state;
+    for (unsigned i = 0; i < HPX_ARRAY_LEN(answers); i++) {
+        struct object *m = add_monitor(i);
+        m->owner->owns[0] = NULL; /* it is asked for once */
+        m->answer = answers[i];
+    }
+    uint64_t begun = fx.now;
+    struct hpx_monitor_take *t = take(false);
+    assert_int_equal(t->image.nmonitors, 1);
+    assert_int_equal(t->questions, 1 + 7 + 2 + 14);      /* stacks, wants, owners that the VM was asked for, owned */
+    assert_in_range(fx.now - begun, 20000000, 20200000); /* only for threads that attach it waits, 10 ms */
+    assert_notes(t, want, 3);
+    hpx_monitor_take_drop(t);
+}
+
+static void owners_without_a_name_are_counted(void **state)
+{
+    static const char *const want[] = {"unowned monitors that threads wait to enter, which virtual threads may own: 2"};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct object *m = add_monitor(i);
+        m->owner = i > 0 ? NULL : m->owner;
+        fx.threads[2 * i].owns[0] = NULL;
+    }
+    struct hpx_monitor_take *t = take(false);
+    assert_int_equal(t->image.nmonitors, 3);
+    assert_notes(t, want, 1);
+    hpx_monitor_take_drop(t);
+}
+
+static void questions_of_a_request_have_no_limit(void **state)
+{
+    (void)state;
+    fx.cost = S;
+    for (unsigned i = 0; i < 20; i++) {
+        add_monitor(i);
+    }
+    struct hpx_monitor_take *t = take(false);
+    assert_int_equal(t->questions, 1 + 2 * 20 + 40);
+    assert_int_equal(t->image.nmonitors, 20);
+    assert_notes(t, NULL, 0);
+    hpx_monitor_take_drop(t);
+}
+
+static void questions_at_exit_end_after_10_s(void **state)
+{
+    static const char *const want[] = {
+        "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 15 threads wait for "
+        "and 40 own, 0 deadlocks"};
+    (void)state;
+    fx.cost = S;
+    for (unsigned i = 0; i < 20; i++) {
+        add_monitor(i);
+    }
+    struct hpx_monitor_take *t = take(true);
+    assert_int_equal(t->questions, 1 + 2 * 5);
+    assert_int_equal(t->ns, 11 * S);
+    assert_int_equal(t->image.nthreads, 40);
+    assert_int_equal(t->image.nmonitors, 5);
+    assert_notes(t, want, 1);
+    hpx_monitor_take_drop(t);
+}
+
+static void stacks_at_exit_end_after_10_s(void **state)
+{
+    static const char *const want[] = {
+        "at exit the questions end after 10 s; not asked for: 2 stacks, the monitors that 1 threads wait for "
+        "and 2 own, 0 deadlocks"};
+    (void)state;
+    fx.cost = 20 * S;
+    add_monitor(0);
+    struct hpx_monitor_take *t = take(true);
+    assert_int_equal(t->questions, 1);
+    assert_int_equal(t->image.nthreads, 2);
+    assert_notes(t, want, 1);
+    hpx_monitor_take_drop(t);
+}
+
+static void deadlocks_are_found_before_time_goes_into_what_threads_own(void **state)
+{
+    static const char *const want[] = {
+        "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 0 threads wait for "
+        "and 91 own, 0 deadlocks"};
+    (void)state;
+    fx.cost = S / 2;
+    for (unsigned i = 0; i < 100; i++) {
+        add_thread(JVMTI_THREAD_STATE_RUNNABLE);
+    }
+    add_deadlock(0);
+    struct hpx_monitor_take *t = take(true);
+    assert_int_equal(t->image.ndeadlocks, 2);
+    assert_int_equal(t->questions, 1 + 4 + 4 + 11);
+    assert_notes(t, want, 1);
+    hpx_monitor_take_drop(t);
+}
+
+static void a_deadlock_that_could_not_be_confirmed_is_counted(void **state)
+{
+    static const char *const want[] = {
+        "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 0 threads wait for "
+        "and 2 own, 1 deadlocks"};
+    (void)state;
+    fx.cost = 2 * S;
+    add_deadlock(0);
+    struct hpx_monitor_take *t = take(true);
+    assert_int_equal(t->image.ndeadlocks, 0);
+    assert_int_equal(t->image.nmonitors, 2);
+    assert_notes(t, want, 1);
+    hpx_monitor_take_drop(t);
+}
+
+static void *end_vm(void *unused)
+{
+    exits = true;
+    hpx_monitor_take_now(&jvmti, &env, true);
+    return unused;
+}
+
+static pthread_t ender;
+
+static void begin_to_end_vm(void)
+{
+    assert_int_equal(pthread_create(&ender, NULL, end_vm, NULL), 0);
+    sem_wait(&exiting); /* now it waits, or is about to */
+}
+
+static void the_exit_does_not_wait_for_all_questions_of_a_request(void **state)
+{
+    (void)state;
+    fx.cost = S / 100;
+    for (unsigned i = 0; i < 20; i++) {
+        add_monitor(i);
+    }
+    fx.when_asked = begin_to_end_vm; /* the second question */
+    uint64_t begun = fx.now;
+    hpx_monitor_take_now(&jvmti, &env, false);
+    assert_int_equal(pthread_join(ender, NULL), 0);
+    assert_int_equal(fx.now - begun, (3 + 1 + 2 * 20 + 40) * fx.cost);
+    struct hpx_monitor_take *t = hpx_monitor_take_get();
+    assert_true(t->last);
+    assert_int_equal(t->image.nmonitors, 20);
+    assert_notes(t, NULL, 0);
+    hpx_monitor_take_drop(t);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
+    const struct CMUnitTest tests[] = {
+        T(a_question_is_counted_once_however_often_it_is_tried),
+        T(each_cause_of_a_missing_monitor_has_its_note),
+        T(owners_without_a_name_are_counted),
+        T(questions_of_a_request_have_no_limit),
+        T(questions_at_exit_end_after_10_s),
+        T(stacks_at_exit_end_after_10_s),
+        T(deadlocks_are_found_before_time_goes_into_what_threads_own),
+        T(a_deadlock_that_could_not_be_confirmed_is_counted),
+        T(the_exit_does_not_wait_for_all_questions_of_a_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
