@@ -29,6 +29,11 @@ static void end_before_main(int status)
     exit(status); /* as the original; the program has not begun */
 }
 
+static void warn_idle(const char *option, const char *needs, const char *missing)
+{
+    hpx_warn("%s has no effect without %s: there will be no %s; add %s, or leave out %s", option, needs, missing, needs, option);
+}
+
 static void refuse(const struct hpx_err *err)
 {
     const char *prefix = "HPROF ERROR: ", *line = err->msg;
@@ -147,6 +152,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         hpx_options_help(print_stdout, NULL);
         end_before_main(0);
     }
+    hpx_options_idle(&hpx_session.opt, warn_idle);
     hpx_session_choose(hpx_modes);
     rc = prepare(&err);
     if (rc == -HPX_E_OPT) {

@@ -141,9 +141,7 @@ static int parse_defaults(struct hpx_opt_parse *p)
     p->source = &none;
     for (size_t i = 0; i < hpx_opts_len && rc == 0; i++) {
         enum hpx_opt_kind kind = hpx_opts[i].kind;
-        if (kind == HPX_OPT_FLAG || kind == HPX_OPT_CHOICE || kind == HPX_OPT_FORMAT || kind == HPX_OPT_DEPTH || kind == HPX_OPT_INTERVAL ||
-            kind == HPX_OPT_CUTOFF || kind == HPX_OPT_SIGNAL || kind == HPX_OPT_MIN || kind == HPX_OPT_IDSIZE || kind == HPX_OPT_SAMPLE ||
-            kind == HPX_OPT_HEAPDUMP || kind == HPX_OPT_MAXPAUSE || kind == HPX_OPT_WAITLOG) {
+        if (kind != HPX_OPT_HEAP && kind != HPX_OPT_FILE && kind != HPX_OPT_REMOVED) { /* these two depend on others: finish() */
             rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
         }
     }
@@ -207,6 +205,25 @@ int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, con
         hpx_options_fini(o);
     }
     return rc;
+}
+
+void hpx_options_idle(const struct hpx_options *o, void (*say)(const char *option, const char *needs, const char *missing))
+{
+    const struct {
+        bool given, there;
+        const char *option, *needs, *missing;
+    } all[] = {
+        {o->owner, o->monitor, "owner=y", "monitor=y", "MONITOR OWNERS"},
+        {o->waits, o->monitor, "waits=y", "monitor=y", "WAIT TIME"},
+        {o->locks, o->monitor, "locks=y", "monitor=y", "LOCK TIME"},
+        {o->pinned, o->monitor, "pinned=y", "monitor=y", "PINNED TIME"},
+        {o->heapdump_oom, o->heap_dump, "heapdump=oom", "heap=dump", "heap dump"},
+    };
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        if (all[i].given && !all[i].there) {
+            say(all[i].option, all[i].needs, all[i].missing);
+        }
+    }
 }
 
 void hpx_options_fini(struct hpx_options *o)

@@ -87,6 +87,9 @@ struct hpx_options {
 int hpx_options_parse(struct hpx_options *o, const char *java_hprof_options, const char *hprofx_options, const char *command_line,
                       struct hpx_err *err);
 void hpx_options_fini(struct hpx_options *o);
+/* Calls `say` for every option that asks for something which another option would have to turn on: "locks=y" needs "monitor=y" for "LOCK
+ * TIME". */
+void hpx_options_idle(const struct hpx_options *o, void (*say)(const char *option, const char *needs, const char *missing));
 /* The help text, 80 columns, made from the table. Written with `put` piece by piece. */
 void hpx_options_help(void (*put)(void *ctx, const char *s), void *ctx);
 

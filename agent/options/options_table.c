@@ -16,7 +16,7 @@ const struct hpx_opt hpx_opts[] = {
      .more = "samples: takes the stack of a thread whenever the thread has used another interval= of CPU time; threads that wait do not "
              "count. y means samples. times: counts every call exactly and measures its time. old: the same calls as a table of callers "
              "and callees, the format of the profiler before HPROF. cpu=samples,cpu=times writes both tables, as does samples with old; "
-             "of times and old the last one wins."},
+             "of times and old the last one wins. off: neither, also if an earlier value named one."},
     {.name = "monitor", .kind = HPX_OPT_FLAG, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
      .what = "contended monitors, waits, deadlocks",
      .more = "Every dump has the state of all threads, the monitors with owner and waiters, deadlocks, and the time that threads were blocked by "
@@ -39,7 +39,7 @@ const struct hpx_opt hpx_opts[] = {
              "Ignored with net."},
     {.name = "net", .kind = HPX_OPT_NET, .values = "HOST:PORT", .must = "HOST:PORT, port 1..65535", .def = "off",
      .what = "send to a socket instead of a file",
-     .more = "hprofx connects at start. An IPv6 address stands in brackets: net=[::1]:9000. May be given once per source, and not "
+     .more = "hprofx connects at start. off: the output goes to a file. An IPv6 address stands in brackets: net=[::1]:9000. May be given once per source, and not "
              "together with file."},
     {.name = "net-wait", .kind = HPX_OPT_FLAG, .offset = AT(net_wait), .values = YN, .must = YN, .def = "n",
      .what = "y: start even if nothing is listening",
@@ -70,9 +70,9 @@ const struct hpx_opt hpx_opts[] = {
      .what = "write a profile at exit",
      .more = "n: no profile at exit; profiles requested while the program runs are still written. Without any the file has only the "
              "threads."},
-    {.name = "dump", .kind = HPX_OPT_PERIOD, .values = "TIME", .must = "a time from 100ms on: 500ms, 60s, 5m, 1h", .def = "off",
+    {.name = "dump", .kind = HPX_OPT_PERIOD, .values = "TIME", .must = "a time from 100ms on, or off: 500ms, 60s, 5m, 1h", .def = "off",
      .what = "write a profile every TIME: 60s, 5m, 1h",
-     .more = "The same as a SIGQUIT every TIME. Without a unit TIME is in seconds; the minimum is 100ms. Every profile covers the time "
+     .more = "The same as a SIGQUIT every TIME; off: none. Without a unit TIME is in seconds; the minimum is 100ms. Every profile covers the time "
              "since the previous one; heap=sites counts from the start."},
     {.name = "split", .kind = HPX_OPT_FLAG, .offset = AT(split), .values = YN, .must = YN, .def = "n",
      .what = "one file per requested profile",
@@ -103,10 +103,10 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "include", .kind = HPX_OPT_PATTERNS, .offset = AT(include), .values = "PATTERN", .must = "class or package names with ':' between", .def = "all",
      .what = "classes that cpu=times counts",
      .more = "Java names separated by ':'; '*' stands for any characters. A name without '*' is a class with its nested classes, or a "
-             "package with all packages below it: include=com.acme:*.OrderService. The time of an excluded method counts for its caller."},
+             "package with all packages below it: include=com.acme:*.OrderService. all: every class. The time of an excluded method counts for its caller."},
     {.name = "exclude", .kind = HPX_OPT_PATTERNS, .offset = AT(exclude), .values = "PATTERN", .must = "class or package names with ':' between", .def = "none",
      .what = "classes that cpu=times leaves out",
-     .more = "The same syntax as include=; exclude= wins over include=."},
+     .more = "The same syntax as include=; none: no class. exclude= wins over include=."},
     {.name = "min", .kind = HPX_OPT_MIN, .values = "BYTES", .must = "decimal and 0..65535", .def = "0",
      .what = "shortest method that cpu=times counts",
      .more = "In bytes of bytecode. The time of shorter methods counts for their callers; the report has their number."},
@@ -141,13 +141,13 @@ const struct hpx_opt hpx_opts[] = {
      .more = "Longest stop of the program for a heap dump on request. If hprofx predicts a longer stop, it refuses the dump with a line on stderr "
              "that has the predicted time. Without a unit TIME is in seconds; the minimum is 1ms. 0 or off: no limit. There is no limit for the dumps at "
              "exit and at an OutOfMemoryError."},
-    {.name = "redact", .kind = HPX_OPT_REDACT, .values = "WHAT", .must = "arrays, fields or strings, joined by +", .def = "off",
+    {.name = "redact", .kind = HPX_OPT_REDACT, .values = "WHAT", .must = "arrays, fields or strings, joined by +, or off", .def = "off",
      .what = "zeros for arrays, fields or strings",
-     .more = "For heap dumps of production data. arrays: all primitive arrays. fields: all primitive fields, also static ones. strings: the "
+     .more = "For heap dumps of production data. off: all values are written. arrays: all primitive arrays. fields: all primitive fields, also static ones. strings: the "
              "contents of strings, that is all byte and char arrays. Lengths and references stay. Several words are joined by +."},
     {.name = "keep", .kind = HPX_OPT_PATTERNS, .offset = AT(keep), .values = "PATTERN", .must = "class or package names with ':' between", .def = "none",
      .what = "classes that redact= leaves readable",
-     .more = "The syntax of include=. The primitive fields of these classes stay, and the strings and primitive arrays to which their fields refer, "
+     .more = "The syntax of include=; none: no class. The primitive fields of these classes stay, and the strings and primitive arrays to which their fields refer, "
              "unless an object of another class that refers to them was read before."},
     {.name = "primfields", .kind = HPX_OPT_FLAG, .offset = AT(primfields), .values = YN, .must = YN, .def = "y",
      .what = "primitive fields in heap dumps",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options_table.h: the one table of the options. Parser, help, manual page and README are made from it.
  *
- * To add an option: a row in options_table.c, and for a new kind of value a case in options.c (parse_value()). Constant data, any thread.
+ * To add an option: a row in options_table.c, and for a new kind of value a case in options_values.c. Constant data, any thread.
  */
 #ifndef HPX_OPTIONS_TABLE_H
 #define HPX_OPTIONS_TABLE_H
@@ -41,7 +41,7 @@ struct hpx_opt {
     const char *values;  /* as help, manual page and README show them */
     const char *missing; /* no value: "syntax error parsing NAME=" and this; NULL: as for a wrong value */
     const char *must;    /* a wrong value: "NAME option value must be " and this */
-    const char *def;     /* the default; parse_defaults() in options.c parses it, for the kinds listed there */
+    const char *def;     /* the default: a value of the option, which the parser takes over first */
     const char *what;    /* one clause, for help and README */
     const char *more;    /* sentences, for the manual page; NULL: `what` is enough */
     bool no_effect;      /* accepted so that old command lines run */

@@ -113,6 +113,10 @@ static enum hpx_opt_is parse_time(uint64_t *ns, const char *value)
 
 static enum hpx_opt_is parse_period(uint64_t *ns, const char *value)
 {
+    if (!strcmp(value, "off")) {
+        *ns = 0;
+        return HPX_OPT_IS_GOOD;
+    }
     enum hpx_opt_is is = parse_time(ns, value);
     return is == HPX_OPT_IS_GOOD && *ns < HPX_OPT_MIN_PERIOD_NS ? HPX_OPT_IS_WRONG : is;
 }
@@ -186,6 +190,8 @@ static enum hpx_opt_is parse_cpu(struct hpx_opt_parse *p, const char *value)
         p->o->cpu = before | HPX_CPU_SAMPLES;
     } else if (!strcmp(value, "times") || !strcmp(value, "old")) {
         p->o->cpu = (before & HPX_CPU_SAMPLES) | (*value == 't' ? HPX_CPU_TIMES : HPX_CPU_OLD);
+    } else if (!strcmp(value, "off")) {
+        p->o->cpu = HPX_CPU_OFF;
     } else {
         return HPX_OPT_IS_WRONG;
     }
@@ -238,9 +244,14 @@ static int check_net(struct hpx_opt_parse *p, const struct hpx_opt *opt, const c
     return 0;
 }
 
-/* file and net replace each other: the last source that names either says where the output goes. */
+/* file and net replace each other: the last source that names either says where the output goes. net=off takes back net, and names none. */
 static int parse_output(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value)
 {
+    if (opt->kind == HPX_OPT_NET && !strcmp(value, opt->def)) {
+        free(p->o->net);
+        p->o->net = NULL;
+        return 0;
+    }
     if (p->source->output) {
         return hpx_opt_refuse(p, NULL, "file or net options should only appear once");
     }
@@ -288,8 +299,14 @@ static enum hpx_opt_is parse_sample(uint64_t *bytes, const char *value)
     return HPX_OPT_IS_WRONG;
 }
 
-static int parse_patterns(struct hpx_opt_parse *p, char **list, const char *value, enum hpx_opt_is *is)
+/* The default's word is no list: include=all is every class. */
+static int parse_patterns(struct hpx_opt_parse *p, char **list, const char *value, const char *def, enum hpx_opt_is *is)
 {
+    if (!strcmp(value, def)) {
+        free(*list);
+        *list = NULL;
+        return 0;
+    }
     if (!hpx_patterns_valid(value)) {
         *is = HPX_OPT_IS_WRONG;
         return 0;
@@ -354,7 +371,7 @@ static bool take_redact(void *ctx, const char *word, size_t n)
 static enum hpx_opt_is parse_redact(unsigned *redact, const char *value)
 {
     *redact = 0;
-    return parse_words(value, take_redact, redact);
+    return !strcmp(value, "off") ? HPX_OPT_IS_GOOD : parse_words(value, take_redact, redact);
 }
 
 int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value, enum hpx_opt_is *is)
@@ -410,7 +427,7 @@ int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char
         *is = parse_min(&p->o->min, value);
         return 0;
     case HPX_OPT_PATTERNS:
-        return parse_patterns(p, (char **)(void *)((char *)p->o + opt->offset), value, is);
+        return parse_patterns(p, (char **)(void *)((char *)p->o + opt->offset), value, opt->def, is);
     case HPX_OPT_CUTOFF:
         *is = parse_cutoff(&p->o->cutoff, value);
         return 0;

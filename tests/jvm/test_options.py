@@ -150,6 +150,27 @@ def help_is_on_stdout(t):
 
 
 @test(collectors='any', level='quick')
+def the_defaults_that_help_prints_are_taken_back(t):
+    rows = re.findall(r'^  ([a-z-]+)=\S+ .* (\S+)$', t.java('Hello', opts='help').out, re.M)
+    t.check(len(rows) > 30 and ('dump', 'off') in rows, 'rows of help: %s' % rows)
+    run = t.java('Hello', opts=','.join('%s=%s' % row for row in rows))
+    t.equal((run.code, run.out), (0, 'hi\n'), 'exit code and stdout')
+    t.check('option error' not in run.err and ' has no effect ' not in run.err, 'stderr: %s' % run.err)
+    t.equal(t.files(), ['java.hprof.txt'], 'files')
+
+
+@test(collectors='any', level='quick')
+def an_option_without_its_mode_is_told_and_the_program_runs(t):
+    for options, said in (('cpu=samples,locks=y', 'locks=y has no effect without monitor=y: there will be no LOCK TIME; add monitor=y, or leave out locks=y'),
+                          ('heap=sites,heapdump=oom', 'heapdump=oom has no effect without heap=dump: there will be no heap dump; add heap=dump, or leave out heapdump=oom')):
+        run = t.java('Hello', opts=options)
+        t.equal((run.code, run.out), (0, 'hi\n'), '%s: exit code and stdout' % options)
+        t.equal([ln for ln in run.err.splitlines() if 'no effect' in ln], ['hprofx: ' + said], '%s: stderr' % options)
+    run = t.java('Hello', opts='monitor=y,locks=y,heap=dump,heapdump=oom')
+    t.check(run.code == 0 and 'no effect' not in run.err, 'both modes: %s' % run.err)
+
+
+@test(collectors='any', level='quick')
 def a_wrong_name_is_followed_by_the_nearest(t):
     for typed, meant in (('dept=4', 'depth'), ('intervall=5', 'interval'), ('cpu=samples,cutof=1', 'cutoff'), ('CPU=samples', 'cpu')):
         lines = _not_started(t, typed, [])

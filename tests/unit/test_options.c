@@ -499,8 +499,8 @@ static void options_of_heap_dumps(void **state)
                        wrong[i]);
         refuses(wrong[i], message);
     }
-    refuses("redact=all", "hprof option error: redact option value must be arrays, fields or strings, joined by + (redact=all)");
-    refuses("redact=", "hprof option error: redact option value must be arrays, fields or strings, joined by + (redact=)");
+    refuses("redact=all", "hprof option error: redact option value must be arrays, fields or strings, joined by +, or off (redact=all)");
+    refuses("redact=", "hprof option error: redact option value must be arrays, fields or strings, joined by +, or off (redact=)");
 }
 
 static void options_of_the_longest_stop(void **state)
@@ -686,7 +686,7 @@ static void options_of_dumps_on_request(void **state)
     } good[] = {
         {"90", 90000}, {"250ms", 250}, {"2h,dump=1m", 60000}, {"99999999999999999999s", HPX_OPT_MAX_PERIOD_NS / 1000000}, {"100ms", 100}};
     static const char *const wrong[] = {"99ms", "0ms", "0", "5d", "s"};
-    char given[64], said[160];
+    char given[64], said[192];
     (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         snprintf(given, sizeof(given), "cpu=samples,split=y,dump=%s", good[i].given);
@@ -697,7 +697,8 @@ static void options_of_dumps_on_request(void **state)
     }
     for (size_t i = 0; i < HPX_ARRAY_LEN(wrong); i++) {
         snprintf(given, sizeof(given), "dump=%s", wrong[i]);
-        snprintf(said, sizeof(said), "hprof option error: dump option value must be a time from 100ms on: 500ms, 60s, 5m, 1h (%s)", given);
+        snprintf(said, sizeof(said), "hprof option error: dump option value must be a time from 100ms on, or off: 500ms, 60s, 5m, 1h (%s)",
+                 given);
         refuses(given, said);
     }
 }
