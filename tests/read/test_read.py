@@ -107,7 +107,69 @@ class GoldenTests(Folder):
         part = shown.split('\nMonitor dump\n')[1].split('\n\n')[0]
         self.assertEqual([line.split() for line in part.splitlines()], [
             ['7', 'threads:', 'ended'], ['3', 'threads:', 'running'], ['2', 'threads:', 'sleeping'], ['2', 'threads:', 'waiting', 'to', 'enter'],
-            ['2', 'threads:', 'waiting'], ['1', 'held:', 'LLocks$Gate;,', '2', 'waiting']])
+            ['2', 'threads:', 'waiting'], ['1', 'held:', 'Locks$Gate,', '2', 'waiting']])
+
+    def view(self, data):
+        return self.run_it(self.write(data)).stdout.decode()
+
+    def test_types_are_shown_as_people_write_them(self):
+        pieces = h.text()
+        for name, jvm in (('monitor', '[[Lp/q/C$D;'), ('unowned', '[B'), ('of unknown', 'Lp/H.0x12;')):
+            pieces.put(name, re.sub(rb'MONITOR \S+', lambda m: b'MONITOR ' + jvm.encode(), pieces.get(name), count=1))
+        shown = self.view(pieces.data())
+        self.assertEqual([line.split(':')[1].split(',')[0].strip() for line in shown.splitlines() if ' held: ' in line or ' unowned: ' in line],
+                         ['p.q.C$D[][]', 'byte[]', 'p.H/0x12'])
+        shown = self.view(gzip.decompress((GOLDEN / 'old-calls' / 'java.hprof.txt.gz').read_bytes()))
+        self.assertIn('java.lang.String.charAt(int) <- java.io.UnixFileSystem.normalize(java.lang.String)\n', shown)
+        self.assertIn('java.lang.Math.max(int, int) <- java.util.jar.JarFile.match(char[], byte[], int[], int[])\n', shown)
+        f = h.Format(8)
+        pieces = h.binary().put('name B', f.string(h.B, 'java/lang/ref/ReferenceQueue$Lock')).put('name A[]', f.string(h.AS, '[Lp/A;'))
+        shown = self.view(pieces.data())
+        for wanted in (' <- java.lang.ref.ReferenceQueue$Lock.x\n', '  p.A[]\n', '  p.A[] in A.main\n'):
+            self.assertIn(wanted, shown)
+
+    def test_a_long_name_keeps_its_class_and_method(self):
+        f = h.Format(8)
+        package = 'com.acme.' + '.'.join('part%d' % i for i in range(20))
+        shown = self.view(h.binary().put('name A', f.string(h.A, package + '.OrderService')).put('name main', f.string(h.MAIN, 'placeOrder')).data())
+        rows = re.findall(r'  (com\.acme\.\S*)', shown)
+        self.assertEqual([(len(x), x.count('...')) for x in rows], [(72, 1)] * len(rows))
+        self.assertEqual({x.rsplit('.', 2)[1:] == ['OrderService', 'placeOrder'] for x in rows if 'placeOrder' in x}, {True})
+        self.assertEqual({x.rsplit('.', 1)[1] for x in rows if 'placeOrder' not in x}, {'OrderService'})
+        self.assertGreaterEqual(len(rows), 3)
+
+    def columns(self, shown, head):
+        """(the line of the heads, the lines below it up to an empty one)"""
+        lines = shown.splitlines()
+        at = next(i for i, line in enumerate(lines) if re.match(head, line))
+        return lines[at], lines[at + 1:lines.index('', at)]
+
+    def test_the_columns_of_threads_stay_below_their_heads(self):
+        f = h.Format(8)
+        late = f.record(0x0a, f.start(200002, 0x61, 300000, h.MAIN, h.LATER, 0)[9:], us=3723000000)
+        pieces = h.binary().put('name später', f.string(h.LATER, 'g\x01' * 9)).before('sites', 'late', late)
+        head, rows = self.columns(self.view(pieces.data()), 'Threads ')
+        self.assertEqual(len(rows), 2)
+        for row in rows:
+            self.assertEqual(row.index('main'), head.index('name'))
+            self.assertEqual(row[:head.index('started') + 7].rsplit(' ', 1)[1], 'ms' if '200001' in row else 's')
+        self.assertIn(' 1 h 02 min 03 s ', rows[1])
+
+    def test_the_columns_of_counts_stay_below_their_heads(self):
+        f = h.Format(8)
+        samples = f.samples(4000000010, (4000000000, 300001), (10, 300002))
+        shown = self.view(h.binary().put('samples', samples).put('start', f.start(1234567890, 0x61, 300000, h.MAIN, h.SYSTEM, 0)).data())
+        head, rows = self.columns(shown, ' +self ')
+        ends = [head.index(word) + len(word) for word in ('self', '+-', 'count')]
+        self.assertEqual(len(rows), 2)
+        for row in rows:
+            self.assertEqual([row[at - 1] != ' ' and row[at] == ' ' for at in ends[1:]], [True, True], (head, row))
+            self.assertEqual(row.index('A.main' if '4,000' in row else 'B.x'), head.index('method'))
+        head, rows = self.columns(shown, 'Threads ')
+        self.assertEqual(rows[0].index('main'), head.index('name'))
+        big = lambda n: (0, 100001, 300001, n, n, n, n)
+        head, rows = self.columns(self.view(h.binary().put('sites', f.sites(big(4294967295), big(1), total=4294967295)).data()), ' +live bytes ')
+        self.assertEqual([row.index('A in A.main') for row in rows if ' in ' in row], [head.index('class')] * 2)
 
     def test_figures_of_a_known_file(self):
         path = GOLDEN / 'request-samples' / 'java.hprof.txt.gz'
@@ -175,7 +237,7 @@ class GoldenTests(Folder):
         self.assertEqual((heap['dumps'], [(t['count'], t['bytes']) for t in heap['traces']], 'long[]' in [k['name'] for k in heap['classes']]), (2, [(4, 68), (1, 0)], False))
         shown = self.run_it(self.write(h.binary().data())).stdout.decode()
         self.assertIn("""
-     objects        bytes  trace, allocated in, called by
+     objects        bytes   trace allocated in, called by
            5         76 B  300001 A.main <- B.x
            1          0 B  300000 <empty trace>
 """, shown)

@@ -2,6 +2,8 @@
 /* show.c: a file for a person: what it is, what is in it, the top of its tables; and the result of a check. */
 #include "show.h"
 #include "certainty.h"
+#include "grid.h"
+#include "names.h"
 #include "text.h"
 #include <inttypes.h>
 #include <string.h>
@@ -10,20 +12,37 @@
 #define THREADS_SHOWN 12
 #define NAME_COLUMNS  72
 
+#define NAME_BYTES 4200
+
+/* Good until the next call. */
+static char *escaped(const char *name, bool quoted)
+{
+    static char text[6 * NAME_BYTES + sizeof("...")];
+    size_t n = hpx_text_escape(text, (struct hpx_text){name, (uint32_t)strnlen(name, NAME_BYTES - 1)}, quoted);
+    text[n] = '\0';
+    return text;
+}
+
+static const char *cut(const char *name, size_t columns)
+{
+    char *text = escaped(name, false);
+    hpx_name_cut(text, columns);
+    return text;
+}
+
 void hpx_report_name(FILE *to, const char *name, size_t columns, bool quoted)
 {
-    static char escaped[6 * 4200];
-    size_t n = strnlen(name, 4199);
-    size_t shown = 0;
-    n = hpx_text_escape(escaped, (struct hpx_text){name, (uint32_t)n}, quoted);
-    for (size_t i = 0; i < n && (columns == 0 || shown <= columns); i++) {
-        shown += ((unsigned char)escaped[i] & 0xc0) != 0x80;
-        if (columns != 0 && shown > columns) {
-            fputs("...", to);
-            return;
-        }
-        fputc(escaped[i], to);
-    }
+    fputs(columns > 0 ? cut(name, columns) : escaped(name, quoted), to);
+}
+
+/* Of a class or method. */
+static void java_name(FILE *to, const char *name)
+{
+    char spoken[NAME_BYTES];
+    hpx_name_spoken(spoken, sizeof(spoken), name);
+    char *text = escaped(spoken, false);
+    hpx_name_shorten(text, NAME_COLUMNS);
+    fputs(text, to);
 }
 
 /* 1234567 as 1,234,567. */
@@ -76,6 +95,18 @@ static const char *seconds(uint64_t us)
 static void title(const struct hpx_report *r, const char *text)
 {
     fprintf(r->to, r->bold ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
+}
+
+/* rest: of what stands behind the cells. title: they are the title of what follows. */
+static void heads(const struct hpx_report *r, struct hpx_grid *g, const char *rest, bool as_title)
+{
+    if (g->prints && as_title) {
+        fputs(r->bold ? "\n\033[1m" : "\n", r->to);
+    }
+    hpx_grid_heads(g);
+    if (hpx_grid_end(g)) {
+        fprintf(r->to, "%s%s\n", rest, as_title && r->bold ? "\033[0m" : "");
+    }
 }
 
 static void place(FILE *to, uint64_t at, uint64_t line)
@@ -163,50 +194,74 @@ static void overview(const struct hpx_report *r)
 
 static void records(const struct hpx_report *r)
 {
+    static const struct hpx_grid_column columns[] = {{"Records", 0, 22, true}, {"count", 1, 10, false}, {"bytes", 1, 12, false}};
     const struct hpx_profile *p = r->profile;
+    struct hpx_grid g;
     if (r->check->records == 0) {
         return;
     }
-    title(r, p->header.text ? "Records                     count" : "Records                     count        bytes");
-    for (int tag = 0; tag < HPX_TAGS; tag++) {
-        if (p->counts[tag] == 0) {
-            continue;
+    hpx_grid_begin(&g, r->to, columns, p->header.text ? 2 : 3);
+    do {
+        heads(r, &g, "", true);
+        for (int tag = 0; tag < HPX_TAGS; tag++) {
+            if (p->counts[tag] == 0) {
+                continue;
+            }
+            char name[32];
+            snprintf(name, sizeof(name), "  %s", hpx_rd_tag_name(tag));
+            hpx_grid_cell(&g, name);
+            hpx_grid_cell(&g, number(p->counts[tag]));
+            if (!p->header.text) {
+                hpx_grid_cell(&g, size(p->bytes[tag]));
+            }
+            if (hpx_grid_end(&g)) {
+                fputc('\n', r->to);
+            }
         }
-        fprintf(r->to, "  %-20s %10s", hpx_rd_tag_name(tag), number(p->counts[tag]));
-        if (p->header.text) {
-            fputc('\n', r->to);
-        } else {
-            fprintf(r->to, " %12s\n", size(p->bytes[tag]));
-        }
+    } while (hpx_grid_again(&g));
+}
+
+static void thread(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_thread *t, int digits)
+{
+    const struct hpx_profile *p = r->profile;
+    char serial[24];
+    snprintf(serial, sizeof(serial), "  %*" PRIu32, digits, t->serial);
+    hpx_grid_cell(g, serial);
+    hpx_grid_cell(g, cut(hpx_profile_name(p, t->group), 13));
+    if (!p->header.text) {
+        hpx_grid_cell(g, seconds(t->start_us));
+        hpx_grid_cell(g, t->ended ? seconds(t->end_us) : "-");
+    }
+    if (hpx_grid_end(g)) {
+        const char *name = hpx_profile_name(p, t->name);
+        fputs(p->header.text ? " " : "  ", r->to);
+        hpx_report_name(r->to, name[0] != '\0' ? name : "(no name)", NAME_COLUMNS, false);
+        fputc('\n', r->to);
     }
 }
 
 static void threads(const struct hpx_report *r)
 {
+    static const struct hpx_grid_column columns[] = {
+        {"Threads", 0, 8, true}, {"group", 3, 16, true}, {"started", 1, 9, false}, {"ended", 2, 9, false}};
     const struct hpx_profile *p = r->profile;
     const struct hpx_profile_thread *t = p->threads.items;
+    struct hpx_grid g;
+    int digits = 6;
     if (p->threads.len == 0) {
         return;
     }
-    title(r, p->header.text ? "Threads    group            name" : "Threads    group              started      ended  name");
-    for (size_t i = 0; i < p->threads.len && i < THREADS_SHOWN; i++, t++) {
-        const char *group = hpx_profile_name(p, t->group);
-        size_t columns = 0;
-        fprintf(r->to, "  %6" PRIu32 "   ", t->serial);
-        hpx_report_name(r->to, group, 13, false);
-        for (const char *at = group; *at != '\0'; at++) {
-            columns += ((unsigned char)*at & 0xc0) != 0x80;
-        }
-        fprintf(r->to, "%*s", columns < 13 ? (int)(16 - columns) : columns == 13 ? 3 : 0, "");
-        if (!p->header.text) {
-            fprintf(r->to, " %9s  %9s  ", seconds(t->start_us), t->ended ? seconds(t->end_us) : "-");
-        } else {
-            fputc(' ', r->to);
-        }
-        const char *name = hpx_profile_name(p, t->name);
-        hpx_report_name(r->to, name[0] != '\0' ? name : "(no name)", NAME_COLUMNS, false);
-        fputc('\n', r->to);
+    for (size_t i = 0; i < p->threads.len && i < THREADS_SHOWN; i++) {
+        int n = snprintf(NULL, 0, "%" PRIu32, t[i].serial);
+        digits = n > digits ? n : digits;
     }
+    hpx_grid_begin(&g, r->to, columns, p->header.text ? 2 : 4);
+    do {
+        heads(r, &g, p->header.text ? " name" : "  name", true);
+        for (size_t i = 0; i < p->threads.len && i < THREADS_SHOWN; i++) {
+            thread(r, &g, t + i, digits);
+        }
+    } while (hpx_grid_again(&g));
     if (p->threads.len > THREADS_SHOWN) {
         fprintf(r->to, "  and %s more\n", number(p->threads.len - THREADS_SHOWN));
     }
@@ -214,14 +269,14 @@ static void threads(const struct hpx_report *r)
 
 static void row_name(const struct hpx_report *r, const struct hpx_profile_row *w, const char *between)
 {
-    hpx_report_name(r->to, hpx_profile_name(r->profile, w->name), NAME_COLUMNS, false);
+    java_name(r->to, hpx_profile_name(r->profile, w->name));
     if (w->caller != 0) {
         fputs(between, r->to);
-        hpx_report_name(r->to, hpx_profile_name(r->profile, w->caller), NAME_COLUMNS, false);
+        java_name(r->to, hpx_profile_name(r->profile, w->caller));
     }
     if (w->owner != 0) {
         fputs(", held in ", r->to);
-        hpx_report_name(r->to, hpx_profile_name(r->profile, w->owner), NAME_COLUMNS, false);
+        java_name(r->to, hpx_profile_name(r->profile, w->owner));
     }
     fputc('\n', r->to);
 }
@@ -249,10 +304,29 @@ static void too_close(const struct hpx_report *r)
     }
 }
 
+static void rank(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_table *t, const struct hpx_profile_row *w)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.2f%%", w->row.self != HPX_NO_SHARE ? w->row.self / 100.0 : share(w->row.count, t->table.total));
+    hpx_grid_cell(g, text);
+    if (t->table.tag == HPX_TAG_SAMPLES) {
+        snprintf(text, sizeof(text), "%.2f", hpx_certainty_points(w->row.count, t->table.total, hpx_profile_effective(r->profile)));
+        hpx_grid_cell(g, text);
+    }
+    hpx_grid_cell(g, number(w->row.count));
+    if (hpx_grid_end(g)) {
+        fputs("  ", r->to);
+        row_name(r, w, " <- ");
+    }
+}
+
 static void ranked(const struct hpx_report *r, int tag, const char *unit)
 {
+    static const struct hpx_grid_column drawn_columns[] = {{"self", 2, 7, false}, {"+-", 1, 6, false}, {"count", 1, 10, false}},
+                                        columns[] = {{"self", 2, 7, false}, {"count", 1, 10, false}};
     const struct hpx_profile_table *t = hpx_profile_table(r->profile, tag);
     char text[160];
+    struct hpx_grid g;
     if (t->seen == 0) {
         return;
     }
@@ -260,78 +334,107 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
              t->seen > 1 ? ", the last of several" : "");
     title(r, text);
     bool drawn = tag == HPX_TAG_SAMPLES;
-    fputs(drawn                 ? "     self     +-      count  method, called by\n"
-          : hpx_rd_blocked(tag) ? "     self      count  class, where threads were blocked\n"
-                                : "     self      count  method, called by\n",
-          r->to);
-    for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-        const struct hpx_profile_row *w = &t->top[i];
-        double self = w->row.self != HPX_NO_SHARE ? w->row.self / 100.0 : share(w->row.count, t->table.total);
-        fprintf(r->to, "  %6.2f%% ", self);
-        if (drawn) {
-            fprintf(r->to, "%6.2f ", hpx_certainty_points(w->row.count, t->table.total, hpx_profile_effective(r->profile)));
+    hpx_grid_begin(&g, r->to, drawn ? drawn_columns : columns, drawn ? 3 : 2);
+    do {
+        heads(r, &g, hpx_rd_blocked(tag) ? "  class, where threads were blocked" : "  method, called by", false);
+        for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
+            rank(r, &g, t, &t->top[i]);
         }
-        fprintf(r->to, "%10s  ", number(w->row.count));
-        row_name(r, w, " <- ");
-    }
+    } while (hpx_grid_again(&g));
     rows_left(r, t);
     if (drawn) {
         too_close(r);
     }
 }
 
-static void monitors(const struct hpx_report *r)
+static void state(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_state *s)
 {
     static const char *const words[][2] = {{"R", "running"},  {"SL", "sleeping"}, {"MW", "waiting to enter"},
                                            {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
+    const char *name = hpx_profile_name(r->profile, s->name);
+    hpx_grid_cell(g, number(s->count));
+    hpx_grid_cell(g, s->unowned ? "unowned:" : s->monitor ? "held:" : s->count == 1 ? "thread:" : "threads:");
+    if (!hpx_grid_end(g)) {
+        return;
+    }
+    for (size_t w = 0; !s->monitor && w < HPX_ARRAY_LEN(words); w++) {
+        name = strcmp(name, words[w][0]) == 0 ? words[w][1] : name;
+    }
+    fputc(' ', r->to);
+    java_name(r->to, name);
+    if (s->waiting > 0) {
+        fprintf(r->to, ", %s waiting", number(s->waiting));
+    }
+    fputc('\n', r->to);
+}
+
+static void monitors(const struct hpx_report *r)
+{
+    static const struct hpx_grid_column columns[] = {{"", 2, 10, false}, {"", 1, 8, true}};
     const struct hpx_profile_state *s = r->profile->states.items;
+    struct hpx_grid g;
     if (r->profile->states.len > 0) {
         title(r, r->profile->counts[HPX_TAG_MONITOR_DUMP] > 1 ? "Monitor dump, the last of several" : "Monitor dump");
     }
-    for (size_t i = 0; i < r->profile->states.len; i++, s++) {
-        const char *name = hpx_profile_name(r->profile, s->name);
-        fprintf(r->to, "  %10s %-8s ", number(s->count),
-                s->unowned      ? "unowned:"
-                : s->monitor    ? "held:"
-                : s->count == 1 ? "thread:"
-                                : "threads:");
-        for (size_t w = 0; !s->monitor && w < HPX_ARRAY_LEN(words); w++) {
-            name = strcmp(name, words[w][0]) == 0 ? words[w][1] : name;
+    hpx_grid_begin(&g, r->to, columns, 2);
+    do {
+        for (size_t i = 0; i < r->profile->states.len; i++) {
+            state(r, &g, s + i);
         }
-        hpx_report_name(r->to, name, NAME_COLUMNS, false);
-        if (s->waiting > 0) {
-            fprintf(r->to, ", %s waiting", number(s->waiting));
-        }
-        fputc('\n', r->to);
-    }
+    } while (hpx_grid_again(&g));
 }
 
 static void old(const struct hpx_report *r)
 {
+    static const struct hpx_grid_column columns[] = {{"calls", 0, 10, false}, {"ms", 1, 10, false}};
     const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_OLD);
+    struct hpx_grid g;
     if (t->seen == 0) {
         return;
     }
     title(r, "Calls (cpu=old)");
-    fputs("     calls         ms  method, called by\n", r->to);
-    for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-        fprintf(r->to, "%10s %10s  ", number(t->top[i].row.count), number(t->top[i].row.bytes));
-        row_name(r, &t->top[i], " <- ");
-    }
+    hpx_grid_begin(&g, r->to, columns, 2);
+    do {
+        heads(r, &g, "  method, called by", false);
+        for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
+            hpx_grid_cell(&g, number(t->top[i].row.count));
+            hpx_grid_cell(&g, number(t->top[i].row.bytes));
+            if (hpx_grid_end(&g)) {
+                fputs("  ", r->to);
+                row_name(r, &t->top[i], " <- ");
+            }
+        }
+    } while (hpx_grid_again(&g));
     rows_left(r, t);
+}
+
+static void site(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_row *w)
+{
+    hpx_grid_cell(g, size(w->row.live_bytes));
+    hpx_grid_cell(g, number(w->row.live_objects));
+    hpx_grid_cell(g, size(w->row.bytes));
+    hpx_grid_cell(g, number(w->row.objects));
+    if (hpx_grid_end(g)) {
+        fputs("  ", r->to);
+        row_name(r, w, " in ");
+    }
 }
 
 static void sites(const struct hpx_report *r)
 {
+    static const struct hpx_grid_column columns[] = {
+        {"live bytes", 0, 12, false}, {"live objects", 2, 12, false}, {"allocated", 1, 11, false}, {"objects", 1, 11, false}};
     const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_SITES);
+    struct hpx_grid g;
     if (t->seen > 0) {
         title(r, t->seen > 1 ? "Allocation sites, the last of several lists" : "Allocation sites");
-        fputs("  live bytes  live objects   allocated     objects  class, where\n", r->to);
-        for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-            const struct hpx_rd_row *w = &t->top[i].row;
-            fprintf(r->to, "%12s  %12s %11s %11s  ", size(w->live_bytes), number(w->live_objects), size(w->bytes), number(w->objects));
-            row_name(r, &t->top[i], " in ");
-        }
+        hpx_grid_begin(&g, r->to, columns, 4);
+        do {
+            heads(r, &g, "  class, where", false);
+            for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
+                site(r, &g, &t->top[i]);
+            }
+        } while (hpx_grid_again(&g));
         rows_left(r, t);
     }
     const struct hpx_rd_table *s = &r->profile->summary.table;
@@ -342,27 +445,55 @@ static void sites(const struct hpx_report *r)
     }
 }
 
+static void heap_records(const struct hpx_report *r)
+{
+    static const struct hpx_grid_column columns[] = {{"", 2, 20, true}, {"", 1, 10, false}, {"", 1, 12, false}};
+    const struct hpx_profile *p = r->profile;
+    struct hpx_grid g;
+    hpx_grid_begin(&g, r->to, columns, 3);
+    do {
+        for (int sub = 0; sub < 256; sub++) {
+            if (p->sub_counts[sub] == 0) {
+                continue;
+            }
+            hpx_grid_cell(&g, hpx_rd_sub_name(sub));
+            hpx_grid_cell(&g, number(p->sub_counts[sub]));
+            if (p->sub_bytes[sub] > 0) {
+                hpx_grid_cell(&g, size(p->sub_bytes[sub]));
+            }
+            if (hpx_grid_end(&g)) {
+                fputc('\n', r->to);
+            }
+        }
+    } while (hpx_grid_again(&g));
+}
+
 static void heap(const struct hpx_report *r)
 {
+    static const struct hpx_grid_column columns[] = {{"objects", 2, 10, false}, {"bytes", 1, 12, false}};
     struct hpx_profile *p = r->profile;
+    struct hpx_grid g;
     if (p->heap_dumps == 0) {
         return;
     }
     title(r, p->heap_dumps > 1 ? "Heap dump, the last of several" : "Heap dump");
-    for (int sub = 0; sub < 256; sub++) {
-        if (p->sub_counts[sub] > 0) {
-            fprintf(r->to, "  %-20s %10s", hpx_rd_sub_name(sub), number(p->sub_counts[sub]));
-            fprintf(r->to, p->sub_bytes[sub] > 0 ? " %12s\n" : "\n", size(p->sub_bytes[sub]));
-        }
-    }
+    heap_records(r);
     hpx_profile_sort(p);
-    fputs("\n     objects        bytes  class\n", r->to);
+    fputc('\n', r->to);
     const struct hpx_profile_class *k = p->classes.items;
-    for (size_t i = 0; i < p->classes.len && i < HPX_PROFILE_TOP; i++, k++) {
-        fprintf(r->to, "  %10s %12s  ", number(k->count), size(k->bytes));
-        hpx_report_name(r->to, hpx_profile_name(p, k->name), NAME_COLUMNS, false);
-        fputc('\n', r->to);
-    }
+    hpx_grid_begin(&g, r->to, columns, 2);
+    do {
+        heads(r, &g, "  class", false);
+        for (size_t i = 0; i < p->classes.len && i < HPX_PROFILE_TOP; i++) {
+            hpx_grid_cell(&g, number(k[i].count));
+            hpx_grid_cell(&g, size(k[i].bytes));
+            if (hpx_grid_end(&g)) {
+                fputs("  ", r->to);
+                java_name(r->to, hpx_profile_name(p, k[i].name));
+                fputc('\n', r->to);
+            }
+        }
+    } while (hpx_grid_again(&g));
     if (p->classes.len > HPX_PROFILE_TOP) {
         fprintf(r->to, "  and %s more classes\n", number(p->classes.len - HPX_PROFILE_TOP));
     }
@@ -371,17 +502,29 @@ static void heap(const struct hpx_report *r)
 /* Where the objects of the heap dump were allocated: nothing where all have the same trace, as in the JVM's own dumps. */
 static void allocations(const struct hpx_report *r)
 {
+    static const struct hpx_grid_column columns[] = {{"objects", 2, 10, false}, {"bytes", 1, 12, false}, {"trace", 2, 5, false}};
     const struct hpx_profile *p = r->profile;
     const struct hpx_profile_site *s = p->sites.items;
+    struct hpx_grid g;
     if (p->sites.len < 2) {
         return;
     }
-    fputs("\n     objects        bytes  trace, allocated in, called by\n", r->to);
-    for (size_t i = 0; i < p->sites.len && i < HPX_PROFILE_TOP; i++, s++) {
-        struct hpx_profile_row w = {.name = s->name, .caller = s->caller};
-        fprintf(r->to, "  %10s %12s  %" PRIu32 " ", number(s->count), size(s->bytes), s->trace);
-        row_name(r, &w, " <- ");
-    }
+    fputc('\n', r->to);
+    hpx_grid_begin(&g, r->to, columns, 3);
+    do {
+        heads(r, &g, " allocated in, called by", false);
+        for (size_t i = 0; i < p->sites.len && i < HPX_PROFILE_TOP; i++) {
+            char trace[24];
+            snprintf(trace, sizeof(trace), "%" PRIu32, s[i].trace);
+            hpx_grid_cell(&g, number(s[i].count));
+            hpx_grid_cell(&g, size(s[i].bytes));
+            hpx_grid_cell(&g, trace);
+            if (hpx_grid_end(&g)) {
+                fputc(' ', r->to);
+                row_name(r, &(struct hpx_profile_row){.name = s[i].name, .caller = s[i].caller}, " <- ");
+            }
+        }
+    } while (hpx_grid_again(&g));
     if (p->sites.len > HPX_PROFILE_TOP) {
         fprintf(r->to, "  and %s more traces\n", number(p->sites.len - HPX_PROFILE_TOP));
     }
