@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* class_number.c: see class_number.h. */
 #include "class_number.h"
-#include <pthread.h>
+#include "claims.h"
 
 struct hpx_site_ids hpx_ids;
 
-static pthread_mutex_t numbering = PTHREAD_MUTEX_INITIALIZER; /* two numbers of one class would be two classes in a heap dump */
+/* Classes that are being numbered: two numbers of one class would be two classes in a heap dump. */
+static struct hpx_claims numbering = HPX_CLAIMS_INIT;
 
 uint32_t hpx_class_announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
 {
@@ -14,24 +15,38 @@ uint32_t hpx_class_announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
     return (*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && ((uint64_t)tag & both) == both ? (uint32_t)tag : 0;
 }
 
-uint32_t hpx_class_number(jvmtiEnv *jvmti, jclass klass)
+/* The class is claimed: whoever read its tag before it had a number gives it the number of this claim. */
+static uint32_t give_number(jvmtiEnv *jvmti, jclass klass, struct hpx_claim *claim)
 {
     jlong tag = 0;
-    uint32_t number = 0;
     if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != 0) {
         return hpx_site_class_of((uint64_t)tag);
     }
-    pthread_mutex_lock(&numbering);
-    if ((*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE) {
-        number = hpx_site_class_of((uint64_t)tag);
-        if (number == 0) {
-            number = hpx_site_ids_class(&hpx_ids, (uint64_t)tag);
-            if (number != 0 && (*jvmti)->SetTag(jvmti, klass, (jlong)hpx_site_class_tag(number)) != JVMTI_ERROR_NONE) {
-                number = 0;
-            }
-        }
+    uintptr_t number = atomic_load_explicit(&claim->value, memory_order_relaxed); /* relaxed: the number is all there is */
+    if (number == 0) {
+        uint32_t mine = hpx_site_ids_class(&hpx_ids, (uint64_t)tag); /* wasted if another thread is faster */
+        bool given =
+            mine != 0 && atomic_compare_exchange_strong_explicit(&claim->value, &number, mine, memory_order_relaxed, memory_order_relaxed);
+        number = given ? mine : number;
     }
-    pthread_mutex_unlock(&numbering);
+    bool tagged = number != 0 && (*jvmti)->SetTag(jvmti, klass, (jlong)hpx_site_class_tag((uint32_t)number)) == JVMTI_ERROR_NONE;
+    return tagged ? (uint32_t)number : 0;
+}
+
+uint32_t hpx_class_number(jvmtiEnv *jvmti, jclass klass)
+{
+    jlong tag = 0;
+    JNIEnv *env = NULL;
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != 0 ||
+        (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) != JNI_OK) {
+        return hpx_site_class_of((uint64_t)tag);
+    }
+    struct hpx_claim *claim = hpx_claims_add(&numbering, env, klass, 0);
+    if (claim == NULL) {
+        return 0;
+    }
+    uint32_t number = give_number(jvmti, klass, claim);
+    hpx_claims_leave(&numbering, env);
     return number;
 }
 
