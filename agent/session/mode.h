@@ -29,7 +29,7 @@ struct hpx_figures {
 
 /* How a mode's rows are written. The writer's thread owns the rows of a dump. */
 struct hpx_section {
-    bool bare;                  /* a text file with only such sections has no header and no threads, as its readers expect */
+    bool bare;                  /* a text file with only such sections has no header, no threads and no report, as its readers expect */
     const char *(*title)(void); /* in the line "Dumping TITLE ... done."; returns NULL: the options exclude the section */
     bool (*empty)(const void *rows);
     bool (*missing)(const void *rows); /* these rows could not be had, which was reported; NULL: never */

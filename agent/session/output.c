@@ -103,6 +103,18 @@ static void say_done(const struct msg_dump *d, uint64_t refused)
     }
 }
 
+static void say_lines(const char *text)
+{
+    for (const char *line = text, *stop; *line; line = stop) {
+        stop = line;
+        while (*stop && *stop != '\n') {
+            stop++;
+        }
+        hpx_say("%.*s", (int)(stop - line), line);
+        stop += *stop != 0;
+    }
+}
+
 static bool has_part(const struct msg_dump *d)
 {
     bool has = false;
@@ -125,6 +137,9 @@ static void write_dump(struct msg_dump *d)
     hpx_stream_dump(hpx_output.now, &d->parts, &d->request, hpx_output.text);
     if (hpx_out_section(&hpx_output.now->out, true) == 0 && hpx_session.opt.verbose && !d->request.answer) {
         say_done(d, hpx_output.now->out.refused - refused);
+        if (hpx_session_bare()) { /* the file cannot have it */
+            say_lines(hpx_output.text);
+        }
     }
     hpx_parts_destroy(&d->parts);
 }
@@ -197,14 +212,7 @@ static void end(struct msg_end *e)
         return;
     }
     hpx_report_summary(hpx_output.text, &e->report);
-    for (char *line = hpx_output.text, *stop; *line; line = stop) {
-        stop = line;
-        while (*stop && *stop != '\n') {
-            stop++;
-        }
-        hpx_say("%.*s", (int)(stop - line), line);
-        stop += *stop != 0;
-    }
+    say_lines(hpx_output.text);
 }
 
 static void write_journal(struct msg_journal *j)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report.h: the report after a dump and the summary on stderr: figures of the modes, losses by cause, the profiler's own cost.
+/* report.h: the report after a dump (on stderr if the output is bare) and the summary on stderr: figures of the modes, losses by cause, the
+ * profiler's own cost.
  *
  * The aggregator collects the figures at a dump; the writer's thread formats the copy. Every key has an entry in docs/man/hprofx.7.in. */
 #ifndef HPX_REPORT_H
@@ -21,7 +22,7 @@ void hpx_report_collect(struct hpx_report *r, const struct hpx_parts *parts);
 /* The writer's thread; the report is a value, so reporting a loss needs no memory. Both fill `to` with whole lines and omit lines that
  * do not fit. */
 #define HPX_REPORT_TEXT 16384u
-/* Lines "hprofx: key: value\n" for the file. */
+/* Lines "hprofx: key: value\n" for the file; for stderr if it is bare. */
 void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r);
 /* For stderr at exit: one line per mode if verbose=y, and one line per loss in any case; may be empty. */
 void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report *r);

@@ -70,7 +70,7 @@ static inline bool hpx_parts_has(const struct hpx_parts *p, uint32_t mode)
 }
 /* Destroys all parts. Any thread. */
 void hpx_parts_destroy(struct hpx_parts *p);
-/* The output is a text file of bare sections (hpx_section.bare). With net= there are header and threads in any case. */
+/* The output is a text file of bare sections (hpx_section.bare). With net= there are header, threads and report in any case. */
 bool hpx_session_bare(void);
 /* Some part has rows. */
 bool hpx_parts_any(const struct hpx_parts *p);

@@ -89,7 +89,7 @@ void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
         hpx_binary_dump_end(&s->binary, report);
     } else {
         hpx_ascii_dump_end(&s->ascii);
-        if (shown) { /* a report belongs to a section */
+        if (shown && !hpx_session_bare()) { /* a report belongs to a section */
             hpx_ascii_report(&s->ascii, report);
         }
     }

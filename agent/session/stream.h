@@ -24,7 +24,7 @@ void hpx_stream_restart(struct hpx_stream *s, struct timespec wall, uint64_t mon
 /* at: hpx_clock_mono(). */
 void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, bool ended);
 void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
-/* Writes the sections of all parts that are not NULL, then the report. Sorts the rows. */
+/* Writes the sections of all parts that are not NULL, then the report, unless the output is bare. Sorts the rows. */
 void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report);
 /* Writes only the traces. */
 void hpx_stream_traces(struct hpx_stream *s, struct hpx_snapshot *traces);

@@ -348,7 +348,6 @@ def notes():
     g = h.text
     long_name = 'THREAD START (obj=50000183, id = 200003, name="%s' % ('abc' * 400)
     found += [
-        (h.old().drop('report'), 'NO_HEADER', 'titles'),
         (g().move('class As', before='heap end'), 'CLASSES_LATE', 'class As'),
         (h.Pieces(g().pieces[:9]), 'NO_DUMP', 'waited'),
         (g().before('end 1', 'new', b'TRACE 300009:\n\t<empty>\n').drop('end 1'), 'TRACES_AFTER', ('new', 1)),

@@ -223,6 +223,7 @@ def times():
 
 
 def old():
+    """With a report behind it, as hprofx wrote it once; h.old().drop('report') is the table alone."""
     return Pieces([(n, p.encode()) for n, p in [
         ('titles', 'count callee caller time\n'), ('row 1', '1972 A.fib(I)I A.main([Ljava/lang/String;)V 16\n'), ('row 2', '1 A.main([Ljava/lang/String;)V <unknown caller> 0\n'),
         ('report', 'hprofx: clock: thread CPU time\n')]])

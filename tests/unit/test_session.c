@@ -425,6 +425,42 @@ static void a_phase_is_followed_by_one_more_pass(void **state)
     assert_string_equal(tables("x.txt"), "SECOND 5 SECOND 0 ");
 }
 
+/* Readers of such a table stop at a line that is no row. */
+static void a_bare_output_has_its_tables_alone_and_the_report_is_said(void **state)
+{
+    static struct hpx_section section;
+    static struct hpx_mode only;
+    static const struct hpx_mode *const modes[] = {&only, NULL};
+    (void)state;
+    section = section_second;
+    section.bare = true;
+    only = mode_second;
+    only.section = &section;
+    only.stop = stop_stream;
+    for (int verbose = 1; verbose >= 0; verbose--) {
+        assert_true(begin_with(modes, verbose ? "cpu=samples,file=x.txt" : "cpu=samples,file=y.txt,verbose=n"));
+        assert_true(hpx_dump_request(&reset_request));
+        second.n = 5;
+        pass();
+        pass();
+        second.n = 6;
+        wait_and_end();
+        assert_string_equal(content(verbose ? "x.txt" : "y.txt"), "SECOND 5\nSECOND 6\n");
+        const char *one = strstr(content("said"), "Dumping the second ... done.\nhprofx: version: ");
+        assert_non_null(one);
+        one = strstr(one, "hprofx: figure: 5\nhprofx: lost: 0\n");
+        assert_non_null(one);
+        one = strstr(one, "Dumping the second ... done.\nhprofx: version: ");
+        assert_non_null(one);
+        one = strstr(one, "hprofx: figure: 6\nhprofx: lost: 0\n");
+        assert_non_null(one);
+        assert_null(strstr(one + 1, "hprofx: figure: "));
+        one = strstr(one, "hprofx: at the end: 6\n");
+        assert_non_null(one);
+        assert_string_equal(strchr(one, '\n'), "\n"); /* verbose=n adds nothing */
+    }
+}
+
 /* From then on the modes prepare for the last dump, in which a request would find half of that. */
 static void a_request_is_not_served_behind_a_closed_gate(void **state)
 {
@@ -476,6 +512,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(events_of_the_vms_own_threads_come_by_a_ring_made_beforehand, setup, teardown),
         cmocka_unit_test_setup_teardown(a_phase_that_never_ends_is_given_up, setup, teardown),
         cmocka_unit_test_setup_teardown(a_phase_is_followed_by_one_more_pass, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_bare_output_has_its_tables_alone_and_the_report_is_said, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_is_not_served_behind_a_closed_gate, setup, teardown),
         cmocka_unit_test_setup_teardown(a_session_that_did_not_begin_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_during_a_request_has_a_dump_of_its_own, setup, teardown),

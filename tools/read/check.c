@@ -329,9 +329,6 @@ static int finish(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd
     if (rc == HPX_RD_SOUND && c->bare && !c->old && !r->unfinished) {
         return hpx_reader_break(r, 0, 1, "no header, and not the output of cpu=old");
     }
-    if (rc == HPX_RD_SOUND && c->bare && !c->report) {
-        rc = hpx_reader_note(r, HPX_NOTE_NO_HEADER, 0, 1);
-    }
     if (rc == HPX_RD_SOUND && c->in_heap) {
         rc = hpx_reader_note(r, HPX_NOTE_HEAP_OPEN, c->heap.at, c->heap.line);
     }

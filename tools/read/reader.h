@@ -12,7 +12,6 @@
 
 /* X(symbol, what a person reads) */
 #define HPX_NOTES(X)                                                                                                                       \
-    X(NO_HEADER, "the file has no header, as the table of cpu=old")                                                                        \
     X(NO_DUMP, "the file ends after a whole record, without a dump")                                                                       \
     X(TRACES_AFTER, "the file ends after a whole record: traces without the table they belong to")                                         \
     X(HEAP_OPEN, "the file ends after a whole record: HEAP DUMP SEGMENTs without HEAP DUMP END")                                           \
