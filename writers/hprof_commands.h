@@ -42,7 +42,7 @@ enum hpx_command_fault {
     HPX_COMMAND_SHORT,       /* the body is shorter than the command's */
 };
 
-#define HPX_COMMAND_MAX_LENGTH 65536u /* a longer body means that this is not a command stream, or is out of sync */
+#define HPX_COMMAND_MAX_LENGTH 65536u /* a longer body: this is no command stream, or out of step; where the next one begins is unknown */
 #define HPX_COMMAND_MAX_DEPTH  2048u
 
 struct hpx_command {

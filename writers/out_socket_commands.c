@@ -78,7 +78,7 @@ static void take(struct hpx_out_socket *s, const struct hpx_command *c)
     }
 }
 
-int hpx_socket_deliver(struct hpx_out_socket *s)
+void hpx_socket_deliver(struct hpx_out_socket *s)
 {
     struct hpx_socket_reader *in = &s->in;
     while (in->reading && in->at < in->len && has_place(s)) {
@@ -88,20 +88,21 @@ int hpx_socket_deliver(struct hpx_out_socket *s)
         if (found) {
             take(s, &c);
         } else if (in->parser.state == HPX_COMMANDS_BROKEN) {
-            hpx_out_socket_complain(s, "tag %u, serial %u: length of %u bytes exceeds %u; this is not a command stream; reconnecting",
-                                    c.tag, c.serial, c.length, HPX_COMMAND_MAX_LENGTH);
-            errno = 0;
-            return -1;
+            in->reading = false; /* where the next command begins is unknown */
+            hpx_out_socket_complain(
+                s,
+                "tag %u, serial %u: length of %u bytes exceeds %u; no further command is read from this connection; the output continues",
+                c.tag, c.serial, c.length, HPX_COMMAND_MAX_LENGTH);
         }
     }
-    return 0;
 }
 
 int hpx_socket_receive(struct hpx_out_socket *s)
 {
     struct hpx_socket_reader *in = &s->in;
     if (in->at < in->len) {
-        return hpx_socket_deliver(s);
+        hpx_socket_deliver(s);
+        return 0;
     }
     ssize_t n = s->ops->recv(s->sys, atomic_load_explicit(&s->fd, memory_order_relaxed), in->bytes, sizeof(in->bytes));
     if (n < 0) {
@@ -115,5 +116,6 @@ int hpx_socket_receive(struct hpx_out_socket *s)
     in->at = 0;
     in->len = (uint32_t)n;
     in->in_window += (uint64_t)n;
-    return hpx_socket_deliver(s);
+    hpx_socket_deliver(s);
+    return 0;
 }

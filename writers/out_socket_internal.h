@@ -105,9 +105,9 @@ bool hpx_socket_connect_now(struct hpx_out_socket *s);
 void hpx_socket_reader_reset(struct hpx_out_socket *s);
 /* true if bytes may be read now. *again_at: when to retry, if the rate limit forbids it. */
 bool hpx_socket_wants_input(struct hpx_out_socket *s, uint64_t now, uint64_t *again_at);
-/* 0; -1: close the connection, errno has the reason (0: broken stream, reported). */
+/* 0; -1: close the connection, errno has the reason. */
 int hpx_socket_receive(struct hpx_out_socket *s);
-/* Hands over commands that were read but had no place before; as receive(). */
-int hpx_socket_deliver(struct hpx_out_socket *s);
+/* Hands over commands that were read but had no place before. */
+void hpx_socket_deliver(struct hpx_out_socket *s);
 
 #endif

@@ -97,7 +97,7 @@ static void finish(struct hpx_out_socket *s)
     s->phase = HPX_PHASE_ENDED;
 }
 
-/* Ends the connection. error 0: the reason was already reported. */
+/* Ends the connection. */
 static void lose(struct hpx_out_socket *s, int error)
 {
     close_fd(s);
@@ -109,7 +109,7 @@ static void lose(struct hpx_out_socket *s, int error)
     pthread_cond_broadcast(&s->moved);
     hpx_socket_unlock(s);
     s->extra_at = s->extra_len = 0;
-    if (error != 0 && !s->lost_said) {
+    if (!s->lost_said) {
         s->lost_said = true;
         hpx_warn("net=%s: connection lost: %s; output is dropped until the peer is back; retrying", s->peer, hpx_socket_reason(s, error));
     }
@@ -316,9 +316,8 @@ static void up(struct hpx_out_socket *s)
 {
     struct view v = look(s);
     uint64_t until = 0;
-    if (!v.ending && hpx_socket_deliver(s) != 0) {
-        lose(s, 0);
-        return;
+    if (!v.ending) {
+        hpx_socket_deliver(s);
     }
     probe(s, &v);
     if (v.ending && v.queued == 0 && s->extra_at == s->extra_len) {
