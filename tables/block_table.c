@@ -255,11 +255,13 @@ struct hpx_block_totals hpx_blocks_totals(const struct hpx_blocks *b)
             t.count[part] += s->of[part].all.count;
             t.ns[part] += s->of[part].all.ns;
         }
+        t.unowned += b->o.owners ? s->of[HPX_BLOCK_ENTER].all.count : 0;
     }
     for (uint32_t i = 0; b->o.interval_ns == 0 && i < b->places.len; i++) { /* else they are estimates of the same */
         const struct place *p = hpx_vec_at(&b->places, i);
         t.count[p->part] += p->raw != 0 ? p->sum.all.count : 0;
         t.ns[p->part] += p->raw != 0 ? p->sum.all.ns : 0;
+        t.unowned += b->o.owners && p->raw != 0 && p->owner == 0 && p->part == HPX_BLOCK_ENTER ? p->sum.all.count : 0;
     }
     return t;
 }
@@ -314,20 +316,31 @@ static bool symbolize(struct hpx_blocks *b, uint32_t raw, uint32_t *symbolized)
     return good;
 }
 
-/* Adds the lines of a place: one, or with an owner two. false without memory. */
+/* Adds a line and, if it is a contention and owners are wanted, the same once more among those. false without memory. */
+static bool put_both(const struct hpx_blocks *b, struct line *l, struct lines *to)
+{
+    uint32_t owner = l->owner;
+    l->owner = 0;
+    if (!put(to, l)) {
+        return false;
+    }
+    if (owner == 0 && (!b->o.owners || l->part != HPX_BLOCK_ENTER)) {
+        return true;
+    }
+    l->owner = owner;
+    l->part = HPX_BLOCK_OWNERS;
+    return put(to, l);
+}
+
+/* false without memory. */
 static bool put_place(struct hpx_blocks *b, const struct place *p, struct amount a, struct lines *to)
 {
     struct line l = {.part = p->part, .name = name_of(b, p->klass), .amount = a};
-    if (!symbolize(b, p->raw, &l.trace) || !put(to, &l)) {
+    if (!symbolize(b, p->raw, &l.trace) || (p->owner != 0 && !symbolize(b, p->owner, &l.owner))) {
         return false;
     }
-    if (p->owner == 0) {
-        return true;
-    }
-    bool good = symbolize(b, p->owner, &l.owner);
-    l.owner++;
-    l.part = HPX_BLOCK_OWNERS;
-    return good && put(to, &l);
+    l.owner += p->owner != 0;
+    return put_both(b, &l, to);
 }
 
 /* What the sampled places of each class and part add up to. NULL without memory. */
@@ -387,7 +400,7 @@ static bool put_rest(struct hpx_blocks *b, const struct class_sums *exact, struc
     for (uint32_t i = 0; i < b->sums.len; i++) {
         for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
             struct line l = {.part = part, .name = name_of(b, i), .amount = exact[i].of[part].all}; /* trace 0: the empty one */
-            if (l.amount.count > 0 && !put(to, &l)) {
+            if (l.amount.count > 0 && !put_both(b, &l, to)) {
                 return false;
             }
         }

@@ -20,6 +20,7 @@ struct hpx_msg_block_class *hpx_msg_block_class_new(uint32_t number, const char 
 
 struct hpx_block_options {
     uint64_t interval_ns; /* stacks=sampled: mean blocked time for a stack; 0: every stack is taken */
+    bool owners;          /* owner=y: every contention is in HPX_BLOCK_OWNERS, too, without an owner if it has none; not with interval_ns */
     /* An Object.wait began or ended. signature: of the monitor's class, valid as long as the model. NULL: nobody wants to know. */
     void (*wait)(struct hpx_text signature, int64_t ms, uint32_t thread, bool waited);
 };
@@ -32,10 +33,11 @@ void hpx_blocks_destroy(struct hpx_blocks *b);
 /* What was counted since the last reset. keep: does not reset. NULL without memory: nothing was reset. */
 struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, bool keep);
 
-/* Since the start: waits that are over; what the tables of the parts have shown and will show. */
+/* Since the start: waits that are over; what the tables of the parts have shown and will show; contentions without an owner. */
 struct hpx_block_totals {
     uint64_t waits, wait_ns;
     uint64_t count[HPX_BLOCK_PARTS], ns[HPX_BLOCK_PARTS];
+    uint64_t unowned; /* with `owners`: nobody owned the monitor any more, or the VM did not name who does */
 };
 struct hpx_block_totals hpx_blocks_totals(const struct hpx_blocks *b);
 

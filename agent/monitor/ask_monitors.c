@@ -2,6 +2,7 @@
 /* ask_monitors.c: monitors that threads enter, wait for or own. */
 #include "asker.h"
 #include "clock.h"
+#include "virtuals.h"
 #include <string.h>
 #include <time.h>
 
@@ -147,6 +148,14 @@ static void note_waiters(struct hpx_asker *a, const jvmtiMonitorUsage *u)
     }
 }
 
+/* A virtual thread is no thread of the dump: JDK 21 tells those that own monitors, later VMs do not. */
+static uint32_t serial_of(struct hpx_asker *a, jthread owner)
+{
+    uint32_t serial = hpx_virtuals_is(a->env, owner) ? hpx_virtuals_serial(a->jvmti, a->env, owner) : HPX_SERIAL_THREAD;
+    a->unknown_owners += serial == HPX_SERIAL_THREAD;
+    return serial;
+}
+
 /* Adds a monitor as the VM described it. */
 static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, const jvmtiMonitorUsage *u, bool keep)
 {
@@ -156,7 +165,11 @@ static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, co
     }
     m->owner = hpx_asker_thread(a, u->owner);
     m->shown.owned = u->owner != NULL;
-    m->shown.owner = m->owner != HPX_ASKED_NONE ? hpx_asked_thread(a, m->owner)->serial : HPX_SERIAL_THREAD;
+    if (m->owner != HPX_ASKED_NONE) {
+        m->shown.owner = hpx_asked_thread(a, m->owner)->serial;
+    } else if (m->shown.owned) {
+        m->shown.owner = serial_of(a, u->owner);
+    }
     /* JDK 28 tells 0 of what its own frames have entered: locks of class initialisers */
     m->shown.entry_count = m->shown.owned && u->entry_count == 0 ? 1 : (uint32_t)u->entry_count;
     note_waiters(a, u);

@@ -43,6 +43,7 @@ struct hpx_asker {
     struct hpx_vec serials;             /* uint32_t */
     uint32_t untold[HPX_USAGE_ANSWERS]; /* monitors that the VM did not describe, by the reason */
     uint32_t hidden_owners;             /* monitors that somebody waits to enter, of which the VM names no owner */
+    uint32_t unknown_owners;            /* monitors whose owner is shown as an unknown thread */
     uint32_t owned_asked;               /* threads whose owned monitors were asked for */
     uint32_t owned_unasked;             /* and were not, because each stops the program */
     uint32_t unknown_waits;             /* threads in Object.wait of an unknown monitor */

@@ -80,7 +80,8 @@ static void line(struct hpx_ascii *to, const void *data)
 static void begin(void)
 {
     const struct hpx_options *o = &hpx_session.opt;
-    const struct hpx_block_options table = {.interval_ns = o->stacks == HPX_STACKS_SAMPLED ? o->interval_ns : 0, .wait = put_line};
+    const struct hpx_block_options table = {
+        .interval_ns = o->stacks == HPX_STACKS_SAMPLED ? o->interval_ns : 0, .owners = o->owner, .wait = put_line};
     monitor.nsaid = 0;
     monitor.lines = monitor.unwritten = 0;
     atomic_store_explicit(&hpx_monitor_shared.logs, o->waitlog > 0, memory_order_relaxed);
@@ -242,7 +243,7 @@ static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
 
 /* ---- the report ---- */
 
-enum { ENTERS, ENTER_NS, WAITS, WAIT_NS, PARKS, PARK_NS, UNWRITTEN, IN_DUMP, THREADS, MONITORS, LONGEST, NS, QUESTIONS, ASKED_NS };
+enum { ENTERS, ENTER_NS, UNOWNED, WAITS, WAIT_NS, PARKS, PARK_NS, UNWRITTEN, IN_DUMP, THREADS, MONITORS, LONGEST, NS, QUESTIONS, ASKED_NS };
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
@@ -252,6 +253,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         struct hpx_block_totals t = hpx_blocks_totals(monitor.table);
         f->v[ENTERS] = t.count[HPX_BLOCK_ENTER];
         f->v[ENTER_NS] = t.ns[HPX_BLOCK_ENTER];
+        f->v[UNOWNED] = t.unowned;
         f->v[WAITS] = t.waits;
         f->v[WAIT_NS] = t.wait_ns;
         f->v[PARKS] = t.count[HPX_BLOCK_PARK];
@@ -285,6 +287,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     (void)r;
     hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms%s\n", f->v[ENTERS], hpx_lines_ms(f->v[ENTER_NS]),
                   o->stacks == HPX_STACKS_SAMPLED ? ", by trace estimated" : "");
+    if (o->owner) {
+        hpx_lines_add(to, "hprofx: contentions without an owner: %" PRIu64 "\n", f->v[UNOWNED]);
+    }
     hpx_lines_add(to, "hprofx: waits: %" PRIu64 ", %.1f ms\n", f->v[WAITS], hpx_lines_ms(f->v[WAIT_NS]));
     if (o->locks) {
         hpx_lines_add(to, "hprofx: parked: %" PRIu64 ", %.1f ms\n", f->v[PARKS], hpx_lines_ms(f->v[PARK_NS]));

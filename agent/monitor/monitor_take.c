@@ -118,6 +118,9 @@ static void add_notes(const struct hpx_asker *a)
     if (a->hidden_owners > 0 && hpx_askable.virtual_threads) {
         note(t, "unowned monitors that threads wait to enter, which virtual threads may own: %u", a->hidden_owners);
     }
+    if (a->unknown_owners > 0) {
+        note(t, "monitors whose owner is shown as <unknown thread>: %u", a->unknown_owners);
+    }
     if (a->owned_unasked > 0) {
         note(t, "threads not asked for monitors without waiters, as each question stops the program: %u", a->owned_unasked);
     }

@@ -27,7 +27,7 @@ static struct {
     jint release;                        /* constant from VMInit on, as is tid */
     jfieldID tid;                        /* java.lang.Thread.tid */
     _Atomic uint64_t ids[ANNOUNCED];     /* Java's thread ids; 0: free. seq_cst: insert-only, and rare */
-    _Atomic uint32_t serials[ANNOUNCED]; /* 0: being announced. release: who announces; acquire: the same thread later */
+    _Atomic uint32_t serials[ANNOUNCED]; /* 0: being announced. release: who announces; acquire: who looks for it later */
     _Atomic uint32_t n;                  /* relaxed */
 } virtuals;
 
@@ -85,16 +85,17 @@ struct hpx_pending hpx_virtuals_take(jthread self, uint64_t now)
     return (struct hpx_pending){(uint32_t)(word >> TIME_BITS), 0, now - (passed << TIME_UNIT)};
 }
 
-static uint32_t announce(jvmtiEnv *jvmti, JNIEnv *env, jthread self)
+static uint32_t announce(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    return atomic_fetch_add_explicit(&virtuals.n, 1, memory_order_relaxed) < ANNOUNCED_MOST ? hpx_threads_announce_virtual(jvmti, env, self)
-                                                                                            : HPX_SERIAL_THREAD;
+    return atomic_fetch_add_explicit(&virtuals.n, 1, memory_order_relaxed) < ANNOUNCED_MOST
+               ? hpx_threads_announce_virtual(jvmti, env, thread)
+               : HPX_SERIAL_THREAD;
 }
 
-/* Only the thread itself asks, so its entry is written once. */
-uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread self)
+/* Who has put the id into the table announces, so that a thread has one serial. */
+uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    uint64_t id = virtuals.tid != NULL ? (uint64_t)(*env)->GetLongField(env, self, virtuals.tid) : 0;
+    uint64_t id = virtuals.tid != NULL ? (uint64_t)(*env)->GetLongField(env, thread, virtuals.tid) : 0;
     if (id == 0) {
         return HPX_SERIAL_THREAD;
     }
@@ -102,11 +103,12 @@ uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread self)
         uint64_t free_entry = 0;
         _Atomic uint64_t *entry = &virtuals.ids[at % ANNOUNCED];
         if (atomic_load(entry) == id) {
-            return atomic_load_explicit(&virtuals.serials[at % ANNOUNCED], memory_order_acquire);
+            uint32_t serial = atomic_load_explicit(&virtuals.serials[at % ANNOUNCED], memory_order_acquire);
+            return serial != 0 ? serial : HPX_SERIAL_THREAD;
         }
         if (atomic_load_explicit(&virtuals.n, memory_order_relaxed) < ANNOUNCED_MOST &&
             atomic_compare_exchange_strong(entry, &free_entry, id)) {
-            uint32_t serial = announce(jvmti, env, self);
+            uint32_t serial = announce(jvmti, env, thread);
             atomic_store_explicit(&virtuals.serials[at % ANNOUNCED], serial, memory_order_release);
             return serial;
         }

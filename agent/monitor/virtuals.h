@@ -26,7 +26,8 @@ void hpx_virtuals_keep(jthread self, struct hpx_pending p);
 /* Takes it back. */
 struct hpx_pending hpx_virtuals_take(jthread self, uint64_t now);
 
-/* The serial of a virtual thread, which is announced at the first call. HPX_SERIAL_THREAD: too many are announced. */
-uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread self);
+/* The serial of a virtual thread, which is announced at the first call: the calling one, or one that owns a monitor, asked for by the
+ * thread that takes an image. HPX_SERIAL_THREAD: too many are announced, or another thread announces it at this moment. */
+uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 
 #endif

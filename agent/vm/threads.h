@@ -15,7 +15,7 @@ void hpx_threads_arm_self(void);
 bool hpx_threads_find_self(JNIEnv *env);
 /* Attaches the calling thread, one of hprofx (spawn.h), as a daemon thread; `name` begins with HPX_OURS. NULL: the VM refused it. */
 JNIEnv *hpx_threads_attach(const char *name);
-/* Announces a virtual thread, which has no states. Returns its serial. The thread itself, once. */
+/* Announces a virtual thread, which has no states. Returns its serial. Once for a thread; any attached thread. */
 uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 /* The calling thread ends. */
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env);

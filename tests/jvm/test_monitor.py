@@ -272,6 +272,28 @@ def virtual_threads_contend_each_with_its_name(t):
     same_blocks(t, got, hidden, of_blocks(known, lambda b: (b.klass, b.thread)), 'by thread')
 
 
+@test(level='quick', since=21, collectors='all')
+def a_virtual_thread_that_owns_a_monitor_is_shown_or_counted(t):
+    """JDK 21 names it. Later VMs name no owner: the contention is among the owners without a stack, and counted; the monitor has a note."""
+    rounds, width = 4, 3
+    run, p = t.profile('ContendVirtual', 'held', rounds, width, 20, opts=EXACT + ',owner=y', jvm=VIRTUAL)
+    t.check(run.out.endswith('done\n'), 'stdout: %s' % run.out)
+    named = t.jdk.version < 22
+    owners, blocked = p.table(MONITOR_OWNERS), p.table(MONITOR_TIME)
+    t.equal(owners.counts_by(), blocked.counts_by(), 'contentions by class, in MONITOR OWNERS and in MONITOR TIME')
+    gate = [r for r in owners.rows if r.name == 'ContendVirtual$Gate']
+    t.equal(sum(r.count for r in gate), rounds * width, 'contentions of the program')
+    methods = lambda trace: {f.method for f in p.traces[trace].frames} if trace in p.traces else set()
+    with_stack = sum(r.count for r in gate if 'ContendVirtual.holds' in methods(r.owner))
+    t.equal(with_stack, rounds * width if named else 0, 'contentions with the stack of the virtual owner')
+    unknown = int(p.report['contentions without an owner'])
+    t.check(unknown <= sum(r.count for r in owners.rows) and (named or unknown >= rounds * width), 'contentions without an owner: %d' % unknown)
+    d = p.monitor_dumps[-1]
+    bell = d.of('LContendVirtual$Bell;')
+    t.equal([(m.owned, p.names.get(m.owner), [p.names.get(s) for s in m.enter]) for m in bell], [(named, 'holder' if named else None, ['wants'])], 'the monitor at the end')
+    t.equal([n for n in d.notes if 'virtual threads may own' in n], [] if named else ['unowned monitors that threads wait to enter, which virtual threads may own: 1'], 'notes')
+
+
 @test(level='quick', since=21, collectors='all', params=('timed', 'notified'))
 def virtual_threads_wait(t, how):
     run, p = _virtual(t, how, ',waits=y')

@@ -138,6 +138,14 @@ class GoldenTests(Folder):
         self.assertEqual({x.rsplit('.', 1)[1] for x in rows if 'placeOrder' not in x}, {'OrderService'})
         self.assertGreaterEqual(len(rows), 3)
 
+    def test_an_owner_without_a_stack_is_told(self):
+        pieces = h.text()
+        self.assertIn('java.lang.Object <- A.main, held in B.x\n', self.view(pieces.data()))
+        pieces.put('owners row', pieces.get('owners row').replace(b'300002', b'300000'))
+        self.assertIn('java.lang.Object <- A.main, owner not known\n', self.view(pieces.data()))
+        row = json.loads(self.run_it('--json', self.write(pieces.data())).stdout)['tables']['MONITOR OWNERS']['top'][0]
+        self.assertEqual((row['owner_trace'], 'owner_in' in row), (300000, False))
+
     def columns(self, shown, head):
         """(the line of the heads, the lines below it up to an empty one)"""
         lines = shown.splitlines()

@@ -32,16 +32,25 @@ static void give_class(uint32_t number, const char *signature)
     fx_message(&f, hpx_msg_block_class_new(number, signature));
 }
 
-static void begin(const struct hpx_model_config *cfg, uint64_t interval_ns)
+static void begin_as(const struct hpx_model_config *cfg, const struct hpx_block_options *o)
 {
-    const struct hpx_block_options o = {.interval_ns = interval_ns, .wait = on_wait};
     nlines = 0;
     fx_begin(&f, cfg);
-    blocks = hpx_blocks_create(f.m, &o);
+    blocks = hpx_blocks_create(f.m, o);
     assert_non_null(blocks);
     fx_class(&f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
     give_class(1, "Lp/Gate;");
     give_class(2, "[Lp/Bell;");
+}
+
+static void begin(const struct hpx_model_config *cfg, uint64_t interval_ns)
+{
+    begin_as(cfg, &(struct hpx_block_options){.interval_ns = interval_ns, .wait = on_wait});
+}
+
+static void begin_with_owners(void)
+{
+    begin_as(NULL, &(struct hpx_block_options){.owners = true, .wait = on_wait});
 }
 
 static int end(void **state)
@@ -190,6 +199,36 @@ static void owners_have_a_table_of_their_own(void **state)
     bool b_first = fx_text_is(owners->rows[0].owner->frames[0].method->name, "b");
     assert_row(&owners->rows[!b_first], 1, 20);
     assert_row(&owners->rows[b_first], 1, 30);
+    hpx_block_snapshot_destroy(s);
+}
+
+static void a_contention_without_an_owner_is_among_the_owners_too(void **state)
+{
+    (void)state;
+    begin_with_owners();
+    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 16);
+    define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 0);
+    define(&f.t, 3, 1, HPX_BLOCK_WAIT, 8, 0);
+    blocked(&f.t, 1, 20);
+    blocked(&f.t, 2, 30);
+    blocked(&f.t, 2, 5);
+    blocked(&f.t, 3, 7);
+    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 2), 4); /* its place had no id */
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
+    assert_row(row(table(s, HPX_BLOCK_ENTER, 2), "p.Gate", "a"), 3, 55);
+    const struct hpx_block_table *owners = table(s, HPX_BLOCK_OWNERS, 3);
+    assert_row(row(owners, "p.Bell[]", NULL), 1, 4);
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < owners->nrows; i++) {
+        known += owners->rows[i].owner != NULL;
+        if (owners->rows[i].trace->nframes > 0) {
+            assert_row(&owners->rows[i], owners->rows[i].owner != NULL ? 1 : 2, owners->rows[i].owner != NULL ? 20 : 35);
+        }
+    }
+    assert_int_equal(known, 1);
+    assert_int_equal(owners->count, s->of[HPX_BLOCK_ENTER].count);
+    assert_int_equal(owners->ns, s->of[HPX_BLOCK_ENTER].ns);
+    assert_int_equal(hpx_blocks_totals(blocks).unowned, 3);
     hpx_block_snapshot_destroy(s);
 }
 
@@ -443,6 +482,7 @@ int main(void)
         T(places_that_print_alike_share_a_row),
         T(a_dump_resets_counts_and_times_together),
         T(owners_have_a_table_of_their_own),
+        T(a_contention_without_an_owner_is_among_the_owners_too),
         T(what_has_no_place_has_a_row_without_a_trace),
         T(samples_divide_exact_sums),
         T(waits_are_told_and_counted),

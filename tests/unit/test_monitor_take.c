@@ -7,6 +7,7 @@
 #include "named_stacks.h"
 #include "thread_refs.h"
 #include "usage.h"
+#include "virtuals.h"
 #include "waits.h"
 #include <pthread.h>
 #include <semaphore.h>
@@ -26,6 +27,8 @@ struct object {
     struct object *owner; /* of a monitor */
     unsigned waiters;
     enum hpx_usage_answer answer;
+    bool virtual;    /* thread */
+    uint32_t serial; /* of a virtual thread, if it is announced */
 };
 
 static struct {
@@ -120,6 +123,19 @@ void hpx_named_stacks_fini(struct hpx_named_stacks *s)
 static struct object *object(jobject o)
 {
     return (struct object *)(void *)o;
+}
+
+/* In the place of virtuals.c. */
+bool hpx_virtuals_is(JNIEnv *env, jthread thread)
+{
+    (void)env;
+    return object(thread)->virtual;
+}
+
+uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)jvmti, (void)env;
+    return object(thread)->serial;
 }
 
 static jobject reference(struct object *o)
@@ -432,6 +448,27 @@ static void owners_without_a_name_are_counted(void **state)
     hpx_monitor_take_drop(t);
 }
 
+/* JDK 21 tells a virtual thread that owns a monitor. */
+static void owners_that_are_virtual_are_named_or_counted(void **state)
+{
+    static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2"};
+    static struct object owners[3] = {{.tid = 9001, .virtual = true, .serial = 200900}, {.tid = 9002, .virtual = true}, {.tid = 9003}};
+    (void)state;
+    owners[1].serial = HPX_SERIAL_THREAD; /* too many are announced */
+    for (unsigned i = 0; i < 3; i++) {
+        add_monitor(i)->owner = &owners[i];
+        fx.threads[2 * i].owns[0] = NULL;
+    }
+    struct hpx_monitor_take *t = take(false);
+    assert_int_equal(t->image.nmonitors, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(t->image.monitors[i].owned);
+        assert_int_equal(t->image.monitors[i].owner, i == 0 ? 200900 : HPX_SERIAL_THREAD);
+    }
+    assert_notes(t, want, 1);
+    hpx_monitor_take_drop(t);
+}
+
 static void questions_of_a_request_have_no_limit(void **state)
 {
     (void)state;
@@ -554,6 +591,7 @@ int main(void)
         T(a_question_is_counted_once_however_often_it_is_tried),
         T(each_cause_of_a_missing_monitor_has_its_note),
         T(owners_without_a_name_are_counted),
+        T(owners_that_are_virtual_are_named_or_counted),
         T(questions_of_a_request_have_no_limit),
         T(questions_at_exit_end_after_10_s),
         T(stacks_at_exit_end_after_10_s),

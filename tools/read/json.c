@@ -196,8 +196,10 @@ static void row(struct json *j, struct hpx_profile *p, const struct hpx_profile_
     if (w->caller != 0) {
         text(j, tag == HPX_TAG_SITES || hpx_rd_blocked(tag) ? "in" : "caller", hpx_profile_name(p, w->caller));
     }
-    if (w->owner != 0) {
+    if (w->row.owner != 0) {
         integer(j, "owner_trace", w->row.owner);
+    }
+    if (w->owner != 0) {
         text(j, "owner_in", hpx_profile_name(p, w->owner));
     }
     close_bracket(j, '}');

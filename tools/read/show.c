@@ -277,6 +277,8 @@ static void row_name(const struct hpx_report *r, const struct hpx_profile_row *w
     if (w->owner != 0) {
         fputs(", held in ", r->to);
         java_name(r->to, hpx_profile_name(r->profile, w->owner));
+    } else if (w->row.owner != 0) {
+        fputs(", owner not known", r->to);
     }
     fputc('\n', r->to);
 }

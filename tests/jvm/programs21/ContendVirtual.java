@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * ContendVirtual CASE ROUNDS WIDTH MS: in each round WIDTH new virtual threads, all of which are blocked while main, which is none, holds what they want. Cases: enter: a
- * monitor. timed, notified: Object.wait. pinned: parked, blocked and waiting where the carrier is kept. Prints "WORD DETAIL METHOD CLASS THREAD COUNT NANOSECONDS FORCED" as
+ * monitor. timed, notified: Object.wait. pinned: parked, blocked and waiting where the carrier is kept. held: a virtual thread holds what WIDTH platform threads want; when the
+ * program ends, another one still does. Prints "WORD DETAIL METHOD CLASS THREAD COUNT NANOSECONDS FORCED" as
  * Contend and Waiting; the pinned ones "pinned - METHOD CLASS ...". Up to JDK 23 WIDTH may not be above the number of carriers.
  */
 public class ContendVirtual {
@@ -105,6 +107,42 @@ public class ContendVirtual {
         hold(new Gate(), all);
     }
 
+    static void holds(Object lock, Semaphore held, Semaphore go) {
+        synchronized (lock) {
+            held.release();
+            go.acquireUninterruptibly();
+        }
+    }
+
+    static Thread holder(Object lock, Semaphore go) {
+        Semaphore held = new Semaphore(0);
+        Thread holder = Thread.ofVirtual().name("holder").start(() -> holds(lock, held, go));
+        held.acquireUninterruptibly();
+        return holder;
+    }
+
+    static void held(int n) throws InterruptedException {
+        Object lock = new Gate();
+        Semaphore go = new Semaphore(0);
+        Blocked[] all = new Blocked[n];
+        for (int i = 0; i < n; i++) { all[i] = new Blocked("p" + i); }
+        Thread holder = holder(lock, go);
+        Contend.blockAll(ms, me -> enter(me, lock), all);
+        go.release();
+        Contend.finish(all);
+        holder.join();
+        for (Blocked b : all) { b.end(); }
+    }
+
+    static void heldAtTheEnd() throws InterruptedException {
+        Object lock = new Bell();
+        holder(lock, new Semaphore(0));
+        Thread wants = new Thread(() -> holds(lock, new Semaphore(0), new Semaphore(0)), "wants");
+        wants.setDaemon(true);
+        wants.start();
+        while (wants.getState() != Thread.State.BLOCKED) { Thread.sleep(1); }
+    }
+
     static void round(String what, Blocked... all) throws InterruptedException {
         switch (what) {
             case "enter" -> hold(new Gate(), all);
@@ -118,7 +156,10 @@ public class ContendVirtual {
     public static void main(String[] a) throws InterruptedException {
         int rounds = Integer.parseInt(a[1]), width = Integer.parseInt(a[2]);
         ms = Long.parseLong(a[3]);
-        for (int i = 0; i < rounds; i++) { round(a[0], some(width)); }
+        for (int i = 0; i < rounds; i++) {
+            if (a[0].equals("held")) { held(width); } else { round(a[0], some(width)); }
+        }
+        if (a[0].equals("held")) { heldAtTheEnd(); }
         if (a[0].equals("pinned")) {
             current = some(1)[0];
             current.give(me -> started += Initialised.value);
