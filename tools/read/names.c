@@ -125,17 +125,20 @@ static char *forward(char *text, size_t columns)
     return text;
 }
 
+/* Puts "..." in the place of what is between; to: not before from + 3, or at the end of a text with room for 3 more. */
 static void cut(char *from, const char *to)
 {
     memmove(from + 3, to, strlen(to) + 1);
-    memcpy(from, "...", 3);
+    for (int i = 0; i < 3; i++) {
+        from[i] = '.';
+    }
 }
 
 void hpx_name_cut(char *text, size_t columns)
 {
     char *rest = forward(text, columns);
     if (*rest != '\0') {
-        strcpy(rest, "...");
+        cut(rest, rest + strlen(rest));
     }
 }
 

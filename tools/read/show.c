@@ -12,7 +12,7 @@
 #define THREADS_SHOWN 12
 #define NAME_COLUMNS  72
 
-#define NAME_BYTES 4200
+#define NAME_BYTES ((size_t)4200)
 
 /* Good until the next call. */
 static char *escaped(const char *name, bool quoted)
