@@ -60,6 +60,8 @@ void hpx_gate_close(struct hpx_gate *g)
     atomic_store_explicit(&g->open, false, memory_order_seq_cst); /* partner: enter, the sampler's handler */
 }
 
+static _Atomic uint32_t waiters; /* relaxed: a hint */
+
 void hpx_gate_close_and_wait(struct hpx_gate *g)
 {
     hpx_gate_close(g);
@@ -69,10 +71,17 @@ void hpx_gate_close_and_wait(struct hpx_gate *g)
         if (atomic_load_explicit(&g->stripes[i].inside, memory_order_seq_cst) == 0) { /* partner: enter, leave */
             i++;
         } else {
+            atomic_fetch_add_explicit(&waiters, ns == POLL_NS, memory_order_relaxed);
             sleep_ns(ns);
             ns = ns < POLL_MAX_NS ? 2 * ns : ns;
         }
     }
+    atomic_fetch_sub_explicit(&waiters, ns > POLL_NS, memory_order_relaxed);
+}
+
+bool hpx_gate_waits(void)
+{
+    return atomic_load_explicit(&waiters, memory_order_relaxed) > 0;
 }
 
 void hpx_gate_own_open(struct hpx_gate_own *g)

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WORK_MAX_NS (300ull * 1000 * 1000 * 1000) /* at the end, without a byte that is written */
+
 struct hpx_output hpx_output;
 
 int hpx_output_init(struct hpx_err *err)
@@ -364,24 +366,60 @@ int hpx_output_start(struct hpx_err *err)
     return rc;
 }
 
+/* What there was when VMDeath looked last. */
+struct look {
+    uint64_t moved;              /* messages and bytes, and the post of the end */
+    uint64_t taking, formatting; /* CPU time of aggregator and writer, in units of HPX_OUTPUT_WORK_NS */
+};
+
+/* A thread that waits polls, which costs CPU time and is no progress: the aggregator's counts while it has the end to post and waits for
+ * no gate. */
+static struct look look_again(const struct look *before)
+{
+    pid_t aggregator = hpx_session.aggregator.tid;
+    bool ends = atomic_load_explicit(&hpx_output.ends, memory_order_relaxed);
+    struct look now = *before;
+    now.moved = ends + atomic_load_explicit(&hpx_output.steps, memory_order_relaxed) +
+                atomic_load_explicit(&hpx_output.main.out.progress, memory_order_relaxed) +
+                atomic_load_explicit(&hpx_output.split.out.progress, memory_order_relaxed) + hpx_journal_progress();
+    if (aggregator != 0 && !ends && !hpx_gate_waits()) {
+        now.taking = hpx_clock_tid_cpu(aggregator) / HPX_OUTPUT_WORK_NS;
+    }
+    now.formatting = hpx_output_cpu() / HPX_OUTPUT_WORK_NS;
+    return now;
+}
+
+static void say_stalled(bool works)
+{
+    const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 ? "; rebuild it with hprofx-read --recover" : "";
+    if (!works && atomic_load_explicit(&hpx_output.ends, memory_order_relaxed)) {
+        hpx_warn("%s=%s: the output is stalled; the program ends and the profile is incomplete; check the reader or the file system%s",
+                 hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_session.opt.net : hpx_session.opt.file, remedy);
+        return;
+    }
+    hpx_warn("%s: the dump at exit is stalled: %s; the program ends and the profile is incomplete%s", hpx_session_modes(),
+             works              ? "nothing was written for 5 minutes"
+             : hpx_gate_waits() ? "a callback of the profiler does not return"
+                                : "a thread of the profiler makes no progress",
+             remedy);
+}
+
 bool hpx_output_wait(uint64_t stall_ns)
 {
-    uint64_t moved = hpx_clock_mono(), before = UINT64_MAX;
+    struct look last = {.moved = UINT64_MAX};
+    uint64_t moved = 0, lived = 0;
     for (;;) {
         if (hpx_spawn_wait(&hpx_output.done, hpx_clock_mono() + 50ull * 1000 * 1000)) {
             hpx_tsan_acquire(&hpx_output.done);
             return true;
         }
-        uint64_t now = atomic_load_explicit(&hpx_output.steps, memory_order_relaxed) +
-                       atomic_load_explicit(&hpx_output.main.out.progress, memory_order_relaxed) +
-                       atomic_load_explicit(&hpx_output.split.out.progress, memory_order_relaxed) + hpx_journal_progress();
-        if (now != before) {
-            before = now;
-            moved = hpx_clock_mono();
-        } else if (hpx_clock_mono() - moved > stall_ns) {
-            hpx_warn("%s=%s: the output is stalled; the program ends and the profile is incomplete; check the reader or the file system%s",
-                     hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_session.opt.net : hpx_session.opt.file,
-                     hpx_journal_on() && hpx_journal_progress() > 0 ? "; rebuild it with hprofx-read --recover" : "");
+        struct look is = look_again(&last);
+        uint64_t now = hpx_clock_mono();
+        moved = is.moved != last.moved ? now : moved;
+        lived = memcmp(&is, &last, sizeof is) != 0 ? now : lived;
+        last = is;
+        if (now - lived > stall_ns || now - moved > WORK_MAX_NS) {
+            say_stalled(now - lived <= stall_ns);
             return false;
         }
     }

@@ -36,7 +36,10 @@ uint64_t hpx_output_behind(void);
  * aggregator does not run. */
 void hpx_output_end(const struct hpx_report *r);
 
-/* VMDeath: waits until the end is written. If there is no progress for `stall_ns`, prints a message and returns false. */
+#define HPX_OUTPUT_WORK_NS (10ull * 1000 * 1000) /* CPU time that counts as progress: more than the polls of a thread that waits */
+/* VMDeath: waits until the end is written. If there is no progress for `stall_ns`, prints a message and returns false. Progress is a
+ * message or a byte that was written. While rows are taken or sorted there is none for long: then CPU time of the aggregator, until it
+ * has posted the end, and of the writer's thread counts, for 5 minutes at most. */
 bool hpx_output_wait(uint64_t stall_ns);
 /* The writer's thread has ended: frees the rest. */
 void hpx_output_fini(void);

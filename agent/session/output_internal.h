@@ -76,6 +76,7 @@ struct hpx_output {
     sem_t done;                 /* posted after MSG_END was carried out */
     atomic_bool lacks;          /* relaxed: set by the reading thread, or before it gets the end message: an output is incomplete */
     atomic_bool journal_waits;  /* relaxed: a hint: a table of the journal is on its way */
+    atomic_bool ends;           /* relaxed: the end is posted, or about to be */
     _Atomic uint64_t posted;    /* relaxed: messages */
     _Atomic uint64_t steps;     /* relaxed: of these, carried out */
     struct hpx_spawned thread;

@@ -155,5 +155,6 @@ void hpx_output_end(const struct hpx_report *r)
     if (r != NULL) {
         m->report = *r;
     }
+    atomic_store_explicit(&hpx_output.ends, true, memory_order_relaxed);
     post(&m->m, true);
 }

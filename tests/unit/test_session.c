@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_session.c: dump and output without a JVM: requests during requests, the end during a request, an output that stands, no memory at
- * each step, one session after another. */
+/* test_session.c: dump and output without a JVM: requests during requests, the end during a request, no memory at each step, one session
+ * after another. */
 #include "model_table.h"
 #include "session_fixture.h"
 #include <sched.h>
@@ -264,32 +264,6 @@ static void without_doe_the_end_has_no_dump(void **state)
     assert_string_equal(content("said"), "");
 }
 
-/* The writer's thread is inside a section: requests by signal pile up to their bound, and the end gives the output up. */
-static void an_output_that_stands_holds_nobody(void **state)
-{
-    (void)state;
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    assert_int_equal(sem_init(&gate, 0, 0), 0);
-    atomic_store(&stands, true);
-    for (int i = 0; i < 70; i++) {
-        hpx_dump_request_signal();
-        pass();
-        pass();
-        pass();
-    }
-    assert_int_equal(hpx_counter_get(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE), 6);
-    end();
-    assert_false(hpx_output_wait(1));
-    assert_non_null(
-        strstr(content("said"), "test=first,test=second: 64 requested dumps wait for the output; further requests are skipped"));
-    assert_non_null(strstr(content("said"), "file=x.txt: the output is stalled; the program ends and the profile is incomplete"));
-    atomic_store(&stands, false);
-    sem_post(&gate);
-    assert_true(hpx_output_wait(UINT64_C(60000000000)));
-    hpx_session_end();
-    assert_non_null(strstr(content("x.txt"), "hprofx: dumps skipped: 6 "));
-}
-
 static void journals_have_what_is_counted_since_the_last_one(void **state)
 {
     (void)state;
@@ -518,7 +492,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_request_during_a_request_has_a_dump_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_during_a_request_serves_it_first, setup, teardown),
         cmocka_unit_test_setup_teardown(without_doe_the_end_has_no_dump, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_output_that_stands_holds_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(journals_have_what_is_counted_since_the_last_one, setup, teardown),
         cmocka_unit_test_setup_teardown(split_gives_each_request_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_session_begins_where_another_one_has_ended, setup, teardown),
