@@ -16,6 +16,7 @@
     X(RETRIED, INFO, "retried", "samples whose stack was found at the second try")                                                         \
     X(TAKEN, INFO, "taken", "stacks taken by the sampling thread")                                                                         \
     X(DRIFTED, INFO, "drifted", "samples whose thread ran on before its stack was taken: only the method is known")                        \
+    X(IN_PROBES, INFO, "inside probes", "samples taken while the thread was inside a probe: they count for the method that called it")     \
     X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of this number from elsewhere, passed on")                                        \
     X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already accounted for")                                      \
     X(HANDLER_NS, INFO, "handler time", "CPU time of the measured runs of the signal handler")                                             \

@@ -118,6 +118,7 @@ struct hpx_heap_thread {
     const struct hpx_trace_rec *trace;
     uint32_t nframes;
     uint64_t *methods; /* of the frames; innermost first */
+    uint32_t above;    /* frames above these that were left out: those of a probe */
     struct hpx_text name;
 };
 

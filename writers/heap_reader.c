@@ -92,12 +92,13 @@ int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_ro
     if (r->depth < 0 || r->method == 0) {
         return -1;
     }
-    for (int64_t away = 0; away < n; away++) {
-        int64_t below = r->depth - away, above = r->depth + away;
+    int64_t at = r->depth - (t != NULL ? (int64_t)t->above : 0);
+    for (int64_t away = 0; away < n + llabs(at); away++) {
+        int64_t below = at - away, above = at + away;
         if (below >= 0 && below < n && t->methods[below] == r->method) {
             return (int32_t)below;
         }
-        if (above < n && t->methods[above] == r->method) {
+        if (above >= 0 && above < n && t->methods[above] == r->method) {
             return (int32_t)above;
         }
     }

@@ -5,6 +5,7 @@
 #include "downcall.h"
 #include "log.h"
 #include "names.h"
+#include "probe_frames.h"
 #include "site_table.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -374,7 +375,9 @@ static int define(JNIEnv *env, struct hpx_err *err)
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     size_t n = hpx_tracker_class_natives(bytes);
     jclass klass = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)bytes, (jsize)n);
-    if (klass == NULL || register_natives(env, klass) != 0) {
+    /* the look-up of a method links the class */
+    if (klass == NULL || register_natives(env, klass) != 0 ||
+        (*env)->GetStaticMethodID(env, klass, HPX_TRACKER_CALIBRATE, "(I)V") == NULL || !hpx_probe_frames_add(hpx_vm.jvmti, klass)) {
         (*env)->ExceptionClear(env);
         return hpx_err_set(err, HPX_E_VM, "the VM refused the class %s", HPROFX_BCI_TRACKER);
     }

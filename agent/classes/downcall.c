@@ -2,6 +2,7 @@
 /* downcall.c: defines the class and makes the entry point of downcall.h, by JNI, which ignores access rules. */
 #include "downcall.h"
 #include "compiler.h"
+#include "probe_frames.h"
 #include <stdatomic.h>
 
 /* HotSpot has the members looked up below since JDK 22. In a JDK later than the last one tested, the same names may mean something else. */
@@ -113,6 +114,10 @@ bool hpx_downcall_define(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_tracker_
     (*env)->PopLocalFrame(env, NULL);
     if (kept == NULL) {
         return refuse(env, "the VM refused the class " HPX_TRACKER_DOWN);
+    }
+    if (!hpx_probe_frames_add(jvmti, kept)) {
+        (*env)->DeleteGlobalRef(env, kept);
+        return refuse(env, "no memory");
     }
     atomic_store_explicit(&class_ref, kept, memory_order_release); /* partner: hpx_downcall_class() */
     return true;

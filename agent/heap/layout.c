@@ -4,6 +4,7 @@
 #include "class_number.h"
 #include "java_name.h"
 #include "patterns.h"
+#include "probe_frames.h"
 #include "session.h"
 #include "thread_refs.h"
 #include "thread_table.h"
@@ -357,9 +358,10 @@ static void take_stack(struct hpx_layout *l, struct hpx_named_stacks *named, con
     struct hpx_heap_thread *t = &l->threads[at];
     t->methods = malloc(((size_t)info->frame_count + 1) * sizeof *t->methods);
     if (t->methods != NULL) {
-        hpx_named_stacks_take(named, info, &l->stacks[at], t->methods);
+        hpx_named_stacks_take(named, info, HPX_TRACE_FRAMES, &l->stacks[at], t->methods);
     }
     t->nframes = l->stacks[at].n;
+    t->above = l->stacks[at].above;
 }
 
 /* Thread.getId() of a thread, as callbacks of a walk tell it; 0: not known. */
@@ -432,7 +434,7 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     struct hpx_thread_ref *refs = NULL;
     struct hpx_named_stacks named;
     uint32_t known = hpx_thread_refs_list(env, &refs);
-    if ((*jvmti)->GetAllStackTraces(jvmti, HPX_TRACE_FRAMES, &stacks, &n) != JVMTI_ERROR_NONE) {
+    if ((*jvmti)->GetAllStackTraces(jvmti, HPX_TRACE_FRAMES + HPX_PROBE_FRAMES, &stacks, &n) != JVMTI_ERROR_NONE) {
         n = 0;
     }
     bool good = hpx_named_stacks_init(&named, jvmti, env, &l->arena, true) == 0 && room_for_threads(l, (size_t)known + (size_t)n);

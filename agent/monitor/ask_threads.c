@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ask_threads.c: threads, their states and stacks. */
 #include "asker.h"
+#include "probe_frames.h"
 #include "session.h"
 #include "thread_refs.h"
 #include "waits.h"
@@ -66,8 +67,9 @@ static void take_stacks(struct hpx_asker *a)
     jint n = 0;
     struct hpx_named_stacks named;
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
+    depth = depth < HPX_TRACE_FRAMES ? depth : HPX_TRACE_FRAMES;
     uint64_t begun = hpx_asker_begin();
-    jvmtiError e = (*a->jvmti)->GetAllStackTraces(a->jvmti, (jint)(depth < HPX_TRACE_FRAMES ? depth : HPX_TRACE_FRAMES), &all, &n);
+    jvmtiError e = (*a->jvmti)->GetAllStackTraces(a->jvmti, (jint)(depth + HPX_PROBE_FRAMES), &all, &n);
     hpx_asker_end(a, begun);
     if (e != JVMTI_ERROR_NONE) {
         a->take->failed = "the VM does not list its threads";
@@ -85,7 +87,7 @@ static void take_stacks(struct hpx_asker *a)
             if (hpx_asker_late()) {
                 a->late.stacks++;
             } else {
-                hpx_named_stacks_take(&named, &all[i], &t->stack, NULL);
+                hpx_named_stacks_take(&named, &all[i], depth, &t->stack, NULL);
             }
         }
         if (t == NULL || known != HPX_ASKED_NONE) {

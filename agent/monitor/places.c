@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "lock_frames.h"
 #include "monitor.h"
+#include "probe_frames.h"
 #include "session.h"
 #include <math.h>
 #include <string.h>
@@ -65,18 +66,20 @@ void hpx_places_put(struct hpx_block_thread *t, uint16_t kind, uint32_t id, uint
 /* Most frames of a stack: those of a place must fit into a quarter of the ring. */
 static uint32_t depth_of(const struct hpx_block_thread *t)
 {
-    size_t quarter = (t->s.base.ring.mask + 1) / 4 - HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES);
+    size_t quarter = (t->s.base.ring.mask + 1) / 4 - HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + HPX_PROBE_FRAMES);
     uint32_t most = (uint32_t)(quarter / (hpx_session.opt.owner ? 2 : 1) / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     return depth < most ? depth : most;
 }
 
-/* Takes a stack into `frames`, where there is room for depth + skip frames. Returns the number of frames. */
+/* Takes a stack without the frames of a probe into `frames`, where there is room for depth + skip + HPX_PROBE_FRAMES frames. skip: most
+ * frames of a lock that are left out. Returns the number of frames. */
 static uint32_t take_stack(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame *frames, uint32_t depth, uint32_t skip)
 {
     static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
     jint n = 0;
-    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, thread, 0, (jint)(depth + skip), (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
+    jint most = (jint)(depth + skip + hpx_probe_frames_most());
+    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, thread, 0, most, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
         return 0; /* no stack, or no Java frame */
     }
     for (jint i = 0; i < n; i++) {
@@ -84,7 +87,7 @@ static uint32_t take_stack(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame 
         memcpy(&f, &frames[i], sizeof f);
         frames[i] = (struct hpx_ev_frame){.bci = (int32_t)f.location, .method = (uint64_t)(uintptr_t)f.method};
     }
-    uint32_t inner = skip > 0 ? hpx_lock_frames(jvmti, frames, (uint32_t)n) : 0, left = (uint32_t)n - inner;
+    uint32_t inner = skip > 0 ? hpx_lock_frames(jvmti, frames, (uint32_t)n) : hpx_probe_frames(frames, n), left = (uint32_t)n - inner;
     memmove(frames, frames + inner, left * sizeof *frames);
     return left < depth ? left : depth;
 }
@@ -105,7 +108,7 @@ uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const stru
 {
     uint32_t depth = depth_of(t), more = skip ? HPX_LOCK_FRAMES : 0;
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base,
-                                                 HPX_EV_BLOCK_BYTES(more + depth * (of->owner != NULL ? 2 : 1)));
+                                                 HPX_EV_BLOCK_BYTES(more + HPX_PROBE_FRAMES + depth * (of->owner != NULL ? 2 : 1)));
     if (ev == NULL) {
         return 0;
     }

@@ -10,6 +10,7 @@
 #include "guard.h"
 #include "outside.h"
 #include "owners.h"
+#include "probe_frames.h"
 #include <dlfcn.h>
 #include <jvmti.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static int ask(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uint32_t 
 {
     struct call_trace t = {w->env, 0, frames};
     async_get_call_trace(&t, (jint)depth, context);
-    return t.num_frames;
+    return hpx_probe_frames_astray(frames, t.num_frames) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : t.num_frames;
 }
 
 bool hpx_asgct_stub_caller_sig(const struct hpx_asgct *w, const struct hpx_registers *at, struct hpx_registers *up)

@@ -45,18 +45,18 @@ bool hpx_sampler_takes_stacks(void)
 
 static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
 {
-    uint32_t depth = hpx_stacks_depth(t);
-    struct hpx_ev_frame *frames = depth > 0 ? hpx_stacks_reserve(t, depth + 1, weight) : NULL;
+    uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
+    struct hpx_ev_frame *frames = depth > 0 ? hpx_stacks_reserve(t, depth + extra, weight) : NULL;
     if (frames == NULL) {
         return;
     }
-    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth, weight};
+    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth + extra - 1, weight};
     bool retried;
     int n = hpx_asgct_walk_sig(t, &w, frames, context, &retried);
     if (retried) {
         hpx_count(&t->s.base.counters, HPX_C_RETRIED, 1);
     }
-    hpx_stacks_commit(t, frames, n, weight);
+    hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
 }
 
 static uintptr_t pc_of(const void *context)
@@ -165,7 +165,7 @@ void hpx_sampler_flush(struct hpx_sample_thread *t)
 
 uint32_t hpx_sampler_ring_size(void)
 {
-    size_t one = HPX_EV_SAMPLE_BYTES(atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + 1);
+    size_t one = HPX_EV_SAMPLE_BYTES(atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + hpx_stacks_extra());
     size_t want = one * (size_t)(RING_HOLDS_NS / hpx_session.opt.interval_ns), least = 4 * one, size = RING_LEAST;
     want = want < RING_MOST ? want : RING_MOST;
     while (size < want || size < least) {

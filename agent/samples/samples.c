@@ -8,6 +8,7 @@
 #include "outside.h"
 #include "owners.h"
 #include "peer.h"
+#include "probe_frames.h"
 #include "report.h"
 #include "sampler.h"
 #include "stack_thread.h"
@@ -254,6 +255,10 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (hpx_inlines_enabled()) {
         hpx_lines_add(to, "hprofx: drifted: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DRIFTED));
         hpx_lines_add(to, "hprofx: inlined methods: %zu KiB\n", hpx_inlines_bytes() >> 10);
+    }
+    if (hpx_probe_frames_most() > 0) {
+        uint64_t inside = hpx_counter_get(&r->total, HPX_C_IN_PROBES);
+        hpx_lines_add(to, "hprofx: inside probes: %" PRIu64 " (%.2f %%)\n", inside, hpx_lines_percent(inside, f->v[SAMPLES]));
     }
     hpx_lines_add(to, "hprofx: without a stack: %" PRIu64 " (%.2f %%)\n", f->v[UNKNOWN_ALL],
                   hpx_lines_percent(f->v[UNKNOWN_ALL], f->v[SAMPLES]));

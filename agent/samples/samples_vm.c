@@ -3,6 +3,7 @@
 #include "guard.h"
 #include "inlines.h"
 #include "owners.h"
+#include "probe_frames.h"
 #include "sampler.h"
 #include "samples.h"
 #include "stack_thread.h"
@@ -38,12 +39,26 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
     hpx_owners_class(env, hpx_sample_self);
 }
 
+/* Code through which both probes and methods of the program call C (MethodHandle.linkToNative, by signature). Its pc alone does not tell
+ * whose a sample is, so it is left to the stack. */
+static bool is_shared(jvmtiEnv *jvmti, jmethodID method)
+{
+    char *name = NULL;
+    if (!hpx_inlines_enabled() || hpx_probe_frames_most() == 0 ||
+        (*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    bool is = strcmp(name, "linkToNative") == 0;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    return is;
+}
+
 static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code, jint n,
                                             const jvmtiAddrLocationMap *map, const void *info)
 {
-    (void)jvmti, (void)n, (void)map;
+    (void)n, (void)map;
     hpx_owners_add_method(method, code, (size_t)size);
-    if (!hpx_inlines_add(method, code, (size_t)size, info)) {
+    if (!is_shared(jvmti, method) && !hpx_inlines_add(method, code, (size_t)size, info)) {
         hpx_count(&hpx_session.counters, HPX_C_INLINES_MISSED, 1);
     }
 }

@@ -6,6 +6,7 @@
 #include "inlines.h"
 #include "log.h"
 #include "owners.h"
+#include "probe_frames.h"
 #include "sampler.h"
 #include "service.h"
 #include "spawn.h"
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SLOTS         65536u /* threads that can be listed at a time */
 #define BATCH         64u    /* stacks per call where a call costs a safepoint of all threads */
@@ -145,16 +147,31 @@ void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_
     hpx_wake_post(&list.wake);
 }
 
-/* Leaf first. If the method of pc is not on the stack, the thread has run on since the signal: the sample then has the method of pc and an
- * unknown caller. n < 0: no stack was taken, -enum hpx_unknown. */
+/* The inlined methods of pc, without the frames of a probe. *inside: whether pc is in a probe; it stays as it is if pc is not known. */
+static int chain_of(uintptr_t pc, struct hpx_ev_frame *chain, bool *inside)
+{
+    int c = (int)hpx_inlines_find(pc, chain);
+    uint32_t probe = hpx_probe_frames(chain, c);
+    *inside = c > 0 ? probe > 0 : *inside;
+    memmove(chain, chain + probe, ((size_t)c - probe) * sizeof *chain);
+    return c - (int)probe;
+}
+
+/* Leaf first, without the frames of a probe. If the method of pc is not on the stack, the thread has run on since the signal: the sample
+ * then has the method of pc and an unknown caller; but a probe is so short that the stack as it was found has its caller. n < 0: no stack
+ * was taken, -enum hpx_unknown. */
 static int join(struct hpx_sample_thread *t, uintptr_t pc, const jvmtiFrameInfo *taken, jint n, struct hpx_ev_frame *out, int depth,
                 uint64_t weight)
 {
     struct hpx_ev_frame chain[HPX_INLINES_DEPTH];
-    int len = 0, c = (int)hpx_inlines_find(pc, chain);
-    jint from = 0;
+    jint from = (jint)hpx_probe_frames_vm(taken, n);
+    bool inside = from > 0;
+    int len = 0, c = chain_of(pc, chain, &inside);
     if (c == 0 && n < 0) {
         return n;
+    }
+    if (inside) {
+        hpx_count(&t->s.base.counters, HPX_C_IN_PROBES, weight);
     }
     for (; len < c && len < depth; len++) {
         out[len] = chain[len];
@@ -258,7 +275,7 @@ static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *take
 
 static jint most_frames(void)
 {
-    return (jint)atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) +
+    return (jint)atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + (jint)hpx_probe_frames_most() +
            HPX_INLINES_DEPTH; /* a chain may stand for more frames than it has */
 }
 
@@ -457,7 +474,7 @@ static void *run(void *unused)
     hpx_spawn_enter("hprofx-sampler", &list.thread);
     (*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version);
     list.single = ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= HANDSHAKES;
-    list.frames = malloc((HPX_OPT_MAX_DEPTH + HPX_INLINES_DEPTH) * sizeof *list.frames);
+    list.frames = malloc((HPX_OPT_MAX_DEPTH + HPX_PROBE_FRAMES + HPX_INLINES_DEPTH) * sizeof *list.frames);
     JNIEnv *env = list.frames != NULL ? hpx_threads_attach(HPX_OURS "sampler") : NULL;
     if (env == NULL) {
         hpx_warn("cpu=samples: cannot attach the sampling thread; samples will have no stacks");

@@ -2,13 +2,20 @@
 /* stacks.c: the encoder of stacks.h. */
 #include "stacks.h"
 #include "hash.h"
+#include "probe_frames.h"
 #include "session.h"
+#include <string.h>
+
+uint32_t hpx_stacks_extra(void)
+{
+    return 1 + hpx_probe_frames_most();
+}
 
 uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t)
 {
-    /* A ring has its size from the depth at its thread's start, and takes a quarter of it as one record: here with one frame more, which
-     * the walk may need. */
-    uint32_t most = (uint32_t)(((t->s.base.ring.mask + 1) / 4 - HPX_EV_SAMPLE_BYTES(1)) / sizeof(struct hpx_ev_frame));
+    /* A ring has its size from the depth at its thread's start, and takes a quarter of it as one record. */
+    size_t quarter = (t->s.base.ring.mask + 1) / 4 - HPX_EV_SAMPLE_BYTES(hpx_stacks_extra());
+    uint32_t most = (uint32_t)(quarter / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     return depth < most ? depth : most;
 }
@@ -17,6 +24,17 @@ struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t fr
 {
     struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, HPX_EV_SAMPLE_BYTES(frames), weight);
     return ev != NULL ? (struct hpx_ev_frame *)(ev + 2) : NULL;
+}
+
+int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint32_t depth, uint64_t weight)
+{
+    uint32_t probe = hpx_probe_frames(frames, n);
+    if (probe > 0) {
+        n -= (int)probe;
+        memmove(frames, frames + probe, (size_t)n * sizeof *frames);
+        hpx_count(&t->s.base.counters, HPX_C_IN_PROBES, weight);
+    }
+    return n < (int)depth ? n : (int)depth;
 }
 
 static void push_unknown(struct hpx_sample_thread *t, struct hpx_ev_head *ev, int why, uint64_t weight)

@@ -8,10 +8,15 @@
 
 #include "sample_thread.h"
 
+/* Frames that a walk takes above those of the program: a probe's, and one that a remedy may put on top (asgct.h). */
+uint32_t hpx_stacks_extra(void);
 /* Current depth limit for stacks of t; 0: take none. Async-signal-safe. */
 uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t);
 /* Reserves room for that many frames inside the ring; NULL: full, `weight` is counted as lost. Commit must follow. */
 struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t frames, uint64_t weight);
+/* Takes a probe's frames off the top, and counts the sample as inside a probe if there are some. Returns the number of frames left, at
+ * most `depth`; n <= 0 is returned as it is. */
+int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint32_t depth, uint64_t weight);
 /* n > 0: that many frames at `frames`, leaf first, `pad` 0. n <= 0: -enum hpx_unknown, no stack. */
 void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight);
 /* Pushes intervals that are a stall (ticks/stall.h) as a record without a stack. No effect for 0. */

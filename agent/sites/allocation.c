@@ -2,9 +2,9 @@
 /* allocation.c: from an allocation to a record, a site and a tag. Contract: allocation.h. */
 #include "allocation.h"
 #include "class_number.h"
-#include "downcall.h"
 #include "gate.h"
 #include "hash.h"
+#include "probe_frames.h"
 #include "site_table.h"
 #include "site_thread.h"
 #include "sites.h"
@@ -77,9 +77,15 @@ static void turn_frames(struct hpx_ev_frame *frames, jint n)
     }
 }
 
+/* Frames that may stand above those of the program: a probe's, and the constructor of java.lang.Object. */
+static uint32_t extra_frames(void)
+{
+    return 1 + hpx_probe_frames_most();
+}
+
 static uint32_t depth_of(const struct hpx_site_thread *t)
 {
-    uint32_t most = (uint32_t)(((t->s.base.ring.mask + 1) / 4 - HPX_EV_SITE_BYTES(1)) / sizeof(struct hpx_ev_frame));
+    uint32_t most = (uint32_t)(((t->s.base.ring.mask + 1) / 4 - HPX_EV_SITE_BYTES(extra_frames())) / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
         depth = 1; /* probes know only the place, so deeper frames could not be matched */
@@ -106,19 +112,20 @@ static uint32_t commit(struct hpx_site_thread *t, struct hpx_ev_head *ev, uint64
     return known->id;
 }
 
-/* Takes at most `depth` frames of the calling thread and returns their number. probe: the caller is a probe. Its own frames are skipped:
- * the native, and the Java method that calls it if HprofxTracker is defined. So is the constructor of java.lang.Object if it called the
- * probe. `frames` has room for depth + probe frames. */
+/* Takes at most `depth` frames of the calling thread and returns their number. A probe's frames are left out. probe: the caller is a
+ * probe; then so is the constructor of java.lang.Object if it called it. `frames` has room for depth + extra_frames() frames. */
 static jint take_frames(jvmtiEnv *jvmti, jthread self, struct hpx_ev_frame *frames, uint32_t depth, bool probe)
 {
-    jint n = 0, skip = probe ? 1 + (hpx_downcall_class() != NULL) : 0;
-    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, self, skip, (jint)depth + probe, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
+    jint n = 0, most = (jint)(depth + extra_frames());
+    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, self, 0, most, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
         return 0; /* no stack, or no Java frame */
     }
     turn_frames(frames, n);
-    if (probe && n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_init) {
-        n--;
-        memmove(frames, frames + 1, (size_t)n * sizeof *frames);
+    jint inner = (jint)hpx_probe_frames(frames, n);
+    inner += probe && inner < n && frames[inner].method == (uint64_t)(uintptr_t)object_init;
+    if (inner > 0) {
+        n -= inner;
+        memmove(frames, frames + inner, (size_t)n * sizeof *frames);
     }
     return n < (jint)depth ? n : (jint)depth;
 }
@@ -130,7 +137,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
     const struct hpx_options *o = &hpx_session.opt;
     uint64_t interval = hpx_sites_interval(o);
     uint32_t depth = depth_of(t), number = number_of(jvmti, klass);
-    size_t room = HPX_EV_SITE_BYTES(depth + probe);
+    size_t room = HPX_EV_SITE_BYTES(depth + extra_frames());
     struct hpx_ev_head *ev = interval > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1)
                                           : hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, room);
     if (ev == NULL) {

@@ -2,6 +2,7 @@
 /* named_stacks.c: see named_stacks.h. */
 #include "named_stacks.h"
 #include "class_number.h"
+#include "probe_frames.h"
 #include "session.h"
 #include <string.h>
 
@@ -90,21 +91,25 @@ int hpx_named_stacks_init(struct hpx_named_stacks *s, jvmtiEnv *jvmti, JNIEnv *e
     return hpx_id_map_init(&s->index);
 }
 
-void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *info, struct hpx_named_stack *to, uint64_t *methods)
+void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *info, uint32_t most, struct hpx_named_stack *to,
+                           uint64_t *methods)
 {
-    size_t n = (size_t)info->frame_count;
+    to->above = hpx_probe_frames_vm(info->frame_buffer, info->frame_count);
+    const jvmtiFrameInfo *frames = info->frame_buffer + to->above;
+    size_t n = (size_t)info->frame_count - to->above;
+    n = n < most ? n : most;
     to->n = 0;
     to->frames = hpx_arena_alloc(s->arena, (n + 1) * sizeof *to->frames, 16);
     for (size_t i = 0; to->frames != NULL && i < n; i++) {
-        const struct method *of = method_of(s, info->frame_buffer[i].method);
+        const struct method *of = method_of(s, frames[i].method);
         if (of == NULL) {
             break;
         }
         if (methods != NULL) {
-            methods[to->n] = (uint64_t)(uintptr_t)info->frame_buffer[i].method;
+            methods[to->n] = (uint64_t)(uintptr_t)frames[i].method;
         }
         to->frames[to->n] = of->names;
-        to->frames[to->n++].line = line_of(of, info->frame_buffer[i].location);
+        to->frames[to->n++].line = line_of(of, frames[i].location);
     }
 }
 

@@ -14,6 +14,7 @@
 struct hpx_named_stack {
     struct hpx_named_frame *frames; /* innermost first */
     uint32_t n;
+    uint32_t above; /* frames of a probe that were above these */
 };
 
 /* Methods so far, by jmethodID: stacks of one program mostly share them. */
@@ -28,8 +29,10 @@ struct hpx_named_stacks {
 
 /* 0, -HPX_E_NOMEM. hpx_named_stacks_fini() also after an error. */
 int hpx_named_stacks_init(struct hpx_named_stacks *s, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_arena *arena, bool numbers);
-/* Names the frames of one thread; without memory those that it has room for. methods: NULL, or room for the jmethodIDs of the frames. */
-void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *info, struct hpx_named_stack *to, uint64_t *methods);
+/* Names the innermost `most` frames of one thread, without those of a probe; without memory those that it has room for. methods: NULL, or
+ * room for the jmethodIDs of the frames. */
+void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *info, uint32_t most, struct hpx_named_stack *to,
+                           uint64_t *methods);
 /* The stacks stay: they are the arena's. */
 void hpx_named_stacks_fini(struct hpx_named_stacks *s);
 

@@ -4,6 +4,7 @@
 #include "digits.h"
 #include "failing_memory.h"
 #include "heap_fixture.h"
+#include "heap_reader.h"
 #include "hprof_heap.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -105,6 +106,22 @@ static void binary_has_names_roots_classes_and_objects_in_this_order(void **stat
                    "2C 00000000 00000000");
     hx_end(&x);
     end();
+}
+
+/* A recursive method, so that only the depth tells its frames apart. */
+static void a_frame_is_found_below_those_of_a_probe(void **state)
+{
+    (void)state;
+    uint64_t methods[] = {5, 5, 5};
+    struct hpx_heap_thread t = {.nframes = 3, .methods = methods, .above = 2};
+    struct hpx_heap_root_fact root = {.method = 5};
+    static const int32_t frames[] = {0, 0, 0, 1, 2, 2, 2};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(frames); i++) {
+        root.depth = (int32_t)i;
+        assert_int_equal(hpx_heap_frame(&t, &root), frames[i]);
+    }
+    root.method = 6;
+    assert_int_equal(hpx_heap_frame(&t, &root), -1);
 }
 
 static void text_has_roots_objects_and_classes(void **state)
@@ -419,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(binary_has_names_roots_classes_and_objects_in_this_order),
+        cmocka_unit_test(a_frame_is_found_below_those_of_a_probe),
         cmocka_unit_test(text_has_roots_objects_and_classes),
         cmocka_unit_test(any_number_of_superclasses_is_written_each_once),
         cmocka_unit_test(figures_are_those_of_printf),

@@ -107,9 +107,10 @@ int hpx_named_stacks_init(struct hpx_named_stacks *s, jvmtiEnv *jvmti, JNIEnv *e
     return 0;
 }
 
-void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *info, struct hpx_named_stack *to, uint64_t *methods)
+void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *info, uint32_t most, struct hpx_named_stack *to,
+                           uint64_t *methods)
 {
-    (void)s, (void)info, (void)methods;
+    (void)s, (void)info, (void)most, (void)methods;
     to->n = 1;
 }
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Frames of probes are no part of the program: no stack has them, whoever takes it, and a sample inside a probe counts for the method that called it."""
+import re
+
+from hprof_text import SAMPLES, UNKNOWN
+from runner import test
+
+OURS = re.compile(r'hprofx\.Tracker\.|HprofxTracker\.|MethodHandle\.linkToNative')
+BOTH = 'cpu=samples,cpu=times,cutoff=0,interval=1'
+
+
+def _inside(p):
+    """The share of the samples, in percent."""
+    n, percent = re.fullmatch(r'(\d+) \((\d+\.\d\d) %\)', p.report['inside probes']).groups()
+    return int(n), float(percent)
+
+
+def _no_frame_of_a_probe(t, p):
+    ours = sorted({f.method for trace in p.traces.values() for f in trace.frames if OURS.search(f.method)})
+    t.equal(ours, [], 'frames of probes')
+
+
+@test(level='quick', params=('async', 'walk', 'poll'), quick_params=('async',))
+def samples_count_for_the_caller(t, engine):
+    run, p = t.profile('Probes', 1000, 0, opts=BOTH + ',depth=4,sampler=' + engine)
+    _no_frame_of_a_probe(t, p)
+    n, percent = _inside(p)
+    table = p.table(SAMPLES)
+    t.check(0 < n <= table.total, '%d of %d samples inside probes' % (n, table.total))
+    t.near(percent, 100 * n / table.total, 0.1, 'percent inside probes')
+    counts = table.counts()
+    t.check(counts['Probes.tiny'] + counts['Probes.down'] > 0.5 * table.total, 'the methods that call probes have %s of %d' % (counts.most_common(5), table.total))
+    of_tiny = [[f.method for f in trace.frames] for trace in p.traces.values() if trace.frames and trace.frames[0].method == 'Probes.tiny']
+    t.equal([f for f in of_tiny if len(f) != 4 and not any(UNKNOWN in m for m in f)], [], 'stacks of a deep method that lack frames')
+
+
+@test(params=('async', 'walk'))
+def one_frame_is_the_callers(t, engine):
+    run, p = t.profile('Probes', 500, 0, opts=BOTH + ',depth=1,sampler=' + engine)
+    _no_frame_of_a_probe(t, p)
+    table = p.table(SAMPLES)
+    t.check(sum(table.counts()[m] for m in ('Probes.tiny', 'Probes.down')) > 0.5 * table.total, 'rows: %s' % table.rows[:5])
+
+
+@test(params=('monitor=y,owner=y', 'heap=all', 'heap=sites,sites=counts,monitor=y'))
+def no_stack_has_them(t, more):
+    """Allocations, blocked threads, owners of monitors, and the threads of MONITOR DUMP and of a heap dump."""
+    run, p = t.profile('Probes', 300, 2, opts='cpu=times,cutoff=0,thread=y,depth=8,' + more)
+    _no_frame_of_a_probe(t, p)
+
+
+@test()
+def without_probes_there_is_no_such_line(t):
+    run, p = t.profile('Probes', 100, 0)
+    t.check('inside probes' not in p.report, 'inside probes: %s' % p.report.get('inside probes'))
