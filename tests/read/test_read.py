@@ -215,6 +215,18 @@ class GoldenTests(Folder):
                     self.assertEqual((table['effective'], table['top'][0]['plus_minus'], table['top'][0]['close_to_next'], table['top'][1]['close_to_next']),
                                      (effective, float(error), close, False))
 
+    def test_the_share_of_samples_inside_probes_stands_below_the_table(self):
+        f = h.Format(8)
+        for n, told in (('4 (40.00 %)', ['  Of the samples, 40 % were inside probes; they count for the method that called the probe.']), ('0 (0.00 %)', [])):
+            report = 'hprofx: version: 1\nhprofx: effective samples: 1000\nhprofx: inside probes: %s\n' % n
+            binary = h.binary()
+            binary.pieces.append(('report', f.string(999, report)))
+            for pieces in (h.text().put('report', report.encode()), binary):
+                with self.subTest(report, text=is_text(pieces)):
+                    shown, table = self.sampled(pieces)
+                    self.assertEqual(shown[3:], told)
+                    self.assertEqual(table['inside_probes'], int(n.split()[0]))
+
     def test_the_report_of_an_earlier_dump_says_nothing_of_the_last(self):
         again = h.text()
         table = [again.get(n) for n in ('samples', 'titles', 'row 1', 'row 2', 'samples end')]

@@ -219,6 +219,7 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
     }
     if (tag == HPX_TAG_SAMPLES) {
         integer(j, "effective", hpx_profile_effective(p));
+        integer(j, "inside_probes", p->in_probes);
     }
     integer(j, "rows", t->rows);
     key(j, "top");

@@ -124,33 +124,45 @@ static void frame_of_trace(struct hpx_profile *p, const struct hpx_rd_event *ev)
     }
 }
 
-static void effective_is(struct hpx_profile *p, const char *digits, size_t n)
+static uint64_t leading_number(const char *digits, size_t n)
 {
     uint64_t v = 0;
     for (size_t i = 0; i < n && i < 18 && digits[i] >= '0' && digits[i] <= '9'; i++) {
         v = v * 10 + (uint64_t)(digits[i] - '0');
     }
-    p->effective = v;
+    return v;
+}
+
+/* What the report says of the last CPU SAMPLES. */
+#define SAID 2
+static const char *const said_keys[SAID] = {"effective samples", "inside probes"};
+
+static uint64_t *said(struct hpx_profile *p, size_t i)
+{
+    return i == 0 ? &p->effective : &p->in_probes;
 }
 
 /* The report of a binary file is a string that nothing names. */
 static void binary_report(struct hpx_profile *p, struct hpx_rd_text t)
 {
-    static const char begin[] = "hprofx: ", key[] = "\nhprofx: effective samples: ";
-    if (t.n > sizeof(begin) && memcmp(t.p, begin, sizeof(begin) - 1) == 0) {
-        const char *at = memmem(t.p, t.n, key, sizeof(key) - 1);
+    static const char begin[] = "hprofx: ";
+    bool is = t.n > sizeof(begin) && memcmp(t.p, begin, sizeof(begin) - 1) == 0;
+    for (size_t i = 0; is && i < SAID; i++) {
+        char line[40];
+        size_t n = (size_t)snprintf(line, sizeof(line), "\n%s%s: ", begin, said_keys[i]);
+        const char *at = memmem(t.p, t.n, line, n);
         if (at != NULL) {
-            at += sizeof(key) - 1;
-            effective_is(p, at, (size_t)(t.p + t.n - at));
+            *said(p, i) = leading_number(at + n, (size_t)(t.p + t.n - at) - n);
         }
     }
 }
 
 static void report(struct hpx_profile *p, const struct hpx_rd_report *r)
 {
-    static const char key[] = "effective samples";
-    if (r->key.n == sizeof(key) - 1 && memcmp(r->key.p, key, sizeof(key) - 1) == 0) {
-        effective_is(p, r->value.p, r->value.n);
+    for (size_t i = 0; i < SAID; i++) {
+        if (r->key.n == strlen(said_keys[i]) && memcmp(r->key.p, said_keys[i], r->key.n) == 0) {
+            *said(p, i) = leading_number(r->value.p, r->value.n);
+        }
     }
 }
 
@@ -241,7 +253,9 @@ static void table_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         t->table.date = (struct hpx_rd_text){NULL, 0};
         t->rows = 0;
         p->open = ev->table.tag;
-        p->effective = p->open == HPX_TAG_SAMPLES ? 0 : p->effective;
+        for (size_t i = 0; p->open == HPX_TAG_SAMPLES && i < SAID; i++) {
+            *said(p, i) = 0;
+        }
     } else if (ev->kind == HPX_RD_ROW) {
         row(p, ev, hpx_profile_table(p, p->open));
     }

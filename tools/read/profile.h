@@ -69,8 +69,10 @@ struct hpx_profile {
     uint64_t sub_counts[256], sub_bytes[256];
     uint64_t heap_dumps;
     bool heap_open;
-    int open;           /* tag of the open table */
-    uint64_t effective; /* samples of the last CPU SAMPLES, by weight, as hprofx's report behind it says; 0: it says nothing */
+    int open; /* tag of the open table */
+    /* Of the last CPU SAMPLES, as hprofx's report behind it says; 0: it says nothing. */
+    uint64_t effective; /* samples, by weight */
+    uint64_t in_probes; /* samples inside probes */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
     struct hpx_list threads, frames, traces, classes, sites, states;

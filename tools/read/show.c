@@ -306,6 +306,14 @@ static void too_close(const struct hpx_report *r)
     }
 }
 
+static void inside_probes(const struct hpx_report *r, const struct hpx_profile_table *t)
+{
+    if (r->profile->in_probes > 0) {
+        fprintf(r->to, "  Of the samples, %.0f %% were inside probes; they count for the method that called the probe.\n",
+                share(r->profile->in_probes, t->table.total));
+    }
+}
+
 static void rank(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_table *t, const struct hpx_profile_row *w)
 {
     char text[32];
@@ -346,6 +354,7 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     rows_left(r, t);
     if (drawn) {
         too_close(r);
+        inside_probes(r, t);
     }
 }
 
