@@ -237,6 +237,14 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     }
 }
 
+static void abandon(struct hpx_mode_thread *s, JNIEnv *env)
+{
+    (void)env;
+    if (hpx_ticks_leads(hpx_calls_mode_active())) {
+        hpx_ticks_disarm(ticker(s));
+    }
+}
+
 static void ours(void)
 {
     hpx_calls_thread_self = &no_calls;
@@ -265,5 +273,6 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .arm = arm,
     .disarm = disarm,
     .end = end,
+    .abandon = abandon,
     .ours = ours,
 };

@@ -191,6 +191,13 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     }
 }
 
+static void abandon(struct hpx_mode_thread *s, JNIEnv *env)
+{
+    hpx_ticks_disarm(ticker(s));
+    hpx_stack_thread_unlist(env, state(s));
+    atomic_store_explicit(&state(s)->polled, false, memory_order_relaxed); /* its kernel id may be another thread's soon */
+}
+
 const struct hpx_vm_mode hpx_samples_vm = {
     .names = true,
     .on_load = {JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
@@ -212,4 +219,5 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .arm = arm,
     .disarm = disarm,
     .end = end,
+    .abandon = abandon,
 };

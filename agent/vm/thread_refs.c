@@ -151,23 +151,24 @@ void hpx_thread_refs_add(JNIEnv *env, jthread thread, uint64_t key, uint32_t ser
     }
 }
 
-void hpx_thread_refs_remove(JNIEnv *env, uint64_t key)
+void hpx_thread_refs_remove(JNIEnv *env, uint64_t key, bool self)
 {
     if (!used) {
         return;
     }
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; own == 0 && i < refs.all.len; i++) { /* a thread older than VMInit */
+    uint32_t at = self ? own : 0;
+    for (uint32_t i = 0; at == 0 && i < refs.all.len; i++) { /* a thread older than VMInit */
         const struct entry *e = hpx_vec_at(&refs.all, i);
-        own = e->ref != NULL && !e->ended && !e->buried && e->key == key ? i + 1 : 0;
+        at = e->ref != NULL && !e->ended && !e->buried && e->key == key ? i + 1 : 0;
     }
-    if (own != 0 && keep_ended) {
-        ((struct entry *)hpx_vec_at(&refs.all, own - 1))->ended = true;
+    if (at != 0 && keep_ended) {
+        ((struct entry *)hpx_vec_at(&refs.all, at - 1))->ended = true;
         refs.ended++;
-    } else if (own != 0) {
-        bury(own - 1);
+    } else if (at != 0) {
+        bury(at - 1);
     }
-    own = 0;
+    own = self ? 0 : own;
     pthread_mutex_unlock(&lock);
     delete_buried(env);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.c: thread states, and the messages about threads. */
 #include "threads.h"
+#include "claims.h"
 #include "log.h"
 #include "service.h"
 #include "thread_refs.h"
@@ -31,6 +32,13 @@ static void forget(jvmtiEnv *jvmti, JNIEnv *env, void *allocated, jobject local)
     if (local != NULL) {
         (*env)->DeleteLocalRef(env, local);
     }
+}
+
+static void forget_info(jvmtiEnv *jvmti, JNIEnv *env, const struct info *i)
+{
+    forget(jvmti, env, i->name, NULL);
+    forget(jvmti, env, i->group, NULL);
+    forget(jvmti, env, i->parent, NULL);
 }
 
 /* thread NULL: the calling one. */
@@ -169,37 +177,44 @@ static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
     }
 }
 
-/* While VMInit looks for the threads that were there before, a thread may start and be listed, too: thread-local storage of JVMTI tells who
- * was first. */
-static atomic_bool adopting;                                 /* seq_cst: it is rare, and ordered with nothing else */
-static HPX_ALIGNED(16) char without_state;                   /* its address: announced, but no state could be made */
-static pthread_mutex_t claiming = PTHREAD_MUTEX_INITIALIZER; /* the mark is read and set at once */
+/* A thread that VMInit adopts; for ever, as its states. JVMTI's thread-local storage leads to it. */
+struct adoptee {
+    uint64_t key;                  /* of its START and END */
+    struct hpx_mode_thread *first; /* NULL: no states */
+    /* release: VMInit, when everything above and the states are complete and announced; acquire: the thread. If the thread ends before,
+     * VMInit ends it, too: what each of the two finds here decides. */
+    _Atomic int stage;
+};
+enum { ADOPTING, ADOPTED, ENDED };
 
-/* Marks the thread (NULL: the calling one) as announced with these states, while VMInit adopts threads. false: the thread is marked, or has
- * ended; the caller must not announce it. */
-static bool claim(jvmtiEnv *jvmti, jthread thread, struct hpx_mode_thread *first)
+/* While VMInit looks for the threads that were there before, a thread may start or end and be listed, too. The value of a claim: VMInit's
+ * adoptee; 0: the thread itself. */
+static struct hpx_claims claims = HPX_CLAIMS_INIT;
+static atomic_bool adopting; /* seq_cst: it is rare. VMInit is inside the claims meanwhile */
+
+/* The adoptee of the calling thread, also if it is not complete; NULL: none. */
+static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti)
 {
     void *mark = NULL;
-    bool adopts = atomic_load(&adopting); /* afterwards nobody else marks a thread, and the start of a thread takes no lock */
-    if (adopts) {
-        pthread_mutex_lock(&claiming);
-    }
-    bool unmarked = (*jvmti)->GetThreadLocalStorage(jvmti, thread, &mark) == JVMTI_ERROR_NONE ? mark == NULL : thread == NULL;
-    if (unmarked && adopts) {
-        (*jvmti)->SetThreadLocalStorage(jvmti, thread, first != NULL ? (void *)first : (void *)&without_state);
-    }
-    if (adopts) {
-        pthread_mutex_unlock(&claiming);
-    }
-    return unmarked;
+    return (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && !hpx_threads_is_virtual(mark) ? mark : NULL;
 }
 
-/* The calling thread's states, found by that mark; *known: it has a mark. */
-static struct hpx_mode_thread *marked(jvmtiEnv *jvmti, bool *known)
+/* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out. */
+static bool claim_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee **by)
 {
-    void *mark = NULL;
-    *known = (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && mark != NULL;
-    return mark == &without_state || hpx_threads_is_virtual(mark) ? NULL : mark;
+    bool claimed = false;
+    *by = NULL;
+    if (atomic_load(&adopting)) {
+        const struct hpx_claim *claim = hpx_claims_add(&claims, env, thread, 0);
+        if (claim == NULL) {
+            return false;
+        }
+        *by = (struct adoptee *)(void *)atomic_load_explicit(&claim->value, memory_order_relaxed); /* the claims' lock orders it */
+        claimed = atomic_load(&adopting); /* else VMInit may have left, and its claims may be gone */
+        hpx_claims_leave(&claims, env);
+    }
+    *by = claimed ? *by : adoptee_of_self(jvmti);
+    return true;
 }
 
 JNIEnv *hpx_threads_attach(const char *name)
@@ -215,28 +230,20 @@ JNIEnv *hpx_threads_attach(const char *name)
     return (*hpx_vm.java)->AttachCurrentThreadAsDaemon(hpx_vm.java, (void **)&env, &args) == JNI_OK ? env : NULL;
 }
 
-void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
+static void count_unknown(void)
 {
-    bool known = false;
-    if (first_of_self == NULL) {
-        marked(jvmti, &known);
+    hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
+    if (some_states()) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
     }
-    if (first_of_self != NULL || announced || known) {
-        return; /* a thread of hprofx, an announced or an adopted one */
-    }
+}
+
+static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
+{
     pid_t tid = (pid_t)syscall(SYS_gettid);
     struct info i = info_of(jvmti, env, NULL);
     struct hpx_mode_thread *first = make(tid);
-    if (!claim(jvmti, NULL, first)) { /* VMInit adopted it meanwhile */
-        destroy(first);
-        forget(jvmti, env, i.name, NULL);
-        forget(jvmti, env, i.group, NULL);
-        forget(jvmti, env, i.parent, NULL);
-        return;
-    }
     uint32_t serial = hpx_thread_refs_serial();
-    jthread thread = NULL;
-    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
     if (first != NULL) {
         set_self(first, env);
         for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
@@ -245,15 +252,28 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
     }
     announced = true;
     hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
-    forget(jvmti, env, NULL, thread);
     announce(first, (uint64_t)tid, serial, &i);
-    forget(jvmti, env, i.name, NULL);
-    forget(jvmti, env, i.group, NULL);
-    forget(jvmti, env, i.parent, NULL);
+    forget_info(jvmti, env, &i);
     first_of_self = first;
     if (armed) {
         arm(first);
     }
+}
+
+void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
+{
+    struct adoptee *by;
+    jthread thread = NULL;
+    if (first_of_self != NULL || announced) {
+        return; /* a thread of hprofx, an announced one, or an adopted one that found itself */
+    }
+    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
+    if (!claim_self(jvmti, env, thread, &by)) {
+        count_unknown();
+    } else if (by == NULL) {
+        begin(jvmti, env, thread, armed);
+    }
+    forget(jvmti, env, NULL, thread);
 }
 
 void hpx_threads_arm_self(void)
@@ -263,11 +283,11 @@ void hpx_threads_arm_self(void)
 
 bool hpx_threads_find_self(JNIEnv *env)
 {
-    bool known;
-    struct hpx_mode_thread *first = first_of_self == NULL ? marked(hpx_vm.jvmti, &known) : NULL;
-    if (first == NULL) {
+    struct adoptee *a = first_of_self == NULL ? adoptee_of_self(hpx_vm.jvmti) : NULL;
+    if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED || a->first == NULL) { /* partner: publish() */
         return false;
     }
+    struct hpx_mode_thread *first = a->first;
     bool unknown = first->tid == 0; /* VMInit did not find out which one it is */
     set_self(first, env);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
@@ -286,21 +306,55 @@ uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thre
     struct info i = info_of(jvmti, env, thread);
     uint32_t serial = hpx_thread_refs_serial();
     announce(NULL, KEYS_VIRTUAL + serial, serial, &i);
-    forget(jvmti, env, i.name, NULL);
-    forget(jvmti, env, i.group, NULL);
-    forget(jvmti, env, i.parent, NULL);
+    forget_info(jvmti, env, &i);
     return serial;
+}
+
+static void post_end(struct hpx_mode_thread *first, uint64_t key)
+{
+    struct hpx_msg_thread_end *m = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *m);
+    if (m == NULL) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
+    } else {
+        m->key = key;
+        hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    }
+    for (struct hpx_mode_thread *s = first, *next; s != NULL; s = next) {
+        next = s->next;
+        hpx_registry_retire(&s->base);
+    }
+}
+
+/* The calling thread has not begun by itself and ends: the adoptee as which it was announced. NULL: it was not, or VMInit ends it. */
+static struct adoptee *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    struct adoptee *by;
+    jthread thread = NULL;
+    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
+    if (!claim_self(jvmti, env, thread, &by)) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1); /* if VMInit adopts it, it never ends */
+    }
+    forget(jvmti, env, NULL, thread);
+    /* partner: publish() */
+    return by != NULL && atomic_exchange_explicit(&by->stage, ENDED, memory_order_acq_rel) == ADOPTED ? by : NULL;
 }
 
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    bool known;
-    struct hpx_mode_thread *first = first_of_self != NULL ? first_of_self : marked(jvmti, &known); /* adopted, and never signalled */
+    struct hpx_mode_thread *first = first_of_self;
+    uint64_t key = (uint64_t)syscall(SYS_gettid);
     if (first == &ours) {
         return;
     }
-    pid_t tid = (pid_t)syscall(SYS_gettid);
-    hpx_thread_refs_remove(env, (uint64_t)tid);
+    if (!announced) {
+        const struct adoptee *a = end_adopted(jvmti, env);
+        if (a == NULL) {
+            return;
+        }
+        first = a->first;
+        key = a->key;
+    }
+    hpx_thread_refs_remove(env, key, true);
     first_of_self = NULL;
     announced = false;
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
@@ -309,17 +363,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         hpx_vm_mode_of(s)->end(s, env);
     }
-    struct hpx_msg_thread_end *m = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *m);
-    if (m == NULL) {
-        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
-    } else {
-        m->key = (uint64_t)tid;
-        hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
-    }
-    for (struct hpx_mode_thread *s = first, *next; s != NULL; s = next) {
-        next = s->next;
-        hpx_registry_retire(&s->base);
-    }
+    post_end(first, key);
 }
 
 /* HotSpot gives a thread's name to the kernel in 15 bytes: cut behind, or (JDK 22 on) in the middle with two dots. */
@@ -385,55 +429,89 @@ static bool finds_itself(void)
     return some;
 }
 
-static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+/* From now on the thread finds its states and ends by itself. false: it has ended meanwhile, or could never find them. */
+static bool publish(jvmtiEnv *jvmti, jthread thread, struct adoptee *a)
 {
-    static uint64_t unmapped = KEYS_UNMAPPED; /* VMInit's thread alone */
-    void *mark = NULL;
-    jint state = 0;
-    if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mark) != JVMTI_ERROR_NONE || mark != NULL) {
-        return; /* it has begun by itself, or has ended */
-    }
-    if ((*jvmti)->GetThreadState(jvmti, thread, &state) != JVMTI_ERROR_NONE || !(state & JVMTI_THREAD_STATE_ALIVE)) {
-        return; /* it has ended, or is being attached, may have no name yet, and will begin by itself */
-    }
-    struct info i = info_of(jvmti, env, thread);
-    bool ended = i.group == NULL; /* since we asked for its state */
-    if (ended || (i.name != NULL && strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) == 0)) {
-        forget(jvmti, env, i.name, NULL);
-        forget(jvmti, env, i.group, NULL);
-        forget(jvmti, env, i.parent, NULL);
-        return;
-    }
-    pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
-    bool mapped = tid > 0 && tid != (pid_t)syscall(SYS_gettid);
-    struct hpx_mode_thread *first = mapped || finds_itself() ? make(mapped ? tid : 0) : NULL;
-    if (!claim(jvmti, thread, first)) { /* it began by itself meanwhile */
-        destroy(first);
-        forget(jvmti, env, i.name, NULL);
-        forget(jvmti, env, i.group, NULL);
-        forget(jvmti, env, i.parent, NULL);
-        return;
-    }
-    for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
+    int stage = ADOPTING;
+    bool stored = (*jvmti)->SetThreadLocalStorage(jvmti, thread, a) == JVMTI_ERROR_NONE;
+    /* partners: hpx_threads_find_self(), end_adopted() */
+    return atomic_compare_exchange_strong_explicit(&a->stage, &stage, stored ? ADOPTED : ENDED, memory_order_acq_rel,
+                                                   memory_order_acquire) &&
+           stored;
+}
+
+/* The thread is VMInit's until it is published, last: its clock may run before, but only on states that are complete. */
+static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee *a, const struct info *i)
+{
+    for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
         s->adopted = true;
         if (hpx_vm_mode_of(s)->adopt != NULL) {
             hpx_vm_mode_of(s)->adopt(s, env, thread);
         }
     }
-    uint64_t key = mapped ? (uint64_t)tid : unmapped++;
     uint32_t serial = hpx_thread_refs_serial();
-    hpx_thread_refs_add(env, thread, key, serial, false);
-    announce(first, key, serial, &i);
-    if (mapped) {
-        arm(first);
+    hpx_thread_refs_add(env, thread, a->key, serial, false);
+    announce(a->first, a->key, serial, i);
+    if (a->key < KEYS_UNMAPPED) {
+        arm(a->first);
     }
-    forget(jvmti, env, i.name, NULL);
-    forget(jvmti, env, i.group, NULL);
-    forget(jvmti, env, i.parent, NULL);
+    if (!publish(jvmti, thread, a)) {
+        for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
+            if (hpx_vm_mode_of(s)->abandon != NULL) {
+                hpx_vm_mode_of(s)->abandon(s, env);
+            }
+        }
+        hpx_thread_refs_remove(env, a->key, false);
+        post_end(a->first, a->key);
+    }
+}
+
+/* NULL: no memory, which is counted, or the thread has begun or ended by itself meanwhile. */
+static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
+{
+    static uint64_t unmapped = KEYS_UNMAPPED; /* VMInit's thread alone */
+    struct adoptee *a = malloc(sizeof *a);
+    const struct hpx_claim *oldest = NULL;
+    bool mine = false;
+    if (a != NULL) {
+        *a = (struct adoptee){.key = tid > 0 ? (uint64_t)tid : unmapped++, .first = tid > 0 || finds_itself() ? make(tid) : NULL};
+        oldest = hpx_claims_add(&claims, env, thread, (uintptr_t)a);
+    }
+    if (oldest == NULL) {
+        count_unknown();
+    } else {
+        mine = atomic_load_explicit(&oldest->value, memory_order_relaxed) == (uintptr_t)a;
+        hpx_claims_leave(&claims, env);
+    }
+    if (!mine && a != NULL) {
+        destroy(a->first);
+        free(a); /* nobody follows a claim that is not the oldest */
+        a = NULL;
+    }
+    return a;
+}
+
+static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    jint state = 0;
+    if ((*jvmti)->GetThreadState(jvmti, thread, &state) != JVMTI_ERROR_NONE || !(state & JVMTI_THREAD_STATE_ALIVE)) {
+        return; /* it has ended, or is being attached, may have no name yet, and will begin by itself */
+    }
+    struct info i = info_of(jvmti, env, thread);
+    bool ended = i.group == NULL; /* since we asked for its state */
+    if (!ended && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) {
+        pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
+        struct adoptee *a = claim(env, thread, tid != (pid_t)syscall(SYS_gettid) ? tid : 0);
+        if (a != NULL) {
+            complete(jvmti, env, thread, a, &i);
+        }
+    }
+    forget_info(jvmti, env, &i);
 }
 
 void hpx_threads_expect_others(void)
 {
+    hpx_claims_hold(&claims);
     atomic_store(&adopting, true);
 }
 
@@ -454,4 +532,5 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
     }
     forget(jvmti, env, NULL, self);
     atomic_store(&adopting, false);
+    hpx_claims_leave(&claims, env);
 }

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_adopt.c: VMInit adopts a thread that is older than it. The VM is made up, and within every call of it, and after every lock, the
+ * thread may start, have an event, or end. Whatever it does, it is announced once and ends once, and nobody sees a state that is not
+ * complete. */
+#include "cmocka_all.h"
+#include "thread_refs.h"
+#include "threads.h"
+#include "vm.h"
+#include "vm_mode.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NAME "an older one"
+
+struct thread {
+    void *storage;
+    bool gone;
+};
+
+struct state {
+    struct hpx_mode_thread s;
+    bool complete, armed, over;
+};
+
+enum what { NOTHING, FINDS, ENDS, BEGINS, BEGINS_AND_ENDS };
+
+static struct {
+    struct thread init, older;
+    pthread_t pthread; /* the older one's, and its tid */
+    pid_t tid;
+    sem_t todo, done;
+    enum what what; /* the older one's order */
+    enum what ever; /* BEGINS or ENDS: it has */
+    bool finds_itself, mapped, lingers;
+    unsigned calls, meddle_at; /* places so far where the older thread meddles; the one where it does; 0: none */
+    enum what meddle;
+    unsigned locked_calls, incomplete, states, refs;
+    bool no_refs;
+} fx;
+
+static __thread struct thread *self;
+static __thread int held;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+    held++;
+    return __real_pthread_mutex_lock(m);
+}
+
+static void meddle_here(void);
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    held--;
+    int rc = __real_pthread_mutex_unlock(m);
+    meddle_here();
+    return rc;
+}
+
+/* ---- the older thread ---- */
+
+static jvmtiEnv *jvmti(void);
+static JNIEnv *jni(void);
+
+static void act(enum what what)
+{
+    if (what == FINDS && fx.ever != ENDS) {
+        (void)hpx_threads_find_self(jni());
+    }
+    if (what == BEGINS || what == BEGINS_AND_ENDS) {
+        fx.ever = BEGINS;
+        hpx_threads_begin(jvmti(), jni(), true);
+    }
+    if ((what == ENDS || what == BEGINS_AND_ENDS) && fx.ever != ENDS) {
+        fx.ever = ENDS;
+        hpx_threads_end(jvmti(), jni());
+        fx.older.gone = !fx.lingers;
+    }
+}
+
+static void *run_older(void *unused)
+{
+    (void)unused;
+    self = &fx.older;
+    fx.tid = (pid_t)syscall(SYS_gettid);
+    pthread_setname_np(pthread_self(), fx.mapped ? NAME : "another");
+    for (sem_post(&fx.done);; sem_post(&fx.done)) {
+        sem_wait(&fx.todo);
+        if (fx.what == NOTHING) {
+            return NULL;
+        }
+        act(fx.what);
+    }
+}
+
+static void order(enum what what)
+{
+    fx.what = what;
+    sem_post(&fx.todo);
+    if (what != NOTHING) {
+        sem_wait(&fx.done);
+    }
+}
+
+/* ---- the VM ---- */
+
+/* While the caller holds a lock the older thread could wait for it for ever. */
+static void meddle_here(void)
+{
+    if (self == &fx.init && held == 0 && ++fx.calls == fx.meddle_at) {
+        order(fx.meddle);
+    }
+}
+
+/* Any call of the VM. */
+static void called(void)
+{
+    fx.locked_calls += held != 0;
+    meddle_here();
+}
+
+static struct thread *of(jthread t)
+{
+    return t != NULL ? (struct thread *)(void *)t : self;
+}
+
+static jvmtiError JNICALL get_storage(jvmtiEnv *env, jthread t, void **data)
+{
+    (void)env;
+    *data = of(t)->storage;
+    bool gone = of(t)->gone;
+    called();
+    return gone ? JVMTI_ERROR_THREAD_NOT_ALIVE : JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL set_storage(jvmtiEnv *env, jthread t, const void *data)
+{
+    (void)env;
+    bool gone = of(t)->gone;
+    of(t)->storage = gone ? NULL : (void *)(uintptr_t)data;
+    called();
+    return gone ? JVMTI_ERROR_THREAD_NOT_ALIVE : JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_state(jvmtiEnv *env, jthread t, jint *state)
+{
+    (void)env;
+    *state = of(t)->gone ? JVMTI_THREAD_STATE_TERMINATED : JVMTI_THREAD_STATE_ALIVE;
+    called();
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_info(jvmtiEnv *env, jthread t, jvmtiThreadInfo *info)
+{
+    (void)env;
+    memset(info, 0, sizeof *info);
+    info->name = strdup(NAME);
+    info->thread_group = of(t)->gone ? NULL : (jthreadGroup)(void *)&fx;
+    called();
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_group(jvmtiEnv *env, jthreadGroup g, jvmtiThreadGroupInfo *info)
+{
+    (void)env, (void)g;
+    memset(info, 0, sizeof *info);
+    info->name = strdup("main");
+    called();
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL current(jvmtiEnv *env, jthread *t)
+{
+    (void)env;
+    *t = (jthread)(void *)self;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL all_threads(jvmtiEnv *env, jint *n, jthread **to)
+{
+    (void)env;
+    *n = 2;
+    *to = calloc(2, sizeof **to);
+    assert_non_null(*to);
+    (*to)[0] = (jthread)(void *)&fx.init;
+    (*to)[1] = (jthread)(void *)&fx.older;
+    called();
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *p)
+{
+    (void)env;
+    free(p);
+    return JVMTI_ERROR_NONE;
+}
+
+static const jvmtiInterface_1 jvmti_table = {.GetThreadLocalStorage = get_storage,
+                                             .SetThreadLocalStorage = set_storage,
+                                             .GetThreadState = get_state,
+                                             .GetThreadInfo = get_info,
+                                             .GetThreadGroupInfo = get_group,
+                                             .GetCurrentThread = current,
+                                             .GetAllThreads = all_threads,
+                                             .Deallocate = deallocate};
+
+static jvmtiEnv *jvmti(void)
+{
+    static jvmtiEnv env = &jvmti_table;
+    return &env;
+}
+
+static jobject JNICALL new_ref(JNIEnv *env, jobject o)
+{
+    (void)env;
+    called();
+    return o;
+}
+
+static jweak JNICALL new_weak(JNIEnv *env, jobject o)
+{
+    (void)env;
+    called();
+    __atomic_fetch_add(&fx.refs, !fx.no_refs, __ATOMIC_RELAXED);
+    return fx.no_refs ? NULL : o;
+}
+
+static void JNICALL delete_weak(JNIEnv *env, jweak o)
+{
+    (void)env, (void)o;
+    called();
+    __atomic_fetch_sub(&fx.refs, 1, __ATOMIC_RELAXED);
+}
+
+static void JNICALL delete_ref(JNIEnv *env, jobject o)
+{
+    (void)env, (void)o;
+    called();
+}
+
+static jboolean JNICALL same(JNIEnv *env, jobject a, jobject b)
+{
+    (void)env;
+    called();
+    return a == b;
+}
+
+static jint JNICALL ensure(JNIEnv *env, jint n)
+{
+    (void)env, (void)n;
+    return 0;
+}
+
+static void JNICALL clear(JNIEnv *env)
+{
+    (void)env;
+}
+
+static const struct JNINativeInterface_ jni_table = {.NewLocalRef = new_ref,
+                                                     .NewWeakGlobalRef = new_weak,
+                                                     .DeleteWeakGlobalRef = delete_weak,
+                                                     .DeleteLocalRef = delete_ref,
+                                                     .IsSameObject = same,
+                                                     .EnsureLocalCapacity = ensure,
+                                                     .ExceptionClear = clear};
+
+static JNIEnv *jni(void)
+{
+    static JNIEnv env = &jni_table;
+    return &env;
+}
+
+/* ---- a mode ---- */
+
+static const struct hpx_mode mode;
+
+static struct state *state(struct hpx_mode_thread *s)
+{
+    return (struct state *)(void *)s;
+}
+
+static struct hpx_mode_thread *make(void)
+{
+    struct state *t = NULL;
+    assert_int_equal(posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t), 0);
+    memset(t, 0, sizeof *t);
+    assert_int_equal(hpx_mode_thread_init(&t->s, &mode, 4096), 0);
+    fx.states++;
+    return &t->s;
+}
+
+static void destroy(struct hpx_mode_thread *s)
+{
+    hpx_ring_fini(&s->base.ring);
+    free(state(s));
+    fx.states--;
+}
+
+static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread t)
+{
+    (void)env, (void)t;
+    state(s)->complete = true;
+}
+
+static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread t)
+{
+    fx.incomplete += !s->adopted;
+    begin(s, env, t);
+}
+
+static void adopted(struct hpx_mode_thread *s)
+{
+    fx.incomplete += !state(s)->complete;
+}
+
+static void arm(struct hpx_mode_thread *s)
+{
+    fx.incomplete += !state(s)->complete;
+    state(s)->armed = true;
+}
+
+static void disarm(struct hpx_mode_thread *s)
+{
+    fx.incomplete += !state(s)->complete;
+    state(s)->armed = false;
+}
+
+static void end(struct hpx_mode_thread *s, JNIEnv *env)
+{
+    (void)env;
+    state(s)->over = true;
+}
+
+static void abandon(struct hpx_mode_thread *s, JNIEnv *env)
+{
+    disarm(s);
+    end(s, env);
+}
+
+static struct hpx_vm_mode vm_mode = {
+    .make = make,
+    .destroy = destroy,
+    .begin = begin,
+    .adopt = adopt,
+    .adopted = adopted,
+    .arm = arm,
+    .disarm = disarm,
+    .end = end,
+    .abandon = abandon,
+};
+static const struct hpx_mode mode = {.name = "made up", .vm = &vm_mode};
+
+/* ---- a run ---- */
+
+static void start_older(void)
+{
+    memset(&fx, 0, sizeof fx);
+    self = &fx.init;
+    sem_init(&fx.todo, 0, 0);
+    sem_init(&fx.done, 0, 0);
+    hpx_vm.jvmti = jvmti();
+    hpx_session.modes[0] = &mode;
+    hpx_session.nmodes = 1;
+    assert_int_equal(hpx_lane_init(&hpx_session.aggregator.control), 0);
+    hpx_registry_init(&hpx_session.aggregator.registry);
+    hpx_thread_refs_use(true);
+    memset(&hpx_session.counters, 0, sizeof hpx_session.counters);
+}
+
+/* Its pthread, when the rest of fx is set. */
+static void run(unsigned meddle_at)
+{
+    vm_mode.finds_itself = fx.finds_itself;
+    assert_int_equal(pthread_create(&fx.pthread, NULL, run_older, NULL), 0);
+    sem_wait(&fx.done);
+    hpx_threads_expect_others(); /* the events of threads come from here on */
+    fx.calls = 0;
+    fx.meddle_at = meddle_at;
+    hpx_threads_adopt_others(jvmti(), jni());
+}
+
+static void look_at(void *n, struct hpx_thread *t)
+{
+    struct state *s = HPX_CONTAINER_OF(t, struct state, s.base);
+    ++*(unsigned *)n;
+    assert_int_equal(atomic_load_explicit(&t->state, memory_order_acquire), HPX_THREAD_RETIRED);
+    assert_true(s->over);
+    assert_false(s->armed);
+    destroy(&s->s);
+}
+
+/* The older thread has ended. Returns how often it was announced. */
+static unsigned assert_ended(void)
+{
+    unsigned starts = 0, ends = 0, states = 0;
+    uint64_t key = 0;
+    struct hpx_thread_ref *refs = NULL;
+    assert_int_equal(fx.incomplete, 0);
+    assert_int_equal(fx.locked_calls, 0);
+    for (struct hpx_msg *m = hpx_lane_splice(&hpx_session.aggregator.control), *next; m != NULL; m = next) {
+        next = m->next;
+        if (m->kind == HPX_MSG_THREAD_START) {
+            starts++;
+            key = ((struct hpx_msg_thread_start *)m)->key;
+            assert_string_equal(((struct hpx_msg_thread_start *)m)->text, NAME);
+        } else {
+            assert_int_equal(m->kind, HPX_MSG_THREAD_END);
+            ends++;
+            assert_int_equal(((struct hpx_msg_thread_end *)m)->key, key);
+        }
+        free(m);
+    }
+    assert_int_equal(ends, starts);
+    assert_in_range(starts, 0, 1);
+    uint32_t n = hpx_thread_refs_list(jni(), &refs);
+    assert_int_equal(n, starts);
+    assert_true(n == 0 || refs[0].ended);
+    free(refs);
+    hpx_registry_collect(&hpx_session.aggregator.registry, look_at, &states);
+    assert_int_equal(fx.states, 0);
+    assert_true(states == 0 || starts == 1);
+    assert_int_equal(fx.refs, n); /* that of the ended thread */
+    return starts;
+}
+
+static void stop_older(void)
+{
+    order(NOTHING);
+    pthread_join(fx.pthread, NULL);
+    hpx_thread_refs_fini();
+    hpx_lane_fini(&hpx_session.aggregator.control);
+    sem_destroy(&fx.todo);
+    sem_destroy(&fx.done);
+}
+
+/* One run for every place where it does it. starts: how often it is announced, at least. */
+static void meddle(enum what what, unsigned starts)
+{
+    for (unsigned ways = 0; ways < 8; ways++) {
+        for (unsigned at = 1, calls = at; at <= calls; at++) {
+            start_older();
+            fx.mapped = ways & 1;
+            fx.finds_itself = ways & 2;
+            fx.lingers = ways & 4;
+            fx.meddle = what;
+            run(at);
+            calls = fx.calls;
+            fx.meddle_at = 0;
+            order(FINDS);
+            order(ENDS);
+            assert_in_range(assert_ended(), starts, 1);
+            stop_older();
+        }
+    }
+}
+
+static void an_adopted_thread_ends(void **unused)
+{
+    (void)unused;
+    for (unsigned ways = 0; ways < 8; ways++) {
+        start_older();
+        fx.mapped = ways & 1;
+        fx.finds_itself = ways & 2;
+        run(0);
+        if (ways & 4) {
+            order(FINDS);
+        }
+        order(ENDS);
+        assert_int_equal(assert_ended(), 1);
+        stop_older();
+    }
+}
+
+static void a_thread_that_finds_itself_meanwhile_finds_a_complete_state(void **unused)
+{
+    (void)unused;
+    meddle(FINDS, 1);
+}
+
+static void a_thread_that_ends_meanwhile_is_announced_with_its_end_or_not_at_all(void **unused)
+{
+    (void)unused;
+    meddle(ENDS, 0);
+}
+
+static void a_thread_that_begins_meanwhile_is_announced_once(void **unused)
+{
+    (void)unused;
+    meddle(BEGINS, 1);
+}
+
+static void a_thread_that_begins_and_ends_meanwhile_is_announced_once(void **unused)
+{
+    (void)unused;
+    meddle(BEGINS_AND_ENDS, 1);
+}
+
+static void a_thread_that_is_not_adopted_for_lack_of_memory_is_counted(void **unused)
+{
+    (void)unused;
+    start_older();
+    fx.mapped = fx.no_refs = true;
+    run(0);
+    order(FINDS);
+    order(ENDS);
+    assert_int_equal(assert_ended(), 0);
+    assert_int_equal(hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED), 1);
+    assert_int_equal(hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED), 1);
+    stop_older();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_adopted_thread_ends),
+        cmocka_unit_test(a_thread_that_finds_itself_meanwhile_finds_a_complete_state),
+        cmocka_unit_test(a_thread_that_ends_meanwhile_is_announced_with_its_end_or_not_at_all),
+        cmocka_unit_test(a_thread_that_begins_meanwhile_is_announced_once),
+        cmocka_unit_test(a_thread_that_begins_and_ends_meanwhile_is_announced_once),
+        cmocka_unit_test(a_thread_that_is_not_adopted_for_lack_of_memory_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
