@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dump.c: the sink of dump.h. */
+/* dump.c: the sink of dump.h, and when a request is served. dump_serve.c serves it. */
 #include "dump.h"
 #include "clock.h"
+#include "dump_serve.h"
 #include "journal.h"
 #include "log.h"
 #include "output.h"
 #include "peer.h"
-#include "report.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,7 @@ enum { MSG_FINAL = HPX_MSG_OTHER, MSG_REQUEST };
 #define PREPARE_WAIT_NS (500ull * 1000 * 1000) /* for the modes' phases */
 #define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for producers that are inside at the end: a thread may have lost its CPU there */
 #define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
-#define JOURNAL_RESTS   3u
-#define MOST_ASKED      64u /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
+#define MOST_ASKED      64u                    /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
 
 static _Atomic uint32_t asked;  /* relaxed: of MOST_ASKED */
 static atomic_bool period_runs; /* relaxed: a hint: the last dump of dump= is not yet written */
@@ -50,16 +49,11 @@ static struct {
     bool passed; /* a table of the journal passes the first request, which goes on with this mode */
     uint32_t passed_mode;
     uint64_t passed_until;
-    uint32_t preparing;          /* the mode of the first request whose phase runs; those before it have prepared */
-    bool peeks;                  /* some mode has its own tail() or a phase: one more pass follows the phases */
-    uint64_t journal;            /* when the next table of the journal is due; UINT64_MAX: it waits among the requests */
-    uint64_t journal_since;      /* CPU time when the work for the table that is being made began */
-    uint64_t round;              /* when the last round of the journal began */
-    uint32_t left;               /* traces of it that wait still */
-    uint64_t journal_lost;       /* of the model, as it was last looked at */
-    uint64_t periodic;           /* when the next dump of dump= is due; 0: none */
-    struct hpx_parts parts;      /* of the dump that is being made */
-    struct hpx_snapshot *traces; /* the same, of one that is all traces */
+    uint32_t preparing;     /* the mode of the first request whose phase runs; those before it have prepared */
+    bool peeks;             /* some mode has its own tail() or a phase: one more pass follows the phases */
+    uint64_t journal;       /* when the next table of the journal is due; UINT64_MAX: it waits among the requests */
+    uint64_t journal_since; /* CPU time when the work for the table that is being made began */
+    uint64_t periodic;      /* when the next dump of dump= is due; 0: none */
 } dump;
 
 static inline const struct hpx_mode *mode_of(const struct hpx_thread *t)
@@ -160,113 +154,19 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
     mode_of(t)->gone(t);
 }
 
-/* Each resets its counts: one that was taken is kept until the others have memory. */
-static bool take_snapshots(enum hpx_take take, uint32_t modes, uint16_t flags)
-{
-    dump.parts.modes = modes;
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        const struct hpx_mode *m = hpx_session.modes[i];
-        if (dump.parts.of[i] != NULL || !hpx_parts_has(&dump.parts, i)) {
-            continue;
-        }
-        dump.parts.of[i] = m->snapshot(take);
-        if (dump.parts.of[i] != NULL && flags != 0 && m->section->choose != NULL) {
-            m->section->choose(dump.parts.of[i], flags);
-        }
-    }
-    if (hpx_model_journal_lost(hpx_session.model) > dump.journal_lost) {
-        dump.journal_lost = hpx_model_journal_lost(hpx_session.model);
-        hpx_journal_no_memory();
-    }
-    return hpx_parts_all(&dump.parts);
-}
-
-/* request NULL: the last one. false: no memory to pass it on, and there is time left. */
-static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request *request)
-{
-    if (!hpx_output_dump(&dump.parts, dump.traces, r, request)) {
-        if (hpx_clock_mono() <= dump.naming_until) {
-            return false;
-        }
-        hpx_output_leave_out(&dump.parts, dump.traces, request);
-    }
-    dump.parts = (struct hpx_parts){.modes = 0};
-    dump.traces = NULL;
-    return true;
-}
-
-/* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_DUMP_JOURNAL_NS. At most a quarter
- * of a core: the next table is due after three times the aggregator's CPU time for the last one. CPU time, because waiting for a core or a
- * drainer costs nothing. */
-static void set_journal_due(void)
-{
-    uint64_t rest = hpx_clock_mono() + JOURNAL_RESTS * (hpx_clock_thread_cpu() - dump.journal_since);
-    uint64_t next = dump.round + HPX_DUMP_JOURNAL_NS;
-    dump.left -= dump.left < HPX_JOURNAL_SLICE ? dump.left : HPX_JOURNAL_SLICE;
-    dump.journal = dump.left > 0 || rest > next ? rest : next;
-}
-
-static uint32_t waiting(void)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        const struct hpx_mode *m = hpx_session.modes[i];
-        n += m->waiting != NULL ? m->waiting() : 0;
-    }
-    return n;
-}
-
-static void serve_journal(void)
-{
-    struct hpx_parts parts = {.modes = 0};
-    bool whole = hpx_journal_take_anew();
-    if (dump.left == 0) {
-        dump.round = hpx_clock_mono();
-        dump.left = waiting();
-    }
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        parts.of[i] = hpx_session.modes[i]->snapshot(whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
-    }
-    if (!hpx_parts_all(&parts)) {
-        hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
-        hpx_parts_destroy(&parts);
-        dump.left = 0;
-    } else {
-        hpx_output_journal(&parts, whole);
-        dump.left = whole ? 0 : dump.left;
-    }
-    set_journal_due();
-}
-
-/* The first request's dump; false: no memory for it now, and there is time left. */
-static bool serve_request(void)
+/* false: no memory for it now, and there is time left. */
+static bool serve_first(void)
 {
     struct msg_request *m = first_request();
-    if (m->request.clear.control != HPX_CONTROL_NONE) {
-        if (dump.state != NAMING) { /* the last dump has what was counted until the end */
-            hpx_peer_control(&m->request.clear);
-        }
-        m->request.done(m->request.arg);
-        free(drop_request());
-        return true;
-    }
+    bool ends = dump.state == NAMING;
     if (m->journal) {
         (void)drop_request();
-        if (dump.state != NAMING) { /* at the end the last dump comes at once */
-            serve_journal();
+        if (!ends) { /* at the end the last dump comes at once */
+            dump.journal = hpx_dump_serve_journal(dump.journal_since);
         }
         return true;
     }
-    if (m->request.traces && dump.traces == NULL) {
-        dump.traces = hpx_model_traces(hpx_session.model); /* NULL: said when it is handed over */
-    } else if (!m->request.traces &&
-               !take_snapshots(m->request.keep ? HPX_TAKE_KEEP : HPX_TAKE_RESET, m->request.modes, m->request.flags) &&
-               hpx_clock_mono() <= dump.naming_until) {
-        return false; /* the counts stand: a later pass may find memory */
-    }
-    struct hpx_report r;
-    hpx_report_collect(&r, &dump.parts);
-    if (!hand_over(&r, &m->request)) {
+    if (!hpx_dump_serve(&m->request, ends, dump.naming_until)) {
         return false;
     }
     free(drop_request());
@@ -278,27 +178,19 @@ static void finish(void)
     hpx_peer_drop();
     hpx_model_give_up(hpx_session.model);
     hpx_session.host->leave();
-    bool wanted = hpx_session.opt.doe;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         if (hpx_session.modes[i]->ended != NULL) {
             hpx_session.modes[i]->ended();
         }
     }
     while (dump.requests != NULL) {
-        if (!serve_request()) {
+        if (!serve_first()) {
             return;
         }
     }
-    if (wanted && !take_snapshots(HPX_TAKE_RESET, 0, 0) && hpx_clock_mono() <= dump.naming_until) {
-        return;
+    if (hpx_dump_serve_last(dump.naming_until)) {
+        dump.state = ENDED;
     }
-    struct hpx_report r;
-    hpx_report_collect(&r, &dump.parts); /* after the snapshots, which count what they cannot name */
-    if (wanted && !hand_over(&r, NULL)) {
-        return;
-    }
-    hpx_output_end(&r);
-    dump.state = ENDED;
 }
 
 /* Names that are asked for have come, or were waited for long enough. */
@@ -394,7 +286,7 @@ static bool serve(bool again)
     dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_thread_cpu();
     atomic_store(&serving, true); /* partner: hpx_dump_await_served() */
     if (atomic_load(&hpx_session.gate.open)) {
-        dump.state = serve_request() ? IDLE : NAMED;
+        dump.state = serve_first() ? IDLE : NAMED;
     }
     atomic_store(&serving, false);
     return again || (dump.state == IDLE && dump.requests != NULL);
@@ -553,9 +445,7 @@ void hpx_dump_fini(void)
             free(m);
         }
     }
-    hpx_parts_destroy(&dump.parts);
-    hpx_snapshot_destroy(dump.traces);
-    dump.traces = NULL;
+    hpx_dump_serve_fini();
     free(final_msg);
     final_msg = NULL;
 }

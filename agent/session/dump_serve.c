@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dump_serve.c: a dump when its turn has come: takes the rows of the modes and hands them over. Contract: dump_serve.h. */
+#include "dump_serve.h"
+#include "clock.h"
+#include "journal.h"
+#include "output.h"
+#include "peer.h"
+#include "report.h"
+#include <string.h>
+
+#define JOURNAL_RESTS 3u
+
+static struct {
+    struct hpx_parts parts;      /* of the dump that is being made */
+    struct hpx_snapshot *traces; /* the same, of one that is all traces */
+    uint64_t round;              /* when the last round of the journal began */
+    uint32_t left;               /* traces of it that wait still */
+    uint64_t journal_lost;       /* of the model, as it was last looked at */
+} made;
+
+/* Each resets its counts: one that was taken is kept until the others have memory. */
+static bool take_snapshots(enum hpx_take take, uint32_t modes, uint16_t flags)
+{
+    made.parts.modes = modes;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        if (made.parts.of[i] != NULL || !hpx_parts_has(&made.parts, i)) {
+            continue;
+        }
+        made.parts.of[i] = m->snapshot(take);
+        if (made.parts.of[i] != NULL && flags != 0 && m->section->choose != NULL) {
+            m->section->choose(made.parts.of[i], flags);
+        }
+    }
+    if (hpx_model_journal_lost(hpx_session.model) > made.journal_lost) {
+        made.journal_lost = hpx_model_journal_lost(hpx_session.model);
+        hpx_journal_no_memory();
+    }
+    return hpx_parts_all(&made.parts);
+}
+
+/* request NULL: the last one. false: no memory to pass it on, and there is time left. */
+static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request *request, uint64_t until)
+{
+    if (!hpx_output_dump(&made.parts, made.traces, r, request)) {
+        if (hpx_clock_mono() <= until) {
+            return false;
+        }
+        hpx_output_leave_out(&made.parts, made.traces, request);
+    }
+    made.parts = (struct hpx_parts){.modes = 0};
+    made.traces = NULL;
+    return true;
+}
+
+/* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_DUMP_JOURNAL_NS. At most a quarter
+ * of a core: the next table is due after three times the aggregator's CPU time for the last one. CPU time, because waiting for a core or a
+ * drainer costs nothing. */
+static uint64_t next_journal(uint64_t since)
+{
+    uint64_t rest = hpx_clock_mono() + JOURNAL_RESTS * (hpx_clock_thread_cpu() - since);
+    uint64_t next = made.round + HPX_DUMP_JOURNAL_NS;
+    made.left -= made.left < HPX_JOURNAL_SLICE ? made.left : HPX_JOURNAL_SLICE;
+    return made.left > 0 || rest > next ? rest : next;
+}
+
+static uint32_t waiting(void)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        n += m->waiting != NULL ? m->waiting() : 0;
+    }
+    return n;
+}
+
+uint64_t hpx_dump_serve_journal(uint64_t since)
+{
+    struct hpx_parts parts = {.modes = 0};
+    bool whole = hpx_journal_take_anew();
+    if (made.left == 0) {
+        made.round = hpx_clock_mono();
+        made.left = waiting();
+    }
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        parts.of[i] = hpx_session.modes[i]->snapshot(whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
+    }
+    if (!hpx_parts_all(&parts)) {
+        hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */
+        hpx_parts_destroy(&parts);
+        made.left = 0;
+    } else {
+        hpx_output_journal(&parts, whole);
+        made.left = whole ? 0 : made.left;
+    }
+    return next_journal(since);
+}
+
+bool hpx_dump_serve(const struct hpx_dump_request *request, bool ends, uint64_t until)
+{
+    if (request->clear.control != HPX_CONTROL_NONE) {
+        if (!ends) { /* the last dump has what was counted until the end */
+            hpx_peer_control(&request->clear);
+        }
+        request->done(request->arg);
+        return true;
+    }
+    if (request->traces && made.traces == NULL) {
+        made.traces = hpx_model_traces(hpx_session.model); /* NULL: said when it is handed over */
+    } else if (!request->traces && !take_snapshots(request->keep ? HPX_TAKE_KEEP : HPX_TAKE_RESET, request->modes, request->flags) &&
+               hpx_clock_mono() <= until) {
+        return false; /* the counts stand: a later pass may find memory */
+    }
+    struct hpx_report r;
+    hpx_report_collect(&r, &made.parts);
+    return hand_over(&r, request, until);
+}
+
+bool hpx_dump_serve_last(uint64_t until)
+{
+    bool wanted = hpx_session.opt.doe;
+    if (wanted && !take_snapshots(HPX_TAKE_RESET, 0, 0) && hpx_clock_mono() <= until) {
+        return false;
+    }
+    struct hpx_report r;
+    hpx_report_collect(&r, &made.parts); /* after the snapshots, which count what they cannot name */
+    if (wanted && !hand_over(&r, NULL, until)) {
+        return false;
+    }
+    hpx_output_end(&r);
+    return true;
+}
+
+void hpx_dump_serve_fini(void)
+{
+    hpx_parts_destroy(&made.parts);
+    hpx_snapshot_destroy(made.traces);
+    memset(&made, 0, sizeof made);
+}
