@@ -14,6 +14,7 @@ KEPT = {
     ('mapping', 'make@out_socket.c'): 1,
     ('heap', 'set_type@counting.c'): 4096,  # element types of arrays by place: probes may still look at them
     ('heap', 'make@threads.c'): 16,  # states of threads that were there before the agent: handlers of others may look at them
+    ('heap', 'claim@threads.c'): 64,  # and what leads to them: the threads may end at any time
 }
 
 Group = collections.namedtuple('Group', 'kind blocks bytes calls')
