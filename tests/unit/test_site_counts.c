@@ -1,109 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_site_counts.c: sites=counts: places that probes count, the sizes that come behind, what lives as samples of the same places say, and
- * the traces of calls. */
-#include "call_table.h"
-#include "model_fixture.h"
-#include "number_table.h"
-#include "site_table.h"
-
-enum { NEW = 187, NEWARRAY = 188, ANEWARRAY = 189, MULTIANEWARRAY = 197 };
-
-static struct hpx_site_ids ids;
-static struct hpx_sites *sites;
-static struct fx f;
-
-static void begin_with(const struct hpx_model_config *cfg, const struct hpx_site_options *o)
-{
-    fx_begin(&f, cfg);
-    assert_non_null(f.m);
-    sites = hpx_sites_create(f.m, o);
-    assert_non_null(sites);
-}
+/* test_site_counts.c: sites=counts: places that probes count, the sizes that come behind, what lives as samples of the same places say. */
+#include "site_counts_fixture.h"
 
 static const struct hpx_site_options counts = {.ids = &ids, .live = true, .counts = true};
 
 static void begin(void)
 {
     begin_with(NULL, &counts);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fx_end(&f);
-    hpx_sites_destroy(sites);
-    hpx_site_ids_fini(&ids);
-    memset(&ids, 0, sizeof(ids));
-    return 0;
-}
-
-/* A place in p.A.run() of A.java. */
-static void place(uint32_t id, uint16_t line, uint8_t opcode, const char *operand)
-{
-    char text[256] = "Lp/A;\0A.java\0run\0()V";
-    uint32_t len = sizeof("Lp/A;\0A.java\0run\0()V");
-    memcpy(text + len, operand, strlen(operand) + 1);
-    len += (uint32_t)strlen(operand) + 1;
-    struct hpx_msg_sites *m = hpx_msg_sites_new(1, len);
-    assert_non_null(m);
-    memcpy(m->text, text, len);
-    m->of[0].id = id;
-    m->of[0].line = line;
-    m->of[0].opcode = opcode;
-    fx_message(&f, m);
-}
-
-static void size(const char *name, uint64_t bytes)
-{
-    fx_message(&f, hpx_msg_site_size_new(name, bytes));
-}
-
-static void count(uint32_t id, uint64_t bytes, uint32_t times)
-{
-    for (uint32_t i = 0; i < times; i++) {
-        fx_event(&f, &f.t, HPX_EV_COUNT, id, bytes);
-    }
-}
-
-/* The row of this class whose innermost frame is this one; NULL without. */
-static const struct hpx_site_row *row_of(const struct hpx_site_snapshot *s, const char *klass, const char *frame)
-{
-    const struct hpx_site_row *found = NULL;
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        char got[256] = "";
-        const struct hpx_trace_rec *t = s->rows[i].trace;
-        if (t->nframes > 0) {
-            const struct hpx_method_rec *m = t->frames[0].method;
-            (void)snprintf(got, sizeof(got), "%.*s.%.*s:%d", (int)m->class_name.len, m->class_name.bytes, (int)m->name.len, m->name.bytes,
-                           t->frames[0].line);
-        }
-        if (fx_text_is(s->rows[i].class_name, klass) && strcmp(got, frame) == 0) {
-            assert_null(found); /* no two rows print alike */
-            found = &s->rows[i];
-        }
-    }
-    return found;
-}
-
-static void assert_row(const struct hpx_site_snapshot *s, const char *klass, const char *frame, uint64_t objects, uint64_t bytes)
-{
-    const struct hpx_site_row *r = row_of(s, klass, frame);
-    if (r == NULL) {
-        fail_msg("no row of %s at %s", klass, frame);
-        return;
-    }
-    assert_int_equal(r->objects, objects);
-    assert_int_equal(r->bytes, bytes);
-}
-
-static struct hpx_site_snapshot *snapshot(uint32_t rows, uint64_t objects)
-{
-    struct hpx_site_snapshot *s = hpx_sites_snapshot(sites);
-    assert_non_null(s);
-    assert_int_equal(s->nrows, rows);
-    assert_int_equal(s->objects, objects);
-    assert_true(s->counts);
-    return s;
 }
 
 /* ---- places ---- */
@@ -539,83 +442,6 @@ static void clear_begins_anew(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-/* ---- with cpu=times ---- */
-
-static const struct hpx_model_config with_calls = {.lines = true, .calls = true, .call_depth = 3};
-static const struct hpx_site_options by_call = {.ids = &ids, .counts = true};
-
-static void announce_methods(void)
-{
-    static const char text[] = "Lp/A;\0A.java\0main\0()V\0a\0()V\0run\0()V";
-    struct hpx_msg_methods *m = hpx_msg_methods_new(3, sizeof(text));
-    assert_non_null(m);
-    m->first = 1;
-    memcpy(m->text, text, sizeof(text));
-    fx_message(&f, m);
-}
-
-static void calls_give_their_traces_to_what_they_allocate(void **state)
-{
-    (void)state;
-    begin_with(&with_calls, &by_call);
-    announce_methods();
-    place(1, 10, NEW, "p/B");
-    place(2, 11, MULTIANEWARRAY, "[[I");
-    size("p/B", 24);
-    fx_event(&f, &f.t, HPX_EV_PLACE, 2, 0); /* outside of any call; level 0 is an array, whose bytes are in the stamp */
-    fx_event(&f, &f.t, HPX_EV_ENTER, 1, 0);
-    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
-    fx_event(&f, &f.t, HPX_EV_ENTER, 3, 0);
-    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
-    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
-    fx_event(&f, &f.t, HPX_EV_EXIT, 3, 0);
-    fx_event(&f, &f.t, HPX_EV_ENTER, 2, 0);
-    fx_event(&f, &f.t, HPX_EV_ENTER, 3, 0);
-    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
-    fx_event(&f, &f.t, HPX_EV_PLACE_MULTI, 2, HPX_EV_MULTI_STAMP(0, 1, 32));
-    fx_event(&f, &f.t, HPX_EV_PLACE_MULTI, 2, HPX_EV_MULTI_STAMP(1, 3, 24));
-    struct hpx_site_snapshot *s = hpx_sites_snapshot(sites);
-    assert_int_equal(s->nrows, 6);
-    assert_int_equal(s->objects, 1 + 1 + 2 + 1 + 1 + 3);
-    assert_row(s, "p.B", "p.A.main:-1", 1, 24);
-    assert_row(s, "int[][]", "", 1, 0);
-    assert_row(s, "int[][]", "p.A.run:-1", 1, 32);
-    assert_row(s, "int[]", "p.A.run:-1", 3, 72);
-    uint64_t of_run[4] = {0};
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        const struct hpx_trace_rec *t = s->rows[i].trace;
-        if (fx_text_is(s->rows[i].class_name, "p.B")) {
-            of_run[t->nframes] += s->rows[i].objects;
-        }
-    }
-    assert_int_equal(of_run[1], 1);
-    assert_int_equal(of_run[2], 2); /* run < main */
-    assert_int_equal(of_run[3], 1); /* run < a < main */
-    hpx_site_snapshot_destroy(s);
-}
-
-static void clear_begins_anew_for_calls(void **state)
-{
-    (void)state;
-    begin_with(&with_calls, &by_call);
-    announce_methods();
-    place(1, 10, NEW, "p/B");
-    size("p/B", 24);
-    fx_event(&f, &f.t, HPX_EV_ENTER, 1, 0);
-    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
-    hpx_sites_clear(sites);
-    struct hpx_site_snapshot *s = snapshot(0, 0);
-    hpx_site_snapshot_destroy(s);
-    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 0);
-    fx_event(&f, &f.t, HPX_EV_EXIT, 1, 0);
-    for (int again = 0; again < 2; again++) { /* a snapshot resets nothing */
-        s = snapshot(1, 1);
-        assert_row(s, "p.B", "p.A.main:-1", 1, 24);
-        hpx_site_snapshot_destroy(s);
-        hpx_call_snapshot_destroy(hpx_model_call_snapshot(f.m, HPX_TAKE_RESET));
-    }
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
@@ -636,8 +462,6 @@ int main(void)
         TEST(counters_are_cleared_for_what_they_had),
         TEST(counters_of_unknown_places_are_missed_until_they_are_announced),
         TEST(clear_begins_anew),
-        TEST(calls_give_their_traces_to_what_they_allocate),
-        TEST(clear_begins_anew_for_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
