@@ -85,11 +85,24 @@ static void text_slow(struct hpx_ascii *to, void *rows, double cutoff, bool answ
     text_second(to, rows, cutoff, answer);
 }
 
+static sem_t begun_to_end;
+
 static void *end_as_the_aggregator(void *unused)
 {
     hpx_session.aggregator.tid = (pid_t)syscall(SYS_gettid);
+    sem_post(&begun_to_end);
     end();
     return unused;
+}
+
+static pthread_t begin_to_end(void)
+{
+    pthread_t aggregator;
+    assert_int_equal(sem_init(&begun_to_end, 0, 0), 0);
+    assert_int_equal(pthread_create(&aggregator, NULL, end_as_the_aggregator, NULL), 0);
+    while (sem_wait(&begun_to_end) != 0 && errno == EINTR) {
+    }
+    return aggregator;
 }
 
 /* A thread computes, that of the writer or the aggregator. Returns whether the end was awaited. */
@@ -99,7 +112,6 @@ static bool await_in_step(const char *name, bool writer)
     static struct hpx_mode only;
     static const struct hpx_mode *const modes[] = {&only, NULL};
     char options[64];
-    pthread_t aggregator;
     section = section_second;
     section.text = writer ? text_slow : text_second;
     only = mode_second;
@@ -113,7 +125,7 @@ static bool await_in_step(const char *name, bool writer)
     assert_int_equal(sem_init(&worked, 0, 0), 0);
     stepping = true;
     atomic_store(&steps_left, LOOKS);
-    assert_int_equal(pthread_create(&aggregator, NULL, end_as_the_aggregator, NULL), 0);
+    pthread_t aggregator = begin_to_end();
     bool whole = hpx_output_wait(for_minutes ? UINT64_MAX : 0); /* 0: who does not work between two looks is stalled */
     for (int i = atomic_exchange(&steps_left, 0); i > 0; i--) {
         sem_post(&look); /* given up: the test ends all the same */
@@ -152,11 +164,10 @@ static void the_end_does_not_wait_for_ever_while_a_thread_of_ours_works(void **s
 /* As in a callback in which the VM keeps a thread. */
 static void a_callback_that_never_leaves_is_no_slow_reader(void **state)
 {
-    pthread_t aggregator;
     (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     assert_true(hpx_gate_enter(&hpx_session.gate));
-    assert_int_equal(pthread_create(&aggregator, NULL, end_as_the_aggregator, NULL), 0);
+    pthread_t aggregator = begin_to_end();
     while (!hpx_gate_waits()) {
         sched_yield();
     }
