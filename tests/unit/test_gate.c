@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MANY      200 /* threads: more than the gate has counters */
+#define MANY      80 /* threads: more than the gate has counters */
 #define MINUTE_NS UINT64_C(60000000000)
 
 /* Between the two looks of enter, where a close may fall: enter asks there which thread it is. */

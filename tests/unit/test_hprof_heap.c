@@ -383,7 +383,7 @@ static void long_and_short_objects_come_out_alike_however_they_are_read(void **s
         begin(8);
         open_file(how % 2 != 0);
         begin_spool(8);
-        for (uint32_t i = 1; i <= 70000; i++) {
+        for (uint32_t i = 1; i <= 25000; i++) {
             (void)hpx_heap_spool_objects(&spool, HPX_HEAP_OBJECT_FIRST + ((uint64_t)i << 20), how / 2, 0x10000001,
                                          i % 20000 == 0 ? 3000000 : i % 5);
             (void)hpx_heap_spool_element(&spool, 0, i);

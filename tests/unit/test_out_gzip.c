@@ -218,7 +218,7 @@ static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
         size_t sizes[32], whole = 0, got = 0;
         char comment[32];
         begin(40000, &gzip_ops);
-        to.at_once = 500;
+        to.at_once = 2500;
         to.fail_at = k;
         for (size_t s = 0; s < 3; s++) {
             put(s * 90000, 90000);

@@ -4,7 +4,7 @@
  * Bytes: each one given is sent, dropped, absent or cut; the notes tell as many as are missing. */
 #include "socket_fake.h"
 
-enum { DEFS = 40, ROUNDS = 400, MESSAGES = 120 };
+enum { DEFS = 40, ROUNDS = 100, MESSAGES = 120 };
 
 static struct hpx_out out;
 static struct hpx_out_socket *sock;
