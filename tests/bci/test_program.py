@@ -36,7 +36,7 @@ class Program(unittest.TestCase):
         self.dir = pathlib.Path(folder.name)
 
     def run_program(self, *args, data=b""):
-        return subprocess.run([PROGRAM, *map(str, args)], input=data, capture_output=True, timeout=60, check=False)
+        return subprocess.run([PROGRAM, *map(str, args)], input=data, capture_output=True, check=False)
 
     def one(self, data, *options):
         (self.dir / "in").write_bytes(data)

@@ -20,6 +20,7 @@ import readers  # noqa: E402
 
 DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
+SLOW = float(os.environ.get('HPX_SLOW') or 1)  # how many times as long as on the reference everything takes (tools/speed): of every limit
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
 ROUNDS = {'HotSplit': 0, 'Gc': 1}
 OURS = re.compile(r'^(HPROF|hprofx|Dumping )', re.M)
@@ -101,6 +102,10 @@ class Test:
         self.runs = []
         self.began = time.monotonic()
         self.deadline = self.began + case.timeout
+
+    def allow(self, seconds):
+        """The test may take so many seconds of the reference from now on."""
+        self.deadline = time.monotonic() + SLOW * seconds
 
     def in_turn(self, things, count):
         """Returns about `count` of them, evenly spread; every seed returns others, a long run all of them."""

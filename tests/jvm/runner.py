@@ -73,7 +73,7 @@ def collect(jdks, match, every_collector=False):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):
                     # An interpreter needs several times as long for the same work.
-                    found += [Case(name, f, param, jdk, c, measures, timeout * (1 if jdk.has('jit') else 4), _name(f, None) if params else '')
+                    found += [Case(name, f, param, jdk, c, measures, timeout * harness.SLOW * (1 if jdk.has('jit') else 4), _name(f, None) if params else '')
                               for c in _collectors(collectors, jdk, every_collector)]
     return found
 
@@ -158,7 +158,7 @@ def again(argv):
         words = [argv[0], '--%s=%s=%s' % ('brief' if case.jdk.brief else 'jdks', case.jdk.label, case.jdk.home)]
         if case.jdk.level != 'plain' and not case.jdk.brief:
             words.append('--' + case.jdk.level)
-        return shlex.join(words + argv[1:] + ['--turn=%d' % case.turn, '--only=%s' % case])
+        return ('' if harness.SLOW == 1 else 'HPX_SLOW=%s ' % harness.SLOW) + shlex.join(words + argv[1:] + ['--turn=%d' % case.turn, '--only=%s' % case])
     return command
 
 

@@ -11,7 +11,6 @@ import re
 import signal
 import struct
 import threading
-import time
 
 import hprof_binary
 import hprof_text
@@ -125,7 +124,7 @@ class Injection:
     def __init__(self, t, mode, fault=None):
         self.t, self.mode, self.fault = t, mode, fault
         self.kind = fault.kind if fault else None
-        t.deadline = time.monotonic() + LIMIT
+        t.allow(LIMIT)
         for f in t.work.iterdir():
             f.unlink()
         self.control = Control(t)

@@ -8,6 +8,7 @@ import time
 
 import hprof_binary
 import hprof_text
+from harness import SLOW
 from runner import test
 from waiting import until
 
@@ -68,7 +69,7 @@ def _kill_one(t, mode, seed):
 def at_any_moment(t, mode):
     for seed in range(34 if t.level == 'long' else 3):
         _kill_one(t, mode, seed * 3 + sorted(MODES).index(mode))
-        t.deadline += 20
+        t.deadline += 20 * SLOW
 
 
 @test(level='quick', params=sorted(MODES), measures=True)

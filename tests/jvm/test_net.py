@@ -238,7 +238,7 @@ def a_peer_that_comes_and_goes(t, param):
             c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
         c.close()
     if t.level == 'long':
-        t.deadline = time.monotonic() + 600
+        t.allow(600)
     s = Steps(t, form, more=',thread=y', peer=Peer(t, rude), program=('LongSteps', 600))
     s.step()
     while len(s.peer.streams) <= total:
