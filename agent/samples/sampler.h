@@ -7,7 +7,8 @@
 
 /* Chooses the engine. At load. */
 void hpx_sampler_init(void);
-/* VMInit, on its thread, with events enabled: tests AsyncGetCallTrace, or starts the sampling thread if the engine needs it. */
+/* VMInit, on its thread, when ClassLoad is enabled and no clock runs: installs the guard and tests AsyncGetCallTrace, or starts the
+ * sampling thread if the engine needs it. */
 void hpx_sampler_live(JNIEnv *env);
 /* false with depth=0, as in HPROF. */
 bool hpx_sampler_takes_stacks(void);

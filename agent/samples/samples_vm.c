@@ -109,12 +109,6 @@ static void disable(void)
     hpx_ticks_disable();
 }
 
-static void live(jvmtiEnv *jvmti, JNIEnv *env)
-{
-    (void)jvmti;
-    hpx_sampler_live(env);
-}
-
 static void close_events(jvmtiEnv *jvmti)
 {
     hpx_owners_close(jvmti);
@@ -206,7 +200,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .callbacks = callbacks,
     .load = load,
     .disable = disable,
-    .live = live,
+    .ready = hpx_sampler_live,
     .leave = leave,
     .close = close_events,
     .over = hpx_guard_remove,

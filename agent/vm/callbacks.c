@@ -29,7 +29,8 @@
 
 /* Lists end with 0. */
 static const jvmtiEvent always[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, 0};
-static const jvmtiEvent from_init[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_DATA_DUMP_REQUEST, 0};
+static const jvmtiEvent from_init[] = {JVMTI_EVENT_DATA_DUMP_REQUEST, 0};
+static const jvmtiEvent of_threads[] = {JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, 0}; /* who starts with the event has an end */
 static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
 
 /* Phase of the run. Every step once; release: the thread that makes it; acquire: readers. Covers what VMInit has created. */
@@ -66,6 +67,7 @@ static jvmtiError load_events(jvmtiEventMode mode)
     return first;
 }
 
+/* All but those of threads. */
 static jvmtiError live_events(jvmtiEventMode mode)
 {
     jvmtiError first = set_events(mode, from_init);
@@ -183,8 +185,11 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         return; /* not entered: VMDeath has already happened, on another thread */
     }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
-    hpx_threads_expect_others();
     jvmtiError e = live_events(JVMTI_ENABLE);
+    EACH(ready, (env));
+    hpx_threads_expect_others();
+    jvmtiError threads = set_events(JVMTI_ENABLE, of_threads); /* from here on clocks run */
+    e = e != JVMTI_ERROR_NONE ? e : threads;
     if (e != JVMTI_ERROR_NONE) {
         hpx_warn("%s: the VM refuses an event (%s); the profile is incomplete", hpx_session_modes(), hpx_jvmti_error(e));
     }
@@ -224,6 +229,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_gate_close(&hpx_session.gate);
     (void)hpx_dump_await_served(hpx_clock_mono() + SERVE_WAIT_NS); /* its rows are as before the end */
     live_events(JVMTI_DISABLE);
+    set_events(JVMTI_DISABLE, of_threads);
     load_events(JVMTI_DISABLE);
     EACH(close, (jvmti));
     hpx_dump_request_final();

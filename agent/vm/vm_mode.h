@@ -41,10 +41,12 @@ struct hpx_vm_mode {
     /* ---- life ---- */
     /* Before the session begins: replaces options that do not work here, with a message. At load. */
     void (*options)(void);
-    int (*load)(struct hpx_err *err);              /* before its first event. At load. 0, or an error: profiling is off */
-    void (*disable)(void);                         /* undoes load; the program continues without profiling */
+    int (*load)(struct hpx_err *err); /* before its first event. At load. 0, or an error: profiling is off */
+    void (*disable)(void);            /* undoes load; the program continues without profiling */
+    /* VMInit, first: this thread has its state, and no clock runs. Prepares what the clocks of threads that start need. */
+    void (*ready)(JNIEnv *env);
     void (*classes)(jvmtiEnv *jvmti, JNIEnv *env); /* handles the classes loaded before. VMInit */
-    void (*live)(jvmtiEnv *jvmti, JNIEnv *env);    /* VMInit, when this thread has its state and no clock runs */
+    void (*live)(jvmtiEnv *jvmti, JNIEnv *env);    /* VMInit, before the clock of this thread runs */
     void (*open)(jvmtiEnv *jvmti);                 /* VMInit, last, when all threads have their states */
     void (*leave)(void);                           /* VMDeath, first: its threads leave the JVM; bounded */
     void (*close)(jvmtiEnv *jvmti);                /* VMDeath: the gate is closed, its events are off */

@@ -3,7 +3,7 @@
 import platform
 import re
 
-from preload import preload
+from preload import agent, preload
 from runner import test
 
 OPTS = 'cpu=samples,interval=1,cutoff=0,force=y'
@@ -85,3 +85,16 @@ def no_handler_of_the_program_runs_under_the_guard(t):
     blocked, open_ = map(int, file.read_text().split())
     t.check(blocked > p.total / 2, '%d guarded regions for %d samples' % (blocked, p.total))
     t.equal(open_, 0, 'guarded regions with signals open')
+
+
+@test(level='quick', params=('1', '10'), quick_params=('10',), **SAMPLED)
+def no_thread_is_sampled_before_the_guard(t, interval):
+    """One that starts while VMInit runs, as of another agent's premain, waits for the guard and the self-test."""
+    _only_where_there_is_a_guard(t)
+    file = t.dir / 'early.txt'
+    _, p = t.profile('HotSplit', 30, opts='cpu=samples,interval=' + interval, stdout='done true\n', jvm=[agent(t, 'earlythread')],
+                     env=preload(t, 'earlythread', EARLYTHREAD=str(file)))
+    attached, clocks = map(int, file.read_text().split())
+    t.equal(attached, 1, 'threads attached meanwhile')
+    t.equal(clocks, 0, 'clocks started before the guard')
+    t.equal([n for n in p.names.values() if n == 'early'], ['early'], 'THREAD START of that thread')
