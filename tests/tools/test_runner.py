@@ -145,7 +145,7 @@ class ResultsTests(unittest.TestCase):
     def test_a_failure_prints_the_command_that_repeats_it(self):
         case = runner.Case("a.b", None, None, jdks()[0], "G1", False, 60, turn=17)
         out = io.StringIO()
-        with contextlib.redirect_stdout(out):
+        with contextlib.redirect_stdout(out), mock.patch.object(harness, "SLOW", 1):
             runner.Results(runner.again(["tests/jvm/run"])).add(case, "FAIL", "why", 1.0)
         self.assertIn("again: tests/jvm/run --brief=8=/nowhere --turn=17 '--only=a.b [8 G1]'", out.getvalue())
 

@@ -87,7 +87,8 @@ class FollowTests(unittest.TestCase):
             return runner.collect([jdk.Jdk("17", 17, "server", pathlib.Path("/nowhere"), "quick", False)], [])
 
     def test_the_limits_of_java_tests(self):
-        plain = self.cases()
+        with mock.patch.object(harness, "SLOW", 1):
+            plain = self.cases()
         with mock.patch.object(harness, "SLOW", 3.4):
             slow = self.cases()
             t = harness.Test.__new__(harness.Test)
