@@ -181,11 +181,14 @@ static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
 struct adoptee {
     uint64_t key;                  /* of its START and END */
     struct hpx_mode_thread *first; /* NULL: no states */
+    struct adoptee *next;          /* of adoptees */
     /* release: VMInit, when everything above and the states are complete and announced; acquire: the thread. If the thread ends before,
      * VMInit ends it, too: what each of the two finds here decides. */
     _Atomic int stage;
 };
 enum { ADOPTING, ADOPTED, ENDED };
+/* All: the VM's storage of a thread goes with the thread, and a checker of leaks does not look there. VMInit's thread alone. */
+static struct adoptee *adoptees;
 
 /* While VMInit looks for the threads that were there before, a thread may start or end and be listed, too. The value of a claim: VMInit's
  * adoptee; 0: the thread itself. */
@@ -487,6 +490,10 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
         destroy(a->first);
         free(a); /* nobody follows a claim that is not the oldest */
         a = NULL;
+    }
+    if (a != NULL) {
+        a->next = adoptees;
+        adoptees = a;
     }
     return a;
 }
