@@ -38,10 +38,13 @@ void hpx_calls_thread_tick(struct hpx_calls_thread *t, uint64_t weight)
     }
 }
 
+/* Without weight the clock is stopped: somebody else may have the ring. */
 static void tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
 {
     (void)context;
-    hpx_calls_thread_tick(state(s), weight);
+    if (weight > 0) {
+        hpx_calls_thread_tick(state(s), weight);
+    }
 }
 
 static void due(struct hpx_mode_thread *s, uint64_t weight)
@@ -237,12 +240,10 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     }
 }
 
-static void abandon(struct hpx_mode_thread *s, JNIEnv *env)
+static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
 {
     (void)env;
-    if (hpx_ticks_leads(hpx_calls_mode_active())) {
-        hpx_ticks_disarm(ticker(s));
-    }
+    return !hpx_ticks_leads(hpx_calls_mode_active()) || hpx_ticks_abandon(ticker(s));
 }
 
 static void ours(void)

@@ -185,11 +185,14 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     }
 }
 
-static void abandon(struct hpx_mode_thread *s, JNIEnv *env)
+static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
 {
-    hpx_ticks_disarm(ticker(s));
+    bool left = hpx_ticks_abandon(ticker(s));
     hpx_stack_thread_unlist(env, state(s));
-    atomic_store_explicit(&state(s)->polled, false, memory_order_relaxed); /* its kernel id may be another thread's soon */
+    if (left) {
+        hpx_sampler_due(s, 0);
+    }
+    return left;
 }
 
 const struct hpx_vm_mode hpx_samples_vm = {

@@ -227,10 +227,10 @@ void hpx_ticks_arm(struct hpx_ticker *k)
     }
     say_if_blocked(self ? 0 : k->clock.tid);
     int why = hpx_clocks_start(&k->clock);
-    if (why != 0) {
-        say_untimed(k, why);
-    } else {
+    if (why == 0) {
         atomic_store_explicit(&ticks.armed, true, memory_order_relaxed);
+    } else if (self || (why != EINVAL && why != ESRCH)) { /* else the thread has ended */
+        say_untimed(k, why);
     }
 }
 
@@ -249,6 +249,12 @@ void hpx_ticks_disarm(struct hpx_ticker *k)
         own = NULL;
         atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
     }
+}
+
+bool hpx_ticks_abandon(struct hpx_ticker *k)
+{
+    hpx_ticks_disarm(k);
+    return hpx_ticks_quiesce(k, hpx_clock_mono() + STOP_NS); /* a handler that enters now finds no weight, and writes nothing */
 }
 
 void hpx_ticks_settle(struct hpx_ticker *k)

@@ -65,6 +65,8 @@ void hpx_ticker_init(struct hpx_ticker *k, struct hpx_mode_thread *s);
 void hpx_ticks_arm(struct hpx_ticker *k);
 /* Stops the clock; no handler finds the ticker any more. The owner at its end. */
 void hpx_ticks_disarm(struct hpx_ticker *k);
+/* The same on another thread. false: the owner's handler is still inside, and the rings of the users are the handler's. */
+bool hpx_ticks_abandon(struct hpx_ticker *k);
 /* The owner, after that: calls `due` of the users. */
 void hpx_ticks_settle(struct hpx_ticker *k);
 /* The aggregator, when sampling has ended (other_agents.h): stops all clocks. */

@@ -10,7 +10,7 @@
 extern struct hpx_site_ids hpx_ids;
 
 /* The number of a class, given at the first call. 0: the VM failed, no memory, or no number left. Any attached thread, inside the gate. A
- * class without a number takes claims.h, so a thread that is suspended in here hangs no other. */
+ * class without a number is claimed (claims.h), so a thread that is suspended in here hangs no other. */
 uint32_t hpx_class_number(jvmtiEnv *jvmti, jclass klass);
 /* The number of a class that a table knows; 0: not yet. table: HPX_SITE_ANNOUNCED or HPX_BLOCK_ANNOUNCED. Lock-free. */
 uint32_t hpx_class_announced(jvmtiEnv *jvmti, jclass klass, uint64_t table);

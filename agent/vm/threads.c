@@ -145,9 +145,10 @@ static bool some_states(void)
     return some;
 }
 
-/* Keys of announced threads are kernel ids, or numbers above these. */
-#define KEYS_UNMAPPED (UINT64_C(1) << 32)
-#define KEYS_VIRTUAL  (UINT64_C(1) << 33)
+/* Keys of announced threads are kernel ids, or numbers above these. An adopted thread has no kernel id for a key: it may end, and its
+ * native thread attach again, while VMInit still deals with it. */
+#define KEYS_ADOPTED (UINT64_C(1) << 32)
+#define KEYS_VIRTUAL (UINT64_C(1) << 33)
 
 /* START before the registry: a definition precedes its use. */
 static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
@@ -202,11 +203,12 @@ static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti)
     return (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && !hpx_threads_is_virtual(mark) ? mark : NULL;
 }
 
-/* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out. */
+/* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out, and *by is what is
+ * published. */
 static bool claim_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee **by)
 {
     bool claimed = false;
-    *by = NULL;
+    *by = adoptee_of_self(jvmti);
     if (atomic_load(&adopting)) {
         const struct hpx_claim *claim = hpx_claims_add(&claims, env, thread, 0);
         if (claim == NULL) {
@@ -216,7 +218,7 @@ static bool claim_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adop
         claimed = atomic_load(&adopting); /* else VMInit may have left, and its claims may be gone */
         hpx_claims_leave(&claims, env);
     }
-    *by = claimed ? *by : adoptee_of_self(jvmti);
+    *by = claimed ? *by : adoptee_of_self(jvmti); /* published meanwhile */
     return true;
 }
 
@@ -334,7 +336,7 @@ static struct adoptee *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
     struct adoptee *by;
     jthread thread = NULL;
     (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
-    if (!claim_self(jvmti, env, thread, &by)) {
+    if (!claim_self(jvmti, env, thread, &by) && by == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1); /* if VMInit adopts it, it never ends */
     }
     forget(jvmti, env, NULL, thread);
@@ -432,15 +434,30 @@ static bool finds_itself(void)
     return some;
 }
 
-/* From now on the thread finds its states and ends by itself. false: it has ended meanwhile, or could never find them. */
+/* From now on the thread finds its states and ends by itself. false: it has ended meanwhile, or could never find them, which is counted. */
 static bool publish(jvmtiEnv *jvmti, jthread thread, struct adoptee *a)
 {
     int stage = ADOPTING;
-    bool stored = (*jvmti)->SetThreadLocalStorage(jvmti, thread, a) == JVMTI_ERROR_NONE;
+    jvmtiError e = (*jvmti)->SetThreadLocalStorage(jvmti, thread, a);
+    bool stored = e == JVMTI_ERROR_NONE;
+    if (!stored && e != JVMTI_ERROR_THREAD_NOT_ALIVE) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, a->first != NULL);
+    }
     /* partners: hpx_threads_find_self(), end_adopted() */
     return atomic_compare_exchange_strong_explicit(&a->stage, &stage, stored ? ADOPTED : ENDED, memory_order_acq_rel,
                                                    memory_order_acquire) &&
            stored;
+}
+
+/* Announces the end of a thread that will not do it. A state whose handler is inside stays, as that of a thread that lives. */
+static void abandon(JNIEnv *env, const struct adoptee *a)
+{
+    bool left = true;
+    for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
+        left = (hpx_vm_mode_of(s)->abandon == NULL || hpx_vm_mode_of(s)->abandon(s, env)) && left;
+    }
+    hpx_thread_refs_remove(env, a->key, false);
+    post_end(left ? a->first : NULL, a->key);
 }
 
 /* The thread is VMInit's until it is published, last: its clock may run before, but only on states that are complete. */
@@ -455,29 +472,23 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
     uint32_t serial = hpx_thread_refs_serial();
     hpx_thread_refs_add(env, thread, a->key, serial, false);
     announce(a->first, a->key, serial, i);
-    if (a->key < KEYS_UNMAPPED) {
+    if (a->first != NULL && a->first->tid > 0) {
         arm(a->first);
     }
     if (!publish(jvmti, thread, a)) {
-        for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
-            if (hpx_vm_mode_of(s)->abandon != NULL) {
-                hpx_vm_mode_of(s)->abandon(s, env);
-            }
-        }
-        hpx_thread_refs_remove(env, a->key, false);
-        post_end(a->first, a->key);
+        abandon(env, a);
     }
 }
 
 /* NULL: no memory, which is counted, or the thread has begun or ended by itself meanwhile. */
 static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
 {
-    static uint64_t unmapped = KEYS_UNMAPPED; /* VMInit's thread alone */
+    static uint64_t adopted = KEYS_ADOPTED; /* VMInit's thread alone */
     struct adoptee *a = malloc(sizeof *a);
     const struct hpx_claim *oldest = NULL;
     bool mine = false;
     if (a != NULL) {
-        *a = (struct adoptee){.key = tid > 0 ? (uint64_t)tid : unmapped++, .first = tid > 0 || finds_itself() ? make(tid) : NULL};
+        *a = (struct adoptee){.key = adopted++, .first = tid > 0 || finds_itself() ? make(tid) : NULL};
         oldest = hpx_claims_add(&claims, env, thread, (uintptr_t)a);
     }
     if (oldest == NULL) {

@@ -37,10 +37,12 @@ static struct {
     enum what what; /* the older one's order */
     enum what ever; /* BEGINS or ENDS: it has */
     bool finds_itself, mapped, lingers;
-    unsigned calls, meddle_at; /* places so far where the older thread meddles; the one where it does; 0: none */
+    bool published;             /* when it meddled */
+    bool in_handler, abandoned; /* in_handler: of the older thread, for ever */
+    unsigned calls, meddle_at;  /* places so far where the older thread meddles; the one where it does; 0: none */
     enum what meddle;
     unsigned locked_calls, incomplete, states, refs;
-    bool no_refs;
+    bool no_refs, poor; /* poor: the older thread finds no memory */
 } fx;
 
 static __thread struct thread *self;
@@ -118,6 +120,7 @@ static void order(enum what what)
 static void meddle_here(void)
 {
     if (self == &fx.init && held == 0 && ++fx.calls == fx.meddle_at) {
+        fx.published = fx.older.storage != NULL;
         order(fx.meddle);
     }
 }
@@ -231,8 +234,9 @@ static jweak JNICALL new_weak(JNIEnv *env, jobject o)
 {
     (void)env;
     called();
-    __atomic_fetch_add(&fx.refs, !fx.no_refs, __ATOMIC_RELAXED);
-    return fx.no_refs ? NULL : o;
+    bool none = fx.no_refs || (fx.poor && self == &fx.older);
+    __atomic_fetch_add(&fx.refs, !none, __ATOMIC_RELAXED);
+    return none ? NULL : o;
 }
 
 static void JNICALL delete_weak(JNIEnv *env, jweak o)
@@ -341,10 +345,12 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     state(s)->over = true;
 }
 
-static void abandon(struct hpx_mode_thread *s, JNIEnv *env)
+static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
 {
     disarm(s);
     end(s, env);
+    fx.abandoned = true;
+    return !fx.in_handler;
 }
 
 static struct hpx_vm_mode vm_mode = {
@@ -393,10 +399,17 @@ static void look_at(void *n, struct hpx_thread *t)
 {
     struct state *s = HPX_CONTAINER_OF(t, struct state, s.base);
     ++*(unsigned *)n;
-    assert_int_equal(atomic_load_explicit(&t->state, memory_order_acquire), HPX_THREAD_RETIRED);
+    assert_int_equal(atomic_load_explicit(&t->state, memory_order_acquire),
+                     fx.in_handler && fx.abandoned ? HPX_THREAD_ATTACHED : HPX_THREAD_RETIRED);
     assert_true(s->over);
     assert_false(s->armed);
     destroy(&s->s);
+}
+
+static void destroy_state(void *unused, struct hpx_thread *t)
+{
+    (void)unused;
+    destroy(&HPX_CONTAINER_OF(t, struct state, s.base)->s);
 }
 
 /* The older thread has ended. Returns how often it was announced. */
@@ -505,6 +518,75 @@ static void a_thread_that_begins_and_ends_meanwhile_is_announced_once(void **unu
     meddle(BEGINS_AND_ENDS, 1);
 }
 
+/* Its ring is not given away. */
+static void the_state_of_a_thread_that_ends_in_its_handler_does_not_retire(void **unused)
+{
+    (void)unused;
+    unsigned abandoned = 0;
+    for (unsigned at = 1, calls = at; at <= calls; at++) {
+        start_older();
+        fx.mapped = fx.in_handler = true;
+        fx.meddle = ENDS;
+        run(at);
+        calls = fx.calls;
+        fx.meddle_at = 0;
+        order(ENDS);
+        (void)assert_ended();
+        abandoned += fx.abandoned;
+        stop_older();
+    }
+    assert_int_not_equal(abandoned, 0);
+}
+
+/* The native thread has the same kernel id, of course. */
+static void a_thread_that_ends_and_begins_as_another_one_lives(void **unused)
+{
+    (void)unused;
+    for (unsigned at = 1, calls = at; at <= calls; at++) {
+        start_older();
+        fx.mapped = true;
+        fx.meddle = ENDS;
+        run(at);
+        calls = fx.calls;
+        fx.meddle_at = 0;
+        uint64_t ended = 0;
+        for (struct hpx_msg *m = hpx_lane_splice(&hpx_session.aggregator.control), *next; m != NULL; m = next) {
+            next = m->next;
+            ended = m->kind == HPX_MSG_THREAD_END ? ((struct hpx_msg_thread_end *)m)->key : ended;
+            free(m);
+        }
+        assert_int_not_equal(ended, fx.tid);
+        order(ENDS);
+        hpx_registry_collect(&hpx_session.aggregator.registry, destroy_state, NULL);
+        stop_older();
+    }
+}
+
+static void a_thread_that_ends_without_memory_when_it_is_published_ends(void **unused)
+{
+    unsigned published = 0;
+    (void)unused;
+    for (unsigned at = 1, calls = at; at <= calls; at++) {
+        start_older();
+        fx.mapped = true;
+        fx.meddle = ENDS;
+        fx.poor = true;
+        run(at);
+        calls = fx.calls;
+        fx.meddle_at = 0;
+        order(ENDS);
+        if (fx.published) {
+            assert_int_equal(hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED), 0);
+            assert_int_equal(assert_ended(), 1);
+        } else {
+            hpx_registry_collect(&hpx_session.aggregator.registry, destroy_state, NULL);
+        }
+        published += fx.published;
+        stop_older();
+    }
+    assert_int_not_equal(published, 0);
+}
+
 static void a_thread_that_is_not_adopted_for_lack_of_memory_is_counted(void **unused)
 {
     (void)unused;
@@ -527,6 +609,9 @@ int main(void)
         cmocka_unit_test(a_thread_that_ends_meanwhile_is_announced_with_its_end_or_not_at_all),
         cmocka_unit_test(a_thread_that_begins_meanwhile_is_announced_once),
         cmocka_unit_test(a_thread_that_begins_and_ends_meanwhile_is_announced_once),
+        cmocka_unit_test(the_state_of_a_thread_that_ends_in_its_handler_does_not_retire),
+        cmocka_unit_test(a_thread_that_ends_and_begins_as_another_one_lives),
+        cmocka_unit_test(a_thread_that_ends_without_memory_when_it_is_published_ends),
         cmocka_unit_test(a_thread_that_is_not_adopted_for_lack_of_memory_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
