@@ -148,6 +148,7 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
             b->n += ev->units;
         } else {
             t->lost_events++;
+            t->no_memory++;
         }
     }
     return ev;

@@ -93,7 +93,7 @@ int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_ro
         return -1;
     }
     int64_t at = r->depth - (t != NULL ? (int64_t)t->above : 0);
-    for (int64_t away = 0; away < n + llabs(at); away++) {
+    for (int64_t away = 0; away < n + (t != NULL ? (int64_t)t->above : 0); away++) {
         int64_t below = at - away, above = at + away;
         if (below >= 0 && below < n && t->methods[below] == r->method) {
             return (int32_t)below;

@@ -17,7 +17,9 @@ bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u)
     enum hpx_usage_answer answer;
     uint64_t begun = hpx_asker_begin(), until = begun + ATTEMPTS_NS;
     memset(u, 0, sizeof *u);
-    while ((answer = hpx_usage_ask(a->jvmti, object, u)) == HPX_USAGE_ATTACHING && begun < until) { /* which takes microseconds */
+    bool patient = a->untold[HPX_USAGE_ATTACHING] == 0; /* a thread that did not finish once is not waited for again and again */
+    while ((answer = hpx_usage_ask(a->jvmti, object, u)) == HPX_USAGE_ATTACHING && patient &&
+           begun < until) { /* which takes microseconds */
         nanosleep(&(struct timespec){0, 50000}, NULL);
         begun = hpx_asker_begin();
     }
@@ -152,7 +154,6 @@ static void note_waiters(struct hpx_asker *a, const jvmtiMonitorUsage *u)
 static uint32_t serial_of(struct hpx_asker *a, jthread owner)
 {
     uint32_t serial = hpx_virtuals_is(a->env, owner) ? hpx_virtuals_serial(a->jvmti, a->env, owner) : HPX_SERIAL_THREAD;
-    a->unknown_owners += serial == HPX_SERIAL_THREAD;
     return serial;
 }
 
@@ -170,6 +171,7 @@ static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, co
     } else if (m->shown.owned) {
         m->shown.owner = serial_of(a, u->owner);
     }
+    a->unknown_owners += m->shown.owned && m->shown.owner == HPX_SERIAL_THREAD;
     /* JDK 28 tells 0 of what its own frames have entered: locks of class initialisers */
     m->shown.entry_count = m->shown.owned && u->entry_count == 0 ? 1 : (uint32_t)u->entry_count;
     note_waiters(a, u);
@@ -242,6 +244,7 @@ static void add_owned(struct hpx_asker *a, jobject object, uint32_t thread)
             m->owner = thread;
             m->shown.owned = true;
             m->shown.owner = hpx_asked_thread(a, thread)->serial;
+            a->unknown_owners += m->shown.owner == HPX_SERIAL_THREAD;
             m->shown.entry_count = 1;
         }
         t->unasked++;

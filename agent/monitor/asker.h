@@ -41,7 +41,7 @@ struct hpx_asker {
     struct hpx_vec monitors;            /* struct hpx_asked_monitor */
     struct hpx_vec latest;              /* uint32_t, by number of the signature: monitor number + 1 */
     struct hpx_vec serials;             /* uint32_t */
-    uint32_t untold[HPX_USAGE_ANSWERS]; /* monitors that the VM did not describe, by the reason */
+    uint32_t untold[HPX_USAGE_ANSWERS]; /* questions about monitors that the VM did not answer, by the reason */
     uint32_t hidden_owners;             /* monitors that somebody waits to enter, of which the VM names no owner */
     uint32_t unknown_owners;            /* monitors whose owner is shown as an unknown thread */
     uint32_t owned_asked;               /* threads whose owned monitors were asked for */

@@ -112,7 +112,7 @@ static void add_notes(const struct hpx_asker *a)
     }
     for (uint32_t i = 0; i < HPX_USAGE_ANSWERS; i++) {
         if (a->untold[i] > 0) {
-            note(t, "monitors left out, because %s: %u", causes[i], a->untold[i]);
+            note(t, "questions about monitors without an answer, because %s: %u", causes[i], a->untold[i]);
         }
     }
     if (a->hidden_owners > 0 && hpx_askable.virtual_threads) {

@@ -7,6 +7,7 @@
 #include "monitor.h"
 #include "monitor_take.h"
 #include "park.h"
+#include "probe_frames.h"
 #include "thread_refs.h"
 #include "threads.h"
 #include "usage.h"
@@ -115,7 +116,7 @@ static void close_monitors(jvmtiEnv *jvmti)
 static uint32_t ring_size(void)
 {
     size_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
-    size_t least = 4 * HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + depth * (hpx_session.opt.owner ? 2 : 1)), size = RING_LEAST;
+    size_t least = 4 * HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + HPX_PROBE_FRAMES + depth * (hpx_session.opt.owner ? 2 : 1)), size = RING_LEAST;
     while (size < least) {
         size *= 2;
     }

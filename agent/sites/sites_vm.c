@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "counting.h"
 #include "log.h"
+#include "probe_frames.h"
 #include "site_thread.h"
 #include "sites.h"
 #include "threads.h"
@@ -382,7 +383,8 @@ static void forget(void)
 
 static uint32_t ring_size(void)
 {
-    size_t least = 4 * HPX_EV_SITE_BYTES(atomic_load_explicit(&hpx_session.depth, memory_order_relaxed)), size = RING_LEAST;
+    size_t least = 4 * HPX_EV_SITE_BYTES(1 + HPX_PROBE_FRAMES + atomic_load_explicit(&hpx_session.depth, memory_order_relaxed)),
+           size = RING_LEAST;
     while (size < least) {
         size *= 2;
     }

@@ -137,9 +137,20 @@ static uint64_t leading_number(const char *digits, size_t n)
 #define SAID 2
 static const char *const said_keys[SAID] = {"effective samples", "inside probes"};
 
-static uint64_t *said(struct hpx_profile *p, size_t i)
+/* "4 (40.00 %)" has a share, too. */
+static void hear(struct hpx_profile *p, size_t i, const char *value, size_t n)
 {
-    return i == 0 ? &p->effective : &p->in_probes;
+    if (i == 0) {
+        p->effective = leading_number(value, n);
+        return;
+    }
+    const char *share = memchr(value, '(', n), *end = value + n;
+    p->in_probes = leading_number(value, n);
+    p->in_probes_share = 0;
+    for (size_t digits = 0; share != NULL && ++share < end && digits < 5 && (*share == '.' || (*share >= '0' && *share <= '9'));) {
+        p->in_probes_share = *share == '.' ? p->in_probes_share : p->in_probes_share * 10 + (uint32_t)(*share - '0');
+        digits += *share != '.';
+    }
 }
 
 /* The report of a binary file is a string that nothing names. */
@@ -152,7 +163,7 @@ static void binary_report(struct hpx_profile *p, struct hpx_rd_text t)
         size_t n = (size_t)snprintf(line, sizeof(line), "\n%s%s: ", begin, said_keys[i]);
         const char *at = memmem(t.p, t.n, line, n);
         if (at != NULL) {
-            *said(p, i) = leading_number(at + n, (size_t)(t.p + t.n - at) - n);
+            hear(p, i, at + n, (size_t)(t.p + t.n - at) - n);
         }
     }
 }
@@ -161,7 +172,7 @@ static void report(struct hpx_profile *p, const struct hpx_rd_report *r)
 {
     for (size_t i = 0; i < SAID; i++) {
         if (r->key.n == strlen(said_keys[i]) && memcmp(r->key.p, said_keys[i], r->key.n) == 0) {
-            *said(p, i) = leading_number(r->value.p, r->value.n);
+            hear(p, i, r->value.p, r->value.n);
         }
     }
 }
@@ -254,7 +265,7 @@ static void table_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         t->rows = 0;
         p->open = ev->table.tag;
         for (size_t i = 0; p->open == HPX_TAG_SAMPLES && i < SAID; i++) {
-            *said(p, i) = 0;
+            hear(p, i, "", 0);
         }
     } else if (ev->kind == HPX_RD_ROW) {
         row(p, ev, hpx_profile_table(p, p->open));

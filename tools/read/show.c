@@ -306,11 +306,11 @@ static void too_close(const struct hpx_report *r)
     }
 }
 
-static void inside_probes(const struct hpx_report *r, const struct hpx_profile_table *t)
+static void inside_probes(const struct hpx_report *r)
 {
     if (r->profile->in_probes > 0) {
-        fprintf(r->to, "  Of the samples, %.0f %% were inside probes; they count for the method that called the probe.\n",
-                share(r->profile->in_probes, t->table.total));
+        fprintf(r->to, "  Of the samples since the start, %.0f %% were inside probes; they count for the method that called the probe.\n",
+                r->profile->in_probes_share / 100.0);
     }
 }
 
@@ -354,7 +354,7 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     rows_left(r, t);
     if (drawn) {
         too_close(r);
-        inside_probes(r, t);
+        inside_probes(r);
     }
 }
 
