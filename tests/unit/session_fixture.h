@@ -10,7 +10,7 @@
 #include "output.h"
 #include "peer.h"
 #include "report.h"
-#include "session.h"
+#include "session_life.h"
 #include <errno.h>
 #include <semaphore.h>
 
