@@ -53,13 +53,13 @@ static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request 
     return true;
 }
 
-/* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_DUMP_JOURNAL_NS. At most a quarter
+/* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_JOURNAL_TABLE_NS. At most a quarter
  * of a core: the next table is due after three times the aggregator's CPU time for the last one. CPU time, because waiting for a core or a
  * drainer costs nothing. */
 static uint64_t next_journal(uint64_t since)
 {
     uint64_t rest = hpx_clock_mono() + JOURNAL_RESTS * (hpx_clock_thread_cpu() - since);
-    uint64_t next = made.round + HPX_DUMP_JOURNAL_NS;
+    uint64_t next = made.round + HPX_JOURNAL_TABLE_NS;
     made.left -= made.left < HPX_JOURNAL_SLICE ? made.left : HPX_JOURNAL_SLICE;
     return made.left > 0 || rest > next ? rest : next;
 }

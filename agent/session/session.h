@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* session.h: the data of one run of the profiler: options, modes, pipeline and tables. It knows no JVM; a host provides what it needs of
- * one, and tests provide another host.
- * session_life.h begins and ends it; from its begin on it is constant unless stated otherwise. */
+ * one, and tests provide another host. session_life.h begins and ends it; between the two it is constant unless stated otherwise. */
 #ifndef HPX_SESSION_H
 #define HPX_SESSION_H
 

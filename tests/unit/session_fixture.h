@@ -5,6 +5,7 @@
 #define HPX_SESSION_FIXTURE_H
 
 #include "dump.h"
+#include "dump_request.h"
 #include "failing_memory.h"
 #include "folder_fixture.h"
 #include "output.h"
