@@ -6,6 +6,7 @@
 #include "modes.h"
 #include "output.h"
 #include "service.h"
+#include "session_life.h"
 #include "sigmask.h"
 #include "ticks.h"
 #include "twin.h"

@@ -6,8 +6,8 @@
 #include "classes.h"
 #include "clock.h"
 #include "downcall.h"
-#include "dump.h"
 #include "hprofx_bci.h"
+#include "journal.h"
 #include "other_agents.h"
 #include "peer.h"
 #include "report.h"
@@ -151,7 +151,7 @@ static void taken(enum hpx_why why)
     hpx_session_each(hpx_calls_mode_active(), take_pending, NULL);
     if (why == HPX_WHY_JOURNAL && now >= next_collect) { /* holds the drainers: not for each slice of what they have counted */
         (void)hpx_call_drainers_collect(&drainers, COLLECT_TRACES, tail_apart, take_pending_apart);
-        next_collect = now + HPX_DUMP_JOURNAL_NS;
+        next_collect = now + HPX_JOURNAL_TABLE_NS;
     }
 }
 

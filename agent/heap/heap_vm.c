@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_vm.c: heap=dump in the JVM: capabilities, OutOfMemoryError, the dump at exit. */
 #include "clock.h"
-#include "dump.h"
+#include "dump_request.h"
 #include "heap.h"
 #include "log.h"
 #include "spawn.h"

@@ -2,6 +2,7 @@
 /* dump.c: the sink of dump.h, and when a request is served. dump_serve.c serves it. */
 #include "dump.h"
 #include "clock.h"
+#include "dump_request.h"
 #include "dump_serve.h"
 #include "journal.h"
 #include "log.h"
@@ -10,26 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MSG_FINAL = HPX_MSG_OTHER, MSG_REQUEST };
-
 #define NAMES_WAIT_NS   (500ull * 1000 * 1000) /* for names that are still asked for when a dump is due */
 #define PREPARE_WAIT_NS (500ull * 1000 * 1000) /* for the modes' phases */
 #define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for producers that are inside at the end: a thread may have lost its CPU there */
 #define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
-#define MOST_ASKED      64u                    /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
 
-static _Atomic uint32_t asked;  /* relaxed: of MOST_ASKED */
-static atomic_bool period_runs; /* relaxed: a hint: the last dump of dump= is not yet written */
-static atomic_bool said_no_memory, said_most;
-static atomic_bool serving;       /* seq_cst: the aggregator takes the rows of a request; read by hpx_dump_await_served() */
-static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
+static atomic_bool serving; /* seq_cst: the aggregator takes the rows of a request; read by hpx_dump_await_served() */
 
-struct msg_request {
-    struct hpx_msg m;
-    struct hpx_dump_request request;
-    bool journal; /* a table for the journal instead; the only such request is static */
-};
-static struct msg_request journal_request = {.journal = true};
+static struct hpx_dump_msg journal_request; /* a table for the journal instead of a dump */
 
 /* The aggregator's alone. */
 static struct {
@@ -53,7 +42,6 @@ static struct {
     bool peeks;             /* some mode has its own tail() or a phase: one more pass follows the phases */
     uint64_t journal;       /* when the next table of the journal is due; UINT64_MAX: it waits among the requests */
     uint64_t journal_since; /* CPU time when the work for the table that is being made began */
-    uint64_t periodic;      /* when the next dump of dump= is due; 0: none */
 } dump;
 
 static inline const struct hpx_mode *mode_of(const struct hpx_thread *t)
@@ -95,14 +83,14 @@ static void add_request(struct hpx_msg *m)
     dump.requests_end = &m->next;
 }
 
-static struct msg_request *first_request(void)
+static struct hpx_dump_msg *first_request(void)
 {
-    return (struct msg_request *)(void *)dump.requests;
+    return (struct hpx_dump_msg *)(void *)dump.requests;
 }
 
-static struct msg_request *drop_request(void)
+static struct hpx_dump_msg *drop_request(void)
 {
-    struct msg_request *m = first_request();
+    struct hpx_dump_msg *m = first_request();
     dump.requests = m->m.next;
     dump.requests_end = dump.requests != NULL ? dump.requests_end : &dump.requests;
     return m;
@@ -117,11 +105,11 @@ static void message(void *ctx, struct hpx_msg *m)
     if (hpx_peer_message(m)) {
         return;
     }
-    if (m->kind == MSG_REQUEST && dump.state != ENDED) {
+    if (m->kind == HPX_DUMP_MSG_REQUEST && dump.state != ENDED) {
         add_request(m);
         return;
     }
-    if (m->kind == MSG_FINAL && dump.state < ENDING) {
+    if (m->kind == HPX_DUMP_MSG_FINAL && dump.state < ENDING) {
         dump.state = ENDING;
     }
     free(m);
@@ -157,9 +145,9 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
 /* false: no memory for it now, and there is time left. */
 static bool serve_first(void)
 {
-    struct msg_request *m = first_request();
+    struct hpx_dump_msg *m = first_request();
     bool ends = dump.state == NAMING;
-    if (m->journal) {
+    if (m == &journal_request) {
         (void)drop_request();
         if (!ends) { /* at the end the last dump comes at once */
             dump.journal = hpx_dump_serve_journal(dump.journal_since);
@@ -207,37 +195,11 @@ static void note_journal(void)
     }
 }
 
-/* The writer's thread, or the aggregator. */
-static void period_done(uint64_t unused)
-{
-    (void)unused;
-    atomic_store_explicit(&period_runs, false, memory_order_relaxed);
-}
-
-/* An output that does not move would have them pile up in memory: the next one has the counts. */
-static void note_period(void)
-{
-    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = period_done};
-    uint64_t now = hpx_clock_mono(), period = hpx_session.opt.dump_ns;
-    if (dump.periodic == 0 || now < dump.periodic || dump.requests != NULL || atomic_load_explicit(&period_runs, memory_order_relaxed)) {
-        return;
-    }
-    if (!atomic_load_explicit(&hpx_session.live, memory_order_relaxed)) { /* the JVM could not be asked for heap and monitors */
-        dump.periodic = now + period;
-        return;
-    }
-    dump.periodic = now - dump.periodic < period ? dump.periodic + period : now + period;
-    atomic_store_explicit(&period_runs, true, memory_order_relaxed);
-    if (!hpx_dump_request(&all)) {
-        period_done(0);
-    }
-}
-
 static enum hpx_why why_of(uint32_t mode)
 {
-    const struct msg_request *m = first_request();
+    const struct hpx_dump_msg *m = first_request();
     const struct hpx_parts parts = {.modes = m->request.modes};
-    if (m->journal) {
+    if (m == &journal_request) {
         return HPX_WHY_JOURNAL;
     }
     bool rows = !m->request.traces && m->request.clear.control == HPX_CONTROL_NONE && hpx_parts_has(&parts, mode);
@@ -255,7 +217,7 @@ static void prepare_next(uint32_t mode)
 static void begin_preparing(void)
 {
     prepare_next(0);
-    if (dump.passed && !first_request()->journal) {
+    if (dump.passed && first_request() != &journal_request) {
         dump.passed = false;
         dump.preparing = dump.passed_mode;
         dump.prepare_until = dump.passed_until;
@@ -277,7 +239,7 @@ static bool prepared(void)
 
 static void wait_for_names(void)
 {
-    dump.naming_until = hpx_clock_mono() + (first_request()->journal ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
+    dump.naming_until = hpx_clock_mono() + (first_request() == &journal_request ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
 }
 
 /* Not once VMDeath has closed the gate: the modes then prepare for the last dump, and finish() serves the requests that are left. */
@@ -334,7 +296,9 @@ static bool go_on(bool again)
         }
         return serve(again);
     }
-    note_period();
+    if (dump.requests == NULL) {
+        hpx_dump_request_periodic();
+    }
     hpx_peer_pass_end();
     note_journal();
     if (dump.state == IDLE && dump.requests != NULL) {
@@ -415,10 +379,6 @@ int hpx_dump_init(struct hpx_sink *sink)
         .class_event = o->binary ? class_event : NULL,
     };
     memset(&dump, 0, sizeof dump);
-    atomic_store_explicit(&asked, 0, memory_order_relaxed);
-    atomic_store_explicit(&period_runs, false, memory_order_relaxed);
-    atomic_store_explicit(&said_no_memory, false, memory_order_relaxed);
-    atomic_store_explicit(&said_most, false, memory_order_relaxed);
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         hpx_session.modes[i]->configure(&cfg);
         dump.peeks = dump.peeks || hpx_session.modes[i]->tail != NULL || hpx_session.modes[i]->prepare != NULL;
@@ -431,68 +391,18 @@ int hpx_dump_init(struct hpx_sink *sink)
                               .tail = dump.peeks ? tail : NULL,
                               .thread_came = thread_came};
     dump.requests_end = &dump.requests;
-    dump.journal = hpx_clock_mono() + HPX_DUMP_JOURNAL_NS;
-    dump.periodic = o->dump_ns > 0 ? hpx_clock_mono() + o->dump_ns : 0;
-    final_msg = hpx_msg_new(MSG_FINAL, sizeof *final_msg);
-    return hpx_session.model != NULL && final_msg != NULL ? 0 : -HPX_E_NOMEM;
+    dump.journal = hpx_clock_mono() + HPX_JOURNAL_TABLE_NS;
+    return hpx_dump_request_init() && hpx_session.model != NULL ? 0 : -HPX_E_NOMEM;
 }
 
 void hpx_dump_fini(void)
 {
     while (dump.requests != NULL) {
-        struct msg_request *m = drop_request();
-        if (!m->journal) {
+        struct hpx_dump_msg *m = drop_request();
+        if (m != &journal_request) {
             free(m);
         }
     }
     hpx_dump_serve_fini();
-    free(final_msg);
-    final_msg = NULL;
-}
-
-bool hpx_dump_request(const struct hpx_dump_request *request)
-{
-    struct msg_request *m = hpx_msg_new(MSG_REQUEST, sizeof *m);
-    if (m == NULL) {
-        hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
-        hpx_warn_once(
-            &said_no_memory,
-            "%s: no memory for a requested dump; it is skipped, and its counts go into the next one; raise the memory limit of the "
-            "process",
-            hpx_session_modes());
-        return false;
-    }
-    m->request = *request;
-    hpx_lane_post(&hpx_session.aggregator.control, &m->m, true);
-    return true;
-}
-
-/* The writer's thread, or the aggregator. */
-static void signal_done(uint64_t unused)
-{
-    (void)unused;
-    atomic_fetch_sub_explicit(&asked, 1, memory_order_relaxed);
-}
-
-void hpx_dump_request_signal(void)
-{
-    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = signal_done};
-    if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= MOST_ASKED) {
-        signal_done(0);
-        hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
-        hpx_warn_once(&said_most,
-                      "%s: %u requested dumps wait for the output; further requests are skipped, and their counts go into the next dump",
-                      hpx_session_modes(), MOST_ASKED);
-    } else if (!hpx_dump_request(&all)) {
-        signal_done(0);
-    }
-}
-
-void hpx_dump_request_final(void)
-{
-    struct hpx_msg *m = final_msg;
-    final_msg = NULL;
-    if (m != NULL) {
-        hpx_lane_post(&hpx_session.aggregator.control, m, true);
-    }
+    hpx_dump_request_fini();
 }

@@ -3,6 +3,7 @@
 #include "dump_serve.h"
 #include "clock.h"
 #include "journal.h"
+#include "net.h"
 #include "output.h"
 #include "peer.h"
 #include "report.h"
@@ -17,6 +18,33 @@ static struct {
     uint32_t left;               /* traces of it that wait still */
     uint64_t journal_lost;       /* of the model, as it was last looked at */
 } made;
+
+static void add_thread(void *ctx, struct hpx_thread *t)
+{
+    hpx_counters_add(ctx, &t->counters);
+}
+
+/* The figures so far, and those of the dump that is being made. */
+static void collect(struct hpx_report *r)
+{
+    memset(r, 0, sizeof *r);
+    hpx_counters_add(&r->total, &hpx_session.counters);
+    hpx_counters_add(&r->total, hpx_model_counters(hpx_session.model));
+    hpx_aggregator_each(&hpx_session.aggregator, add_thread, &r->total);
+    hpx_count(&r->total, HPX_C_THREADS_UNSAMPLED, hpx_session.aggregator.untaken);
+    hpx_net_count(&r->total);
+    r->own_cpu_ns = hpx_clock_tid_cpu(hpx_session.aggregator.tid) + hpx_output_cpu() + hpx_net_cpu() + hpx_session.host->own_cpu();
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        m->collect(&r->figures[i], &r->total, made.parts.of[i]);
+        r->own_cpu_ns += m->own_cpu(&r->total);
+    }
+    uint64_t all = hpx_clock_process_cpu() - hpx_session.start_cpu;
+    r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
+    r->table_bytes = hpx_model_bytes(hpx_session.model);
+    r->trace_bytes = hpx_model_trace_bytes(hpx_session.model);
+    r->classes = hpx_model_classes(hpx_session.model);
+}
 
 /* Each resets its counts: one that was taken is kept until the others have memory. */
 static bool take_snapshots(enum hpx_take take, uint32_t modes, uint16_t flags)
@@ -53,13 +81,13 @@ static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request 
     return true;
 }
 
-/* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_DUMP_JOURNAL_NS. At most a quarter
+/* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_JOURNAL_TABLE_NS. At most a quarter
  * of a core: the next table is due after three times the aggregator's CPU time for the last one. CPU time, because waiting for a core or a
  * drainer costs nothing. */
 static uint64_t next_journal(uint64_t since)
 {
     uint64_t rest = hpx_clock_mono() + JOURNAL_RESTS * (hpx_clock_thread_cpu() - since);
-    uint64_t next = made.round + HPX_DUMP_JOURNAL_NS;
+    uint64_t next = made.round + HPX_JOURNAL_TABLE_NS;
     made.left -= made.left < HPX_JOURNAL_SLICE ? made.left : HPX_JOURNAL_SLICE;
     return made.left > 0 || rest > next ? rest : next;
 }
@@ -112,7 +140,7 @@ bool hpx_dump_serve(const struct hpx_dump_request *request, bool ends, uint64_t 
         return false; /* the counts stand: a later pass may find memory */
     }
     struct hpx_report r;
-    hpx_report_collect(&r, &made.parts);
+    collect(&r);
     return hand_over(&r, request, until);
 }
 
@@ -123,7 +151,7 @@ bool hpx_dump_serve_last(uint64_t until)
         return false;
     }
     struct hpx_report r;
-    hpx_report_collect(&r, &made.parts); /* after the snapshots, which count what they cannot name */
+    collect(&r); /* after the snapshots, which count what they cannot name */
     if (wanted && !hand_over(&r, NULL, until)) {
         return false;
     }

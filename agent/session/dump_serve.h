@@ -7,7 +7,7 @@
 #ifndef HPX_DUMP_SERVE_H
 #define HPX_DUMP_SERVE_H
 
-#include "dump.h"
+#include "dump_request.h"
 
 /* Makes the requested dump, or carries out the clear. ends: the last dump follows at once, so nothing is cleared. false: no memory for it
  * now, and there is time left. */

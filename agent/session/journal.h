@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* journal.h: NAME.journal.part, the file beside the output from which hprofx-read --recover rebuilds NAME after a kill.
  *
- * Self-contained and append-only: header, threads, then a table of the new counts every HPX_DUMP_JOURNAL_NS or later. The tables add up
+ * Self-contained and append-only: header, threads, then a table of the new counts every HPX_JOURNAL_TABLE_NS or later. The tables add up
  * to all samples and calls, whatever requested dumps have reset; allocation sites are not in it. So every prefix that ends with a whole
  * record is a valid file. When the journal grows too long, a new one with one table of everything is written to NAME.journal.new.part and
  * renamed. The journal is removed at a clean end, and kept if the output could not be written.
@@ -12,6 +12,8 @@
 #define HPX_JOURNAL_H
 
 #include "stream.h"
+
+#define HPX_JOURNAL_TABLE_NS (600ull * 1000 * 1000) /* with the wait for names and a pass: a table every second */
 
 /* At load: sets the names, creates nothing. name: of the output, whose opener has already renamed the files of a killed run. */
 void hpx_journal_init(const char *name);

@@ -4,9 +4,7 @@
 #include "clock.h"
 #include "live_threads.h"
 #include "out_socket.h"
-#include "output.h"
 #include "pace.h"
-#include "peer.h"
 #include "spawn.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,13 +22,12 @@
 
 static struct {
     struct hpx_out_socket *socket; /* NULL: the output is a file. Constant once open */
-    struct hpx_stream *stream;
-    struct hpx_wake *wake;
-    struct hpx_patience patience; /* the writer's: this dump's */
-    bool hurry;                   /* the writer's: it waits no more */
-    uint64_t end_at;              /* VMDeath's, before `ends` */
-    atomic_bool ends;             /* release: hpx_net_end(); acquire: hpx_net_ends(). Covers end_at */
-    _Atomic uint32_t notes;       /* relaxed: so far, for their ids */
+    struct hpx_net_owner owner;    /* constant once open */
+    struct hpx_patience patience;  /* the writer's: this dump's */
+    bool hurry;                    /* the writer's: it waits no more */
+    uint64_t end_at;               /* VMDeath's, before `ends` */
+    atomic_bool ends;              /* release: hpx_net_end(); acquire: hpx_net_ends(). Covers end_at */
+    _Atomic uint32_t notes;        /* relaxed: so far, for their ids */
     struct hpx_spawned thread;
     atomic_bool awaited; /* relaxed: the writer's: a connection was waited for at the end */
 } net;
@@ -38,12 +35,12 @@ static struct {
 static void wake(void *ctx)
 {
     (void)ctx;
-    hpx_wake_post(net.wake);
+    hpx_wake_post(net.owner.wake);
 }
 
 static void begin_live_thread(const struct hpx_thread_rec *rec)
 {
-    hpx_stream_thread(net.stream, 0, rec, false);
+    hpx_stream_thread(net.owner.stream, 0, rec, false);
 }
 
 /* The header has ms: rounded down, its own records are of TIME 0, as a note of the net thread may be. */
@@ -57,7 +54,7 @@ static void restart(void *ctx)
         mono -= (uint64_t)wall.tv_nsec % MS;
         wall.tv_nsec -= wall.tv_nsec % (long)MS;
     }
-    hpx_stream_restart(net.stream, wall, mono);
+    hpx_stream_restart(net.owner.stream, wall, mono);
     hpx_live_threads_each(begin_live_thread);
 }
 
@@ -72,7 +69,7 @@ static size_t note(void *ctx, char *to, size_t most, const struct hpx_out_socket
     if (n == 0 || 9 + id_size + n > most || id > LAST_NOTE) {
         return 0;
     }
-    uint32_t us = atomic_load_explicit(&net.stream->binary.shown_us, memory_order_relaxed);
+    uint32_t us = atomic_load_explicit(&net.owner.stream->binary.shown_us, memory_order_relaxed);
     at = hpx_be4(hpx_be4(hpx_be1(at, 0x01), us), (uint32_t)(id_size + n));
     at = id_size == 8 ? hpx_be8(at, id) : hpx_be4(at, id);
     memcpy(at, text, n);
@@ -97,7 +94,7 @@ static bool may_wait_on(uint64_t waited)
         return true;
     }
     hpx_out_socket_count(net.socket, &c);
-    return hpx_patience_lasts(&net.patience, waited, c.sent_bytes) && hpx_output_behind() < BEHIND;
+    return hpx_patience_lasts(&net.patience, waited, c.sent_bytes) && net.owner.behind() < BEHIND;
 }
 
 static void room(size_t n)
@@ -112,19 +109,18 @@ static void room(size_t n)
     }
 }
 
-int hpx_net_open(struct hpx_stream *s, struct hpx_wake *w, struct hpx_err *err)
+int hpx_net_open(const struct hpx_net_owner *owner, struct hpx_err *err)
 {
     const struct hpx_out_socket_config cfg = {.peer = hpx_session.opt.net,
                                               .queue = QUEUE,
                                               .end_ns = END_NS,
                                               .wait = hpx_session.opt.net_wait,
                                               .id_size = hpx_session.opt.binary ? (uint8_t)hpx_session.opt.idsize : 4,
-                                              .owner = {NULL, wake, restart, hpx_session.opt.binary ? note : NULL, hpx_peer_command}};
-    net.wake = w;
-    net.stream = s;
-    int rc = hpx_out_socket_open(&s->out, &net.socket, &cfg, err);
+                                              .owner = {NULL, wake, restart, hpx_session.opt.binary ? note : NULL, owner->command}};
+    net.owner = *owner;
+    int rc = hpx_out_socket_open(&owner->stream->out, &net.socket, &cfg, err);
     if (rc == 0) {
-        s->out.room = room;
+        owner->stream->out.room = room;
     }
     return rc;
 }
@@ -167,15 +163,15 @@ void hpx_net_before_dump(void)
 
 void hpx_net_begin(void)
 {
-    hpx_stream_init(net.stream);
-    net.stream->ascii.live_thread = net.stream->binary.live_thread = hpx_live_threads_find;
+    hpx_stream_init(net.owner.stream);
+    net.owner.stream->ascii.live_thread = net.owner.stream->binary.live_thread = hpx_live_threads_find;
     (void)hpx_net_turn();
 }
 
 bool hpx_net_thread_begin(uint64_t at, const struct hpx_thread_rec *rec)
 {
     if (hpx_net_turn()) {
-        hpx_stream_thread(net.stream, at, rec, false);
+        hpx_stream_thread(net.owner.stream, at, rec, false);
     }
     bool kept = hpx_live_threads_add(rec);
     if (!kept) {
@@ -189,14 +185,14 @@ void hpx_net_thread_end(uint64_t at, const struct hpx_thread_rec *rec, const str
     bool live = hpx_net_turn();
     *start = hpx_live_threads_remove(rec->serial);
     if (live) {
-        hpx_stream_thread(net.stream, at, rec, true);
+        hpx_stream_thread(net.owner.stream, at, rec, true);
     }
 }
 
 void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded)
 {
     if (hpx_net_turn() || (unloaded && rec->in_traces)) {
-        hpx_stream_class(net.stream, at, rec, unloaded);
+        hpx_stream_class(net.owner.stream, at, rec, unloaded);
     }
 }
 

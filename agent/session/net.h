@@ -5,11 +5,19 @@
 #ifndef HPX_NET_H
 #define HPX_NET_H
 
+#include "hprof_commands.h"
 #include "stream.h"
 
-/* At load: opens s->out and connects; with net-wait=y the connection may come later. wake: posted when the writer's thread must call
- * hpx_net_turn(). 0, -HPX_E_IO, -HPX_E_NOMEM. */
-int hpx_net_open(struct hpx_stream *s, struct hpx_wake *wake, struct hpx_err *err);
+struct hpx_net_owner {
+    struct hpx_stream *stream;
+    struct hpx_wake *wake;                                      /* posted when the writer's thread must call hpx_net_turn() */
+    uint64_t (*behind)(void);                                   /* number of messages that wait for the writer's thread */
+    void (*command)(void *unused, const struct hpx_command *c); /* the net thread: a valid command arrived */
+};
+
+/* At load: opens owner->stream->out and connects; with net-wait=y the connection may come later. Copies the owner. 0, -HPX_E_IO,
+ * -HPX_E_NOMEM. */
+int hpx_net_open(const struct hpx_net_owner *owner, struct hpx_err *err);
 /* VMInit: starts the thread that connects, sends and receives. 0, -HPX_E_SYS. */
 int hpx_net_start(struct hpx_err *err);
 /* net= is the output. Any thread, from hpx_net_open() on. */

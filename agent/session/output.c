@@ -7,6 +7,7 @@
 #include "net.h"
 #include "out_file.h"
 #include "output_internal.h"
+#include "peer.h"
 #include "spawn.h"
 #include <errno.h>
 #include <limits.h>
@@ -43,7 +44,8 @@ int hpx_output_init(struct hpx_err *err)
             hpx_warn("gz=y: %s is not a file; the output is not compressed", hpx_session.opt.net);
             hpx_session.opt.gz = false;
         }
-        return hpx_net_open(&hpx_output.main, &hpx_output.lane.wake, err);
+        const struct hpx_net_owner owner = {&hpx_output.main, &hpx_output.lane.wake, hpx_output_behind, hpx_peer_command};
+        return hpx_net_open(&owner, err);
     }
     int rc = hpx_out_file_open(&hpx_output.main.out, &opts, err);
     if (rc == 0 && hpx_session.opt.split && hpx_output.main.out.ops->publish == NULL) {

@@ -4,7 +4,7 @@
 #ifndef HPX_OUTPUT_H
 #define HPX_OUTPUT_H
 
-#include "dump.h"
+#include "dump_request.h"
 #include "report.h"
 
 /* Opens the output of the options and prepares the lane. At load, once per session. 0, -HPX_E_IO (err->msg is HPROF's text),

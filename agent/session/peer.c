@@ -2,7 +2,7 @@
 /* peer.c: the commands of peer.h. */
 #include "peer.h"
 #include "clock.h"
-#include "dump.h"
+#include "dump_request.h"
 #include "log.h"
 #include "net.h"
 #include "pace.h"

@@ -1,39 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c: the lines of report.h. */
 #include "report.h"
-#include "clock.h"
-#include "net.h"
-#include "output.h"
+#include "session.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static void add_thread(void *ctx, struct hpx_thread *t)
-{
-    hpx_counters_add(ctx, &t->counters);
-}
-
-void hpx_report_collect(struct hpx_report *r, const struct hpx_parts *parts)
-{
-    memset(r, 0, sizeof *r);
-    hpx_counters_add(&r->total, &hpx_session.counters);
-    hpx_counters_add(&r->total, hpx_model_counters(hpx_session.model));
-    hpx_aggregator_each(&hpx_session.aggregator, add_thread, &r->total);
-    hpx_count(&r->total, HPX_C_THREADS_UNSAMPLED, hpx_session.aggregator.untaken);
-    hpx_net_count(&r->total);
-    r->own_cpu_ns = hpx_clock_tid_cpu(hpx_session.aggregator.tid) + hpx_output_cpu() + hpx_net_cpu() + hpx_session.host->own_cpu();
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        const struct hpx_mode *m = hpx_session.modes[i];
-        m->collect(&r->figures[i], &r->total, parts->of[i]);
-        r->own_cpu_ns += m->own_cpu(&r->total);
-    }
-    uint64_t all = hpx_clock_process_cpu() - hpx_session.start_cpu;
-    r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
-    r->table_bytes = hpx_model_bytes(hpx_session.model);
-    r->trace_bytes = hpx_model_trace_bytes(hpx_session.model);
-    r->classes = hpx_model_classes(hpx_session.model);
-}
 
 void hpx_lines_add(struct hpx_lines *to, const char *fmt, ...)
 {

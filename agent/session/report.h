@@ -2,7 +2,8 @@
 /* report.h: the report after a dump (on stderr if the output is bare) and the summary on stderr: figures of the modes, losses by cause, the
  * profiler's own cost.
  *
- * The aggregator collects the figures at a dump; the writer's thread formats the copy. Every key has an entry in docs/man/hprofx.7.in. */
+ * The aggregator collects the figures at a dump (dump_serve.c); the writer's thread formats the copy. Every key has an entry in
+ * docs/man/hprofx.7.in. */
 #ifndef HPX_REPORT_H
 #define HPX_REPORT_H
 
@@ -17,8 +18,6 @@ struct hpx_report {
     uint32_t classes;
 };
 
-/* Aggregator's thread. parts: the dump's. */
-void hpx_report_collect(struct hpx_report *r, const struct hpx_parts *parts);
 /* The writer's thread; the report is a value, so reporting a loss needs no memory. Both fill `to` with whole lines and omit lines that
  * do not fit. */
 #define HPX_REPORT_TEXT 16384u

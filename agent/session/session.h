@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* session.h: one run of the profiler: options, modes, pipeline and tables. It knows no JVM; a host provides what it needs of one, and
- * tests provide another host.
- *
- * Lifetime: hpx_session_begin() at load, by one thread; constant from then on unless stated otherwise. In a JVM it is never freed,
- * because a signal may arrive on any thread until the process ends (the library is linked with -z nodelete); hpx_session_end() is for
- * hosts without signals. */
+/* session.h: the data of one run of the profiler: options, modes, pipeline and tables. It knows no JVM; a host provides what it needs of
+ * one, and tests provide another host. session_life.h begins and ends it; between the two it is constant unless stated otherwise. */
 #ifndef HPX_SESSION_H
 #define HPX_SESSION_H
 
@@ -46,11 +42,6 @@ extern struct hpx_session hpx_session;
 void hpx_session_choose(const struct hpx_mode *const *all);
 /* Removes a chosen mode that cannot run; the others continue. At load, before begin. */
 void hpx_session_drop(const struct hpx_mode *mode);
-/* Creates the model, the aggregator and the messages that must never lack memory. At load, after choose. 0, -HPX_E_NOMEM. */
-int hpx_session_begin(const struct hpx_host *host);
-/* Frees everything, so that another session can begin. The caller has stopped the aggregator, waited for the output, and has no threads
- * left. */
-void hpx_session_end(void);
 /* The active modes, for messages: "cpu=samples,cpu=times". */
 static inline const char *hpx_session_modes(void)
 {

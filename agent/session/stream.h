@@ -4,10 +4,11 @@
 #ifndef HPX_STREAM_H
 #define HPX_STREAM_H
 
-#include "dump.h"
+#include "dump_request.h"
 #include "hprof_ascii.h"
 #include "hprof_binary.h"
 #include "out.h"
+#include "session.h"
 
 struct hpx_stream {
     struct hpx_out out; /* opened by the owner */

@@ -3,6 +3,7 @@
 #include "callbacks.h"
 #include "clock.h"
 #include "dump.h"
+#include "dump_request.h"
 #include "log.h"
 #include "names.h"
 #include "net.h"

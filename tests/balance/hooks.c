@@ -5,6 +5,7 @@
 #include "balance.h"
 #include "callbacks.h"
 #include "mode_thread.h"
+#include "session_life.h"
 #include "site_thread.h"
 #include "sites.h"
 #include "vm.h"

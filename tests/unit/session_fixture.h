@@ -5,12 +5,13 @@
 #define HPX_SESSION_FIXTURE_H
 
 #include "dump.h"
+#include "dump_request.h"
 #include "failing_memory.h"
 #include "folder_fixture.h"
 #include "output.h"
 #include "peer.h"
 #include "report.h"
-#include "session.h"
+#include "session_life.h"
 #include <errno.h>
 #include <semaphore.h>
 

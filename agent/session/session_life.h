@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* session_life.h: begins and ends the session of session.h.
+ *
+ * Lifetime: hpx_session_begin() at load, by one thread; constant from then on unless stated otherwise. In a JVM it is never freed,
+ * because a signal may arrive on any thread until the process ends (the library is linked with -z nodelete); hpx_session_end() is for
+ * hosts without signals. */
+#ifndef HPX_SESSION_LIFE_H
+#define HPX_SESSION_LIFE_H
+
+#include "session.h"
+
+/* Creates the model, the aggregator and the messages that must never lack memory. At load, after choose. 0, -HPX_E_NOMEM. */
+int hpx_session_begin(const struct hpx_host *host);
+/* Frees everything, so that another session can begin. The caller has stopped the aggregator, waited for the output, and has no threads
+ * left. */
+void hpx_session_end(void);
+
+#endif
