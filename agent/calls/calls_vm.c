@@ -57,10 +57,8 @@ static void untimed(struct hpx_mode_thread *s, int why)
     static atomic_bool said;
     (void)s;
     hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
-    if (why != 0) { /* else there was no free place for another thread older than VMInit */
-        hpx_warn_once(&said, "times=sampled: cannot create a timer for a thread (%s); its CPU time is missing%s", strerror(why),
-                      why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
-    }
+    hpx_warn_once(&said, "times=sampled: cannot create a timer for a thread (%s); its CPU time is missing%s", strerror(why),
+                  why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
 }
 
 static struct hpx_ticks_user user = {NULL, "times=sampled", ticker, tick_sig, due, untimed, NULL};

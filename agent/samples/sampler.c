@@ -124,14 +124,12 @@ void hpx_sampler_untimed(struct hpx_mode_thread *state, int why)
     if (!hpx_sampler_takes_stacks()) {
         return;
     }
-    if (why != 0) {
-        if (!hpx_ticks_armed()) {
-            atomic_store_explicit(&sampler.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
-        }
-        hpx_warn_once(&sampler.said_timer,
-                      "cpu=samples: cannot create a timer for a thread (%s); polling its CPU clock instead (sampler=poll)%s", strerror(why),
-                      why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
+    if (!hpx_ticks_armed()) {
+        atomic_store_explicit(&sampler.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
     }
+    hpx_warn_once(&sampler.said_timer,
+                  "cpu=samples: cannot create a timer for a thread (%s); polling its CPU clock instead (sampler=poll)%s", strerror(why),
+                  why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
     poll_instead(t);
 }
 

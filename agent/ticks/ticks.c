@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ADOPTED 16
+#define LISTS   64 /* of threads older than VMInit, by kernel id */
 #define STOP_NS (20ull * 1000 * 1000)
 
 /* Of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
@@ -25,8 +25,8 @@ static struct {
     uint32_t nusers;
     struct sigaction before; /* handles signals of others; constant after init */
     bool installed;          /* the handler; constant after init */
-    /* threads older than VMInit: their handler finds the ticker by kernel id, once */
-    _Atomic(struct hpx_ticker *) adopted[ADOPTED]; /* release: arm; acquire: adopt_sig */
+    /* threads older than VMInit: their handler finds the ticker by kernel id, once. Nothing is taken out: such states are never freed */
+    _Atomic(struct hpx_ticker *) adopted[LISTS]; /* release: expect_adopted(); acquire: adopt_sig(). Covers the ticker and next_adopted */
     atomic_bool said_blocked;
     atomic_bool armed;               /* relaxed: a clock was started */
     void (*test_sig)(void *context); /* VMInit's thread and its handler */
@@ -97,28 +97,30 @@ static void pass_on(int sig, siginfo_t *si, void *context)
     }
 }
 
+static _Atomic(struct hpx_ticker *) *list_of(pid_t tid)
+{
+    return &ticks.adopted[(unsigned)tid % LISTS];
+}
+
 static struct hpx_ticker *adopt_sig(void)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
-    for (int i = 0; i < ADOPTED; i++) {
-        struct hpx_ticker *k = atomic_load_explicit(&ticks.adopted[i], memory_order_acquire);
-        if (k == NULL || k->clock.tid != tid) {
-            continue;
-        }
-        void *env = NULL;
-        if ((*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) != JNI_OK) {
-            return NULL;
-        }
-        own = k;
-        for (uint32_t u = 0; u < ticks.nusers; u++) {
-            k->of[u]->env = env;
-            if (ticks.users[u]->found_sig != NULL) {
-                ticks.users[u]->found_sig(k->of[u]);
-            }
-        }
-        return k;
+    struct hpx_ticker *k = atomic_load_explicit(list_of(tid), memory_order_acquire); /* partner: expect_adopted() */
+    while (k != NULL && (k->clock.tid != tid || !atomic_load_explicit(&k->expected, memory_order_relaxed))) {
+        k = k->next_adopted;
     }
-    return NULL;
+    void *env = NULL;
+    if (k == NULL || (*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) != JNI_OK) {
+        return NULL;
+    }
+    own = k;
+    for (uint32_t u = 0; u < ticks.nusers; u++) {
+        k->of[u]->env = env;
+        if (ticks.users[u]->found_sig != NULL) {
+            ticks.users[u]->found_sig(k->of[u]);
+        }
+    }
+    return k;
 }
 
 /* Who keeps a tick among its calls first: the walk may take long. */
@@ -180,17 +182,15 @@ bool hpx_ticks_test(void (*test_sig)(void *context))
 
 /* ---- threads ---- */
 
-/* A place for the handler to find k by; false: all are taken. */
-static bool expect_adopted(struct hpx_ticker *k)
+/* From now on its handler finds k, until hpx_ticks_disarm(). Once for a ticker. */
+static void expect_adopted(struct hpx_ticker *k)
 {
-    for (int i = 0; i < ADOPTED; i++) {
-        struct hpx_ticker *none = NULL;
-        /* partner: adopt_sig() */
-        if (atomic_compare_exchange_strong_explicit(&ticks.adopted[i], &none, k, memory_order_release, memory_order_relaxed)) {
-            return true;
-        }
+    _Atomic(struct hpx_ticker *) *list = list_of(k->clock.tid);
+    atomic_store_explicit(&k->expected, true, memory_order_relaxed);
+    k->next_adopted = atomic_load_explicit(list, memory_order_relaxed);
+    /* partner: adopt_sig() */
+    while (!atomic_compare_exchange_weak_explicit(list, &k->next_adopted, k, memory_order_release, memory_order_relaxed)) {
     }
-    return false;
 }
 
 static void say_if_blocked(pid_t tid)
@@ -217,9 +217,8 @@ void hpx_ticks_arm(struct hpx_ticker *k)
     if (self) {
         own = k;
         atomic_signal_fence(memory_order_seq_cst); /* partner: the handler on this thread */
-    } else if (!expect_adopted(k)) {
-        say_untimed(k, 0);
-        return;
+    } else {
+        expect_adopted(k);
     }
     if (hpx_other_agents_took_signal()) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
@@ -241,10 +240,7 @@ void hpx_ticks_disarm(struct hpx_ticker *k)
         hpx_ticks_quiesce(k, hpx_clock_mono() + STOP_NS); /* its handler may be about to use the descriptor; none uses a timer */
     }
     hpx_clocks_close(&k->clock, clock);
-    for (int i = 0; i < ADOPTED; i++) {
-        struct hpx_ticker *mine = k;
-        atomic_compare_exchange_strong_explicit(&ticks.adopted[i], &mine, NULL, memory_order_relaxed, memory_order_relaxed);
-    }
+    atomic_store_explicit(&k->expected, false, memory_order_relaxed); /* its kernel id may be another thread's soon */
     if (own == k) {
         own = NULL;
         atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */

@@ -25,7 +25,7 @@ struct hpx_ticks_user {
     void (*tick_sig)(struct hpx_mode_thread *s, void *context, uint64_t weight);
     /* The owner at its end, when no handler can run: intervals without a signal. */
     void (*due)(struct hpx_mode_thread *s, uint64_t weight);
-    /* s has no clock (errno `why`; 0: no free place for another thread older than VMInit). */
+    /* s has no clock (errno `why`). */
     void (*untimed)(struct hpx_mode_thread *s, int why);
     /* The first signal of a thread older than VMInit has found its state; env is set. Async-signal-safe. May be NULL. */
     void (*found_sig)(struct hpx_mode_thread *s);
@@ -35,7 +35,10 @@ struct hpx_ticker {
     struct hpx_thread_clock clock;
     struct hpx_mode_thread *of[HPX_TICKS_USERS]; /* the states that get the ticks, in the order of the users */
     uint32_t signals;                            /* the handler's */
-    _Atomic int in_handler;                      /* seq_cst with gate.open: exit waits until no handler is inside */
+    /* ticks.c, for a thread older than VMInit: */
+    struct hpx_ticker *next_adopted; /* in its list; constant once it is listed */
+    atomic_bool expected;            /* relaxed: its handler may find it in the list */
+    _Atomic int in_handler;          /* seq_cst with gate.open: exit waits until no handler is inside */
 };
 
 /* ---- at load ---- */

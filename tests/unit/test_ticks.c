@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_ticks.c: the clock of a thread is stopped by another thread while the handler is inside. */
+/* test_ticks.c: clocks of threads that another thread starts, and stops while the handler is inside. */
 #include "cmocka_all.h"
 #include "session.h"
 #include "ticks.h"
+#include "vm.h"
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,15 +17,31 @@ static struct hpx_mode_thread state;
 static struct hpx_ticker tick;
 static atomic_bool inside, go_on, late;
 
+/* Threads older than VMInit. Without a thread of Java they are not found. */
+#define OLDER 100
+static struct older {
+    struct hpx_mode_thread s;
+    struct hpx_ticker tick;
+    pthread_t id;
+    _Atomic pid_t tid;
+    atomic_uint ticks;
+} older[OLDER];
+static JNIEnv env;
+static sem_t begin;
+
 static struct hpx_ticker *ticker(struct hpx_mode_thread *s)
 {
-    (void)s;
-    return &tick;
+    return s == &state ? &tick : &HPX_CONTAINER_OF(s, struct older, s)->tick;
 }
 
 static void tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
 {
-    (void)s, (void)context, (void)weight;
+    (void)context, (void)weight;
+    if (s != &state) {
+        struct older *o = HPX_CONTAINER_OF(s, struct older, s);
+        atomic_fetch_add(&o->ticks, s->env == &env && pthread_equal(o->id, pthread_self()) ? 1 : 1000000); /* its own, complete */
+        return;
+    }
     atomic_store(&inside, true);
     while (!atomic_load(&go_on)) {
     }
@@ -56,15 +75,8 @@ static void *work(void *unused)
 
 static void a_clock_is_abandoned_when_its_handler_has_left(void **unused)
 {
-    struct hpx_err err;
     pthread_t id;
     (void)unused;
-    hpx_session.opt.signal = SIGPROF;
-    hpx_session.opt.interval_ns = 1000 * 1000;
-    hpx_ticks_begin();
-    hpx_ticks_use(&user);
-    assert_int_equal(hpx_ticks_init(&err), 0);
-    hpx_gate_open(&hpx_session.gate);
     assert_int_equal(pthread_create(&id, NULL, work, NULL), 0);
     while (!atomic_load(&inside)) {
         nanosleep(&(struct timespec){0, 100000}, NULL);
@@ -76,13 +88,98 @@ static void a_clock_is_abandoned_when_its_handler_has_left(void **unused)
     atomic_store(&late, true);
     pthread_join(id, NULL);
     assert_int_equal(atomic_load(&tick.clock.clock), HPX_CLOCK_NONE);
+}
+
+static jint JNICALL get_env(JavaVM *vm, void **to, jint version)
+{
+    (void)vm, (void)version;
+    *to = &env;
+    return JNI_OK;
+}
+
+static const struct JNIInvokeInterface_ vm_table = {.GetEnv = get_env};
+static JavaVM vm = &vm_table;
+
+static void *work_older(void *arg)
+{
+    struct older *o = arg;
+    atomic_store(&o->tid, (pid_t)syscall(SYS_gettid));
+    sem_wait(&begin);
+    while (atomic_load(&o->ticks) == 0) {
+    }
+    return NULL;
+}
+
+static void start_older(struct older *o)
+{
+    assert_int_equal(pthread_create(&o->id, NULL, work_older, o), 0);
+    while (atomic_load(&o->tid) == 0) {
+        sched_yield();
+    }
+    o->s.first = &o->s;
+    o->s.base.mode = &mode;
+    o->s.tid = atomic_load(&o->tid);
+    o->s.adopted = true;
+    hpx_ticker_init(&o->tick, &o->s);
+    hpx_ticks_arm(&o->tick);
+}
+
+static void any_number_of_threads_is_found_by_kernel_id(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < OLDER; i++) {
+        start_older(&older[i]);
+    }
+    for (int i = 0; i < OLDER; i++) {
+        sem_post(&begin);
+    }
+    for (int i = 0; i < OLDER; i++) {
+        pthread_join(older[i].id, NULL);
+        assert_true(atomic_load(&older[i].ticks) < 1000000);
+        assert_true(hpx_ticks_abandon(&older[i].tick));
+    }
+}
+
+static void a_ticker_is_not_found_any_more_when_its_clock_is_stopped(void **unused)
+{
+    static struct older o;
+    (void)unused;
+    start_older(&o);
+    assert_true(atomic_load(&o.tick.expected));
+    sem_post(&begin);
+    pthread_join(o.id, NULL);
+    assert_true(hpx_ticks_abandon(&o.tick));
+    assert_false(atomic_load(&o.tick.expected));
+}
+
+static int load(void **unused)
+{
+    struct hpx_err err;
+    (void)unused;
+    hpx_vm.java = &vm;
+    sem_init(&begin, 0, 0);
+    hpx_session.opt.signal = SIGPROF;
+    hpx_session.opt.interval_ns = 1000 * 1000;
+    hpx_ticks_begin();
+    hpx_ticks_use(&user);
+    int rc = hpx_ticks_init(&err);
+    hpx_gate_open(&hpx_session.gate);
+    return rc;
+}
+
+static int unload(void **unused)
+{
+    (void)unused;
     hpx_ticks_disable();
+    return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clock_is_abandoned_when_its_handler_has_left),
+        cmocka_unit_test(any_number_of_threads_is_found_by_kernel_id),
+        cmocka_unit_test(a_ticker_is_not_found_any_more_when_its_clock_is_stopped),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load, unload);
 }
