@@ -8,6 +8,7 @@
 #include "service.h"
 #include "session_life.h"
 #include "sigmask.h"
+#include "threads.h"
 #include "ticks.h"
 #include "twin.h"
 #include "vm_mode.h"
@@ -16,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, hpx_service_cpu};
+static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit,
+                                     hpx_service_exit, hpx_service_cpu,     hpx_threads_lines};
 
 static void print_stdout(void *ctx, const char *s)
 {

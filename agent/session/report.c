@@ -53,6 +53,9 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
         hpx_session.modes[i]->lines(&t, r, &r->figures[i]);
         names_classes = names_classes || hpx_session.modes[i]->names_classes;
     }
+    if (hpx_session.host->lines != NULL) {
+        hpx_session.host->lines(&t);
+    }
     hpx_lines_add(&t, "hprofx: lost: %" PRIu64 "\n", hpx_report_lost(r));
     add_losses(&t, r);
     hpx_lines_add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", hpx_lines_ms(r->own_cpu_ns),

@@ -15,8 +15,9 @@ struct hpx_host {
     bool (*collect)(void (*done)(uint64_t unused)); /* collects garbage, then calls done; false: no memory, done is never called */
     void (*leave)(void);                            /* the model has no more requests: the service thread may leave the JVM */
     int (*exit)(void (*failed)(const char *why),
-                struct hpx_err *err); /* ends the program with status 0; 0 or -HPX_E_SYS; calls failed() if that fails later */
-    uint64_t (*own_cpu)(void);        /* ns, of its threads so far */
+                struct hpx_err *err);    /* ends the program with status 0; 0 or -HPX_E_SYS; calls failed() if that fails later */
+    uint64_t (*own_cpu)(void);           /* ns, of its threads so far */
+    void (*lines)(struct hpx_lines *to); /* the report: what is not of one mode; the writer's thread. May be NULL */
 };
 
 struct hpx_session {

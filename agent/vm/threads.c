@@ -3,7 +3,9 @@
 #include "threads.h"
 #include "claims.h"
 #include "log.h"
+#include "report.h"
 #include "service.h"
+#include "thread_id.h"
 #include "thread_refs.h"
 #include "vm_mode.h"
 #include <dirent.h>
@@ -424,6 +426,16 @@ static pid_t tid_by_name(const char *name)
     return tid > 0 ? tid : 0;
 }
 
+/* 0: unknown. */
+static pid_t tid_of(JNIEnv *env, jthread thread, const char *name)
+{
+    pid_t tid = hpx_thread_id_of(env, thread);
+    if (tid < 0) {
+        tid = name != NULL ? tid_by_name(name) : 0;
+    }
+    return tid != (pid_t)syscall(SYS_gettid) ? tid : 0;
+}
+
 /* true if a mode's events occur on the thread itself, which then completes its states even if its kernel id is unknown. */
 static bool finds_itself(void)
 {
@@ -518,13 +530,20 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     struct info i = info_of(jvmti, env, thread);
     bool ended = i.group == NULL; /* since we asked for its state */
     if (!ended && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) {
-        pid_t tid = i.name != NULL ? tid_by_name(i.name) : 0;
-        struct adoptee *a = claim(env, thread, tid != (pid_t)syscall(SYS_gettid) ? tid : 0);
+        struct adoptee *a = claim(env, thread, tid_of(env, thread, i.name));
         if (a != NULL) {
             complete(jvmti, env, thread, a, &i);
         }
     }
     forget_info(jvmti, env, &i);
+}
+
+void hpx_threads_lines(struct hpx_lines *to)
+{
+    const char *off = hpx_thread_id_off();
+    if (off != NULL) {
+        hpx_lines_add(to, "hprofx: thread ids: by name, %s\n", off);
+    }
 }
 
 void hpx_threads_expect_others(void)
@@ -538,6 +557,7 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
     jint n = 0;
     jthread *all = NULL, self = NULL;
     (*jvmti)->GetCurrentThread(jvmti, &self);
+    (void)hpx_thread_id_init(env, self);
     if ((*jvmti)->GetAllThreads(jvmti, &n, &all) == JVMTI_ERROR_NONE) {
         (*env)->EnsureLocalCapacity(env, n + 64);
         for (jint i = 0; i < n; i++) {

@@ -6,6 +6,8 @@
 #include "mode.h"
 #include "mode_thread.h"
 
+struct hpx_lines;
+
 /* The calling thread starts: posts its START, creates and registers its states, starts its clock. Without memory for them the thread is
  * not sampled, which is counted. With arm = false, hpx_threads_arm_self() starts the clock later. */
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm);
@@ -21,9 +23,11 @@ uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thre
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env);
 /* VMInit, before the events of threads are enabled: threads may start while adopt_others() lists them. */
 void hpx_threads_expect_others(void);
-/* VMInit: adopts the Java threads that already run. Posts their START; starts their clock if their name reveals their kernel id; others
- * are not sampled, which is counted. */
+/* VMInit: adopts the Java threads that already run. Posts their START and starts their clocks. Where the VM's structures do not tell the
+ * kernel ids (thread_id.h), threads whose name the kernel has not, or has twice, are not sampled, which is counted. */
 void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env);
+/* The report: a line if the kernel's names were needed for that. The writer's thread. */
+void hpx_threads_lines(struct hpx_lines *to);
 
 /* Initialises the head of a state of this mode; 0, -HPX_E_NOMEM. bytes: size of its ring, a power of two. */
 int hpx_mode_thread_init(struct hpx_mode_thread *s, const struct hpx_mode *mode, uint32_t bytes);

@@ -9,7 +9,7 @@ import sys
 import zipfile
 
 import build
-from preload import agent, preload
+from preload import agent, java_agent, preload
 from runner import test
 
 JACOCO = pathlib.Path('/usr/share/java/org.jacoco.agent.jar')  # Debian's libjacoco-java; the agent is a jar inside
@@ -200,15 +200,7 @@ def jacoco(t):
 
 @test(level='quick')
 def classes_that_are_retransformed(t):
-    jar = t.dir / 'agent.jar'
-    manifest = t.dir / 'manifest'
-    manifest.write_text('Premain-Class: Retransform\nCan-Retransform-Classes: true\n')
-    classes = pathlib.Path(t.env.classpath(t.jdk).split(':')[0])
-    cmd = [str(t.jdk.home / 'bin' / 'jar'), 'cfm', str(jar), str(manifest)]
-    for f in sorted(classes.glob('Retransform*.class')):
-        cmd += ['-C', str(classes), f.name]
-    subprocess.run(cmd, check=True)
-    _, p = _same(t, 'Retransform', 400, 2, jvm=['-javaagent:%s' % jar])
+    _, p = _same(t, 'Retransform', 400, 2, jvm=[java_agent(t, 'Retransform', 'Can-Retransform-Classes: true')])
     t.check(p.having('Retransform.main') > 50, 'too few samples: %d' % p.total)
     t.check(p.share('Retransform.burn') > 0.2, 'share of the method of a class that is retransformed: %.2f' % p.share('Retransform.burn'))
     t.equal(sorted({m for m in p.methods() if m.startswith('Retransform.') and '$' not in m} - {'Retransform.main', 'Retransform.burn', 'Retransform.premain', 'Retransform.transform', 'Retransform.<clinit>', 'Retransform.<init>'}), [], 'methods that do not exist')

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Thousands of short threads, and classes that come and go."""
+import errno
 import math
+import platform
 import re
 
-from expect import cpu_ms
-from preload import agent, preload
+from expect import burnt_ms, cpu_ms, distance, shares_of, truth
+from hprof_text import TIMES
+from preload import agent, java_agent, preload
 from runner import test
 
 
@@ -109,6 +112,85 @@ def threads_that_attach_while_the_vm_starts(t):
         _, p = t.profile('Hello', jvm=[agent(t, 'attacher', 300)], stdout='hi\n')
         t.equal([x for x in p.threads.values() if x.name == '' or x.group == ''], [], 'threads without a name or a group')
         (t.work / 'java.hprof.txt').unlink()
+
+
+EARLY = ('Early.burnA', 'Early.burnB', 'Early.burnC')
+
+
+def _only_where_the_vm_tells_ids(t):
+    if t.jdk.kind == 'zero':
+        t.skip('the tables of the zero VM have no kernel ids')
+
+
+def _early(t, opts, ms=100, **kw):
+    """Threads of one name that another agent has started before VMInit."""
+    return t.profile('Early', ms, opts=opts + ',cutoff=0,thread=y', jvm=[java_agent(t, 'Early')], **kw)
+
+
+def _each_near(t, got, used):
+    """Timers look at ticks alone, so a thread that others interrupt often is counted right on the whole only."""
+    for group, ms in used.items():
+        t.near(got.get(group, 0), ms, 0.5 * ms, 'ms of the thread of %s' % group)
+    all_ms = sum(used.values())
+    t.near(sum(got.get(group, 0) for group in used), all_ms, 0.1 * all_ms, 'ms of all these threads')
+
+
+@test(level='quick', params=('async', 'walk', 'poll'), quick_params=('async',), measures=True)
+def older_threads_are_sampled_all(t, engine):
+    """Neither their number nor their names matter."""
+    _only_where_the_vm_tells_ids(t)
+    run, p = _early(t, 'cpu=samples,interval=5,sampler=' + engine)
+    by_thread = p.by_thread()
+    counts = {p.threads[s].group: by_thread.get(s, 0) for s, n in p.names.items() if n == 'early'}
+    used = burnt_ms(run)
+    t.equal(sorted(counts), sorted(used), 'groups of the threads')
+    _each_near(t, {g: 5 * n for g, n in counts.items()}, used)
+    methods = p.innermost_of(EARLY)
+    got, want = shares_of([methods[m] for m in EARLY]), truth(run)
+    t.check(engine != 'async' or distance(got, want) <= 0.05, 'shares %s, the truth %s' % (got, want))  # the others take few stacks of so many at once
+    t.check(engine == 'poll' or 'effective interval' in p.report, 'some threads are polled')
+    t.check('thread ids' not in p.report, 'the report: %s' % p.report.get('thread ids'))
+
+
+@test(level='quick', measures=True)
+def older_threads_are_timed_all(t):
+    _only_where_the_vm_tells_ids(t)
+    run, p = _early(t, 'cpu=times,times=sampled,interval=5')
+    _each_near(t, p.table(TIMES).self_ms(lambda r: p.threads[p.traces[r.trace].thread].group), burnt_ms(run))
+
+
+@test(level='quick')
+def the_report_says_where_the_vm_tells_no_ids(t):
+    _, p = t.profile('Hello', opts='cpu=times', stdout='hi\n')
+    t.equal(p.report.get('thread ids'), "by name, the VM's tables have no OSThread._thread_id as expected" if t.jdk.kind == 'zero' else None, 'the report')
+
+
+@test(level='quick')
+def without_the_vms_ids_older_threads_are_found_by_name(t):
+    """There are others of that name, so they are announced and not sampled, which is counted. Some may have no name yet when VMInit looks."""
+    run, p = _early(t, 'cpu=samples,interval=5,vmstructs=n', ms=5)
+    t.equal(p.report['thread ids'], 'by name, vmstructs=n', 'the report')
+    t.equal(list(p.names.values()).count('early'), 24, 'threads that are announced')
+    t.check(re.search(r'^hprofx: threads not sampled: (1[2-9]|2\d) ', run.err, re.M), 'the loss: %s' % run.err)
+
+
+@test(level='quick', params=('_osthread=gone', '_osthread=+8', '_thread_id=+4', '_thread_id=gone'))
+def contradictions_turn_to_the_names(t, what):
+    _only_where_the_vm_tells_ids(t)
+    owner = ('OSThread' if what.startswith('_thread_id') else 'Thread' if t.jdk.version > 24 else 'JavaThread')
+    _, p = t.profile('Burn', 200, 200, opts='cpu=samples,interval=5,thread=y', jvm=[agent(t, 'tables', '%s.%s' % (owner, what))])
+    t.check(p.report['thread ids'].startswith('by name, '), 'the report: %s' % p.report)
+    t.check(p.total > 50, '%d samples' % p.total)
+
+
+@test(level='quick', params=('EPERM', 'ENOSYS'))
+def a_kernel_that_refuses_to_read_turns_to_the_names(t, error):
+    if platform.machine() != 'x86_64':
+        t.skip('the number of the system call is that of x86-64')
+    _only_where_the_vm_tells_ids(t)
+    _, p = t.profile('Burn', 200, 200, opts='cpu=samples,interval=5,thread=y', env=preload(t, 'seccomp', HPX_REFUSE='310:%d' % getattr(errno, error)))
+    t.equal(p.report['thread ids'], 'by name, the system refuses process_vm_readv', 'the report')
+    t.check(p.total > 50, '%d samples' % p.total)
 
 
 def _tables(t, program, *args):

@@ -38,8 +38,8 @@
     X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
     X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
     X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
-    X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(pthread_cond_init) \
-    X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
+    X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(process_vm_readv) \
+    X(pthread_cond_init) X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
     X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
     X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
     X(tsearch) X(unlink) X(uselocale)
@@ -328,6 +328,8 @@ MINUS(pipe2, (int *fds, int flags), (fds, flags))
 MINUS(poll, (void *fds, unsigned long n, int ms), (fds, n, ms))
 NOTHING64(fopen, (const char *path, const char *mode), (path, mode))
 NOTHING(fgets, (char *to, int n, void *f), (to, n, f))
+PASS(process_vm_readv, ssize_t, process_vm_readv,
+     (int pid, const void *to, unsigned long n, const void *from, unsigned long m, unsigned long flags), (pid, to, n, from, m, flags), -1)
 PASS(readlinkat, ssize_t, readlinkat, (int dir, const char *path, char *to, size_t n), (dir, path, to, n), -1)
 NOTHING(opendir, (const char *path), (path))
 NOTHING64(readdir, (void *dir), (dir))

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* thread_id.c: from eetop to the kernel id. Contract: thread_id.h. */
+#include "thread_id.h"
+#include "clock.h"
+#include "structures.h"
+#include "vm.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static struct {
+    uint64_t osthread, id, thread_size; /* constant after init */
+    jfieldID eetop;                     /* constant after init */
+    _Atomic(const char *) why;          /* release: turn_off(); acquire: hpx_thread_id_off(). NULL: there are answers */
+} ids;
+
+static const char another_shape[] = "the VM's threads have another shape";
+
+static void turn_off(const char *why)
+{
+    const char *none = NULL;
+    /* partner: hpx_thread_id_off(); the first reason stays */
+    (void)atomic_compare_exchange_strong_explicit(&ids.why, &none, why, memory_order_release, memory_order_relaxed);
+}
+
+const char *hpx_thread_id_off(void)
+{
+    return atomic_load_explicit(&ids.why, memory_order_acquire); /* partner: turn_off() */
+}
+
+static const char *find(const struct hpx_vm_field *before, const struct hpx_vm_field *now)
+{
+    return hpx_structures_field(before) ? NULL : hpx_structures_fields(now, 1);
+}
+
+/* JDK 25 moved one field and renamed the type of the other. */
+static const char *find_fields(void)
+{
+    static const char id_type[] = "OSThread::thread_id_t";
+    const char *why = hpx_structures_init();
+    if (why != NULL) {
+        return why;
+    }
+    why = find(&(struct hpx_vm_field){"JavaThread", "_osthread", "OSThread*", &ids.osthread},
+               &(struct hpx_vm_field){"Thread", "_osthread", "OSThread*", &ids.osthread});
+    why = why != NULL ? why
+                      : find(&(struct hpx_vm_field){"OSThread", "_thread_id", id_type, &ids.id},
+                             &(struct hpx_vm_field){"OSThread", "_thread_id", "pid_t", &ids.id});
+    uint64_t size = hpx_structures_size(id_type);
+    size = size != 0 ? size : hpx_structures_size("pid_t");
+    ids.thread_size = hpx_structures_size("JavaThread");
+    return why != NULL || size == sizeof(pid_t) ? why : another_shape;
+}
+
+static const char *find_eetop(JNIEnv *env)
+{
+    jclass klass = (*env)->FindClass(env, "java/lang/Thread");
+    ids.eetop = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
+    if (ids.eetop == NULL) {
+        (*env)->ExceptionClear(env);
+    }
+    (*env)->DeleteLocalRef(env, klass);
+    return ids.eetop != NULL ? NULL : "Thread has no field eetop";
+}
+
+static uintptr_t vm_thread_of(JNIEnv *env, jthread thread)
+{
+    return (uintptr_t)(*env)->GetLongField(env, thread, ids.eetop);
+}
+
+/* 0, or errno. */
+static int read_memory(uintptr_t at, void *to, size_t n)
+{
+    struct iovec ours = {to, n}, theirs = {(void *)at, n};
+    ssize_t got = process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0);
+    return got == (ssize_t)n ? 0 : got < 0 ? errno : EFAULT;
+}
+
+/* 0, or errno; then *tid is 0. */
+static int read_id(uintptr_t vm_thread, pid_t *tid)
+{
+    uintptr_t osthread = 0;
+    int rc = read_memory(vm_thread + ids.osthread, &osthread, sizeof osthread);
+    rc = rc != 0 ? rc : read_memory(osthread + ids.id, tid, sizeof *tid);
+    *tid = rc == 0 ? *tid : 0;
+    return rc;
+}
+
+static const char *why_unread(int error)
+{
+    return error == EFAULT ? "a read of the VM's structures faulted" : "the system refuses process_vm_readv";
+}
+
+/* *tid: 0 if the thread has ended. NULL, or what contradicts. */
+static const char *ask(JNIEnv *env, jthread thread, pid_t *tid)
+{
+    uintptr_t vm_thread = vm_thread_of(env, thread);
+    *tid = 0;
+    if (vm_thread == 0) {
+        return NULL;
+    }
+    int error = read_id(vm_thread, tid);
+    bool known = error == 0 && *tid > 0 && hpx_clock_tid_cpu(*tid) > 0; /* the kernel has such a clock of the process's own threads alone */
+    atomic_thread_fence(memory_order_acquire);                          /* eetop again, but not before; no partner, the VM clears it */
+    if (vm_thread_of(env, thread) != vm_thread) {
+        *tid = 0;
+        return NULL;
+    }
+    return error != 0 ? why_unread(error) : known ? NULL : another_shape;
+}
+
+/* The VM's thread contains the JNIEnv. */
+static const char *check_self(JNIEnv *env, jthread self)
+{
+    pid_t tid = 0;
+    uintptr_t offset = (uintptr_t)env - vm_thread_of(env, self);
+    const char *why = offset > 0 && offset < ids.thread_size ? ask(env, self, &tid) : another_shape;
+    return why != NULL || tid == gettid() ? why : another_shape;
+}
+
+const char *hpx_thread_id_init(JNIEnv *env, jthread self)
+{
+    static char text[128]; /* a reason of the tables is valid until the next question */
+    const char *why = hpx_vm_closed();
+    why = why != NULL ? why : find_fields();
+    why = why != NULL ? why : find_eetop(env);
+    why = why != NULL ? why : check_self(env, self);
+    if (why != NULL) {
+        snprintf(text, sizeof text, "%s", why);
+        turn_off(text);
+    }
+    return hpx_thread_id_off();
+}
+
+pid_t hpx_thread_id_of(JNIEnv *env, jthread thread)
+{
+    pid_t tid = -1;
+    if (hpx_thread_id_off() == NULL) {
+        const char *why = ask(env, thread, &tid);
+        if (why != NULL) {
+            turn_off(why);
+            tid = -1;
+        }
+    }
+    return tid;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_thread_id.c: kernel ids of threads of a made-up VM, whose structures are as those of JDK 25, or of the older ones. */
+#include "thread_id.h"
+#include "vm.h"
+#include "vm_tables.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define THREADS "the VM's threads have another shape"
+#define FAULTED "a read of the VM's structures faulted"
+
+struct os_thread {
+    uint64_t before;
+    int32_t id;
+};
+
+struct vm_thread {
+    uint64_t before;
+    struct os_thread *os;
+    JNIEnv env;
+};
+
+/* A jthread points to one. */
+struct thread {
+    uintptr_t eetop;
+    unsigned looks_left; /* ends after so many looks at eetop; 0: lives on */
+};
+
+static struct os_thread os[2];
+static struct vm_thread vm[2];
+static struct thread threads[2];
+static bool no_class, no_field;
+static unsigned cleared;
+
+static jclass JNICALL find_class(JNIEnv *env, const char *name)
+{
+    (void)env;
+    assert_string_equal(name, "java/lang/Thread");
+    return no_class ? NULL : (jclass)(void *)threads;
+}
+
+static jfieldID JNICALL field_id(JNIEnv *env, jclass klass, const char *name, const char *type)
+{
+    (void)env, (void)klass;
+    assert_string_equal(name, "eetop");
+    assert_string_equal(type, "J");
+    return no_field ? NULL : (jfieldID)(void *)threads;
+}
+
+static jlong JNICALL get_long(JNIEnv *env, jobject o, jfieldID field)
+{
+    struct thread *t = (struct thread *)(void *)o;
+    (void)env;
+    assert_ptr_equal(field, threads);
+    jlong eetop = (jlong)t->eetop;
+    if (t->looks_left > 0 && --t->looks_left == 0) {
+        t->eetop = 0;
+    }
+    return eetop;
+}
+
+static void JNICALL clear(JNIEnv *env)
+{
+    (void)env;
+    cleared++;
+}
+
+static void JNICALL delete_ref(JNIEnv *env, jobject o)
+{
+    (void)env, (void)o;
+}
+
+static const struct JNINativeInterface_ jni_table = {
+    .FindClass = find_class, .GetFieldID = field_id, .GetLongField = get_long, .ExceptionClear = clear, .DeleteLocalRef = delete_ref};
+
+/* The environment lies in the VM's thread, as HotSpot's. */
+static JNIEnv *env(void)
+{
+    vm[0].env = &jni_table;
+    return &vm[0].env;
+}
+
+static jthread of(struct thread *t)
+{
+    return (jthread)(void *)t;
+}
+
+/* ---- another thread that lives, until the case ends ---- */
+
+static pid_t other_id;
+static sem_t started;
+
+static void *live(void *unused)
+{
+    (void)unused;
+    other_id = gettid();
+    sem_post(&started);
+    for (;;) {
+        pause();
+    }
+    return NULL;
+}
+
+static void fill_threads(void)
+{
+    pthread_t other;
+    sem_init(&started, 0, 0);
+    assert_int_equal(pthread_create(&other, NULL, live, NULL), 0);
+    sem_wait(&started);
+    for (size_t i = 0; i < 2; i++) {
+        os[i].id = i == 0 ? gettid() : other_id;
+        vm[i].os = &os[i];
+        threads[i].eetop = (uintptr_t)&vm[i];
+    }
+    hpx_session.opt.vmstructs = true;
+}
+
+static void fill_types(void)
+{
+    vm_tables_type("Thread", sizeof(struct vm_thread));
+    vm_tables_type("JavaThread", sizeof(struct vm_thread));
+    vm_tables_type("OSThread", sizeof(struct os_thread));
+    vm_tables_constant("unused", 0);
+    fill_threads();
+}
+
+static void fill(void)
+{
+    vm_tables_field("Thread", "_osthread", "OSThread*", offsetof(struct vm_thread, os));
+    vm_tables_field("OSThread", "_thread_id", "pid_t", offsetof(struct os_thread, id));
+    vm_tables_type("pid_t", 4);
+    fill_types();
+}
+
+static void learn(void)
+{
+    fill();
+    assert_null(hpx_thread_id_init(env(), of(&threads[0])));
+}
+
+static void assert_refused(const char *why)
+{
+    assert_string_equal(hpx_thread_id_init(env(), of(&threads[0])), why);
+    assert_string_equal(hpx_thread_id_off(), why);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+}
+
+static void every_thread_has_its_id(void **state)
+{
+    (void)state;
+    learn();
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[0])), gettid());
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), other_id);
+    assert_null(hpx_thread_id_off());
+}
+
+static void the_names_of_older_vms_serve_as_well(void **state)
+{
+    (void)state;
+    vm_tables_field("JavaThread", "_osthread", "OSThread*", offsetof(struct vm_thread, os));
+    vm_tables_field("OSThread", "_thread_id", "OSThread::thread_id_t", offsetof(struct os_thread, id));
+    vm_tables_type("OSThread::thread_id_t", 4);
+    fill_types();
+    assert_null(hpx_thread_id_init(env(), of(&threads[0])));
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), other_id);
+}
+
+static void a_thread_without_a_vm_thread_has_no_id(void **state)
+{
+    (void)state;
+    learn();
+    threads[1].eetop = 0;
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), 0);
+    assert_null(hpx_thread_id_off());
+}
+
+static void a_thread_that_ends_meanwhile_has_no_id_whatever_was_read(void **state)
+{
+    (void)state;
+    learn();
+    void *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct os_thread *const at[] = {&os[1], NULL, gone, &os[0]};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(at); i++) {
+        vm[1].os = at[i];
+        threads[1] = (struct thread){(uintptr_t)&vm[1], 1};
+        assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), 0);
+    }
+    threads[1] = (struct thread){(uintptr_t)gone, 1};
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), 0);
+    assert_null(hpx_thread_id_off());
+}
+
+static void a_fault_ends_the_answers(void **state)
+{
+    (void)state;
+    learn();
+    vm[1].os = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+    assert_string_equal(hpx_thread_id_off(), FAULTED);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[0])), -1);
+}
+
+static void an_id_of_another_process_ends_the_answers(void **state)
+{
+    (void)state;
+    learn();
+    os[1].id = getppid();
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+    assert_string_equal(hpx_thread_id_off(), THREADS);
+}
+
+static void an_id_below_one_ends_the_answers(void **state)
+{
+    (void)state;
+    learn();
+    os[1].id = -gettid();
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+    assert_string_equal(hpx_thread_id_off(), THREADS);
+}
+
+static void the_calling_thread_must_know_itself(void **state)
+{
+    (void)state;
+    fill();
+    os[0].id = other_id;
+    assert_refused(THREADS);
+}
+
+static void a_calling_thread_that_faults_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    vm[0].os = NULL;
+    assert_refused(FAULTED);
+}
+
+static void the_environment_must_lie_in_the_thread(void **state)
+{
+    (void)state;
+    fill();
+    threads[0].eetop = (uintptr_t)&vm[1];
+    os[1].id = gettid();
+    assert_refused(THREADS);
+}
+
+static void a_thread_without_eetop_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    threads[0].eetop = 0;
+    assert_refused(THREADS);
+}
+
+static void a_class_without_the_field_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    no_field = true;
+    assert_refused("Thread has no field eetop");
+    assert_int_equal(cleared, 1);
+}
+
+static void a_vm_without_the_class_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    no_class = true;
+    assert_refused("Thread has no field eetop");
+    assert_int_equal(cleared, 1);
+}
+
+static void an_id_of_another_size_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_type_of("pid_t")->size = 8;
+    assert_refused(THREADS);
+}
+
+static void a_field_that_is_missing_is_named(void **state)
+{
+    (void)state;
+    fill();
+    vm_tables_field_of("OSThread", "_thread_id")->is = "pthread_t";
+    assert_refused("the VM's tables have no OSThread._thread_id as expected");
+}
+
+static void an_option_closes_the_structures(void **state)
+{
+    (void)state;
+    fill();
+    hpx_session.opt.vmstructs = false;
+    assert_refused("vmstructs=n");
+}
+
+static void a_vm_without_tables_has_no_ids(void **state)
+{
+    (void)state;
+    fill();
+    gHotSpotVMStructs = NULL;
+    assert_refused("the VM exports no tables");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_thread_has_its_id),
+        cmocka_unit_test(the_names_of_older_vms_serve_as_well),
+        cmocka_unit_test(a_thread_without_a_vm_thread_has_no_id),
+        cmocka_unit_test(a_thread_that_ends_meanwhile_has_no_id_whatever_was_read),
+        cmocka_unit_test(a_fault_ends_the_answers),
+        cmocka_unit_test(an_id_of_another_process_ends_the_answers),
+        cmocka_unit_test(an_id_below_one_ends_the_answers),
+        cmocka_unit_test(the_calling_thread_must_know_itself),
+        cmocka_unit_test(a_calling_thread_that_faults_is_refused),
+        cmocka_unit_test(the_environment_must_lie_in_the_thread),
+        cmocka_unit_test(a_thread_without_eetop_is_refused),
+        cmocka_unit_test(a_class_without_the_field_is_refused),
+        cmocka_unit_test(a_vm_without_the_class_is_refused),
+        cmocka_unit_test(an_id_of_another_size_is_refused),
+        cmocka_unit_test(a_field_that_is_missing_is_named),
+        cmocka_unit_test(an_option_closes_the_structures),
+        cmocka_unit_test(a_vm_without_tables_has_no_ids),
+    };
+    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+}
