@@ -16,6 +16,10 @@
 #define HPX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HPX_ALIGNED(n)        __attribute__((aligned(n)))
 
+/* A variable that lives as long as a session (session.h), which clears all of them when it ends: it has no initialiser but zeroes. The
+ * linker puts them side by side. Every other variable is the process's, and tests/unit/process_variables.txt says why. */
+#define HPX_OF_SESSION __attribute__((section("hpx_session_variables")))
+
 #define HPX_ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
 #define HPX_CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 

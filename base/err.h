@@ -15,6 +15,7 @@ enum hpx_errc {
     HPX_E_SYS,       /* another system call failed */
     HPX_E_VM,        /* JVMTI or JNI failed; its error name is in the text */
     HPX_E_RANGE,     /* outside what the format or a limit allows */
+    HPX_E_BUSY,      /* somebody else has it */
 };
 
 struct hpx_err {

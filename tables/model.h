@@ -165,6 +165,8 @@ bool hpx_model_pass_end(struct hpx_model *m);
 /* Takes over t's counters and frees t->model; the caller keeps t. */
 void hpx_model_thread_gone(struct hpx_model *m, struct hpx_thread *t);
 
+/* Calls fn for the weak reference of every class, and asks about none any more. The aggregator has stopped. */
+void hpx_model_forget_refs(struct hpx_model *m, void (*fn)(void *ctx, uint64_t ref), void *ctx);
 /* With cfg.class_event: starts one check for unloaded classes, however few classes there are. hpx_model_unresolved() is above 0 until it
  * is done. */
 void hpx_model_look_for_unloaded(struct hpx_model *m);

@@ -80,6 +80,17 @@ static void forget(struct hpx_model *m)
     }
 }
 
+void hpx_model_forget_refs(struct hpx_model *m, void (*fn)(void *ctx, uint64_t ref), void *ctx)
+{
+    for (uint32_t i = 0; i < m->methods.classes.len; i++) {
+        struct hpx_msg_class *said = hpx_methods_class(&m->methods, i)->said;
+        if (said != NULL && said->ref != 0) {
+            fn(ctx, said->ref);
+            said->ref = 0;
+        }
+    }
+}
+
 void hpx_model_look_for_unloaded(struct hpx_model *m)
 {
     m->sweep.wanted = m->cfg.class_event && m->cfg.request;

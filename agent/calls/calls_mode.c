@@ -8,6 +8,7 @@
 #include "downcall.h"
 #include "hprofx_bci.h"
 #include "journal.h"
+#include "kept_states.h"
 #include "other_agents.h"
 #include "peer.h"
 #include "report.h"
@@ -20,9 +21,9 @@
 #define LAST_TRIES     3u
 
 /* The aggregator's. */
-static struct hpx_call_drainers drainers; /* drainers beside it */
-static uint64_t next_collect;             /* when drainers are next asked for what they have counted */
-static bool prepared;                     /* the end's barrier */
+static HPX_OF_SESSION struct hpx_call_drainers drainers; /* drainers beside it */
+static HPX_OF_SESSION uint64_t next_collect;             /* when drainers are next asked for what they have counted */
+static HPX_OF_SESSION bool prepared;                     /* the end's barrier */
 
 static struct hpx_calls_thread *state(struct hpx_thread *t)
 {
@@ -77,10 +78,9 @@ static void lose_owed(struct hpx_calls_thread *t)
 static void gone(struct hpx_thread *t)
 {
     lose_owed(state(t));
+    state(t)->stack_limit.limit = UINTPTR_MAX; /* a probe that finds it later takes its slow way */
     hpx_ring_fini(&t->ring);
-    if (!state(t)->s.adopted) {
-        free(state(t));
-    }
+    hpx_kept_states_give(&state(t)->s);
 }
 
 /* In its first pass the aggregator has time: the program has just begun. */
@@ -338,7 +338,7 @@ static void add_times(struct hpx_lines *to, const struct hpx_report *r, const st
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     struct hpx_classes_figures made;
-    const char *down = hpx_downcall_reason();
+    const char *down = hpx_classes_no_downcalls();
     hpx_classes_figures(&made);
     add_times(to, r, f);
     hpx_lines_add(to, "hprofx: probes: %s%s\n", down == NULL ? "critical downcalls" : "JNI natives: ", down == NULL ? "" : down);

@@ -54,14 +54,15 @@ static void due(struct hpx_mode_thread *s, uint64_t weight)
 
 static void untimed(struct hpx_mode_thread *s, int why)
 {
-    static atomic_bool said;
+    static HPX_OF_SESSION atomic_bool said;
     (void)s;
     hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
     hpx_warn_once(&said, "times=sampled: cannot create a timer for a thread (%s); its CPU time is missing%s", strerror(why),
                   why == EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
 }
 
-static struct hpx_ticks_user user = {NULL, "times=sampled", ticker, tick_sig, due, untimed, NULL};
+static const struct hpx_ticks_user users[] = {{&hpx_calls_mode, "times=sampled", ticker, tick_sig, due, untimed, NULL},
+                                              {&hpx_calls_mode_old, "times=sampled", ticker, tick_sig, due, untimed, NULL}};
 
 /* ---- events ---- */
 
@@ -103,21 +104,21 @@ static int load(struct hpx_err *err)
     (void)err;
     hpx_tracker_use();
     if (hpx_calls_timed_by_samples()) {
-        user.mode = hpx_calls_mode_active();
-        hpx_ticks_use(&user);
+        hpx_ticks_use(hpx_calls_mode_active() == &hpx_calls_mode ? &users[0] : &users[1]);
     } else {
         hpx_cpuclock_setup(hpx_session.opt.times == HPX_TIMES_WALL ? HPX_CPUCLOCK_WALL : HPX_CPUCLOCK_CPU, NULL);
     }
     return 0;
 }
 
-static struct hpx_mode_thread *make(void)
+static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_calls_thread *t = NULL;
-    if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_calls_thread *t = kept != NULL ? state(kept) : NULL;
+    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
         return NULL;
     }
     memset(t, 0, sizeof *t);
+    t->stack_limit.limit = UINTPTR_MAX; /* until the thread begins: probes take their slow way */
     if (hpx_mode_thread_init(&t->s, hpx_calls_mode_active(), CALLS_RING) != 0) {
         free(t);
         return NULL;
@@ -136,7 +137,7 @@ static void destroy(struct hpx_mode_thread *s)
 static void calibrate(JNIEnv *env)
 {
     uint32_t inner, outer;
-    struct hpx_mode_thread *scratch = make();
+    struct hpx_mode_thread *scratch = make(NULL);
     if (scratch != NULL) {
         hpx_cpuclock_enter(&state(scratch)->cpuclock);
         hpx_tracker_calibrate(env, state(scratch), &inner, &outer);
@@ -184,11 +185,11 @@ static void forget(void)
 static void begin_self(struct hpx_mode_thread *s)
 {
     struct hpx_calls_thread *t = state(s);
-    hpx_stack_limit_init(&t->stack_limit, s->stack_low, s->stack_end - s->stack_low);
     if (hpx_tracker_reads_clock()) {
         hpx_cpuclock_enter(&t->cpuclock);
     }
     hpx_calls_thread_self = t;
+    hpx_stack_limit_init(&t->stack_limit, s->stack_low, s->stack_end - s->stack_low);
 }
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
@@ -262,6 +263,7 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .live = live,
     .open = open,
     .close = close_hook,
+    .restore = hpx_classes_restore,
     .recheck = recheck,
     .forget = forget,
     .make = make,

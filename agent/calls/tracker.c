@@ -8,7 +8,7 @@
 #include "threads.h"
 #include <string.h>
 
-static struct hpx_gate_own probing;
+static HPX_OF_SESSION struct hpx_gate_own probing;
 
 /* --- the natives: on the program's own thread, in native state; they allocate nothing, take no lock, enter neither Java nor the VM but for
  * a thread's first call and the count of frames near the end of a stack. An exception may be pending: nothing here looks at it. */
@@ -16,7 +16,11 @@ static struct hpx_gate_own probing;
 /* The state of a thread older than VMInit that calls for the first time; NULL: it has none, or has ended. */
 static struct hpx_calls_thread *find_self(JNIEnv *env)
 {
-    return hpx_gate_own_is_open(&probing) && hpx_threads_find_self(env) ? hpx_calls_thread_self : NULL;
+    if (!hpx_gate_own_is_open(&probing) || !hpx_threads_find_self(env)) {
+        return NULL;
+    }
+    struct hpx_calls_thread *t = hpx_calls_thread_self;
+    return t != NULL && hpx_session_is(t->s.session) ? t : NULL;
 }
 
 /* The probe of a thread that has a state, as long as probes count. */
@@ -33,7 +37,7 @@ static inline void leave_probe(struct hpx_calls_thread *t)
 struct hpx_calls_thread *hpx_tracker_enter(JNIEnv *env)
 {
     struct hpx_calls_thread *t = hpx_calls_thread_self;
-    if (hpx_unlikely(t == NULL) && (t = find_self(env)) == NULL) {
+    if (hpx_unlikely(t == NULL || !(hpx_session_is(t->s.session) || t->calls.thread == NULL)) && (t = find_self(env)) == NULL) {
         return NULL;
     }
     if (enter_probe(t)) {
@@ -213,9 +217,9 @@ static bool note(JNIEnv *env, uint16_t kind, uint32_t place, uint64_t stamp)
 
 void hpx_tracker_use(void)
 {
-    static JNINativeMethod natives[3];
-    static struct hpx_tracker_targets targets;
-    static struct hpx_class_user user = {
+    static HPX_OF_SESSION JNINativeMethod natives[3];
+    static HPX_OF_SESSION struct hpx_tracker_targets targets;
+    static const struct hpx_class_user user = {
         .probes = HPROFX_BCI_CALLS, .wants = wants, .natives = natives, .nnatives = 3, .targets = &targets};
     bool timed = hpx_tracker_reads_clock();
     natives[0] = (JNINativeMethod)NATIVE("enter", timed ? enter : enter_untimed);
@@ -234,7 +238,7 @@ void hpx_tracker_use(void)
 void hpx_tracker_calibrate(JNIEnv *env, struct hpx_calls_thread *scratch, uint32_t *inner_ns, uint32_t *outer_ns)
 {
     struct hpx_calls_thread *self = hpx_calls_thread_self;
-    jclass called = hpx_downcall_class() != NULL ? hpx_downcall_class() : hpx_classes_tracker();
+    jclass called = hpx_classes_tracker();
     jmethodID m = called != NULL ? (*env)->GetStaticMethodID(env, called, HPX_TRACKER_CALIBRATE, "(I)V") : NULL;
     struct hpx_calls_pending before = {.ns = 0}, after;
     double inner = 1e9, pair = 1e9;

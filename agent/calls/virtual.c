@@ -14,7 +14,7 @@ struct stack {
     uint64_t key, turn;
 };
 
-static struct {
+static HPX_OF_SESSION struct {
     bool offered;
     jint mount, unmount;   /* numbers of the extension events */
     _Atomic uint64_t keys; /* relaxed: a number that only grows */

@@ -2,6 +2,7 @@
 /* classes.c: the class file load hook, and the tracker classes. Contract: classes.h. */
 #include "classes.h"
 #include "callbacks.h"
+#include "class_numbers.h"
 #include "downcall.h"
 #include "log.h"
 #include "names.h"
@@ -13,23 +14,24 @@
 
 #define BATCH 64 /* classes per call of RetransformClasses */
 
-static struct {
-    _Atomic uint32_t next, next_site; /* relaxed: the numbers only have to be unique */
+static HPX_OF_SESSION struct {
     _Atomic uint64_t classes, refused, methods, sites, objects, bare, unannounced;
     _Atomic uint64_t left[HPX_CLASSES_REASONS];
-} done = {.next = 1, .next_site = 1};
+} done; /* relaxed */
 
 static_assert(HPROFX_BCI_LEFT_COUNT <= HPX_CLASSES_REASONS, "the figures have room for the reasons");
 
-static struct {
+static HPX_OF_SESSION struct {
     const struct hpx_class_user *of[HPX_MODES_MAX]; /* constant from VMStart on */
     uint32_t n;
 } users;
 
-static hpx_classes_note call_note; /* constant from VMStart on */
-static struct hpx_gate hook;       /* open from VMStart on */
-static jclass tracker;             /* set in VMStart, used in VMInit */
-static atomic_bool rewritten;      /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
+static HPX_OF_SESSION hpx_classes_note call_note; /* constant from VMStart on */
+static struct hpx_gate hook;                      /* open from VMStart on */
+static jclass tracker;                            /* set in VMStart, used in VMInit */
+static struct hpx_tracker_targets defined;        /* of the class of the downcalls, which stays */
+static HPX_OF_SESSION bool downcalls; /* the class of the downcalls has the functions of this session; constant once the hook is open */
+static HPX_OF_SESSION atomic_bool rewritten; /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
 
 static void add(_Atomic uint64_t *to, uint64_t n)
 {
@@ -45,6 +47,7 @@ struct announcement {
         size_t len, cap;
     } text, lines;         /* layout of hpx_msg_methods */
     struct part of, names; /* layout of hpx_msg_sites; names is its text */
+    struct hpx_class_numbers numbers;
     uint32_t first, n, nsites;
     bool no_memory;
 };
@@ -72,8 +75,8 @@ static void put_name(struct announcement *t, struct hprofx_bci_name name, const 
 
 static uint32_t number(void *ctx, uint32_t methods)
 {
-    (void)ctx;
-    return atomic_fetch_add_explicit(&done.next, methods, memory_order_relaxed);
+    struct announcement *t = ctx;
+    return hpx_class_numbers_methods(&t->numbers, methods);
 }
 
 static void add_method(void *ctx, const struct hprofx_bci_method *m)
@@ -92,8 +95,8 @@ static void add_method(void *ctx, const struct hprofx_bci_method *m)
 
 static uint32_t reserve_sites(void *ctx, uint32_t n)
 {
-    (void)ctx;
-    return atomic_fetch_add_explicit(&done.next_site, n, memory_order_relaxed);
+    struct announcement *t = ctx;
+    return hpx_class_numbers_places(&t->numbers, n);
 }
 
 static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_name name, const char *end)
@@ -210,18 +213,26 @@ static unsigned want_nameless(void *ctx, const struct hprofx_bci_method *m)
     return wanted(m->class_name.at, m->class_name.len);
 }
 
+/* The class of an earlier session calls the functions of that one, as its constants say; the natives are registered anew. */
 static const char *tracker_name(void)
 {
-    return hpx_downcall_class() != NULL ? HPX_TRACKER_DOWN : HPROFX_BCI_TRACKER;
+    return downcalls && hpx_downcall_class() != NULL ? HPX_TRACKER_DOWN : HPROFX_BCI_TRACKER;
 }
 
-static void rewrite(jvmtiEnv *jvmti, const char *name, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
+/* redefined: the class, if it is loaded already. */
+static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n, const unsigned char *data, jint *new_n,
+                    unsigned char **new_data)
 {
     unsigned probes = name != NULL ? wanted(name, strlen(name)) : all_probes();
     if (probes == 0) {
         return;
     }
-    struct announcement t = {.n = 0};
+    struct announcement t = {.numbers = hpx_class_numbers_of(redefined)};
+    if (hpx_vm.late && redefined != NULL && !hpx_class_numbers_fits(&t.numbers, data, n)) {
+        hpx_class_numbers_keep(redefined, &t.numbers);
+        add(&done.refused, 1);
+        return;
+    }
     struct hprofx_bci_result r;
     struct hprofx_bci_opts opts = {.tracker = tracker_name(),
                                    .probes = probes,
@@ -245,6 +256,7 @@ static void rewrite(jvmtiEnv *jvmti, const char *name, jint n, const unsigned ch
     } else if (rc == 0 && (t.n == 0 || announce(&t)) && (t.nsites == 0 || announce_sites(&t))) {
         if (hand_over(jvmti, out, m, new_n, new_data)) {
             count(&r);
+            hpx_class_numbers_keep(redefined, &t.numbers);
         } else {
             add(&done.unannounced, 1);
         }
@@ -256,18 +268,27 @@ static void rewrite(jvmtiEnv *jvmti, const char *name, jint n, const unsigned ch
     free(t.names.at);
 }
 
+/* JDK 8 to 14 name an anonymous class by its class file, "/" and a number. Its constants may be no constants of a class file, and JDK 8
+ * crashes where it writes the file anew to have it rewritten. */
+static bool is_anonymous(const char *signature)
+{
+    const char *slash = strrchr(signature, '/');
+    size_t digits = slash != NULL ? strspn(slash + 1, "0123456789") : 0;
+    return digits > 0 && slash[1 + digits] == ';';
+}
+
 /* The VM makes a new version of every class that it retransforms, even if the hook changes nothing: 0.3 ms per class. */
 static bool worth_it(jvmtiEnv *jvmti, jclass klass)
 {
     jboolean modifiable = JNI_FALSE;
     char *signature = NULL; /* "Lp/C;" */
-    if ((*jvmti)->IsModifiableClass(jvmti, klass, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
+    if (hpx_class_numbers_of(klass).grown || (*jvmti)->IsModifiableClass(jvmti, klass, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
         (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
         return false;
     }
     size_t n = strlen(signature);
     bool yes = n < 2 || signature[0] != 'L';
-    if (!yes) {
+    if (!yes && !is_anonymous(signature)) {
         signature[n - 1] = 0;
         yes = wanted(signature + 1, n - 2) != 0;
     }
@@ -288,6 +309,7 @@ static void retransform(jvmtiEnv *jvmti, const jclass *batch, jint n)
     }
 }
 
+/* Has the hook see all loaded classes that get probes; or, if it is closed, take their probes out. */
 static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint n = 0, in_batch = 0;
@@ -315,14 +337,6 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->DeleteLocalRef(env, all[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
-}
-
-void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env)
-{
-    if (!atomic_exchange_explicit(&rewritten, true, memory_order_relaxed)) {
-        retransform_loaded(jvmti, env);
-        hpx_downcall_link(jvmti, env);
-    }
 }
 
 void hpx_classes_figures(struct hpx_classes_figures *f)
@@ -365,9 +379,15 @@ static void define_downcalls(JNIEnv *env)
             all.array |= call_note == NULL ? t->array : 0;
         }
     }
-    if (all.enter != 0 || all.alloc != 0) {
-        hpx_downcall_define(hpx_vm.jvmti, env, &all);
+    if (hpx_downcall_class() == NULL && (all.enter != 0 || all.alloc != 0) && hpx_downcall_define(hpx_vm.jvmti, env, &all)) {
+        defined = all;
     }
+    downcalls = hpx_downcall_class() != NULL && memcmp(&all, &defined, sizeof all) == 0;
+}
+
+static int refused_class(struct hpx_err *err)
+{
+    return hpx_err_set(err, HPX_E_VM, "the VM refused the class %s", HPROFX_BCI_TRACKER);
 }
 
 static int define(JNIEnv *env, struct hpx_err *err)
@@ -379,12 +399,45 @@ static int define(JNIEnv *env, struct hpx_err *err)
     if (klass == NULL || register_natives(env, klass) != 0 ||
         (*env)->GetStaticMethodID(env, klass, HPX_TRACKER_CALIBRATE, "(I)V") == NULL || !hpx_probe_frames_add(hpx_vm.jvmti, klass)) {
         (*env)->ExceptionClear(env);
-        return hpx_err_set(err, HPX_E_VM, "the VM refused the class %s", HPROFX_BCI_TRACKER);
+        return refused_class(err);
     }
     tracker = (*env)->NewGlobalRef(env, klass);
     (*env)->DeleteLocalRef(env, klass);
-    define_downcalls(env);
     return 0;
+}
+
+/* As in VMStart, where the session began later. */
+static bool start_late(JNIEnv *env)
+{
+    struct hpx_err err;
+    if (tracker == NULL ? define(env, &err) != 0 : register_natives(env, tracker) != 0 && refused_class(&err) != 0) {
+        hpx_warn("%s is off: %s", hpx_session_modes(), err.msg);
+        return false;
+    }
+    hpx_class_numbers_remember();
+    define_downcalls(env);
+    hpx_gate_open(&hook);
+    return true;
+}
+
+void hpx_classes_restore(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (atomic_exchange_explicit(&rewritten, false, memory_order_relaxed)) {
+        retransform_loaded(jvmti, env);
+    }
+}
+
+void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (hpx_vm.late && !atomic_load_explicit(&rewritten, memory_order_relaxed) && !start_late(env)) {
+        return;
+    }
+    if (!atomic_exchange_explicit(&rewritten, true, memory_order_relaxed)) {
+        retransform_loaded(jvmti, env);
+        if (downcalls && hpx_downcall_reason() != NULL) {
+            hpx_downcall_link(jvmti, env);
+        }
+    }
 }
 
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
@@ -394,6 +447,7 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
     if (define(env, &err) != 0) {
         hpx_callbacks_give_up(&err);
     } else {
+        define_downcalls(env);
         hpx_gate_open(&hook);
     }
 }
@@ -402,9 +456,9 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
 static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
                                        jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
-    (void)env, (void)redefined, (void)loader, (void)protection_domain;
+    (void)env, (void)loader, (void)protection_domain;
     if (hpx_gate_enter(&hook)) {
-        rewrite(jvmti, name, n, data, new_n, new_data);
+        rewrite(jvmti, redefined, name, n, data, new_n, new_data);
         hpx_gate_leave(&hook);
     }
 }
@@ -438,7 +492,12 @@ void hpx_classes_close_and_wait(void)
 
 jclass hpx_classes_tracker(void)
 {
-    return tracker;
+    return downcalls ? hpx_downcall_class() : tracker;
+}
+
+const char *hpx_classes_no_downcalls(void)
+{
+    return downcalls || hpx_downcall_class() == NULL ? hpx_downcall_reason() : "those of an earlier session had other options";
 }
 
 void hpx_classes_left_lines(struct hpx_lines *to, const struct hpx_classes_figures *f)

@@ -46,6 +46,10 @@ void hpx_classes_close(void);
 /* Stops the rewriting and waits until no thread is inside the hook: at most as long as the rewriting of a class. The aggregator. */
 void hpx_classes_close_and_wait(void);
 
+/* A session ends while the program runs on: the classes that got probes have their old code afterwards, but for calls that run. Rewriting
+ * has stopped. Only the first call has an effect. */
+void hpx_classes_restore(jvmtiEnv *jvmti, JNIEnv *env);
+
 /* Counts an allocation under the open call of the calling thread (cpu=times). kind: HPX_EV_PLACE or HPX_EV_PLACE_MULTI; stamp: as in
  * event.h. On the allocating thread; may wait for space. false: lost, and counted as a loss. */
 typedef bool (*hpx_classes_note)(JNIEnv *env, uint16_t kind, uint32_t place, uint64_t stamp);
@@ -53,8 +57,10 @@ typedef bool (*hpx_classes_note)(JNIEnv *env, uint16_t kind, uint32_t place, uin
 void hpx_classes_set_note(hpx_classes_note note);
 hpx_classes_note hpx_classes_get_note(void);
 
-/* The class hprofx.Tracker: a global reference. From VMStart on; on the thread of VMInit. */
+/* The class that methods call: a global reference. When classes can be rewritten; on the thread that begins the session. */
 jclass hpx_classes_tracker(void);
+/* NULL: probes use downcalls. Else why not. Any thread. */
+const char *hpx_classes_no_downcalls(void);
 
 #define HPX_CLASSES_REASONS 20
 

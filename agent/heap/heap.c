@@ -19,7 +19,7 @@ struct rows {
     bool incomplete;            /* it could not be written, or not to its end */
 };
 
-static uint32_t written; /* the writer's thread: dumps with a heap */
+static HPX_OF_SESSION uint32_t written; /* the writer's thread: dumps with a heap */
 
 static bool wanted(const struct hpx_options *o)
 {
@@ -57,14 +57,15 @@ static jvmtiError take(jvmtiEnv *jvmti, JNIEnv *env)
     return JVMTI_ERROR_NONE;
 }
 
-static struct hpx_service_work image = HPX_SERVICE_WORK(take, "heap dump");
+static const struct hpx_service_task image_task = HPX_SERVICE_TASK(take, "heap dump");
+static HPX_OF_SESSION struct hpx_service_work image;
 
 static bool prepare(enum hpx_why why)
 {
     if (why != HPX_WHY_REQUEST || !atomic_load(&hpx_session.gate.open)) {
         return true; /* VMDeath completes the image */
     }
-    return !hpx_take_walks() && hpx_service_prepare(&image) && hpx_take_idle();
+    return !hpx_take_walks() && hpx_service_prepare(&image, &image_task) && hpx_take_idle();
 }
 
 /* A walk makes progress or is given up (take.c). */

@@ -11,8 +11,8 @@
 
 #define ERROR_WAIT_NS UINT64_C(60000000000)
 
-static bool oom_event; /* constant from load on */
-static sem_t dumped;   /* the dump of the OutOfMemoryError */
+static HPX_OF_SESSION bool oom_event; /* constant from load on */
+static HPX_OF_SESSION sem_t dumped;   /* the dump of the OutOfMemoryError */
 
 static void capabilities(jvmtiCapabilities *want)
 {
@@ -43,7 +43,7 @@ static void error_dumped(uint64_t unused)
  * the others go on: an error that ends the program would end it before VMDeath, which needs memory itself. */
 static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved, const char *description)
 {
-    static atomic_bool once;
+    static HPX_OF_SESSION atomic_bool once;
     (void)reserved, (void)description;
     if ((flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP) == 0 || atomic_exchange_explicit(&once, true, memory_order_relaxed) ||
         !hpx_gate_enter(&hpx_session.gate)) {

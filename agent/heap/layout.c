@@ -23,8 +23,8 @@ struct known {
 };
 
 /* By class number. Layouts are kept: images and later dumps refer to them. The making thread's. */
-static struct hpx_vec all_known;
-static struct hpx_arena kept; /* of the layouts; the making thread's */
+static HPX_OF_SESSION struct hpx_vec all_known;
+static HPX_OF_SESSION struct hpx_arena kept; /* of the layouts; the making thread's */
 
 static struct known *known_at(uint32_t number)
 {
@@ -317,7 +317,7 @@ static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name, uint32_t *n
 
 static void find_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    static uint32_t class_class, object_class, string_class; /* the making thread's */
+    static HPX_OF_SESSION uint32_t class_class, object_class, string_class; /* the making thread's */
     l->class_class = find(env, jvmti, "java/lang/Class", &class_class);
     l->object_class = find(env, jvmti, "java/lang/Object", &object_class);
     l->string_class = find(env, jvmti, "java/lang/String", &string_class);

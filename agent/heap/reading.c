@@ -20,10 +20,10 @@
 #define LAST_THAT_RESETS 17 /* the last release whose walks end with one through the whole heap */
 #define SPIN_NS          UINT64_C(120000000000)
 
-static struct hpx_child_slots slots; /* constant from load on */
+static struct hpx_child_slots slots; /* the VM's; constant once found */
 
 /* The reading. The taking thread's, but for what hpx_reading_await() writes before it returns. */
-static struct {
+static HPX_OF_SESSION struct {
     struct hpx_walk walk;
     jvmtiEnv *other; /* the walking environment, if it is not that of the modes */
     struct hpx_child child;
@@ -294,7 +294,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
 
 static bool show_progress(void *arg, uint64_t objects)
 {
-    static uint64_t shown;
+    static HPX_OF_SESSION uint64_t shown;
     uint64_t now = hpx_clock_mono();
     (void)arg;
     if (now - shown > UINT64_C(1000000000)) {

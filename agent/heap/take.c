@@ -27,8 +27,8 @@
 /* Who takes an image. Only the thread that made it BUSY uses `taking` and the reading. */
 enum { FREE, BUSY, WALKS, OVER };
 /* release: whoever leaves BUSY or WALKS; acquire: acquire_from(), hpx_take_walks(), hpx_take_idle(). Covers `taking` and the reading */
-static _Atomic int state;
-static struct {
+static HPX_OF_SESSION _Atomic int state;
+static HPX_OF_SESSION struct {
     struct hpx_heap_take *take;
     uint64_t begun;
     uint64_t used; /* bytes of the heap then; 0: not asked */
@@ -37,10 +37,10 @@ static struct {
     struct hpx_fork_answer fork;
     uint64_t most; /* bytes that the copy may cost */
 } taking;
-static uint64_t fork_rate, walk_rate; /* of the last fork and walk here: ns per GiB, per object; 0: none. As `taking` */
+static HPX_OF_SESSION uint64_t fork_rate, walk_rate; /* of the last fork and walk here: ns per GiB, per object; 0: none. As `taking` */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hpx_heap_take *ready; /* the lock's: complete, oldest first */
+static HPX_OF_SESSION struct hpx_heap_take *ready; /* the lock's: complete, oldest first */
 
 static const char *no_copy;         /* constant from load on: why this VM cannot be copied; NULL: it can */
 static struct hpx_heap_sizes sizes; /* constant once measured, which is at VMInit or before; the taking thread's */
@@ -439,7 +439,7 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !t->of_error;
 }
 
-static struct hpx_spawned waiter;
+static HPX_OF_SESSION struct hpx_spawned waiter;
 
 static void *wait_for_child(void *unused)
 {

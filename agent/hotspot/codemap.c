@@ -108,3 +108,13 @@ bool hpx_codemap_known(uintptr_t pc)
 {
     return entry_at(pc) != 0;
 }
+
+void hpx_codemap_clear(void)
+{
+    for (size_t i = 0; i < CHUNKS; i++) {
+        struct chunk *c = atomic_load_explicit(&chunks[i], memory_order_acquire); /* partner: make_chunk() */
+        if (c != NULL) {
+            (void)madvise(c, sizeof *c, MADV_DONTNEED); /* zeroes */
+        }
+    }
+}

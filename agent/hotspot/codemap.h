@@ -14,6 +14,8 @@
 void hpx_codemap_add(const void *code, size_t size, uint64_t method);
 /* The code of `method` at `code` is gone. The event has no size: clears entries as long as they name the method. */
 void hpx_codemap_remove(const void *code, uint64_t method);
+/* Forgets all code, because no event tells of what goes from now on. No handler looks. */
+void hpx_codemap_clear(void);
 /* The method that owns pc, 0 if unknown. */
 uint64_t hpx_codemap_owner(uintptr_t pc);
 /* true if pc lies in announced code (method, stub or interpreter) that was not removed. */

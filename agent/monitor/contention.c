@@ -14,10 +14,16 @@ struct hpx_block_thread hpx_block_nobody;
 
 struct hpx_block_thread *hpx_block_find_self(JNIEnv *env)
 {
-    if (hpx_unlikely(hpx_block_self == NULL) && !hpx_threads_find_self(env)) {
+    const struct hpx_block_thread *t = hpx_block_self;
+    if (t == &hpx_block_nobody) {
         return NULL;
     }
-    return hpx_block_self != &hpx_block_nobody ? hpx_block_self : NULL;
+    if (hpx_likely(t != NULL && hpx_session_is(t->s.session))) {
+        return hpx_block_self;
+    }
+    (void)hpx_threads_find_self(env);
+    t = hpx_block_self;
+    return t != NULL && hpx_session_is(t->s.session) ? hpx_block_self : NULL;
 }
 
 /* One event of a thread. */

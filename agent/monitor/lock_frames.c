@@ -10,7 +10,7 @@
 
 /* A method, shifted by one, and the answer in the lowest bit: a method is an address, from JDK 26 on a number. Entries are replaced as a
  * whole, so the answer belongs to the method. */
-static _Atomic uint64_t known[KNOWN]; /* relaxed: a missing entry costs a look-up */
+static HPX_OF_SESSION _Atomic uint64_t known[KNOWN]; /* relaxed: a missing entry costs a look-up */
 
 static bool ask(jvmtiEnv *jvmti, uint64_t method)
 {

@@ -5,6 +5,7 @@
 #include "block_thread.h"
 #include "class_number.h"
 #include "hprof_monitor.h"
+#include "kept_states.h"
 #include "log.h"
 #include "monitor_take.h"
 #include "output.h"
@@ -14,7 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct hpx_monitor_shared hpx_monitor_shared;
+HPX_OF_SESSION struct hpx_monitor_shared hpx_monitor_shared;
 
 #define LINES_BEHIND   100000u /* messages that wait for the writer's thread: WAIT lines beyond them are lost */
 #define DEADLOCKS_SAID 64u
@@ -25,7 +26,7 @@ struct rows {
     struct hpx_block_snapshot *blocks;
 };
 
-static struct {
+static HPX_OF_SESSION struct {
     struct hpx_blocks *table;             /* the aggregator's, as all below unless stated otherwise */
     uint64_t lines;                       /* WAIT lines so far */
     uint64_t unwritten;                   /* not written: waitlog= */
@@ -105,9 +106,7 @@ static void gone(struct hpx_thread *t)
 {
     struct hpx_block_thread *s = HPX_CONTAINER_OF(t, struct hpx_block_thread, s.base);
     hpx_ring_fini(&t->ring);
-    if (!s->s.adopted) {
-        free(s);
-    }
+    hpx_kept_states_give(&s->s);
 }
 
 /* Its events run inside the session's gate, which is closed by now. */
@@ -127,11 +126,12 @@ static jvmtiError take(jvmtiEnv *jvmti, JNIEnv *env)
     return JVMTI_ERROR_NONE;
 }
 
-static struct hpx_service_work image = HPX_SERVICE_WORK(take, "monitor dump");
+static const struct hpx_service_task image_task = HPX_SERVICE_TASK(take, "monitor dump");
+static HPX_OF_SESSION struct hpx_service_work image;
 
 static bool prepare(enum hpx_why why)
 {
-    return why != HPX_WHY_REQUEST || hpx_service_prepare(&image);
+    return why != HPX_WHY_REQUEST || hpx_service_prepare(&image, &image_task);
 }
 
 /* Thousands of threads with many monitors each are asked one by one. */

@@ -20,8 +20,8 @@ struct hpx_askable hpx_askable;
 
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER; /* held while the JVM is asked: only threads that take images want it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hpx_monitor_take *ready;      /* the lock's: complete, for the next dump */
-static _Atomic uint64_t until = UINT64_MAX; /* relaxed: the end of the questions */
+static HPX_OF_SESSION struct hpx_monitor_take *ready; /* the lock's: complete, for the next dump */
+static HPX_OF_SESSION _Atomic uint64_t until;         /* relaxed: the end of the questions; 0: none */
 
 /* ---- what this VM tells ---- */
 
@@ -149,7 +149,8 @@ void hpx_asker_end(struct hpx_asker *a, uint64_t begun)
 
 bool hpx_asker_late(void)
 {
-    return hpx_clock_mono() >= atomic_load_explicit(&until, memory_order_relaxed);
+    uint64_t end = atomic_load_explicit(&until, memory_order_relaxed);
+    return end != 0 && hpx_clock_mono() >= end;
 }
 
 void hpx_asker_release(const struct hpx_asker *a, void *jvmtis)
@@ -280,8 +281,8 @@ void hpx_monitor_take_live(JNIEnv *env)
 
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 {
-    if (last) { /* who takes one does not go on */
-        atomic_store_explicit(&until, 0, memory_order_relaxed);
+    if (last) {                                                 /* who takes one does not go on */
+        atomic_store_explicit(&until, 1, memory_order_relaxed); /* long ago */
     }
     pthread_mutex_lock(&taking);
     if (last) {
@@ -357,6 +358,6 @@ void hpx_monitor_take_fini(void)
         destroy(ready);
         ready = NULL;
     }
-    atomic_store_explicit(&until, UINT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&until, 0, memory_order_relaxed);
     hpx_waits_fini();
 }

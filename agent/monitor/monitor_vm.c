@@ -19,7 +19,7 @@
 
 #define RING_LEAST (16u << 10) /* bytes: a block costs its thread microseconds at least */
 
-static _Atomic uint32_t threads; /* relaxed: numbers given out */
+static HPX_OF_SESSION _Atomic uint32_t threads; /* relaxed: numbers given out */
 
 static struct hpx_block_thread *state(struct hpx_mode_thread *s)
 {
@@ -111,6 +111,13 @@ static void close_monitors(jvmtiEnv *jvmti)
     }
 }
 
+static void unload(JNIEnv *env)
+{
+    hpx_park_close();
+    hpx_waits_forget(env);
+    disable();
+}
+
 /* ---- threads ---- */
 
 static uint32_t ring_size(void)
@@ -123,10 +130,10 @@ static uint32_t ring_size(void)
     return (uint32_t)size;
 }
 
-static struct hpx_mode_thread *make(void)
+static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_block_thread *t = NULL;
-    if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_block_thread *t = kept != NULL ? state(kept) : NULL;
+    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
         return NULL;
     }
     memset(t, 0, sizeof *t);
@@ -184,6 +191,7 @@ const struct hpx_vm_mode hpx_monitor_vm = {
     .live = live,
     .open = open_events,
     .close = close_monitors,
+    .unload = unload,
     .make = make,
     .destroy = destroy,
     .begin = begin,

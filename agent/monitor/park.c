@@ -21,6 +21,7 @@ static struct {
 /* What is parked, and where. */
 struct parked {
     struct hpx_block_thread *t;
+    uint32_t session;
     jthread self;
     bool virtual;
     struct hpx_place_of of;
@@ -48,6 +49,7 @@ static bool begin(struct parked *p, JNIEnv *env)
         return false;
     }
     *p = (struct parked){.t = hpx_block_find_self(env), .since = hpx_clock_mono()};
+    p->session = p->t != NULL ? p->t->s.session : 0;
     if (p->t != NULL && (*jvmti)->GetCurrentThread(jvmti, &p->self) == JVMTI_ERROR_NONE && p->self != NULL) {
         p->virtual = hpx_virtuals_is(env, p->self);
         if (!p->virtual && !hpx_session.opt.locks) {
@@ -73,10 +75,11 @@ static void end(struct parked *p, JNIEnv *env)
 {
     uint64_t ns = hpx_clock_mono() - p->since;
     if (hpx_gate_enter(&hpx_session.gate)) {
-        if (hpx_session.opt.locks) {
+        bool same = hpx_session_is(p->session); /* else it was parked in an earlier one */
+        if (same && hpx_session.opt.locks) {
             hpx_places_blocked(p->t, hpx_vm.jvmti, &p->of, p->id, ns, true);
         }
-        if (hpx_session.opt.pinned && p->virtual) {
+        if (same && hpx_session.opt.pinned && p->virtual) {
             p->of.part = HPX_BLOCK_PINNED;
             hpx_places_blocked(p->t, hpx_vm.jvmti, &p->of, p->pinned_id, ns, true);
         }
@@ -148,4 +151,9 @@ void hpx_park_live(JNIEnv *env)
         return;
     }
     atomic_store_explicit(&parks.live, true, memory_order_release); /* partner: park() */
+}
+
+void hpx_park_close(void)
+{
+    atomic_store_explicit(&parks.live, false, memory_order_relaxed);
 }

@@ -12,4 +12,7 @@ void hpx_park_load(void);
 /* VMInit: parks are recorded from now on. If the VM has not let us, a line says so. */
 void hpx_park_live(JNIEnv *env);
 
+/* The end of a session in a JVM that runs on. The replaced function stays, and calls the VM's. */
+void hpx_park_close(void);
+
 #endif

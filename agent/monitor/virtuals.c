@@ -21,9 +21,9 @@
 #define ANNOUNCED_MOST 4096u /* announced virtual threads: each stays in the output and in the tables */
 #define ANNOUNCED      (2 * ANNOUNCED_MOST)
 
-jvmtiEnv *hpx_monitor_env;
+HPX_OF_SESSION jvmtiEnv *hpx_monitor_env;
 
-static struct {
+static HPX_OF_SESSION struct {
     jint release;                        /* constant from VMInit on, as is tid */
     jfieldID tid;                        /* java.lang.Thread.tid */
     _Atomic uint64_t ids[ANNOUNCED];     /* Java's thread ids; 0: free. seq_cst: insert-only, and rare */

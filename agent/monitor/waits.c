@@ -20,14 +20,21 @@ struct grave {
     jobject object;
 };
 
-bool hpx_waits_wanted;
+HPX_OF_SESSION bool hpx_waits_wanted;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct slot *) slots;   /* release: a thread's first wait; acquire: a list */
-static struct slot *free_slots;        /* the lock's */
-static _Atomic(struct grave *) graves; /* release: a wait ends; acquire: a list */
-static atomic_bool listing;            /* seq_cst */
+static HPX_OF_SESSION _Atomic(struct slot *) slots;   /* release: a thread's first wait; acquire: a list */
+static HPX_OF_SESSION struct slot *free_slots;        /* the lock's */
+static HPX_OF_SESSION _Atomic(struct grave *) graves; /* release: a wait ends; acquire: a list */
+static HPX_OF_SESSION atomic_bool listing;            /* seq_cst */
 static __thread struct slot *own __attribute__((tls_model("initial-exec")));
+static __thread uint32_t own_session __attribute__((tls_model("initial-exec"))); /* the slots of an earlier session are freed */
+
+static bool has_slot(void)
+{
+    own = hpx_session_is(own_session) ? own : NULL;
+    return own != NULL;
+}
 
 static struct slot *new_slot(void)
 {
@@ -66,11 +73,12 @@ void hpx_waits_begin(JNIEnv *env, jthread self, jobject object)
     if (!hpx_waits_wanted || hpx_askable.tid == NULL) {
         return;
     }
-    if (own == NULL) {
+    if (!has_slot()) {
         own = new_slot();
         if (own == NULL) {
             return;
         }
+        own_session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
         atomic_store_explicit(&own->tid, (uint64_t)(*env)->GetLongField(env, self, hpx_askable.tid), memory_order_relaxed);
     }
     drop(env, atomic_exchange(&own->object, (*env)->NewGlobalRef(env, object)));
@@ -78,14 +86,14 @@ void hpx_waits_begin(JNIEnv *env, jthread self, jobject object)
 
 void hpx_waits_end(JNIEnv *env)
 {
-    if (own != NULL) {
+    if (has_slot()) {
         drop(env, atomic_exchange(&own->object, NULL));
     }
 }
 
 void hpx_waits_gone(JNIEnv *env)
 {
-    if (own == NULL) {
+    if (!has_slot()) {
         return;
     }
     hpx_waits_end(env);
@@ -131,6 +139,17 @@ uint32_t hpx_waits_list(JNIEnv *env, struct hpx_wait_ref **to)
     atomic_store(&listing, false);
     bury(env);
     return n;
+}
+
+void hpx_waits_forget(JNIEnv *env)
+{
+    for (struct slot *s = atomic_load_explicit(&slots, memory_order_acquire); s != NULL; s = s->next) { /* partner: new_slot() */
+        jobject object = atomic_exchange(&s->object, NULL);
+        if (object != NULL) {
+            (*env)->DeleteGlobalRef(env, object);
+        }
+    }
+    bury(env);
 }
 
 void hpx_waits_fini(void)

@@ -29,4 +29,7 @@ uint32_t hpx_waits_list(JNIEnv *env, struct hpx_wait_ref **to);
 /* At the end of a session; the VM is gone, and with it the references. */
 void hpx_waits_fini(void);
 
+/* The end of a session in a JVM that runs on: deletes all references; fini follows. */
+void hpx_waits_forget(JNIEnv *env);
+
 #endif

@@ -8,7 +8,7 @@
 
 #define FAULTS_MOST 3
 
-static atomic_uint faults; /* relaxed: a number that only grows */
+static HPX_OF_SESSION atomic_uint faults; /* relaxed: a number that only grows */
 
 bool hpx_guard_tripped(void)
 {
@@ -95,6 +95,9 @@ bool hpx_guard_install(void)
     bool all = true;
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         struct sigaction sa;
+        if (guard.on[i]) {
+            continue; /* of an earlier session: another handler was before it when that ended, and calls it */
+        }
         if (sigaction(signals[i], NULL, &guard.before[i]) != 0 || guard.before[i].sa_handler == SIG_DFL ||
             guard.before[i].sa_handler == SIG_IGN) {
             all = false;
@@ -114,7 +117,7 @@ void hpx_guard_remove(void)
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         struct sigaction now;
         if (guard.on[i] && sigaction(signals[i], NULL, &now) == 0 && now.sa_sigaction == on_fault) {
-            sigaction(signals[i], &guard.before[i], NULL);
+            guard.on[i] = sigaction(signals[i], &guard.before[i], NULL) != 0;
         }
     }
 }

@@ -277,6 +277,19 @@ uint32_t hpx_inlines_find(uintptr_t pc, struct hpx_ev_frame *chain)
     return n;
 }
 
+void hpx_inlines_fini(void)
+{
+    pthread_mutex_lock(&inlines.lock);
+    atomic_store_explicit(&inlines.on, false, memory_order_relaxed);
+    for (size_t i = 0; i < inlines.n; i++) {
+        code_free(inlines.codes[i]);
+    }
+    free(inlines.codes);
+    inlines.codes = NULL;
+    inlines.n = inlines.cap = inlines.bytes = 0;
+    pthread_mutex_unlock(&inlines.lock);
+}
+
 size_t hpx_inlines_bytes(void)
 {
     pthread_mutex_lock(&inlines.lock);

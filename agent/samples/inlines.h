@@ -20,5 +20,7 @@ void hpx_inlines_remove(jmethodID method, const void *code);
 uint32_t hpx_inlines_find(uintptr_t pc, struct hpx_ev_frame *chain);
 /* Bytes in use. */
 size_t hpx_inlines_bytes(void);
+/* Records no more, and frees what is recorded. No sample is taken any more. */
+void hpx_inlines_fini(void);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { NO_FRAMES, NO_PC, BLOBS, PLACES = BLOBS + HPX_BLOB_OTHER + 1 }; /* where the last Java frame is */
 
-static _Atomic uint64_t failed[HPX_VM_STATES][PLACES]; /* relaxed: samples without a stack */
+static HPX_OF_SESSION _Atomic uint64_t failed[HPX_VM_STATES][PLACES]; /* relaxed: samples without a stack */
 
 static void note(const struct hpx_asgct *w)
 {

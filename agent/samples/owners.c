@@ -21,7 +21,7 @@
 #define RANGES   256u /* announced stubs that are compared */
 #define CONFIRMS 256  /* answers of AsyncGetCallTrace that are compared */
 
-static struct {
+static HPX_OF_SESSION struct {
     atomic_bool on;                    /* release: live; acquire: handlers. Only then structures are read */
     atomic_bool learned;               /* release: live; acquire: hpx_owners_thread(), hpx_owners_class(). Where a thread's anchor is */
     atomic_bool anchors;               /* release: hpx_owners_class(); acquire: handlers. An anchor with Java frames was compared */
@@ -316,8 +316,9 @@ static jvmtiError replay(jvmtiEnv *jvmti, JNIEnv *env)
 
 void hpx_owners_look(void)
 {
-    static struct hpx_service_work work = HPX_SERVICE_WORK(replay, "cpu=samples: samples may lack the methods of compiled code");
-    if (atomic_load_explicit(&owners.left_to_do, memory_order_relaxed) && hpx_service_prepare(&work)) {
+    static const struct hpx_service_task task = HPX_SERVICE_TASK(replay, "cpu=samples: samples may lack the methods of compiled code");
+    static HPX_OF_SESSION struct hpx_service_work work;
+    if (atomic_load_explicit(&owners.left_to_do, memory_order_relaxed) && hpx_service_prepare(&work, &task)) {
         atomic_store_explicit(&owners.left_to_do, false, memory_order_relaxed);
     }
 }

@@ -26,7 +26,7 @@
 
 __thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
 
-static struct {
+static HPX_OF_SESSION struct {
     bool zero; /* faults of its SafeFetch cannot be recognised; constant after init */
     atomic_bool said_timer, said_polled;
     _Atomic int engine;                /* enum hpx_engine; seq_cst: distrust; seq_cst: tick_sig() inside in_handler. Who may write a ring */
@@ -36,7 +36,7 @@ static struct {
         struct hpx_ev_frame frames[TESTED + 1];
         volatile int code; /* the handler's answer to the same thread */
     } test;
-} sampler = {.test.code = 0};
+} sampler;
 
 bool hpx_sampler_takes_stacks(void)
 {

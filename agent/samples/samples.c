@@ -3,6 +3,7 @@
 #include "samples.h"
 #include "certainty.h"
 #include "inlines.h"
+#include "kept_states.h"
 #include "net.h"
 #include "other_agents.h"
 #include "outside.h"
@@ -37,9 +38,7 @@ static void configure(struct hpx_model_config *cfg)
 static void gone(struct hpx_thread *t)
 {
     hpx_ring_fini(&t->ring);
-    if (!state(t)->s.adopted) {
-        free(state(t));
-    }
+    hpx_kept_states_give(&state(t)->s);
 }
 
 static void rest_of(void *ctx, struct hpx_thread *t)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
+#include "codemap.h"
 #include "guard.h"
 #include "inlines.h"
 #include "owners.h"
@@ -24,6 +25,7 @@ static struct hpx_ticker *ticker(struct hpx_mode_thread *s)
 
 static void found_sig(struct hpx_mode_thread *s)
 {
+    s->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     hpx_sample_self = state(s);
 }
 
@@ -36,7 +38,8 @@ static const struct hpx_ticks_user user = {&hpx_samples,    "cpu=samples",      
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
 {
     (void)jvmti, (void)thread, (void)klass;
-    hpx_owners_class(env, hpx_sample_self);
+    struct hpx_sample_thread *t = hpx_sample_self;
+    hpx_owners_class(env, t != NULL && hpx_session_is(t->s.session) ? t : NULL);
 }
 
 /* Code through which both probes and methods of the program call C (MethodHandle.linkToNative, by signature). Its pc alone does not tell
@@ -114,6 +117,29 @@ static void close_events(jvmtiEnv *jvmti)
     hpx_owners_close(jvmti);
 }
 
+static void restore(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)jvmti, (void)env;
+    hpx_owners_disable();
+}
+
+static void unload(JNIEnv *env)
+{
+    if (hpx_stack_thread_fini(env)) {
+        hpx_inlines_fini();
+        hpx_codemap_clear();
+    }
+}
+
+/* The VM tells of code that it has generated before. */
+static void ready(JNIEnv *env)
+{
+    if (hpx_vm.late) {
+        (void)(*hpx_vm.jvmti)->GenerateEvents(hpx_vm.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    }
+    hpx_sampler_live(env);
+}
+
 #define SAMPLER_WAIT_NS (300ull * 1000 * 1000)
 
 static void leave(void)
@@ -123,10 +149,10 @@ static void leave(void)
 
 /* ---- threads ---- */
 
-static struct hpx_mode_thread *make(void)
+static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_sample_thread *t = NULL;
-    if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_sample_thread *t = kept != NULL ? state(kept) : NULL;
+    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
         return NULL;
     }
     memset(t, 0, sizeof *t);
@@ -203,10 +229,12 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .callbacks = callbacks,
     .load = load,
     .disable = disable,
-    .ready = hpx_sampler_live,
+    .ready = ready,
     .leave = leave,
     .close = close_events,
     .over = hpx_guard_remove,
+    .restore = restore,
+    .unload = unload,
     .forget = hpx_clocks_forget,
     .make = make,
     .destroy = destroy,

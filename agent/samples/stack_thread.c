@@ -24,6 +24,7 @@
 #define POLL_LEAST_NS (1000ull * 1000)       /* between two looks at the clocks */
 #define POLL_MOST_NS  (200ull * 1000 * 1000) /* a longer pause than the interval comes of POLL_SHARE alone */
 #define POLL_SHARE    20                     /* a round may use 1/POLL_SHARE of a CPU, or of the time if it stops all threads */
+#define LEAVE_NS      UINT64_C(10000000000)
 #define FOREVER_NS    UINT64_C(3600000000000)
 
 struct slot {
@@ -52,6 +53,7 @@ static struct {
     sem_t left;                  /* posted when the thread has left the JVM */
     pthread_mutex_t starting;    /* guards state */
     enum { NOT_YET, STARTED, REFUSED } state;
+    bool gone; /* the thread has left, or never started; who ends the session */
     struct hpx_spawned thread;
     /* the sampling thread's */
     uint64_t skip_until; /* CPU time of the process without our own before which no polled thread can be due */
@@ -513,6 +515,7 @@ void hpx_stack_thread_stop(uint64_t ns)
     bool started = list.state == STARTED;
     list.state = REFUSED; /* for good */
     pthread_mutex_unlock(&list.starting);
+    list.gone = !started;
     if (!started) {
         return;
     }
@@ -520,7 +523,40 @@ void hpx_stack_thread_stop(uint64_t ns)
     atomic_store_explicit(&list.until, now + ns / 2, memory_order_relaxed);
     atomic_store_explicit(&list.quit, true, memory_order_relaxed);
     hpx_wake_post(&list.wake);
-    (void)hpx_spawn_wait(&list.left, now + ns);
+    list.gone = hpx_spawn_wait(&list.left, now + ns);
+}
+
+bool hpx_stack_thread_fini(JNIEnv *env)
+{
+    if (!list.gone && !hpx_spawn_wait(&list.left, hpx_clock_mono() + LEAVE_NS)) {
+        return false;
+    }
+    uint32_t used = atomic_load_explicit(&list.used, memory_order_relaxed);
+    for (uint32_t i = 0; i < used; i++) {
+        if (list.slots[i].ref != NULL) {
+            (*env)->DeleteGlobalRef(env, list.slots[i].ref);
+        }
+    }
+    memset(list.slots, 0, used * sizeof *list.slots);
+    for (uint32_t i = 0; i < SLOTS / 64 && i <= used / 64; i++) {
+        atomic_store_explicit(&list.asked[i], 0, memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < SLOTS / 64 / 64; i++) {
+        atomic_store_explicit(&list.words[i], 0, memory_order_relaxed);
+    }
+    free(list.frames);
+    list.frames = NULL;
+    atomic_store_explicit(&list.used, 0, memory_order_relaxed);
+    list.nunused = 0;
+    atomic_store_explicit(&list.quit, false, memory_order_relaxed);
+    atomic_store_explicit(&list.take_over, false, memory_order_relaxed);
+    atomic_store_explicit(&list.until, 0, memory_order_relaxed);
+    atomic_store_explicit(&list.polling, false, memory_order_relaxed);
+    atomic_store_explicit(&list.fresh, false, memory_order_relaxed);
+    list.skip_until = 0;
+    list.state = NOT_YET;
+    list.thread = (struct hpx_spawned){0};
+    return true;
 }
 
 uint64_t hpx_stack_thread_cpu(void)

@@ -16,12 +16,12 @@
 #define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for producers that are inside at the end: a thread may have lost its CPU there */
 #define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
 
-static atomic_bool serving; /* seq_cst: the aggregator takes the rows of a request; read by hpx_dump_await_served() */
+static HPX_OF_SESSION atomic_bool serving; /* seq_cst: the aggregator takes the rows of a request; read by hpx_dump_await_served() */
 
-static struct hpx_dump_msg journal_request; /* a table for the journal instead of a dump */
+static HPX_OF_SESSION struct hpx_dump_msg journal_request; /* a table for the journal instead of a dump */
 
 /* The aggregator's alone. */
-static struct {
+static HPX_OF_SESSION struct {
     enum {
         IDLE,
         ASKED,     /* the first request waits for names */

@@ -8,11 +8,11 @@
 
 #define MOST_ASKED 64u /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
 
-static _Atomic uint32_t asked;  /* relaxed: of MOST_ASKED */
-static atomic_bool period_runs; /* relaxed: a hint: the last dump of dump= is not yet written */
-static uint64_t periodic_due;   /* the aggregator's: when the next dump of dump= is due; 0: none */
-static atomic_bool said_no_memory, said_most;
-static struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
+static HPX_OF_SESSION _Atomic uint32_t asked;  /* relaxed: of MOST_ASKED */
+static HPX_OF_SESSION atomic_bool period_runs; /* relaxed: a hint: the last dump of dump= is not yet written */
+static HPX_OF_SESSION uint64_t periodic_due;   /* the aggregator's: when the next dump of dump= is due; 0: none */
+static HPX_OF_SESSION atomic_bool said_no_memory, said_most;
+static HPX_OF_SESSION struct hpx_msg *final_msg; /* made at load: asking for the end needs no memory; VMDeath's */
 
 bool hpx_dump_request_init(void)
 {

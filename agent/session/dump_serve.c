@@ -11,7 +11,7 @@
 
 #define JOURNAL_RESTS 3u
 
-static struct {
+static HPX_OF_SESSION struct {
     struct hpx_parts parts;      /* of the dump that is being made */
     struct hpx_snapshot *traces; /* the same, of one that is all traces */
     uint64_t round;              /* when the last round of the journal began */

@@ -17,7 +17,7 @@
 #define LONGEST    ".killed.journal.part"
 #define LONG_TIMES 4u /* nor journals that are less than this many times as long as a table of everything */
 
-static struct {
+static HPX_OF_SESSION struct {
     char of[PATH_MAX], name[PATH_MAX], fresh[PATH_MAX]; /* of: the output's name */
     struct hpx_stream stream;
     bool open;

@@ -20,7 +20,7 @@
 #define LAST_NOTE  0x0fffffffu /* ids of notes: below those of all other strings */
 #define NOTE_BYTES (HPX_OUT_SOCKET_NOTE - 9)
 
-static struct {
+static HPX_OF_SESSION struct {
     struct hpx_out_socket *socket; /* NULL: the output is a file. Constant once open */
     struct hpx_net_owner owner;    /* constant once open */
     struct hpx_patience patience;  /* the writer's: this dump's */

@@ -17,7 +17,7 @@
 
 #define WORK_MAX_NS (300ull * 1000 * 1000 * 1000) /* at the end, without a byte that is written */
 
-struct hpx_output hpx_output;
+HPX_OF_SESSION struct hpx_output hpx_output;
 
 int hpx_output_init(struct hpx_err *err)
 {

@@ -17,7 +17,7 @@ struct msg_command {
     bool ours; /* not the peer's: its listing asked for it */
 };
 
-static struct {
+static HPX_OF_SESSION struct {
     struct hpx_msg *first, *last; /* the aggregator's: not yet started */
     struct hpx_pace pace;         /* the aggregator's */
     atomic_bool busy;             /* release: done(); acquire: hpx_peer_pass_end(): what a command began still runs */

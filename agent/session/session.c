@@ -5,6 +5,7 @@
 #include <string.h>
 
 struct hpx_session hpx_session;
+_Atomic uint32_t hpx_session_number;
 
 static void name_modes(void)
 {

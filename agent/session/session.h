@@ -38,6 +38,13 @@ struct hpx_session {
 };
 
 extern struct hpx_session hpx_session;
+/* Number of the session, from 1; counts on in the process, so what is left of an earlier session is recognised. relaxed: it changes while
+ * no thread is inside a gate */
+extern _Atomic uint32_t hpx_session_number;
+static inline bool hpx_session_is(uint32_t number)
+{
+    return hpx_likely(atomic_load_explicit(&hpx_session_number, memory_order_relaxed) == number);
+}
 
 /* Chooses the modes that session.opt wants among `all` (ends with NULL). At load. */
 void hpx_session_choose(const struct hpx_mode *const *all);

@@ -7,10 +7,28 @@
 #include "peer.h"
 #include <string.h>
 
+/* All variables of sessions; the linker knows where they begin and end. */
+extern char __start_hpx_session_variables[], __stop_hpx_session_variables[];
+static HPX_OF_SESSION __attribute__((used)) bool none; /* a program without the others has the section, too */
+
+/* Without the gate, at which threads may stand at any time. */
+static void clear_session(void)
+{
+    char *from = (char *)&hpx_session, *gate = (char *)&hpx_session.gate, *behind = gate + sizeof hpx_session.gate;
+    memset(from, 0, (size_t)(gate - from));
+    memset(behind, 0, (size_t)(from + sizeof hpx_session - behind));
+}
+
+static void clear_variables(void)
+{
+    memset(__start_hpx_session_variables, 0, (size_t)(__stop_hpx_session_variables - __start_hpx_session_variables));
+}
+
 int hpx_session_begin(const struct hpx_host *host)
 {
     struct hpx_sink sink;
     hpx_session.host = host;
+    atomic_fetch_add_explicit(&hpx_session_number, 1, memory_order_relaxed);
     int rc = hpx_dump_init(&sink);
     rc = rc != 0 ? rc : hpx_aggregator_init(&hpx_session.aggregator, &sink);
     for (uint32_t i = 0; i < hpx_session.nmodes && rc == 0; i++) {
@@ -38,5 +56,6 @@ void hpx_session_end(void)
     hpx_net_fini();
     hpx_model_destroy(hpx_session.model);
     hpx_options_fini(&hpx_session.opt);
-    memset(&hpx_session, 0, sizeof hpx_session);
+    clear_variables();
+    clear_session();
 }

@@ -168,10 +168,14 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
 
 static struct hpx_site_thread *self_of(JNIEnv *env)
 {
-    if (hpx_unlikely(hpx_site_self == NULL) && !hpx_threads_find_self(env)) {
-        return NULL;
+    const struct hpx_site_thread *t = hpx_site_self;
+    bool known = t == &hpx_site_nobody || (t != NULL && hpx_session_is(t->s.session));
+    if (hpx_likely(known)) {
+        return hpx_site_self;
     }
-    return hpx_site_self;
+    (void)hpx_threads_find_self(env);
+    t = hpx_site_self;
+    return t != NULL && hpx_session_is(t->s.session) ? hpx_site_self : NULL;
 }
 
 /* State of the calling thread if its allocations are recorded now, else NULL. Inside the session's gate. */
@@ -297,14 +301,14 @@ void hpx_allocation_live(JNIEnv *env, jint release)
     jclass object = (*env)->FindClass(env, "java/lang/Object");
     object_init = object != NULL ? (*env)->GetMethodID(env, object, "<init>", "()V") : NULL;
     object_clone = object_init != NULL ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;
-    jclass array = object != NULL ? (*env)->FindClass(env, "[Ljava/lang/Object;") : NULL;
-    arrays = array != NULL ? (*env)->NewGlobalRef(env, array) : NULL;
+    jclass array = object != NULL && arrays == NULL ? (*env)->FindClass(env, "[Ljava/lang/Object;") : NULL;
+    arrays = array != NULL ? (*env)->NewGlobalRef(env, array) : arrays;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, array);
     (*env)->DeleteLocalRef(env, object);
 }
 
-static struct hpx_gate_own frees;
+static HPX_OF_SESSION struct hpx_gate_own frees;
 static _Atomic int in_free; /* the VM posts one free at a time, so one flag is enough */
 
 void hpx_allocation_open_frees(void)

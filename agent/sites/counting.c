@@ -20,7 +20,7 @@ enum { OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
 #define PAGE_BITS 12u /* places per page of types: one byte per place */
 #define PAGES     4096u
 
-static struct hpx_gate_own counting;
+static HPX_OF_SESSION struct hpx_gate_own counting;
 /* Constant from VMInit on. */
 static struct {
     jclass object_arrays;                      /* Object[] */
@@ -111,8 +111,10 @@ static bool enter_slowly(JNIEnv *env, struct hpx_site_thread **self)
 {
     struct hpx_site_thread *t = hpx_site_self;
     *self = NULL;
-    if (t == NULL && hpx_gate_own_is_open(&counting) && hpx_threads_find_self(env)) {
-        t = hpx_site_self;
+    bool known = t == &hpx_site_nobody || (t != NULL && hpx_session_is(t->s.session));
+    if (!known) {
+        t = hpx_gate_own_is_open(&counting) && hpx_threads_find_self(env) ? hpx_site_self : NULL;
+        t = t != NULL && hpx_session_is(t->s.session) ? t : NULL;
     }
     if (t == NULL || t == &hpx_site_nobody || t->inside) {
         return false;
@@ -316,7 +318,7 @@ void hpx_counting_measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jclass object = (*env)->FindClass(env, "java/lang/Object"), array = (*env)->FindClass(env, "[Ljava/lang/Object;");
     uint64_t empty = size_of(jvmti, env, new_array(env, BYTES, 0, object)), grown = empty;
-    vm.object_arrays = array != NULL ? (*env)->NewGlobalRef(env, array) : NULL;
+    vm.object_arrays = vm.object_arrays == NULL && array != NULL ? (*env)->NewGlobalRef(env, array) : vm.object_arrays;
     for (jsize n = 1; n < LONG_ARRAY && grown == empty; n++) {
         grown = size_of(jvmti, env, new_array(env, BYTES, n, object));
     }
@@ -490,8 +492,8 @@ void hpx_counting_use(void)
         {(char *)(uintptr_t) "alloc", (char *)(uintptr_t) "(I)V", (void *)(uintptr_t)probe_alloc},
         {(char *)(uintptr_t) "array", (char *)(uintptr_t) "(II)V", (void *)(uintptr_t)probe_array},
         {(char *)(uintptr_t) "multi", (char *)(uintptr_t) "(Ljava/lang/Object;I)V", (void *)(uintptr_t)probe_multi}};
-    static struct hpx_tracker_targets targets;
-    static struct hpx_class_user user = {
+    static HPX_OF_SESSION struct hpx_tracker_targets targets;
+    static const struct hpx_class_user user = {
         .probes = HPROFX_BCI_SITES, .site = note_site, .natives = natives, .nnatives = 3, .targets = &targets};
     targets.alloc = (uint64_t)(uintptr_t)down_alloc;
     targets.array = (uint64_t)(uintptr_t)down_array;

@@ -6,6 +6,7 @@
 #include "counting.h"
 #include "downcall.h"
 #include "hprof_sites.h"
+#include "kept_states.h"
 #include "log.h"
 #include "peer.h"
 #include "report.h"
@@ -16,9 +17,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct hpx_sites_shared hpx_sites_shared;
+HPX_OF_SESSION struct hpx_sites_shared hpx_sites_shared;
 
-static struct {
+static HPX_OF_SESSION struct {
     struct hpx_sites *table; /* the aggregator's */
     bool prepared;           /* the aggregator's: the end's barrier */
 } sites;
@@ -63,9 +64,8 @@ static void gone(struct hpx_thread *t)
         hpx_counting_add_up(sites.table, s, true);
     }
     hpx_counting_destroy(s);
-    if (!s->s.adopted) {
-        free(s);
-    }
+    s->inside = true; /* a probe that finds it later takes its slow way */
+    hpx_kept_states_give(&s->s);
 }
 
 static void quiesce(void *until, struct hpx_thread *t)
@@ -93,13 +93,14 @@ static void look(void)
 
 /* ---- a dump ---- */
 
-static struct hpx_service_work flush = HPX_SERVICE_WORK(hpx_sites_flush, "heap=sites: no garbage was collected before a dump");
+static const struct hpx_service_task flush_task = HPX_SERVICE_TASK(hpx_sites_flush, "heap=sites: no garbage was collected before a dump");
+static HPX_OF_SESSION struct hpx_service_work flush;
 
 /* The VM reports frees some time after a collection. The flush makes it report them before the snapshot reads the counters of frees. */
 static bool prepare(enum hpx_why why)
 {
     bool needed = hpx_session.opt.live || hpx_session.opt.gc || hpx_sites_counts();
-    return why != HPX_WHY_REQUEST || !needed || hpx_service_prepare(&flush);
+    return why != HPX_WHY_REQUEST || !needed || hpx_service_prepare(&flush, &flush_task);
 }
 
 /* A collection and the frees behind it take seconds in a large heap. */
@@ -288,7 +289,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (hpx_classes_get_note() == NULL) { /* else cpu=times reports them */
         struct hpx_classes_figures made;
         if (hpx_sites_counts()) {
-            const char *why = hpx_downcall_reason();
+            const char *why = hpx_classes_no_downcalls();
             hpx_lines_add(to, "hprofx: probes: %s%s\n", why == NULL ? "critical downcalls" : "JNI natives: ", why == NULL ? "" : why);
         }
         hpx_classes_figures(&made);

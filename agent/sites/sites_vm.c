@@ -30,7 +30,7 @@
 #define CAPABILITY_SAMPLED             43  /* bit of can_generate_sampled_object_alloc_events */
 #define FUNCTION_SET_SAMPLING_INTERVAL 156 /* SetHeapSamplingInterval */
 
-static struct {
+static HPX_OF_SESSION struct {
     bool sampled_event, probes, counts; /* the source: the event; probes that report objects; probes that count. Constant from load on */
     jint release;                       /* of the JDK: 8, 11, ...; constant from load on */
     _Atomic uint32_t threads;           /* relaxed: numbers given out */
@@ -93,11 +93,12 @@ static void add_counting(jvmtiEnv *jvmti)
 }
 
 /* Before JDK 17 the VM occasionally misses an allocation when a collection retires a TLAB. Before JDK 21, code without TLABs under Serial
- * and Parallel allocates in eden itself and the VM raises no event. */
+ * and Parallel allocates in eden itself and the VM raises no event. A thread that allocated before the session began reports nothing until
+ * it has used up its interval of then. */
 static bool event_misses(jint release)
 {
     bool eden = !hpx_vm_flag("UseTLAB", true) && (hpx_vm_flag("UseSerialGC", false) || hpx_vm_flag("UseParallelGC", false));
-    return release < 17 || (release < 21 && eden);
+    return release < 17 || (release < 21 && eden) || hpx_vm.late;
 }
 
 static void optional(jvmtiEnv *jvmti)
@@ -364,6 +365,13 @@ static void close_events(jvmtiEnv *jvmti)
     }
 }
 
+static void restore(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (vm.probes || vm.counts) {
+        hpx_classes_restore(jvmti, env);
+    }
+}
+
 /* Nothing drains what the hook would post. */
 static void disable(void)
 {
@@ -391,13 +399,14 @@ static uint32_t ring_size(void)
     return (uint32_t)size;
 }
 
-static struct hpx_mode_thread *make(void)
+static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_site_thread *t = NULL;
-    if (posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_site_thread *t = kept != NULL ? state(kept) : NULL;
+    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
         return NULL;
     }
     memset(t, 0, sizeof *t);
+    t->inside = true; /* until the thread begins: probes take their slow way */
     if (hpx_mode_thread_init(&t->s, &hpx_sites_mode, ring_size()) != 0) {
         free(t);
         return NULL;
@@ -419,11 +428,13 @@ static void destroy(struct hpx_mode_thread *s)
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
     (void)env, (void)self;
+    state(s)->inside = false;
     hpx_site_self = state(s);
 }
 
 static void adopted(struct hpx_mode_thread *s)
 {
+    state(s)->inside = false;
     hpx_site_self = state(s);
 }
 
@@ -455,6 +466,7 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .classes = classes,
     .open = open,
     .close = close_events,
+    .restore = restore,
     .forget = forget,
     .make = make,
     .destroy = destroy,

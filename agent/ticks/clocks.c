@@ -20,13 +20,13 @@
 #define PERF_FDS      65536u   /* descriptors that can be remembered; events above are not used */
 #define TICK_GUESS_NS 4000000u /* HZ=250 */
 
-static struct {
+static HPX_OF_SESSION struct {
     uint64_t tick_ns, stall_limit;            /* constant after init */
     _Atomic uint64_t perf_fds[PERF_FDS / 64]; /* relaxed: open events, for the child of a fork */
     _Atomic uint32_t perf_open, perf_most;    /* relaxed: our share of the program's descriptors */
-    atomic_bool perf_used;                    /* relaxed: never false again */
     atomic_bool perf;                         /* relaxed: a hint that turns off for good when the system refuses */
 } clocks;
+static atomic_bool perf_used; /* relaxed: never false again, because signals of closed events may still come */
 
 bool hpx_clocks_own_sig(const siginfo_t *si)
 {
@@ -34,7 +34,7 @@ bool hpx_clocks_own_sig(const siginfo_t *si)
         return si->si_value.sival_ptr == (void *)&clocks;
     }
     /* also of an event that was closed meanwhile: only hprofx makes descriptors send this signal */
-    return si->si_code >= POLL_IN && si->si_code <= POLL_HUP && atomic_load_explicit(&clocks.perf_used, memory_order_relaxed);
+    return si->si_code >= POLL_IN && si->si_code <= POLL_HUP && atomic_load_explicit(&perf_used, memory_order_relaxed);
 }
 
 /* Intervals of CPU time that went by without a sample. */
@@ -228,7 +228,7 @@ static bool arm_perf(struct hpx_thread_clock *t)
         return false;
     }
     remember_fd(fd, true);
-    atomic_store_explicit(&clocks.perf_used, true, memory_order_relaxed);
+    atomic_store_explicit(&perf_used, true, memory_order_relaxed);
     bool runs = run_perf(t, fd, &phase);
     if (!runs) {
         close_event(fd);

@@ -12,7 +12,7 @@
 
 #define LOOK_NS (1000ull * 1000 * 1000)
 
-static struct {
+static HPX_OF_SESSION struct {
     void (*handler)(int, siginfo_t *, void *); /* constant after load */
     atomic_bool ended;                         /* release: end_sampling(); acquire: hpx_other_agents_ended(). Covers ended_cpu */
     atomic_bool saying;                        /* relaxed: decides who is first */

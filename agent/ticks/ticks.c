@@ -15,16 +15,21 @@
 #include <unistd.h>
 
 #define LISTS   64 /* of threads older than VMInit, by kernel id */
+#define SIGNALS 65
 #define STOP_NS (20ull * 1000 * 1000)
 
 /* Of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
 static __thread struct hpx_ticker *own __attribute__((tls_model("initial-exec")));
 
+/* By signal, of the process: a handler that is installed stays. */
 static struct {
+    struct sigaction before; /* handles signals of others; constant once installed */
+    bool installed;
+} handlers[SIGNALS];
+
+static HPX_OF_SESSION struct {
     const struct hpx_ticks_user *users[HPX_TICKS_USERS]; /* constant after load */
     uint32_t nusers;
-    struct sigaction before; /* handles signals of others; constant after init */
-    bool installed;          /* the handler; constant after init */
     /* threads older than VMInit: their handler finds the ticker by kernel id, once. Nothing is taken out: such states are never freed */
     _Atomic(struct hpx_ticker *) adopted[LISTS]; /* release: expect_adopted(); acquire: adopt_sig(). Covers the ticker and next_adopted */
     atomic_bool said_blocked;
@@ -87,13 +92,14 @@ void hpx_ticker_init(struct hpx_ticker *k, struct hpx_mode_thread *s)
 static void pass_on(int sig, siginfo_t *si, void *context)
 {
     hpx_count(&hpx_session.counters, HPX_C_SIGNALS_FOREIGN, 1);
-    if (ticks.before.sa_handler == SIG_DFL || ticks.before.sa_handler == SIG_IGN) {
+    const struct sigaction *before = &handlers[sig].before;
+    if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
         return;
     }
-    if (ticks.before.sa_flags & SA_SIGINFO) {
-        ticks.before.sa_sigaction(sig, si, context);
+    if (before->sa_flags & SA_SIGINFO) {
+        before->sa_sigaction(sig, si, context);
     } else {
-        ticks.before.sa_handler(sig);
+        before->sa_handler(sig);
     }
 }
 
@@ -114,6 +120,7 @@ static struct hpx_ticker *adopt_sig(void)
         return NULL;
     }
     own = k;
+    k->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     for (uint32_t u = 0; u < ticks.nusers; u++) {
         k->of[u]->env = env;
         if (ticks.users[u]->found_sig != NULL) {
@@ -148,7 +155,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
         errno = saved;
         return;
     }
-    struct hpx_ticker *k = own != NULL ? own : adopt_sig();
+    struct hpx_ticker *k = own != NULL && hpx_session_is(own->session) ? own : adopt_sig();
     if (k == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_SIGNALS_LATE, 1);
         errno = saved;
@@ -216,6 +223,7 @@ void hpx_ticks_arm(struct hpx_ticker *k)
     bool self = k->clock.tid == (pid_t)syscall(SYS_gettid);
     if (self) {
         own = k;
+        k->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst); /* partner: the handler on this thread */
     } else {
         expect_adopted(k);
@@ -304,12 +312,40 @@ void hpx_ticks_disarm_all(void)
 
 /* ---- load ---- */
 
+static atomic_bool reached; /* relaxed: a test's; its handler runs on the same thread */
+
+static void reach_sig(void *context)
+{
+    (void)context;
+    atomic_store_explicit(&reached, true, memory_order_relaxed);
+}
+
+/* The handler of an earlier session. Another one may be before it and call it: then that one is expected from now on. */
+static void expect_again(int signal)
+{
+    struct sigaction now;
+    const struct sigaction *before = &handlers[signal].before;
+    if (sigaction(signal, NULL, &now) != 0 || !(now.sa_flags & SA_SIGINFO)) {
+        now.sa_sigaction = on_signal; /* that it is replaced shows at the first look */
+    }
+    hpx_other_agents_expect(before, now.sa_sigaction);
+    atomic_store_explicit(&reached, false, memory_order_relaxed);
+    if (now.sa_sigaction != on_signal && (!hpx_ticks_test(reach_sig) || !atomic_load_explicit(&reached, memory_order_relaxed))) {
+        hpx_other_agents_expect(before, on_signal);
+    }
+}
+
 int hpx_ticks_init(struct hpx_err *err)
 {
     static const int vms[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     hpx_clocks_init();
-    if (ticks.nusers == 0 || ticks.installed) {
+    int signal = hpx_session.opt.signal;
+    if (ticks.nusers == 0) {
         return 0; /* no signal at all */
+    }
+    if (handlers[signal].installed) {
+        expect_again(signal);
+        return 0;
     }
     struct sigaction sa;
     memset(&sa, 0, sizeof sa);
@@ -320,20 +356,21 @@ int hpx_ticks_init(struct hpx_err *err)
     for (size_t i = 0; i < HPX_ARRAY_LEN(vms); i++) {
         sigdelset(&sa.sa_mask, vms[i]);
     }
-    if (sigaction(hpx_session.opt.signal, &sa, &ticks.before) != 0) {
+    if (sigaction(hpx_session.opt.signal, &sa, &handlers[signal].before) != 0) {
         return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_ticks_of(), hpx_session.opt.signal,
                            strerror(errno));
     }
-    ticks.installed = true;
-    hpx_other_agents_expect(&ticks.before, on_signal);
+    handlers[signal].installed = true;
+    hpx_other_agents_expect(&handlers[signal].before, on_signal);
     return 0;
 }
 
 void hpx_ticks_disable(void)
 {
     struct sigaction now;
-    if (ticks.installed && sigaction(hpx_session.opt.signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
-        sigaction(hpx_session.opt.signal, &ticks.before, NULL);
+    int signal = hpx_session.opt.signal;
+    if (handlers[signal].installed && sigaction(signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
+        handlers[signal].installed = sigaction(signal, &handlers[signal].before, NULL) != 0;
     }
 }
 

@@ -34,6 +34,7 @@ struct hpx_ticks_user {
 struct hpx_ticker {
     struct hpx_thread_clock clock;
     struct hpx_mode_thread *of[HPX_TICKS_USERS]; /* the states that get the ticks, in the order of the users */
+    uint32_t session;                            /* in which the owner has found it; the owner's and its handler's */
     uint32_t signals;                            /* the handler's */
     /* ticks.c, for a thread older than VMInit: */
     struct hpx_ticker *next_adopted; /* in its list; constant once it is listed */

@@ -9,14 +9,16 @@
 #include "net.h"
 #include "output.h"
 #include "service.h"
+#include "thread_refs.h"
 #include "threads.h"
 #include "vm_mode.h"
 #include <string.h>
 
-#define OUTPUT_STALL_NS (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
-#define SERVICE_WAIT_NS (300ull * 1000 * 1000)
-#define SERVE_WAIT_NS   (2000ull * 1000 * 1000)
-#define START_WAIT_NS   (2ull * 1000 * 1000 * 1000) /* VMDeath comes on another thread while VMInit runs */
+#define OUTPUT_STALL_NS  (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
+#define SERVICE_WAIT_NS  (300ull * 1000 * 1000)
+#define SERVICE_LEAVE_NS (10ull * 1000 * 1000 * 1000) /* while the program runs on, nobody waits for it */
+#define SERVE_WAIT_NS    (2000ull * 1000 * 1000)
+#define START_WAIT_NS    (2ull * 1000 * 1000 * 1000) /* VMDeath comes on another thread while VMInit runs */
 
 /* Calls fn of every active mode that has one. */
 #define EACH(fn, args)                                                                                                                     \
@@ -36,7 +38,7 @@ static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
 
 /* Phase of the run. Every step once; release: the thread that makes it; acquire: readers. Covers what VMInit has created. */
 static _Atomic int phase;
-enum { LOADED, STARTING, LIVE, ENDED_EARLY, ENDING };
+enum { LOADED, STARTING, LIVE, ENDED_EARLY, LEAVING, ENDING };
 
 static bool needs_names(void)
 {
@@ -179,11 +181,10 @@ static bool go_live(void)
     return false;
 }
 
-static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    (void)thread;
-    if (!go_live() || !hpx_gate_enter(&hpx_session.gate)) {
-        return; /* not entered: VMDeath has already happened, on another thread */
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return; /* VMDeath has already happened, on another thread */
     }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
     jvmtiError e = live_events(JVMTI_ENABLE);
@@ -198,13 +199,30 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     hpx_gate_leave(&hpx_session.gate);
 }
 
-/* The phase at VMDeath; waits for another thread that is in VMInit. */
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)thread;
+    if (go_live()) {
+        live(jvmti, env);
+    }
+}
+
+bool hpx_callbacks_go_live(JNIEnv *env)
+{
+    bool is = go_live();
+    if (is) {
+        live(hpx_vm.jvmti, env);
+    }
+    return is;
+}
+
+/* The phase at VMDeath; waits for another thread that is in VMInit, or ends the session. */
 static int settled_phase(void)
 {
     uint64_t until = hpx_clock_mono() + START_WAIT_NS;
     (void)go_live();                                              /* if VMInit has not happened: the output still gets its end */
     int now = atomic_load_explicit(&phase, memory_order_acquire); /* partner: go_live() */
-    while (now == STARTING && hpx_clock_mono() < until) {
+    while ((now == STARTING || now == LEAVING) && hpx_clock_mono() < until) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         now = atomic_load_explicit(&phase, memory_order_acquire);
     }
@@ -215,16 +233,9 @@ static int settled_phase(void)
     return now;
 }
 
-static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
+/* true: everything is written. */
+static bool wind_up(jvmtiEnv *jvmti)
 {
-    (void)env;
-    int now = settled_phase();
-    if (now == ENDED_EARLY) {
-        hpx_output_wait(OUTPUT_STALL_NS);
-    }
-    if (now != LIVE) {
-        return;
-    }
     hpx_net_end();
     EACH(leave, ());
     hpx_gate_close(&hpx_session.gate);
@@ -234,11 +245,46 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     load_events(JVMTI_DISABLE);
     EACH(close, (jvmti));
     hpx_dump_request_final();
-    if (hpx_output_wait(OUTPUT_STALL_NS)) {
+    bool written = hpx_output_wait(OUTPUT_STALL_NS);
+    if (written) {
         EACH(over, ());
         hpx_vm.finished = true;
     }
-    hpx_service_stop(SERVICE_WAIT_NS);
+    return written;
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)env;
+    int now = settled_phase();
+    if (now == ENDED_EARLY) {
+        hpx_output_wait(OUTPUT_STALL_NS);
+    }
+    if (now == LIVE) {
+        (void)wind_up(jvmti);
+        (void)hpx_service_stop(SERVICE_WAIT_NS);
+    }
+}
+
+bool hpx_callbacks_end(JNIEnv *env)
+{
+    int live = LIVE;
+    if (!atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
+        return false;
+    }
+    bool ended = wind_up(hpx_vm.jvmti) && hpx_service_stop(SERVICE_LEAVE_NS);
+    if (ended) {
+        EACH(restore, (hpx_vm.jvmti, env));
+        hpx_aggregator_stop(&hpx_session.aggregator);
+        (void)(*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
+        hpx_names_forget(env);
+        hpx_threads_forget();
+        hpx_service_fini();
+        hpx_thread_refs_forget(env);
+        EACH(unload, (env));
+    }
+    atomic_store_explicit(&phase, ended ? LOADED : ENDING, memory_order_release); /* partner: settled_phase() */
+    return ended;
 }
 
 void hpx_callbacks_forget(void)

@@ -4,12 +4,18 @@
 #define HPX_CALLBACKS_H
 
 #include "err.h"
+#include <jvmti.h>
 
 /* Adds the capabilities of the chosen modes. A mode whose capabilities are refused is dropped with a message; the others continue. At
  * load, before the session begins. 0; -HPX_E_VM: no mode is left. */
 int hpx_callbacks_capabilities(struct hpx_err *err);
 /* Sets the callbacks and enables the events that are needed from load on. At load. 0, -HPX_E_VM. */
 int hpx_callbacks_init(struct hpx_err *err);
+/* In a JVM that runs: does what VMInit does. false: no thread could be started, which was said. */
+bool hpx_callbacks_go_live(JNIEnv *env);
+/* In a JVM that runs: ends the session as VMDeath does, and lets its environment and its threads go. false: VMDeath does it, or the output
+ * or a thread does not move; then nothing is freed. */
+bool hpx_callbacks_end(JNIEnv *env);
 /* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
 void hpx_callbacks_give_up(const struct hpx_err *err);
 /* In the child of a fork: its VMDeath writes nothing. Async-signal-safe. */

@@ -3,7 +3,7 @@
 #include "class_number.h"
 #include "claims.h"
 
-struct hpx_site_ids hpx_ids;
+HPX_OF_SESSION struct hpx_site_ids hpx_ids;
 
 /* Classes that are being numbered: two numbers of one class would be two classes in a heap dump. */
 static struct hpx_claims numbering = HPX_CLAIMS_INIT;

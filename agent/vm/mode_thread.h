@@ -16,9 +16,10 @@ struct hpx_mode_thread {
     struct hpx_mode_thread *next, *first; /* of the chain; next is NULL in the last. Constant; used by the owner and its handler */
     JNIEnv *env;                          /* set by the owner, or by its handler if adopted */
     pid_t tid;                            /* 0: not known yet */
+    uint32_t session;                     /* of which it is complete: hpx_session_is(). The owner's and its handler's */
     uintptr_t stack_low;                  /* lowest word of the stack; 0: not known */
     uintptr_t stack_end;                  /* above the highest word of the stack; 0: not known */
-    bool adopted; /* the thread started before VMInit; its state is never freed, because other threads' handlers read it */
+    bool adopted; /* the thread started before the session; its state outlives it, because other threads' handlers read it */
 };
 
 #endif

@@ -226,6 +226,17 @@ void hpx_names_sweep(JNIEnv *env, struct hpx_msg_sweep *s)
     hpx_lane_post(&hpx_session.aggregator.control, &s->m, true);
 }
 
+static void forget_ref(void *env, uint64_t ref)
+{
+    JNIEnv *e = env;
+    (*e)->DeleteWeakGlobalRef(e, (jweak)(uintptr_t)ref);
+}
+
+void hpx_names_forget(JNIEnv *env)
+{
+    hpx_model_forget_refs(hpx_session.model, forget_ref, env);
+}
+
 void hpx_names_drop(JNIEnv *env, struct hpx_msg_sweep *s)
 {
     for (uint32_t i = 0; env != NULL && i < s->n; i++) {

@@ -35,4 +35,7 @@ void hpx_names_drop(JNIEnv *env, struct hpx_msg_sweep *s);
 void hpx_names_ignore(bool on);
 bool hpx_names_ignored(void);
 
+/* The end of a session in a JVM that runs on: deletes the references of all classes. The aggregator has stopped. */
+void hpx_names_forget(JNIEnv *env);
+
 #endif

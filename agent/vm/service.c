@@ -23,7 +23,7 @@ struct msg_run {
 
 #define RECHECK_NS UINT64_C(10000000000)
 
-static struct {
+static HPX_OF_SESSION struct {
     struct hpx_lane lane;
     sem_t left;           /* posted when the thread has left the JVM */
     bool started;         /* VMInit's and VMDeath's */
@@ -45,14 +45,14 @@ void hpx_service_post(struct hpx_msg *r)
 }
 
 /* false: no memory; `done` is not called. */
-static bool ask(const struct hpx_service_work *w, void (*done)(uint64_t arg), uint64_t arg)
+static bool ask(const struct hpx_service_task *task, void (*done)(uint64_t arg), uint64_t arg)
 {
     struct msg_run *m = hpx_msg_new(MSG_RUN, sizeof *m);
     if (m == NULL) {
         return false;
     }
-    m->fn = w->fn;
-    m->failed = w->failed;
+    m->fn = task->fn;
+    m->failed = task->failed;
     m->done = done;
     m->arg = arg;
     hpx_lane_post(&service.lane, &m->m, true);
@@ -66,10 +66,10 @@ static void work_done(uint64_t work)
     hpx_aggregator_wake(&hpx_session.aggregator);
 }
 
-bool hpx_service_prepare(struct hpx_service_work *w)
+bool hpx_service_prepare(struct hpx_service_work *w, const struct hpx_service_task *task)
 {
     if (!w->asked) {
-        w->asked = ask(w, work_done, (uint64_t)(uintptr_t)w);
+        w->asked = ask(task, work_done, (uint64_t)(uintptr_t)w);
         w->begun += w->asked;
         return !w->asked;
     }
@@ -90,7 +90,7 @@ static jvmtiError collect(jvmtiEnv *jvmti, JNIEnv *env)
 
 bool hpx_service_collect(void (*done)(uint64_t unused))
 {
-    static const struct hpx_service_work collection = HPX_SERVICE_WORK(collect, "garbage collection failed");
+    static const struct hpx_service_task collection = HPX_SERVICE_TASK(collect, "garbage collection failed");
     return ask(&collection, done, 0);
 }
 
@@ -145,7 +145,7 @@ static bool serve(JNIEnv *env)
 
 static void recheck(void)
 {
-    static uint64_t last;
+    static HPX_OF_SESSION uint64_t last;
     uint64_t now = hpx_clock_mono();
     if (now - last < RECHECK_NS) {
         return;
@@ -198,13 +198,23 @@ void hpx_service_quit(void)
     }
 }
 
-void hpx_service_stop(uint64_t ns)
+bool hpx_service_stop(uint64_t ns)
 {
     if (!service.started) {
-        return;
+        return true;
     }
     hpx_service_quit();
-    (void)hpx_spawn_wait(&service.left, hpx_clock_mono() + ns);
+    return hpx_spawn_wait(&service.left, hpx_clock_mono() + ns);
+}
+
+void hpx_service_fini(void)
+{
+    for (struct hpx_msg *m = hpx_lane_splice(&service.lane), *next; m != NULL; m = next) {
+        next = m->next;
+        free(m);
+    }
+    hpx_lane_fini(&service.lane);
+    sem_destroy(&service.left);
 }
 
 uint64_t hpx_service_cpu(void)

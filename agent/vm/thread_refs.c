@@ -18,17 +18,18 @@ struct entry {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    struct hpx_vec all;       /* struct entry */
-    uint32_t free, buried;    /* index + 1; 0: none */
-    uint32_t ended;           /* entries of ended threads */
-    uint32_t prune_at;        /* so many of them */
-    uint32_t lists;           /* threads that read references outside the lock */
-    bool pruning;             /* a thread looks for collected threads */
-} refs;                       /* the lock's */
-static bool used, keep_ended; /* constant from load on */
-static _Atomic uint32_t serials;
+static HPX_OF_SESSION struct {
+    struct hpx_vec all;                      /* struct entry */
+    uint32_t free, buried;                   /* index + 1; 0: none */
+    uint32_t ended;                          /* entries of ended threads */
+    uint32_t prune_at;                       /* so many of them */
+    uint32_t lists;                          /* threads that read references outside the lock */
+    bool pruning;                            /* a thread looks for collected threads */
+} refs;                                      /* the lock's */
+static HPX_OF_SESSION bool used, keep_ended; /* constant from load on */
+static HPX_OF_SESSION _Atomic uint32_t serials;
 static __thread uint32_t own __attribute__((tls_model("initial-exec"))); /* index + 1 of the calling thread's entry */
+static __thread uint32_t own_session __attribute__((tls_model("initial-exec")));
 
 void hpx_thread_refs_use(bool ended)
 {
@@ -140,6 +141,7 @@ void hpx_thread_refs_add(JNIEnv *env, jthread thread, uint64_t key, uint32_t ser
         refs.free = at != 0 ? e->next : 0;
         *e = (struct entry){.ref = ref, .key = key, .serial = serial};
         own = !self ? own : at != 0 ? at : refs.all.len;
+        own_session = self ? atomic_load_explicit(&hpx_session_number, memory_order_relaxed) : own_session;
     }
     bool many = refs.ended >= refs.prune_at;
     pthread_mutex_unlock(&lock);
@@ -157,7 +159,7 @@ void hpx_thread_refs_remove(JNIEnv *env, uint64_t key, bool self)
         return;
     }
     pthread_mutex_lock(&lock);
-    uint32_t at = self ? own : 0;
+    uint32_t at = self && hpx_session_is(own_session) ? own : 0;
     for (uint32_t i = 0; at == 0 && i < refs.all.len; i++) { /* a thread older than VMInit */
         const struct entry *e = hpx_vec_at(&refs.all, i);
         at = e->ref != NULL && !e->ended && !e->buried && e->key == key ? i + 1 : 0;
@@ -216,6 +218,17 @@ uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
     pthread_mutex_unlock(&lock);
     delete_buried(env);
     return n;
+}
+
+void hpx_thread_refs_forget(JNIEnv *env)
+{
+    for (uint32_t i = 0; used && i < refs.all.len; i++) {
+        struct entry *e = hpx_vec_at(&refs.all, i);
+        if (e->ref != NULL) {
+            (*env)->DeleteWeakGlobalRef(env, e->ref);
+            e->ref = NULL;
+        }
+    }
 }
 
 void hpx_thread_refs_fini(void)

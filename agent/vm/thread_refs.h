@@ -24,6 +24,8 @@ struct hpx_thread_ref {
 /* The announced threads, in no order; the caller deletes the references and frees *to. Returns their number; 0 also without memory. Any
  * attached thread. */
 uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to);
+/* The end of a session in a JVM that runs on: deletes all references; fini follows. */
+void hpx_thread_refs_forget(JNIEnv *env);
 /* hpx_session_end(): frees the list; the VM is gone, and with it the references. */
 void hpx_thread_refs_fini(void);
 

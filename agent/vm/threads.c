@@ -2,13 +2,14 @@
 /* threads.c: thread states, and the messages about threads. */
 #include "threads.h"
 #include "claims.h"
+#include "kept_states.h"
 #include "log.h"
 #include "report.h"
 #include "service.h"
+#include "thread_by_name.h"
 #include "thread_id.h"
 #include "thread_refs.h"
 #include "vm_mode.h"
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,22 @@
 /* The first state of the calling thread's chain; NULL: none; &ours on hprofx's own threads. */
 static __thread struct hpx_mode_thread *first_of_self __attribute__((tls_model("initial-exec")));
 static struct hpx_mode_thread ours;
-/* It is announced: ThreadStart comes again for VMInit's thread, and without states first_of_self does not tell. */
-static __thread bool announced __attribute__((tls_model("initial-exec")));
+/* The session in which it has found its states, and the one in which it is announced: ThreadStart comes again for VMInit's thread, and
+ * without states first_of_self does not tell. */
+static __thread uint32_t found_in __attribute__((tls_model("initial-exec")));
+static __thread uint32_t announced_in __attribute__((tls_model("initial-exec")));
+
+/* As first_of_self, of this session. */
+static struct hpx_mode_thread *first_state(void)
+{
+    return first_of_self == &ours || hpx_session_is(found_in) ? first_of_self : NULL;
+}
+
+static void set_first(struct hpx_mode_thread *first)
+{
+    first_of_self = first;
+    found_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+}
 
 struct info {
     char *name, *group, *parent; /* JVMTI's; NULL: none; parent: the group's, with format=b */
@@ -104,7 +119,7 @@ static struct hpx_mode_thread *make(pid_t tid)
         if (m->make == NULL) {
             continue;
         }
-        *end = m->make();
+        *end = m->make(hpx_kept_states_take(hpx_session.modes[i], tid));
         if (*end == NULL) {
             destroy(first);
             return NULL;
@@ -122,6 +137,7 @@ static void set_self(struct hpx_mode_thread *first, JNIEnv *env)
     uintptr_t low, end;
     find_own_stack(&low, &end);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
+        s->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
         s->env = env;
         s->stack_low = low;
         s->stack_end = end;
@@ -191,12 +207,12 @@ struct adoptee {
 };
 enum { ADOPTING, ADOPTED, ENDED };
 /* All: the VM's storage of a thread goes with the thread, and a checker of leaks does not look there. VMInit's thread alone. */
-static struct adoptee *adoptees;
+static HPX_OF_SESSION struct adoptee *adoptees;
 
 /* While VMInit looks for the threads that were there before, a thread may start or end and be listed, too. The value of a claim: VMInit's
  * adoptee; 0: the thread itself. */
 static struct hpx_claims claims = HPX_CLAIMS_INIT;
-static atomic_bool adopting; /* seq_cst: it is rare. VMInit is inside the claims meanwhile */
+static HPX_OF_SESSION atomic_bool adopting; /* seq_cst: it is rare. VMInit is inside the claims meanwhile */
 
 /* The adoptee of the calling thread, also if it is not complete; NULL: none. */
 static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti)
@@ -257,11 +273,11 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
             hpx_vm_mode_of(s)->begin(s, env, thread);
         }
     }
-    announced = true;
+    announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
     announce(first, (uint64_t)tid, serial, &i);
     forget_info(jvmti, env, &i);
-    first_of_self = first;
+    set_first(first);
     if (armed) {
         arm(first);
     }
@@ -271,7 +287,7 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
 {
     struct adoptee *by;
     jthread thread = NULL;
-    if (first_of_self != NULL || announced) {
+    if (first_state() != NULL || hpx_session_is(announced_in)) {
         return; /* a thread of hprofx, an announced one, or an adopted one that found itself */
     }
     (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
@@ -285,12 +301,12 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
 
 void hpx_threads_arm_self(void)
 {
-    arm(first_of_self);
+    arm(first_state());
 }
 
 bool hpx_threads_find_self(JNIEnv *env)
 {
-    struct adoptee *a = first_of_self == NULL ? adoptee_of_self(hpx_vm.jvmti) : NULL;
+    struct adoptee *a = first_state() == NULL ? adoptee_of_self(hpx_vm.jvmti) : NULL;
     if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED || a->first == NULL) { /* partner: publish() */
         return false;
     }
@@ -301,7 +317,7 @@ bool hpx_threads_find_self(JNIEnv *env)
         s->tid = (pid_t)syscall(SYS_gettid);
         hpx_vm_mode_of(s)->adopted(s);
     }
-    first_of_self = first;
+    set_first(first);
     if (unknown) {
         arm(first);
     }
@@ -348,12 +364,12 @@ static struct adoptee *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
 
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    struct hpx_mode_thread *first = first_of_self;
+    struct hpx_mode_thread *first = first_state();
     uint64_t key = (uint64_t)syscall(SYS_gettid);
     if (first == &ours) {
         return;
     }
-    if (!announced) {
+    if (!hpx_session_is(announced_in)) {
         const struct adoptee *a = end_adopted(jvmti, env);
         if (a == NULL) {
             return;
@@ -363,7 +379,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     }
     hpx_thread_refs_remove(env, key, true);
     first_of_self = NULL;
-    announced = false;
+    announced_in = 0;
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         hpx_vm_mode_of(s)->disarm(s);
     }
@@ -373,65 +389,12 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     post_end(first, key);
 }
 
-/* HotSpot gives a thread's name to the kernel in 15 bytes: cut behind, or (JDK 22 on) in the middle with two dots. */
-static bool same_name(const char *comm, const char *name)
-{
-    size_t n = strlen(name);
-    char cut[16];
-    if (n < sizeof cut) {
-        return strcmp(comm, name) == 0;
-    }
-    snprintf(cut, sizeof cut, "%.7s..%s", name, name + n - 6);
-    return strncmp(comm, name, sizeof cut - 1) == 0 || strcmp(comm, cut) == 0;
-}
-
-/* The kernel id of the thread of that name; 0 if there is none, -1 if there is more than one. */
-static pid_t look_for_name(const char *name)
-{
-    DIR *dir = opendir("/proc/self/task");
-    pid_t found = 0;
-    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
-        char path[64], comm[32] = "";
-        long tid = strtol(e->d_name, NULL, 10);
-        if (tid <= 0) {
-            continue;
-        }
-        snprintf(path, sizeof path, "/proc/self/task/%ld/comm", tid);
-        FILE *f = fopen(path, "re");
-        if (f != NULL && fgets(comm, sizeof comm, f) != NULL) {
-            comm[strcspn(comm, "\n")] = 0;
-            if (same_name(comm, name)) {
-                found = found ? -1 : (pid_t)tid;
-            }
-        }
-        if (f != NULL) {
-            fclose(f);
-        }
-    }
-    if (dir != NULL) {
-        closedir(dir);
-    }
-    return found;
-}
-
-/* 0: unknown. A thread sets its name a moment after its start, later on a busy machine. */
-static pid_t tid_by_name(const char *name)
-{
-    static int patience = 10; /* ms, of VMInit's thread alone */
-    pid_t tid = look_for_name(name);
-    for (; tid == 0 && patience > 0; patience--) {
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-        tid = look_for_name(name);
-    }
-    return tid > 0 ? tid : 0;
-}
-
 /* 0: unknown. */
 static pid_t tid_of(JNIEnv *env, jthread thread, const char *name)
 {
     pid_t tid = hpx_thread_id_of(env, thread);
     if (tid < 0) {
-        tid = name != NULL ? tid_by_name(name) : 0;
+        tid = name != NULL ? hpx_thread_by_name(name) : 0;
     }
     return tid != (pid_t)syscall(SYS_gettid) ? tid : 0;
 }
@@ -495,12 +458,12 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
 /* NULL: no memory, which is counted, or the thread has begun or ended by itself meanwhile. */
 static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
 {
-    static uint64_t adopted = KEYS_ADOPTED; /* VMInit's thread alone */
+    static HPX_OF_SESSION uint64_t adopted; /* VMInit's thread alone */
     struct adoptee *a = malloc(sizeof *a);
     const struct hpx_claim *oldest = NULL;
     bool mine = false;
     if (a != NULL) {
-        *a = (struct adoptee){.key = adopted++, .first = tid > 0 || finds_itself() ? make(tid) : NULL};
+        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .first = tid > 0 || finds_itself() ? make(tid) : NULL};
         oldest = hpx_claims_add(&claims, env, thread, (uintptr_t)a);
     }
     if (oldest == NULL) {
@@ -543,6 +506,14 @@ void hpx_threads_lines(struct hpx_lines *to)
     const char *off = hpx_thread_id_off();
     if (off != NULL) {
         hpx_lines_add(to, "hprofx: thread ids: by name, %s\n", off);
+    }
+}
+
+void hpx_threads_forget(void)
+{
+    for (struct adoptee *next; adoptees != NULL; adoptees = next) {
+        next = adoptees->next;
+        free(adoptees);
     }
 }
 

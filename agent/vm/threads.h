@@ -29,6 +29,9 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env);
 /* The report: a line if the kernel's names were needed for that. The writer's thread. */
 void hpx_threads_lines(struct hpx_lines *to);
 
+/* The session is over, and no thread is inside the gate: forgets which threads it adopted. */
+void hpx_threads_forget(void);
+
 /* Initialises the head of a state of this mode; 0, -HPX_E_NOMEM. bytes: size of its ring, a power of two. */
 int hpx_mode_thread_init(struct hpx_mode_thread *s, const struct hpx_mode *mode, uint32_t bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm.h: the JVM that the agent is loaded into.
  *
- * Set by Agent_OnLoad (one thread); constant from then on, except `finished`, which VMDeath sets. */
+ * Set by who begins a session; constant from then on, except `finished`, which its end sets. */
 #ifndef HPX_VM_H
 #define HPX_VM_H
 
@@ -10,9 +10,10 @@
 
 struct hpx_vm {
     JavaVM *java;
-    jvmtiEnv *jvmti;
-    bool prepared; /* loaded without an error */
-    bool finished; /* VMDeath is over and everything is written */
+    jvmtiEnv *jvmti; /* the session's; it is disposed of with the session */
+    bool late;       /* the session begins in a JVM that runs */
+    bool prepared;   /* begun without an error */
+    bool finished;   /* VMDeath is over and everything is written */
 };
 
 extern struct hpx_vm hpx_vm;

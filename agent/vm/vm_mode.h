@@ -51,12 +51,16 @@ struct hpx_vm_mode {
     void (*leave)(void);                           /* VMDeath, first: its threads leave the JVM; bounded */
     void (*close)(jvmtiEnv *jvmti);                /* VMDeath: the gate is closed, its events are off */
     void (*over)(void);                            /* VMDeath: everything is written */
+    /* ---- a session that ends while the program runs on (run.h): after over, on the thread that ends it ---- */
+    void (*restore)(jvmtiEnv *jvmti, JNIEnv *env); /* the classes get their old code back */
+    void (*unload)(JNIEnv *env);                   /* its threads have left and its environment is gone: deletes references */
     void (*recheck)(void);                         /* the service thread, every 10 s */
     void (*forget)(void);                          /* in the child of a fork; async-signal-safe */
 
     /* ---- threads: called on the thread itself unless stated otherwise ---- */
-    /* Returns a zeroed state with its ring; NULL without memory. */
-    struct hpx_mode_thread *(*make)(void);
+    /* Returns a zeroed state with its ring; NULL without memory. kept: the state to make it of, which another thread may be about to look
+     * at: it must take its slow way (kept_states.h); NULL: a new one. */
+    struct hpx_mode_thread *(*make)(struct hpx_mode_thread *kept);
     void (*destroy)(struct hpx_mode_thread *s); /* a state that was never announced */
     /* The thread starts: env, tid and stack are set. For threads older than VMInit, VMInit's thread calls `adopt` instead. */
     void (*begin)(struct hpx_mode_thread *s, JNIEnv *env, jthread self);

@@ -81,7 +81,7 @@ MUTANTS = [
            '''        hpx_ticks_disarm(ticker(s));
     }
 '''),
-    Mutant('long-name-cut-one-too-far-left', 'agent/vm/threads.c', 'wrong choice of one JDK (22 on)',
+    Mutant('long-name-cut-one-too-far-left', 'agent/vm/thread_by_name.c', 'wrong choice of one JDK (22 on)',
            'JDK 22 on: threads with long names that began before the agent are not found and go unsampled',
            'snprintf(cut, sizeof cut, "%.7s..%s", name, name + n - 6);',
            'snprintf(cut, sizeof cut, "%.7s..%s", name, name + n - 7);'),

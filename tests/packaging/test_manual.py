@@ -8,11 +8,11 @@ import shlex
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CALL = re.compile(r'\b(?:hpx|HPX)_(warn|warn_once|err_set|opt_refuse|out_socket_complain|net_complain|SERVICE_WORK)\(\s*([^"]*?)((?:L?"(?:[^"\\]|\\.)*"\s*|PRI\w+\s*)+)')
+CALL = re.compile(r'\b(?:hpx|HPX)_(warn|warn_once|err_set|opt_refuse|out_socket_complain|net_complain|SERVICE_TASK)\(\s*([^"]*?)((?:L?"(?:[^"\\]|\\.)*"\s*|PRI\w+\s*)+)')
 PLACE = re.compile(r"%[-+ 0#]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]")
 PREFIX = {"warn": ["hprofx: "], "warn_once": ["hprofx: "], "err_set": ["HPROF ERROR: ", ""], "opt_refuse": ["HPROF ERROR: hprof option error: "],
-          "out_socket_complain": ["hprofx: net=PEER: "], "net_complain": ["hprofx: net=PEER: "], "SERVICE_WORK": ["hprofx: "]}
-BEHIND = {"SERVICE_WORK": ": %s"}  # what is added to the text of the call
+          "out_socket_complain": ["hprofx: net=PEER: "], "net_complain": ["hprofx: net=PEER: "], "SERVICE_TASK": ["hprofx: "]}
+BEHIND = {"SERVICE_TASK": ": %s"}  # what is added to the text of the call
 
 
 def messages():

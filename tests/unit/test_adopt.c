@@ -13,9 +13,10 @@ static struct state *state(struct hpx_mode_thread *s)
     return (struct state *)(void *)s;
 }
 
-static struct hpx_mode_thread *make(void)
+static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
     struct state *t = NULL;
+    assert_null(kept);
     assert_int_equal(posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t), 0);
     memset(t, 0, sizeof *t);
     assert_int_equal(hpx_mode_thread_init(&t->s, &mode, 4096), 0);
@@ -91,6 +92,7 @@ static const struct hpx_mode mode = {.name = "made up", .vm = &vm_mode};
 static void start_older(void)
 {
     memset(&fx, 0, sizeof fx);
+    atomic_fetch_add(&hpx_session_number, 1);
     self = &fx.init;
     sem_init(&fx.todo, 0, 0);
     sem_init(&fx.done, 0, 0);

@@ -71,8 +71,8 @@ struct hpx_profile {
     bool heap_open;
     int open; /* tag of the open table */
     /* Of the last CPU SAMPLES, as hprofx's report behind it says; 0: it says nothing. */
-    uint64_t effective; /* samples, by weight */
-    uint64_t in_probes; /* samples inside probes since the start, which may be more than the table has */
+    uint64_t effective;       /* samples, by weight */
+    uint64_t in_probes;       /* samples inside probes since the start, which may be more than the table has */
     uint32_t in_probes_share; /* their share of all samples since the start, in hundredths of a percent */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */

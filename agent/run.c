@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run.c: the order in which a session begins and ends. Contract: run.h. */
+#include "run.h"
+#include "callbacks.h"
+#include "kept_states.h"
+#include "log.h"
+#include "modes.h"
+#include "output.h"
+#include "service.h"
+#include "session_life.h"
+#include "sigmask.h"
+#include "threads.h"
+#include "ticks.h"
+#include "vm_mode.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit,
+                                     hpx_service_exit, hpx_service_cpu,     hpx_threads_lines};
+
+void hpx_run_disable(const struct hpx_err *err)
+{
+    hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->vm->disable != NULL) {
+            hpx_session.modes[i]->vm->disable();
+        }
+    }
+    if (hpx_vm.jvmti != NULL) {
+        (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
+        hpx_vm.jvmti = NULL;
+    }
+}
+
+/* One fork at a time: nothing else keeps these handlers of two threads apart (glibc 2.36 on). */
+static struct {
+    pthread_mutex_t lock;
+    sigset_t mask; /* of the thread that forks; its lock's */
+} forking = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A clone() that our timer interrupts would start anew, for ever if the process is big. Blocked before the lock is taken: a handler of the
+ * program may fork. */
+static void before_fork(void)
+{
+    sigset_t ours, old;
+    hpx_sigmask_ours(&ours);
+    pthread_sigmask(SIG_BLOCK, &ours, &old);
+    pthread_mutex_lock(&forking.lock);
+    forking.mask = old;
+}
+
+static void after_fork_parent(void)
+{
+    sigset_t old = forking.mask;
+    pthread_mutex_unlock(&forking.lock);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* The child has no aggregator and no clocks: it counts nothing, writes nothing and closes our descriptors. */
+static void after_fork_child(void)
+{
+    hpx_gate_close(&hpx_session.gate);
+    hpx_output_forget();
+    hpx_callbacks_forget();
+    after_fork_parent();
+}
+
+/* Once in the process: handlers of forks cannot be taken back. */
+static bool watches_forks(void)
+{
+    static bool registered;
+    registered = registered || pthread_atfork(before_fork, after_fork_parent, after_fork_child) == 0;
+    return registered;
+}
+
+int hpx_run_prepare(struct hpx_err *err)
+{
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&hpx_vm.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+        return hpx_err_set(err, HPX_E_VM, "this VM does not support JVMTI 1.2");
+    }
+    if (hpx_callbacks_capabilities(err) != 0) {
+        return -HPX_E_VM;
+    }
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->vm->options != NULL) {
+            hpx_session.modes[i]->vm->options();
+        }
+    }
+    if (hpx_session_begin(&host) != 0 || hpx_service_init() != 0) {
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory for the tables; raise the memory limit of the process");
+    }
+    if (!watches_forks()) {
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory for the fork handlers; raise the memory limit of the process");
+    }
+    int rc = 0;
+    hpx_ticks_begin();
+    for (uint32_t i = 0; rc == 0 && i < hpx_session.nmodes; i++) {
+        rc = hpx_session.modes[i]->vm->load != NULL ? hpx_session.modes[i]->vm->load(err) : 0;
+    }
+    rc = rc != 0 ? rc : hpx_ticks_init(err);
+    return rc != 0 ? rc : hpx_callbacks_init(err);
+}
+
+/* ---- while the program runs ---- */
+
+/* The caller tells it. */
+static int refuse(struct hpx_err *err, enum hpx_errc code, const char *why)
+{
+    return hpx_err_set(err, code, "%s", why);
+}
+
+static atomic_bool taken; /* acquire, release: one session, which is begun, runs or is ended */
+
+static void undo(void)
+{
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        if (hpx_session.modes[i]->vm->disable != NULL) {
+            hpx_session.modes[i]->vm->disable();
+        }
+    }
+    if (hpx_vm.jvmti != NULL) {
+        (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
+        hpx_vm.jvmti = NULL;
+    }
+    hpx_vm.prepared = false;
+    hpx_session_end();
+}
+
+int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
+{
+    if (hpx_vm.prepared || atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
+        return refuse(err, HPX_E_BUSY, "a session is running");
+    }
+    hpx_vm.java = vm;
+    hpx_vm.late = true;
+    (void)hpx_kept_states_sweep();
+    hpx_session.start = time(NULL);
+    int rc = hpx_options_parse(&hpx_session.opt, NULL, NULL, options, err);
+    if (rc == 0) {
+        hpx_session_choose(hpx_modes);
+        rc = hpx_run_prepare(err);
+    }
+    rc = rc != 0 ? rc : hpx_output_init(err);
+    hpx_vm.prepared = rc == 0;
+    if (rc == 0 && !hpx_callbacks_go_live(env)) {
+        return refuse(err, HPX_E_SYS, "a thread of the profiler could not be started");
+    }
+    if (rc != 0) {
+        undo();
+        atomic_store_explicit(&taken, false, memory_order_release);
+    }
+    return rc;
+}
+
+int hpx_run_end(JNIEnv *env, struct hpx_err *err)
+{
+    if (!hpx_vm.prepared || hpx_vm.finished) {
+        return refuse(err, HPX_E_BUSY, "no session is running");
+    }
+    if (!hpx_callbacks_end(env)) {
+        return refuse(err, HPX_E_SYS, "the session does not end: its output or a thread of the profiler makes no progress");
+    }
+    hpx_session_end();
+    (void)hpx_kept_states_sweep();
+    hpx_vm.jvmti = NULL;
+    hpx_vm.prepared = hpx_vm.finished = false;
+    atomic_store_explicit(&taken, false, memory_order_release);
+    return 0;
+}

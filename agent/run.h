@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run.h: sessions of the agent in the JVM: one at a time, from load to VMDeath, or begun and ended while the program runs.
+ *
+ * What lives as long as the process: handlers that are installed, numbers of methods, the classes of the probes, facts of the VM, states of
+ * threads that live (vm/kept_states.h). All else belongs to the session, and its end gives it back. */
+#ifndef HPX_RUN_H
+#define HPX_RUN_H
+
+#include "err.h"
+#include <jvmti.h>
+
+/* Everything up to the output. At load, or before hpx_run_begin() goes live. hpx_session.opt is parsed. 0, -HPX_E_OPT, _IO, _VM, _NOMEM,
+ * _SYS: see hpx_run_disable(). */
+int hpx_run_prepare(struct hpx_err *err);
+/* The program continues without profiling, and without the cost of its events; says so. */
+void hpx_run_disable(const struct hpx_err *err);
+
+/* Begins a session in a JVM that runs. The calling thread is attached and in no callback of ours. 0; -HPX_E_BUSY: there is one; or as
+ * prepare: nothing has begun. */
+int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err);
+/* Ends it: writes the profile as at exit and gives everything back. As begin. 0; -HPX_E_BUSY: there is none, or the VM ends; -HPX_E_SYS:
+ * the output or a thread does not move, and no session can begin any more. */
+int hpx_run_end(JNIEnv *env, struct hpx_err *err);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kept_states.c: see kept_states.h. */
+#include "kept_states.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock; /* never held over a call of the JVM */
+    struct hpx_mode_thread *first;
+    _Atomic uint32_t n; /* relaxed: 0 is a hint */
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void hpx_kept_states_give(struct hpx_mode_thread *s)
+{
+    bool ended = atomic_load_explicit(&s->base.state, memory_order_acquire) == HPX_THREAD_RETIRED; /* partner: hpx_registry_retire() */
+    if (ended && !s->adopted) {
+        free(s);
+        return;
+    }
+    pthread_mutex_lock(&kept.lock);
+    s->next = kept.first;
+    kept.first = s;
+    atomic_fetch_add_explicit(&kept.n, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&kept.lock);
+}
+
+static void unlink_state(struct hpx_mode_thread **at)
+{
+    *at = (*at)->next;
+    atomic_fetch_sub_explicit(&kept.n, 1, memory_order_relaxed);
+}
+
+struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t tid)
+{
+    struct hpx_mode_thread *found = NULL;
+    if (atomic_load_explicit(&kept.n, memory_order_relaxed) == 0 || tid == 0) {
+        return NULL;
+    }
+    pthread_mutex_lock(&kept.lock);
+    for (struct hpx_mode_thread **at = &kept.first; *at != NULL && found == NULL;) {
+        if ((*at)->tid == tid && (*at)->base.mode == mode) {
+            found = *at;
+            unlink_state(at);
+        } else {
+            at = &(*at)->next;
+        }
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return found;
+}
+
+static bool lives(pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d", (int)tid);
+    return access(path, F_OK) == 0;
+}
+
+/* A thread whose kernel id is unknown has never found its state. */
+uint32_t hpx_kept_states_sweep(void)
+{
+    pthread_mutex_lock(&kept.lock);
+    for (struct hpx_mode_thread **at = &kept.first; *at != NULL;) {
+        struct hpx_mode_thread *s = *at;
+        if (s->tid == 0 || !lives(s->tid)) {
+            unlink_state(at);
+            free(s);
+        } else {
+            at = &s->next;
+        }
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return atomic_load_explicit(&kept.n, memory_order_relaxed);
+}

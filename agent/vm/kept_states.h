@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kept_states.h: states of threads that outlive their session.
+ *
+ * A thread-local pointer leads to a state as long as its thread lives, and a probe or a handler may be about to look at it at any time. So
+ * only the ring and the like of a state go with the session; the state itself is kept, and the thread's next state in that mode is made of
+ * it. A state of an earlier session is recognised by its number (hpx_mode_thread.session). Threads are told apart by kernel ids. */
+#ifndef HPX_KEPT_STATES_H
+#define HPX_KEPT_STATES_H
+
+#include "mode.h"
+#include "mode_thread.h"
+
+/* For hpx_mode.gone, when all that the state holds is freed: frees a state whose thread has ended, and keeps another one. The aggregator,
+ * or whoever ends the session. */
+void hpx_kept_states_give(struct hpx_mode_thread *s);
+/* The kept state of this thread and mode, no longer kept; NULL: none. Any thread; one atomic load where none is kept. */
+struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t tid);
+/* Frees those of threads that have ended. Returns how many are left. At the begin and the end of a session. */
+uint32_t hpx_kept_states_sweep(void);
+
+#endif

@@ -1,0 +1,110 @@
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.FileReader;
+
+/**
+ * Sessions of the agent in this JVM, begun and ended while other threads work. Arguments: the library (tests/sessions), how many, and the
+ * option strings in turn. Prints a line for every session: what it did, which nobody else does; then what the process has between two.
+ */
+public class Sessions {
+    static native boolean begin(String options);
+    static native boolean end();
+    static native int kept();
+    static native int classes();
+
+    static class Made { long a, b; }
+    static class Held { long a; }
+    static final Object lock = new Object(), bell = new Object();
+    static volatile boolean stop;
+    static volatile long sink;
+    static Object[] held;
+
+    static long burn(long n) { long x = 0; for (long i = 0; i < n; i++) { x += i * i ^ x; } return x; }
+    static long more(long n) { return burnMore(n); }
+    static long less(long n) { return burnLess(n); }
+    static long burnMore(long n) { long x = 0; for (long i = 0; i < n; i++) { x += i * i ^ x; } return x; }
+    static long burnLess(long n) { long x = 1; for (long i = 0; i < n; i++) { x += i * i ^ x; } return x; }
+    static int leaf(int i) { return i + 1; }
+    static void calls(int n) { int x = 0; for (int i = 0; i < n; i++) { x = leaf(x); } sink += x; }
+    static void make(int n) { for (int i = 0; i < n; i++) { held[i % held.length] = new Made(); } }
+    static void waits(int n) throws InterruptedException { synchronized (bell) { for (int i = 0; i < n; i++) { bell.wait(1); } } }
+
+    static void load() {
+        Runnable[] all = {
+            () -> { while (!stop) { sink += burn(100000); pause(); } },
+            () -> { while (!stop) { synchronized (lock) { sink += burn(20000); } Thread.yield(); pause(); } },
+            () -> { while (!stop) { synchronized (lock) { sink += burn(20000); } Thread.yield(); pause(); } },
+            () -> {
+                while (!stop) {
+                    Thread t = new Thread(() -> { synchronized (lock) { sink += burn(1000); } sink += new byte[100].hashCode(); }, "short");
+                    t.start();
+                    try { t.join(); } catch (InterruptedException e) { return; }
+                    pause();
+                }
+            }};
+        for (Runnable r : all) {
+            Thread t = new Thread(r, "load");
+            t.setDaemon(true);
+            t.start();
+        }
+    }
+
+    static void pause() { try { Thread.sleep(1); } catch (InterruptedException e) { stop = true; } }
+
+    static int of(String folder) { return new File("/proc/self/" + folder).list().length; }
+
+    static long rss() throws Exception {
+        try (BufferedReader r = new BufferedReader(new FileReader("/proc/self/status"))) {
+            for (String l = r.readLine(); l != null; l = r.readLine()) {
+                if (l.startsWith("VmRSS:")) { return Long.parseLong(l.replaceAll("[^0-9]", "")); }
+            }
+        }
+        return 0;
+    }
+
+    /** Threads of the agent, and timers of the process. */
+    static int awake() throws Exception {
+        int n = 0;
+        for (File f : new File("/proc/self/task").listFiles()) {
+            try (BufferedReader r = new BufferedReader(new FileReader(new File(f, "comm")))) {
+                String name = r.readLine();
+                n += name != null && name.startsWith("hprofx") ? 1 : 0;
+            } catch (java.io.IOException e) {
+                // it has ended
+            }
+        }
+        File timers = new File("/proc/self/timers");
+        if (timers.exists()) {
+            try (BufferedReader r = new BufferedReader(new FileReader(timers))) {
+                while (r.readLine() != null) { n++; }
+            }
+        }
+        return n;
+    }
+
+    public static void main(String[] a) throws Exception {
+        System.load(a[0]);
+        int n = Integer.parseInt(a[1]);
+        Held[] alive = new Held[321];
+        for (int i = 0; i < alive.length; i++) { alive[i] = new Held(); }
+        held = new Object[16];
+        load();
+        for (int i = 0; i < n; i++) {
+            int calls = 1000 + i, made = 100 + i, waits = 3 + i % 5;
+            if (!begin(a[2 + i % (a.length - 2)] + ",file=" + i + ".hprof")) { System.exit(3); }
+            calls(calls);
+            make(made);
+            waits(waits);
+            for (int k = 0; k < 6; k++) { sink += more(3000000) + less(1000000); }
+            if (!end()) { System.exit(4); }
+            System.out.println("session " + i + " calls " + calls + " made " + made + " waits " + waits);
+            if (i % 10 == 9 || i == n - 1) {
+                Thread.sleep(20); // what has left its session may still be on the way out of the kernel
+                System.out.println("between " + i + " awake " + awake() + " kept " + kept() + " threads " + of("task") + " descriptors " + of("fd") + " classes "
+                    + classes() + " rss " + rss());
+            }
+        }
+        stop = true;
+        System.out.println("done " + alive.length);
+    }
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sessions that begin and end in a running JVM, one after the other, with other options each."""
+import collections
+import re
+
+from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
+from runner import test
+
+OPTIONS = ['cpu=samples,interval=1', 'cpu=times,cutoff=0', 'heap=sites,sites=exact,cutoff=0', 'monitor=y,waits=y', 'heap=dump,format=b', 'cpu=samples,sampler=walk,interval=1',
+           'cpu=samples,cpu=times,heap=sites,monitor=y,cutoff=0', 'heap=sites,sites=counts,cutoff=0', 'cpu=times,times=sampled,cutoff=0', 'heap=all,monitor=y',
+           'cpu=samples,sampler=poll,interval=1']
+# Code that was compiled before the session has its inlined methods counted for their callers.
+SEPARATE = ['-Xms64m', '-Xmx64m', '-XX:+AlwaysPreTouch', '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Sessions.burn*']
+
+
+def _library(t):
+    found = next((f / 'tests' / 'sessions' / 'libsessions.so' for f in t.env.agent.resolve().parents if (f / 'tests' / 'sessions' / 'libsessions.so').is_file()), None)
+    if found is None:
+        t.skip('this build has no tests/sessions')
+    return found
+
+
+def _counts(p, name):
+    return p.table(name).counts()
+
+
+def _true(t, i, options, calls, made, waits, split):
+    path = t.work / ('%d.hprof' % i)
+    if 'format=b' in options:
+        p = t.binary(path)
+        t.equal(len(p.heaps), 1, 'heap dumps of session %d' % i)
+        return
+    p = t.parse(path, None)
+    if 'cpu=samples' in options:
+        seen = _counts(p, SAMPLES)
+        split.update({name: seen.get('Sessions.' + name, 0) for name in ('burnMore', 'burnLess')})
+    if 'cpu=times' in options:
+        seen = _counts(p, TIMES)
+        t.equal((seen.get('Sessions.leaf'), seen.get('Sessions.calls')), (calls, 1), 'calls of leaf and calls in session %d (%s)' % (i, options))
+    if 'sites=exact' in options or 'sites=counts' in options:
+        rows = [r for r in p.table(SITES).rows if r.name == 'Sessions$Made']
+        t.equal(sum(r.objects for r in rows), made, 'objects made in session %d (%s)' % (i, options))
+    if 'waits=y' in options:
+        rows = [r for r in p.table(WAIT_TIME).rows if any(f.method == 'Sessions.waits' for f in p.traces[r.trace].frames)]
+        t.equal(sum(r.count for r in rows), waits, 'waits of session %d' % i)
+
+
+def _run(t, n):
+    options = [o for o in OPTIONS if not ('sites=' in o and t.jdk.version < 11 and 'counts' in o)]
+    run = t.java('Sessions', _library(t), n, *[o + ',verbose=n' for o in options], opts=None, jvm=SEPARATE)
+    t.equal(run.code, 0, 'exit code: %s %s' % (run.out[-300:], run.err[-300:]))
+    sessions = re.findall(r'^session (\d+) calls (\d+) made (\d+) waits (\d+)$', run.out, re.M)
+    t.equal(len(sessions), n, 'sessions')
+    split = collections.Counter()
+    for s in sessions:
+        i, calls, made, waits = map(int, s)
+        _true(t, i, options[i % len(options)], calls, made, waits, split)
+    # three times as much work, at the same speed, in some hundred samples of each
+    t.check(1.5 <= split['burnMore'] / max(1, split['burnLess']) <= 6, 'samples of the two parts: %s' % dict(split))
+    between = [dict(zip(b.split()[2::2], map(int, b.split()[3::2]))) for b in re.findall(r'^between .*$', run.out, re.M)]
+    t.equal([b['awake'] for b in between], [0] * len(between), 'threads and timers of the agent between sessions')
+    return run, between
+
+
+@test(level='quick', collectors='any')
+def each_tells_the_truth(t):
+    _run(t, len(OPTIONS))
+
+
+@test(level='long', timeout=600)
+def two_hundred_leave_nothing_behind(t):
+    _, between = _run(t, 200)
+    t.check(all(b['classes'] <= between[0]['classes'] + 40 for b in between), 'classes: %s' % [b['classes'] for b in between])
+    t.check(all(b['descriptors'] <= between[0]['descriptors'] + 2 for b in between), 'descriptors: %s' % [b['descriptors'] for b in between])
+    t.check(all(b['threads'] <= between[0]['threads'] + 8 for b in between), 'threads: %s' % [b['threads'] for b in between])
+    t.check(all(b['kept'] <= between[1]['kept'] + 40 for b in between), 'states that are kept: %s' % [b['kept'] for b in between])
+    # the heap has its size from the start; some versions of rewritten classes are the VM's until it cleans up
+    t.check(between[-1]['rss'] <= between[4]['rss'] + 40000, 'resident memory, kB: %s' % [b['rss'] for b in between])

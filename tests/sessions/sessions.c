@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sessions.c: natives of tests/jvm/programs/Sessions.java: begin and end sessions of the agent in the JVM that runs. */
+#include "kept_states.h"
+#include "run.h"
+#include "vm.h"
+#include <stdio.h>
+
+static JavaVM *java;
+
+JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *unused)
+{
+    (void)unused;
+    java = vm;
+    return JNI_VERSION_1_6;
+}
+
+static jboolean said(int rc, const struct hpx_err *err)
+{
+    if (rc != 0) {
+        printf("error %d: %s\n", rc, err->msg);
+        fflush(stdout);
+    }
+    return rc == 0;
+}
+
+JNIEXPORT jboolean JNICALL Java_Sessions_begin(JNIEnv *env, jclass unused, jstring options);
+JNIEXPORT jboolean JNICALL Java_Sessions_begin(JNIEnv *env, jclass unused, jstring options)
+{
+    struct hpx_err err;
+    const char *text = (*env)->GetStringUTFChars(env, options, NULL);
+    (void)unused;
+    int rc = hpx_run_begin(java, env, text, &err);
+    (*env)->ReleaseStringUTFChars(env, options, text);
+    return said(rc, &err);
+}
+
+JNIEXPORT jboolean JNICALL Java_Sessions_end(JNIEnv *env, jclass unused);
+JNIEXPORT jboolean JNICALL Java_Sessions_end(JNIEnv *env, jclass unused)
+{
+    struct hpx_err err;
+    (void)unused;
+    return said(hpx_run_end(env, &err), &err);
+}
+
+/* States that the process keeps for threads that live. */
+JNIEXPORT jint JNICALL Java_Sessions_kept(JNIEnv *env, jclass unused);
+JNIEXPORT jint JNICALL Java_Sessions_kept(JNIEnv *env, jclass unused)
+{
+    (void)env, (void)unused;
+    return (jint)hpx_kept_states_sweep();
+}
+
+/* Loaded classes; the VM's own figure also counts the versions of rewritten ones. */
+JNIEXPORT jint JNICALL Java_Sessions_classes(JNIEnv *env, jclass unused);
+JNIEXPORT jint JNICALL Java_Sessions_classes(JNIEnv *env, jclass unused)
+{
+    void *got = NULL;
+    jclass *all = NULL;
+    jint n = -1;
+    (void)unused;
+    if ((*java)->GetEnv(java, &got, JVMTI_VERSION_1_2) != JNI_OK) {
+        return n;
+    }
+    jvmtiEnv *jvmti = got;
+    if ((*env)->PushLocalFrame(env, 16) == 0) {
+        (void)(*jvmti)->GetLoadedClasses(jvmti, &n, &all);
+        (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+        (*env)->PopLocalFrame(env, NULL);
+    }
+    (void)(*jvmti)->DisposeEnvironment(jvmti);
+    return n;
+}
