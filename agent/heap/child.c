@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* child.c: forks the child of a heap walk, isolates it from the program, waits for its end. */
 #include "child.h"
-#include "child_calls.h"
 #include "clock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -220,7 +219,7 @@ static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t 
     take_faults();
     prctl(PR_SET_NAME, "hprofx-child", 0, 0, 0);
     tell_kernel("/proc/self/oom_score_adj", "1000", 4);
-    if (!own_counters(child) || !hpx_child_redirect(child, frame)) {
+    if (!own_counters(child) || !hpx_child_redirect(child->slots, child->over, child->arg, frame)) {
         hpx_child_leave(HPX_CHILD_EXIT_UNREADY);
     }
 }

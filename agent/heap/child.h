@@ -13,29 +13,13 @@
 #ifndef HPX_CHILD_H
 #define HPX_CHILD_H
 
-#include "err.h"
+#include "child_calls.h"
 #include "fork_watch.h"
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#define HPX_CHILD_SLOTS    128 /* at most; a libjvm has about 40 of them */
-#define HPX_CHILD_COUNTERS 4   /* mappings of hsperfdata, at most; a VM has one */
+#define HPX_CHILD_COUNTERS 4 /* mappings of hsperfdata, at most; a VM has one */
 #define HPX_CHILD_FIGURES  16
-#define HPX_CHILD_STATUS   63 /* the highest exit status that over() may return; higher ones are those of child.c */
-
-/* Where libjvm keeps the addresses of the functions that a child replaces. Filled by hpx_child_find(), constant afterwards. */
-struct hpx_child_slots {
-    unsigned n;
-    struct {
-        void **at;
-        unsigned function; /* index of the table in child_calls.c */
-    } slot[HPX_CHILD_SLOTS];
-};
-
-/* Finds these addresses in the library that contains `inside` (any address in libjvm, such as that of a JVMTI function). Reads only; any
- * thread, once, before the first fork. 0; -HPX_E_SYS: the library lacks what a child needs (malloc, free and the waits), there is no fork
- * on this VM. */
-int hpx_child_find(struct hpx_child_slots *slots, const void *inside, struct hpx_err *err);
 
 /* Memory that parent and child share. Every field is written by the child and may be read by the parent at any time. */
 struct hpx_child_shared {

@@ -308,20 +308,20 @@ int hpx_child_find(struct hpx_child_slots *slots, const void *inside, struct hpx
     return 0;
 }
 
-bool hpx_child_redirect(const struct hpx_child *from, uintptr_t frame)
+bool hpx_child_redirect(const struct hpx_child_slots *slots, int (*over)(void *arg), void *arg, uintptr_t frame)
 {
     uintptr_t size = (uintptr_t)getpagesize(), writable = 0;
-    child.over = from->over;
-    child.arg = from->arg;
+    child.over = over;
+    child.arg = arg;
     child.frame = frame;
-    for (unsigned i = 0; i < from->slots->n; i++) {
-        void **at = from->slots->slot[i].at;
+    for (unsigned i = 0; i < slots->n; i++) {
+        void **at = slots->slot[i].at;
         uintptr_t page = (uintptr_t)at & ~(size - 1);
         if (page != writable && mprotect((void *)page, size, PROT_READ | PROT_WRITE) != 0) { /* the loader made it read-only */
             return false;
         }
         writable = page;
-        *at = (void *)(uintptr_t)functions[from->slots->slot[i].function].with;
+        *at = (void *)(uintptr_t)functions[slots->slot[i].function].with;
     }
     return true;
 }
