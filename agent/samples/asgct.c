@@ -300,16 +300,15 @@ static int walk(void *arg)
     return n > 0 ? n : cause(n);
 }
 
-int hpx_asgct_walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
+int hpx_asgct_walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried,
+                       enum hpx_guard *end)
 {
-    *retried = false;
-    if (hpx_guard_tripped()) {
-        return -(int)HPX_UNKNOWN_FAULT;
-    }
     struct hpx_registers was;
+    int n = -(int)HPX_UNKNOWN_FAULT;
+    *retried = false;
     load(context, &was);
-    int n = hpx_guard_run_sig(t, walk, &(struct walk){t, w, frames, context, retried}, -(int)HPX_UNKNOWN_FAULT);
-    if (n == -(int)HPX_UNKNOWN_FAULT) {
+    *end = hpx_guard_run_sig(walk, &(struct walk){t, w, frames, context, retried}, &n);
+    if (*end != HPX_GUARD_PASSED) {
         store(context, &was); /* a remedy had changed them */
         hpx_outside_restore_sig(t, w);
     }

@@ -6,6 +6,7 @@
 #ifndef HPX_ASGCT_H
 #define HPX_ASGCT_H
 
+#include "guard.h"
 #include "sample_thread.h"
 
 struct hpx_asgct {
@@ -33,7 +34,9 @@ int hpx_asgct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, vo
 
 /* t: the calling thread. frames: room for depth + 1. Returns the number of frames, leaf first, `pad` cleared; or -enum hpx_unknown.
  * *retried says whether a workaround was needed; a frame that it had to skip is put back on top, without a line, if the owner of its pc
- * is known. context: the handler's ucontext, unchanged on return. */
-int hpx_asgct_walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried);
+ * is known. context: the handler's ucontext, unchanged on return. *end: if it is not HPX_GUARD_PASSED, the walk faulted:
+ * -HPX_UNKNOWN_FAULT. */
+int hpx_asgct_walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried,
+                       enum hpx_guard *end);
 
 #endif

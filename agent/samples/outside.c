@@ -2,6 +2,7 @@
 /* outside.c: the remedies of outside.h. */
 #include "outside.h"
 #include "code_cache.h"
+#include "guard.h"
 #include "owners.h"
 #include "structures.h"
 #include <inttypes.h>
@@ -12,10 +13,10 @@ static _Atomic uint64_t failed[HPX_VM_STATES][PLACES]; /* relaxed: samples witho
 
 static void note(const struct hpx_asgct *w)
 {
-    hpx_owners_begin_look_sig();
+    hpx_guard_begin_read_sig();
     struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(w->env);
     enum hpx_vm_state state = hpx_frame_anchor_state_sig(w->env);
-    hpx_owners_end_look_sig();
+    hpx_guard_end_read_sig();
     int place = a.sp == 0 ? NO_FRAMES : a.pc == 0 ? NO_PC : BLOBS + (int)hpx_owners_kind_sig(a.pc);
     atomic_fetch_add_explicit(&failed[state][place], w->weight, memory_order_relaxed);
 }
@@ -33,11 +34,11 @@ static bool in_stack(const struct hpx_asgct *w, uintptr_t sp)
  * there is none, or the anchor must stay as it is. */
 static bool complete(const struct hpx_asgct *w, struct hpx_frame_anchor *was, struct hpx_frame_anchor *a)
 {
-    hpx_owners_begin_look_sig();
+    hpx_guard_begin_read_sig();
     bool may = hpx_frame_anchor_alone_sig(w->env, was) && in_stack(w, was->sp);
     *a = *was;
     a->pc = may ? hpx_vm_word(a->sp - WORD) : 0;
-    hpx_owners_end_look_sig();
+    hpx_guard_end_read_sig();
     return may && hpx_owners_known_sig(a->pc);
 }
 

@@ -2,10 +2,10 @@
 /* owners.c: chooses between structures and event, and checks the structures. Contract: owners.h. */
 #include "owners.h"
 #include "codemap.h"
+#include "engine.h"
 #include "frame_anchor.h"
 #include "guard.h"
 #include "log.h"
-#include "sampler.h"
 #include "service.h"
 #include "session.h"
 #include "sigmask.h"
@@ -129,16 +129,16 @@ void hpx_owners_load(void)
     const char *why = hpx_vm_closed(); /* first: then nothing is read */
     owners.unread = why != NULL;
     owners.refused = why == NULL && hpx_vm_flag_refused(FLAG);
-    if (!hpx_sampler_takes_stacks()) {
+    if (!hpx_engine_takes_stacks()) {
         why = "depth=0";
     } else if (why == NULL) {
-        why = hpx_sampler_engine() != HPX_ENGINE_ASYNC ? "sampler=async alone uses them" : prepare();
+        why = hpx_engine_now() != HPX_ENGINE_ASYNC ? "sampler=async alone uses them" : prepare();
     }
     owners.names = why == NULL;
     if (why != NULL) {
         turn_off(keep(text, why));
     }
-    if (!owners.names && hpx_sampler_engine() != HPX_ENGINE_POLL && hpx_sampler_takes_stacks()) {
+    if (!owners.names && hpx_engine_now() != HPX_ENGINE_POLL && hpx_engine_takes_stacks()) {
         use_event_from_load();
     }
 #ifdef HPX_COMPARE_OWNERS
@@ -198,6 +198,7 @@ static const char *check_frames(struct check *c)
 static int run_check(void *arg)
 {
     struct check *c = arg;
+    hpx_guard_begin_read_sig();
     switch (c->what) {
     case CODE:
         c->why = hpx_code_cache_live();
@@ -210,6 +211,7 @@ static int run_check(void *arg)
         c->why = check_frames(c);
         break;
     }
+    hpx_guard_end_read_sig();
     return 0;
 }
 
@@ -219,11 +221,13 @@ static const char *guarded(struct hpx_sample_thread *t, struct check *c)
     sigset_t all, was;
     hpx_sigmask_ours(&all);
     pthread_sigmask(SIG_BLOCK, &all, &was);
-    t->looking = true;
-    int rc = hpx_guard_run_sig(t, run_check, c, -1);
-    t->looking = false;
+    bool faulted = hpx_guard_run_sig(run_check, c, &(int){0}) != HPX_GUARD_PASSED;
+    if (faulted) {
+        hpx_owners_misread_sig();
+        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+    }
     pthread_sigmask(SIG_SETMASK, &was, NULL);
-    return rc == 0 ? c->why : FAULTED;
+    return faulted ? FAULTED : c->why;
 }
 
 static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_sample_thread *t)
@@ -354,23 +358,11 @@ static bool is_on(void)
     return atomic_load_explicit(&owners.on, memory_order_acquire);
 }
 
-void hpx_owners_begin_look_sig(void)
-{
-    hpx_sample_self->looking = true;
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
-void hpx_owners_end_look_sig(void)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    hpx_sample_self->looking = false;
-}
-
 static struct hpx_blob blob_at(uintptr_t pc)
 {
-    hpx_owners_begin_look_sig();
+    hpx_guard_begin_read_sig();
     struct hpx_blob b = hpx_code_cache_find_sig(pc);
-    hpx_owners_end_look_sig();
+    hpx_guard_end_read_sig();
     return b;
 }
 
@@ -379,9 +371,9 @@ static uint64_t id_of(const struct hpx_blob *b)
     if (b->kind != HPX_BLOB_METHOD) {
         return 0;
     }
-    hpx_owners_begin_look_sig();
+    hpx_guard_begin_read_sig();
     uint64_t id = hpx_code_cache_id_sig(b->method);
-    hpx_owners_end_look_sig();
+    hpx_guard_end_read_sig();
     return id;
 }
 
@@ -392,14 +384,9 @@ static void leave_sig(const char *why)
     hpx_aggregator_wake(&hpx_session.aggregator);
 }
 
-bool hpx_owners_faulted_sig(struct hpx_sample_thread *t)
+void hpx_owners_misread_sig(void)
 {
-    if (!t->looking) {
-        return false;
-    }
-    t->looking = false;
     leave_sig(FAULTED);
-    return true;
 }
 
 #ifdef HPX_COMPARE_OWNERS

@@ -55,11 +55,8 @@ bool hpx_owners_anchors_sig(void);
  * agree with the structures; if one does not, they are left for good. */
 void hpx_owners_confirm_sig(uintptr_t pc, const struct hpx_ev_frame *frames, int n, bool whole);
 
-/* A fault between these two is in a read of the structures, not in AsyncGetCallTrace. */
-void hpx_owners_begin_look_sig(void);
-void hpx_owners_end_look_sig(void);
-/* The guard caught a fault on t: true if it was in a read of the structures, which are then left for good. */
-bool hpx_owners_faulted_sig(struct hpx_sample_thread *t);
+/* The guard caught a fault in a read of the structures: they are left for good. */
+void hpx_owners_misread_sig(void);
 
 /* Why the structures are not read; NULL: they are. Any thread. */
 const char *hpx_owners_off(void);

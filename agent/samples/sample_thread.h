@@ -6,7 +6,6 @@
 #include "event.h"
 #include "frame_anchor.h"
 #include "ticks.h"
-#include <setjmp.h>
 
 #define HPX_ASKS 16u /* most signals of a thread that wait for a stack */
 
@@ -24,8 +23,6 @@ struct hpx_sample_thread {
         uint64_t weight, stalled; /* stalled: the part of the weight that the stack does not get */
     } asks[HPX_ASKS];
     _Atomic uint64_t pending;      /* relaxed: intervals whose signals found `asks` full */
-    _Atomic(sigjmp_buf *) guard;   /* guard.c: relaxed, the owner and its handlers: where to continue after a fault; NULL: no walk */
-    bool looking;                  /* owners.c: it reads structures of the VM. The owner and its handlers */
     struct hpx_frame_anchor moved; /* outside.c: the anchor to put back; sp 0: none is moved. The owner and its handlers */
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */

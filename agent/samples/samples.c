@@ -2,6 +2,7 @@
 /* samples.c: the registration of samples.h: its rows, its figures, what a peer may ask of it. */
 #include "samples.h"
 #include "certainty.h"
+#include "engine.h"
 #include "inlines.h"
 #include "net.h"
 #include "other_agents.h"
@@ -243,9 +244,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     lines_of_certainty(to, f);
     lines_of_stalls(to, f);
     hpx_lines_add(to, "hprofx: new stacks: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
-    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+    if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
         hpx_lines_add(to, "hprofx: stacks found on retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
-        if (hpx_sampler_takes_stacks()) {
+        if (hpx_engine_takes_stacks()) {
             lines_of_structures(to);
             hpx_outside_lines(to);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
+#include "engine.h"
 #include "guard.h"
 #include "inlines.h"
 #include "owners.h"
@@ -97,7 +98,7 @@ static int load(struct hpx_err *err)
     (void)err;
     hpx_sampler_init();
     hpx_owners_load();
-    if (hpx_sampler_engine() != HPX_ENGINE_POLL) {
+    if (hpx_engine_now() != HPX_ENGINE_POLL) {
         hpx_ticks_use(&user);
     }
     return 0;
@@ -154,7 +155,7 @@ static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
     adopt(s, env, self);
-    hpx_sample_self = state(s); /* the guard finds it there */
+    hpx_sample_self = state(s);
     hpx_owners_thread(env, self, state(s));
 }
 

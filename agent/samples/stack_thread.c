@@ -3,11 +3,11 @@
 #include "stack_thread.h"
 #include "clock.h"
 #include "clocks.h"
+#include "engine.h"
 #include "inlines.h"
 #include "log.h"
 #include "owners.h"
 #include "probe_frames.h"
-#include "sampler.h"
 #include "service.h"
 #include "spawn.h"
 #include "stacks.h"
@@ -63,7 +63,7 @@ void hpx_stack_thread_list(JNIEnv *env, struct hpx_sample_thread *t, jthread thr
 {
     jthread ref = thread != NULL ? (*env)->NewGlobalRef(env, thread) : NULL;
     t->slot = -1;
-    t->handed_over = hpx_sampler_engine() == HPX_ENGINE_WALK; /* its handler never wrote the ring */
+    t->handed_over = hpx_engine_now() == HPX_ENGINE_WALK; /* its handler never wrote the ring */
     if (ref == NULL) {
         (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
         return;
