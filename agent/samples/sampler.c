@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sampler.c: chooses and changes the engine that takes the stacks. */
 #include "sampler.h"
-#include "asgct.h"
+#include "async_stack.h"
+#include "code_source.h"
 #include "engine.h"
 #include "guard.h"
 #include "inlines.h"
+#include "internals.h"
 #include "log.h"
 #include "other_agents.h"
-#include "owners.h"
+#include "probe_frames.h"
+#include "registers.h"
 #include "stack_thread.h"
 #include "stacks.h"
 #include "vm.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <ucontext.h>
 
 #define TESTED  16 /* frames of the self-test */
 #define FAULTED INT_MIN
@@ -23,8 +25,6 @@
 #define RING_HOLDS_NS (100ull * 1000 * 1000)
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
-
-__thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
 
 static struct {
     bool zero; /* faults of its SafeFetch cannot be recognised; constant after init */
@@ -43,7 +43,7 @@ static void judge_sig(struct hpx_sample_thread *t, enum hpx_guard end)
         return;
     }
     if (end == HPX_GUARD_MISREAD) {
-        hpx_owners_misread_sig();
+        hpx_internals_leave_sig(HPX_INTERNALS_MISREAD);
     } else {
         hpx_engine_fault_sig();
     }
@@ -52,14 +52,13 @@ static void judge_sig(struct hpx_sample_thread *t, enum hpx_guard end)
 
 static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context)
 {
-    bool retried;
-    enum hpx_guard end;
+    struct hpx_async_stack how;
     if (hpx_engine_tripped_sig()) {
         return -(int)HPX_UNKNOWN_FAULT;
     }
-    int n = hpx_asgct_walk_sig(t, w, frames, context, &retried, &end);
-    judge_sig(t, end);
-    if (retried) {
+    int n = hpx_async_stack_take_sig(w, frames, context, &how);
+    judge_sig(t, how.end);
+    if (how.retried) {
         hpx_count(&t->s.base.counters, HPX_C_RETRIED, 1);
     }
     return n;
@@ -77,19 +76,6 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
     hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
 }
 
-static uintptr_t pc_of(const void *context)
-{
-    const ucontext_t *u = context;
-#if defined(__x86_64__)
-    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-    return (uintptr_t)u->uc_mcontext.pc;
-#else
-    (void)u;
-    return 0; /* the leaf stays as the sampling thread finds it */
-#endif
-}
-
 void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
 {
     struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)s;
@@ -98,7 +84,7 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
     }
     if (!hpx_engine_async_sig()) {
         if (weight > 0) {
-            uintptr_t pc = pc_of(context);
+            uintptr_t pc = hpx_registers_pc(context); /* 0: the leaf stays as the sampling thread finds it */
             hpx_stack_thread_ask_sig(t, pc, weight, hpx_clocks_stalled_sig(&t->tick.clock, weight));
         }
     } else if (atomic_load_explicit(&t->s.base.busy, memory_order_relaxed)) {
@@ -118,7 +104,7 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
 
 static int ask_sig(void *context)
 {
-    return hpx_asgct_ask_sig(sampler.test.env, sampler.test.frames, TESTED, context);
+    return hpx_asgct_ask_sig(&(struct hpx_asgct){.env = sampler.test.env, .depth = TESTED}, sampler.test.frames, context);
 }
 
 static void test_sig(void *context)
@@ -232,7 +218,7 @@ static void distrust(const char *why)
 
 void hpx_sampler_look(void)
 {
-    hpx_owners_look();
+    hpx_code_source_look();
     const char *why = hpx_engine_distrusted();
     if (why != NULL) {
         walk_from_now(why);
@@ -261,7 +247,7 @@ void hpx_sampler_live(JNIEnv *env)
     }
     if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
         bool guarded = !sampler.zero && hpx_guard_install();
-        hpx_owners_live(env, hpx_sample_self, guarded);
+        hpx_code_source_live(env, hpx_sample_self, guarded);
         const char *why = self_test(env);
         if (why != NULL) {
             hpx_guard_remove();
@@ -282,7 +268,7 @@ static const char *foreign_vm(struct hpx_err *err)
     }
     if (name == NULL || (strstr(name, "OpenJDK") == NULL && strstr(name, "HotSpot") == NULL)) {
         why = "AsyncGetCallTrace is not known to work on this VM";
-    } else if (hpx_asgct_init(err) != 0) {
+    } else if (hpx_asgct_init(hpx_probe_frames_astray, err) != 0) {
         why = err->msg;
     }
     sampler.zero = name != NULL && strstr(name, "Zero") != NULL;

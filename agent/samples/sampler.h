@@ -12,7 +12,7 @@ void hpx_sampler_init(void);
 void hpx_sampler_live(JNIEnv *env);
 /* The engine and its clock, for the report. */
 const char *hpx_sampler_name(void);
-/* Aggregator, in every pass: completes a hpx_engine_distrust_sig(), with a message, and what a handler asked of owners.h. */
+/* Aggregator, in every pass: completes a hpx_engine_distrust_sig(), with a message, and what a handler asked of internals.h. */
 void hpx_sampler_look(void);
 /* Size in bytes of the ring that a thread needs for the configured depth. */
 uint32_t hpx_sampler_ring_size(void);

@@ -2,12 +2,13 @@
 /* samples.c: the registration of samples.h: its rows, its figures, what a peer may ask of it. */
 #include "samples.h"
 #include "certainty.h"
+#include "code_source.h"
 #include "engine.h"
 #include "inlines.h"
+#include "internals.h"
 #include "net.h"
 #include "other_agents.h"
 #include "outside.h"
-#include "owners.h"
 #include "peer.h"
 #include "probe_frames.h"
 #include "report.h"
@@ -225,13 +226,13 @@ static void lines_of_certainty(struct hpx_lines *to, const struct hpx_figures *f
 
 static void lines_of_structures(struct hpx_lines *to)
 {
-    const char *off = hpx_owners_off(), *without = hpx_owners_without_anchors();
+    const char *off = hpx_internals_off(), *without = hpx_internals_without_anchors();
     if (off != NULL) {
         hpx_lines_add(to, "hprofx: vm structures: off, %s\n", off);
     } else {
         hpx_lines_add(to, "hprofx: vm structures: on%s%s\n", without != NULL ? ", without anchors: " : "", without != NULL ? without : "");
     }
-    hpx_lines_add(to, "hprofx: debug information: %s\n", hpx_owners_debug_information());
+    hpx_lines_add(to, "hprofx: debug information: %s\n", hpx_code_source_debug_information());
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)

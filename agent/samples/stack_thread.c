@@ -3,10 +3,10 @@
 #include "stack_thread.h"
 #include "clock.h"
 #include "clocks.h"
+#include "code_source.h"
 #include "engine.h"
 #include "inlines.h"
 #include "log.h"
-#include "owners.h"
 #include "probe_frames.h"
 #include "service.h"
 #include "spawn.h"
@@ -444,7 +444,7 @@ static void serve(JNIEnv *env)
         uint32_t seen = hpx_wake_value(&list.wake);
         quit = atomic_load_explicit(&list.quit, memory_order_relaxed);
         if (atomic_exchange_explicit(&list.take_over, false, memory_order_relaxed)) {
-            (void)hpx_owners_use_event(hpx_vm.jvmti);
+            (void)hpx_code_source_use_event(hpx_vm.jvmti);
         }
         uint64_t now = hpx_clock_mono();
         if (now >= next_walk || quit) {
