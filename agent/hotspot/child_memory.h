@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* child_memory.h: malloc() for the child of child.h: one thread, no lock, memory from mmap() alone.
  *
+ * Touches nothing of the VM: its calls of malloc() end here (child_calls.h).
+ *
  * Blocks that the C library gave out before the fork are foreign: they can be read and resized, and freeing one does nothing. Only in the
  * child: in the parent these functions would race. */
 #ifndef HPX_CHILD_MEMORY_H

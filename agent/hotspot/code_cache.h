@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code_cache.h: what the VM's code cache holds at an address, read from its own structures (structures.h) without a lock.
  *
+ * Touches CodeCache, CodeHeap, HeapBlock, CodeBlob, nmethod, Method and its class; reads only. On JDK 8 to 28, under the names that each
+ * has: one heap on 8; the kind of a blob by its name, from 24 on by a number; the Method* in nmethod, on 9 to 22 in CompiledMethod.
+ *
  * The VM writes them meanwhile. For the pc of a running thread, or a return address of a live frame, the answer is right: that code stays.
  * For any other word it may be wrong, and the read may fault: call under guard.h. Source: HotSpot's heap.cpp (find_block_for) and
  * codeBlob.hpp. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* codemap.h: which compiled method owns a program counter.
  *
+ * Touches nothing: events of JVMTI fill it, and it knows of HotSpot's code cache only what is said here.
+ *
  * A table over the code cache in granules of 64 bytes (the smallest unit in which HotSpot gives out code), in chunks of 1 MiB of code that
  * are mapped when first used. Writers: JVMTI callbacks on any thread, lock-free (a chunk is published by compare-and-swap, an entry is one
  * atomic store). Reader: the sampler's signal handler. Everything here is async-signal-safe but hpx_codemap_add(), which may map memory. */

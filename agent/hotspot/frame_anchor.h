@@ -2,6 +2,9 @@
 /* frame_anchor.h: where the calling thread left Java code (JavaThread._anchor) and what it does since (_thread_state), through
  * structures.h.
  *
+ * Touches these two fields of JavaThread, which lies at a constant distance from its JNIEnv; reads them, and outside.h has the anchor
+ * written. On JDK 8 to 28; the numbers of the states come from the tables, because 28 has others.
+ *
  * A call from the interpreter or from a stub of C1 into the VM stores only the stack pointer: the VM adds the pc when it needs it, but a
  * stack cannot be walked from a signal before. Source: HotSpot's javaFrameAnchor.hpp, frame_x86.cpp. */
 #ifndef HPX_FRAME_ANCHOR_H

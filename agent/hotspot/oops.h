@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* oops.h: addresses of objects in the callbacks of FollowReferences (oop: HotSpot's word for the address of an object).
  *
+ * Touches the VM's stack beside the tags, and the headers of objects: the class word, the length of an array; reads only. On JDK 8 to 28.
+ *
  * HotSpot passes a callback pointers to the tags of the object and of its referrer. Each tag is a field of a structure on the stack of the
  * VM (CallbackWrapper in jvmtiTagMap.cpp), and the object stands beside it in the same structure: on JDK 8 to 27 its address, two words
  * before the tag of an object and one before that of a referrer; on 28, two words before either, the address of a variable with it. That is

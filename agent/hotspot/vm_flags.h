@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm_flags.h: reads and sets flags of the VM (-XX:...) through its tables (structures.h).
  *
+ * Touches the array of flags (Flag on JDK 8, JVMFlag since; the type of one is a text before 17, a number since) and the byte of one flag
+ * that is set. On JDK 8 to 28.
+ *
  * A VM without these tables, or with tables of another shape, yields the caller's default. From Agent_OnLoad on; any thread. */
 #ifndef HPX_VM_FLAGS_H
 #define HPX_VM_FLAGS_H

@@ -4,9 +4,7 @@
 #define HPX_SAMPLE_THREAD_H
 
 #include "event.h"
-#include "frame_anchor.h"
 #include "ticks.h"
-#include <setjmp.h>
 
 #define HPX_ASKS 16u /* most signals of a thread that wait for a stack */
 
@@ -23,10 +21,7 @@ struct hpx_sample_thread {
         uintptr_t pc;
         uint64_t weight, stalled; /* stalled: the part of the weight that the stack does not get */
     } asks[HPX_ASKS];
-    _Atomic uint64_t pending;      /* relaxed: intervals whose signals found `asks` full */
-    _Atomic(sigjmp_buf *) guard;   /* guard.c: relaxed, the owner and its handlers: where to continue after a fault; NULL: no walk */
-    bool looking;                  /* owners.c: it reads structures of the VM. The owner and its handlers */
-    struct hpx_frame_anchor moved; /* outside.c: the anchor to put back; sp 0: none is moved. The owner and its handlers */
+    _Atomic uint64_t pending; /* relaxed: intervals whose signals found `asks` full */
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* the stack that each slot names (event.h) */

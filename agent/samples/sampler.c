@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sampler.c: chooses and changes the engine that takes the stacks. */
 #include "sampler.h"
-#include "asgct.h"
+#include "async_stack.h"
+#include "code_source.h"
+#include "engine.h"
 #include "guard.h"
 #include "inlines.h"
+#include "internals.h"
 #include "log.h"
 #include "other_agents.h"
-#include "owners.h"
-#include "samples.h"
+#include "probe_frames.h"
+#include "registers.h"
 #include "stack_thread.h"
 #include "stacks.h"
 #include "vm.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <ucontext.h>
 
 #define TESTED  16 /* frames of the self-test */
 #define FAULTED INT_MIN
@@ -24,13 +26,9 @@
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
 
-__thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
-
 static HPX_OF_SESSION struct {
     bool zero; /* faults of its SafeFetch cannot be recognised; constant after init */
     atomic_bool said_timer, said_polled;
-    _Atomic int engine;                /* enum hpx_engine; seq_cst: distrust; seq_cst: tick_sig() inside in_handler. Who may write a ring */
-    _Atomic(const char *) left_to_say; /* release: distrust_sig(); acquire: look() */
     struct {
         void *env;
         struct hpx_ev_frame frames[TESTED + 1];
@@ -38,9 +36,32 @@ static HPX_OF_SESSION struct {
     } test;
 } sampler;
 
-bool hpx_sampler_takes_stacks(void)
+/* The guard has caught a fault of t, or none: whom to trust no longer. */
+static void judge_sig(struct hpx_sample_thread *t, enum hpx_guard end)
 {
-    return hpx_session.opt.depth > 0;
+    if (end == HPX_GUARD_PASSED) {
+        return;
+    }
+    if (end == HPX_GUARD_MISREAD) {
+        hpx_internals_leave_sig(HPX_INTERNALS_MISREAD);
+    } else {
+        hpx_engine_fault_sig();
+    }
+    hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+}
+
+static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context)
+{
+    struct hpx_async_stack how;
+    if (hpx_engine_tripped_sig()) {
+        return -(int)HPX_UNKNOWN_FAULT;
+    }
+    int n = hpx_async_stack_take_sig(w, frames, context, &how);
+    judge_sig(t, how.end);
+    if (how.retried) {
+        hpx_count(&t->s.base.counters, HPX_C_RETRIED, 1);
+    }
+    return n;
 }
 
 static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
@@ -51,36 +72,19 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
         return;
     }
     struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth + extra - 1, weight};
-    bool retried;
-    int n = hpx_asgct_walk_sig(t, &w, frames, context, &retried);
-    if (retried) {
-        hpx_count(&t->s.base.counters, HPX_C_RETRIED, 1);
-    }
+    int n = walk_sig(t, &w, frames, context);
     hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
-}
-
-static uintptr_t pc_of(const void *context)
-{
-    const ucontext_t *u = context;
-#if defined(__x86_64__)
-    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-    return (uintptr_t)u->uc_mcontext.pc;
-#else
-    (void)u;
-    return 0; /* the leaf stays as the sampling thread finds it */
-#endif
 }
 
 void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
 {
     struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)s;
-    if (!hpx_sampler_takes_stacks()) {
+    if (!hpx_engine_takes_stacks()) {
         return;
     }
-    if (atomic_load_explicit(&sampler.engine, memory_order_seq_cst) != HPX_ENGINE_ASYNC) { /* partner: hpx_sampler_distrust() */
+    if (!hpx_engine_async_sig()) {
         if (weight > 0) {
-            uintptr_t pc = pc_of(context);
+            uintptr_t pc = hpx_registers_pc(context); /* 0: the leaf stays as the sampling thread finds it */
             hpx_stack_thread_ask_sig(t, pc, weight, hpx_clocks_stalled_sig(&t->tick.clock, weight));
         }
     } else if (atomic_load_explicit(&t->s.base.busy, memory_order_relaxed)) {
@@ -100,13 +104,19 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
 
 static int ask_sig(void *context)
 {
-    return hpx_asgct_ask_sig(sampler.test.env, sampler.test.frames, TESTED, context);
+    return hpx_asgct_ask_sig(&(struct hpx_asgct){.env = sampler.test.env, .depth = TESTED}, sampler.test.frames, context);
 }
 
 static void test_sig(void *context)
 {
     struct hpx_sample_thread *t = hpx_sample_self;
-    sampler.test.code = t != NULL ? hpx_guard_run_sig(t, ask_sig, context, FAULTED) : ask_sig(context);
+    int code = FAULTED;
+    if (t != NULL) {
+        judge_sig(t, hpx_guard_run_sig(ask_sig, context, &code));
+    } else {
+        code = ask_sig(context);
+    }
+    sampler.test.code = code;
 }
 
 static void poll_instead(struct hpx_sample_thread *t)
@@ -121,11 +131,11 @@ static void poll_instead(struct hpx_sample_thread *t)
 void hpx_sampler_untimed(struct hpx_mode_thread *state, int why)
 {
     struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)state;
-    if (!hpx_sampler_takes_stacks()) {
+    if (!hpx_engine_takes_stacks()) {
         return;
     }
     if (!hpx_ticks_armed()) {
-        atomic_store_explicit(&sampler.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
+        hpx_engine_poll();
     }
     hpx_warn_once(&sampler.said_timer,
                   "cpu=samples: cannot create a timer for a thread (%s); polling its CPU clock instead (sampler=poll)%s", strerror(why),
@@ -135,10 +145,10 @@ void hpx_sampler_untimed(struct hpx_mode_thread *state, int why)
 
 void hpx_sampler_arm(struct hpx_sample_thread *t)
 {
-    if (!hpx_sampler_takes_stacks() && !hpx_ticks_shared()) {
+    if (!hpx_engine_takes_stacks() && !hpx_ticks_shared()) {
         return;
     }
-    if (hpx_sampler_engine() == HPX_ENGINE_POLL) {
+    if (hpx_engine_now() == HPX_ENGINE_POLL) {
         poll_instead(t);
     } else {
         hpx_ticks_arm(&t->tick);
@@ -156,7 +166,7 @@ void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
 
 void hpx_sampler_flush(struct hpx_sample_thread *t)
 {
-    if (hpx_sampler_engine() != HPX_ENGINE_ASYNC || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
+    if (hpx_engine_now() != HPX_ENGINE_ASYNC || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
         hpx_stacks_again(t, hpx_stack_thread_flush(t));
     }
 }
@@ -172,15 +182,10 @@ uint32_t hpx_sampler_ring_size(void)
     return (uint32_t)size;
 }
 
-enum hpx_engine hpx_sampler_engine(void)
-{
-    return (enum hpx_engine)atomic_load_explicit(&sampler.engine, memory_order_relaxed);
-}
-
 const char *hpx_sampler_name(void)
 {
     bool perf = strcmp(hpx_ticks_clock(), "perf cpu-clock") == 0;
-    switch (hpx_sampler_engine()) {
+    switch (hpx_engine_now()) {
     case HPX_ENGINE_WALK:
         return perf ? "walk, JVMTI stacks by perf cpu-clock" : "walk, JVMTI stacks by thread CPU timer";
     case HPX_ENGINE_POLL:
@@ -188,13 +193,6 @@ const char *hpx_sampler_name(void)
     default:
         return perf ? "AsyncGetCallTrace by perf cpu-clock" : "AsyncGetCallTrace by thread CPU timer";
     }
-}
-
-/* true for the one caller that changes the engine. */
-static bool turn_to_walk(void)
-{
-    int async = HPX_ENGINE_ASYNC; /* seq_cst, partner: hpx_sampler_tick_sig(), hpx_ticks_quiesce() */
-    return atomic_compare_exchange_strong_explicit(&sampler.engine, &async, HPX_ENGINE_WALK, memory_order_seq_cst, memory_order_relaxed);
 }
 
 static void walk_from_now(const char *why)
@@ -209,26 +207,19 @@ static void walk_from_now(const char *why)
     hpx_stack_thread_take_over();
 }
 
-void hpx_sampler_distrust(const char *why)
+static void distrust(const char *why)
 {
-    if (turn_to_walk()) {
+    if (hpx_engine_leave_async()) {
         walk_from_now(why);
-    }
-}
-
-void hpx_sampler_distrust_sig(const char *why)
-{
-    if (turn_to_walk()) {
-        atomic_store_explicit(&sampler.left_to_say, why, memory_order_release); /* partner: hpx_sampler_look() */
-        hpx_aggregator_wake(&hpx_session.aggregator);
     }
 }
 
 void hpx_sampler_look(void)
 {
-    hpx_owners_look();
-    if (atomic_load_explicit(&sampler.left_to_say, memory_order_relaxed) != NULL) {
-        walk_from_now(atomic_exchange_explicit(&sampler.left_to_say, NULL, memory_order_acquire)); /* partner: hpx_sampler_distrust_sig() */
+    hpx_code_source_look();
+    const char *why = hpx_engine_distrusted();
+    if (why != NULL) {
+        walk_from_now(why);
     }
 }
 
@@ -249,16 +240,16 @@ static const char *self_test(JNIEnv *env)
 void hpx_sampler_live(JNIEnv *env)
 {
     struct hpx_err err = {0};
-    if (!hpx_sampler_takes_stacks()) {
+    if (!hpx_engine_takes_stacks()) {
         return;
     }
-    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+    if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
         bool guarded = !sampler.zero && hpx_guard_install();
-        hpx_owners_live(env, hpx_sample_self, guarded);
+        hpx_code_source_live(env, hpx_sample_self, guarded);
         const char *why = self_test(env);
         if (why != NULL) {
             hpx_guard_remove();
-            hpx_sampler_distrust(why);
+            distrust(why);
         }
     } else if (hpx_stack_thread_start(&err) != 0) {
         hpx_warn("cpu=samples: %s; samples will have no stacks", err.msg);
@@ -275,7 +266,7 @@ static const char *foreign_vm(struct hpx_err *err)
     }
     if (name == NULL || (strstr(name, "OpenJDK") == NULL && strstr(name, "HotSpot") == NULL)) {
         why = "AsyncGetCallTrace is not known to work on this VM";
-    } else if (hpx_asgct_init(err) != 0) {
+    } else if (hpx_asgct_init(hpx_probe_frames_astray, err) != 0) {
         why = err->msg;
     }
     sampler.zero = name != NULL && strstr(name, "Zero") != NULL;
@@ -286,7 +277,7 @@ static const char *foreign_vm(struct hpx_err *err)
 void hpx_sampler_init(void)
 {
     struct hpx_err err = {0};
-    int engine = hpx_session.opt.sampler;
+    enum hpx_engine engine = hpx_session.opt.sampler;
     const char *why = engine == HPX_ENGINE_ASYNC ? foreign_vm(&err) : NULL;
     if (why != NULL) {
         hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
@@ -295,5 +286,5 @@ void hpx_sampler_init(void)
     if (engine == HPX_ENGINE_WALK) {
         hpx_inlines_enable();
     }
-    atomic_store_explicit(&sampler.engine, engine, memory_order_relaxed); /* before any handler or thread of hprofx exists */
+    hpx_engine_begin(engine);
 }

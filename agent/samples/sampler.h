@@ -10,18 +10,9 @@ void hpx_sampler_init(void);
 /* VMInit, on its thread, when ClassLoad is enabled and no clock runs: installs the guard and tests AsyncGetCallTrace, or starts the
  * sampling thread if the engine needs it. */
 void hpx_sampler_live(JNIEnv *env);
-/* false with depth=0, as in HPROF. */
-bool hpx_sampler_takes_stacks(void);
-/* The current engine. It changes at most once: from async to walk, or to poll before the first clock starts. Any thread, also handlers. */
-enum hpx_engine hpx_sampler_engine(void);
 /* The engine and its clock, for the report. */
 const char *hpx_sampler_name(void);
-/* Switches from AsyncGetCallTrace to sampler=walk, with a message that has the reason. Any thread, not in handlers; only the first call
- * counts. */
-void hpx_sampler_distrust(const char *why);
-/* The same from a handler; `why` is a constant. The aggregator prints the message and starts the sampling thread in its next pass. */
-void hpx_sampler_distrust_sig(const char *why);
-/* Aggregator, in every pass: completes a hpx_sampler_distrust_sig(). */
+/* Aggregator, in every pass: completes a hpx_engine_distrust_sig(), with a message, and what a handler asked of internals.h. */
 void hpx_sampler_look(void);
 /* Size in bytes of the ring that a thread needs for the configured depth. */
 uint32_t hpx_sampler_ring_size(void);

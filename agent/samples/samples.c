@@ -2,12 +2,14 @@
 /* samples.c: the registration of samples.h: its rows, its figures, what a peer may ask of it. */
 #include "samples.h"
 #include "certainty.h"
+#include "code_source.h"
+#include "engine.h"
 #include "inlines.h"
+#include "internals.h"
 #include "kept_states.h"
 #include "net.h"
 #include "other_agents.h"
 #include "outside.h"
-#include "owners.h"
 #include "peer.h"
 #include "probe_frames.h"
 #include "report.h"
@@ -223,13 +225,13 @@ static void lines_of_certainty(struct hpx_lines *to, const struct hpx_figures *f
 
 static void lines_of_structures(struct hpx_lines *to)
 {
-    const char *off = hpx_owners_off(), *without = hpx_owners_without_anchors();
+    const char *off = hpx_internals_off(), *without = hpx_internals_without_anchors();
     if (off != NULL) {
         hpx_lines_add(to, "hprofx: vm structures: off, %s\n", off);
     } else {
         hpx_lines_add(to, "hprofx: vm structures: on%s%s\n", without != NULL ? ", without anchors: " : "", without != NULL ? without : "");
     }
-    hpx_lines_add(to, "hprofx: debug information: %s\n", hpx_owners_debug_information());
+    hpx_lines_add(to, "hprofx: debug information: %s\n", hpx_code_source_debug_information());
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
@@ -242,9 +244,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     lines_of_certainty(to, f);
     lines_of_stalls(to, f);
     hpx_lines_add(to, "hprofx: new stacks: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
-    if (hpx_sampler_engine() == HPX_ENGINE_ASYNC) {
+    if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
         hpx_lines_add(to, "hprofx: stacks found on retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
-        if (hpx_sampler_takes_stacks()) {
+        if (hpx_engine_takes_stacks()) {
             lines_of_structures(to);
             hpx_outside_lines(to);
         }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
+#include "checks.h"
+#include "code_source.h"
 #include "codemap.h"
+#include "engine.h"
 #include "guard.h"
 #include "inlines.h"
-#include "owners.h"
 #include "probe_frames.h"
 #include "sampler.h"
 #include "samples.h"
@@ -12,6 +14,8 @@
 #include "vm_mode.h"
 #include <stdlib.h>
 #include <string.h>
+
+__thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
 
 static struct hpx_sample_thread *state(struct hpx_mode_thread *s)
 {
@@ -39,7 +43,9 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
 {
     (void)jvmti, (void)thread, (void)klass;
     struct hpx_sample_thread *t = hpx_sample_self;
-    hpx_owners_class(env, t != NULL && hpx_session_is(t->s.session) ? t : NULL);
+    if (t != NULL && hpx_session_is(t->s.session)) {
+        hpx_checks_class(env, t->s.stack_low, t->s.stack_end, &t->s.base.counters);
+    }
 }
 
 /* Code through which both probes and methods of the program call C (MethodHandle.linkToNative, by signature). Its pc alone does not tell
@@ -60,7 +66,7 @@ static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, j
                                             const jvmtiAddrLocationMap *map, const void *info)
 {
     (void)n, (void)map;
-    hpx_owners_add_method(method, code, (size_t)size);
+    hpx_codemap_add(code, (size_t)size, (uint64_t)(uintptr_t)method);
     if (!is_shared(jvmti, method) && !hpx_inlines_add(method, code, (size_t)size, info)) {
         hpx_count(&hpx_session.counters, HPX_C_INLINES_MISSED, 1);
     }
@@ -69,14 +75,15 @@ static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, j
 static void JNICALL on_compiled_method_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
 {
     (void)jvmti;
-    hpx_owners_remove_method(method, code);
+    hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
     hpx_inlines_remove(method, code);
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
 {
     (void)jvmti;
-    hpx_owners_add_stub(name, code, (size_t)size);
+    hpx_codemap_add(code, (size_t)size, 0);
+    hpx_checks_announce(name, code, (size_t)size);
 }
 
 static void callbacks(union hpx_event_callbacks *all)
@@ -87,7 +94,7 @@ static void callbacks(union hpx_event_callbacks *all)
     all->known.DynamicCodeGenerated = on_dynamic_code;
 }
 
-/* Even if its event is not enabled: hprofx may need it later (owners.h). */
+/* Even if its event is not enabled: hprofx may need it later (code_source.h). */
 static void capabilities(jvmtiCapabilities *want)
 {
     want->can_generate_compiled_method_load_events = 1;
@@ -99,8 +106,8 @@ static int load(struct hpx_err *err)
 {
     (void)err;
     hpx_sampler_init();
-    hpx_owners_load();
-    if (hpx_sampler_engine() != HPX_ENGINE_POLL) {
+    hpx_code_source_load();
+    if (hpx_engine_now() != HPX_ENGINE_POLL) {
         hpx_ticks_use(&user);
     }
     return 0;
@@ -108,19 +115,19 @@ static int load(struct hpx_err *err)
 
 static void disable(void)
 {
-    hpx_owners_disable();
+    hpx_code_source_disable();
     hpx_ticks_disable();
 }
 
 static void close_events(jvmtiEnv *jvmti)
 {
-    hpx_owners_close(jvmti);
+    hpx_code_source_close(jvmti);
 }
 
 static void restore(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti, (void)env;
-    hpx_owners_disable();
+    hpx_code_source_disable();
 }
 
 static void unload(JNIEnv *env)
@@ -180,8 +187,8 @@ static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
     adopt(s, env, self);
-    hpx_sample_self = state(s); /* the guard finds it there */
-    hpx_owners_thread(env, self, state(s));
+    hpx_sample_self = state(s);
+    hpx_checks_thread(env, self, &s->base.counters);
 }
 
 static void adopted(struct hpx_mode_thread *s)

@@ -3,11 +3,11 @@
 #include "stack_thread.h"
 #include "clock.h"
 #include "clocks.h"
+#include "code_source.h"
+#include "engine.h"
 #include "inlines.h"
 #include "log.h"
-#include "owners.h"
 #include "probe_frames.h"
-#include "sampler.h"
 #include "service.h"
 #include "spawn.h"
 #include "stacks.h"
@@ -65,7 +65,7 @@ void hpx_stack_thread_list(JNIEnv *env, struct hpx_sample_thread *t, jthread thr
 {
     jthread ref = thread != NULL ? (*env)->NewGlobalRef(env, thread) : NULL;
     t->slot = -1;
-    t->handed_over = hpx_sampler_engine() == HPX_ENGINE_WALK; /* its handler never wrote the ring */
+    t->handed_over = hpx_engine_now() == HPX_ENGINE_WALK; /* its handler never wrote the ring */
     if (ref == NULL) {
         (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
         return;
@@ -446,7 +446,7 @@ static void serve(JNIEnv *env)
         uint32_t seen = hpx_wake_value(&list.wake);
         quit = atomic_load_explicit(&list.quit, memory_order_relaxed);
         if (atomic_exchange_explicit(&list.take_over, false, memory_order_relaxed)) {
-            (void)hpx_owners_use_event(hpx_vm.jvmti);
+            (void)hpx_code_source_use_event(hpx_vm.jvmti);
         }
         uint64_t now = hpx_clock_mono();
         if (now >= next_walk || quit) {

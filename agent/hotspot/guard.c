@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* guard.c: the fault handlers of guard.h. */
 #include "guard.h"
-#include "owners.h"
-#include "sampler.h"
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <ucontext.h>
 
-#define FAULTS_MOST 3
+/* Of the calling thread; its own and its handlers'. */
+static __thread struct {
+    _Atomic(sigjmp_buf *) back; /* relaxed: where to continue after a fault; NULL: no body runs */
+    bool reading;               /* between begin_read and end_read */
+} own __attribute__((tls_model("initial-exec")));
 
-static HPX_OF_SESSION atomic_uint faults; /* relaxed: a number that only grows */
-
-bool hpx_guard_tripped(void)
+void hpx_guard_begin_read_sig(void)
 {
-    return atomic_load_explicit(&faults, memory_order_relaxed) >= FAULTS_MOST;
+    own.reading = true;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+void hpx_guard_end_read_sig(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    own.reading = false;
 }
 
 #if defined(__x86_64__)
@@ -54,12 +64,12 @@ static bool pc_readable(uintptr_t pc, uintptr_t address)
     return pc != address && pc >= 4096 && pc < (1ull << 47);
 }
 
-static bool ours(const struct hpx_sample_thread *t, const siginfo_t *si, const ucontext_t *u)
+static bool ours(const siginfo_t *si, const ucontext_t *u)
 {
-    if (t == NULL || atomic_load_explicit(&t->guard, memory_order_relaxed) == NULL || si->si_code <= 0) {
-        return false; /* no walk, or a signal sent by kill or raise */
+    if (atomic_load_explicit(&own.back, memory_order_relaxed) == NULL || si->si_code <= 0) {
+        return false; /* no body, or a signal sent by kill or raise */
     }
-    if (t->looking) {
+    if (own.reading) {
         return true; /* in code of ours, which may look like SafeFetch */
     }
     uintptr_t pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
@@ -78,14 +88,13 @@ static void pass_to_vm(int i, siginfo_t *si, void *context)
 
 static void on_fault(int sig, siginfo_t *si, void *context)
 {
-    struct hpx_sample_thread *t = hpx_sample_self;
     const ucontext_t *u = context;
-    if (!ours(t, si, u)) {
+    if (!ours(si, u)) {
         pass_to_vm(sig == signals[0] ? 0 : 1, si, context);
         return;
     }
-    sigjmp_buf *back = atomic_load_explicit(&t->guard, memory_order_relaxed);
-    atomic_store_explicit(&t->guard, NULL, memory_order_relaxed);
+    sigjmp_buf *back = atomic_load_explicit(&own.back, memory_order_relaxed);
+    atomic_store_explicit(&own.back, NULL, memory_order_relaxed);
     pthread_sigmask(SIG_SETMASK, &u->uc_sigmask, NULL); /* the kernel set the VM's mask, which is full, for this handler */
     siglongjmp(*back, 1);
 }
@@ -122,22 +131,20 @@ void hpx_guard_remove(void)
     }
 }
 
-int hpx_guard_run_sig(struct hpx_sample_thread *t, int (*body)(void *arg), void *arg, int otherwise)
+enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     sigjmp_buf back; /* without the signal mask, which would cost a system call per sample */
     if (sigsetjmp(back, 0) != 0) {
-        if (!hpx_owners_faulted_sig(t) && atomic_fetch_add_explicit(&faults, 1, memory_order_relaxed) + 1 == FAULTS_MOST) {
-            hpx_sampler_distrust_sig("AsyncGetCallTrace faulted three times");
-        }
-        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
-        return otherwise;
+        bool misread = own.reading;
+        own.reading = false;
+        return misread ? HPX_GUARD_MISREAD : HPX_GUARD_FAULTED;
     }
-    atomic_store_explicit(&t->guard, &back, memory_order_relaxed);
+    atomic_store_explicit(&own.back, &back, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    int n = body(arg);
+    *answer = body(arg);
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&t->guard, NULL, memory_order_relaxed);
-    return n;
+    atomic_store_explicit(&own.back, NULL, memory_order_relaxed);
+    return HPX_GUARD_PASSED;
 }
 
 #else
@@ -151,10 +158,10 @@ void hpx_guard_remove(void)
 {
 }
 
-int hpx_guard_run_sig(struct hpx_sample_thread *t, int (*body)(void *arg), void *arg, int otherwise)
+enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
-    (void)t, (void)otherwise;
-    return body(arg);
+    *answer = body(arg);
+    return HPX_GUARD_PASSED;
 }
 
 #endif

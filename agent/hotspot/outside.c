@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* outside.c: the remedies of outside.h. */
 #include "outside.h"
-#include "code_cache.h"
-#include "owners.h"
+#include "code_owner.h"
+#include "guard.h"
+#include "internals.h"
 #include "structures.h"
+#include "stub_caller.h"
 #include <inttypes.h>
 
 enum { NO_FRAMES, NO_PC, BLOBS, PLACES = BLOBS + HPX_BLOB_OTHER + 1 }; /* where the last Java frame is */
@@ -12,11 +14,11 @@ static HPX_OF_SESSION _Atomic uint64_t failed[HPX_VM_STATES][PLACES]; /* relaxed
 
 static void note(const struct hpx_asgct *w)
 {
-    hpx_owners_begin_look_sig();
+    hpx_guard_begin_read_sig();
     struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(w->env);
     enum hpx_vm_state state = hpx_frame_anchor_state_sig(w->env);
-    hpx_owners_end_look_sig();
-    int place = a.sp == 0 ? NO_FRAMES : a.pc == 0 ? NO_PC : BLOBS + (int)hpx_owners_kind_sig(a.pc);
+    hpx_guard_end_read_sig();
+    int place = a.sp == 0 ? NO_FRAMES : a.pc == 0 ? NO_PC : BLOBS + (int)hpx_code_owner_kind_sig(a.pc);
     atomic_fetch_add_explicit(&failed[state][place], w->weight, memory_order_relaxed);
 }
 
@@ -33,19 +35,19 @@ static bool in_stack(const struct hpx_asgct *w, uintptr_t sp)
  * there is none, or the anchor must stay as it is. */
 static bool complete(const struct hpx_asgct *w, struct hpx_frame_anchor *was, struct hpx_frame_anchor *a)
 {
-    hpx_owners_begin_look_sig();
+    hpx_guard_begin_read_sig();
     bool may = hpx_frame_anchor_alone_sig(w->env, was) && in_stack(w, was->sp);
     *a = *was;
     a->pc = may ? hpx_vm_word(a->sp - WORD) : 0;
-    hpx_owners_end_look_sig();
-    return may && hpx_owners_known_sig(a->pc);
+    hpx_guard_end_read_sig();
+    return may && hpx_code_owner_known_sig(a->pc);
 }
 
 /* The frame that called the stub in which the anchor is. */
 static bool caller(const struct hpx_asgct *w, const struct hpx_frame_anchor *a, struct hpx_frame_anchor *to)
 {
     struct hpx_registers up;
-    if (!hpx_asgct_stub_caller_sig(w, &(struct hpx_registers){a->pc, a->sp, a->fp}, &up)) {
+    if (!hpx_stub_caller_find_sig(w, &(struct hpx_registers){a->pc, a->sp, a->fp}, &up)) {
         return false;
     }
     *to = (struct hpx_frame_anchor){up.sp, up.pc, up.fp};
@@ -55,51 +57,51 @@ static bool caller(const struct hpx_asgct *w, const struct hpx_frame_anchor *a, 
 static int ask_from(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, struct hpx_frame_anchor anchor)
 {
     hpx_frame_anchor_write_sig(w->env, anchor);
-    return hpx_asgct_ask_sig(w->env, frames, w->depth, context);
+    return hpx_asgct_ask_sig(w, frames, context);
 }
 
 /* The anchor is as it was when this returns: whoever walks it later finds what the VM stored. */
-static int ask_again(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, int first)
+static int ask_again(const struct hpx_asgct *w, struct hpx_frame_anchor *moved, struct hpx_ev_frame *frames, void *context, int first)
 {
     struct hpx_frame_anchor was, a, up;
     if (!complete(w, &was, &a)) {
         return first;
     }
-    t->moved = was;
-    atomic_signal_fence(memory_order_seq_cst); /* a fault puts back what `moved` has */
+    *moved = was;
+    atomic_signal_fence(memory_order_seq_cst); /* a fault puts back what *moved has */
     int n = ask_from(w, frames, context, a);
     if (n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA && caller(w, &a, &up)) {
         n = ask_from(w, frames, context, up);
     }
-    hpx_outside_restore_sig(t, w);
+    hpx_outside_restore_sig(w, moved);
     return n;
 }
 
 #else
 
-static int ask_again(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, int first)
+static int ask_again(const struct hpx_asgct *w, struct hpx_frame_anchor *moved, struct hpx_ev_frame *frames, void *context, int first)
 {
-    (void)t, (void)w, (void)frames, (void)context;
+    (void)w, (void)moved, (void)frames, (void)context;
     return first;
 }
 
 #endif
 
-void hpx_outside_restore_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w)
+void hpx_outside_restore_sig(const struct hpx_asgct *w, struct hpx_frame_anchor *moved)
 {
-    if (t->moved.sp != 0) {
-        hpx_frame_anchor_write_sig(w->env, t->moved);
+    if (moved->sp != 0) {
+        hpx_frame_anchor_write_sig(w->env, *moved);
         atomic_signal_fence(memory_order_seq_cst);
-        t->moved.sp = 0;
+        moved->sp = 0;
     }
 }
 
-int hpx_outside_ask_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, int first)
+int hpx_outside_ask_sig(const struct hpx_asgct *w, struct hpx_frame_anchor *moved, struct hpx_ev_frame *frames, void *context, int first)
 {
-    if (!hpx_owners_anchors_sig()) {
+    if (!hpx_internals_anchors_sig()) {
         return first;
     }
-    int n = ask_again(t, w, frames, context, first);
+    int n = ask_again(w, moved, frames, context, first);
     if (n <= 0) {
         note(w);
     }

@@ -1,92 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* asgct.c: AsyncGetCallTrace and its remedies.
+/* remedies.c: the remedies of remedies.h.
  *
  * AsyncGetCallTrace gives up where it cannot parse the top frame: the pc at the entry or return of compiled code, in a stub that pushed a
  * register, in an interpreter frame being built, in the VM below a call whose anchor is not complete. Each remedy pretends that the
  * innermost frame has returned (return address at sp, at sp + 8, or behind the frame pointer, followed while it leads through native
  * frames) and asks again. Only an address in live code is accepted: HotSpot ends the process when it is asked about a method that was
  * made a zombie, and dead words of a stack are full of them. */
-#include "asgct.h"
-#include "guard.h"
-#include "outside.h"
-#include "owners.h"
-#include "probe_frames.h"
-#include <dlfcn.h>
-#include <jvmti.h>
+#include "remedies.h"
+#include "code_owner.h"
+#include "registers.h"
+#include "stub_caller.h"
 #include <string.h>
-#include <ucontext.h>
-
-/* Layout of HotSpot's forte.cpp, the caller's side; AsyncGetCallTrace has no header. */
-struct call_trace {
-    void *env;
-    jint num_frames;
-    struct hpx_ev_frame *frames;
-};
-
-static void (*async_get_call_trace)(struct call_trace *, jint, void *);
-
-int hpx_asgct_init(struct hpx_err *err)
-{
-    void *sym = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
-    if (sym == NULL) {
-        void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-        sym = jvm ? dlsym(jvm, "AsyncGetCallTrace") : NULL;
-    }
-    if (sym == NULL) {
-        return hpx_err_set(err, HPX_E_VM, "this JVM has no AsyncGetCallTrace");
-    }
-    memcpy(&async_get_call_trace, &sym, sizeof sym); /* ISO C has no cast from object to function pointer */
-    return 0;
-}
-
-static int ask(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uint32_t depth, void *context)
-{
-    struct call_trace t = {w->env, 0, frames};
-    async_get_call_trace(&t, (jint)depth, context);
-    return hpx_probe_frames_astray(frames, t.num_frames) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : t.num_frames;
-}
-
-bool hpx_asgct_stub_caller_sig(const struct hpx_asgct *w, const struct hpx_registers *at, struct hpx_registers *up)
-{
-    int32_t words = hpx_owners_stub_frame_sig(at->pc);
-    if (words < 2 || at->sp % sizeof(uintptr_t) != 0 || at->sp < w->stack_low || at->sp >= w->stack_end ||
-        (uintptr_t)words > (w->stack_end - at->sp) / sizeof(uintptr_t)) {
-        return false;
-    }
-    const uintptr_t *sp = (const uintptr_t *)at->sp + words;
-    *up = (struct hpx_registers){sp[-1], (uintptr_t)sp, sp[-2]};
-    return hpx_owners_stays_sig(up->pc);
-}
-
-static int cause(int code)
-{
-    return code > -(int)HPX_UNKNOWN_THREAD_ENDED && code <= 0 ? code : -(int)HPX_UNKNOWN_OTHER;
-}
 
 #if defined(__x86_64__)
 
 #define HOPS     48 /* frames that the frame pointer is followed through */
 #define ASKS     6  /* of them, those that are asked for */
 #define SEARCHED 64 /* words of the stack that are looked at for a stub */
-
-static void load(const ucontext_t *u, struct hpx_registers *r)
-{
-    r->pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
-    r->sp = (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
-    r->fp = (uintptr_t)u->uc_mcontext.gregs[REG_RBP];
-}
-
-static void store(ucontext_t *u, const struct hpx_registers *r)
-{
-    u->uc_mcontext.gregs[REG_RIP] = (greg_t)r->pc;
-    u->uc_mcontext.gregs[REG_RSP] = (greg_t)r->sp;
-    u->uc_mcontext.gregs[REG_RBP] = (greg_t)r->fp;
-}
-
-static uintptr_t pc_of(const ucontext_t *u)
-{
-    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
-}
 
 static uintptr_t word(uintptr_t at)
 {
@@ -101,7 +31,7 @@ static bool pop(const struct hpx_asgct *w, const struct hpx_registers *now, unsi
         return false;
     }
     *r = (struct hpx_registers){word(at), at + 8, up == 0 ? now->fp : word(now->sp)};
-    return hpx_owners_stays_sig(r->pc);
+    return hpx_code_owner_stays_sig(r->pc);
 }
 
 /* One frame up the chain of frame pointers. */
@@ -117,8 +47,8 @@ static bool hop(const struct hpx_asgct *w, struct hpx_registers *r)
 /* One try: pretends to be at r. The frames go where the skipped one can be put in front. */
 static int ask_at(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *r)
 {
-    store(u, r);
-    return ask(w, frames + 1, w->depth, u);
+    hpx_registers_store(u, r);
+    return hpx_asgct_ask_sig(w, frames + 1, u);
 }
 
 /* Compiled code in the middle of a method: an intrinsic has pushed a word or two (String.compareTo does), or there is no debug information
@@ -129,8 +59,8 @@ static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucon
     for (unsigned pushed = 1; pushed <= 2; pushed++) {
         struct hpx_registers r = *was;
         r.sp += pushed * sizeof(uintptr_t);
-        store(u, &r);
-        int n = ask(w, frames, w->depth, u);
+        hpx_registers_store(u, &r);
+        int n = hpx_asgct_ask_sig(w, frames, u);
         if (n > 0) {
             return n;
         }
@@ -138,9 +68,9 @@ static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucon
     for (size_t k = 0; k < HPX_ARRAY_LEN(offsets); k++) {
         struct hpx_registers r = *was;
         r.pc = was->pc + (uintptr_t)(intptr_t)offsets[k];
-        if (hpx_owners_find_sig(r.pc) == owner) {
-            store(u, &r);
-            int n = ask(w, frames, w->depth, u);
+        if (hpx_code_owner_find_sig(r.pc) == owner) {
+            hpx_registers_store(u, &r);
+            int n = hpx_asgct_ask_sig(w, frames, u);
             if (n > 0) {
                 return n;
             }
@@ -176,9 +106,9 @@ static int ask_callers(const struct hpx_asgct *w, struct hpx_ev_frame *frames, u
         if (!hop(w, &r)) {
             break;
         }
-        if (hpx_owners_stays_sig(r.pc)) {
+        if (hpx_code_owner_stays_sig(r.pc)) {
             struct hpx_registers up;
-            int n = hpx_asgct_stub_caller_sig(w, &r, &up) ? ask_at(w, frames, u, &up) : 0;
+            int n = hpx_stub_caller_find_sig(w, &r, &up) ? ask_at(w, frames, u, &up) : 0;
             n = n > 0 ? n : ask_caller(w, frames, u, &r, word(fp - 8));
             if (n > 0) {
                 return n;
@@ -197,7 +127,7 @@ static int ask_stub_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frame
     for (int i = 0, asked = 0; i < SEARCHED && asked < ASKS && at.sp + sizeof(uintptr_t) < w->stack_end; i++) {
         at.pc = word(at.sp);
         at.sp += sizeof(uintptr_t);
-        if (hpx_asgct_stub_caller_sig(w, &at, &up)) {
+        if (hpx_stub_caller_find_sig(w, &at, &up)) {
             int n = ask_at(w, frames, u, &up);
             if (n > 0) {
                 return n;
@@ -219,16 +149,15 @@ static int with_owner(const struct hpx_asgct *w, struct hpx_ev_frame *frames, in
     return n < (int)w->depth ? n + 1 : (int)w->depth;
 }
 
-static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+int hpx_remedies_ask_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
 {
-    struct hpx_registers was, r;
-    load(u, &was);
+    struct hpx_registers was = hpx_registers_load(u), r;
     if (was.sp < w->stack_low || was.sp >= w->stack_end) {
         return first; /* on a stack that is not the thread's own: its bounds are not known */
     }
-    uint64_t owner = hpx_owners_find_sig(was.pc);
+    uint64_t owner = hpx_code_owner_find_sig(was.pc);
     int n = 0, near = 0;
-    for (unsigned up = 0; up < 2 && n <= 0 && hpx_owners_known_sig(was.pc); up++) {
+    for (unsigned up = 0; up < 2 && n <= 0 && hpx_code_owner_known_sig(was.pc); up++) {
         n = pop(w, &was, up, &r) ? ask_at(w, frames, u, &r) : 0;
     }
     if (n <= 0 && owner != 0) {
@@ -238,83 +167,19 @@ static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontex
         n = ask_callers(w, frames, u, &was);
     }
     if (n <= 0 && near <= 0) {
-        n = hpx_asgct_stub_caller_sig(w, &was, &r) ? ask_at(w, frames, u, &r) : ask_stub_caller(w, frames, u, &was);
+        n = hpx_stub_caller_find_sig(w, &was, &r) ? ask_at(w, frames, u, &r) : ask_stub_caller(w, frames, u, &was);
     }
-    store(u, &was);
+    hpx_registers_store(u, &was);
     return near > 0 ? near : n > 0 ? with_owner(w, frames, n, owner) : first;
 }
 
 #else
 
-static void load(const ucontext_t *u, struct hpx_registers *r)
-{
-    (void)u, (void)r;
-}
-
-static void store(ucontext_t *u, const struct hpx_registers *r)
-{
-    (void)u, (void)r;
-}
-
-static uintptr_t pc_of(const ucontext_t *u)
-{
-    (void)u;
-    return 0;
-}
-
 /* No remedies where none was measured: the cause is counted and shown. */
-static int retry(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
+int hpx_remedies_ask_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, int first)
 {
     (void)w, (void)frames, (void)u;
     return first;
 }
 
 #endif
-
-int hpx_asgct_ask_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context)
-{
-    struct hpx_asgct w = {env, 0, 0, depth, 0};
-    return ask(&w, frames, depth, context);
-}
-
-struct walk {
-    struct hpx_sample_thread *t;
-    const struct hpx_asgct *w;
-    struct hpx_ev_frame *frames;
-    void *context;
-    bool *retried;
-};
-
-static int walk(void *arg)
-{
-    const struct walk *k = arg;
-    int n = ask(k->w, k->frames, k->w->depth, k->context);
-    hpx_owners_confirm_sig(pc_of(k->context), k->frames, n, n < (int)k->w->depth);
-    if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
-        n = retry(k->w, k->frames, k->context, n);
-        *k->retried = n > 0;
-    } else if (n == -(int)HPX_UNKNOWN_NOT_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA) {
-        n = hpx_outside_ask_sig(k->t, k->w, k->frames, k->context, n); /* here the VM walks from its anchor, whatever the registers say */
-        *k->retried = n > 0;
-    }
-    return n > 0 ? n : cause(n);
-}
-
-int hpx_asgct_walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
-{
-    *retried = false;
-    if (hpx_guard_tripped()) {
-        return -(int)HPX_UNKNOWN_FAULT;
-    }
-    struct hpx_registers was;
-    load(context, &was);
-    int n = hpx_guard_run_sig(t, walk, &(struct walk){t, w, frames, context, retried}, -(int)HPX_UNKNOWN_FAULT);
-    if (n == -(int)HPX_UNKNOWN_FAULT) {
-        store(context, &was); /* a remedy had changed them */
-        hpx_outside_restore_sig(t, w);
-    }
-    for (int i = 0; i < n; i++) {
-        frames[i].pad = 0;
-    }
-    return n;
-}

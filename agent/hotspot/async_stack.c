@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* async_stack.c: AsyncGetCallTrace first, then the remedy for its answer. */
+#include "async_stack.h"
+#include "code_owner.h"
+#include "outside.h"
+#include "registers.h"
+#include "remedies.h"
+
+static int cause(int code)
+{
+    return code > -(int)HPX_UNKNOWN_THREAD_ENDED && code <= 0 ? code : -(int)HPX_UNKNOWN_OTHER;
+}
+
+struct walk {
+    const struct hpx_asgct *w;
+    struct hpx_ev_frame *frames;
+    void *context;
+    struct hpx_frame_anchor moved; /* to put back after a fault; sp 0: none is moved */
+    bool retried;
+};
+
+static int walk(void *arg)
+{
+    struct walk *k = arg;
+    int n = hpx_asgct_ask_sig(k->w, k->frames, k->context);
+    hpx_code_owner_confirm_sig(hpx_registers_pc(k->context), k->frames, n, n < (int)k->w->depth);
+    if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
+        n = hpx_remedies_ask_sig(k->w, k->frames, k->context, n);
+        k->retried = n > 0;
+    } else if (n == -(int)HPX_UNKNOWN_NOT_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA) {
+        /* here the VM walks from its anchor, whatever the registers say */
+        n = hpx_outside_ask_sig(k->w, &k->moved, k->frames, k->context, n);
+        k->retried = n > 0;
+    }
+    return n > 0 ? n : cause(n);
+}
+
+int hpx_async_stack_take_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, struct hpx_async_stack *how)
+{
+    struct walk k = {.w = w, .frames = frames, .context = context};
+    struct hpx_registers was = hpx_registers_load(context);
+    int n = -(int)HPX_UNKNOWN_FAULT;
+    how->end = hpx_guard_run_sig(walk, &k, &n);
+    how->retried = k.retried;
+    if (how->end != HPX_GUARD_PASSED) {
+        hpx_registers_store(context, &was); /* a remedy had changed them */
+        hpx_outside_restore_sig(w, &k.moved);
+    }
+    for (int i = 0; i < n; i++) {
+        frames[i].pad = 0;
+    }
+    return n;
+}

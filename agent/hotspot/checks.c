@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* checks.c: the checks of checks.h. */
+#include "checks.h"
+#include "code_cache.h"
+#include "frame_anchor.h"
+#include "guard.h"
+#include "internals.h"
+#include "sigmask.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RANGES 256u /* announced stubs that are compared */
+
+static HPX_OF_SESSION struct {
+    atomic_bool learned;      /* release: live; acquire: thread, class. Where a thread's anchor is */
+    atomic_bool two_threads;  /* relaxed: a second thread was compared */
+    jfieldID eetop;           /* Thread's word for its JavaThread; constant after live */
+    _Atomic uint32_t nranges; /* relaxed: read when VMInit has begun; later ranges may be missing */
+    struct {
+        _Atomic uintptr_t start; /* release: announce; acquire: compare_ranges(). 0: not written yet */
+        uintptr_t end;
+        bool interpreter;
+    } ranges[RANGES];
+} checks;
+
+const char *hpx_checks_names(void)
+{
+    static char text[128]; /* a reason of the tables is valid until the next question */
+    const char *why = hpx_code_cache_init(), *of_anchors = why == NULL ? hpx_frame_anchor_init() : NULL;
+    if (of_anchors != NULL) {
+        snprintf(text, sizeof text, "%s", of_anchors);
+        hpx_internals_leave_anchors(text);
+    }
+    return why;
+}
+
+void hpx_checks_announce(const char *name, const void *code, size_t size)
+{
+    uint32_t i = size > 0 ? atomic_load_explicit(&checks.nranges, memory_order_relaxed) : RANGES;
+    if (i >= RANGES || hpx_internals_on_sig()) {
+        return;
+    }
+    i = atomic_fetch_add_explicit(&checks.nranges, 1, memory_order_relaxed);
+    if (i < RANGES) {
+        checks.ranges[i].end = (uintptr_t)code + size;
+        checks.ranges[i].interpreter = name != NULL && !strcmp(name, "Interpreter");
+        atomic_store_explicit(&checks.ranges[i].start, (uintptr_t)code, memory_order_release); /* partner: compare_ranges() */
+    }
+}
+
+/* Each piece of code that the VM announced is within one blob, and the interpreter is no method. */
+static const char *compare_ranges(void)
+{
+    uint32_t n = atomic_load_explicit(&checks.nranges, memory_order_relaxed);
+    for (uint32_t i = 0; i < n && i < RANGES; i++) {
+        uintptr_t start = atomic_load_explicit(&checks.ranges[i].start, memory_order_acquire); /* partner: hpx_checks_announce() */
+        if (start == 0) {
+            continue;
+        }
+        struct hpx_blob first = hpx_code_cache_find_sig(start), last = hpx_code_cache_find_sig(checks.ranges[i].end - 1);
+        if (first.kind == HPX_BLOB_NONE || first.start != last.start || (checks.ranges[i].interpreter && first.kind != HPX_BLOB_OTHER)) {
+            return "the VM's code cache is not where it announced code";
+        }
+    }
+    return n > 0 ? NULL : "the VM announced no code";
+}
+
+/* A check that runs under the guard, because what it reads may not be what its name says. Calls neither JNI nor JVMTI, whose faults are
+ * the VM's. */
+struct check {
+    enum { CODE, THREAD, FRAMES } what;
+    const void *env;
+    uint64_t thread;
+    uintptr_t stack_low, stack_end;
+    bool frames; /* receives: the anchor has Java frames */
+    const char *why;
+};
+
+static const char *check_frames(struct check *c)
+{
+    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(c->env);
+    const char *why = hpx_frame_anchor_check_frames(&a, c->stack_low, c->stack_end);
+    c->frames = a.sp != 0;
+    return why == NULL && c->frames && hpx_code_cache_find_sig(a.pc).kind == HPX_BLOB_NONE ? "the VM's frame anchors are not in its code"
+                                                                                           : why;
+}
+
+static int run_check(void *arg)
+{
+    struct check *c = arg;
+    hpx_guard_begin_read_sig();
+    switch (c->what) {
+    case CODE:
+        c->why = hpx_code_cache_live();
+        c->why = c->why != NULL ? c->why : compare_ranges();
+        break;
+    case THREAD:
+        c->why = hpx_frame_anchor_check(c->env, c->thread);
+        break;
+    case FRAMES:
+        c->why = check_frames(c);
+        break;
+    }
+    hpx_guard_end_read_sig();
+    return 0;
+}
+
+/* Not in a handler, so without signals: the guard does not nest, and it would take the fault of a handler of the program for ours. */
+static const char *guarded(struct hpx_counters *counters, struct check *c)
+{
+    sigset_t all, was;
+    hpx_sigmask_ours(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &was);
+    bool faulted = hpx_guard_run_sig(run_check, c, &(int){0}) != HPX_GUARD_PASSED;
+    if (faulted) {
+        hpx_internals_leave_sig(HPX_INTERNALS_MISREAD);
+        hpx_count(counters, HPX_C_FAULTS, 1);
+    }
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    return faulted ? HPX_INTERNALS_MISREAD : c->why;
+}
+
+static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters)
+{
+    return guarded(counters,
+                   &(struct check){.what = THREAD, .env = env, .thread = (uint64_t)(*env)->GetLongField(env, thread, checks.eetop)});
+}
+
+static jfieldID find_eetop(JNIEnv *env)
+{
+    jclass klass = (*env)->FindClass(env, "java/lang/Thread");
+    jfieldID field = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
+    if (field == NULL) {
+        (*env)->ExceptionClear(env);
+    }
+    (*env)->DeleteLocalRef(env, klass);
+    return field;
+}
+
+static const char *compare_code(struct hpx_counters *counters, bool guard)
+{
+    if (!guard) {
+        return "faults cannot be caught in this process";
+    }
+    return counters != NULL ? guarded(counters, &(struct check){.what = CODE}) : "no memory for the thread that checks them";
+}
+
+/* Where the anchor of the calling thread is; NULL, or why that is not learned. */
+static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
+{
+    jthread self = NULL;
+    checks.eetop = hpx_internals_without_anchors() == NULL ? find_eetop(env) : NULL;
+    if (checks.eetop == NULL || (*jvmti)->GetCurrentThread(jvmti, &self) != JVMTI_ERROR_NONE) {
+        return "Thread has no field eetop";
+    }
+    const char *why = compare_thread(env, self, counters);
+    (*env)->DeleteLocalRef(env, self);
+    return why;
+}
+
+bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
+{
+    const char *why = compare_code(counters, guard);
+    if (why != NULL) {
+        hpx_internals_leave(why);
+        return false;
+    }
+    hpx_internals_turn_on();
+    why = learn_anchors(jvmti, env, counters);
+    if (why != NULL) {
+        hpx_internals_leave_anchors(why);
+    } else {
+        atomic_store_explicit(&checks.learned, true, memory_order_release); /* partner: hpx_checks_thread(), hpx_checks_class() */
+    }
+    return true;
+}
+
+void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters)
+{
+    /* partner: hpx_checks_live() */
+    if (!atomic_load_explicit(&checks.learned, memory_order_acquire) ||
+        atomic_exchange_explicit(&checks.two_threads, true, memory_order_relaxed)) {
+        return;
+    }
+    const char *why = compare_thread(env, thread, counters);
+    if (why != NULL) {
+        hpx_internals_leave_anchors(why);
+    }
+}
+
+void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters)
+{
+    /* partner: hpx_checks_live() */
+    if (hpx_internals_anchors_compared() || !atomic_load_explicit(&checks.learned, memory_order_acquire) ||
+        hpx_internals_without_anchors() != NULL) {
+        return;
+    }
+    struct check c = {.what = FRAMES, .env = env, .stack_low = stack_low, .stack_end = stack_end};
+    const char *why = guarded(counters, &c);
+    if (why != NULL) {
+        hpx_internals_leave_anchors(why);
+    } else if (c.frames) {
+        hpx_internals_turn_anchors_on();
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* guard.h: turns a fault (SIGSEGV, SIGBUS) while this thread walks a stack or reads the VM's structures into an answer instead of a crash.
+ *
+ * Touches the VM's handlers of these signals, which are replaced from VMInit to VMDeath. The same on every release of HotSpot.
+ *
+ * These handlers run before the VM's, with its flags and mask. Every fault outside hpx_guard_run_sig() of the same thread goes to the
+ * VM's handler unchanged: implicit null checks, stack banging, safepoint polls. So does a fault of the VM's SafeFetch below
+ * AsyncGetCallTrace, which probes memory that may be unmapped; it is recognised by its instructions, a load and a return, so a fault in
+ * any such function of libjvm goes to the VM, too. Whatever AsyncGetCallTrace held at the fault stays held: the thread's "walking" flag,
+ * memory of its arena and, inside malloc, that lock; so the caller must not allow many faults. x86-64 only: elsewhere nothing is
+ * installed, and run_sig is a plain call. */
+#ifndef HPX_GUARD_H
+#define HPX_GUARD_H
+
+#include "compiler.h"
+
+/* VMInit, before the first clock starts, if stacks are walked in a signal handler: the VM has installed its handlers by then. If the
+ * VM's handlers cannot be replaced (libjsig hides them), walks are not guarded. Not on the Zero VM, whose SafeFetch is ordinary compiled
+ * code. false: not all faults are caught. */
+bool hpx_guard_install(void);
+/* VMDeath, after the last walk. Leaves handlers that others installed since. */
+void hpx_guard_remove(void);
+
+enum hpx_guard {
+    HPX_GUARD_PASSED,  /* no fault */
+    HPX_GUARD_FAULTED, /* whatever the body held then is never released */
+    HPX_GUARD_MISREAD, /* the same, in a read of the VM's structures: between begin_read and end_read */
+};
+
+/* Runs body(arg) on the calling thread, in its signal handler or with signals blocked. *answer receives its value, unless it faulted: what
+ * that means is the caller's matter. Async-signal-safe if body is. Does not nest. */
+enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer);
+
+/* In a body. A fault between these two is in a read of the structures, not in AsyncGetCallTrace, and never one of SafeFetch. */
+void hpx_guard_begin_read_sig(void);
+void hpx_guard_end_read_sig(void);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* internals.c: the state of internals.h. */
+#include "internals.h"
+#include "session.h"
+#include <stdatomic.h>
+
+static HPX_OF_SESSION struct {
+    atomic_bool on;                    /* release: turn_on; acquire: on_sig. Only then structures are read */
+    _Atomic(const char *) why;         /* release: leave; acquire: off. NULL: on, or not checked yet */
+    atomic_bool event_wanted;          /* relaxed: the aggregator turns to the event */
+    atomic_bool anchors;               /* release: turn_anchors_on; acquire: anchors_sig. An anchor with Java frames was compared */
+    _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read */
+} internals;
+
+bool hpx_internals_on_sig(void)
+{
+    return atomic_load_explicit(&internals.on, memory_order_acquire); /* partner: hpx_internals_turn_on() */
+}
+
+void hpx_internals_turn_on(void)
+{
+    atomic_store_explicit(&internals.on, true, memory_order_release); /* partner: hpx_internals_on_sig() */
+}
+
+void hpx_internals_leave(const char *why)
+{
+    const char *none = NULL;
+    atomic_store_explicit(&internals.on, false, memory_order_relaxed);
+    /* partner: hpx_internals_off() */
+    (void)atomic_compare_exchange_strong_explicit(&internals.why, &none, why, memory_order_release, memory_order_relaxed);
+}
+
+void hpx_internals_leave_sig(const char *why)
+{
+    hpx_internals_leave(why);
+    atomic_store_explicit(&internals.event_wanted, true, memory_order_relaxed);
+    hpx_aggregator_wake(&hpx_session.aggregator);
+}
+
+bool hpx_internals_event_wanted(void)
+{
+    return atomic_load_explicit(&internals.event_wanted, memory_order_relaxed);
+}
+
+void hpx_internals_event_done(void)
+{
+    atomic_store_explicit(&internals.event_wanted, false, memory_order_relaxed);
+}
+
+const char *hpx_internals_off(void)
+{
+    return atomic_load_explicit(&internals.why, memory_order_acquire); /* partner: hpx_internals_leave() */
+}
+
+bool hpx_internals_anchors_sig(void)
+{
+    /* partner: hpx_internals_turn_anchors_on() */
+    return hpx_internals_on_sig() && atomic_load_explicit(&internals.anchors, memory_order_acquire) && internals.anchors_why == NULL;
+}
+
+void hpx_internals_turn_anchors_on(void)
+{
+    atomic_store_explicit(&internals.anchors, true, memory_order_release); /* partner: hpx_internals_anchors_sig() */
+}
+
+bool hpx_internals_anchors_compared(void)
+{
+    return atomic_load_explicit(&internals.anchors, memory_order_relaxed);
+}
+
+void hpx_internals_leave_anchors(const char *why)
+{
+    const char *none = NULL;
+    (void)atomic_compare_exchange_strong(&internals.anchors_why, &none, why);
+}
+
+const char *hpx_internals_without_anchors(void)
+{
+    return internals.anchors_why;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* internals.h: whether the VM's structures are read, and if not, why. Touches nothing: a leaf that readers ask and checks write.
+ *
+ * They are read from the checks at VMInit on (checks.h) until something contradicts them, and then never again. The first reason stays. */
+#ifndef HPX_INTERNALS_H
+#define HPX_INTERNALS_H
+
+#include "compiler.h"
+
+/* true if structures may be read. Async-signal-safe. */
+bool hpx_internals_on_sig(void);
+/* VMInit: they have passed its checks. */
+void hpx_internals_turn_on(void);
+/* They are left for good. `why` is a constant. Any thread, not in handlers. */
+void hpx_internals_leave(const char *why);
+/* The same in a handler, or of a check that faulted: wakes the aggregator, which must enable the event instead (code_source.h). */
+void hpx_internals_leave_sig(const char *why);
+/* For leave_sig: the guard caught a fault in such a read. */
+#define HPX_INTERNALS_MISREAD "a read of the VM's structures faulted"
+/* true from leave_sig until done. */
+bool hpx_internals_event_wanted(void);
+void hpx_internals_event_done(void);
+/* Why the structures are not read; NULL: they are. Any thread. */
+const char *hpx_internals_off(void);
+
+/* ---- anchors of threads (frame_anchor.h), which are left without the rest ---- */
+
+/* true if they may be read. Async-signal-safe. */
+bool hpx_internals_anchors_sig(void);
+/* An anchor with Java frames was compared, and was right. */
+void hpx_internals_turn_anchors_on(void);
+bool hpx_internals_anchors_compared(void);
+void hpx_internals_leave_anchors(const char *why);
+/* Why anchors are not read, though the structures are; NULL: they are, or none with Java frames was compared yet. Any thread. */
+const char *hpx_internals_without_anchors(void);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* code_source.c: chooses between structures and event. Contract: code_source.h. */
+#include "code_source.h"
+#include "checks.h"
+#include "engine.h"
+#include "internals.h"
+#include "log.h"
+#include "owner_compare.h"
+#include "service.h"
+#include "vm_flags.h"
+#include <stdio.h>
+
+#define FLAG "DebugNonSafepoints"
+
+/* load's */
+static HPX_OF_SESSION struct {
+    bool unread;            /* they are switched off, so the flag was not read either */
+    bool refused;           /* the command line has -XX:-DebugNonSafepoints */
+    enum hpx_flag_set flag; /* what became of it */
+    bool event;             /* the event is on from the start */
+    bool names;             /* the structures have all names */
+} source;
+
+/* Unload first: a method that the VM unloads meanwhile must not stay in the code map. */
+static jvmtiError set_event(jvmtiEnv *jvmti, jvmtiEventMode mode)
+{
+    jvmtiError e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, NULL);
+    return e != JVMTI_ERROR_NONE ? e : (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_COMPILED_METHOD_LOAD, NULL);
+}
+
+jvmtiError hpx_code_source_use_event(jvmtiEnv *jvmti)
+{
+    jvmtiError e = set_event(jvmti, JVMTI_ENABLE);
+    return e != JVMTI_ERROR_NONE ? e : (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+}
+
+static void say_refused(jvmtiError e)
+{
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("cpu=samples: samples may lack the methods of compiled code: %s", hpx_jvmti_error(e));
+    }
+}
+
+static void use_event_from_load(void)
+{
+    source.event = true;
+    say_refused(set_event(hpx_vm.jvmti, JVMTI_ENABLE));
+}
+
+void hpx_code_source_close(jvmtiEnv *jvmti)
+{
+    (void)set_event(jvmti, JVMTI_DISABLE);
+#ifdef HPX_COMPARE_OWNERS
+    hpx_owner_compare_print();
+#endif
+}
+
+/* NULL: the structures may be used. */
+static const char *prepare(void)
+{
+    const char *why = hpx_checks_names();
+    if (why != NULL) {
+        return why;
+    }
+    source.flag = hpx_vm_flag_set(FLAG, &why);
+    return source.flag == HPX_FLAG_UNREADABLE ? why : NULL;
+}
+
+void hpx_code_source_load(void)
+{
+    static char text[128];             /* a reason of the tables is valid until the next question */
+    const char *why = hpx_vm_closed(); /* first: then nothing is read */
+    source.unread = why != NULL;
+    source.refused = why == NULL && hpx_vm_flag_refused(FLAG);
+    if (!hpx_engine_takes_stacks()) {
+        why = "depth=0";
+    } else if (why == NULL) {
+        why = hpx_engine_now() != HPX_ENGINE_ASYNC ? "sampler=async alone uses them" : prepare();
+    }
+    source.names = why == NULL;
+    if (why != NULL) {
+        snprintf(text, sizeof text, "%s", why);
+        hpx_internals_leave(text);
+    }
+    if (!source.names && hpx_engine_now() != HPX_ENGINE_POLL && hpx_engine_takes_stacks()) {
+        use_event_from_load();
+    }
+#ifdef HPX_COMPARE_OWNERS
+    use_event_from_load();
+#endif
+}
+
+void hpx_code_source_disable(void)
+{
+    if (source.flag == HPX_FLAG_SET) {
+        hpx_vm_flag_reset(FLAG);
+    }
+    if (hpx_vm.jvmti != NULL) {
+        (void)set_event(hpx_vm.jvmti, JVMTI_DISABLE);
+    }
+}
+
+void hpx_code_source_live(JNIEnv *env, struct hpx_sample_thread *t, bool guard)
+{
+    if (source.names && !hpx_checks_live(hpx_vm.jvmti, env, t != NULL ? &t->s.base.counters : NULL, guard)) {
+        hpx_internals_event_done(); /* a fault asked for what is done here */
+        say_refused(hpx_code_source_use_event(hpx_vm.jvmti));
+    }
+}
+
+static jvmtiError replay(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)env;
+    return hpx_code_source_use_event(jvmti);
+}
+
+void hpx_code_source_look(void)
+{
+    static const struct hpx_service_task task = HPX_SERVICE_TASK(replay, "cpu=samples: samples may lack the methods of compiled code");
+    static HPX_OF_SESSION struct hpx_service_work work;
+    if (hpx_internals_event_wanted() && hpx_service_prepare(&work, &task)) {
+        hpx_internals_event_done();
+    }
+}
+
+const char *hpx_code_source_debug_information(void)
+{
+    if (source.unread) {
+        return "by events, unless -XX:-" FLAG " turns it off";
+    }
+    if (source.refused) {
+        return "off by -XX:-" FLAG ": inlined methods may be charged to their callers";
+    }
+    return source.event ? "by events" : "by " FLAG;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* engine.c: the state of engine.h. */
+#include "engine.h"
+#include "session.h"
+#include <stdatomic.h>
+
+#define FAULTS_MOST 3
+
+static HPX_OF_SESSION struct {
+    _Atomic int engine; /* enum hpx_engine; seq_cst: leave_async; seq_cst: async_sig, inside in_handler. Who may write a ring */
+    _Atomic(const char *) left_to_say; /* release: distrust_sig; acquire: distrusted */
+    atomic_uint faults;                /* relaxed: a number that only grows */
+} state;
+
+void hpx_engine_begin(enum hpx_engine engine)
+{
+    atomic_store_explicit(&state.engine, (int)engine, memory_order_relaxed);
+}
+
+enum hpx_engine hpx_engine_now(void)
+{
+    return (enum hpx_engine)atomic_load_explicit(&state.engine, memory_order_relaxed);
+}
+
+bool hpx_engine_takes_stacks(void)
+{
+    return hpx_session.opt.depth > 0;
+}
+
+bool hpx_engine_async_sig(void)
+{
+    return atomic_load_explicit(&state.engine, memory_order_seq_cst) == HPX_ENGINE_ASYNC; /* partner: hpx_engine_leave_async() */
+}
+
+void hpx_engine_poll(void)
+{
+    atomic_store_explicit(&state.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
+}
+
+bool hpx_engine_leave_async(void)
+{
+    int async = HPX_ENGINE_ASYNC; /* seq_cst, partner: hpx_engine_async_sig(), hpx_ticks_quiesce() */
+    return atomic_compare_exchange_strong_explicit(&state.engine, &async, HPX_ENGINE_WALK, memory_order_seq_cst, memory_order_relaxed);
+}
+
+void hpx_engine_distrust_sig(const char *why)
+{
+    if (hpx_engine_leave_async()) {
+        atomic_store_explicit(&state.left_to_say, why, memory_order_release); /* partner: hpx_engine_distrusted() */
+        hpx_aggregator_wake(&hpx_session.aggregator);
+    }
+}
+
+const char *hpx_engine_distrusted(void)
+{
+    return atomic_load_explicit(&state.left_to_say, memory_order_relaxed) != NULL
+               ? atomic_exchange_explicit(&state.left_to_say, NULL, memory_order_acquire) /* partner: hpx_engine_distrust_sig() */
+               : NULL;
+}
+
+void hpx_engine_fault_sig(void)
+{
+    if (atomic_fetch_add_explicit(&state.faults, 1, memory_order_relaxed) + 1 == FAULTS_MOST) {
+        hpx_engine_distrust_sig("AsyncGetCallTrace faulted three times");
+    }
+}
+
+bool hpx_engine_tripped_sig(void)
+{
+    return atomic_load_explicit(&state.faults, memory_order_relaxed) >= FAULTS_MOST;
+}
