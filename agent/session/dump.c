@@ -160,11 +160,7 @@ static void finish(void)
     hpx_peer_drop();
     hpx_model_give_up(hpx_session.model);
     hpx_session.host->leave();
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->ended != NULL) {
-            hpx_session.modes[i]->ended();
-        }
-    }
+    HPX_EACH_MODE(ended, ());
     while (dump.requests != NULL) {
         if (!serve_first(dump.naming_until)) {
             return;
@@ -326,11 +322,7 @@ static bool go_on(bool again)
 static bool pass_end(void *ctx)
 {
     (void)ctx;
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->look != NULL) {
-            hpx_session.modes[i]->look();
-        }
-    }
+    HPX_EACH_MODE(look, ());
     bool again = hpx_model_pass_end(hpx_session.model);
     switch (dump.state) {
     case ENDING:
