@@ -22,11 +22,7 @@ static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_
 void hpx_run_disable(const struct hpx_err *err)
 {
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->vm->disable != NULL) {
-            hpx_session.modes[i]->vm->disable();
-        }
-    }
+    HPX_EACH_MODE(vm->disable, ());
     if (hpx_vm.jvmti != NULL) {
         (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
         hpx_vm.jvmti = NULL;
@@ -82,11 +78,7 @@ int hpx_run_prepare(struct hpx_err *err)
     if (hpx_callbacks_capabilities(err) != 0) {
         return -HPX_E_VM;
     }
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->vm->options != NULL) {
-            hpx_session.modes[i]->vm->options();
-        }
-    }
+    HPX_EACH_MODE(vm->options, ());
     if (hpx_session_begin(&host) != 0 || hpx_service_init() != 0) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the tables; raise the memory limit of the process");
     }
@@ -114,11 +106,7 @@ static atomic_bool taken; /* acquire, release: one session, which is begun, runs
 
 static void undo(void)
 {
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->vm->disable != NULL) {
-            hpx_session.modes[i]->vm->disable();
-        }
-    }
+    HPX_EACH_MODE(vm->disable, ());
     if (hpx_vm.jvmti != NULL) {
         (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
         hpx_vm.jvmti = NULL;

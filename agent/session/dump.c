@@ -18,30 +18,28 @@
 
 static HPX_OF_SESSION atomic_bool serving; /* seq_cst: the aggregator takes the rows of a request; read by hpx_dump_await_served() */
 
-static HPX_OF_SESSION struct hpx_dump_msg journal_request; /* a table for the journal instead of a dump */
+/* The way of the first request, or of a table of the journal. */
+struct job {
+    enum {
+        IDLE,
+        ASKED,     /* waits for names */
+        PREPARING, /* for the modes' phases */
+        NAMED,     /* for names that came meanwhile, or for memory */
+        TAKEN      /* this pass reads what the threads have pending */
+    } step;
+    uint32_t preparing; /* the mode whose phase runs; those before it have prepared */
+    uint64_t naming_until, prepare_until;
+};
 
 /* The aggregator's alone. */
 static HPX_OF_SESSION struct {
-    enum {
-        IDLE,
-        ASKED,     /* the first request waits for names */
-        PREPARING, /* for the modes' phases */
-        NAMED,     /* for names that came meanwhile, or for memory */
-        TAKEN,     /* this pass reads what the threads have pending */
-        ENDING,
-        STOPPED,
-        NAMING,
-        ENDED
-    } state;
+    enum { RUNS, ENDING, STOPPED, NAMING, ENDED } state;
+    uint64_t naming_until;                    /* of NAMING */
     struct hpx_msg *requests, **requests_end; /* requests that have no dump yet */
-    uint64_t naming_until, prepare_until;
-    bool passed; /* a table of the journal passes the first request, which goes on with this mode */
-    uint32_t passed_mode;
-    uint64_t passed_until;
-    uint32_t preparing;     /* the mode of the first request whose phase runs; those before it have prepared */
-    bool peeks;             /* some mode has its own tail() or a phase: one more pass follows the phases */
-    uint64_t journal;       /* when the next table of the journal is due; UINT64_MAX: it waits among the requests */
-    uint64_t journal_since; /* CPU time when the work for the table that is being made began */
+    struct job request, table;                /* a table that is not idle goes first: the request stays where it is */
+    uint64_t table_due;                       /* when the next table of the journal is due */
+    bool table_turn;                          /* a table that is due begins before the first request */
+    bool peeks;                               /* some mode has its own tail() or a phase: one more pass follows the phases */
 } dump;
 
 static inline const struct hpx_mode *mode_of(const struct hpx_thread *t)
@@ -88,6 +86,11 @@ static struct hpx_dump_msg *first_request(void)
     return (struct hpx_dump_msg *)(void *)dump.requests;
 }
 
+static struct job *current(void)
+{
+    return dump.table.step != IDLE ? &dump.table : &dump.request;
+}
+
 static struct hpx_dump_msg *drop_request(void)
 {
     struct hpx_dump_msg *m = first_request();
@@ -118,7 +121,7 @@ static void message(void *ctx, struct hpx_msg *m)
 static uint64_t tail(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    return dump.state == TAKEN && mode_of(t)->tail != NULL ? mode_of(t)->tail(t) : hpx_ring_peek(&t->ring);
+    return dump.state == RUNS && current()->step == TAKEN && mode_of(t)->tail != NULL ? mode_of(t)->tail(t) : hpx_ring_peek(&t->ring);
 }
 
 static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
@@ -143,18 +146,9 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
 }
 
 /* false: no memory for it now, and there is time left. */
-static bool serve_first(void)
+static bool serve_first(uint64_t until)
 {
-    struct hpx_dump_msg *m = first_request();
-    bool ends = dump.state == NAMING;
-    if (m == &journal_request) {
-        (void)drop_request();
-        if (!ends) { /* at the end the last dump comes at once */
-            dump.journal = hpx_dump_serve_journal(dump.journal_since);
-        }
-        return true;
-    }
-    if (!hpx_dump_serve(&m->request, ends, dump.naming_until)) {
+    if (!hpx_dump_serve(&first_request()->request, dump.state == NAMING, until)) {
         return false;
     }
     free(drop_request());
@@ -166,13 +160,9 @@ static void finish(void)
     hpx_peer_drop();
     hpx_model_give_up(hpx_session.model);
     hpx_session.host->leave();
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->ended != NULL) {
-            hpx_session.modes[i]->ended();
-        }
-    }
+    HPX_EACH_MODE(ended, ());
     while (dump.requests != NULL) {
-        if (!serve_first()) {
+        if (!serve_first(dump.naming_until)) {
             return;
         }
     }
@@ -182,76 +172,93 @@ static void finish(void)
 }
 
 /* Names that are asked for have come, or were waited for long enough. */
-static bool named(void)
+static bool named(uint64_t until)
 {
-    return hpx_model_unresolved(hpx_session.model) == 0 || hpx_clock_mono() > dump.naming_until;
+    return hpx_model_unresolved(hpx_session.model) == 0 || hpx_clock_mono() > until;
 }
 
-static void note_journal(void)
+static void wait_for_names(struct job *j)
 {
-    if (hpx_journal_on() && hpx_clock_mono() >= dump.journal && !hpx_output_journal_waits()) {
-        add_request(&journal_request.m);
-        dump.journal = UINT64_MAX;
+    j->naming_until = hpx_clock_mono() + (j == &dump.table ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
+}
+
+static void begin(struct job *j)
+{
+    j->step = ASKED;
+    wait_for_names(j);
+}
+
+static bool table_is_due(void)
+{
+    return hpx_journal_on() && hpx_clock_mono() >= dump.table_due && !hpx_output_journal_waits();
+}
+
+/* Requests and tables take turns when both are due. */
+static struct job *begin_next(void)
+{
+    if ((dump.table_turn || dump.requests == NULL) && table_is_due()) {
+        begin(&dump.table);
+    } else if (dump.requests != NULL) {
+        begin(&dump.request);
     }
+    return current();
 }
 
-static enum hpx_why why_of(uint32_t mode)
+static enum hpx_why why_of(const struct job *j, uint32_t mode)
 {
-    const struct hpx_dump_msg *m = first_request();
-    const struct hpx_parts parts = {.modes = m->request.modes};
-    if (m == &journal_request) {
+    if (j == &dump.table) {
         return HPX_WHY_JOURNAL;
     }
-    bool rows = !m->request.traces && m->request.clear.control == HPX_CONTROL_NONE && hpx_parts_has(&parts, mode);
+    const struct hpx_dump_request *request = &first_request()->request;
+    const struct hpx_parts parts = {.modes = request->modes};
+    bool rows = !request->traces && request->clear.control == HPX_CONTROL_NONE && hpx_parts_has(&parts, mode);
     return rows ? HPX_WHY_REQUEST : HPX_WHY_OTHERS;
 }
 
-static void prepare_next(uint32_t mode)
+static void prepare_next(struct job *j, uint32_t mode)
 {
     const struct hpx_mode *m = mode < hpx_session.nmodes ? hpx_session.modes[mode] : NULL;
-    bool patient = m != NULL && m->patience != NULL && why_of(mode) == HPX_WHY_REQUEST;
-    dump.preparing = mode;
-    dump.prepare_until = hpx_clock_mono() + (patient ? m->patience() : PREPARE_WAIT_NS);
-}
-
-static void begin_preparing(void)
-{
-    prepare_next(0);
-    if (dump.passed && first_request() != &journal_request) {
-        dump.passed = false;
-        dump.preparing = dump.passed_mode;
-        dump.prepare_until = dump.passed_until;
-    }
+    bool patient = m != NULL && m->patience != NULL && why_of(j, mode) == HPX_WHY_REQUEST;
+    j->preparing = mode;
+    j->prepare_until = hpx_clock_mono() + (patient ? m->patience() : PREPARE_WAIT_NS);
 }
 
 /* All modes' phases are done, one after the other, or were waited for long enough. */
-static bool prepared(void)
+static bool prepared(struct job *j)
 {
-    while (dump.preparing < hpx_session.nmodes) {
-        const struct hpx_mode *m = hpx_session.modes[dump.preparing];
-        if (m->prepare != NULL && !m->prepare(why_of(dump.preparing)) && hpx_clock_mono() <= dump.prepare_until) {
+    while (j->preparing < hpx_session.nmodes) {
+        const struct hpx_mode *m = hpx_session.modes[j->preparing];
+        if (m->prepare != NULL && !m->prepare(why_of(j, j->preparing)) && hpx_clock_mono() <= j->prepare_until) {
             return false;
         }
-        prepare_next(dump.preparing + 1);
+        prepare_next(j, j->preparing + 1);
     }
     return true;
 }
 
-static void wait_for_names(void)
+/* A heap walk takes seconds, and the journal promises a table a second. What the service thread does for the request goes on meanwhile. */
+static bool lets_table_pass(const struct job *j)
 {
-    dump.naming_until = hpx_clock_mono() + (first_request() == &journal_request ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
+    return j == &dump.request && j->step == PREPARING && hpx_session.modes[j->preparing]->patience != NULL;
 }
 
-/* Not once VMDeath has closed the gate: the modes then prepare for the last dump, and finish() serves the requests that are left. */
-static bool serve(bool again)
+/* Not once VMDeath has closed the gate: the modes then prepare for the last dump, and finish() serves the requests that are left. since:
+ * CPU time when the work for a table began. */
+static bool serve(struct job *j, uint64_t since, bool again)
 {
-    dump.journal_since = dump.state == TAKEN ? dump.journal_since : hpx_clock_thread_cpu();
     atomic_store(&serving, true); /* partner: hpx_dump_await_served() */
     if (atomic_load(&hpx_session.gate.open)) {
-        dump.state = serve_first() ? IDLE : NAMED;
+        bool served = true;
+        if (j == &dump.table) {
+            dump.table_due = hpx_dump_serve_journal(since);
+        } else {
+            served = serve_first(j->naming_until);
+        }
+        j->step = served ? IDLE : NAMED;
+        dump.table_turn = j == &dump.request;
     }
     atomic_store(&serving, false);
-    return again || (dump.state == IDLE && dump.requests != NULL);
+    return again || (j->step == IDLE && dump.requests != NULL);
 }
 
 bool hpx_dump_await_served(uint64_t until_ns)
@@ -265,65 +272,44 @@ bool hpx_dump_await_served(uint64_t until_ns)
     return true;
 }
 
-/* A heap walk takes seconds, and the journal promises a table a second. The first request goes on behind it where it was; what the service
- * thread does for it goes on meanwhile. */
-static bool let_journal_pass(void)
-{
-    struct hpx_msg *first = dump.requests, *next = first->next;
-    if (next != &journal_request.m || hpx_session.modes[dump.preparing]->patience == NULL) {
-        return false;
-    }
-    dump.passed = true;
-    dump.passed_mode = dump.preparing;
-    dump.passed_until = dump.prepare_until;
-    first->next = next->next;
-    next->next = first;
-    dump.requests = next;
-    dump.requests_end = first->next == NULL ? &first->next : dump.requests_end;
-    dump.state = IDLE;
-    return true;
-}
-
 /* While the program runs; `again` as of hpx_sink.pass_end. */
 static bool go_on(bool again)
 {
-    if (dump.state == TAKEN) {
-        dump.journal_since = hpx_clock_thread_cpu();
+    struct job *j = current();
+    if (j->step == TAKEN) {
+        uint64_t since = hpx_clock_thread_cpu();
         for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
             if (hpx_session.modes[i]->taken != NULL) {
-                hpx_session.modes[i]->taken(why_of(i));
+                hpx_session.modes[i]->taken(why_of(j, i));
             }
         }
-        return serve(again);
+        return serve(j, since, again);
     }
     if (dump.requests == NULL) {
         hpx_dump_request_periodic();
     }
     hpx_peer_pass_end();
-    note_journal();
-    if (dump.state == IDLE && dump.requests != NULL) {
-        dump.state = ASKED;
-        wait_for_names();
+    j = j->step == IDLE ? begin_next() : j;
+    if (j->step == ASKED && named(j->naming_until)) {
+        j->step = PREPARING;
+        prepare_next(j, 0);
     }
-    if (dump.state == ASKED && named()) {
-        dump.state = PREPARING;
-        begin_preparing();
+    if (j->step == PREPARING && prepared(j)) {
+        j->step = NAMED;
+        wait_for_names(j);
     }
-    if (dump.state == PREPARING && prepared()) {
-        dump.state = NAMED;
-        wait_for_names();
-    }
-    if (dump.state == NAMED && named()) {
+    if (j->step == NAMED && named(j->naming_until)) {
         if (dump.peeks) {
-            dump.state = TAKEN;
+            j->step = TAKEN;
             return true;
         }
-        return serve(again);
+        return serve(j, hpx_clock_thread_cpu(), again);
     }
-    if (dump.state == PREPARING && let_journal_pass()) {
+    if (lets_table_pass(j) && table_is_due()) {
+        begin(&dump.table);
         return true;
     }
-    for (uint32_t i = dump.state == PREPARING ? dump.preparing : 0; i < hpx_session.nmodes && dump.state != NAMED; i++) {
+    for (uint32_t i = j->step == PREPARING ? j->preparing : 0; i < hpx_session.nmodes && j->step != NAMED; i++) {
         if (hpx_session.modes[i]->idle != NULL) {
             hpx_session.modes[i]->idle();
         }
@@ -336,11 +322,7 @@ static bool go_on(bool again)
 static bool pass_end(void *ctx)
 {
     (void)ctx;
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->look != NULL) {
-            hpx_session.modes[i]->look();
-        }
-    }
+    HPX_EACH_MODE(look, ());
     bool again = hpx_model_pass_end(hpx_session.model);
     switch (dump.state) {
     case ENDING:
@@ -355,7 +337,7 @@ static bool pass_end(void *ctx)
         dump.naming_until = hpx_clock_mono() + NAMES_WAIT_NS;
         return true;
     case NAMING:
-        if (named()) {
+        if (named(dump.naming_until)) {
             finish();
         }
         return again;
@@ -391,17 +373,14 @@ int hpx_dump_init(struct hpx_sink *sink)
                               .tail = dump.peeks ? tail : NULL,
                               .thread_came = thread_came};
     dump.requests_end = &dump.requests;
-    dump.journal = hpx_clock_mono() + HPX_JOURNAL_TABLE_NS;
+    dump.table_due = hpx_clock_mono() + HPX_JOURNAL_TABLE_NS;
     return hpx_dump_request_init() && hpx_session.model != NULL ? 0 : -HPX_E_NOMEM;
 }
 
 void hpx_dump_fini(void)
 {
     while (dump.requests != NULL) {
-        struct hpx_dump_msg *m = drop_request();
-        if (m != &journal_request) {
-            free(m);
-        }
+        free(drop_request());
     }
     hpx_dump_serve_fini();
     hpx_dump_request_fini();

@@ -46,6 +46,16 @@ static inline bool hpx_session_is(uint32_t number)
     return hpx_likely(atomic_load_explicit(&hpx_session_number, memory_order_relaxed) == number);
 }
 
+/* Calls fn of every active mode that has one, in their order: HPX_EACH_MODE(vm->ready, (env)). */
+#define HPX_EACH_MODE(fn, args)                                                                                                            \
+    do {                                                                                                                                   \
+        for (uint32_t i_ = 0; i_ < hpx_session.nmodes; i_++) {                                                                             \
+            if (hpx_session.modes[i_]->fn != NULL) {                                                                                       \
+                hpx_session.modes[i_]->fn args;                                                                                            \
+            }                                                                                                                              \
+        }                                                                                                                                  \
+    } while (0)
+
 /* Chooses the modes that session.opt wants among `all` (ends with NULL). At load. */
 void hpx_session_choose(const struct hpx_mode *const *all);
 /* Removes a chosen mode that cannot run; the others continue. At load, before begin. */

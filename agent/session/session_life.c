@@ -31,10 +31,8 @@ int hpx_session_begin(const struct hpx_host *host)
     atomic_fetch_add_explicit(&hpx_session_number, 1, memory_order_relaxed);
     int rc = hpx_dump_init(&sink);
     rc = rc != 0 ? rc : hpx_aggregator_init(&hpx_session.aggregator, &sink);
-    for (uint32_t i = 0; i < hpx_session.nmodes && rc == 0; i++) {
-        if (hpx_session.modes[i]->begin != NULL) {
-            hpx_session.modes[i]->begin();
-        }
+    if (rc == 0) {
+        HPX_EACH_MODE(begin, ());
     }
     hpx_session.begun = rc == 0;
     return rc;
@@ -42,12 +40,8 @@ int hpx_session_begin(const struct hpx_host *host)
 
 void hpx_session_end(void)
 {
-    for (uint32_t i = 0; i < hpx_session.nmodes && hpx_session.begun; i++) {
-        if (hpx_session.modes[i]->fini != NULL) {
-            hpx_session.modes[i]->fini();
-        }
-    }
     if (hpx_session.begun) {
+        HPX_EACH_MODE(fini, ());
         hpx_aggregator_fini(&hpx_session.aggregator);
     }
     hpx_dump_fini();

@@ -20,16 +20,6 @@
 #define SERVE_WAIT_NS    (2000ull * 1000 * 1000)
 #define START_WAIT_NS    (2ull * 1000 * 1000 * 1000) /* VMDeath comes on another thread while VMInit runs */
 
-/* Calls fn of every active mode that has one. */
-#define EACH(fn, args)                                                                                                                     \
-    do {                                                                                                                                   \
-        for (uint32_t i_ = 0; i_ < hpx_session.nmodes; i_++) {                                                                             \
-            if (hpx_session.modes[i_]->vm->fn != NULL) {                                                                                   \
-                hpx_session.modes[i_]->vm->fn args;                                                                                        \
-            }                                                                                                                              \
-        }                                                                                                                                  \
-    } while (0)
-
 /* Lists end with 0. */
 static const jvmtiEvent always[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, 0};
 static const jvmtiEvent from_init[] = {JVMTI_EVENT_DATA_DUMP_REQUEST, 0};
@@ -123,7 +113,7 @@ static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
 void hpx_callbacks_give_up(const struct hpx_err *err)
 {
     load_events(JVMTI_DISABLE);
-    EACH(disable, ());
+    HPX_EACH_MODE(vm->disable, ());
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
 }
 
@@ -149,14 +139,14 @@ static bool start_threads(void)
 
 static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    EACH(classes, (jvmti, env));
+    HPX_EACH_MODE(vm->classes, (jvmti, env));
     if (needs_names()) {
         hpx_names_loaded(jvmti, env);
     }
-    EACH(live, (jvmti, env));
+    HPX_EACH_MODE(vm->live, (jvmti, env));
     hpx_threads_arm_self();
     hpx_threads_adopt_others(jvmti, env);
-    EACH(open, (jvmti));
+    HPX_EACH_MODE(vm->open, (jvmti));
     atomic_store_explicit(&hpx_session.live, true, memory_order_relaxed);
 }
 
@@ -188,7 +178,7 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
     jvmtiError e = live_events(JVMTI_ENABLE);
-    EACH(ready, (env));
+    HPX_EACH_MODE(vm->ready, (env));
     hpx_threads_expect_others();
     jvmtiError threads = set_events(JVMTI_ENABLE, of_threads); /* from here on clocks run */
     e = e != JVMTI_ERROR_NONE ? e : threads;
@@ -237,17 +227,17 @@ static int settled_phase(void)
 static bool wind_up(jvmtiEnv *jvmti)
 {
     hpx_net_end();
-    EACH(leave, ());
+    HPX_EACH_MODE(vm->leave, ());
     hpx_gate_close(&hpx_session.gate);
     (void)hpx_dump_await_served(hpx_clock_mono() + SERVE_WAIT_NS); /* its rows are as before the end */
     live_events(JVMTI_DISABLE);
     set_events(JVMTI_DISABLE, of_threads);
     load_events(JVMTI_DISABLE);
-    EACH(close, (jvmti));
+    HPX_EACH_MODE(vm->close, (jvmti));
     hpx_dump_request_final();
     bool written = hpx_output_wait(OUTPUT_STALL_NS);
     if (written) {
-        EACH(over, ());
+        HPX_EACH_MODE(vm->over, ());
         hpx_vm.finished = true;
     }
     return written;
@@ -274,14 +264,14 @@ bool hpx_callbacks_end(JNIEnv *env)
     }
     bool ended = wind_up(hpx_vm.jvmti) && hpx_service_stop(SERVICE_LEAVE_NS);
     if (ended) {
-        EACH(restore, (hpx_vm.jvmti, env));
+        HPX_EACH_MODE(vm->restore, (hpx_vm.jvmti, env));
         hpx_aggregator_stop(&hpx_session.aggregator);
         (void)(*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
         hpx_names_forget(env);
         hpx_threads_forget();
         hpx_service_fini();
         hpx_thread_refs_forget(env);
-        EACH(unload, (env));
+        HPX_EACH_MODE(vm->unload, (env));
     }
     atomic_store_explicit(&phase, ended ? LOADED : ENDING, memory_order_release); /* partner: settled_phase() */
     return ended;
@@ -290,7 +280,7 @@ bool hpx_callbacks_end(JNIEnv *env)
 void hpx_callbacks_forget(void)
 {
     atomic_store_explicit(&phase, ENDING, memory_order_relaxed);
-    EACH(forget, ());
+    HPX_EACH_MODE(vm->forget, ());
 }
 
 static jvmtiError add_capabilities(const struct hpx_vm_mode *m)
@@ -339,7 +329,7 @@ static jvmtiError set_callbacks(void)
     all.known.ThreadEnd = on_thread_end;
     all.known.ClassPrepare = on_class_prepare;
     all.known.DataDumpRequest = on_data_dump_request;
-    EACH(callbacks, (&all));
+    HPX_EACH_MODE(vm->callbacks, (&all));
     return (*hpx_vm.jvmti)->SetEventCallbacks(hpx_vm.jvmti, &all.known, (jint)sizeof all);
 }
 

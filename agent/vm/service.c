@@ -150,11 +150,7 @@ static void recheck(void)
     if (now - last < RECHECK_NS) {
         return;
     }
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->vm->recheck != NULL) {
-            hpx_session.modes[i]->vm->recheck();
-        }
-    }
+    HPX_EACH_MODE(vm->recheck, ());
     last = hpx_clock_mono();
 }
 

@@ -245,11 +245,7 @@ JNIEnv *hpx_threads_attach(const char *name)
     JNIEnv *env = NULL;
     JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t)name, NULL};
     first_of_self = &ours; /* first: the VM runs Java code when a thread attaches or leaves */
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        if (hpx_session.modes[i]->vm->ours != NULL) {
-            hpx_session.modes[i]->vm->ours();
-        }
-    }
+    HPX_EACH_MODE(vm->ours, ());
     return (*hpx_vm.java)->AttachCurrentThreadAsDaemon(hpx_vm.java, (void **)&env, &args) == JNI_OK ? env : NULL;
 }
 

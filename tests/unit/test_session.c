@@ -281,6 +281,60 @@ static void journals_have_what_is_counted_since_the_last_one(void **state)
     assert_null(content("x.txt.journal.part"));
 }
 
+static unsigned walked; /* how often the patient mode was asked, for a request */
+static bool walk_is_over;
+
+static bool prepare_patient(enum hpx_why why)
+{
+    walked += why == HPX_WHY_REQUEST;
+    return why != HPX_WHY_REQUEST || walk_is_over;
+}
+
+static uint64_t patience(void)
+{
+    return UINT64_C(60000000000);
+}
+
+static void passes_until_journal_is(const char *wanted)
+{
+    ahead += 1000000000; /* more than lies between two tables, and less than the patience */
+    for (int i = 0; i < 8; i++) {
+        pass();
+    }
+    while (hpx_output_journal_waits()) {
+        sched_yield();
+    }
+    assert_string_equal(tables("x.txt.journal.part"), wanted);
+}
+
+static void tables_of_the_journal_pass_a_request_that_waits_for_long(void **state)
+{
+    (void)state;
+    struct hpx_mode patient = mode_second;
+    patient.prepare = prepare_patient;
+    patient.patience = patience;
+    const struct hpx_mode *const modes[] = {&mode_first, &patient, NULL};
+    assert_true(begin_with(modes, "cpu=samples,file=x.txt,verbose=n"));
+    walk_is_over = false;
+    done = walked = 0;
+    first.n = 9;
+    assert_true(hpx_dump_request(&reset_request));
+    assert_true(hpx_dump_request(&keep_request));
+    pass();
+    assert_int_equal(walked, 1);
+    passes_until_journal_is("FIRST 9 SECOND 0 ");
+    passes_until_journal_is("FIRST 9 SECOND 0 FIRST 9 SECOND 0 ");
+    assert_int_equal(done, 0);
+    assert_true(walked > 2); /* the request went on where it was */
+    walk_is_over = true;
+    for (int i = 0; i < 8; i++) {
+        pass();
+    }
+    wait_and_end();
+    assert_int_equal(done, 2);
+    assert_string_equal(tables("x.txt"), "FIRST 9 SECOND 0 FIRST 0 SECOND 0 FIRST 0 SECOND 0 ");
+}
+
 static void split_gives_each_request_a_file(void **state)
 {
     (void)state;
@@ -493,6 +547,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_end_during_a_request_serves_it_first, setup, teardown),
         cmocka_unit_test_setup_teardown(without_doe_the_end_has_no_dump, setup, teardown),
         cmocka_unit_test_setup_teardown(journals_have_what_is_counted_since_the_last_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(tables_of_the_journal_pass_a_request_that_waits_for_long, setup, teardown),
         cmocka_unit_test_setup_teardown(split_gives_each_request_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_session_begins_where_another_one_has_ended, setup, teardown),
         cmocka_unit_test_setup_teardown(a_section_may_stream_from_a_forked_child, setup, teardown),

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""No circle of includes in the agent has more than two modules: none of a circle can be read or tested without the others."""
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+LIMIT = 2
+
+# Circles that still exist, each with what keeps it. Take a line away with its circle.
+KNOWN = {
+    ("asgct", "guard", "outside", "owners", "sampler", "samples", "stack_thread"): "the state of the engine is not yet a leaf",
+    ("asker", "monitor_take", "waits"): "asker.h needs the structs of monitor_take.h, and monitor_take.c calls the askers",
+    ("allocation", "counting", "sites"): "allocation.c and counting.c read the state of sites.h, and sites.c stops counting.h",
+    ("options", "options_internal", "options_table"): "the table describes the struct of options.h, and options.c reads the table",
+}
+
+
+def modules(folder):
+    """Of every module (a .c and a .h of one name): the other modules of the folder that it includes."""
+    files = sorted(folder.rglob("*.[ch]"))
+    names = {path.stem for path in files}
+    includes = {name: set() for name in names}
+    for path in files:
+        for included in INCLUDE.findall(path.read_text()):
+            stem = pathlib.PurePath(included).stem
+            if stem in names and stem != path.stem:
+                includes[path.stem].add(stem)
+    return includes
+
+
+def reached(includes, start):
+    found, todo = set(), [start]
+    while todo:
+        for name in includes[todo.pop()] - found:
+            found.add(name)
+            todo.append(name)
+    return found
+
+
+def circles(includes):
+    """Modules that include each other, directly or by others: the strongly connected components."""
+    reach = {name: reached(includes, name) for name in includes}
+    found = {tuple(sorted(other for other in reach[name] | {name} if name == other or name in reach[other])) for name in includes}
+    return {circle for circle in found if len(circle) > 1}
+
+
+class IncludeCircles(unittest.TestCase):
+    def test_no_circle_in_the_agent_has_more_than_two_modules(self):
+        includes = modules(ROOT / "agent")
+        self.assertGreater(len(includes), 100)
+        large = {circle for circle in circles(includes) if len(circle) > LIMIT}
+        self.assertEqual(large - set(KNOWN), set(), "new: cut an include, or move what both need into a header below both")
+        self.assertEqual(set(KNOWN) - large, set(), "gone or smaller: take it out of KNOWN")
+
+    def test_a_circle_is_found_and_a_chain_is_none(self):
+        includes = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
+        self.assertEqual(circles(includes), {("a", "b", "c"), ("d", "e")})
+
+    def test_every_module_has_a_name_that_no_other_has(self):
+        folders = {}
+        for path in (ROOT / "agent").rglob("*.[ch]"):
+            folders.setdefault(path.stem, set()).add(path.parent)
+        self.assertEqual({name for name, of in folders.items() if len(of) > 1}, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
