@@ -314,7 +314,7 @@ class RuleTests(Folder):
                 self.assertEqual(status, 1)
                 self.assertRegex(said['break']['reason'], '^strict: ')
                 symbols.add(symbol)
-        source = (HERE / '../../tools/read/reader.h').read_text()
+        source = (HERE / '../../command/read/reader.h').read_text()
         self.assertEqual(symbols | {'CUT_END', 'EMPTY'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
 
     def test_what_only_hprofx_keeps_is_a_break_in_a_file_of_hprofx(self):
