@@ -15,45 +15,33 @@ void hpx_gunzip_init(struct hpx_gunzip *g, int fd)
 
 void hpx_gunzip_fini(struct hpx_gunzip *g)
 {
-    if (g->gzip) {
-        (void)inflateEnd(&g->z);
-        g->gzip = false;
-    }
+    (void)inflateEnd(&g->z);
 }
 
-/* Reads on behind what is left. 1; 0: the file ends; -1: errno. */
-static int fill(struct hpx_gunzip *g)
+/* Reads until `want` bytes are there. 1; 0: the file ends before; -1: errno. */
+static int fill(struct hpx_gunzip *g, uInt want)
 {
-    if (g->z.avail_in > 0) {
-        memmove(g->in, g->z.next_in, g->z.avail_in);
+    while (g->z.avail_in < want) { /* at g->in: more than one byte is wanted only at the start */
+        ssize_t got = read(g->fd, g->in + g->z.avail_in, sizeof(g->in) - g->z.avail_in);
+        if (got <= 0) {
+            return (int)got;
+        }
+        g->z.next_in = g->in;
+        g->z.avail_in += (uInt)got;
     }
-    g->z.next_in = g->in;
-    ssize_t got;
-    do {
-        got = read(g->fd, g->in + g->z.avail_in, sizeof(g->in) - g->z.avail_in);
-    } while (got < 0 && errno == EINTR);
-    g->z.avail_in += got > 0 ? (uInt)got : 0;
-    return got > 0 ? 1 : (int)got;
+    return 1;
 }
 
 static int find_out(struct hpx_gunzip *g)
 {
-    int rc = 1;
-    while (g->z.avail_in < 2 && rc > 0) {
-        rc = fill(g);
+    int rc = fill(g, 2);
+    g->gzip = rc > 0 && g->in[0] == 0x1f && g->in[1] == 0x8b;
+    if (g->gzip && inflateInit2(&g->z, WINDOW) != Z_OK) {
+        errno = ENOMEM;
+        rc = -1;
     }
-    if (rc < 0) {
-        return -1;
-    }
-    if (g->z.avail_in >= 2 && g->in[0] == 0x1f && g->in[1] == 0x8b) {
-        if (inflateInit2(&g->z, WINDOW) != Z_OK) {
-            errno = ENOMEM;
-            return -1;
-        }
-        g->gzip = true;
-    }
-    g->known = true;
-    return 0;
+    g->known = rc >= 0;
+    return rc < 0 ? -1 : 0;
 }
 
 static ssize_t read_plain(struct hpx_gunzip *g, void *to, size_t n)
@@ -78,22 +66,16 @@ ssize_t hpx_gunzip_read(void *ctx, void *to, size_t n)
         return read_plain(g, to, n);
     }
     g->z.next_out = to;
-    g->z.avail_out = n < UINT32_MAX ? (uInt)n : UINT32_MAX;
-    const uInt room = g->z.avail_out;
-    while (g->z.avail_out == room && !g->ended) {
-        int rc = g->z.avail_in > 0 ? 1 : fill(g);
-        if (rc < 0) {
-            return -1;
+    while (g->z.next_out == to) {
+        int rc = fill(g, 1);
+        if (rc <= 0) {
+            g->cut = rc == 0 && g->inside;
+            return rc;
         }
-        if (rc == 0) {
-            g->ended = true;
-            g->cut = g->inside;
-            break;
-        }
-        g->inside = true;
+        g->z.avail_out = (uInt)n;
         rc = inflate(&g->z, Z_NO_FLUSH);
+        g->inside = rc != Z_STREAM_END;
         if (rc == Z_STREAM_END) {
-            g->inside = false;
             (void)inflateReset(&g->z);
         } else if (rc != Z_OK && rc != Z_BUF_ERROR) {
             g->fault = rc == Z_MEM_ERROR ? "no memory" : "the compressed data are damaged";
@@ -101,5 +83,5 @@ ssize_t hpx_gunzip_read(void *ctx, void *to, size_t n)
             return -1;
         }
     }
-    return (ssize_t)(room - g->z.avail_out);
+    return (ssize_t)(n - g->z.avail_out);
 }

@@ -748,6 +748,16 @@ class GzipTests(Folder):
         done = self.run_it('--check', self.write(compressed))
         self.assertEqual((done.returncode, done.stderr), (2, b'hprofx-read: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
 
+    def test_damage_between_members_is_no_end(self):
+        data = h.times().data()
+        first, second = (gzip.compress(x) for x in (data, data[data.index(b'CPU TIME (ms) BEGIN'):]))  # as gz=y: a member ends with its section
+        self.assertEqual(self.check(first + second)[0], 0)
+        for behind in (b'\0' + second[1:], second + bytes(4096), second + b'more'):
+            done = self.run_it('--check', self.write(first + behind))
+            self.assertEqual((done.returncode, done.stderr), (2, b'hprofx-read: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
+        for n in range(1, len(second)):
+            self.assertEqual(self.check(first + second[:n])[0], 1, n)
+
     def test_the_fuller_one_of_a_compressed_file_and_its_journal_stays(self):
         data, name, journal = h.times().data(), self.folder / 'out', self.folder / 'out.journal.part'
         threads, again = h.times().offset('trace 1'), data[data.index(b'CPU TIME (ms) BEGIN'):]
