@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """heap_readers FILE [READER...]: a binary heap dump, opened by the programs that people use.
 
-visualvm: the heap library of VisualVM. jdk: the parser of the JDK's own tests. jhat: that of JDK 8. tools/heap-readers installs them.
+visualvm: the heap library of VisualVM. jdk: the parser of the JDK's own tests. jhat: that of JDK 8. tests/format/heap-readers installs them.
 Prints JSON: {reader: {"classes": {class: objects}, "unresolved": references, "complaints": [...]}} or {reader: {"not available": reason}}.
 Exit code: 0 no complaint of any reader, 1 complaints, 2 usage, or a reader is not available."""
 import collections
@@ -36,13 +36,13 @@ def folder():
 def find_jdk(label):
     done = subprocess.run(['bash', '-c', '. "$0/tools/common.sh"; find_jdk "$1"', str(ROOT), label], capture_output=True, text=True)
     if done.returncode != 0:
-        raise NotAvailable('no JDK %s: run tools/heap-readers' % label)
+        raise NotAvailable('no JDK %s: run tests/format/heap-readers' % label)
     return pathlib.Path(done.stdout.strip())
 
 
 def there(path):
     if not os.path.exists(path):
-        raise NotAvailable('%s is missing: run tools/heap-readers' % path)
+        raise NotAvailable('%s is missing: run tests/format/heap-readers' % path)
     return str(path)
 
 

@@ -315,7 +315,7 @@ class RuleTests(Folder):
                 self.assertEqual(status, 1)
                 self.assertRegex(said['break']['reason'], '^strict: ')
                 symbols.add(symbol)
-        source = (HERE / '../../tools/read/reader.h').read_text()
+        source = (HERE / '../../command/read/reader.h').read_text()
         self.assertEqual(symbols | {'CUT_END', 'EMPTY'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
 
     def test_what_only_hprofx_keeps_is_a_break_in_a_file_of_hprofx(self):
@@ -748,6 +748,16 @@ class GzipTests(Folder):
         compressed[-6] ^= 1  # the checksum
         done = self.run_it('--check', self.write(compressed))
         self.assertEqual((done.returncode, done.stderr), (2, b'hprofx-read: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
+
+    def test_damage_between_members_is_no_end(self):
+        data = h.times().data()
+        first, second = (gzip.compress(x) for x in (data, data[data.index(b'CPU TIME (ms) BEGIN'):]))  # as gz=y: a member ends with its section
+        self.assertEqual(self.check(first + second)[0], 0)
+        for behind in (b'\0' + second[1:], second + bytes(4096), second + b'more'):
+            done = self.run_it('--check', self.write(first + behind))
+            self.assertEqual((done.returncode, done.stderr), (2, b'hprofx-read: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
+        for n in range(1, len(second)):
+            self.assertEqual(self.check(first + second[:n])[0], 1, n)
 
     def test_the_fuller_one_of_a_compressed_file_and_its_journal_stays(self):
         data, name, journal = h.times().data(), self.folder / 'out', self.folder / 'out.journal.part'

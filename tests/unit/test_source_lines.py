@@ -5,7 +5,7 @@ import pathlib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("base", "bci", "pipeline", "tables", "writers", "agent", "tools", "tests", "bench")
+FOLDERS = ("base", "bci", "pipeline", "tables", "writers", "agent", "command", "tools", "tests", "bench")
 LIMIT = 600
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The readers of heap dumps, held against each other on a dump of the JVM: each must find the same, and complain of a file that is damaged.
-A reader that is not installed (tools/heap-readers) is a skipped test."""
+A reader that is not installed (tests/format/heap-readers) is a skipped test."""
 import os
 import pathlib
 import subprocess
@@ -86,7 +86,7 @@ class HeapReaders(unittest.TestCase):
 
     def test_a_reader_that_is_missing_is_not_available(self):
         with mock.patch.dict(os.environ, HEAP_READERS='/nowhere'):
-            with self.assertRaisesRegex(heap_readers.NotAvailable, 'run tools/heap-readers'):
+            with self.assertRaisesRegex(heap_readers.NotAvailable, 'run tests/format/heap-readers'):
                 heap_readers.read('jdk', 'x')
 
     def test_names_of_classes_are_those_of_source(self):
