@@ -67,6 +67,20 @@ def each_tells_the_truth(t):
     _run(t, len(OPTIONS))
 
 
+@test(level='quick', collectors='any')
+def one_that_is_refused_leaves_room_for_the_next(t):
+    run = t.java('SessionsRefused', _library(t), opts=None)
+    t.equal(run.code, 0, 'exit code')
+    errors = re.findall(r'^error (-\d+)', run.out, re.M)
+    t.equal(errors, ['-2', '-3', '-7', '-7'] * 3, 'codes of the errors')
+    told = [line for line in run.out.splitlines() if not line.startswith('error')]
+    each = ['wrong option false', 'wrong file false', 'none to end false', 'begins true', 'second one false', 'ends true']
+    t.equal(told, each * 3 + ['begins true'], 'answers')
+    for name in ('0.txt', '1.txt', '2.txt', 'last.txt'):  # the last one is written when the JVM ends
+        t.output(name)
+    t.check('Dumping CPU usage by sampling running threads ... done.' in run.err, 'the last one says nothing')
+
+
 @test(level='long', timeout=600)
 def two_hundred_leave_nothing_behind(t):
     _, between = _run(t, 200)
