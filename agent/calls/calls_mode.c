@@ -375,11 +375,12 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
 static const struct hpx_section section_times = {.title = title_times, .empty = empty, .destroy = destroy, .text = text_times};
 static const struct hpx_section section_old = {.bare = true, .title = title_old, .empty = empty, .destroy = destroy, .text = text_old};
 
-#define BOTH                                                                                                                               \
-    .vm = &hpx_calls_vm_mode, .configure = configure, .begin = begin, .look = look, .idle = idle, .came = came, .gone = gone,              \
-    .prepare = prepare, .tail = tail, .taken = taken, .snapshot = snapshot, .waiting = waiting, .listed_by = HPX_COMMAND_CPU_SAMPLES,      \
-    .control = control, .stop = stop, .ended = ended, .fini = fini, .collect = collect, .own_cpu = own_cpu, .lines = lines,                \
-    .summary = summary
+#define BOTH(its_wanted)                                                                                                                   \
+    .vm = &hpx_calls_vm_mode, .load = {.wanted = its_wanted, .configure = configure, .begin = begin},                                      \
+    .pass = {.look = look, .idle = idle, .came = came, .gone = gone},                                                                      \
+    .dump = {.prepare = prepare, .tail = tail, .taken = taken, .snapshot = snapshot, .waiting = waiting},                                  \
+    .peer = {.listed_by = HPX_COMMAND_CPU_SAMPLES, .control = control}, .end = {.stop = stop, .ended = ended, .fini = fini},               \
+    .report = {.collect = collect, .own_cpu = own_cpu, .lines = lines, .summary = summary}
 
-const struct hpx_mode hpx_calls_mode = {.name = "cpu=times", .section = &section_times, .wanted = wanted_times, BOTH};
-const struct hpx_mode hpx_calls_mode_old = {.name = "cpu=old", .section = &section_old, .wanted = wanted_old, BOTH};
+const struct hpx_mode hpx_calls_mode = {.name = "cpu=times", .section = &section_times, BOTH(wanted_times)};
+const struct hpx_mode hpx_calls_mode_old = {.name = "cpu=old", .section = &section_old, BOTH(wanted_old)};

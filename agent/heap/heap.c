@@ -26,24 +26,9 @@ static bool wanted(const struct hpx_options *o)
     return o->heap_dump;
 }
 
-static void configure(struct hpx_model_config *cfg)
-{
-    (void)cfg; /* it has no table */
-}
-
 static void begin(void)
 {
     written = 0;
-}
-
-static void gone(struct hpx_thread *t)
-{
-    (void)t; /* it has no states */
-}
-
-static void stop(uint64_t until_ns)
-{
-    (void)until_ns; /* it has no producers */
 }
 
 /* ---- a dump ---- */
@@ -279,18 +264,9 @@ const struct hpx_mode hpx_heap_mode = {
     .name = "heap=dump",
     .vm = &hpx_heap_vm,
     .section = &section,
-    .wanted = wanted,
-    .configure = configure,
-    .begin = begin,
-    .gone = gone,
-    .prepare = prepare,
-    .patience = patience,
-    .snapshot = snapshot,
-    .listed_by = HPX_COMMAND_DUMP_HEAP,
-    .stop = stop,
-    .fini = fini,
-    .collect = collect,
-    .own_cpu = own_cpu,
-    .lines = lines,
-    .summary = summary,
+    .load = {.wanted = wanted, .begin = begin},
+    .dump = {.prepare = prepare, .patience = patience, .snapshot = snapshot},
+    .peer = {.listed_by = HPX_COMMAND_DUMP_HEAP},
+    .end = {.fini = fini},
+    .report = {.collect = collect, .own_cpu = own_cpu, .lines = lines, .summary = summary},
 };

@@ -38,11 +38,6 @@ static bool wanted(const struct hpx_options *o)
     return o->monitor;
 }
 
-static void configure(struct hpx_model_config *cfg)
-{
-    (void)cfg; /* the table needs no part of the configuration */
-}
-
 /* ---- WAIT lines ---- */
 
 /* The limit is the output's: totals go on. */
@@ -107,12 +102,6 @@ static void gone(struct hpx_thread *t)
     struct hpx_block_thread *s = HPX_CONTAINER_OF(t, struct hpx_block_thread, s.base);
     hpx_ring_fini(&t->ring);
     hpx_kept_states_give(&s->s);
-}
-
-/* Its events run inside the session's gate, which is closed by now. */
-static void stop(uint64_t until_ns)
-{
-    (void)until_ns;
 }
 
 /* ---- a dump ---- */
@@ -275,12 +264,6 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[ASKED_NS] = r->take->asked_ns;
 }
 
-static uint64_t own_cpu(const struct hpx_counters *total)
-{
-    (void)total;
-    return 0;
-}
-
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     const struct hpx_options *o = &hpx_session.opt;
@@ -322,17 +305,9 @@ const struct hpx_mode hpx_monitor_mode = {
     .name = "monitor=y",
     .vm = &hpx_monitor_vm,
     .section = &section,
-    .wanted = wanted,
-    .configure = configure,
-    .begin = begin,
-    .gone = gone,
-    .prepare = prepare,
-    .patience = patience,
-    .snapshot = snapshot,
-    .stop = stop,
-    .fini = fini,
-    .collect = collect,
-    .own_cpu = own_cpu,
-    .lines = lines,
-    .summary = summary,
+    .load = {.wanted = wanted, .begin = begin},
+    .pass = {.gone = gone},
+    .dump = {.prepare = prepare, .patience = patience, .snapshot = snapshot},
+    .end = {.fini = fini},
+    .report = {.collect = collect, .lines = lines, .summary = summary},
 };

@@ -30,11 +30,6 @@ static bool wanted(const struct hpx_options *o)
     return o->cpu & HPX_CPU_SAMPLES;
 }
 
-static void configure(struct hpx_model_config *cfg)
-{
-    (void)cfg; /* it needs no configuration */
-}
-
 /* ---- threads ---- */
 
 static void gone(struct hpx_thread *t)
@@ -289,18 +284,10 @@ const struct hpx_mode hpx_samples = {
     .name = "cpu=samples",
     .vm = &hpx_samples_vm,
     .section = &section,
-    .names_classes = true,
-    .wanted = wanted,
-    .configure = configure,
-    .look = hpx_sampler_look,
-    .idle = hpx_other_agents_look_own,
-    .gone = gone,
-    .snapshot = snapshot,
-    .listed_by = HPX_COMMAND_CPU_SAMPLES,
-    .control = control,
-    .stop = stop,
-    .collect = collect,
-    .own_cpu = own_cpu,
-    .lines = lines,
-    .summary = summary,
+    .load = {.wanted = wanted},
+    .pass = {.look = hpx_sampler_look, .idle = hpx_other_agents_look_own, .gone = gone},
+    .dump = {.snapshot = snapshot},
+    .peer = {.listed_by = HPX_COMMAND_CPU_SAMPLES, .control = control},
+    .end = {.stop = stop},
+    .report = {.names_classes = true, .collect = collect, .own_cpu = own_cpu, .lines = lines, .summary = summary},
 };

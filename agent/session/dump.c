@@ -70,7 +70,10 @@ static void stop_producers(void)
 {
     uint64_t until = hpx_clock_mono() + QUIESCE_WAIT_NS;
     for (uint32_t i = hpx_session.nmodes; i > 0; i--) {
-        hpx_session.modes[i - 1]->stop(until);
+        const struct hpx_mode *m = hpx_session.modes[i - 1];
+        if (m->end.stop != NULL) {
+            m->end.stop(until);
+        }
     }
 }
 
@@ -121,7 +124,8 @@ static void message(void *ctx, struct hpx_msg *m)
 static uint64_t tail(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    return dump.state == RUNS && current()->step == TAKEN && mode_of(t)->tail != NULL ? mode_of(t)->tail(t) : hpx_ring_peek(&t->ring);
+    return dump.state == RUNS && current()->step == TAKEN && mode_of(t)->dump.tail != NULL ? mode_of(t)->dump.tail(t)
+                                                                                           : hpx_ring_peek(&t->ring);
 }
 
 static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
@@ -133,8 +137,8 @@ static void events(void *ctx, struct hpx_thread *t, const struct hpx_ev_head *ev
 static void thread_came(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    if (mode_of(t)->came != NULL) {
-        mode_of(t)->came(t);
+    if (mode_of(t)->pass.came != NULL) {
+        mode_of(t)->pass.came(t);
     }
 }
 
@@ -142,7 +146,7 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
     hpx_model_thread_gone(hpx_session.model, t);
-    mode_of(t)->gone(t);
+    mode_of(t)->pass.gone(t);
 }
 
 /* false: no memory for it now, and there is time left. */
@@ -160,7 +164,7 @@ static void finish(void)
     hpx_peer_drop();
     hpx_model_give_up(hpx_session.model);
     hpx_session.host->leave();
-    HPX_EACH_MODE(ended, ());
+    HPX_EACH_MODE(end.ended, ());
     while (dump.requests != NULL) {
         if (!serve_first(dump.naming_until)) {
             return;
@@ -218,9 +222,9 @@ static enum hpx_why why_of(const struct job *j, uint32_t mode)
 static void prepare_next(struct job *j, uint32_t mode)
 {
     const struct hpx_mode *m = mode < hpx_session.nmodes ? hpx_session.modes[mode] : NULL;
-    bool patient = m != NULL && m->patience != NULL && why_of(j, mode) == HPX_WHY_REQUEST;
+    bool patient = m != NULL && m->dump.patience != NULL && why_of(j, mode) == HPX_WHY_REQUEST;
     j->preparing = mode;
-    j->prepare_until = hpx_clock_mono() + (patient ? m->patience() : PREPARE_WAIT_NS);
+    j->prepare_until = hpx_clock_mono() + (patient ? m->dump.patience() : PREPARE_WAIT_NS);
 }
 
 /* All modes' phases are done, one after the other, or were waited for long enough. */
@@ -228,7 +232,7 @@ static bool prepared(struct job *j)
 {
     while (j->preparing < hpx_session.nmodes) {
         const struct hpx_mode *m = hpx_session.modes[j->preparing];
-        if (m->prepare != NULL && !m->prepare(why_of(j, j->preparing)) && hpx_clock_mono() <= j->prepare_until) {
+        if (m->dump.prepare != NULL && !m->dump.prepare(why_of(j, j->preparing)) && hpx_clock_mono() <= j->prepare_until) {
             return false;
         }
         prepare_next(j, j->preparing + 1);
@@ -239,7 +243,7 @@ static bool prepared(struct job *j)
 /* A heap walk takes seconds, and the journal promises a table a second. What the service thread does for the request goes on meanwhile. */
 static bool lets_table_pass(const struct job *j)
 {
-    return j == &dump.request && j->step == PREPARING && hpx_session.modes[j->preparing]->patience != NULL;
+    return j == &dump.request && j->step == PREPARING && hpx_session.modes[j->preparing]->dump.patience != NULL;
 }
 
 /* Not once VMDeath has closed the gate: the modes then prepare for the last dump, and finish() serves the requests that are left. since:
@@ -279,8 +283,8 @@ static bool go_on(bool again)
     if (j->step == TAKEN) {
         uint64_t since = hpx_clock_thread_cpu();
         for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-            if (hpx_session.modes[i]->taken != NULL) {
-                hpx_session.modes[i]->taken(why_of(j, i));
+            if (hpx_session.modes[i]->dump.taken != NULL) {
+                hpx_session.modes[i]->dump.taken(why_of(j, i));
             }
         }
         return serve(j, since, again);
@@ -310,8 +314,8 @@ static bool go_on(bool again)
         return true;
     }
     for (uint32_t i = j->step == PREPARING ? j->preparing : 0; i < hpx_session.nmodes && j->step != NAMED; i++) {
-        if (hpx_session.modes[i]->idle != NULL) {
-            hpx_session.modes[i]->idle();
+        if (hpx_session.modes[i]->pass.idle != NULL) {
+            hpx_session.modes[i]->pass.idle();
         }
     }
     return again;
@@ -322,7 +326,7 @@ static bool go_on(bool again)
 static bool pass_end(void *ctx)
 {
     (void)ctx;
-    HPX_EACH_MODE(look, ());
+    HPX_EACH_MODE(pass.look, ());
     bool again = hpx_model_pass_end(hpx_session.model);
     switch (dump.state) {
     case ENDING:
@@ -362,9 +366,9 @@ int hpx_dump_init(struct hpx_sink *sink)
     };
     memset(&dump, 0, sizeof dump);
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        hpx_session.modes[i]->configure(&cfg);
-        dump.peeks = dump.peeks || hpx_session.modes[i]->tail != NULL || hpx_session.modes[i]->prepare != NULL;
+        dump.peeks = dump.peeks || hpx_session.modes[i]->dump.tail != NULL || hpx_session.modes[i]->dump.prepare != NULL;
     }
+    HPX_EACH_MODE(load.configure, (&cfg));
     hpx_session.model = hpx_model_create(&cfg);
     *sink = (struct hpx_sink){.message = message,
                               .events = events,

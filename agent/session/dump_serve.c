@@ -36,8 +36,8 @@ static void collect(struct hpx_report *r)
     r->own_cpu_ns = hpx_clock_tid_cpu(hpx_session.aggregator.tid) + hpx_output_cpu() + hpx_net_cpu() + hpx_session.host->own_cpu();
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         const struct hpx_mode *m = hpx_session.modes[i];
-        m->collect(&r->figures[i], &r->total, made.parts.of[i]);
-        r->own_cpu_ns += m->own_cpu(&r->total);
+        m->report.collect(&r->figures[i], &r->total, made.parts.of[i]);
+        r->own_cpu_ns += m->report.own_cpu != NULL ? m->report.own_cpu(&r->total) : 0;
     }
     uint64_t all = hpx_clock_process_cpu() - hpx_session.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
@@ -55,7 +55,7 @@ static bool take_snapshots(enum hpx_take take, uint32_t modes, uint16_t flags)
         if (made.parts.of[i] != NULL || !hpx_parts_has(&made.parts, i)) {
             continue;
         }
-        made.parts.of[i] = m->snapshot(take);
+        made.parts.of[i] = m->dump.snapshot(take);
         if (made.parts.of[i] != NULL && flags != 0 && m->section->choose != NULL) {
             m->section->choose(made.parts.of[i], flags);
         }
@@ -97,7 +97,7 @@ static uint32_t waiting(void)
     uint32_t n = 0;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         const struct hpx_mode *m = hpx_session.modes[i];
-        n += m->waiting != NULL ? m->waiting() : 0;
+        n += m->dump.waiting != NULL ? m->dump.waiting() : 0;
     }
     return n;
 }
@@ -111,7 +111,7 @@ uint64_t hpx_dump_serve_journal(uint64_t since)
         made.left = waiting();
     }
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        parts.of[i] = hpx_session.modes[i]->snapshot(whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
+        parts.of[i] = hpx_session.modes[i]->dump.snapshot(whole ? HPX_TAKE_ALL : HPX_TAKE_NEW);
     }
     if (!hpx_parts_all(&parts)) {
         hpx_journal_no_memory(); /* what one of them may have taken is in the next table of everything */

@@ -5,7 +5,8 @@
  * events are a range of kinds of one table of the model (model.h). A dump copies rows of that table and hands them to the writer's
  * thread, one part per mode.
  *
- * Functions that may be NULL say so. The aggregator calls them unless stated otherwise. None may wait longer than stated. */
+ * A mode names the functions that it has, by phase; the others are NULL. The aggregator calls them unless stated otherwise, those of
+ * `load` the thread that loads the agent. None may wait longer than stated. */
 #ifndef HPX_MODE_H
 #define HPX_MODE_H
 
@@ -51,51 +52,63 @@ struct hpx_mode {
     const char *name; /* in messages: "cpu=samples" */
     const struct hpx_vm_mode *vm;
     const struct hpx_section *section;
-    bool names_classes; /* the report shows the number of known classes */
 
-    bool (*wanted)(const struct hpx_options *o);     /* at load */
-    void (*configure)(struct hpx_model_config *cfg); /* at load, before the model is created: its part of the configuration */
-    void (*begin)(void);                             /* at load, after configure and before the aggregator runs; may be NULL */
+    struct {
+        bool (*wanted)(const struct hpx_options *o);     /* never NULL */
+        void (*configure)(struct hpx_model_config *cfg); /* before the model is created: its part of the configuration */
+        void (*begin)(void);                             /* after configure and before the aggregator runs */
+    } load;
 
-    /* ---- while the program runs ---- */
-    void (*look)(void);                 /* at the end of every pass, first; may be NULL */
-    void (*idle)(void);                 /* last in every pass, but not between its prepare() and its snapshot; may be NULL */
-    void (*came)(struct hpx_thread *t); /* the aggregator has a new thread of this mode; may be NULL */
-    void (*gone)(struct hpx_thread *t); /* the thread has retired, its ring is drained, and the model no longer needs it: frees it */
+    struct {
+        void (*look)(void);                 /* at the end of every pass, first */
+        void (*idle)(void);                 /* last in every pass, but not between its prepare() and its snapshot */
+        void (*came)(struct hpx_thread *t); /* the aggregator has a new thread of this mode */
+        /* The thread has retired, its ring is drained, and the model no longer needs it: frees it. Never NULL if the mode has threads. */
+        void (*gone)(struct hpx_thread *t);
+    } pass;
 
-    /* ---- a dump on request, or a table of the journal ---- */
-    /* An asynchronous phase, called once per pass until it returns true: the work is done, and the next pass reads its events. Modes
-     * prepare one after the other, in the order of modes.c. A dump waits for each at most half a second. May be NULL. */
-    bool (*prepare)(enum hpx_why why);
-    /* ns that a dump on request waits for `prepare`, if half a second is too short; NULL: it is not. */
-    uint64_t (*patience)(void);
-    /* In the next pass, for every thread of the mode that has not retired: as hpx_sink.tail. May be NULL: hpx_ring_peek(). */
-    uint64_t (*tail)(struct hpx_thread *t);
-    /* At the end of that pass, before the snapshot: applies what tail() saw. May be NULL. */
-    void (*taken)(enum hpx_why why);
-    /* NULL: no memory, nothing was reset. HPX_TAKE_RESET and _KEEP: for a dump; _NEW and _ALL: for the journal. */
-    void *(*snapshot)(enum hpx_take take);
-    /* Number of rows that wait for a later table of the journal; may be NULL: none ever wait. */
-    uint32_t (*waiting)(void);
-    /* Tag of the command that requests only this mode's section; 0: none. HEAP SUMMARY counts as ALLOC SITES. */
-    uint8_t listed_by;
-    /* Carries out a CONTROL command of the peer. false: the command is not for this mode. May be NULL. */
-    bool (*control)(const struct hpx_command *c);
+    /* A dump on request, or a table of the journal. */
+    struct {
+        /* An asynchronous phase, called once per pass until it returns true: the work is done, and the next pass reads its events. Modes
+         * prepare one after the other, in the order of modes.c. A dump waits for each at most half a second. */
+        bool (*prepare)(enum hpx_why why);
+        /* ns that a dump on request waits for `prepare`, if half a second is too short. Tables of the journal are made meanwhile. */
+        uint64_t (*patience)(void);
+        /* In the next pass, for every thread of the mode that has not retired: as hpx_sink.tail. NULL: hpx_ring_peek(). */
+        uint64_t (*tail)(struct hpx_thread *t);
+        /* At the end of that pass, before the snapshot: applies what tail() saw. */
+        void (*taken)(enum hpx_why why);
+        /* Never NULL. Returns NULL: no memory, nothing was reset. HPX_TAKE_RESET and _KEEP: for a dump; _NEW and _ALL: for the journal. */
+        void *(*snapshot)(enum hpx_take take);
+        uint32_t (*waiting)(void); /* number of rows that wait for a later table of the journal */
+    } dump;
 
-    /* ---- the end ---- */
-    /* The gate is closed: waits until no producer of this mode is inside, at most until `until_ns` (hpx_clock_mono()). Called twice,
-     * because threads that were starting may register in between; in the reverse order of modes.c. */
-    void (*stop)(uint64_t until_ns);
-    void (*ended)(void); /* all rings are drained, the last snapshot follows; may be NULL */
-    void (*fini)(void);  /* hpx_session_end(): undoes begin; may be NULL */
+    struct {
+        /* Tag of the command that requests only this mode's section; 0: none. HEAP SUMMARY counts as ALLOC SITES. */
+        uint8_t listed_by;
+        /* Carries out a CONTROL command of the peer. false: the command is not for this mode. */
+        bool (*control)(const struct hpx_command *c);
+    } peer;
 
-    /* ---- the report ---- */
-    /* rows: of this dump, or NULL. May add to `total`. */
-    void (*collect)(struct hpx_figures *f, struct hpx_counters *total, const void *rows);
-    uint64_t (*own_cpu)(const struct hpx_counters *total); /* CPU time of its threads and handlers, ns */
-    void (*lines)(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f); /* the writer's thread */
-    void (*summary)(struct hpx_lines *to, const struct hpx_report *r,
-                    const struct hpx_figures *f); /* the writer's thread; one line, for verbose=y */
+    struct {
+        /* The gate is closed: waits until no producer of this mode is inside, at most until `until_ns` (hpx_clock_mono()). Called twice,
+         * because threads that were starting may register in between; in the reverse order of modes.c. NULL: the mode has no producer
+         * outside the session's gate. */
+        void (*stop)(uint64_t until_ns);
+        void (*ended)(void); /* all rings are drained, the last snapshot follows */
+        void (*fini)(void);  /* hpx_session_end(): undoes begin */
+    } end;
+
+    /* `collect`, `lines` and `summary` are never NULL. */
+    struct {
+        bool names_classes; /* the number of known classes is shown */
+        /* rows: of this dump, or NULL. May add to `total`. */
+        void (*collect)(struct hpx_figures *f, struct hpx_counters *total, const void *rows);
+        uint64_t (*own_cpu)(const struct hpx_counters *total); /* CPU time of its threads and handlers, ns */
+        /* The writer's thread. summary: one line, for verbose=y. */
+        void (*lines)(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f);
+        void (*summary)(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f);
+    } report;
 };
 
 #endif

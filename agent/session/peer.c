@@ -111,7 +111,7 @@ static uint32_t asked_of(uint8_t tag)
 {
     uint32_t modes = 0;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        modes |= hpx_session.modes[i]->listed_by == tag ? 1u << i : 0;
+        modes |= hpx_session.modes[i]->peer.listed_by == tag ? 1u << i : 0;
     }
     return modes;
 }
@@ -195,7 +195,7 @@ void hpx_peer_control(const struct hpx_command *c)
     }
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         const struct hpx_mode *m = hpx_session.modes[i];
-        some |= m->control != NULL && m->control(c);
+        some |= m->peer.control != NULL && m->peer.control(c);
     }
     if (!some) {
         hpx_peer_leave_out(c, not_active(c));

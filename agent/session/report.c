@@ -50,8 +50,8 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     bool names_classes = false;
     hpx_lines_add(&t, "hprofx: version: %s\n", HPX_VERSION);
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        hpx_session.modes[i]->lines(&t, r, &r->figures[i]);
-        names_classes = names_classes || hpx_session.modes[i]->names_classes;
+        hpx_session.modes[i]->report.lines(&t, r, &r->figures[i]);
+        names_classes = names_classes || hpx_session.modes[i]->report.names_classes;
     }
     if (hpx_session.host->lines != NULL) {
         hpx_session.host->lines(&t);
@@ -72,7 +72,7 @@ void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report
     struct hpx_lines t = {to, 0};
     to[0] = 0;
     for (uint32_t i = 0; hpx_session.opt.verbose && i < hpx_session.nmodes; i++) {
-        hpx_session.modes[i]->summary(&t, r, &r->figures[i]);
+        hpx_session.modes[i]->report.summary(&t, r, &r->figures[i]);
     }
     add_losses(&t, r);
 }

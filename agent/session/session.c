@@ -23,7 +23,7 @@ void hpx_session_choose(const struct hpx_mode *const *all)
     struct hpx_session *s = &hpx_session;
     s->nmodes = 0;
     for (; *all != NULL; all++) {
-        if ((*all)->wanted(&s->opt) && s->nmodes < HPX_MODES_MAX) {
+        if ((*all)->load.wanted(&s->opt) && s->nmodes < HPX_MODES_MAX) {
             s->modes[s->nmodes++] = *all;
         }
     }

@@ -46,7 +46,7 @@ static inline bool hpx_session_is(uint32_t number)
     return hpx_likely(atomic_load_explicit(&hpx_session_number, memory_order_relaxed) == number);
 }
 
-/* Calls fn of every active mode that has one, in their order: HPX_EACH_MODE(vm->ready, (env)). */
+/* Calls fn of every active mode that has one, in their order: HPX_EACH_MODE(pass.look, ()). */
 #define HPX_EACH_MODE(fn, args)                                                                                                            \
     do {                                                                                                                                   \
         for (uint32_t i_ = 0; i_ < hpx_session.nmodes; i_++) {                                                                             \

@@ -32,7 +32,7 @@ int hpx_session_begin(const struct hpx_host *host)
     int rc = hpx_dump_init(&sink);
     rc = rc != 0 ? rc : hpx_aggregator_init(&hpx_session.aggregator, &sink);
     if (rc == 0) {
-        HPX_EACH_MODE(begin, ());
+        HPX_EACH_MODE(load.begin, ());
     }
     hpx_session.begun = rc == 0;
     return rc;
@@ -41,7 +41,7 @@ int hpx_session_begin(const struct hpx_host *host)
 void hpx_session_end(void)
 {
     if (hpx_session.begun) {
-        HPX_EACH_MODE(fini, ());
+        HPX_EACH_MODE(end.fini, ());
         hpx_aggregator_fini(&hpx_session.aggregator);
     }
     hpx_dump_fini();

@@ -30,11 +30,6 @@ static bool wanted(const struct hpx_options *o)
     return tracks || (o->heap_sites && o->sites != HPX_SITES_OFF);
 }
 
-static void configure(struct hpx_model_config *cfg)
-{
-    (void)cfg; /* the table needs no part of the configuration */
-}
-
 static void begin(void)
 {
     const struct hpx_options *o = &hpx_session.opt;
@@ -251,12 +246,6 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[ERROR] = s->bytes > 0 ? (uint64_t)(1e6 * sqrt(variance) / (double)s->bytes) : 0; /* millionths */
 }
 
-static uint64_t own_cpu(const struct hpx_counters *total)
-{
-    (void)total;
-    return 0;
-}
-
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     const struct hpx_options *o = &hpx_session.opt;
@@ -324,21 +313,10 @@ const struct hpx_mode hpx_sites_mode = {
     .name = "heap=sites",
     .vm = &hpx_sites_vm,
     .section = &section,
-    .names_classes = true,
-    .wanted = wanted,
-    .configure = configure,
-    .begin = begin,
-    .look = look,
-    .gone = gone,
-    .prepare = prepare,
-    .patience = patience,
-    .snapshot = snapshot,
-    .listed_by = HPX_COMMAND_ALLOC_SITES,
-    .control = control,
-    .stop = stop,
-    .fini = fini,
-    .collect = collect,
-    .own_cpu = own_cpu,
-    .lines = lines,
-    .summary = summary,
+    .load = {.wanted = wanted, .begin = begin},
+    .pass = {.look = look, .gone = gone},
+    .dump = {.prepare = prepare, .patience = patience, .snapshot = snapshot},
+    .peer = {.listed_by = HPX_COMMAND_ALLOC_SITES, .control = control},
+    .end = {.stop = stop, .fini = fini},
+    .report = {.names_classes = true, .collect = collect, .lines = lines, .summary = summary},
 };

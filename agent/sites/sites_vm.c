@@ -445,11 +445,6 @@ static void disarm(struct hpx_mode_thread *s)
     hpx_site_self = &hpx_site_nobody;
 }
 
-static void end(struct hpx_mode_thread *s, JNIEnv *env)
-{
-    (void)s, (void)env;
-}
-
 static void ours(void)
 {
     hpx_site_self = &hpx_site_nobody;
@@ -473,6 +468,5 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .begin = begin,
     .adopted = adopted,
     .disarm = disarm,
-    .end = end,
     .ours = ours,
 };

@@ -380,7 +380,9 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_vm_mode_of(s)->disarm(s);
     }
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
-        hpx_vm_mode_of(s)->end(s, env);
+        if (hpx_vm_mode_of(s)->end != NULL) {
+            hpx_vm_mode_of(s)->end(s, env);
+        }
     }
     post_end(first, key);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm_mode.h: the JVM side of a mode; mode.h is the other half.
  *
- * Every function may be NULL, except destroy, begin, adopted, disarm and end of a mode that has make. The comment names the calling JVM
+ * Every function may be NULL, except destroy, begin, adopted and disarm of a mode that has make. The comment names the calling JVM
  * thread; calls between VMInit and VMDeath are inside the gate (VMDeath, recheck and forget run outside it). No call comes from a signal
  * handler. */
 #ifndef HPX_VM_MODE_H
@@ -38,24 +38,29 @@ struct hpx_vm_mode {
     void (*optional)(jvmtiEnv *jvmti);
     void (*callbacks)(union hpx_event_callbacks *all); /* sets the callbacks of its events. At load */
 
-    /* ---- life ---- */
-    /* Before the session begins: replaces options that do not work here, with a message. At load. */
-    void (*options)(void);
-    int (*load)(struct hpx_err *err); /* before its first event. At load. 0, or an error: profiling is off */
+    /* ---- at load, in this order ---- */
+    void (*options)(void);            /* before the session begins: replaces options that do not work here, with a message */
+    int (*load)(struct hpx_err *err); /* before its first event. 0, or an error: profiling is off */
     void (*disable)(void);            /* undoes load; the program continues without profiling */
-    /* VMInit, first: this thread has its state, and no clock runs. Prepares what the clocks of threads that start need. */
-    void (*ready)(JNIEnv *env);
-    void (*classes)(jvmtiEnv *jvmti, JNIEnv *env); /* handles the classes loaded before. VMInit */
-    void (*live)(jvmtiEnv *jvmti, JNIEnv *env);    /* VMInit, before the clock of this thread runs */
-    void (*open)(jvmtiEnv *jvmti);                 /* VMInit, last, when all threads have their states */
-    void (*leave)(void);                           /* VMDeath, first: its threads leave the JVM; bounded */
-    void (*close)(jvmtiEnv *jvmti);                /* VMDeath: the gate is closed, its events are off */
-    void (*over)(void);                            /* VMDeath: everything is written */
+
+    /* ---- VMInit, in this order ---- */
+    void (*ready)(JNIEnv *env); /* this thread has its state, and no clock runs. Prepares what the clocks of threads that start need */
+    void (*classes)(jvmtiEnv *jvmti, JNIEnv *env); /* handles the classes loaded before */
+    void (*live)(jvmtiEnv *jvmti, JNIEnv *env);    /* before the clock of this thread runs */
+    void (*open)(jvmtiEnv *jvmti);                 /* when all threads have their states */
+
+    /* ---- while the program runs ---- */
+    void (*recheck)(void); /* the service thread, every 10 s */
+    void (*forget)(void);  /* in the child of a fork; async-signal-safe */
+
+    /* ---- VMDeath, in this order ---- */
+    void (*leave)(void);            /* its threads leave the JVM; bounded */
+    void (*close)(jvmtiEnv *jvmti); /* the gate is closed, its events are off */
+    void (*over)(void);             /* everything is written */
+
     /* ---- a session that ends while the program runs on (run.h): after over, on the thread that ends it ---- */
     void (*restore)(jvmtiEnv *jvmti, JNIEnv *env); /* the classes get their old code back */
     void (*unload)(JNIEnv *env);                   /* its threads have left and its environment is gone: deletes references */
-    void (*recheck)(void);                         /* the service thread, every 10 s */
-    void (*forget)(void);                          /* in the child of a fork; async-signal-safe */
 
     /* ---- threads: called on the thread itself unless stated otherwise ---- */
     /* Returns a zeroed state with its ring; NULL without memory. kept: the state to make it of, which another thread may be about to look

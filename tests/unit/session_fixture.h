@@ -110,11 +110,6 @@ static bool always(const struct hpx_options *o)
     return true;
 }
 
-static void configure(struct hpx_model_config *cfg)
-{
-    (void)cfg;
-}
-
 static bool empty(const void *rows)
 {
     return ((const struct rows *)rows)->n == 0;
@@ -236,12 +231,6 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[0] = rows != NULL ? ((const struct rows *)rows)->n : 77;
 }
 
-static uint64_t own_cpu(const struct hpx_counters *total)
-{
-    (void)total;
-    return 0;
-}
-
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     (void)r;
@@ -264,36 +253,26 @@ static void choose_second(void *rows, uint16_t flags)
 static const struct hpx_section section_first = {.title = title_first, .empty = empty, .destroy = free, .text = text_first};
 static const struct hpx_section section_second = {
     .title = title_second, .empty = empty, .destroy = free, .choose = choose_second, .text = text_second};
-static const struct hpx_mode mode_first = {.name = "test=first",
-                                           .section = &section_first,
-                                           .wanted = always,
-                                           .configure = configure,
-                                           .gone = gone,
-                                           .snapshot = snapshot_first,
-                                           .listed_by = HPX_COMMAND_CPU_SAMPLES,
-                                           .control = control_first,
-                                           .stop = stop_first,
-                                           .collect = collect,
-                                           .own_cpu = own_cpu,
-                                           .lines = lines,
-                                           .summary = summary};
-static const struct hpx_mode mode_second = {.name = "test=second",
-                                            .section = &section_second,
-                                            .wanted = always,
-                                            .configure = configure,
-                                            .gone = gone,
-                                            .listed_by = HPX_COMMAND_ALLOC_SITES,
-                                            .prepare = prepare_second,
-                                            .tail = tail,
-                                            .taken = taken_second,
-                                            .snapshot = snapshot_second,
-                                            .control = control_second,
-                                            .stop = stop_second,
-                                            .ended = ended_second,
-                                            .collect = collect,
-                                            .own_cpu = own_cpu,
-                                            .lines = lines,
-                                            .summary = summary};
+static const struct hpx_mode mode_first = {
+    .name = "test=first",
+    .section = &section_first,
+    .load = {.wanted = always},
+    .pass = {.gone = gone},
+    .dump = {.snapshot = snapshot_first},
+    .peer = {.listed_by = HPX_COMMAND_CPU_SAMPLES, .control = control_first},
+    .end = {.stop = stop_first},
+    .report = {.collect = collect, .lines = lines, .summary = summary},
+};
+static const struct hpx_mode mode_second = {
+    .name = "test=second",
+    .section = &section_second,
+    .load = {.wanted = always},
+    .pass = {.gone = gone},
+    .dump = {.prepare = prepare_second, .tail = tail, .taken = taken_second, .snapshot = snapshot_second},
+    .peer = {.listed_by = HPX_COMMAND_ALLOC_SITES, .control = control_second},
+    .end = {.stop = stop_second, .ended = ended_second},
+    .report = {.collect = collect, .lines = lines, .summary = summary},
+};
 static const struct hpx_mode *const both[] = {&mode_first, &mode_second, NULL};
 
 /* ---- a run ---- */

@@ -88,17 +88,15 @@ static const char *title_stream(void)
 
 static const struct hpx_section section_stream = {
     .title = title_stream, .empty = never_empty, .destroy = destroy_stream, .text = text_stream};
-static const struct hpx_mode mode_stream = {.name = "test=stream",
-                                            .section = &section_stream,
-                                            .wanted = always,
-                                            .configure = configure,
-                                            .gone = gone,
-                                            .snapshot = snapshot_stream,
-                                            .stop = stop_stream,
-                                            .collect = collect,
-                                            .own_cpu = own_cpu,
-                                            .lines = lines,
-                                            .summary = summary};
+static const struct hpx_mode mode_stream = {
+    .name = "test=stream",
+    .section = &section_stream,
+    .load = {.wanted = always},
+    .pass = {.gone = gone},
+    .dump = {.snapshot = snapshot_stream},
+    .end = {.stop = stop_stream},
+    .report = {.collect = collect, .lines = lines, .summary = summary},
+};
 static const struct hpx_mode *const streaming[] = {&mode_stream, NULL};
 /* ---- a table of the second mode, and a ring for events from threads that are nobody's: made beforehand, no state, no START ---- */
 
@@ -311,8 +309,8 @@ static void tables_of_the_journal_pass_a_request_that_waits_for_long(void **stat
 {
     (void)state;
     struct hpx_mode patient = mode_second;
-    patient.prepare = prepare_patient;
-    patient.patience = patience;
+    patient.dump.prepare = prepare_patient;
+    patient.dump.patience = patience;
     const struct hpx_mode *const modes[] = {&mode_first, &patient, NULL};
     assert_true(begin_with(modes, "cpu=samples,file=x.txt,verbose=n"));
     walk_is_over = false;
@@ -440,9 +438,9 @@ static void a_phase_is_followed_by_one_more_pass(void **state)
     static const struct hpx_mode *const modes[] = {&only, NULL};
     (void)state;
     only = mode_second;
-    only.tail = NULL;
-    only.taken = NULL;
-    only.stop = stop_stream;
+    only.dump.tail = NULL;
+    only.dump.taken = NULL;
+    only.end.stop = stop_stream;
     assert_true(begin_with(modes, "cpu=samples,file=x.txt,verbose=n"));
     assert_true(hpx_dump_request(&reset_request));
     pass();
@@ -464,7 +462,7 @@ static void a_bare_output_has_its_tables_alone_and_the_report_is_said(void **sta
     section.bare = true;
     only = mode_second;
     only.section = &section;
-    only.stop = stop_stream;
+    only.end.stop = stop_stream;
     for (int verbose = 1; verbose >= 0; verbose--) {
         assert_true(begin_with(modes, verbose ? "cpu=samples,file=x.txt" : "cpu=samples,file=y.txt,verbose=n"));
         assert_true(hpx_dump_request(&reset_request));

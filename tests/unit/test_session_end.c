@@ -116,8 +116,8 @@ static bool await_in_step(const char *name, bool writer)
     section.text = writer ? text_slow : text_second;
     only = mode_second;
     only.section = &section;
-    only.snapshot = writer ? snapshot_second : snapshot_slow;
-    only.stop = stop_alone;
+    only.dump.snapshot = writer ? snapshot_second : snapshot_slow;
+    only.end.stop = stop_alone;
     snprintf(options, sizeof options, "cpu=samples,file=%s,verbose=n", name);
     assert_true(begin_with(modes, options));
     second.n = 3;
