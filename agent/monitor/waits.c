@@ -96,10 +96,11 @@ void hpx_waits_gone(JNIEnv *env)
     if (!has_slot()) {
         return;
     }
-    hpx_waits_end(env);
+    struct slot *mine = own;
+    drop(env, atomic_exchange(&mine->object, NULL));
     pthread_mutex_lock(&lock);
-    own->next_free = free_slots;
-    free_slots = own;
+    mine->next_free = free_slots;
+    free_slots = mine;
     pthread_mutex_unlock(&lock);
     own = NULL;
 }
