@@ -40,15 +40,6 @@ struct hpx_class_numbers hpx_class_numbers_of(jclass klass)
     return n != NULL ? *n : (struct hpx_class_numbers){.method = 0};
 }
 
-static uint32_t numbers(_Atomic uint32_t *next, uint32_t *first, uint32_t *have, uint32_t n)
-{
-    if (*have != n) {
-        *first = 1 + atomic_fetch_add_explicit(next, n, memory_order_relaxed);
-        *have = n;
-    }
-    return *first;
-}
-
 /* Behind magic and version: the number of constants. The session's begin and its end may each double them before the next look. */
 bool hpx_class_numbers_fits(struct hpx_class_numbers *of, const unsigned char *file, jint n)
 {
@@ -60,12 +51,16 @@ bool hpx_class_numbers_fits(struct hpx_class_numbers *of, const unsigned char *f
 
 uint32_t hpx_class_numbers_methods(struct hpx_class_numbers *of, uint32_t n)
 {
-    return numbers(&methods, &of->method, &of->methods, n);
+    if (of->methods != n) {
+        of->method = 1 + atomic_fetch_add_explicit(&methods, n, memory_order_relaxed);
+        of->methods = n;
+    }
+    return of->method;
 }
 
-uint32_t hpx_class_numbers_places(struct hpx_class_numbers *of, uint32_t n)
+uint32_t hpx_class_numbers_places(uint32_t n)
 {
-    return numbers(&places, &of->place, &of->places, n);
+    return 1 + atomic_fetch_add_explicit(&places, n, memory_order_relaxed);
 }
 
 /* A class is rewritten by one thread at a time. */

@@ -14,9 +14,8 @@
 /* Of one class. Zero: none yet. */
 struct hpx_class_numbers {
     uint32_t method, methods; /* the first, and how many */
-    uint32_t place, places;
-    uint32_t constants; /* of its class file when it was first rewritten */
-    bool grown;         /* it has too many now, and is left alone */
+    uint32_t constants;       /* of its class file when it was first rewritten */
+    bool grown;               /* it has too many now, and is left alone */
 };
 
 /* A session begins in a running JVM: from now on numbers are remembered. The thread that begins it. */
@@ -27,9 +26,11 @@ struct hpx_class_numbers hpx_class_numbers_of(jclass klass);
  * new version of a class; of some classes (java.lang.Math) it finds none again and doubles them each time, and JDK 17 loops for ever when
  * they are near 65,535. */
 bool hpx_class_numbers_fits(struct hpx_class_numbers *of, const unsigned char *file, jint n);
-/* `n` methods, or places, beginning with the result: those that the class has, if it has as many, or new ones, noted in *of. Any thread. */
+/* `n` methods, beginning with the result: those that the class has, if it has as many, or new ones, noted in *of. Once for a class. Any
+ * thread. */
 uint32_t hpx_class_numbers_methods(struct hpx_class_numbers *of, uint32_t n);
-uint32_t hpx_class_numbers_places(struct hpx_class_numbers *of, uint32_t n);
+/* `n` new places, beginning with the result. Any thread. */
+uint32_t hpx_class_numbers_places(uint32_t n);
 /* Remembers what a loaded class was given; no effect without memory: it is given others in the next session. Any thread. */
 void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n);
 

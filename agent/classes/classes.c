@@ -95,8 +95,8 @@ static void add_method(void *ctx, const struct hprofx_bci_method *m)
 
 static uint32_t reserve_sites(void *ctx, uint32_t n)
 {
-    struct announcement *t = ctx;
-    return hpx_class_numbers_places(&t->numbers, n);
+    (void)ctx;
+    return hpx_class_numbers_places(n);
 }
 
 static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_name name, const char *end)
