@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kept_states.c: see kept_states.h. */
 #include "kept_states.h"
+#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct {
@@ -53,9 +54,7 @@ struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t 
 
 static bool lives(pid_t tid)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d", (int)tid);
-    return access(path, F_OK) == 0;
+    return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
 }
 
 /* A thread whose kernel id is unknown has never found its state. */

@@ -53,6 +53,7 @@ CANNOT = {
 CANNOT_CALL = {
     'has no way to fail': 'gettid getpid getppid exit_group',
     'fails only by a mistake in the program': 'sigaltstack rt_sigaction rt_sigprocmask prlimit64',
+    'asks whether a thread lives; if it is refused the state of the thread is kept': 'tgkill',
 }
 # The compiler makes these of others, or does not.
 MADE = set('memchr memcpy memmove mempcpy memset puts putchar stpcpy strcpy strncpy strlen strnlen strchr strcmp memcmp rawmemchr strchrnul exp log sqrt stack_chk_fail snprintf vsnprintf'.split())
