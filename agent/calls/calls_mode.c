@@ -376,7 +376,7 @@ static const struct hpx_section section_times = {.title = title_times, .empty = 
 static const struct hpx_section section_old = {.bare = true, .title = title_old, .empty = empty, .destroy = destroy, .text = text_old};
 
 #define BOTH(its_wanted)                                                                                                                   \
-    .vm = &hpx_calls_vm_mode, .load = {.wanted = its_wanted, .configure = configure, .begin = begin},                                      \
+    .vm = &hpx_calls_vm_mode, .load = {.wanted = (its_wanted), .configure = configure, .begin = begin},                                    \
     .pass = {.look = look, .idle = idle, .came = came, .gone = gone},                                                                      \
     .dump = {.prepare = prepare, .tail = tail, .taken = taken, .snapshot = snapshot, .waiting = waiting},                                  \
     .peer = {.listed_by = HPX_COMMAND_CPU_SAMPLES, .control = control}, .end = {.stop = stop, .ended = ended, .fini = fini},               \
