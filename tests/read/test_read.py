@@ -234,6 +234,18 @@ class GoldenTests(Folder):
         again.put('report', (self.SAYS % '1000').encode()).before('end 1', 'again', b''.join(table))
         self.assertEqual(self.sampled(again)[1]['effective'], 10)
 
+    def test_samples_inside_probes_are_those_of_the_last_report(self):
+        """They are a sum since the start, the tables are not: a later sum is not added, and a table without a report has none."""
+        line = 'hprofx: version: 1\nhprofx: inside probes: %s\n'
+        for last, told, n in ((line % '24 (80.00 %)', ['  Of the samples since the start, 80 % were inside probes; they count for the method that called the probe.'], 24), ('', [], 0)):
+            text = h.text()
+            table = [text.get(name) for name in ('samples', 'titles', 'row 1', 'row 2', 'samples end')]
+            text.put('report', (line % '9 (90.00 %)').encode()).before('end 1', 'again', b''.join(table) + last.encode())
+            with self.subTest(last):
+                shown, found = self.sampled(text)
+                self.assertEqual(shown[-len(told):] if told else [ln for ln in shown if 'probes' in ln], told)
+                self.assertEqual((found['seen'], found['total'], found['inside_probes']), (2, 10, n))
+
     def test_tables_that_are_no_samples_have_no_error(self):
         for pieces in (h.times(), h.old(), h.old().drop('report')):
             path = self.write(pieces.data())
