@@ -142,6 +142,24 @@ static void owners_that_are_virtual_are_named_or_counted(void **state)
     hpx_monitor_take_drop(t);
 }
 
+/* One that stays in the middle of it, and many threads that wait for one monitor: it is waited for once. */
+static void a_thread_that_never_ends_attaching_costs_one_wait(void **state)
+{
+    static const char *const want[] = {"questions about monitors without an answer, because threads attached meanwhile: 51"};
+    (void)state;
+    struct object *m = add_monitor(0);
+    m->answer = HPX_USAGE_ATTACHING;
+    for (unsigned i = 1; i < 50; i++) {
+        add_thread(JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER)->wants = m;
+    }
+    uint64_t begun = fx.now;
+    struct hpx_monitor_take *t = take(false);
+    assert_int_equal(t->image.nmonitors, 0);
+    assert_in_range(fx.now - begun, 10000000, 10050000);
+    assert_notes(t, want, 1);
+    hpx_monitor_take_drop(t);
+}
+
 static void questions_of_a_request_have_no_limit(void **state)
 {
     (void)state;
@@ -265,6 +283,7 @@ int main(void)
         T(each_cause_of_a_missing_monitor_has_its_note),
         T(owners_without_a_name_are_counted),
         T(owners_that_are_virtual_are_named_or_counted),
+        T(a_thread_that_never_ends_attaching_costs_one_wait),
         T(questions_of_a_request_have_no_limit),
         T(questions_at_exit_end_after_10_s),
         T(stacks_at_exit_end_after_10_s),
