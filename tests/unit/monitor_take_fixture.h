@@ -30,8 +30,9 @@ struct object {
     struct object *owner; /* of a monitor */
     unsigned waiters;
     enum hpx_usage_answer answer;
-    bool virtual;    /* thread */
-    uint32_t serial; /* of a virtual thread, if it is announced */
+    bool unannounced; /* thread: only the VM lists it */
+    bool virtual;     /* thread */
+    uint32_t serial;  /* of a virtual thread, if it is announced */
 };
 
 static struct {
@@ -98,10 +99,13 @@ uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
     (void)env;
     *to = calloc((size_t)fx.nthreads + 1, sizeof **to);
     assert_non_null(*to);
+    uint32_t n = 0;
     for (jint i = 0; i < fx.nthreads; i++) {
-        (*to)[i] = (struct hpx_thread_ref){.thread = (jthread)(void *)&fx.threads[i], .serial = 200001 + (uint32_t)i};
+        if (!fx.threads[i].unannounced) {
+            (*to)[n++] = (struct hpx_thread_ref){.thread = (jthread)(void *)&fx.threads[i], .serial = 200001 + (uint32_t)i};
+        }
     }
-    return (uint32_t)fx.nthreads;
+    return n;
 }
 
 int hpx_named_stacks_init(struct hpx_named_stacks *s, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_arena *arena, bool numbers)

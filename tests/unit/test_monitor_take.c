@@ -142,6 +142,31 @@ static void owners_that_are_virtual_are_named_or_counted(void **state)
     hpx_monitor_take_drop(t);
 }
 
+static void owners_that_are_listed_but_never_announced_are_counted(void **state)
+{
+    static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2",
+                                       "monitors shown with entry count 1 because each question for it stops the program: 1"};
+    (void)state;
+    struct object *asked = add_monitor(0), *left = &fx.monitors[1], *free = &fx.monitors[2];
+    asked->owner->owns[0] = NULL;
+    left->signature = free->signature = "LGate;";
+    for (unsigned i = 0; i < 128; i++) { /* 256 questions: `left` is not asked for */
+        struct object *t = add_thread(JVMTI_THREAD_STATE_RUNNABLE);
+        t->owns[0] = t->owns[1] = free;
+    }
+    left->owner = add_thread(JVMTI_THREAD_STATE_RUNNABLE);
+    left->owner->owns[0] = left;
+    asked->owner->unannounced = left->owner->unannounced = true;
+    struct hpx_monitor_take *t = take(false);
+    assert_int_equal(t->image.nmonitors, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(t->image.monitors[i].owned);
+        assert_int_equal(t->image.monitors[i].owner, HPX_SERIAL_THREAD);
+    }
+    assert_notes(t, want, 2);
+    hpx_monitor_take_drop(t);
+}
+
 /* One that stays in the middle of it, and many threads that wait for one monitor: it is waited for once. */
 static void a_thread_that_never_ends_attaching_costs_one_wait(void **state)
 {
@@ -283,6 +308,7 @@ int main(void)
         T(each_cause_of_a_missing_monitor_has_its_note),
         T(owners_without_a_name_are_counted),
         T(owners_that_are_virtual_are_named_or_counted),
+        T(owners_that_are_listed_but_never_announced_are_counted),
         T(a_thread_that_never_ends_attaching_costs_one_wait),
         T(questions_of_a_request_have_no_limit),
         T(questions_at_exit_end_after_10_s),
