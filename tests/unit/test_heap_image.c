@@ -124,6 +124,26 @@ static void a_frame_is_found_below_those_of_a_probe(void **state)
     assert_int_equal(hpx_heap_frame(&t, &root), -1);
 }
 
+/* The stack ends before the frame of the root: at most as many frames away as there are. */
+static void a_root_far_below_the_stack_is_on_no_frame(void **state)
+{
+    (void)state;
+    uint64_t methods[] = {5, 5, 5, 6};
+    struct hpx_heap_thread t = {.nframes = 4, .methods = methods};
+    struct hpx_heap_root_fact root = {.method = 5};
+    static const int32_t frames[] = {0, 1, 2, 2, 2, 2, -1, -1, -1};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(frames); i++) {
+        root.depth = (int32_t)i;
+        assert_int_equal(hpx_heap_frame(&t, &root), frames[i]);
+    }
+    root.depth = INT32_MAX;
+    assert_int_equal(hpx_heap_frame(&t, &root), -1);
+    /* the last frame, from above the first one */
+    t.above = 2;
+    root = (struct hpx_heap_root_fact){.method = 6, .depth = 0};
+    assert_int_equal(hpx_heap_frame(&t, &root), 3);
+}
+
 static void text_has_roots_objects_and_classes(void **state)
 {
     static const char want[] = "TRACE 300005:\n\tp.Base.run(Base.java:3)\n\tp.Base.run(Base.java:4)\n"
@@ -437,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(binary_has_names_roots_classes_and_objects_in_this_order),
         cmocka_unit_test(a_frame_is_found_below_those_of_a_probe),
+        cmocka_unit_test(a_root_far_below_the_stack_is_on_no_frame),
         cmocka_unit_test(text_has_roots_objects_and_classes),
         cmocka_unit_test(any_number_of_superclasses_is_written_each_once),
         cmocka_unit_test(figures_are_those_of_printf),
