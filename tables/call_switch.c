@@ -132,6 +132,30 @@ static bool make_room(struct hpx_calltab *t, struct hpx_call_backlog *b, size_t 
     return true;
 }
 
+/* There is no room for a record. Its calls or objects are lost; an EXIT has none, because its call counts, or its ENTER did. Any other
+ * counts as one, so that no loss is silent. */
+static void lose(struct hpx_calltab *t, const struct hpx_ev_head *ev)
+{
+    t->lost_events++;
+    switch (ev->kind) {
+    case HPX_EV_LEAF:
+        t->no_memory += HPX_EV_LEAF_CALLS(ev->stamp);
+        break;
+    case HPX_EV_EXIT:
+    case HPX_EV_THROWN:
+        break;
+    case HPX_EV_PLACE_MULTI:
+        t->no_memory += HPX_EV_MULTI_N(ev->stamp);
+        break;
+    case HPX_EV_GAP: /* its events have a loss counter already */
+        t->lost_events += ev->id - 1;
+        t->lost_calls += ((const struct hpx_ev_gap *)(const void *)ev)->calls;
+        break;
+    default:
+        t->no_memory++;
+    }
+}
+
 const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end)
 {
@@ -147,8 +171,7 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
             memcpy(b->ev + b->n, ev, ev->units * sizeof(*ev));
             b->n += ev->units;
         } else {
-            t->lost_events++;
-            t->no_memory++;
+            lose(t, ev);
         }
     }
     return ev;

@@ -118,8 +118,8 @@ struct hpx_calltab {
     uint64_t stray;           /* exits without an enter */
     uint64_t resynced;        /* calls without an exit, closed by a later one */
     uint64_t lost_calls;      /* begun and ended in gaps */
-    uint64_t lost_events;     /* in gaps */
-    uint64_t no_memory;       /* calls that could not be counted */
+    uint64_t lost_events;     /* in gaps, and records that waited without memory */
+    uint64_t no_memory;       /* calls and objects that could not be counted */
     uint64_t forced;          /* mounts whose wait expired, because a SWITCH was lost in a gap */
     uint64_t ticks, ticks_ns; /* times_from_ticks: TICKs, and the time they stand for */
     uint64_t outside_ns;      /* the part of it while no call was open */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_call_switch.c: call stacks that go from thread to thread, read in order and out of it. */
 #include "call_fixture.h"
+#include "failing_memory.h"
 
 static void calls_of_a_virtual_thread_go_on_with_its_next_carrier(void **state)
 {
@@ -153,6 +154,45 @@ static void mount_waits_no_longer_than_its_patience(void **state)
     end();
 }
 
+/* Calls counted, lost and open are the calls begun: an ENTER and its EXIT are one, a LEAF is as many as it stands for. */
+static void records_that_wait_without_memory_are_counted_as_the_calls_they_are(void **state)
+{
+    static const struct {
+        enum hpx_ev_kind kind;
+        uint64_t stamp, lost;
+    } records[] = {{HPX_EV_ENTER, 51, 1}, {HPX_EV_LEAF, HPX_EV_LEAF_STAMP(7, 7), 7},
+                   {HPX_EV_EXIT, 60, 0},  {HPX_EV_THROWN, 61, 0},
+                   {HPX_EV_PLACE, 24, 1}, {HPX_EV_PLACE_MULTI, HPX_EV_MULTI_STAMP(0, 5, 16), 5}};
+    (void)state;
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 0, 10);
+    event(HPX_EV_ENTER, 1, 10);
+    switch_to(b, 77, 1, 50);
+    uint64_t waiting = 2;
+    while (waiting < 1024) { /* what the first piece of memory holds */
+        event_of(b, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 1));
+        waiting++;
+    }
+    memory_refuse();
+    for (size_t i = 0; i < HPX_ARRAY_LEN(records); i++) {
+        uint64_t before = tab.no_memory;
+        event_of(b, records[i].kind, 2, records[i].stamp);
+        assert_int_equal(tab.no_memory - before, records[i].lost);
+        assert_int_equal(tab.lost_events, i + 1);
+    }
+    const struct hpx_ev_gap gap = {.head = {HPX_EV_GAP, 2, 9, 70}, .calls = 4}; /* its 9 events have a loss counter */
+    (void)hpx_calltab_apply(&tab, b, &gap.head, &gap.head + 2);
+    assert_int_equal(tab.lost_events, HPX_ARRAY_LEN(records) + 9);
+    assert_int_equal(tab.lost_calls, 4);
+    memory_allow();
+    switch_to(th, 0, 0, 20);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(3, 1), 1022, 1022, 1022);
+    assert_int_equal(tab.no_memory, 14);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +203,7 @@ int main(void)
         cmocka_unit_test(carrier_that_ends_while_its_records_wait_applies_them),
         cmocka_unit_test(mounts_of_a_forgotten_stack_are_taken_in_turn),
         cmocka_unit_test(mount_waits_no_longer_than_its_patience),
+        cmocka_unit_test(records_that_wait_without_memory_are_counted_as_the_calls_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
