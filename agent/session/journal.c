@@ -31,7 +31,7 @@ static HPX_OF_SESSION struct {
 } journal;
 
 /* Relaxed: hpx_journal_forget() reads copies. -1: none. held_fd: the journal that keeps its name and lock while its successor is written;
- * without the lock another run would take it for the file of a killed run. Not in `journal`, which stays in .bss that way. */
+ * without the lock another run would take it for the file of a killed run. Not in `journal`, because -1 is no zero. */
 static _Atomic int journal_fd = -1, held_fd = -1;
 
 /* 0: no file has this name, or it is our file; else why we cannot use it: EEXIST: another run's file, or not a regular one. */
