@@ -33,7 +33,7 @@ PARTS = 'memory ENOMEM; tmpfile EOPNOTSUPP ENOSPC; say EIO EINTR short'
 # These are called only where another call fails: kind, how, at which call, and at every later one.
 BEHIND = {'dlopen': ('dlsym', 'ENOENT', 1, True), 'mkostemp': ('tmpfile', 'EOPNOTSUPP', 1, True), 'unlink': ('tmpfile', 'EOPNOTSUPP', 1, True),
           'sysconf': ('sched_getaffinity', 'EINVAL', 1, True), 'ftruncate': ('write', 'ENOSPC', 6, True),
-          'clock_nanosleep': ('poll', 'ENOMEM', 1, True)}
+          'clock_nanosleep': ('poll', 'ENOMEM', 1, True), 'opendir': ('process_vm_readv', 'EPERM', 1, True), 'readdir': ('process_vm_readv', 'EPERM', 1, True)}
 
 CANNOT = {
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
