@@ -61,16 +61,16 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     }
     hpx_vm.java = vm;
     hpx_session.start = time(NULL);
-    int rc = hpx_options_parse(&hpx_session.opt, getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err);
+    int rc = hpx_session_parse(getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err);
     if (rc != 0) {
         refuse_or_disable(rc, &err);
         return JNI_OK;
     }
-    if (hpx_session.opt.help) {
+    if (hpx_session.opt->help) {
         hpx_options_help(print_stdout, NULL);
         end_before_main(0);
     }
-    hpx_options_idle(&hpx_session.opt, warn_idle);
+    hpx_options_idle(hpx_session.opt, warn_idle);
     hpx_session_choose(hpx_modes);
     rc = hpx_run_prepare(&err);
     if (rc == -HPX_E_OPT) {

@@ -124,7 +124,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     hpx_vm.late = true;
     (void)hpx_kept_states_sweep();
     hpx_session.start = time(NULL);
-    int rc = hpx_options_parse(&hpx_session.opt, NULL, NULL, options, err);
+    int rc = hpx_session_parse(NULL, NULL, options, err);
     if (rc == 0) {
         hpx_session_choose(hpx_modes);
         rc = hpx_run_prepare(err);

@@ -9,7 +9,7 @@
 #include "err.h"
 #include <jvmti.h>
 
-/* Everything up to the output. At load, or before hpx_run_begin() goes live. hpx_session.opt is parsed. 0, -HPX_E_OPT, _IO, _VM, _NOMEM,
+/* Everything up to the output. At load, or before hpx_run_begin() goes live. The options are parsed. 0, -HPX_E_OPT, _IO, _VM, _NOMEM,
  * _SYS: see hpx_run_disable(). */
 int hpx_run_prepare(struct hpx_err *err);
 /* The program continues without profiling, and without the cost of its events; says so. */

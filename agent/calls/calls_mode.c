@@ -42,15 +42,15 @@ static bool wanted_old(const struct hpx_options *o)
 
 const struct hpx_mode *hpx_calls_mode_active(void)
 {
-    return wanted_old(&hpx_session.opt) ? &hpx_calls_mode_old : &hpx_calls_mode;
+    return wanted_old(hpx_session.opt) ? &hpx_calls_mode_old : &hpx_calls_mode;
 }
 
 static void configure(struct hpx_model_config *cfg)
 {
-    bool old = wanted_old(&hpx_session.opt);
+    bool old = wanted_old(hpx_session.opt);
     cfg->calls = true;
     cfg->call_signatures = old;
-    cfg->call_depth = old ? 2 : hpx_session.opt.depth;
+    cfg->call_depth = old ? 2 : hpx_session.opt->depth;
     cfg->call_times_from_ticks = hpx_calls_timed_by_samples();
 }
 
@@ -71,7 +71,7 @@ static void came(struct hpx_thread *t)
 /* times=sampled: no handler of t runs any more; its last ticks found no room. */
 static void lose_owed(struct hpx_calls_thread *t)
 {
-    hpx_count(&hpx_session.counters, HPX_C_LOST_RING_FULL, t->owed / hpx_session.opt.interval_ns);
+    hpx_count(&hpx_session.counters, HPX_C_LOST_RING_FULL, t->owed / hpx_session.opt->interval_ns);
     t->owed = 0;
 }
 
@@ -327,7 +327,7 @@ static void add_times(struct hpx_lines *to, const struct hpx_report *r, const st
         hpx_lines_add(to, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
         return;
     }
-    hpx_lines_add(to, "hprofx: times: sampled by %s, every %.6g ms\n", hpx_ticks_clock(), hpx_lines_ms(hpx_session.opt.interval_ns));
+    hpx_lines_add(to, "hprofx: times: sampled by %s, every %.6g ms\n", hpx_ticks_clock(), hpx_lines_ms(hpx_session.opt->interval_ns));
     if (hpx_ticks_leads(hpx_calls_mode_active())) {
         hpx_ticks_lines(to, r, hpx_lines_ms(f->v[TICKS_NS]));
     }

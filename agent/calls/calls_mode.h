@@ -15,7 +15,7 @@ const struct hpx_mode *hpx_calls_mode_active(void);
 /* true with times=sampled. Constant once loaded. */
 static inline bool hpx_calls_timed_by_samples(void)
 {
-    return hpx_session.opt.times == HPX_TIMES_SAMPLED;
+    return hpx_session.in_effect.times == HPX_TIMES_SAMPLED;
 }
 
 #endif

@@ -32,7 +32,7 @@ static struct hpx_ticker *ticker(struct hpx_mode_thread *s)
 /* What cannot be recorded now is recorded with the next tick. */
 void hpx_calls_thread_tick(struct hpx_calls_thread *t, uint64_t weight)
 {
-    t->owed += weight * hpx_session.opt.interval_ns;
+    t->owed += weight * hpx_session.opt->interval_ns;
     if (t->owed > 0 && hpx_calls_tick_sig(&t->calls, t->owed)) {
         t->owed = 0;
     }
@@ -90,12 +90,12 @@ static void options(void)
     if (!hpx_calls_timed_by_samples()) {
         return;
     }
-    bool poll = hpx_session.opt.sampler == HPX_ENGINE_POLL;
+    bool poll = hpx_session.opt->sampler == HPX_ENGINE_POLL;
     int why = poll ? 0 : hpx_clocks_try();
     if (poll || why != 0) {
         hpx_warn("times=sampled: %s%s; using times=cpu instead",
                  why != 0 ? "cannot create a timer for a thread: " : "sampler=poll sends no signals", why != 0 ? strerror(why) : "");
-        hpx_session.opt.times = HPX_TIMES_CPU;
+        hpx_session.in_effect.times = HPX_TIMES_CPU;
     }
 }
 
@@ -106,7 +106,7 @@ static int load(struct hpx_err *err)
     if (hpx_calls_timed_by_samples()) {
         hpx_ticks_use(hpx_calls_mode_active() == &hpx_calls_mode ? &users[0] : &users[1]);
     } else {
-        hpx_cpuclock_setup(hpx_session.opt.times == HPX_TIMES_WALL ? HPX_CPUCLOCK_WALL : HPX_CPUCLOCK_CPU, NULL);
+        hpx_cpuclock_setup(hpx_session.in_effect.times == HPX_TIMES_WALL ? HPX_CPUCLOCK_WALL : HPX_CPUCLOCK_CPU, NULL);
     }
     return 0;
 }

@@ -197,7 +197,7 @@ static bool moves_stacks(const char *name, size_t n)
 
 static bool wants(const char *name, size_t n)
 {
-    return !moves_stacks(name, n) && hpx_patterns_want(hpx_session.opt.include, hpx_session.opt.exclude, name, n);
+    return !moves_stacks(name, n) && hpx_patterns_want(hpx_session.opt->include, hpx_session.opt->exclude, name, n);
 }
 
 static bool note(JNIEnv *env, uint16_t kind, uint32_t place, uint64_t stamp)

@@ -236,7 +236,7 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n,
     struct hprofx_bci_result r;
     struct hprofx_bci_opts opts = {.tracker = tracker_name(),
                                    .probes = probes,
-                                   .min = hpx_session.opt.min,
+                                   .min = hpx_session.opt->min,
                                    .number = number,
                                    .method = add_method,
                                    .sites = reserve_sites,

@@ -149,7 +149,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
     int rc = hpx_heap_binary(to, &r->take->image);
     note(r, rc);
     written += rc == 0;
-    if (rc == 0 && written == 2 && !hpx_session.opt.split && hpx_session.opt.net == NULL) {
+    if (rc == 0 && written == 2 && !hpx_session.in_effect.split && hpx_session.opt->net == NULL) {
         hpx_warn("the file has a second heap dump; many readers show only the first; use split=y for one file per dump");
     }
 }

@@ -24,8 +24,8 @@ static void capabilities(jvmtiCapabilities *want)
 static void optional(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities want = {.can_generate_resource_exhaustion_heap_events = 1};
-    jvmtiError e = hpx_session.opt.heapdump_oom ? (*jvmti)->AddCapabilities(jvmti, &want) : JVMTI_ERROR_NONE;
-    oom_event = hpx_session.opt.heapdump_oom && e == JVMTI_ERROR_NONE;
+    jvmtiError e = hpx_session.opt->heapdump_oom ? (*jvmti)->AddCapabilities(jvmti, &want) : JVMTI_ERROR_NONE;
+    oom_event = hpx_session.opt->heapdump_oom && e == JVMTI_ERROR_NONE;
     if (e != JVMTI_ERROR_NONE) {
         hpx_warn("heapdump=oom: the VM refuses the event (%s); no dump is made at an OutOfMemoryError; load hprofx alone",
                  hpx_jvmti_error(e));
@@ -51,7 +51,7 @@ static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const
     }
     hpx_say("OutOfMemoryError: dumping the Java heap ...");
     hpx_take_at_error(jvmti, env);
-    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = error_dumped};
+    const struct hpx_dump_request all = {.cutoff = hpx_session.opt->cutoff, .done = error_dumped};
     bool asked = hpx_dump_request(&all);
     hpx_gate_leave(&hpx_session.gate);
     if (asked && !hpx_spawn_is_ours()) {
@@ -95,7 +95,7 @@ static void close_heap(jvmtiEnv *jvmti)
         (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_RESOURCE_EXHAUSTED, NULL);
     }
     if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
-        hpx_take_last(jvmti, env, hpx_session.opt.doe);
+        hpx_take_last(jvmti, env, hpx_session.opt->doe);
     }
 }
 

@@ -194,14 +194,14 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
     c->linked = linked || array;
     c->above = super;
     c->super = super != NULL ? super->number : 0;
-    c->keeps = hpx_session.opt.keep != NULL && signature[0] == 'L' &&
-               hpx_patterns_match(hpx_session.opt.keep, signature + 1, strlen(signature) - 2);
+    c->keeps = hpx_session.opt->keep != NULL && signature[0] == 'L' &&
+               hpx_patterns_match(hpx_session.opt->keep, signature + 1, strlen(signature) - 2);
     c->nfields = (uint32_t)n;
     for (jint i = 0; i < n; i++) {
         ask_field(jvmti, klass, ids[i], &c->fields[i]);
         if (!c->fields[i].is_static) {
             c->fields[i].offset = c->instance_size;
-            c->instance_size += hpx_heap_size_of(c->fields[i].type, hpx_session.opt.binary ? hpx_session.opt.idsize : 8);
+            c->instance_size += hpx_heap_size_of(c->fields[i].type, hpx_session.opt->binary ? hpx_session.opt->idsize : 8);
         }
     }
     drop(jvmti, ids);
@@ -491,7 +491,7 @@ int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool ful
     if (!full) { /* Java would have no room for it, and collect garbage for every class */
         link_classes(jvmti, env);
     }
-    if (hpx_session.opt.redact != 0 && hpx_session.opt.keep != NULL && !make_contents(l, jvmti, env)) {
+    if (hpx_session.opt->redact != 0 && hpx_session.opt->keep != NULL && !make_contents(l, jvmti, env)) {
         rc = -HPX_E_NOMEM;
     }
     return rc != 0 ? rc : list_classes(l, jvmti, env); /* last: the fewer classes are loaded between this and the walk */

@@ -75,7 +75,7 @@ static int unnamed_in(const char *folder)
 static int open_spool(void)
 {
     char file[PATH_MAX];
-    bool beside = hpx_session.opt.net == NULL && hpx_name_expand(file, sizeof file, hpx_session.opt.file, hpx_session.start) == 0;
+    bool beside = hpx_session.opt->net == NULL && hpx_name_expand(file, sizeof file, hpx_session.opt->file, hpx_session.start) == 0;
     char *slash = beside ? strrchr(file, '/') : NULL;
     const char *folder = slash == NULL ? "." : slash == file ? "/" : file;
     if (slash != NULL) {
@@ -93,7 +93,7 @@ static int open_spool(void)
 
 static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const struct hpx_heap_sizes *sizes)
 {
-    const struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_options *o = hpx_session.opt;
     uint32_t room = 1024;
     while (room < 2 * t->layout.loaded) {
         room *= 2;
@@ -136,7 +136,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
         snprintf(t->doubt, sizeof t->doubt, "%s", doubt);
     }
     reading.other = NULL;
-    if (w->by_tags || hpx_session.opt.sites == HPX_SITES_OFF || hpx_session.opt.sites == HPX_SITES_COUNTS) {
+    if (w->by_tags || hpx_session.in_effect.sites == HPX_SITES_OFF || hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
         reading.other = hpx_layout_environment(&t->layout, w->by_tags);
     }
     return !w->by_tags || reading.other != NULL;
@@ -310,7 +310,7 @@ static bool show_progress(void *arg, uint64_t objects)
 
 void hpx_reading_await(void)
 {
-    bool terminal = hpx_session.opt.verbose && isatty(STDERR_FILENO);
+    bool terminal = hpx_session.opt->verbose && isatty(STDERR_FILENO);
     const struct hpx_child_wait how = {.stall_ns = STALL_NS,
                                        .spin_ns = SPIN_NS,
                                        .go_on = terminal ? show_progress : NULL,

@@ -80,7 +80,7 @@ static struct hpx_heap_take *new_take(bool last)
     struct hpx_heap_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         t->last = last;
-        t->image = (struct hpx_heap_image){.spool = -1, .once = !last, .id_size = hpx_session.opt.binary ? hpx_session.opt.idsize : 8};
+        t->image = (struct hpx_heap_image){.spool = -1, .once = !last, .id_size = hpx_session.opt->binary ? hpx_session.opt->idsize : 8};
     }
     return t;
 }
@@ -247,7 +247,7 @@ static uint64_t within(uint64_t rate, uint64_t usual)
 /* A stop of that length is predicted. false: it is longer than the options allow for this image, which is given up. */
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
-    uint64_t limit = hpx_session.opt.maxpause_ns;
+    uint64_t limit = hpx_session.opt->maxpause_ns;
     if (t->last || t->of_error || ns <= limit) { /* there is no program to stop */
         return true;
     }
@@ -274,7 +274,7 @@ static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
     /* a collection in between hides what was allocated */
     double rate = taking.used != 0 && used > taking.used && ns > RATE_NS ? (double)(used - taking.used) * 1e9 / (double)ns : 0;
     struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false),
-                               .careful = hpx_session.opt.heapdump == HPX_HEAPDUMP_AUTO,
+                               .careful = hpx_session.opt->heapdump == HPX_HEAPDUMP_AUTO,
                                .objects = used / OBJECT_BYTES,
                                .heap_used = used,
                                .heap_committed = committed,
@@ -291,7 +291,7 @@ static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
 /* How this image is taken; LEAVE_OUT: given up. */
 static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 {
-    enum hpx_heapdump option = hpx_session.opt.heapdump;
+    enum hpx_heapdump option = hpx_session.opt->heapdump;
     if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->last)) {
         return here(env, t);
     }

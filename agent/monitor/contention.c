@@ -53,7 +53,7 @@ static bool begin(struct event *e, JNIEnv *env, jthread thread, enum hpx_block_p
 static void look(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jobject object)
 {
     e->of.klass = hpx_places_class(jvmti, env, object);
-    if (e->virtual && hpx_session.opt.thread) {
+    if (e->virtual && hpx_session.opt->thread) {
         e->of.serial = hpx_virtuals_serial(jvmti, env, e->of.thread);
     }
 }
@@ -84,14 +84,14 @@ static struct hpx_pending take(const struct event *e, struct hpx_pending *mine, 
 
 static bool exact(void)
 {
-    return hpx_session.opt.stacks == HPX_STACKS_EXACT;
+    return hpx_session.opt->stacks == HPX_STACKS_EXACT;
 }
 
 /* owner=y: the thread that owns the monitor now; NULL: none any more, or it could not be asked for. */
 static jthread owner_of(jvmtiEnv *jvmti, jobject object)
 {
     jvmtiMonitorUsage usage;
-    if (!hpx_session.opt.owner || hpx_usage_ask(jvmti, object, &usage) != HPX_USAGE_TOLD) {
+    if (!hpx_session.in_effect.owner || hpx_usage_ask(jvmti, object, &usage) != HPX_USAGE_TOLD) {
         return NULL;
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
@@ -119,7 +119,7 @@ void JNICALL hpx_contention_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
 /* A virtual thread keeps its carrier while a monitor blocks it. */
 static bool pins(const struct event *e)
 {
-    return hpx_session.opt.pinned && e->virtual && hpx_virtuals_pinned_by_monitors();
+    return hpx_session.opt->pinned && e->virtual && hpx_virtuals_pinned_by_monitors();
 }
 
 static void pinned(const struct event *e, jvmtiEnv *jvmti, uint64_t ns)
@@ -164,7 +164,7 @@ void JNICALL hpx_contention_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 {
     struct event e;
     struct hpx_pending p = {.since = hpx_clock_mono()};
-    bool place = hpx_session.opt.waits && exact();
+    bool place = hpx_session.opt->waits && exact();
     if (!begin(&e, env, thread, HPX_BLOCK_WAIT)) {
         return;
     }
@@ -198,7 +198,7 @@ void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
      * one that fails because the thread does not own the monitor. */
     if (p.since != 0 && (p.klass == 0 || p.klass == e.of.klass)) {
         hpx_places_put(e.t, HPX_EV_WAITED, e.of.klass, now - p.since, serial_of(&e, jvmti, env));
-        if (hpx_session.opt.waits) {
+        if (hpx_session.opt->waits) {
             hpx_places_blocked(e.t, jvmti, &e.of, p.id, now - p.since, false);
         }
         if (pins(&e)) {

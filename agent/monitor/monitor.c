@@ -44,16 +44,16 @@ static bool wanted(const struct hpx_options *o)
 static void stop_log(void)
 {
     atomic_store_explicit(&hpx_monitor_shared.logs, false, memory_order_relaxed);
-    if (hpx_session.opt.waitlog > 0) {
+    if (hpx_session.opt->waitlog > 0) {
         hpx_warn("monitor=y: waitlog=%llu: no more WAIT lines are written; waits are only counted from here on; waitlog=-1 writes all",
-                 (unsigned long long)hpx_session.opt.waitlog);
+                 (unsigned long long)hpx_session.opt->waitlog);
     }
 }
 
 static void put_line(struct hpx_text signature, int64_t ms, uint32_t thread, bool waited)
 {
     const struct hpx_wait_line line = {signature, ms, thread, waited};
-    if (monitor.lines >= hpx_session.opt.waitlog) {
+    if (monitor.lines >= hpx_session.opt->waitlog) {
         monitor.unwritten++;
         return;
     }
@@ -61,7 +61,7 @@ static void put_line(struct hpx_text signature, int64_t ms, uint32_t thread, boo
     if (hpx_output_behind() > LINES_BEHIND || !hpx_output_line(&hpx_monitor_mode, &line, sizeof line)) {
         hpx_count(&hpx_session.counters, HPX_C_WAITS_UNWRITTEN, 1);
     }
-    if (monitor.lines == hpx_session.opt.waitlog) {
+    if (monitor.lines == hpx_session.opt->waitlog) {
         stop_log();
     }
 }
@@ -75,9 +75,9 @@ static void line(struct hpx_ascii *to, const void *data)
 
 static void begin(void)
 {
-    const struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_options *o = hpx_session.opt;
     const struct hpx_block_options table = {
-        .interval_ns = o->stacks == HPX_STACKS_SAMPLED ? o->interval_ns : 0, .owners = o->owner, .wait = put_line};
+        .interval_ns = o->stacks == HPX_STACKS_SAMPLED ? o->interval_ns : 0, .owners = hpx_session.in_effect.owner, .wait = put_line};
     monitor.nsaid = 0;
     monitor.lines = monitor.unwritten = 0;
     atomic_store_explicit(&hpx_monitor_shared.logs, o->waitlog > 0, memory_order_relaxed);
@@ -266,11 +266,11 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    const struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_options *o = hpx_session.opt;
     (void)r;
     hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms%s\n", f->v[ENTERS], hpx_lines_ms(f->v[ENTER_NS]),
                   o->stacks == HPX_STACKS_SAMPLED ? ", by trace estimated" : "");
-    if (o->owner) {
+    if (hpx_session.in_effect.owner) {
         hpx_lines_add(to, "hprofx: contentions without an owner: %" PRIu64 "\n", f->v[UNOWNED]);
     }
     hpx_lines_add(to, "hprofx: waits: %" PRIu64 ", %.1f ms\n", f->v[WAITS], hpx_lines_ms(f->v[WAIT_NS]));

@@ -36,9 +36,9 @@ static void capabilities(jvmtiCapabilities *want)
 
 static void optional(jvmtiEnv *jvmti)
 {
-    if (!hpx_monitor_take_capabilities(jvmti) && hpx_session.opt.owner) {
+    if (!hpx_monitor_take_capabilities(jvmti) && hpx_session.in_effect.owner) {
         hpx_warn("owner=y: the VM does not name the owners of monitors; MONITOR OWNERS stays empty; load hprofx alone");
-        hpx_session.opt.owner = false;
+        hpx_session.in_effect.owner = false;
     }
 }
 
@@ -54,7 +54,7 @@ static void callbacks(union hpx_event_callbacks *all)
 
 static int load(struct hpx_err *err)
 {
-    struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_options *o = hpx_session.opt;
     (void)err;
     hpx_thread_refs_use(true);
     hpx_virtuals_load();
@@ -79,7 +79,7 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     (void)jvmti;
     hpx_virtuals_live(env, hpx_vm_release());
     hpx_monitor_take_live(env);
-    if (hpx_session.opt.locks || hpx_session.opt.pinned) {
+    if (hpx_session.opt->locks || hpx_session.opt->pinned) {
         hpx_park_live(env);
     }
 }
@@ -106,7 +106,7 @@ static void close_monitors(jvmtiEnv *jvmti)
 {
     JNIEnv *env = NULL;
     set_events(jvmti, JVMTI_DISABLE);
-    if (hpx_session.opt.doe && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+    if (hpx_session.opt->doe && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
         hpx_monitor_take_now(jvmti, env, true);
     }
 }
@@ -123,7 +123,8 @@ static void unload(JNIEnv *env)
 static uint32_t ring_size(void)
 {
     size_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
-    size_t least = 4 * HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + HPX_PROBE_FRAMES + depth * (hpx_session.opt.owner ? 2 : 1)), size = RING_LEAST;
+    size_t least = 4 * HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + HPX_PROBE_FRAMES + depth * (hpx_session.in_effect.owner ? 2 : 1)),
+           size = RING_LEAST;
     while (size < least) {
         size *= 2;
     }

@@ -31,7 +31,7 @@ struct parked {
 
 static bool exact(void)
 {
-    return hpx_session.opt.stacks == HPX_STACKS_EXACT;
+    return hpx_session.opt->stacks == HPX_STACKS_EXACT;
 }
 
 static uint32_t take(const struct parked *p, enum hpx_block_part part)
@@ -52,7 +52,7 @@ static bool begin(struct parked *p, JNIEnv *env)
     p->session = p->t != NULL ? p->t->s.session : 0;
     if (p->t != NULL && (*jvmti)->GetCurrentThread(jvmti, &p->self) == JVMTI_ERROR_NONE && p->self != NULL) {
         p->virtual = hpx_virtuals_is(env, p->self);
-        if (!p->virtual && !hpx_session.opt.locks) {
+        if (!p->virtual && !hpx_session.opt->locks) {
             (*env)->DeleteLocalRef(env, p->self);
             p->self = NULL;
             hpx_gate_leave(&hpx_session.gate);
@@ -61,11 +61,11 @@ static bool begin(struct parked *p, JNIEnv *env)
         jobject blocker = (*env)->GetObjectField(env, p->self, parks.blocker);
         p->of = (struct hpx_place_of){.thread = p->self, .klass = hpx_places_class(jvmti, env, blocker), .part = HPX_BLOCK_PARK};
         (*env)->DeleteLocalRef(env, blocker);
-        if (p->virtual && hpx_session.opt.thread) {
+        if (p->virtual && hpx_session.opt->thread) {
             p->of.serial = hpx_virtuals_serial(jvmti, env, p->self);
         }
-        p->id = hpx_session.opt.locks ? take(p, HPX_BLOCK_PARK) : 0;
-        p->pinned_id = hpx_session.opt.pinned && p->virtual ? take(p, HPX_BLOCK_PINNED) : 0;
+        p->id = hpx_session.opt->locks ? take(p, HPX_BLOCK_PARK) : 0;
+        p->pinned_id = hpx_session.opt->pinned && p->virtual ? take(p, HPX_BLOCK_PINNED) : 0;
     }
     hpx_gate_leave(&hpx_session.gate); /* a thread may be parked for ever */
     return p->self != NULL;
@@ -76,10 +76,10 @@ static void end(struct parked *p, JNIEnv *env)
     uint64_t ns = hpx_clock_mono() - p->since;
     if (hpx_gate_enter(&hpx_session.gate)) {
         bool same = hpx_session_is(p->session); /* else it was parked in an earlier one */
-        if (same && hpx_session.opt.locks) {
+        if (same && hpx_session.opt->locks) {
             hpx_places_blocked(p->t, hpx_vm.jvmti, &p->of, p->id, ns, true);
         }
-        if (same && hpx_session.opt.pinned && p->virtual) {
+        if (same && hpx_session.opt->pinned && p->virtual) {
             p->of.part = HPX_BLOCK_PINNED;
             hpx_places_blocked(p->t, hpx_vm.jvmti, &p->of, p->pinned_id, ns, true);
         }

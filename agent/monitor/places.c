@@ -67,7 +67,7 @@ void hpx_places_put(struct hpx_block_thread *t, uint16_t kind, uint32_t id, uint
 static uint32_t depth_of(const struct hpx_block_thread *t)
 {
     size_t quarter = (t->s.base.ring.mask + 1) / 4 - HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + HPX_PROBE_FRAMES);
-    uint32_t most = (uint32_t)(quarter / (hpx_session.opt.owner ? 2 : 1) / sizeof(struct hpx_ev_frame));
+    uint32_t most = (uint32_t)(quarter / (hpx_session.in_effect.owner ? 2 : 1) / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     return depth < most ? depth : most;
 }
@@ -121,7 +121,7 @@ uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const stru
     hash[0] = (struct hpx_ev_hash){h.lo, h.hi};
     hash[1] = (struct hpx_ev_hash){o.lo, o.hi};
     *block = (struct hpx_ev_block){.klass = of->klass, .thread = of->serial, .part = of->part, .frames = n};
-    uint32_t whose = !hpx_session.opt.thread ? 0 : of->serial != 0 ? of->serial : t->number;
+    uint32_t whose = !hpx_session.opt->thread ? 0 : of->serial != 0 ? of->serial : t->number;
     const uint64_t what[4] = {h.lo, h.hi, o.lo, (uint64_t)of->klass << 40 | (uint64_t)of->part << 32 | whose};
     uint64_t key = hpx_hash128(what, sizeof what).lo;
     bool fresh;
@@ -144,7 +144,7 @@ static bool chosen(struct hpx_block_thread *t, uint64_t ns)
         t->random ^= t->random << 13;
         t->random ^= t->random >> 7;
         t->random ^= t->random << 17;
-        t->left = -log(((double)(t->random >> 11) + 1) * 0x1p-53) * (double)hpx_session.opt.interval_ns;
+        t->left = -log(((double)(t->random >> 11) + 1) * 0x1p-53) * (double)hpx_session.opt->interval_ns;
     }
     if (first) {
         return chosen(t, ns);
@@ -155,12 +155,12 @@ static bool chosen(struct hpx_block_thread *t, uint64_t ns)
 
 void hpx_places_blocked(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, uint32_t id, uint64_t ns, bool skip)
 {
-    if (hpx_session.opt.stacks == HPX_STACKS_EXACT && id != 0) {
+    if (hpx_session.opt->stacks == HPX_STACKS_EXACT && id != 0) {
         hpx_places_put(t, HPX_EV_BLOCKED, id, ns, 0);
         return;
     }
     hpx_places_put(t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(of->part, of->klass), ns, 0);
-    if (hpx_session.opt.stacks == HPX_STACKS_SAMPLED && chosen(t, ns)) {
+    if (hpx_session.opt->stacks == HPX_STACKS_SAMPLED && chosen(t, ns)) {
         id = hpx_places_take(t, jvmti, of, skip);
         if (id != 0) {
             hpx_places_put(t, HPX_EV_BLOCK_SAMPLE, id, ns, 0);

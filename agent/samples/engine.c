@@ -24,7 +24,7 @@ enum hpx_engine hpx_engine_now(void)
 
 bool hpx_engine_takes_stacks(void)
 {
-    return hpx_session.opt.depth > 0;
+    return hpx_session.opt->depth > 0;
 }
 
 bool hpx_engine_async_sig(void)

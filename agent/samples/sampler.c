@@ -174,7 +174,7 @@ void hpx_sampler_flush(struct hpx_sample_thread *t)
 uint32_t hpx_sampler_ring_size(void)
 {
     size_t one = HPX_EV_SAMPLE_BYTES(atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + hpx_stacks_extra());
-    size_t want = one * (size_t)(RING_HOLDS_NS / hpx_session.opt.interval_ns), least = 4 * one, size = RING_LEAST;
+    size_t want = one * (size_t)(RING_HOLDS_NS / hpx_session.opt->interval_ns), least = 4 * one, size = RING_LEAST;
     want = want < RING_MOST ? want : RING_MOST;
     while (size < want || size < least) {
         size *= 2;
@@ -277,7 +277,7 @@ static const char *foreign_vm(struct hpx_err *err)
 void hpx_sampler_init(void)
 {
     struct hpx_err err = {0};
-    enum hpx_engine engine = hpx_session.opt.sampler;
+    enum hpx_engine engine = hpx_session.opt->sampler;
     const char *why = engine == HPX_ENGINE_ASYNC ? foreign_vm(&err) : NULL;
     if (why != NULL) {
         hpx_warn("cpu=samples: %s; using sampler=walk instead", why);

@@ -114,7 +114,7 @@ static void choose_threads(const struct hpx_command *c)
 
 static void set_depth(const struct hpx_command *c)
 {
-    if (hpx_session.opt.depth == 0) {
+    if (hpx_session.opt->depth == 0) {
         hpx_peer_leave_out(c, "the program was started with depth=0, which disables sampling");
         return;
     }
@@ -164,7 +164,7 @@ static void certainty(struct hpx_figures *f, const struct hpx_snapshot *s)
     uint32_t listed = 0;
     for (uint32_t i = 0; i < s->nrows; i++) {
         uint32_t at = HPX_CERTAINTY_ROWS;
-        listed += !((double)s->rows[i].count < hpx_session.opt.cutoff * (double)s->total); /* nan lists all */
+        listed += !((double)s->rows[i].count < hpx_session.opt->cutoff * (double)s->total); /* nan lists all */
         for (; at > 0 && top[at - 1] < s->rows[i].count; at--) {
             top[at] = top[at - 1];
         }
@@ -200,7 +200,7 @@ static void lines_of_stalls(struct hpx_lines *to, const struct hpx_figures *f)
 {
     if (f->v[STALLS] > 0) {
         hpx_lines_add(to, "hprofx: stalls: %" PRIu64 ", %.6g ms in hprofx.stalled\n", f->v[STALLS],
-                      hpx_lines_ms(f->v[STALLED] * hpx_session.opt.interval_ns));
+                      hpx_lines_ms(f->v[STALLED] * hpx_session.opt->interval_ns));
         hpx_lines_add(to, "hprofx: longest stall: %.6g ms\n", hpx_lines_ms(f->v[LONGEST]));
     }
 }
@@ -231,7 +231,7 @@ static void lines_of_structures(struct hpx_lines *to)
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    double interval = hpx_lines_ms(hpx_session.opt.interval_ns);
+    double interval = hpx_lines_ms(hpx_session.opt->interval_ns);
     hpx_lines_add(to, "hprofx: sampler: %s\n", hpx_sampler_name());
     hpx_lines_add(to, "hprofx: samples: %" PRIu64 " (one per %.6g ms of CPU time of a Java thread)\n", f->v[SAMPLES], interval);
     /* polled clocks give samples without signals */

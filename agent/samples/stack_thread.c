@@ -421,7 +421,7 @@ static void poll_round(JNIEnv *env)
 /* The pause until the next round: what the round cost is kept to a share of a CPU; the weight of the samples makes up for it. */
 static uint64_t pause_after(uint64_t cost_ns)
 {
-    uint64_t pause = hpx_session.opt.interval_ns < POLL_MOST_NS ? hpx_session.opt.interval_ns : POLL_MOST_NS;
+    uint64_t pause = hpx_session.opt->interval_ns < POLL_MOST_NS ? hpx_session.opt->interval_ns : POLL_MOST_NS;
     pause = pause > POLL_LEAST_NS ? pause : POLL_LEAST_NS;
     uint64_t fair = cost_ns * POLL_SHARE < POLL_MOST_NS ? cost_ns * POLL_SHARE : POLL_MOST_NS;
     return pause > fair ? pause : fair;

@@ -354,7 +354,7 @@ static bool pass_end(void *ctx)
 
 int hpx_dump_init(struct hpx_sink *sink)
 {
-    const struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_options *o = hpx_session.opt;
     struct hpx_model_config cfg = {
         .thread_in_traces = o->thread,
         .lines = o->lineno,

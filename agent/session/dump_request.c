@@ -20,7 +20,7 @@ bool hpx_dump_request_init(void)
     atomic_store_explicit(&period_runs, false, memory_order_relaxed);
     atomic_store_explicit(&said_no_memory, false, memory_order_relaxed);
     atomic_store_explicit(&said_most, false, memory_order_relaxed);
-    periodic_due = hpx_session.opt.dump_ns > 0 ? hpx_clock_mono() + hpx_session.opt.dump_ns : 0;
+    periodic_due = hpx_session.opt->dump_ns > 0 ? hpx_clock_mono() + hpx_session.opt->dump_ns : 0;
     final_msg = hpx_msg_new(HPX_DUMP_MSG_FINAL, sizeof *final_msg);
     return final_msg != NULL;
 }
@@ -57,7 +57,7 @@ static void signal_done(uint64_t unused)
 
 void hpx_dump_request_signal(void)
 {
-    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = signal_done};
+    const struct hpx_dump_request all = {.cutoff = hpx_session.opt->cutoff, .done = signal_done};
     if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= MOST_ASKED) {
         signal_done(0);
         hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
@@ -79,8 +79,8 @@ static void period_done(uint64_t unused)
 /* An output that does not move would have them pile up in memory: the next one has the counts. */
 void hpx_dump_request_periodic(void)
 {
-    const struct hpx_dump_request all = {.cutoff = hpx_session.opt.cutoff, .done = period_done};
-    uint64_t now = hpx_clock_mono(), period = hpx_session.opt.dump_ns;
+    const struct hpx_dump_request all = {.cutoff = hpx_session.opt->cutoff, .done = period_done};
+    uint64_t now = hpx_clock_mono(), period = hpx_session.opt->dump_ns;
     if (periodic_due == 0 || now < periodic_due || atomic_load_explicit(&period_runs, memory_order_relaxed)) {
         return;
     }

@@ -146,7 +146,7 @@ bool hpx_dump_serve(const struct hpx_dump_request *request, bool ends, uint64_t 
 
 bool hpx_dump_serve_last(uint64_t until)
 {
-    bool wanted = hpx_session.opt.doe;
+    bool wanted = hpx_session.opt->doe;
     if (wanted && !take_snapshots(HPX_TAKE_RESET, 0, 0) && hpx_clock_mono() <= until) {
         return false;
     }

@@ -49,7 +49,7 @@ static void restart(void *ctx)
     struct timespec wall = {.tv_sec = hpx_session.start};
     uint64_t mono = hpx_clock_mono();
     (void)ctx;
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         clock_gettime(CLOCK_REALTIME, &wall);
         mono -= (uint64_t)wall.tv_nsec % MS;
         wall.tv_nsec -= wall.tv_nsec % (long)MS;
@@ -63,7 +63,7 @@ static size_t note(void *ctx, char *to, size_t most, const struct hpx_out_socket
 {
     char text[NOTE_BYTES];
     uint8_t *at = (uint8_t *)to;
-    uint32_t id_size = hpx_session.opt.idsize, id = 1 + atomic_fetch_add_explicit(&net.notes, 1, memory_order_relaxed);
+    uint32_t id_size = hpx_session.opt->idsize, id = 1 + atomic_fetch_add_explicit(&net.notes, 1, memory_order_relaxed);
     size_t n = hpx_out_socket_note_text(text, sizeof text - id_size, c);
     (void)ctx;
     if (n == 0 || 9 + id_size + n > most || id > LAST_NOTE) {
@@ -111,12 +111,12 @@ static void room(size_t n)
 
 int hpx_net_open(const struct hpx_net_owner *owner, struct hpx_err *err)
 {
-    const struct hpx_out_socket_config cfg = {.peer = hpx_session.opt.net,
+    const struct hpx_out_socket_config cfg = {.peer = hpx_session.opt->net,
                                               .queue = QUEUE,
                                               .end_ns = END_NS,
-                                              .wait = hpx_session.opt.net_wait,
-                                              .id_size = hpx_session.opt.binary ? (uint8_t)hpx_session.opt.idsize : 4,
-                                              .owner = {NULL, wake, restart, hpx_session.opt.binary ? note : NULL, owner->command}};
+                                              .wait = hpx_session.opt->net_wait,
+                                              .id_size = hpx_session.opt->binary ? (uint8_t)hpx_session.opt->idsize : 4,
+                                              .owner = {NULL, wake, restart, hpx_session.opt->binary ? note : NULL, owner->command}};
     net.owner = *owner;
     int rc = hpx_out_socket_open(&owner->stream->out, &net.socket, &cfg, err);
     if (rc == 0) {

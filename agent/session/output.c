@@ -22,11 +22,11 @@ HPX_OF_SESSION struct hpx_output hpx_output;
 int hpx_output_init(struct hpx_err *err)
 {
     static char name[PATH_MAX];
-    if (hpx_session.opt.net == NULL && hpx_name_expand(name, sizeof name, hpx_session.opt.file, hpx_session.start) != 0) {
-        return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_session.opt.file);
+    if (hpx_session.opt->net == NULL && hpx_name_expand(name, sizeof name, hpx_session.opt->file, hpx_session.start) != 0) {
+        return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_session.opt->file);
     }
     struct hpx_out_file_opts opts = {
-        .name = name, .force = hpx_session.opt.force, .gzip = hpx_session.opt.gz, .text = !hpx_session.opt.binary};
+        .name = name, .force = hpx_session.opt->force, .gzip = hpx_session.in_effect.gz, .text = !hpx_session.opt->binary};
     sem_init(&hpx_output.done, 0, 0);
     hpx_lane_init(&hpx_output.lane);
     hpx_output.end = hpx_msg_new(MSG_END, sizeof *hpx_output.end);
@@ -35,22 +35,22 @@ int hpx_output_init(struct hpx_err *err)
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the output");
     }
     hpx_output.now = &hpx_output.main;
-    if (hpx_session.opt.net != NULL) {
-        if (hpx_session.opt.split) {
-            hpx_warn("split=y: %s is not a regular file; all dumps go there", hpx_session.opt.net);
-            hpx_session.opt.split = false;
+    if (hpx_session.opt->net != NULL) {
+        if (hpx_session.in_effect.split) {
+            hpx_warn("split=y: %s is not a regular file; all dumps go there", hpx_session.opt->net);
+            hpx_session.in_effect.split = false;
         }
-        if (hpx_session.opt.gz) {
-            hpx_warn("gz=y: %s is not a file; the output is not compressed", hpx_session.opt.net);
-            hpx_session.opt.gz = false;
+        if (hpx_session.in_effect.gz) {
+            hpx_warn("gz=y: %s is not a file; the output is not compressed", hpx_session.opt->net);
+            hpx_session.in_effect.gz = false;
         }
         const struct hpx_net_owner owner = {&hpx_output.main, &hpx_output.lane.wake, hpx_output_behind, hpx_peer_command};
         return hpx_net_open(&owner, err);
     }
     int rc = hpx_out_file_open(&hpx_output.main.out, &opts, err);
-    if (rc == 0 && hpx_session.opt.split && hpx_output.main.out.ops->publish == NULL) {
-        hpx_warn("split=y: %s is not a regular file; all dumps go there", hpx_session.opt.file);
-        hpx_session.opt.split = false;
+    if (rc == 0 && hpx_session.in_effect.split && hpx_output.main.out.ops->publish == NULL) {
+        hpx_warn("split=y: %s is not a regular file; all dumps go there", hpx_session.opt->file);
+        hpx_session.in_effect.split = false;
     }
     if (rc == 0 && hpx_output.main.out.ops->publish != NULL) {
         hpx_output.main.out.make_room = hpx_journal_give_up;
@@ -103,7 +103,8 @@ static void say_done(const struct msg_dump *d, uint64_t refused)
     if (refused == 0) {
         hpx_say("Dumping%s done.", what);
     } else {
-        hpx_say("Dumping%s incomplete: net=%s: %llu of its records were not sent.", what, hpx_session.opt.net, (unsigned long long)refused);
+        hpx_say("Dumping%s incomplete: net=%s: %llu of its records were not sent.", what, hpx_session.opt->net,
+                (unsigned long long)refused);
     }
 }
 
@@ -139,7 +140,7 @@ static void write_dump(struct msg_dump *d)
     uint64_t refused = hpx_output.now->out.refused;
     hpx_report_text(hpx_output.text, &d->report);
     hpx_stream_dump(hpx_output.now, &d->parts, &d->request, hpx_output.text);
-    if (hpx_out_section(&hpx_output.now->out, true) == 0 && hpx_session.opt.verbose && !d->request.answer) {
+    if (hpx_out_section(&hpx_output.now->out, true) == 0 && hpx_session.opt->verbose && !d->request.answer) {
         say_done(d, hpx_output.now->out.refused - refused);
         if (hpx_session_bare()) { /* the file cannot have it */
             say_lines(hpx_output.text);
@@ -181,7 +182,7 @@ static void begin_split(const struct msg_split *m)
     static struct hpx_err err;
     int n = snprintf(name, sizeof name, "%s.%u", hpx_out_file_name(&hpx_output.main.out), ++hpx_output.nsplit);
     struct hpx_out_file_opts opts = {
-        .name = name, .force = hpx_session.opt.force, .gzip = hpx_session.opt.gz, .text = !hpx_session.opt.binary};
+        .name = name, .force = hpx_session.opt->force, .gzip = hpx_session.in_effect.gz, .text = !hpx_session.opt->binary};
     hpx_output.now = &hpx_output.split;
     if (n < 0 || (size_t)n >= sizeof name || hpx_out_file_open(&hpx_output.split.out, &opts, &err) != 0) {
         hpx_warn("split=y: %s; this dump goes to %s", n < 0 || (size_t)n >= sizeof name ? "the file name is too long" : err.msg,
@@ -192,7 +193,7 @@ static void begin_split(const struct msg_split *m)
     hpx_output.split.out.make_room = hpx_output.main.out.make_room;
     hpx_output.split.out.remedy = hpx_output.main.out.remedy;
     hpx_stream_begin(&hpx_output.split, m->wall, m->mono);
-    hpx_output.split.ascii.late = !hpx_session.opt.binary;
+    hpx_output.split.ascii.late = !hpx_session.opt->binary;
     hpx_out_flush(&hpx_output.split.out); /* a kill from here on leaves a header, without which a reader refuses the file */
 }
 
@@ -322,7 +323,7 @@ static void begin(void)
     }
     hpx_output.wall = (struct timespec){.tv_sec = hpx_session.start};
     hpx_output.mono = hpx_clock_mono();
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         clock_gettime(CLOCK_REALTIME, &hpx_output.wall);
     }
     hpx_stream_begin(&hpx_output.main, hpx_output.wall, hpx_output.mono);
@@ -396,7 +397,7 @@ static void say_stalled(bool works)
     const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 ? "; rebuild it with hprofx-read --recover" : "";
     if (!works && atomic_load_explicit(&hpx_output.ends, memory_order_relaxed)) {
         hpx_warn("%s=%s: the output is stalled; the program ends and the profile is incomplete; check the reader or the file system%s",
-                 hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_session.opt.net : hpx_session.opt.file, remedy);
+                 hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_session.opt->net : hpx_session.opt->file, remedy);
         return;
     }
     hpx_warn("%s: the dump at exit is stalled: %s; the program ends and the profile is incomplete%s", hpx_session_modes(),

@@ -33,7 +33,7 @@ bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
     }
     char *at = m->text;
     m->rec = (struct hpx_thread_rec){.serial = rec->serial, .object = rec->object};
-    m->at = hpx_session.opt.binary ? hpx_clock_mono() : 0;
+    m->at = hpx_session.opt->binary ? hpx_clock_mono() : 0;
     m->rec.name = keep(&at, rec->name);
     m->rec.group = keep(&at, rec->group);
     m->rec.parent_group = keep(&at, rec->parent_group);
@@ -61,7 +61,7 @@ static void post_split(void)
 {
     struct msg_split *m = hpx_msg_new(MSG_SPLIT, sizeof *m);
     if (m == NULL) {
-        hpx_warn("split=y: no memory for a separate file; this dump goes to %s", hpx_session.opt.file);
+        hpx_warn("split=y: no memory for a separate file; this dump goes to %s", hpx_session.opt->file);
         return;
     }
     clock_gettime(CLOCK_REALTIME, &m->wall);
@@ -83,9 +83,9 @@ bool hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces,
     }
     m->parts = *parts;
     m->traces = traces;
-    m->request = request != NULL ? *request : (struct hpx_dump_request){.cutoff = hpx_session.opt.cutoff};
+    m->request = request != NULL ? *request : (struct hpx_dump_request){.cutoff = hpx_session.opt->cutoff};
     m->report = *r;
-    if (request != NULL && hpx_session.opt.split) {
+    if (request != NULL && hpx_session.in_effect.split) {
         post_split();
     }
     post(&m->m, true);

@@ -68,7 +68,7 @@ static void add(struct hpx_msg *m)
 static void collect_before(const struct msg_command *listing)
 {
     struct msg_command *m;
-    if (listing->c.tag != HPX_COMMAND_ALLOC_SITES || (listing->c.flags & HPX_SITES_COLLECT) == 0 || hpx_session.opt.gc) {
+    if (listing->c.tag != HPX_COMMAND_ALLOC_SITES || (listing->c.flags & HPX_SITES_COLLECT) == 0 || hpx_session.opt->gc) {
         return; /* gc=y: the dump collects */
     }
     m = hpx_msg_new(MSG_COMMAND, sizeof *m);
@@ -168,7 +168,7 @@ static void say_not_ended(const char *why)
 static void leave_vm(const struct hpx_command *c)
 {
     static struct hpx_err err;
-    if (!hpx_session.opt.allow_exit) {
+    if (!hpx_session.opt->allow_exit) {
         hpx_peer_leave_out(c, "it needs the option allow-exit=y");
     } else if (!atomic_exchange_explicit(&peer.leaving, true, memory_order_relaxed)) {
         hpx_say("HPROF: received exit event, exiting ...");
@@ -190,7 +190,7 @@ void hpx_peer_control(const struct hpx_command *c)
 {
     bool some = false;
     if (c->control == HPX_CONTROL_DEPTH && c->depth_cut) {
-        hpx_warn_once(&peer.said_depth, "net=%s: a peer asks for a depth above %u; using %u", hpx_session.opt.net, HPX_COMMAND_MAX_DEPTH,
+        hpx_warn_once(&peer.said_depth, "net=%s: a peer asks for a depth above %u; using %u", hpx_session.opt->net, HPX_COMMAND_MAX_DEPTH,
                       HPX_COMMAND_MAX_DEPTH);
     }
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
@@ -271,7 +271,7 @@ void hpx_peer_pass_end(void)
     if ((peer.first == NULL && !peer.pace.turn) || is_busy()) {
         return;
     }
-    peer.pace.sites_collect = hpx_session.opt.gc;
+    peer.pace.sites_collect = hpx_session.opt->gc;
     hpx_pace_end(&peer.pace, hpx_clock_mono());
     while (peer.first != NULL && !is_busy()) {
         struct msg_command *m = (struct msg_command *)(void *)peer.first;

@@ -71,7 +71,7 @@ void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report
 {
     struct hpx_lines t = {to, 0};
     to[0] = 0;
-    for (uint32_t i = 0; hpx_session.opt.verbose && i < hpx_session.nmodes; i++) {
+    for (uint32_t i = 0; hpx_session.opt->verbose && i < hpx_session.nmodes; i++) {
         hpx_session.modes[i]->report.summary(&t, r, &r->figures[i]);
     }
     add_losses(&t, r);

@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* session.c: the modes of session.h, and the parts of a dump. */
+/* session.c: the options and modes of session.h, and the parts of a dump. */
 #include "session.h"
 #include <stdio.h>
 #include <string.h>
 
-struct hpx_session hpx_session;
+static HPX_OF_SESSION struct hpx_options given; /* hpx_session.opt */
+struct hpx_session hpx_session = {.opt = &given};
 _Atomic uint32_t hpx_session_number;
+
+int hpx_session_parse(const char *java_hprof_options, const char *hprofx_options, const char *command_line, struct hpx_err *err)
+{
+    int rc = hpx_options_parse(&given, java_hprof_options, hprofx_options, command_line, err);
+    hpx_session.opt = &given;
+    hpx_session.in_effect = (struct hpx_in_effect){
+        .times = given.times,
+        .sites = given.sites,
+        .live = given.live && given.heap_sites,
+        .owner = given.owner,
+        .split = given.split,
+        .gz = given.gz,
+    };
+    return rc;
+}
+
+void hpx_session_forget_options(void)
+{
+    hpx_options_fini(&given);
+}
 
 static void name_modes(void)
 {
@@ -23,12 +44,12 @@ void hpx_session_choose(const struct hpx_mode *const *all)
     struct hpx_session *s = &hpx_session;
     s->nmodes = 0;
     for (; *all != NULL; all++) {
-        if ((*all)->load.wanted(&s->opt) && s->nmodes < HPX_MODES_MAX) {
+        if ((*all)->load.wanted(s->opt) && s->nmodes < HPX_MODES_MAX) {
             s->modes[s->nmodes++] = *all;
         }
     }
     name_modes();
-    atomic_store_explicit(&s->depth, s->opt.depth, memory_order_relaxed);
+    atomic_store_explicit(&s->depth, s->opt->depth, memory_order_relaxed);
 }
 
 void hpx_session_drop(const struct hpx_mode *mode)
@@ -74,7 +95,7 @@ void hpx_parts_destroy(struct hpx_parts *p)
 
 bool hpx_session_bare(void)
 {
-    bool bare = !hpx_session.opt.binary && hpx_session.opt.net == NULL && hpx_session.nmodes > 0;
+    bool bare = !hpx_session.opt->binary && hpx_session.opt->net == NULL && hpx_session.nmodes > 0;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         bare = bare && hpx_session.modes[i]->section->bare;
     }

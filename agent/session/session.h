@@ -20,9 +20,18 @@ struct hpx_host {
     void (*lines)(struct hpx_lines *to); /* the report: what is not of one mode; the writer's thread. May be NULL */
 };
 
+/* What options mean in this JVM and for this output: as given at first; at load the modes and the output take back, with a message, what
+ * they cannot do. */
+struct hpx_in_effect {
+    enum hpx_times times;
+    enum hpx_sites_how sites;
+    bool live, owner, split, gz;
+};
+
 struct hpx_session {
-    struct hpx_options opt;
-    _Atomic uint32_t depth; /* relaxed: current depth of stacks: opt.depth until a peer changes it */
+    const struct hpx_options *opt; /* as given; never NULL */
+    struct hpx_in_effect in_effect;
+    _Atomic uint32_t depth; /* relaxed: current depth of stacks: opt->depth until a peer changes it */
     const struct hpx_host *host;
     const struct hpx_mode *modes[HPX_MODES_MAX]; /* the active ones, in the order of modes.c */
     uint32_t nmodes;
@@ -56,7 +65,11 @@ static inline bool hpx_session_is(uint32_t number)
         }                                                                                                                                  \
     } while (0)
 
-/* Chooses the modes that session.opt wants among `all` (ends with NULL). At load. */
+/* Parses the options of a session, which are in effect from then on. At load. As hpx_options_parse(). */
+int hpx_session_parse(const char *java_hprof_options, const char *hprofx_options, const char *command_line, struct hpx_err *err);
+/* Forgets the options. At the end. */
+void hpx_session_forget_options(void);
+/* Chooses the modes that the options want among `all` (ends with NULL). At load, behind parse. */
 void hpx_session_choose(const struct hpx_mode *const *all);
 /* Removes a chosen mode that cannot run; the others continue. At load, before begin. */
 void hpx_session_drop(const struct hpx_mode *mode);

@@ -14,9 +14,11 @@ static HPX_OF_SESSION __attribute__((used)) bool none; /* a program without the 
 /* Without the gate, at which threads may stand at any time. */
 static void clear_session(void)
 {
+    const struct hpx_options *given = hpx_session.opt;
     char *from = (char *)&hpx_session, *gate = (char *)&hpx_session.gate, *behind = gate + sizeof hpx_session.gate;
     memset(from, 0, (size_t)(gate - from));
     memset(behind, 0, (size_t)(from + sizeof hpx_session - behind));
+    hpx_session.opt = given;
 }
 
 static void clear_variables(void)
@@ -49,7 +51,7 @@ void hpx_session_end(void)
     hpx_output_fini();
     hpx_net_fini();
     hpx_model_destroy(hpx_session.model);
-    hpx_options_fini(&hpx_session.opt);
+    hpx_session_forget_options();
     clear_variables();
     clear_session();
 }

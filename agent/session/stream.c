@@ -5,8 +5,8 @@
 
 void hpx_stream_init(struct hpx_stream *s)
 {
-    if (hpx_session.opt.binary) {
-        hpx_binary_init(&s->binary, &s->out, hpx_session.opt.idsize);
+    if (hpx_session.opt->binary) {
+        hpx_binary_init(&s->binary, &s->out, hpx_session.opt->idsize);
     } else {
         hpx_ascii_init(&s->ascii, &s->out);
     }
@@ -14,7 +14,7 @@ void hpx_stream_init(struct hpx_stream *s)
 
 static void header(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
 {
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
         uint32_t settings = 0;
         for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
@@ -28,7 +28,7 @@ static void header(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
 
 void hpx_stream_restart(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
 {
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         hpx_binary_restart(&s->binary);
     } else {
         hpx_ascii_fini(&s->ascii);
@@ -45,7 +45,7 @@ void hpx_stream_begin(struct hpx_stream *s, struct timespec wall, uint64_t mono_
 
 void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, bool ended)
 {
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         hpx_binary_at(&s->binary, at);
         (ended ? hpx_binary_thread_end : hpx_binary_thread_start)(&s->binary, rec);
     } else if (!hpx_session_bare()) {
@@ -70,7 +70,7 @@ static bool text_section(struct hpx_stream *s, const struct hpx_section *section
 
 void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report)
 {
-    bool binary = hpx_session.opt.binary, shown = false;
+    bool binary = hpx_session.opt->binary, shown = false;
     if (request->binary_only && !binary) {
         return;
     }
@@ -97,7 +97,7 @@ void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
 
 void hpx_stream_traces(struct hpx_stream *s, struct hpx_snapshot *traces)
 {
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         hpx_binary_at(&s->binary, hpx_clock_mono());
         hpx_binary_traces(&s->binary, traces);
     } else {
@@ -107,11 +107,11 @@ void hpx_stream_traces(struct hpx_stream *s, struct hpx_snapshot *traces)
 
 void hpx_stream_end(struct hpx_stream *s)
 {
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         hpx_binary_release(&s->binary);
     }
     hpx_out_close(&s->out);
-    if (hpx_session.opt.binary) {
+    if (hpx_session.opt->binary) {
         hpx_binary_fini(&s->binary);
     } else {
         hpx_ascii_fini(&s->ascii);

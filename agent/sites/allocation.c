@@ -39,7 +39,7 @@ static bool announce_class(jvmtiEnv *jvmti, jclass klass, uint32_t number)
     struct hpx_msg_site_class *m = hpx_msg_site_class_new((uint32_t)strlen(signature));
     if (m != NULL) {
         m->number = number;
-        if (signature[0] == 'L' && hpx_session.opt.binary && (*jvmti)->GetClassMethods(jvmti, klass, &n, &methods) == JVMTI_ERROR_NONE) {
+        if (signature[0] == 'L' && hpx_session.opt->binary && (*jvmti)->GetClassMethods(jvmti, klass, &n, &methods) == JVMTI_ERROR_NONE) {
             m->method = n > 0 ? (uint64_t)(uintptr_t)methods[0] : 0;
             (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
         }
@@ -87,7 +87,7 @@ static uint32_t depth_of(const struct hpx_site_thread *t)
 {
     uint32_t most = (uint32_t)(((t->s.base.ring.mask + 1) / 4 - HPX_EV_SITE_BYTES(extra_frames())) / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
-    if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
+    if (hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
         depth = 1; /* probes know only the place, so deeper frames could not be matched */
     }
     return depth < most ? depth : most;
@@ -134,8 +134,7 @@ static jint take_frames(jvmtiEnv *jvmti, jthread self, struct hpx_ev_frame *fram
 static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthread self, jobject object, jclass klass, uint64_t size,
                               bool probe)
 {
-    const struct hpx_options *o = &hpx_session.opt;
-    uint64_t interval = hpx_sites_interval(o);
+    uint64_t interval = hpx_sites_interval();
     uint32_t depth = depth_of(t), number = number_of(jvmti, klass);
     size_t room = HPX_EV_SITE_BYTES(depth + extra_frames());
     struct hpx_ev_head *ev = interval > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1)
@@ -151,7 +150,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
     ev->stamp = size;
     *hash = (struct hpx_ev_hash){h.lo, h.hi};
     *site = (struct hpx_ev_site){.klass = number, .bytes = interval > 0 ? size : 0};
-    const uint64_t what[4] = {h.lo, h.hi, (uint64_t)number << 32 | (o->thread ? t->number : 0),
+    const uint64_t what[4] = {h.lo, h.hi, (uint64_t)number << 32 | (hpx_session.opt->thread ? t->number : 0),
                               site->bytes ^ (uint64_t)atomic_load_explicit(&hpx_sites_shared.epoch, memory_order_relaxed) << 40};
     uint64_t key = hpx_hash128(what, sizeof what).lo;
     bool cloned = n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_clone;

@@ -207,7 +207,7 @@ static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject array, jint
 
 void hpx_counting_make(struct hpx_site_thread *t)
 {
-    if ((hpx_session.opt.cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) == 0) {
+    if ((hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) == 0) {
         void *p =
             mmap(NULL, HPX_SITE_PLACES * sizeof *t->counts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         t->counts = p != MAP_FAILED ? p : NULL;

@@ -32,11 +32,10 @@ static bool wanted(const struct hpx_options *o)
 
 static void begin(void)
 {
-    const struct hpx_options *o = &hpx_session.opt;
     sites.prepared = false;
     atomic_store_explicit(&hpx_sites_shared.off, false, memory_order_relaxed);
     atomic_store_explicit(&hpx_sites_shared.epoch, 0, memory_order_relaxed);
-    const struct hpx_site_options table = {&hpx_ids, hpx_sites_interval(o), o->live, hpx_sites_counts()};
+    const struct hpx_site_options table = {&hpx_ids, hpx_sites_interval(), hpx_session.in_effect.live, hpx_sites_counts()};
     sites.table = hpx_sites_create(hpx_session.model, &table);
     if (sites.table == NULL) {
         hpx_warn("heap=sites: no memory for the table of sites; no allocation is counted; raise the limit of the process's memory");
@@ -94,14 +93,14 @@ static HPX_OF_SESSION struct hpx_service_work flush;
 /* The VM reports frees some time after a collection. The flush makes it report them before the snapshot reads the counters of frees. */
 static bool prepare(enum hpx_why why)
 {
-    bool needed = hpx_session.opt.live || hpx_session.opt.gc || hpx_sites_counts();
+    bool needed = hpx_session.in_effect.live || hpx_session.opt->gc || hpx_sites_counts();
     return why != HPX_WHY_REQUEST || !needed || hpx_service_prepare(&flush, &flush_task);
 }
 
 /* A collection and the frees behind it take seconds in a large heap. */
 static uint64_t patience(void)
 {
-    return (hpx_session.opt.gc ? UINT64_C(60) : 5) * 1000 * 1000 * 1000;
+    return (hpx_session.opt->gc ? UINT64_C(60) : 5) * 1000 * 1000 * 1000;
 }
 
 static void add_running(void *unused, struct hpx_thread *t)
@@ -122,7 +121,7 @@ static void read_counters(void)
 /* The journal has no sites: the profile of a killed run lacks them. */
 static void *snapshot(enum hpx_take take)
 {
-    if (take == HPX_TAKE_NEW || take == HPX_TAKE_ALL || sites.table == NULL || !hpx_session.opt.heap_sites) {
+    if (take == HPX_TAKE_NEW || take == HPX_TAKE_ALL || sites.table == NULL || !hpx_session.opt->heap_sites) {
         struct hpx_site_snapshot *none = calloc(1, sizeof *none);
         if (none != NULL) {
             none->flags = HPX_SITES_NOTHING;
@@ -142,7 +141,7 @@ const struct hpx_trace_rec **hpx_sites_all_traces(uint32_t *n)
 
 static const char *title(void)
 {
-    return hpx_session.opt.heap_sites ? "allocation sites" : NULL;
+    return hpx_session.opt->heap_sites ? "allocation sites" : NULL;
 }
 
 static bool empty(const void *rows)
@@ -248,29 +247,30 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    const struct hpx_options *o = &hpx_session.opt;
+    const struct hpx_options *o = hpx_session.opt;
+    bool live = hpx_session.in_effect.live;
     (void)r;
     hpx_lines_add(to, "hprofx: sites: %s\n", atomic_load_explicit(&hpx_sites_shared.engine, memory_order_relaxed));
     if (hpx_sites_counts()) {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", f->v[EST_OBJECTS],
                       f->v[EST_BYTES]);
-        if (o->live || f->v[MISSED_OBJECTS] > 0) { /* samples estimate both; without live figures there are none */
+        if (live || f->v[MISSED_OBJECTS] > 0) { /* samples estimate both; without live figures there are none */
             hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[MISSED_OBJECTS],
                           f->v[MISSED_BYTES]);
         }
         if (f->v[UNSIZED] > 0) {
             hpx_lines_add(to, "hprofx: objects of unknown size: %" PRIu64 "\n", f->v[UNSIZED]);
         }
-    } else if (hpx_sites_interval(o) > 0) {
+    } else if (hpx_sites_interval() > 0) {
         hpx_lines_add(to, "hprofx: allocations: estimated from %" PRIu64 " samples (one every %" PRIu64 " bytes)\n", f->v[OBJECTS],
                       o->sample_bytes);
         hpx_lines_add(to, "hprofx: standard error: %.2f %% of all allocated bytes\n", (double)f->v[ERROR] / 1e4);
     } else {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[OBJECTS], f->v[BYTES]);
     }
-    if (o->live) {
+    if (live) {
         hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", f->v[LIVE_OBJECTS],
-                      f->v[LIVE_BYTES], hpx_sites_interval(o) > 0 ? ", estimated" : "");
+                      f->v[LIVE_BYTES], hpx_sites_interval() > 0 ? ", estimated" : "");
     }
     if (o->heap_sites) {
         hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
@@ -290,14 +290,14 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT) + hpx_counter_get(&r->total, HPX_C_SITES_FULL);
-    bool sampled = hpx_sites_interval(&hpx_session.opt) > 0 && !hpx_sites_counts();
+    bool sampled = hpx_sites_interval() > 0 && !hpx_sites_counts();
     hpx_lines_add(to, "hprofx: sites: ");
     if (f->v[IN_DUMP] || !hpx_sites_counts() || hpx_classes_get_note() == NULL) {
         hpx_lines_add(to, "%" PRIu64 " allocations %s, ", hpx_sites_counts() ? f->v[EST_OBJECTS] : f->v[OBJECTS],
                       sampled ? "sampled" : "counted");
     }
     hpx_lines_add(to, "%" PRIu64 " lost", sampled ? hpx_report_lost(r) : lost);
-    if (!hpx_session.opt.heap_sites) {
+    if (!hpx_session.opt->heap_sites) {
         hpx_lines_add(to, "\n"); /* they are the traces of a heap dump */
     } else if (f->v[IN_DUMP]) {
         hpx_lines_add(to, ", at %" PRIu64 " sites\n", f->v[SITES]);

@@ -3,7 +3,7 @@
 #ifndef HPX_SITES_H
 #define HPX_SITES_H
 
-#include "mode.h"
+#include "session.h"
 #include <jvmti.h>
 
 extern const struct hpx_mode hpx_sites_mode;
@@ -20,9 +20,9 @@ struct hpx_sites_shared {
 extern struct hpx_sites_shared hpx_sites_shared;
 
 /* Mean number of bytes between two sampled objects; 0: every object is recorded. */
-static inline uint64_t hpx_sites_interval(const struct hpx_options *o)
+static inline uint64_t hpx_sites_interval(void)
 {
-    return o->sites == HPX_SITES_EXACT ? 0 : o->sample_bytes;
+    return hpx_session.in_effect.sites == HPX_SITES_EXACT ? 0 : hpx_session.opt->sample_bytes;
 }
 
 /* The traces of all sites so far, by id, for the objects of a heap dump; the caller frees the array. NULL: no memory, or nothing is

@@ -56,7 +56,7 @@ static void callbacks(union hpx_event_callbacks *all)
 static void capabilities(jvmtiCapabilities *want)
 {
     want->can_tag_objects = 1;
-    want->can_generate_object_free_events = hpx_session.opt.live;
+    want->can_generate_object_free_events = hpx_session.in_effect.live;
 }
 
 static jvmtiError add_bit(jvmtiEnv *jvmti, unsigned bit)
@@ -88,7 +88,7 @@ static void add_counting(jvmtiEnv *jvmti)
     if (!vm.counts) {
         hpx_warn("sites=counts: the VM refused probes (%s); sites=exact is used instead, at a higher cost; load hprofx alone",
                  hpx_jvmti_error(e));
-        hpx_session.opt.sites = HPX_SITES_EXACT;
+        hpx_session.in_effect.sites = HPX_SITES_EXACT;
     }
 }
 
@@ -103,17 +103,16 @@ static bool event_misses(jint release)
 
 static void optional(jvmtiEnv *jvmti)
 {
-    hpx_session.opt.live = hpx_session.opt.live && hpx_session.opt.heap_sites;
     vm.release = hpx_vm_release();
-    if (hpx_session.opt.sites == HPX_SITES_COUNTS) {
+    if (hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
         add_counting(jvmti);
     }
-    bool every = hpx_sites_interval(&hpx_session.opt) == 0; /* also if sites=exact replaces sites=counts */
+    bool every = hpx_sites_interval() == 0; /* also if sites=exact replaces sites=counts */
     jvmtiError e = add_bit(jvmti, CAPABILITY_SAMPLED);
     vm.sampled_event = e == JVMTI_ERROR_NONE;
-    if (vm.counts && (!vm.sampled_event || (hpx_session.opt.cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)))) {
+    if (vm.counts && (!vm.sampled_event || (hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)))) {
         /* live objects are unknown without samples; with exact calls no trace of a sample matches that of a call */
-        hpx_session.opt.live = false;
+        hpx_session.in_effect.live = false;
     }
     if (vm.counts || !every || (vm.sampled_event && !event_misses(vm.release))) {
         return;
@@ -138,7 +137,8 @@ bool hpx_sites_counts(void)
 
 bool hpx_sites_tag_objects(void)
 {
-    return hpx_session.opt.live || vm.probes || hpx_session.opt.heap_dump; /* a tag shows a probe that the object is recorded already */
+    return hpx_session.in_effect.live || vm.probes ||
+           hpx_session.opt->heap_dump; /* a tag shows a probe that the object is recorded already */
 }
 
 static jvmtiError set_interval(jvmtiEnv *jvmti, uint64_t bytes)
@@ -153,10 +153,10 @@ static void enable(jvmtiEnv *jvmti, bool on)
 {
     jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
     jvmtiError e = JVMTI_ERROR_NONE;
-    if (hpx_session.opt.live && (on || vm.release < RELEASE_POSTS_ALONE)) { /* see await_frees() */
+    if (hpx_session.in_effect.live && (on || vm.release < RELEASE_POSTS_ALONE)) { /* see await_frees() */
         e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_OBJECT_FREE, NULL);
     }
-    if (vm.sampled_event && (hpx_session.opt.live || !vm.counts)) {
+    if (vm.sampled_event && (hpx_session.in_effect.live || !vm.counts)) {
         jvmtiError e2 = (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)EVENT_SAMPLED_OBJECT_ALLOC, NULL);
         e = e != JVMTI_ERROR_NONE ? e : e2;
     }
@@ -184,7 +184,7 @@ static jvmtiError enable_classes(jvmtiEnv *jvmti, jvmtiEventMode mode)
 
 static int load(struct hpx_err *err)
 {
-    if (!vm.sampled_event && !vm.counts && hpx_sites_interval(&hpx_session.opt) > 0) {
+    if (!vm.sampled_event && !vm.counts && hpx_sites_interval() > 0) {
         return hpx_err_set(
             err, HPX_E_OPT,
             "sites=sampled is not possible on this VM: it needs JDK 11 or later, and no other agent that samples allocations");
@@ -207,7 +207,7 @@ static int load(struct hpx_err *err)
         hpx_counting_use();
     }
     if (vm.sampled_event) { /* before the first TLAB: the VM does not shorten a TLAB that a thread already has */
-        (void)set_interval(hpx_vm.jvmti, hpx_sites_interval(&hpx_session.opt));
+        (void)set_interval(hpx_vm.jvmti, hpx_sites_interval());
     }
     if (vm.probes || vm.counts) {
         return enable_classes(hpx_vm.jvmti, JVMTI_ENABLE) == JVMTI_ERROR_NONE
@@ -235,7 +235,7 @@ static void open(jvmtiEnv *jvmti)
     if (vm.counts) {
         hpx_counting_open();
     }
-    if (vm.sampled_event && hpx_sites_interval(&hpx_session.opt) == 0) {
+    if (vm.sampled_event && hpx_sites_interval() == 0) {
         /* retires the TLABs of all threads: JDK 17 reports no allocation in an existing one */
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     }
@@ -305,13 +305,13 @@ jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return e; /* VMDeath has begun and flushes */
     }
-    bool alone = hpx_session.opt.live && vm.release >= RELEASE_POSTS_ALONE;
-    bool canary = alone && hpx_session.opt.gc && collects() && make_canary(jvmti, env);
+    bool alone = hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_ALONE;
+    bool canary = alone && hpx_session.opt->gc && collects() && make_canary(jvmti, env);
     report_sizes(jvmti);
-    if (hpx_session.opt.gc) {
+    if (hpx_session.opt->gc) {
         e = (*jvmti)->ForceGarbageCollection(jvmti);
     }
-    if (hpx_session.opt.live && vm.release >= RELEASE_POSTS_LATER && vm.release < RELEASE_POSTS_ALONE) {
+    if (hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_LATER && vm.release < RELEASE_POSTS_ALONE) {
         /* disabling the event makes the VM post all pending frees */
         (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_OBJECT_FREE, NULL);
         (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_OBJECT_FREE, NULL);
@@ -352,11 +352,11 @@ static void count_live(jvmtiEnv *jvmti)
 static void close_events(jvmtiEnv *jvmti)
 {
     report_sizes(jvmti);
-    if (hpx_session.opt.gc) {
+    if (hpx_session.opt->gc) {
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     }
     enable(jvmti, false);
-    if (hpx_session.opt.live && vm.release >= RELEASE_POSTS_ALONE) {
+    if (hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_ALONE) {
         count_live(jvmti);
     }
     if (vm.probes || vm.counts) {

@@ -40,12 +40,12 @@ bool hpx_clocks_own_sig(const siginfo_t *si)
 /* Intervals of CPU time that went by without a sample. */
 static uint64_t take_due(struct hpx_thread_clock *t)
 {
-    return hpx_phase_take(&t->phase, hpx_clock_thread_cpu(), hpx_session.opt.interval_ns);
+    return hpx_phase_take(&t->phase, hpx_clock_thread_cpu(), hpx_session.opt->interval_ns);
 }
 
 uint64_t hpx_clocks_weight_sig(struct hpx_thread_clock *t, const siginfo_t *si)
 {
-    uint64_t interval = hpx_session.opt.interval_ns;
+    uint64_t interval = hpx_session.opt->interval_ns;
     int clock = atomic_load_explicit(&t->clock, memory_order_relaxed);
     if (clock == HPX_CLOCK_NONE) {
         return 0; /* on its way when the clock was stopped */
@@ -81,7 +81,7 @@ static uint64_t kernel_intervals_sig(struct hpx_thread_clock *t)
     }
     uint64_t ns = (uint64_t)use.ru_stime.tv_sec * 1000000000u + (uint64_t)use.ru_stime.tv_usec * 1000u, before = t->kernel_ns;
     t->kernel_ns = ns;
-    return (ns - before) / hpx_session.opt.interval_ns + 1;
+    return (ns - before) / hpx_session.opt->interval_ns + 1;
 }
 
 uint64_t hpx_clocks_stalled_sig(struct hpx_thread_clock *t, uint64_t weight)
@@ -92,7 +92,7 @@ uint64_t hpx_clocks_stalled_sig(struct hpx_thread_clock *t, uint64_t weight)
 
 uint64_t hpx_clocks_stall_ns(uint64_t stalled)
 {
-    return stalled > 0 ? (stalled + clocks.stall_limit) * hpx_session.opt.interval_ns : 0;
+    return stalled > 0 ? (stalled + clocks.stall_limit) * hpx_session.opt->interval_ns : 0;
 }
 
 /* Uniform in [0, n): no state shared between threads, no quality needed beyond "different for each thread". */
@@ -110,7 +110,7 @@ static void describe(struct sigevent *ev, pid_t tid)
 {
     memset(ev, 0, sizeof *ev);
     ev->sigev_notify = SIGEV_THREAD_ID;
-    ev->sigev_signo = hpx_session.opt.signal;
+    ev->sigev_signo = hpx_session.opt->signal;
     ev->sigev_value.sival_ptr = &clocks;
     ev->_sigev_un._tid = tid;
 }
@@ -122,7 +122,7 @@ static bool arm_timer(struct hpx_thread_clock *t)
     if (timer_create(hpx_clock_of_tid(t->tid), &ev, &t->timer) != 0) {
         return false;
     }
-    uint64_t interval = hpx_session.opt.interval_ns, phase = draw(t, interval);
+    uint64_t interval = hpx_session.opt->interval_ns, phase = draw(t, interval);
     /* Expiries are seen at the next tick, half a tick late on average. Rounding the first one down to a tick makes up for it, so that
      * threads shorter than an interval are counted right on the whole. Below a tick the first signal's weight makes up for it
      * (hpx_clocks_weight_sig).
@@ -194,9 +194,9 @@ static bool run_perf(struct hpx_thread_clock *t, int fd, const struct hpx_phase 
     struct f_owner_ex owner = {F_OWNER_TID, t->tid};
     sigset_t ours, was;
     sigemptyset(&ours);
-    sigaddset(&ours, hpx_session.opt.signal);
+    sigaddset(&ours, hpx_session.opt->signal);
     pthread_sigmask(SIG_BLOCK, &ours, &was);
-    bool runs = fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 && fcntl(fd, F_SETSIG, hpx_session.opt.signal) == 0 &&
+    bool runs = fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 && fcntl(fd, F_SETSIG, hpx_session.opt->signal) == 0 &&
                 fcntl(fd, F_SETOWN_EX, &owner) == 0 && ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0;
     if (runs) {
         t->perf_fd = fd;
@@ -214,7 +214,7 @@ static bool arm_perf(struct hpx_thread_clock *t)
     if (atomic_load_explicit(&clocks.perf_open, memory_order_relaxed) >= atomic_load_explicit(&clocks.perf_most, memory_order_relaxed)) {
         return false; /* the program's descriptors are its own */
     }
-    uint64_t interval = hpx_session.opt.interval_ns, now = hpx_clock_tid_cpu(t->tid);
+    uint64_t interval = hpx_session.opt->interval_ns, now = hpx_clock_tid_cpu(t->tid);
     struct hpx_phase phase = hpx_phase_begin(now, 1 + draw(t, interval));
     int fd = open_perf(t->tid, hpx_phase_period(&phase, now, interval));
     if (fd < 0) {
@@ -284,17 +284,17 @@ uint64_t hpx_clocks_due(struct hpx_thread_clock *t)
 
 void hpx_clocks_poll(struct hpx_thread_clock *t)
 {
-    t->phase = hpx_phase_begin(hpx_clock_tid_cpu(t->tid), 1 + draw(t, hpx_session.opt.interval_ns));
+    t->phase = hpx_phase_begin(hpx_clock_tid_cpu(t->tid), 1 + draw(t, hpx_session.opt->interval_ns));
 }
 
 uint64_t hpx_clocks_poll_left(const struct hpx_thread_clock *t)
 {
-    return hpx_phase_left(&t->phase, hpx_clock_tid_cpu(t->tid), hpx_session.opt.interval_ns);
+    return hpx_phase_left(&t->phase, hpx_clock_tid_cpu(t->tid), hpx_session.opt->interval_ns);
 }
 
 uint64_t hpx_clocks_poll_take(struct hpx_thread_clock *t)
 {
-    return hpx_phase_take(&t->phase, hpx_clock_tid_cpu(t->tid), hpx_session.opt.interval_ns);
+    return hpx_phase_take(&t->phase, hpx_clock_tid_cpu(t->tid), hpx_session.opt->interval_ns);
 }
 
 void hpx_clocks_go_on_sig(struct hpx_thread_clock *t)
@@ -323,9 +323,9 @@ void hpx_clocks_init(void)
 {
     clocks.tick_ns = hpx_clock_tick();
     clocks.tick_ns = clocks.tick_ns ? clocks.tick_ns : TICK_GUESS_NS;
-    clocks.stall_limit = hpx_stall_limit(hpx_session.opt.interval_ns, clocks.tick_ns);
+    clocks.stall_limit = hpx_stall_limit(hpx_session.opt->interval_ns, clocks.tick_ns);
     struct rlimit fds = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &fds);
     atomic_store_explicit(&clocks.perf_most, fds.rlim_cur / 4 < PERF_FDS ? (uint32_t)(fds.rlim_cur / 4) : PERF_FDS, memory_order_relaxed);
-    atomic_store_explicit(&clocks.perf, hpx_session.opt.interval_ns < clocks.tick_ns, memory_order_relaxed);
+    atomic_store_explicit(&clocks.perf, hpx_session.opt->interval_ns < clocks.tick_ns, memory_order_relaxed);
 }

@@ -22,7 +22,7 @@ static HPX_OF_SESSION struct {
 
 static void signal_name(char *s, size_t n)
 {
-    int sig = hpx_session.opt.signal;
+    int sig = hpx_session.opt->signal;
     const char *abbrev = sig >= SIGRTMIN ? NULL : sigabbrev_np(sig);
     if (abbrev != NULL) {
         snprintf(s, n, "SIG%s", abbrev);
@@ -34,7 +34,7 @@ static void signal_name(char *s, size_t n)
 /* An option for a signal other than the current one. */
 static const char *other_signal(void)
 {
-    return hpx_session.opt.signal == SIGRTMIN + 1 ? "signal=RTMIN+2" : "signal=RTMIN+1";
+    return hpx_session.opt->signal == SIGRTMIN + 1 ? "signal=RTMIN+2" : "signal=RTMIN+1";
 }
 
 void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int, siginfo_t *, void *))
@@ -45,7 +45,7 @@ void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int
         char name[32];
         sigset_t set;
         sigemptyset(&set);
-        sigaddset(&set, hpx_session.opt.signal);
+        sigaddset(&set, hpx_session.opt->signal);
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
         signal_name(name, sizeof name);
         hpx_warn(
@@ -78,7 +78,7 @@ bool hpx_other_agents_took_signal(void)
     if (hpx_other_agents_ended()) {
         return true;
     }
-    if (sigaction(hpx_session.opt.signal, NULL, &now) != 0 || ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == other_agents.handler)) {
+    if (sigaction(hpx_session.opt->signal, NULL, &now) != 0 || ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == other_agents.handler)) {
         return false;
     }
     end_sampling();
@@ -99,7 +99,7 @@ static bool blocked_in(pid_t tid)
     if (f != NULL) {
         fclose(f);
     }
-    return mask >> (hpx_session.opt.signal - 1) & 1;
+    return mask >> (hpx_session.opt->signal - 1) & 1;
 }
 
 bool hpx_other_agents_blocked(pid_t tid)
@@ -108,7 +108,7 @@ bool hpx_other_agents_blocked(pid_t tid)
     if (tid != 0) {
         return blocked_in(tid);
     }
-    return pthread_sigmask(SIG_SETMASK, NULL, &set) == 0 && sigismember(&set, hpx_session.opt.signal) == 1;
+    return pthread_sigmask(SIG_SETMASK, NULL, &set) == 0 && sigismember(&set, hpx_session.opt->signal) == 1;
 }
 
 /* Repeated after the signal was taken, because a thread may have started its clock meanwhile. */

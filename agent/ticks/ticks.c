@@ -181,8 +181,8 @@ bool hpx_ticks_test(void (*test_sig)(void *context))
     sigemptyset(&blocked);
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     ticks.test_sig = test_sig;
-    bool sent = !hpx_other_agents_took_signal() && sigismember(&blocked, hpx_session.opt.signal) != 1 &&
-                pthread_sigqueue(pthread_self(), hpx_session.opt.signal, (union sigval){.sival_ptr = &ticks}) == 0;
+    bool sent = !hpx_other_agents_took_signal() && sigismember(&blocked, hpx_session.opt->signal) != 1 &&
+                pthread_sigqueue(pthread_self(), hpx_session.opt->signal, (union sigval){.sival_ptr = &ticks}) == 0;
     ticks.test_sig = NULL; /* a signal to the thread itself has been handled when the call returns */
     return sent;
 }
@@ -207,7 +207,7 @@ static void say_if_blocked(pid_t tid)
         hpx_warn_once(&ticks.said_blocked,
                       "%s: a thread blocks the sampling signal (%d); its CPU time is missing meanwhile; choose another signal, such as "
                       "signal=RTMIN+1, or sampler=poll",
-                      hpx_ticks_of(), hpx_session.opt.signal);
+                      hpx_ticks_of(), hpx_session.opt->signal);
     }
 }
 
@@ -339,7 +339,7 @@ int hpx_ticks_init(struct hpx_err *err)
 {
     static const int vms[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     hpx_clocks_init();
-    int signal = hpx_session.opt.signal;
+    int signal = hpx_session.opt->signal;
     if (ticks.nusers == 0) {
         return 0; /* no signal at all */
     }
@@ -356,8 +356,8 @@ int hpx_ticks_init(struct hpx_err *err)
     for (size_t i = 0; i < HPX_ARRAY_LEN(vms); i++) {
         sigdelset(&sa.sa_mask, vms[i]);
     }
-    if (sigaction(hpx_session.opt.signal, &sa, &handlers[signal].before) != 0) {
-        return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_ticks_of(), hpx_session.opt.signal,
+    if (sigaction(hpx_session.opt->signal, &sa, &handlers[signal].before) != 0) {
+        return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_ticks_of(), hpx_session.opt->signal,
                            strerror(errno));
     }
     handlers[signal].installed = true;
@@ -368,7 +368,7 @@ int hpx_ticks_init(struct hpx_err *err)
 void hpx_ticks_disable(void)
 {
     struct sigaction now;
-    int signal = hpx_session.opt.signal;
+    int signal = hpx_session.opt->signal;
     if (handlers[signal].installed && sigaction(signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
         handlers[signal].installed = sigaction(signal, &handlers[signal].before, NULL) != 0;
     }

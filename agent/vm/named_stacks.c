@@ -58,7 +58,7 @@ static void ask_method(struct hpx_named_stacks *s, jmethodID id, struct method *
 
 static int32_t line_of(const struct method *m, jlocation at)
 {
-    int32_t line = m->native && hpx_session.opt.binary ? HPX_LINE_NATIVE : HPX_LINE_UNKNOWN;
+    int32_t line = m->native && hpx_session.opt->binary ? HPX_LINE_NATIVE : HPX_LINE_UNKNOWN;
     jlocation best = -1;
     for (jint i = 0; i < m->nlines; i++) { /* JVMTI promises no order */
         if (m->lines[i].start_location <= at && m->lines[i].start_location > best) {

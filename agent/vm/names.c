@@ -59,7 +59,7 @@ static bool class_text_init(jvmtiEnv *jvmti, jclass klass, const jmethodID *ids,
     if ((*jvmti)->GetSourceFileName(jvmti, klass, &t->source) != JVMTI_ERROR_NONE) {
         t->source = NULL; /* compiled without */
     }
-    bool signatures = hpx_session.opt.binary;
+    bool signatures = hpx_session.opt->binary;
     t->names = calloc((size_t)n + 1, sizeof *t->names);
     t->signatures = signatures ? calloc((size_t)n + 1, sizeof *t->signatures) : NULL;
     if (t->names == NULL || (signatures && t->signatures == NULL)) {
@@ -107,7 +107,7 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_
     if (e == JVMTI_ERROR_CLASS_NOT_PREPARED) {
         return; /* an array or primitive class, or one whose ClassPrepare is still to come */
     }
-    if (e == JVMTI_ERROR_NONE && n == 0 && !hpx_session.opt.binary) {
+    if (e == JVMTI_ERROR_NONE && n == 0 && !hpx_session.opt->binary) {
         drop(jvmti, ids);
         return; /* nothing in it can be sampled */
     }
@@ -128,7 +128,7 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_
         if (have_text) {
             class_text_put(&text, m->text);
         }
-        m->number = hpx_session.opt.heap_dump && hpx_session.opt.binary ? hpx_class_number(jvmti, klass) : 0;
+        m->number = hpx_session.opt->heap_dump && hpx_session.opt->binary ? hpx_class_number(jvmti, klass) : 0;
         m->ref = (uint64_t)(uintptr_t)(*env)->NewWeakGlobalRef(env, klass);
         if (m->ref == 0) {
             (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
@@ -153,7 +153,7 @@ void hpx_names_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->ExceptionClear(env);
     }
     for (jint i = 0; i < n; i++) {
-        hpx_names_class(jvmti, env, all[i], hpx_session.opt.binary ? HPX_NAMES_CLASS : HPX_NAMES_NONE);
+        hpx_names_class(jvmti, env, all[i], hpx_session.opt->binary ? HPX_NAMES_CLASS : HPX_NAMES_NONE);
         (*env)->DeleteLocalRef(env, all[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);

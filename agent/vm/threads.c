@@ -71,7 +71,7 @@ static struct info info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         i.name = t.name;
         if (t.thread_group != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, t.thread_group, &g) == JVMTI_ERROR_NONE) {
             i.group = g.name;
-            if (hpx_session.opt.binary && g.parent != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, g.parent, &parent) == JVMTI_ERROR_NONE) {
+            if (hpx_session.opt->binary && g.parent != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, g.parent, &parent) == JVMTI_ERROR_NONE) {
                 i.parent = parent.name;
                 forget(jvmti, env, NULL, parent.parent);
             }

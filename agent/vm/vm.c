@@ -40,5 +40,5 @@ jint hpx_vm_release(void)
 const char *hpx_vm_closed(void)
 {
     const char *env = getenv("HPROFX_VMSTRUCTS");
-    return !hpx_session.opt.vmstructs ? "vmstructs=n" : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n" : NULL;
+    return !hpx_session.opt->vmstructs ? "vmstructs=n" : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n" : NULL;
 }

@@ -284,7 +284,7 @@ static inline bool begin_with(const struct hpx_mode *const *modes, const char *o
     first = second = (struct counting){0};
     left = 0;
     ahead = 0;
-    if (hpx_options_parse(&hpx_session.opt, NULL, NULL, options, &err) != 0) {
+    if (hpx_session_parse(NULL, NULL, options, &err) != 0) {
         return false;
     }
     hpx_session.start = 1;

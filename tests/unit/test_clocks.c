@@ -60,7 +60,7 @@ int __wrap_ioctl(int fd, unsigned long request, long arg)
         meddle();
         if (event.raise) {
             event.raise = false;
-            raise(hpx_session.opt.signal);
+            raise(hpx_session.opt->signal);
         }
     }
     return 0;
@@ -99,8 +99,8 @@ static int setup(void **state)
     t.perf_fd = -1;
     t.tid = gettid();
     t.counters = &counters;
-    hpx_session.opt.signal = SIGPROF;
-    hpx_session.opt.interval_ns = 100000; /* below a tick: by an event */
+    static const struct hpx_options options = {.signal = SIGPROF, .interval_ns = 100000}; /* below a tick: by an event */
+    hpx_session.opt = &options;
     hpx_clocks_init();
     return sigaction(SIGPROF, &sa, NULL);
 }

@@ -111,6 +111,8 @@ static void end_other(void)
     pthread_join(other, NULL);
 }
 
+static const struct hpx_options reads = {.vmstructs = true}, reads_not = {.vmstructs = false};
+
 static void fill_threads(void)
 {
     sem_init(&started, 0, 0);
@@ -123,7 +125,7 @@ static void fill_threads(void)
         vm[i].os = &os[i];
         threads[i].eetop = (uintptr_t)&vm[i];
     }
-    hpx_session.opt.vmstructs = true;
+    hpx_session.opt = &reads;
 }
 
 static void fill_types(void)
@@ -300,7 +302,7 @@ static void an_option_closes_the_structures(void **state)
 {
     (void)state;
     fill();
-    hpx_session.opt.vmstructs = false;
+    hpx_session.opt = &reads_not;
     assert_refused("vmstructs=n");
 }
 

@@ -158,8 +158,8 @@ static int load(void **unused)
     (void)unused;
     hpx_vm.java = &vm;
     sem_init(&begin, 0, 0);
-    hpx_session.opt.signal = SIGPROF;
-    hpx_session.opt.interval_ns = 1000 * 1000;
+    static const struct hpx_options options = {.signal = SIGPROF, .interval_ns = 1000 * 1000};
+    hpx_session.opt = &options;
     hpx_ticks_begin();
     hpx_ticks_use(&user);
     int rc = hpx_ticks_init(&err);
