@@ -63,7 +63,7 @@ bool hpx_probe_frames_astray(const struct hpx_ev_frame *frames, int n)
 uint32_t hpx_probe_frames(const struct hpx_ev_frame *frames, int n)
 {
     uint32_t last = 0;
-    for (uint32_t i = 0; i < HPX_PROBE_FRAMES && (int)i < n; i++) {
+    for (uint32_t i = 0; (i < HPX_PROBE_FRAMES || i == last) && (int)i < n; i++) {
         last = is_probe(frames[i].method) ? i + 1 : last;
     }
     return last;
@@ -72,7 +72,7 @@ uint32_t hpx_probe_frames(const struct hpx_ev_frame *frames, int n)
 uint32_t hpx_probe_frames_vm(const jvmtiFrameInfo *frames, jint n)
 {
     uint32_t last = 0;
-    for (uint32_t i = 0; i < HPX_PROBE_FRAMES && (jint)i < n; i++) {
+    for (uint32_t i = 0; (i < HPX_PROBE_FRAMES || i == last) && (jint)i < n; i++) {
         last = is_probe((uint64_t)(uintptr_t)frames[i].method) ? i + 1 : last;
     }
     return last;

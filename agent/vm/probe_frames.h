@@ -18,7 +18,8 @@
 bool hpx_probe_frames_add(jvmtiEnv *jvmti, jclass tracker);
 /* HPX_PROBE_FRAMES if some class was added, else 0. From VMInit on constant. Async-signal-safe. */
 uint32_t hpx_probe_frames_most(void);
-/* The number of frames, leaf first, that are a probe's: 0 to HPX_PROBE_FRAMES. Async-signal-safe. */
+/* The number of frames, leaf first, that are a probe's: 0 to HPX_PROBE_FRAMES, or one more where the method that owns the program counter
+ * was put on top of a stack that has it already. Async-signal-safe. */
 uint32_t hpx_probe_frames(const struct hpx_ev_frame *frames, int n);
 /* Whether a probe's frame lies deeper than a probe can be: no probe calls Java code, so a stack is not walked right if it says so.
  * Async-signal-safe. */

@@ -98,6 +98,8 @@ static void probes_are_on_top_alone_or_below_what_they_call(void **state)
     assert_true(hpx_probe_frames_add(&jvmti, klass(DOWNCALLS)));
     assert_int_equal(FRAMES({110, 7, 8}), 1);
     assert_int_equal(FRAMES({100, 112, 7}), 2);
+    assert_int_equal(FRAMES({112, 100, 112, 7}), 3); /* the owner of the program counter on top, and again below */
+    assert_int_equal(FRAMES({112, 7, 112, 7}), 1);
     assert_int_equal(FRAMES({9, 112, 7}), 2); /* MethodHandle.linkToNative on top */
     assert_int_equal(FRAMES({7, 8, 100}), 0);
     assert_int_equal(FRAMES({108, 7}), 0);
