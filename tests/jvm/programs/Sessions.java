@@ -99,7 +99,7 @@ public class Sessions {
             if (!end()) { System.exit(4); }
             System.out.println("session " + i + " calls " + calls + " made " + made + " waits " + waits);
             if (i % 10 == 9 || i == n - 1) {
-                Thread.sleep(20); // what has left its session may still be on the way out of the kernel
+                System.gc(); Thread.sleep(20); // what has left its session may still be on the way out of the kernel
                 System.out.println("between " + i + " awake " + awake() + " kept " + kept() + " threads " + of("task") + " descriptors " + of("fd") + " classes "
                     + classes() + " rss " + rss());
             }
