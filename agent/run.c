@@ -2,6 +2,7 @@
 /* run.c: the order in which a session begins and ends. Contract: run.h. */
 #include "run.h"
 #include "callbacks.h"
+#include "class_numbers.h"
 #include "kept_states.h"
 #include "log.h"
 #include "modes.h"
@@ -16,8 +17,24 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit,
-                                     hpx_service_exit, hpx_service_cpu,     hpx_threads_lines};
+/* What sessions before this one left for the next. */
+static void kept_lines(struct hpx_lines *to)
+{
+    size_t of_states = 0, of_classes = 0;
+    uint32_t states = hpx_kept_states_held(&of_states), classes = hpx_class_numbers_held(&of_classes);
+    hpx_lines_add(to, "hprofx: kept by the process: %zu bytes, for %u states of threads and the numbers of %u classes\n",
+                  of_states + of_classes, states, classes);
+}
+
+static void lines(struct hpx_lines *to)
+{
+    hpx_threads_lines(to);
+    if (hpx_vm.late) {
+        kept_lines(to);
+    }
+}
+
+static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, hpx_service_cpu, lines};
 
 void hpx_run_disable(const struct hpx_err *err)
 {

@@ -8,6 +8,8 @@
 #define MOST_CONSTANTS 8000u
 
 static _Atomic uint32_t methods, places; /* relaxed: numbers that were given; they only have to be unique */
+static _Atomic uint32_t remembering;     /* relaxed: classes */
+static HPX_OF_SESSION uint32_t before;   /* constant from load on */
 static _Atomic(jvmtiEnv *) tags;         /* release: remember(); acquire: users. A tag is the address of struct hpx_class_numbers */
 
 void hpx_class_numbers_remember(void)
@@ -58,6 +60,16 @@ uint32_t hpx_class_numbers_methods(struct hpx_class_numbers *of, uint32_t n)
     return of->method;
 }
 
+void hpx_class_numbers_begin(void)
+{
+    before = atomic_load_explicit(&places, memory_order_relaxed);
+}
+
+uint32_t hpx_class_numbers_places_before(void)
+{
+    return before;
+}
+
 uint32_t hpx_class_numbers_places(uint32_t n)
 {
     return 1 + atomic_fetch_add_explicit(&places, n, memory_order_relaxed);
@@ -72,8 +84,17 @@ void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n)
         *known = *n;
     } else if (jvmti != NULL && klass != NULL && (known = malloc(sizeof *known)) != NULL) {
         *known = *n;
-        if ((*jvmti)->SetTag(jvmti, klass, (jlong)(uintptr_t)known) != JVMTI_ERROR_NONE) {
+        if ((*jvmti)->SetTag(jvmti, klass, (jlong)(uintptr_t)known) == JVMTI_ERROR_NONE) {
+            atomic_fetch_add_explicit(&remembering, 1, memory_order_relaxed);
+        } else {
             free(known);
         }
     }
+}
+
+uint32_t hpx_class_numbers_held(size_t *bytes)
+{
+    uint32_t n = atomic_load_explicit(&remembering, memory_order_relaxed);
+    *bytes = n * sizeof(struct hpx_class_numbers);
+    return n;
 }

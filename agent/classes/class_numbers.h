@@ -2,8 +2,11 @@
 /* class_numbers.h: numbers of methods and places, which the rewriter puts into code.
  *
  * They live as long as the process, because code of an earlier session may run on. A class that is rewritten again, in a later session,
- * gets the numbers that it had: else every session would need as many new ones. The numbers of a class are found by its tag in an
- * environment that exists from the first session on that begins in a running JVM. */
+ * gets the numbers of methods that it had: else every session would need as many new ones. They are found by the tag of the class in an
+ * environment that exists from the first session on that begins in a running JVM.
+ *
+ * Places always get new numbers, as a class may have others when it is rewritten again. A session subtracts the number before its first, so
+ * that its tables begin with 1, and code of an earlier session has places that it does not know. */
 #ifndef HPX_CLASS_NUMBERS_H
 #define HPX_CLASS_NUMBERS_H
 
@@ -29,9 +32,15 @@ bool hpx_class_numbers_fits(struct hpx_class_numbers *of, const unsigned char *f
 /* `n` methods, beginning with the result: those that the class has, if it has as many, or new ones, noted in *of. Once for a class. Any
  * thread. */
 uint32_t hpx_class_numbers_methods(struct hpx_class_numbers *of, uint32_t n);
+/* The session begins: the next place is its first. At load, before a class is rewritten. */
+void hpx_class_numbers_begin(void);
 /* `n` new places, beginning with the result. Any thread. */
 uint32_t hpx_class_numbers_places(uint32_t n);
+/* The last place before this session; constant in a session. Any thread. */
+uint32_t hpx_class_numbers_places_before(void);
 /* Remembers what a loaded class was given; no effect without memory: it is given others in the next session. Any thread. */
 void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n);
+/* How many classes have remembered numbers, and their bytes. Any thread. */
+uint32_t hpx_class_numbers_held(size_t *bytes);
 
 #endif

@@ -108,7 +108,7 @@ static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_n
 static void add_site(void *ctx, const struct hprofx_bci_site *s)
 {
     struct announcement *t = ctx;
-    const struct hpx_site_place_msg of = {.id = s->id, .line = s->line, .opcode = s->opcode};
+    const struct hpx_site_place_msg of = {.id = s->id - hpx_class_numbers_places_before(), .line = s->line, .opcode = s->opcode};
     if (t->nsites++ == 0) {
         put(t, &t->names, "L", 1);
         put_text(t, &t->names, s->method->class_name, ";");
@@ -465,6 +465,9 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
 
 void hpx_classes_use(const struct hpx_class_user *user)
 {
+    if (users.n == 0) {
+        hpx_class_numbers_begin();
+    }
     users.of[users.n++] = user;
 }
 

@@ -2,6 +2,7 @@
 /* counting.c: the probes of sites=counts, and the sizes of arrays and objects. Contract: counting.h. */
 #include "counting.h"
 #include "allocation.h"
+#include "class_numbers.h"
 #include "classes.h"
 #include "downcall.h"
 #include "site_thread.h"
@@ -17,41 +18,44 @@
 enum { REFERENCES = 2, BYTES = 8, TYPES = 12 };
 enum { OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
 
-#define PAGE_BITS 12u /* places per page of types: one byte per place */
-#define PAGES     4096u
+#define TYPED_PLACES (16u << 20) /* places with a byte of types; the kernel provides the pages that are used */
 
 static HPX_OF_SESSION struct hpx_gate_own counting;
 /* Constant from VMInit on. */
 static struct {
     jclass object_arrays;                      /* Object[] */
     hpx_classes_note note;                     /* cpu=times: counts under the open call; NULL: cpu=times is not active */
+    uint32_t before;                           /* hpx_class_numbers_places_before() */
     uint32_t align, base[TYPES], scale[TYPES]; /* bytes: an array of n elements has base + n * scale, rounded up to align */
 } vm;
-/* Innermost element type by place that makes arrays. Kept to the end of the process: probes read it without a gate.
- * release: set_type(); acquire: type_of() */
-static _Atomic(uint8_t *) types[PAGES];
+/* Innermost element type by place that makes arrays. Mapped to the end of the process: probes read it without a gate; a session ends with
+ * zeros. NULL: no memory, or sites=counts was never used. Constant from then on. */
+static uint8_t *types;
+
+static void map_types(void)
+{
+    void *p =
+        types == NULL ? mmap(NULL, TYPED_PLACES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+    types = p != MAP_FAILED ? p : types;
+}
 
 static void set_type(uint32_t place, uint8_t type)
 {
-    _Atomic(uint8_t *) *slot = place >> PAGE_BITS < PAGES ? &types[place >> PAGE_BITS] : NULL;
-    uint8_t *page = slot != NULL ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
-    if (page == NULL && slot != NULL) {
-        uint8_t *made = calloc(1, 1u << PAGE_BITS);
-        if (made != NULL && atomic_compare_exchange_strong_explicit(slot, &page, made, memory_order_acq_rel, memory_order_acquire)) {
-            page = made;
-        } else {
-            free(made);
-        }
-    }
-    if (page != NULL) { /* else arrays of the place have 0 bytes, and the report counts them as objects of unknown size */
-        page[place & ((1u << PAGE_BITS) - 1)] = type; /* no reader yet: the class cannot run before the rewriting ends */
+    if (types != NULL &&
+        place < TYPED_PLACES) { /* else arrays of the place have 0 bytes, and the report counts them as objects of unknown size */
+        types[place] = type;    /* no reader yet: the class cannot run before the rewriting ends */
     }
 }
 
 static uint8_t type_of(uint32_t place)
 {
-    const uint8_t *page = place >> PAGE_BITS < PAGES ? atomic_load_explicit(&types[place >> PAGE_BITS], memory_order_acquire) : NULL;
-    return page != NULL ? page[place & ((1u << PAGE_BITS) - 1)] : 0;
+    return hpx_likely(types != NULL && place < TYPED_PLACES) ? types[place] : 0;
+}
+
+/* The place in this session; code of an earlier one has a number above all. */
+static inline uint32_t place_of(uint32_t number)
+{
+    return number - vm.before;
 }
 
 static uint64_t array_bytes(uint8_t type, uint32_t length)
@@ -157,18 +161,20 @@ static __attribute__((noinline)) void count_slowly(JNIEnv *env, bool multi, uint
 
 static void JNICALL probe_alloc(JNIEnv *env, jclass tracker, jint id)
 {
+    uint32_t place = place_of((uint32_t)id);
     (void)tracker;
-    if (!try_count((uint32_t)id, 0)) {
-        count_slowly(env, false, (uint32_t)id, 0);
+    if (!try_count(place, 0)) {
+        count_slowly(env, false, place, 0);
     }
 }
 
 static void JNICALL probe_array(JNIEnv *env, jclass tracker, jint length, jint id)
 {
-    uint64_t bytes = array_bytes(type_of((uint32_t)id), (uint32_t)length);
+    uint32_t place = place_of((uint32_t)id);
+    uint64_t bytes = array_bytes(type_of(place), (uint32_t)length);
     (void)tracker;
-    if (!try_count((uint32_t)id, bytes)) {
-        count_slowly(env, false, (uint32_t)id, bytes);
+    if (!try_count(place, bytes)) {
+        count_slowly(env, false, place, bytes);
     }
 }
 
@@ -176,26 +182,27 @@ static void JNICALL probe_array(JNIEnv *env, jclass tracker, jint length, jint i
 static int32_t down_alloc(int64_t id)
 {
     hpx_downcall_frame();
-    return !try_count((uint32_t)id, 0) && hpx_gate_own_is_open(&counting);
+    return !try_count(place_of((uint32_t)id), 0) && hpx_gate_own_is_open(&counting);
 }
 
 static int32_t down_array(int64_t length_and_id)
 {
-    uint32_t id = (uint32_t)length_and_id;
+    uint32_t place = place_of((uint32_t)length_and_id);
     hpx_downcall_frame();
-    return !try_count(id, array_bytes(type_of(id), (uint32_t)(length_and_id >> 32))) && hpx_gate_own_is_open(&counting);
+    return !try_count(place, array_bytes(type_of(place), (uint32_t)(length_and_id >> 32))) && hpx_gate_own_is_open(&counting);
 }
 
 /* All arrays of one dimension have the same length, so the first array of every dimension stands for all. */
 static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject array, jint id)
 {
     uint64_t arrays = 1;
+    uint32_t place = place_of((uint32_t)id);
     (void)tracker;
     for (uint32_t level = 0; array != NULL; level++) {
         jsize n = (*env)->GetArrayLength(env, array);
         bool references = vm.object_arrays != NULL && (*env)->IsInstanceOf(env, array, vm.object_arrays);
-        uint64_t bytes = array_bytes(references ? REFERENCES : type_of((uint32_t)id), (uint32_t)n);
-        count_slowly(env, true, (uint32_t)id, HPX_EV_MULTI_STAMP(level, arrays, bytes));
+        uint64_t bytes = array_bytes(references ? REFERENCES : type_of(place), (uint32_t)n);
+        count_slowly(env, true, place, HPX_EV_MULTI_STAMP(level, arrays, bytes));
         jobject inner = n > 0 && references ? (*env)->GetObjectArrayElement(env, array, 0) : NULL;
         if (level > 0) {
             (*env)->DeleteLocalRef(env, array);
@@ -360,7 +367,7 @@ static uint8_t elements_of(const struct hprofx_bci_site *s)
 static void note_site(const struct hprofx_bci_site *s)
 {
     if (s->opcode != OP_NEW) {
-        set_type(s->id, elements_of(s));
+        set_type(place_of(s->id), elements_of(s));
         return;
     }
     if (s->operand.len == 0 || s->operand.at == NULL) {
@@ -475,6 +482,9 @@ void hpx_counting_sizes(jvmtiEnv *jvmti, JNIEnv *env)
 
 void hpx_counting_fini(void)
 {
+    if (types != NULL) {
+        (void)madvise(types, TYPED_PLACES, MADV_DONTNEED);
+    }
     if (pthread_mutex_trylock(&sizing) != 0) {
         return; /* the service thread missed its deadline and still reads the names */
     }
@@ -495,7 +505,9 @@ void hpx_counting_use(void)
     static HPX_OF_SESSION struct hpx_tracker_targets targets;
     static const struct hpx_class_user user = {
         .probes = HPROFX_BCI_SITES, .site = note_site, .natives = natives, .nnatives = 3, .targets = &targets};
+    map_types();
     targets.alloc = (uint64_t)(uintptr_t)down_alloc;
     targets.array = (uint64_t)(uintptr_t)down_array;
     hpx_classes_use(&user);
+    vm.before = hpx_class_numbers_places_before();
 }

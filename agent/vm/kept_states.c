@@ -2,6 +2,7 @@
 /* kept_states.c: see kept_states.h. */
 #include "kept_states.h"
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -69,6 +70,17 @@ uint32_t hpx_kept_states_sweep(void)
         } else {
             at = &s->next;
         }
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return atomic_load_explicit(&kept.n, memory_order_relaxed);
+}
+
+uint32_t hpx_kept_states_held(size_t *bytes)
+{
+    *bytes = 0;
+    pthread_mutex_lock(&kept.lock);
+    for (struct hpx_mode_thread *s = kept.first; s != NULL; s = s->next) {
+        *bytes += malloc_usable_size(s);
     }
     pthread_mutex_unlock(&kept.lock);
     return atomic_load_explicit(&kept.n, memory_order_relaxed);

@@ -17,5 +17,7 @@ void hpx_kept_states_give(struct hpx_mode_thread *s);
 struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t tid);
 /* Frees those of threads that have ended. Returns how many are left. At the begin and the end of a session. */
 uint32_t hpx_kept_states_sweep(void);
+/* How many are kept, and their bytes. Any thread. */
+uint32_t hpx_kept_states_held(size_t *bytes);
 
 #endif

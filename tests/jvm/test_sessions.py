@@ -3,6 +3,7 @@
 import collections
 import re
 
+import balance
 from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
 from runner import test
 
@@ -13,8 +14,8 @@ OPTIONS = ['cpu=samples,interval=1', 'cpu=times,cutoff=0', 'heap=sites,sites=exa
 SEPARATE = ['-Xms64m', '-Xmx64m', '-XX:+AlwaysPreTouch', '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Sessions.burn*']
 
 
-def _library(t):
-    found = next((f / 'tests' / 'sessions' / 'libsessions.so' for f in t.env.agent.resolve().parents if (f / 'tests' / 'sessions' / 'libsessions.so').is_file()), None)
+def _library(t, name='libsessions.so'):
+    found = next((f / 'tests' / 'sessions' / name for f in t.env.agent.resolve().parents if (f / 'tests' / 'sessions' / name).is_file()), None)
     if found is None:
         t.skip('this build has no tests/sessions')
     return found
@@ -31,6 +32,8 @@ def _true(t, i, options, calls, made, waits, split):
         t.equal(len(p.heaps), 1, 'heap dumps of session %d' % i)
         return
     p = t.parse(path, None)
+    kept = re.fullmatch(r'(\d+) bytes, for (\d+) states of threads and the numbers of (\d+) classes', p.report['kept by the process'])
+    t.check(kept and int(kept[1]) < 1 << 20 and (i > 0 or kept[0].startswith('0 bytes')) and (i < 2 or int(kept[3]) > 0), 'what session %d says is kept: %s' % (i, p.report['kept by the process']))
     if 'cpu=samples' in options:
         seen = _counts(p, SAMPLES)
         split.update({name: seen.get('Sessions.' + name, 0) for name in ('burnMore', 'burnLess')})
@@ -45,9 +48,9 @@ def _true(t, i, options, calls, made, waits, split):
         t.equal(sum(r.count for r in rows), waits, 'waits of session %d' % i)
 
 
-def _run(t, n):
+def _run(t, n, library='libsessions.so', env=None):
     options = [o for o in OPTIONS if not ('sites=' in o and t.jdk.version < 11 and 'counts' in o)]
-    run = t.java('Sessions', _library(t), n, *[o + ',verbose=n' for o in options], opts=None, jvm=SEPARATE)
+    run = t.java('Sessions', _library(t, library), n, *[o + ',verbose=n' for o in options], opts=None, jvm=SEPARATE, env=env)
     t.equal(run.code, 0, 'exit code: %s %s' % (run.out[-300:], run.err[-300:]))
     sessions = re.findall(r'^session (\d+) calls (\d+) made (\d+) waits (\d+)$', run.out, re.M)
     t.equal(len(sessions), n, 'sessions')
@@ -79,6 +82,30 @@ def one_that_is_refused_leaves_room_for_the_next(t):
     for name in ('0.txt', '1.txt', '2.txt', 'last.txt'):  # the last one is written when the JVM ends
         t.output(name)
     t.check('Dumping CPU usage by sampling running threads ... done.' in run.err, 'the last one says nothing')
+
+
+# What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.
+GROWS = {
+    ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code
+    ('heap', 'hpx_class_numbers_keep@class_numbers.c'): 200,  # one for each class that got probes
+    ('heap', 'make@threads.c'): 8,  # states of threads that live
+    ('heap', 'claim@threads.c'): 16,
+    ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files, which the VM frees
+}
+
+
+@test(timeout=240)
+def what_they_allocate_they_give_back(t):
+    _run(t, 23, 'libsessions-counted.so', {'HPX_BALANCE': str(t.work / 'b')})
+    b = balance.Balance(next(t.work.glob('b.[0-9]*')), _library(t, 'libsessions-counted.so'))
+    t.equal((b.complete, b.notes), (True, dict.fromkeys(b.notes, 0)), 'complete, blocks that are not counted right')
+    grown = collections.Counter()
+    for stage, sign in (('before', -1), ('after', 1)):
+        for g in b.groups[stage]:
+            owner = next((k for k in GROWS if k[0] == g.kind and g.calls and g.calls[0].endswith(k[1])), (g.kind,) + g.calls)
+            grown[owner] += sign * g.blocks
+    t.check(b.groups['after'], 'nothing was counted')
+    t.equal({k: n for k, n in grown.items() if n > GROWS.get(k, 0)}, {}, 'blocks more after 22 sessions than after 11')
 
 
 @test(level='long', timeout=600)
