@@ -1,6 +1,9 @@
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
 
 /**
  * Sessions of the agent in this JVM, begun and ended while other threads work. Arguments: the library (tests/sessions), how many, and the
@@ -62,6 +65,15 @@ public class Sessions {
         return 0;
     }
 
+    /** kB that the VM has for classes and code: versions of rewritten classes are its own. */
+    static long vm() {
+        long n = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            n += pool.getType() == MemoryType.NON_HEAP && !pool.getName().startsWith("Compressed Class") ? pool.getUsage().getCommitted() >> 10 : 0;
+        }
+        return n;
+    }
+
     /** Threads of the agent, and timers of the process. */
     static int awake() throws Exception {
         int n = 0;
@@ -101,7 +113,7 @@ public class Sessions {
             if (i % 10 == 9 || i == n - 1) {
                 System.gc(); Thread.sleep(20); // what has left its session may still be on the way out of the kernel
                 System.out.println("between " + i + " awake " + awake() + " kept " + kept() + " threads " + of("task") + " descriptors " + of("fd") + " classes "
-                    + classes() + " rss " + rss());
+                    + classes() + " rss " + rss() + " vm " + vm());
             }
         }
         stop = true;
