@@ -3,6 +3,7 @@
  * before main. */
 #include "log.h"
 #include "modes.h"
+#include "options.h"
 #include "output.h"
 #include "run.h"
 #include "threads.h"

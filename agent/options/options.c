@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c: takes the sources of options apart, in their order, and checks what goes together. */
+#include "options.h"
 #include "options_internal.h"
 #include "options_table.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options_doc.c: the program hprofx-options-doc of the build. It prints the option table as help text, manual page or Markdown, and takes
  * an option string apart as the agent does, so that the tests need no JVM. */
+#include "options.h"
 #include "options_table.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options_help.c: the text that the option `help` prints, from the table of options. */
+#include "options.h"
 #include "options_table.h"
 
 #include <stdio.h>

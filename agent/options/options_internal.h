@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options_internal.h: shared by options.c, options_error.c and options_file.c only. Same thread rules as options.h. */
+/* options_internal.h: shared by options.c, options_error.c, options_file.c and options_values.c only. Same thread rules as options.h. */
 #ifndef HPX_OPTIONS_INTERNAL_H
 #define HPX_OPTIONS_INTERNAL_H
 
-#include "options.h"
+#include "err.h"
+#include "option_set.h"
 
 /* What one source has said so far: a value once a source, values that add up in a source. */
 struct hpx_opt_source {

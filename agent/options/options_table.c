@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options_table.c: every option, once. Names, values, defaults and error texts are the original's where it had them. */
 #include "options_table.h"
+#include "compiler.h"
 
 #define YN        "y|n"
 #define AT(field) offsetof(struct hpx_options, field)

@@ -6,7 +6,8 @@
 #ifndef HPX_OPTIONS_TABLE_H
 #define HPX_OPTIONS_TABLE_H
 
-#include "options.h"
+#include "option_set.h"
+#include <stddef.h>
 
 enum hpx_opt_kind {
     HPX_OPT_HEAP,

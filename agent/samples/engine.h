@@ -5,7 +5,7 @@
 #ifndef HPX_ENGINE_H
 #define HPX_ENGINE_H
 
-#include "options.h"
+#include "option_set.h"
 
 /* At load, before any handler or thread of hprofx exists. */
 void hpx_engine_begin(enum hpx_engine engine);

@@ -14,7 +14,7 @@
 #include "hprof_binary.h"
 #include "hprof_commands.h"
 #include "model.h"
-#include "options.h"
+#include "option_set.h"
 
 #define HPX_MODES_MAX   8u
 #define HPX_MODE_VALUES 64u

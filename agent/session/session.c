@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* session.c: the options and modes of session.h, and the parts of a dump. */
 #include "session.h"
+#include "options.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "aggregator.h"
 #include "mode.h"
-#include "options.h"
+#include "option_set.h"
 #include <time.h>
 
 /* What the session needs of the JVM side. Any thread calls these unless stated otherwise. */

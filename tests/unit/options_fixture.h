@@ -3,6 +3,7 @@
 #ifndef HPX_OPTIONS_FIXTURE_H
 #define HPX_OPTIONS_FIXTURE_H
 
+#include "options.h"
 #include "options_table.h"
 
 #include <fcntl.h>

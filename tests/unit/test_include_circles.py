@@ -13,7 +13,6 @@ LIMIT = 2
 KNOWN = {
     ("asker", "monitor_take", "waits"): "asker.h needs the structs of monitor_take.h, and monitor_take.c calls the askers",
     ("allocation", "counting", "sites"): "allocation.c and counting.c read the state of sites.h, and sites.c stops counting.h",
-    ("options", "options_internal", "options_table"): "the table describes the struct of options.h, and options.c reads the table",
 }
 
 

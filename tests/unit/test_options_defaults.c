@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_options_defaults.c: the defaults, given: they mean what they mean where nothing is given. And options that need another one. */
+#include "options.h"
 #include "options_table.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_options_help.c: what help prints. */
+#include "options.h"
 #include "options_table.h"
 
 #include <setjmp.h>
