@@ -7,7 +7,6 @@
 #include "probe_frames.h"
 #include "site_table.h"
 #include "site_thread.h"
-#include "sites.h"
 #include "threads.h"
 #include <string.h>
 
@@ -17,6 +16,11 @@ struct hpx_site_thread hpx_site_nobody;
 #define MOST_DIMENSIONS 255u
 
 #define RELEASE_VIRTUAL 21 /* the first with virtual threads */
+
+/* relaxed: part of every site key. A clear increments it: sites get new ids, and frees of older objects are ignored */
+static HPX_OF_SESSION _Atomic uint32_t epoch;
+static HPX_OF_SESSION bool tag_objects; /* recorded objects get tags; constant from load on */
+HPX_OF_SESSION atomic_bool hpx_allocation_off;
 
 static bool by_reference;     /* see self_reference(); constant from VMInit on */
 static jmethodID object_init; /* java.lang.Object.<init>, which calls the probe of objects; constant from VMInit on */
@@ -134,7 +138,7 @@ static jint take_frames(jvmtiEnv *jvmti, jthread self, struct hpx_ev_frame *fram
 static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthread self, jobject object, jclass klass, uint64_t size,
                               bool probe)
 {
-    uint64_t interval = hpx_sites_interval();
+    uint64_t interval = hpx_allocation_interval();
     uint32_t depth = depth_of(t), number = number_of(jvmti, klass);
     size_t room = HPX_EV_SITE_BYTES(depth + extra_frames());
     struct hpx_ev_head *ev = interval > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1)
@@ -151,7 +155,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
     *hash = (struct hpx_ev_hash){h.lo, h.hi};
     *site = (struct hpx_ev_site){.klass = number, .bytes = interval > 0 ? size : 0};
     const uint64_t what[4] = {h.lo, h.hi, (uint64_t)number << 32 | (hpx_session.opt->thread ? t->number : 0),
-                              site->bytes ^ (uint64_t)atomic_load_explicit(&hpx_sites_shared.epoch, memory_order_relaxed) << 40};
+                              site->bytes ^ (uint64_t)atomic_load_explicit(&epoch, memory_order_relaxed) << 40};
     uint64_t key = hpx_hash128(what, sizeof what).lo;
     bool cloned = n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_clone;
     uint32_t id = commit(t, ev, key != 0 ? key : 1, HPX_EV_SITE_BYTES(n));
@@ -159,7 +163,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
         hpx_site_ids_by_frees(&hpx_ids, id);
     }
     /* Tagged after the commit: a snapshot may see the free before the allocation, but the next one sees both. */
-    if (hpx_sites_tag_objects() && id != HPX_SITE_NONE && object != NULL &&
+    if (tag_objects && id != HPX_SITE_NONE && object != NULL &&
         (*jvmti)->SetTag(jvmti, object, (jlong)hpx_site_tag(id, size)) != JVMTI_ERROR_NONE) {
         hpx_count(&t->s.base.counters, HPX_C_UNTAGGED, 1);
     }
@@ -185,7 +189,7 @@ static struct hpx_site_thread *enter(JNIEnv *env)
         hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
         return NULL;
     }
-    if (t == &hpx_site_nobody || t->inside || atomic_load_explicit(&hpx_sites_shared.off, memory_order_relaxed)) {
+    if (t == &hpx_site_nobody || t->inside || hpx_allocation_is_off()) {
         return NULL;
     }
     t->inside = true;
@@ -294,6 +298,21 @@ void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject arr
     hpx_gate_leave(&hpx_session.gate);
 }
 
+void hpx_allocation_use(bool tag)
+{
+    tag_objects = tag;
+}
+
+void hpx_allocation_switch(bool on)
+{
+    atomic_store_explicit(&hpx_allocation_off, !on, memory_order_relaxed);
+}
+
+void hpx_allocation_clear(void)
+{
+    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
+}
+
 void hpx_allocation_live(JNIEnv *env, jint release)
 {
     by_reference = release >= RELEASE_VIRTUAL;
@@ -308,7 +327,8 @@ void hpx_allocation_live(JNIEnv *env, jint release)
 }
 
 static HPX_OF_SESSION struct hpx_gate_own frees;
-static _Atomic int in_free; /* the VM posts one free at a time, so one flag is enough */
+static _Atomic int in_free;                     /* the VM posts one free at a time, so one flag is enough */
+static HPX_OF_SESSION atomic_bool canary_freed; /* release: the free of HPX_SITE_CANARY; acquire: who waits for it */
 
 void hpx_allocation_open_frees(void)
 {
@@ -321,11 +341,21 @@ bool hpx_allocation_close_frees(uint64_t until_ns)
     return hpx_gate_own_wait(&in_free, until_ns);
 }
 
+void hpx_allocation_expect_canary(void)
+{
+    atomic_store_explicit(&canary_freed, false, memory_order_relaxed);
+}
+
+bool hpx_allocation_canary_freed(void)
+{
+    return atomic_load_explicit(&canary_freed, memory_order_acquire); /* partner: hpx_allocation_freed() */
+}
+
 void JNICALL hpx_allocation_freed(jvmtiEnv *jvmti, jlong tag)
 {
     (void)jvmti;
     if (hpx_unlikely((uint64_t)tag == HPX_SITE_CANARY)) {
-        atomic_store_explicit(&hpx_sites_shared.canary_freed, true, memory_order_release); /* partner: await_frees() */
+        atomic_store_explicit(&canary_freed, true, memory_order_release); /* partner: hpx_allocation_canary_freed() */
     }
     if (hpx_gate_own_enter(&frees, &in_free)) {
         hpx_site_ids_freed(&hpx_ids, (uint64_t)tag);

@@ -8,7 +8,29 @@
 #ifndef HPX_ALLOCATION_H
 #define HPX_ALLOCATION_H
 
+#include "session.h"
 #include "vm_mode.h"
+
+/* relaxed: a peer of net= has turned recording off. */
+extern atomic_bool hpx_allocation_off;
+/* Callbacks and probes record nothing now. Any thread. */
+static inline bool hpx_allocation_is_off(void)
+{
+    return atomic_load_explicit(&hpx_allocation_off, memory_order_relaxed);
+}
+
+/* Mean number of bytes between two sampled objects; 0: every object is recorded. Any thread; constant from load on. */
+static inline uint64_t hpx_allocation_interval(void)
+{
+    return hpx_session.in_effect.sites == HPX_SITES_EXACT ? 0 : hpx_session.opt->sample_bytes;
+}
+
+/* tag: recorded objects get tags. At load, before the first event. */
+void hpx_allocation_use(bool tag);
+/* Turns recording on or off. The aggregator. */
+void hpx_allocation_switch(bool on);
+/* Sites get new ids, and frees of older objects are ignored. The aggregator. */
+void hpx_allocation_clear(void);
 
 /* SampledObjectAlloc: records the object. On the allocating thread; enters the session's gate. size: bytes. Losses are counted; no
  * error. */
@@ -29,6 +51,10 @@ void hpx_allocation_open_frees(void);
 /* No free is counted any more, also none that the VM is posting; false: until_ns (hpx_clock_mono()) came first. Takes about 10 ms without
  * CPU time if no other gate was prepared. The thread that ends the VM. */
 bool hpx_allocation_close_frees(uint64_t until_ns);
+/* Before an object with the tag HPX_SITE_CANARY may be freed: from now on hpx_allocation_canary_freed() tells whether one was. The service
+ * thread. */
+void hpx_allocation_expect_canary(void);
+bool hpx_allocation_canary_freed(void);
 /* Looks up what the probes compare with. release: of the JDK. VMInit, before probes record anything. A failed lookup is not an error: inner
  * arrays are then not recorded, and Object.<init> stays in the stacks. */
 void hpx_allocation_live(JNIEnv *env, jint release);

@@ -6,7 +6,6 @@
 #include "classes.h"
 #include "downcall.h"
 #include "site_thread.h"
-#include "sites.h"
 #include "threads.h"
 #include <pthread.h>
 #include <search.h>
@@ -104,7 +103,7 @@ static inline __attribute__((always_inline)) bool try_count(uint32_t id, uint64_
         return false;
     }
     if (hpx_likely(hpx_gate_own_enter(&counting, &t->in_probe) && !t->inside)) {
-        done = atomic_load_explicit(&hpx_sites_shared.off, memory_order_relaxed) || add(t, id, bytes) || put(t, id, bytes);
+        done = hpx_allocation_is_off() || add(t, id, bytes) || put(t, id, bytes);
     }
     hpx_gate_own_leave(&t->in_probe);
     return done;
@@ -124,7 +123,7 @@ static bool enter_slowly(JNIEnv *env, struct hpx_site_thread **self)
         return false;
     }
     *self = t;
-    return hpx_gate_own_enter(&counting, &t->in_probe) && !atomic_load_explicit(&hpx_sites_shared.off, memory_order_relaxed);
+    return hpx_gate_own_enter(&counting, &t->in_probe) && !hpx_allocation_is_off();
 }
 
 static void leave(struct hpx_site_thread *t)

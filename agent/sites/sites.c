@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sites.c: registers heap=sites as a mode: dump, report, commands of a peer. */
 #include "sites.h"
+#include "allocation.h"
 #include "class_number.h"
 #include "classes.h"
 #include "counting.h"
@@ -17,8 +18,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-HPX_OF_SESSION struct hpx_sites_shared hpx_sites_shared;
-
 static HPX_OF_SESSION struct {
     struct hpx_sites *table; /* the aggregator's */
     bool prepared;           /* the aggregator's: the end's barrier */
@@ -33,9 +32,7 @@ static bool wanted(const struct hpx_options *o)
 static void begin(void)
 {
     sites.prepared = false;
-    atomic_store_explicit(&hpx_sites_shared.off, false, memory_order_relaxed);
-    atomic_store_explicit(&hpx_sites_shared.epoch, 0, memory_order_relaxed);
-    const struct hpx_site_options table = {&hpx_ids, hpx_sites_interval(), hpx_session.in_effect.live, hpx_sites_counts()};
+    const struct hpx_site_options table = {&hpx_ids, hpx_allocation_interval(), hpx_session.in_effect.live, hpx_sites_counts()};
     sites.table = hpx_sites_create(hpx_session.model, &table);
     if (sites.table == NULL) {
         hpx_warn("heap=sites: no memory for the table of sites; no allocation is counted; raise the limit of the process's memory");
@@ -180,10 +177,10 @@ static bool control(const struct hpx_command *c)
     switch (c->control) {
     case HPX_CONTROL_ALLOC_ON:
     case HPX_CONTROL_ALLOC_OFF:
-        atomic_store_explicit(&hpx_sites_shared.off, c->control == HPX_CONTROL_ALLOC_OFF, memory_order_relaxed);
+        hpx_allocation_switch(c->control == HPX_CONTROL_ALLOC_ON);
         return true;
     case HPX_CONTROL_CLEAR_SITES:
-        atomic_fetch_add_explicit(&hpx_sites_shared.epoch, 1, memory_order_relaxed);
+        hpx_allocation_clear();
         if (sites.table != NULL) {
             read_counters();
             hpx_sites_clear(sites.table);
@@ -250,7 +247,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     const struct hpx_options *o = hpx_session.opt;
     bool live = hpx_session.in_effect.live;
     (void)r;
-    hpx_lines_add(to, "hprofx: sites: %s\n", atomic_load_explicit(&hpx_sites_shared.engine, memory_order_relaxed));
+    hpx_lines_add(to, "hprofx: sites: %s\n", hpx_sites_engine());
     if (hpx_sites_counts()) {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", f->v[EST_OBJECTS],
                       f->v[EST_BYTES]);
@@ -261,7 +258,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         if (f->v[UNSIZED] > 0) {
             hpx_lines_add(to, "hprofx: objects of unknown size: %" PRIu64 "\n", f->v[UNSIZED]);
         }
-    } else if (hpx_sites_interval() > 0) {
+    } else if (hpx_allocation_interval() > 0) {
         hpx_lines_add(to, "hprofx: allocations: estimated from %" PRIu64 " samples (one every %" PRIu64 " bytes)\n", f->v[OBJECTS],
                       o->sample_bytes);
         hpx_lines_add(to, "hprofx: standard error: %.2f %% of all allocated bytes\n", (double)f->v[ERROR] / 1e4);
@@ -270,7 +267,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     }
     if (live) {
         hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", f->v[LIVE_OBJECTS],
-                      f->v[LIVE_BYTES], hpx_sites_interval() > 0 ? ", estimated" : "");
+                      f->v[LIVE_BYTES], hpx_allocation_interval() > 0 ? ", estimated" : "");
     }
     if (o->heap_sites) {
         hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
@@ -290,7 +287,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT) + hpx_counter_get(&r->total, HPX_C_SITES_FULL);
-    bool sampled = hpx_sites_interval() > 0 && !hpx_sites_counts();
+    bool sampled = hpx_allocation_interval() > 0 && !hpx_sites_counts();
     hpx_lines_add(to, "hprofx: sites: ");
     if (f->v[IN_DUMP] || !hpx_sites_counts() || hpx_classes_get_note() == NULL) {
         hpx_lines_add(to, "%" PRIu64 " allocations %s, ", hpx_sites_counts() ? f->v[EST_OBJECTS] : f->v[OBJECTS],

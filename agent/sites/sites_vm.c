@@ -107,7 +107,7 @@ static void optional(jvmtiEnv *jvmti)
     if (hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
         add_counting(jvmti);
     }
-    bool every = hpx_sites_interval() == 0; /* also if sites=exact replaces sites=counts */
+    bool every = hpx_allocation_interval() == 0; /* also if sites=exact replaces sites=counts */
     jvmtiError e = add_bit(jvmti, CAPABILITY_SAMPLED);
     vm.sampled_event = e == JVMTI_ERROR_NONE;
     if (vm.counts && (!vm.sampled_event || (hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)))) {
@@ -135,10 +135,13 @@ bool hpx_sites_counts(void)
     return vm.counts;
 }
 
-bool hpx_sites_tag_objects(void)
+const char *hpx_sites_engine(void)
 {
-    return hpx_session.in_effect.live || vm.probes ||
-           hpx_session.opt->heap_dump; /* a tag shows a probe that the object is recorded already */
+    return vm.counts                       ? "probes that count"
+           : vm.sampled_event && vm.probes ? "SampledObjectAlloc, and probes for what it misses"
+           : vm.sampled_event              ? "SampledObjectAlloc"
+           : vm.probes                     ? "probes and VMObjectAlloc"
+                                           : "none";
 }
 
 static jvmtiError set_interval(jvmtiEnv *jvmti, uint64_t bytes)
@@ -184,18 +187,13 @@ static jvmtiError enable_classes(jvmtiEnv *jvmti, jvmtiEventMode mode)
 
 static int load(struct hpx_err *err)
 {
-    if (!vm.sampled_event && !vm.counts && hpx_sites_interval() > 0) {
+    if (!vm.sampled_event && !vm.counts && hpx_allocation_interval() > 0) {
         return hpx_err_set(
             err, HPX_E_OPT,
             "sites=sampled is not possible on this VM: it needs JDK 11 or later, and no other agent that samples allocations");
     }
-    atomic_store_explicit(&hpx_sites_shared.engine,
-                          vm.counts                       ? "probes that count"
-                          : vm.sampled_event && vm.probes ? "SampledObjectAlloc, and probes for what it misses"
-                          : vm.sampled_event              ? "SampledObjectAlloc"
-                          : vm.probes                     ? "probes and VMObjectAlloc"
-                                                          : "none",
-                          memory_order_relaxed);
+    /* a tag shows a probe that the object is recorded already */
+    hpx_allocation_use(hpx_session.in_effect.live || vm.probes || hpx_session.opt->heap_dump);
     if (vm.probes) {
         static const JNINativeMethod natives[] = {
             {(char *)(uintptr_t) "object", (char *)(uintptr_t) "(Ljava/lang/Object;)V", (void *)(uintptr_t)hpx_allocation_probe},
@@ -207,7 +205,7 @@ static int load(struct hpx_err *err)
         hpx_counting_use();
     }
     if (vm.sampled_event) { /* before the first TLAB: the VM does not shorten a TLAB that a thread already has */
-        (void)set_interval(hpx_vm.jvmti, hpx_sites_interval());
+        (void)set_interval(hpx_vm.jvmti, hpx_allocation_interval());
     }
     if (vm.probes || vm.counts) {
         return enable_classes(hpx_vm.jvmti, JVMTI_ENABLE) == JVMTI_ERROR_NONE
@@ -235,7 +233,7 @@ static void open(jvmtiEnv *jvmti)
     if (vm.counts) {
         hpx_counting_open();
     }
-    if (vm.sampled_event && hpx_sites_interval() == 0) {
+    if (vm.sampled_event && hpx_allocation_interval() == 0) {
         /* retires the TLABs of all threads: JDK 17 reports no allocation in an existing one */
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     }
@@ -265,8 +263,7 @@ static void sleep_1ms(void)
 static void await_frees(bool canary)
 {
     uint64_t begun = hpx_clock_mono();
-    while (canary && !atomic_load_explicit(&hpx_sites_shared.canary_freed, memory_order_acquire) && /* partner: hpx_allocation_freed() */
-           hpx_clock_mono() - begun < CANARY_MAX) {
+    while (canary && !hpx_allocation_canary_freed() && hpx_clock_mono() - begun < CANARY_MAX) {
         sleep_1ms();
     }
     uint64_t moved = hpx_clock_mono(), now = moved, seen = hpx_site_ids_frees(&hpx_ids);
@@ -291,7 +288,7 @@ static bool make_canary(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jclass object = (*env)->FindClass(env, "java/lang/Object");
     jobject canary = object != NULL ? (*env)->AllocObject(env, object) : NULL;
-    atomic_store_explicit(&hpx_sites_shared.canary_freed, false, memory_order_relaxed);
+    hpx_allocation_expect_canary();
     bool made = canary != NULL && (*jvmti)->SetTag(jvmti, canary, (jlong)HPX_SITE_CANARY) == JVMTI_ERROR_NONE;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, canary);
