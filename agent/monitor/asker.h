@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asker.h: one image of threads and monitors while the JVM is asked for it. Its parts come from different moments, but owner, entry count
- * and waiters of one monitor come from one. Parts of monitor_take.c; the taking thread, which has pushed a local frame. */
+ * and waiters of one monitor come from one. asker.c, ask_*.c; called by monitor_take.c on the taking thread, which has pushed a local
+ * frame. */
 #ifndef HPX_ASKER_H
 #define HPX_ASKER_H
 
-#include "monitor_take.h"
+#include "askable.h"
+#include "taken.h"
 #include "usage.h"
 
 #define HPX_ASKED_NONE UINT32_MAX
@@ -53,18 +55,6 @@ struct hpx_asker {
     bool no_memory;
 };
 
-/* What this VM tells; constant from load, the fields from VMInit on. */
-struct hpx_askable {
-    bool owned, contended, usage; /* capabilities */
-    bool owned_slows;             /* it was not asked for: the VM would compile slower code */
-    bool owned_stops;             /* the question for the monitors that a thread owns stops the program, not only that thread */
-    bool biased;                  /* the question for the usage of a monitor revokes its bias */
-    bool virtual_threads;         /* JDK 21 and later */
-    jfieldID tid, blocker, owner; /* Thread.tid, Thread.parkBlocker, AbstractOwnableSynchronizer.exclusiveOwnerThread; NULL: not there */
-    jclass synchronizer;          /* global */
-};
-extern struct hpx_askable hpx_askable;
-
 static inline struct hpx_asked_thread *hpx_asked_thread(const struct hpx_asker *a, uint32_t number)
 {
     return hpx_vec_at(&a->threads, number);
@@ -77,6 +67,8 @@ static inline struct hpx_asked_monitor *hpx_asked_monitor(const struct hpx_asker
 /* The time of a question that stops something: begin, ask, end. */
 uint64_t hpx_asker_begin(void);
 void hpx_asker_end(struct hpx_asker *a, uint64_t begun);
+/* The time for questions ends at ns (hpx_clock_mono()); 0: never. Any thread. */
+void hpx_asker_until(uint64_t ns);
 /* The time for questions is over. */
 bool hpx_asker_late(void);
 /* The number of a thread; HPX_ASKED_NONE: it is not listed. */

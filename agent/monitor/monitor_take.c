@@ -8,7 +8,6 @@
 #include "waits.h"
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,63 +15,14 @@
 #define LATE                                                                                                                               \
     "at exit the questions end after 10 s; not asked for: %u stacks, the monitors that %u threads wait for and %u own, %u deadlocks"
 
-struct hpx_askable hpx_askable;
-
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER; /* held while the JVM is asked: only threads that take images want it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static HPX_OF_SESSION struct hpx_monitor_take *ready; /* the lock's: complete, for the next dump */
-static HPX_OF_SESSION _Atomic uint64_t until;         /* relaxed: the end of the questions; 0: none */
-
-/* ---- what this VM tells ---- */
-
-static bool get(jvmtiEnv *jvmti, const jvmtiCapabilities *want)
-{
-    return (*jvmti)->AddCapabilities(jvmti, want) == JVMTI_ERROR_NONE;
-}
 
 bool hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
 {
-    const jvmtiCapabilities owned = {.can_get_owned_monitor_info = 1}, contended = {.can_get_current_contended_monitor = 1},
-                            usage = {.can_get_monitor_info = 1};
-    jint release = hpx_vm_release();
-    /* Escape analysis: JDK 8 keeps it, from 16 on the VM undoes its work where a question needs that, between them it turns it off. */
-    hpx_askable.owned_slows = release > 8 && release < 16;
-    hpx_askable.owned_stops = release < 16;
-    hpx_askable.biased = release < 15;
-    hpx_askable.virtual_threads = release >= 21;
-    hpx_waits_wanted = release >= 22;
-    hpx_askable.owned = !hpx_askable.owned_slows && get(jvmti, &owned);
-    hpx_askable.contended = get(jvmti, &contended);
-    hpx_askable.usage = get(jvmti, &usage);
-    return hpx_askable.usage;
-}
-
-static jfieldID field(JNIEnv *env, jclass klass, const char *name, const char *signature)
-{
-    jfieldID id = klass != NULL ? (*env)->GetFieldID(env, klass, name, signature) : NULL;
-    (*env)->ExceptionClear(env);
-    return id;
-}
-
-/* At VMInit, or for a dump that is due before it is over. */
-static void learn(JNIEnv *env)
-{
-    if (hpx_askable.tid != NULL) {
-        return;
-    }
-    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
-    (*env)->ExceptionClear(env);
-    jclass synchronizer = (*env)->FindClass(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
-    (*env)->ExceptionClear(env);
-    hpx_askable.tid = field(env, thread, "tid", "J");
-    hpx_askable.blocker = field(env, thread, "parkBlocker", "Ljava/lang/Object;");
-    hpx_askable.owner = field(env, synchronizer, "exclusiveOwnerThread", "Ljava/lang/Thread;");
-    hpx_askable.synchronizer = synchronizer != NULL ? (*env)->NewGlobalRef(env, synchronizer) : NULL;
-    if (hpx_askable.synchronizer == NULL) {
-        hpx_askable.owner = NULL;
-    }
-    (*env)->DeleteLocalRef(env, thread);
-    (*env)->DeleteLocalRef(env, synchronizer);
+    hpx_waits_wanted = hpx_vm_release() >= 22;
+    return hpx_askable_load(jvmti);
 }
 
 /* The list of notes ends with NULL. */
@@ -133,32 +83,6 @@ static void add_notes(const struct hpx_asker *a)
 }
 
 /* ---- one image ---- */
-
-uint64_t hpx_asker_begin(void)
-{
-    return hpx_clock_mono();
-}
-
-void hpx_asker_end(struct hpx_asker *a, uint64_t begun)
-{
-    uint64_t ns = hpx_clock_mono() - begun;
-    a->take->questions++;
-    a->take->asked_ns += ns;
-    a->take->longest_ns = ns > a->take->longest_ns ? ns : a->take->longest_ns;
-}
-
-bool hpx_asker_late(void)
-{
-    uint64_t end = atomic_load_explicit(&until, memory_order_relaxed);
-    return end != 0 && hpx_clock_mono() >= end;
-}
-
-void hpx_asker_release(const struct hpx_asker *a, void *jvmtis)
-{
-    if (jvmtis != NULL) {
-        (*a->jvmti)->Deallocate(a->jvmti, jvmtis);
-    }
-}
 
 static enum hpx_thread_status status_of(jint state)
 {
@@ -274,21 +198,21 @@ static void publish(struct hpx_monitor_take *t)
 void hpx_monitor_take_live(JNIEnv *env)
 {
     if (pthread_mutex_trylock(&taking) == 0) { /* else an image is taken, and has learnt it */
-        learn(env);
+        hpx_askable_live(env);
         pthread_mutex_unlock(&taking);
     }
 }
 
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 {
-    if (last) {                                                 /* who takes one does not go on */
-        atomic_store_explicit(&until, 1, memory_order_relaxed); /* long ago */
+    if (last) {             /* who takes one does not go on */
+        hpx_asker_until(1); /* long ago */
     }
     pthread_mutex_lock(&taking);
     if (last) {
-        atomic_store_explicit(&until, hpx_clock_mono() + LAST_NS, memory_order_relaxed);
+        hpx_asker_until(hpx_clock_mono() + LAST_NS);
     }
-    learn(env);
+    hpx_askable_live(env);
     struct hpx_monitor_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         uint64_t begun = hpx_clock_mono();
@@ -358,6 +282,6 @@ void hpx_monitor_take_fini(void)
         destroy(ready);
         ready = NULL;
     }
-    atomic_store_explicit(&until, 0, memory_order_relaxed);
+    hpx_asker_until(0);
     hpx_waits_fini();
 }

@@ -3,28 +3,7 @@
 #ifndef HPX_MONITOR_TAKE_H
 #define HPX_MONITOR_TAKE_H
 
-#include "monitor_image.h"
-#include "named_stacks.h"
-#include "string_table.h"
-
-struct hpx_monitor_take {
-    struct hpx_monitor_image image;          /* its traces are NULL until hpx_monitor_take_name() */
-    struct hpx_named_stack *stacks;          /* of image.threads */
-    struct hpx_named_stack *deadlock_stacks; /* of image.deadlocks */
-    struct hpx_arena arena;                  /* stacks, names */
-    struct hpx_strings signatures;
-    uint32_t users;        /* dumps that show it */
-    bool last;             /* the one at exit */
-    bool named;            /* hpx_monitor_take_name() */
-    const char *failed;    /* why there is no image; NULL: there is one; static text */
-    uint32_t questions;    /* for which the VM stops the program, or (newer VMs, some of them) the thread in question */
-    uint64_t asked_ns;     /* the time of these; the program stands still for less */
-    uint64_t longest_ns;   /* of one of them */
-    uint64_t ns;           /* in all */
-    uint32_t counts_asked; /* owned monitors without waiters: the VM was asked for their entry counts */
-    uint32_t unasked;      /* too many to ask: their entry count is shown as 1 */
-    char notes[HPX_MONITOR_NOTES][192];
-};
+#include "taken.h"
 
 /* At load, after the required capabilities: adds what VMs may refuse. The image then has a note on what is missing.
  * false: owners and waiters of a monitor cannot be asked for. */

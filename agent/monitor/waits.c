@@ -4,7 +4,7 @@
  * A list reads the references of other threads. A thread takes its reference out of its slot and then looks whether a list goes on; the
  * list says so before it looks at a slot. So a reference that a list has seen is not deleted by its thread, but left for the next list. */
 #include "waits.h"
-#include "asker.h"
+#include "askable.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
