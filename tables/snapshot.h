@@ -14,6 +14,7 @@
 #define HPX_SERIAL_CLASS  100000u
 
 #define HPX_CLASS_OBJECT_FIRST 0x10000000u /* id of the object of the class with the serial HPX_SERIAL_CLASS */
+#define HPX_OBJECT_FIRST       0x50000001u /* of the thread with the serial HPX_SERIAL_THREAD + 1 */
 
 struct hpx_text { /* modified UTF-8 of the JVM, not terminated for the reader's purposes */
     const char *bytes;

@@ -9,8 +9,6 @@
 #include "slots.h"
 #include "vec.h"
 
-#define HPX_OBJECT_FIRST 0x50000001u
-
 struct hpx_msg_thread_start; /* model.h */
 
 struct hpx_thread_entry {

@@ -5,7 +5,6 @@
 #include "rows.h"
 #include "shares.h"
 #include "text.h"
-#include "thread_table.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "log.h"
 #include "rows.h"
 #include "text.h"
-#include "thread_table.h"
 #include <inttypes.h>
 
 enum tag {

@@ -7,7 +7,6 @@
 #include "probe_frames.h"
 #include "session.h"
 #include "thread_refs.h"
-#include "thread_table.h"
 #include "vm.h"
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 #include "report.h"
 #include "sampler.h"
 #include "stack_thread.h"
-#include "thread_table.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
