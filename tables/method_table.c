@@ -2,7 +2,6 @@
 /* method_table.c: see method_table.h. */
 #include "method_table.h"
 #include "err.h"
-#include "model.h"
 #include <stdlib.h>
 
 #define WORDS 2

@@ -11,9 +11,7 @@
 #define HPX_METHOD_TABLE_H
 
 #include "id_map.h"
-
-struct hpx_msg_class; /* model.h */
-struct hpx_line;
+#include "model_msg.h"
 
 struct hpx_class {
     struct hpx_msg_class *said; /* NULL: removed, or a free number */

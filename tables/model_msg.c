@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* model_msg.c: messages to the model, made by any thread. */
-#include "model.h"
+#include "model_msg.h"
 #include <stdlib.h>
 
 /* NULL also above 4 GiB, which a message's size field cannot say. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* number_table.c: see number_table.h. */
 #include "number_table.h"
-#include "model.h"
 #include <stdlib.h>
 
 void hpx_numbers_init(struct hpx_numbers *t)

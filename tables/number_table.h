@@ -6,11 +6,10 @@
 #ifndef HPX_NUMBER_TABLE_H
 #define HPX_NUMBER_TABLE_H
 
+#include "model_msg.h"
 #include "vec.h"
 
 #define HPX_NUMBER_MAX (1u << 26) /* higher numbers are errors and have no name */
-
-struct hpx_msg_methods; /* model.h */
 
 struct hpx_number {
     uint32_t said;       /* place of its message + 1; 0: not announced */

@@ -2,7 +2,7 @@
 /* thread_table.c: see thread_table.h. */
 #include "thread_table.h"
 #include "id_map.h"
-#include "model.h"
+#include "snapshot.h"
 #include <stdlib.h>
 
 #define WORDS 2

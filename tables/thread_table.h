@@ -6,10 +6,9 @@
 #ifndef HPX_THREAD_TABLE_H
 #define HPX_THREAD_TABLE_H
 
+#include "model_msg.h"
 #include "slots.h"
 #include "vec.h"
-
-struct hpx_msg_thread_start; /* model.h */
 
 struct hpx_thread_entry {
     uint64_t key;

@@ -5,7 +5,7 @@
 
 #include "hprof_commands.h"
 #include "lane.h"
-#include "model.h"
+#include "model_msg.h"
 
 struct hpx_dump_request {
     bool keep;                  /* the counts are not reset */

@@ -26,7 +26,7 @@ void hpx_names_resolve(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_msg_resolve *r);
  * memory. Any thread. */
 void hpx_names_refuse(struct hpx_msg_resolve *r);
 
-/* HPX_MSG_SWEEP and HPX_MSG_DROP (model.h). env NULL: no access to the JVM, so no class is reported as unloaded. The service thread. */
+/* HPX_MSG_SWEEP and HPX_MSG_DROP (model_msg.h). env NULL: no access to the JVM, so no class is reported as unloaded. The service thread. */
 void hpx_names_sweep(JNIEnv *env, struct hpx_msg_sweep *s);
 void hpx_names_drop(JNIEnv *env, struct hpx_msg_sweep *s);
 
