@@ -11,7 +11,7 @@ OPTIONS = ['cpu=samples,interval=1', 'cpu=times,cutoff=0', 'heap=sites,sites=exa
            'cpu=samples,cpu=times,heap=sites,monitor=y,cutoff=0', 'heap=sites,sites=counts,cutoff=0', 'cpu=times,times=sampled,cutoff=0', 'heap=all,monitor=y',
            'cpu=samples,sampler=poll,interval=1']
 # Code that was compiled before the session has its inlined methods counted for their callers.
-SEPARATE = ['-Xms64m', '-Xmx64m', '-XX:+AlwaysPreTouch', '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Sessions.burn*']
+SEPARATE = ['-Xms64m', '-Xmx64m', '-XX:+AlwaysPreTouch', '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Sessions.burn*', '-XX:CompileCommand=dontinline,Sessions.cpu']
 
 
 def _library(t, name='libsessions.so'):
@@ -34,7 +34,7 @@ def _true(t, i, options, calls, made, waits, split):
     p = t.parse(path, None)
     kept = re.fullmatch(r'(\d+) bytes, for (\d+) states of threads and the numbers of (\d+) classes', p.report['kept by the process'])
     t.check(kept and int(kept[1]) < 1 << 20 and (i > 0 or kept[0].startswith('0 bytes')) and (i < 2 or int(kept[3]) > 0), 'what session %d says is kept: %s' % (i, p.report['kept by the process']))
-    if 'cpu=samples' in options:
+    if 'cpu=samples' in options and 'sampler' not in options:  # the other engines take a stack later than its signal
         seen = _counts(p, SAMPLES)
         split.update({name: seen.get('Sessions.' + name, 0) for name in ('burnMore', 'burnLess')})
     if 'cpu=times' in options:
@@ -58,10 +58,10 @@ def _run(t, n, library='libsessions.so', env=None):
     for s in sessions:
         i, calls, made, waits = map(int, s)
         _true(t, i, options[i % len(options)], calls, made, waits, split)
-    # three times as much work, at the same speed, in some hundred samples of each
-    t.check(1.5 <= split['burnMore'] / max(1, split['burnLess']) <= 6, 'samples of the two parts: %s' % dict(split))
+    # three times as much CPU time
+    t.check(1.8 <= split['burnMore'] / max(1, split['burnLess']) <= 5, 'samples of the two parts: %s' % dict(split))
     between = [dict(zip(b.split()[2::2], map(int, b.split()[3::2]))) for b in re.findall(r'^between .*$', run.out, re.M)]
-    t.equal([b['awake'] for b in between], [0] * len(between), 'threads and timers of the agent between sessions')
+    t.equal([b['awake'] for b in between], [0] * ((n + 9) // 10), 'threads and timers of the agent between sessions')
     return run, between
 
 

@@ -4,6 +4,7 @@ import java.io.FileReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
+import java.lang.management.ThreadMXBean;
 
 /**
  * Sessions of the agent in this JVM, begun and ended while other threads work. Arguments: the library (tests/sessions), how many, and the
@@ -25,8 +26,11 @@ public class Sessions {
     static long burn(long n) { long x = 0; for (long i = 0; i < n; i++) { x += i * i ^ x; } return x; }
     static long more(long n) { return burnMore(n); }
     static long less(long n) { return burnLess(n); }
-    static long burnMore(long n) { long x = 0; for (long i = 0; i < n; i++) { x += i * i ^ x; } return x; }
-    static long burnLess(long n) { long x = 1; for (long i = 0; i < n; i++) { x += i * i ^ x; } return x; }
+    /** Both until the thread has used so much CPU time: what they are compiled to changes with every session. */
+    static long burnMore(long ns) { long x = 0, end = cpu() + ns; do { for (int i = 0; i < 100000; i++) { x += (long) i * i ^ x; } } while (cpu() < end); return x; }
+    static long burnLess(long ns) { long x = 1, end = cpu() + ns; do { for (int i = 0; i < 100000; i++) { x += (long) i * i ^ x; } } while (cpu() < end); return x; }
+    static final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    static long cpu() { return threads.getCurrentThreadCpuTime(); }
     static int leaf(int i) { return i + 1; }
     static void calls(int n) { int x = 0; for (int i = 0; i < n; i++) { x = leaf(x); } sink += x; }
     static void make(int n) { for (int i = 0; i < n; i++) { held[i % held.length] = new Made(); } }
@@ -107,7 +111,7 @@ public class Sessions {
             calls(calls);
             make(made);
             waits(waits);
-            for (int k = 0; k < 6; k++) { sink += more(3000000) + less(1000000); }
+            sink += more(60000000) + less(20000000);
             if (!end()) { System.exit(4); }
             System.out.println("session " + i + " calls " + calls + " made " + made + " waits " + waits);
             if (i % 10 == 9 || i == n - 1) {
