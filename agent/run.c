@@ -128,7 +128,7 @@ static void undo(void)
         (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
         hpx_vm.jvmti = NULL;
     }
-    hpx_vm.prepared = false;
+    hpx_service_fini();
     hpx_session_end();
 }
 
@@ -149,7 +149,11 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     rc = rc != 0 ? rc : hpx_output_init(err);
     hpx_vm.prepared = rc == 0;
     if (rc == 0 && !hpx_callbacks_go_live(env)) {
-        return refuse(err, HPX_E_SYS, "a thread of the profiler could not be started");
+        hpx_vm.prepared = false;
+        rc = refuse(err, HPX_E_SYS, "a thread of the profiler could not be started");
+        if (!hpx_callbacks_undo()) {
+            return rc; /* nothing may be freed: no session can begin any more */
+        }
     }
     if (rc != 0) {
         undo();
@@ -163,13 +167,16 @@ int hpx_run_end(JNIEnv *env, struct hpx_err *err)
     if (!hpx_vm.prepared || hpx_vm.finished) {
         return refuse(err, HPX_E_BUSY, "no session is running");
     }
-    if (!hpx_callbacks_end(env)) {
-        return refuse(err, HPX_E_SYS, "the session does not end: its output or a thread of the profiler makes no progress");
+    int rc = hpx_callbacks_end(env);
+    if (rc != 0) {
+        return refuse(err, (enum hpx_errc) - rc,
+                      rc == -HPX_E_BUSY ? "another thread ends the session"
+                                        : "the session does not end: its output or a thread of the profiler makes no progress");
     }
     hpx_session_end();
     (void)hpx_kept_states_sweep();
     hpx_vm.jvmti = NULL;
-    hpx_vm.prepared = hpx_vm.finished = false;
+    hpx_vm.finished = false;
     atomic_store_explicit(&taken, false, memory_order_release);
     return 0;
 }

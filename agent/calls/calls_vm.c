@@ -3,6 +3,7 @@
 #include "calls_mode.h"
 #include "calls_thread.h"
 #include "classes.h"
+#include "kept_states.h"
 #include "log.h"
 #include "other_agents.h"
 #include "threads.h"
@@ -113,14 +114,13 @@ static int load(struct hpx_err *err)
 
 static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_calls_thread *t = kept != NULL ? state(kept) : NULL;
-    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_calls_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
+    if (t == NULL) {
         return NULL;
     }
-    memset(t, 0, sizeof *t);
     t->stack_limit.limit = UINTPTR_MAX; /* until the thread begins: probes take their slow way */
     if (hpx_mode_thread_init(&t->s, hpx_calls_mode_active(), CALLS_RING) != 0) {
-        free(t);
+        hpx_kept_states_drop(&t->s);
         return NULL;
     }
     hpx_calls_init(&t->calls, &hpx_session.aggregator, &hpx_session.gate, &t->s.base);
@@ -130,7 +130,7 @@ static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 static void destroy(struct hpx_mode_thread *s)
 {
     hpx_ring_fini(&s->base.ring);
-    free(state(s));
+    hpx_kept_states_drop(s);
 }
 
 /* Before the first call counts, and with a scratch state, because signals do not look for that one yet. */

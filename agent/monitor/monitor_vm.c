@@ -2,6 +2,7 @@
 /* monitor_vm.c: monitor=y in the JVM: capabilities, events, the states of threads. */
 #include "block_thread.h"
 #include "contention.h"
+#include "kept_states.h"
 #include "lock_frames.h"
 #include "log.h"
 #include "monitor.h"
@@ -133,13 +134,12 @@ static uint32_t ring_size(void)
 
 static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_block_thread *t = kept != NULL ? state(kept) : NULL;
-    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_block_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
+    if (t == NULL) {
         return NULL;
     }
-    memset(t, 0, sizeof *t);
     if (hpx_mode_thread_init(&t->s, &hpx_monitor_mode, ring_size()) != 0) {
-        free(t);
+        hpx_kept_states_drop(&t->s);
         return NULL;
     }
     t->number = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
@@ -150,7 +150,7 @@ static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 static void destroy(struct hpx_mode_thread *s)
 {
     hpx_ring_fini(&s->base.ring);
-    free(state(s));
+    hpx_kept_states_drop(s);
 }
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)

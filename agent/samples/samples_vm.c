@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "guard.h"
 #include "inlines.h"
+#include "kept_states.h"
 #include "probe_frames.h"
 #include "sampler.h"
 #include "samples.h"
@@ -158,13 +159,12 @@ static void leave(void)
 
 static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_sample_thread *t = kept != NULL ? state(kept) : NULL;
-    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_sample_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
+    if (t == NULL) {
         return NULL;
     }
-    memset(t, 0, sizeof *t);
     if (hpx_mode_thread_init(&t->s, &hpx_samples, hpx_sampler_ring_size()) != 0) {
-        free(t);
+        hpx_kept_states_drop(&t->s);
         return NULL;
     }
     t->slot = -1;
@@ -175,7 +175,7 @@ static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 static void destroy(struct hpx_mode_thread *s)
 {
     hpx_ring_fini(&s->base.ring);
-    free(state(s));
+    hpx_kept_states_drop(s);
 }
 
 static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)

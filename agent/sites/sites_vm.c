@@ -9,6 +9,7 @@
 #include "classes.h"
 #include "clock.h"
 #include "counting.h"
+#include "kept_states.h"
 #include "log.h"
 #include "probe_frames.h"
 #include "site_thread.h"
@@ -398,14 +399,13 @@ static uint32_t ring_size(void)
 
 static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
 {
-    struct hpx_site_thread *t = kept != NULL ? state(kept) : NULL;
-    if (t == NULL && posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t) != 0) {
+    struct hpx_site_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
+    if (t == NULL) {
         return NULL;
     }
-    memset(t, 0, sizeof *t);
     t->inside = true; /* until the thread begins: probes take their slow way */
     if (hpx_mode_thread_init(&t->s, &hpx_sites_mode, ring_size()) != 0) {
-        free(t);
+        hpx_kept_states_drop(&t->s);
         return NULL;
     }
     if (vm.counts) {
@@ -419,7 +419,7 @@ static void destroy(struct hpx_mode_thread *s)
 {
     hpx_ring_fini(&s->base.ring);
     hpx_counting_destroy(state(s));
-    free(state(s));
+    hpx_kept_states_drop(s);
 }
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)

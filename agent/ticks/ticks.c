@@ -30,9 +30,11 @@ static struct {
 static HPX_OF_SESSION struct {
     const struct hpx_ticks_user *users[HPX_TICKS_USERS]; /* constant after load */
     uint32_t nusers;
-    /* threads older than VMInit: their handler finds the ticker by kernel id, once. Nothing is taken out: such states are never freed */
+    /* threads older than VMInit: their handler finds the ticker by kernel id, once. Nothing is taken out: such states are kept while the
+     * session lasts */
     _Atomic(struct hpx_ticker *) adopted[LISTS]; /* release: expect_adopted(); acquire: adopt_sig(). Covers the ticker and next_adopted */
     atomic_bool said_blocked;
+    bool installed;                  /* the handler, by this session */
     atomic_bool armed;               /* relaxed: a clock was started */
     void (*test_sig)(void *context); /* VMInit's thread and its handler */
 } ticks;
@@ -360,7 +362,7 @@ int hpx_ticks_init(struct hpx_err *err)
         return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_ticks_of(), hpx_session.opt->signal,
                            strerror(errno));
     }
-    handlers[signal].installed = true;
+    handlers[signal].installed = ticks.installed = true;
     hpx_other_agents_expect(&handlers[signal].before, on_signal);
     return 0;
 }
@@ -369,7 +371,7 @@ void hpx_ticks_disable(void)
 {
     struct sigaction now;
     int signal = hpx_session.opt->signal;
-    if (handlers[signal].installed && sigaction(signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
+    if (ticks.installed && handlers[signal].installed && sigaction(signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
         handlers[signal].installed = sigaction(signal, &handlers[signal].before, NULL) != 0;
     }
 }

@@ -18,7 +18,8 @@
 #define SERVICE_WAIT_NS  (300ull * 1000 * 1000)
 #define SERVICE_LEAVE_NS (10ull * 1000 * 1000 * 1000) /* while the program runs on, nobody waits for it */
 #define SERVE_WAIT_NS    (2000ull * 1000 * 1000)
-#define START_WAIT_NS    (2ull * 1000 * 1000 * 1000) /* VMDeath comes on another thread while VMInit runs */
+#define START_WAIT_NS    (2ull * 1000 * 1000 * 1000)  /* VMDeath comes on another thread while VMInit runs */
+#define END_WAIT_NS      (60ull * 1000 * 1000 * 1000) /* or while a session ends, which gives up an output that does not move */
 
 /* Lists end with 0. */
 static const jvmtiEvent always[] = {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, 0};
@@ -206,13 +207,18 @@ bool hpx_callbacks_go_live(JNIEnv *env)
     return is;
 }
 
-/* The phase at VMDeath; waits for another thread that is in VMInit, or ends the session. */
+/* The phase at VMDeath; waits for another thread that is in VMInit, or ends the session. LIVE: the caller winds up, and nobody else. */
 static int settled_phase(void)
 {
-    uint64_t until = hpx_clock_mono() + START_WAIT_NS;
+    uint64_t begun = hpx_clock_mono();
     (void)go_live();                                              /* if VMInit has not happened: the output still gets its end */
     int now = atomic_load_explicit(&phase, memory_order_acquire); /* partner: go_live() */
-    while ((now == STARTING || now == LEAVING) && hpx_clock_mono() < until) {
+    while ((now == STARTING && hpx_clock_mono() < begun + START_WAIT_NS) || (now == LEAVING && hpx_clock_mono() < begun + END_WAIT_NS) ||
+           now == LIVE) {
+        /* partner: hpx_callbacks_end() */
+        if (now == LIVE && atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
+            return LIVE;
+        }
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         now = atomic_load_explicit(&phase, memory_order_acquire);
     }
@@ -256,11 +262,21 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     }
 }
 
-bool hpx_callbacks_end(JNIEnv *env)
+bool hpx_callbacks_undo(void)
+{
+    bool posted = atomic_load_explicit(&phase, memory_order_acquire) == ENDED_EARLY;
+    bool over = !posted || (hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS));
+    if (over) {
+        atomic_store_explicit(&phase, LOADED, memory_order_release);
+    }
+    return over;
+}
+
+int hpx_callbacks_end(JNIEnv *env)
 {
     int live = LIVE;
     if (!atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
-        return false;
+        return -HPX_E_BUSY;
     }
     bool ended = wind_up(hpx_vm.jvmti) && hpx_service_stop(SERVICE_LEAVE_NS);
     if (ended) {
@@ -272,9 +288,10 @@ bool hpx_callbacks_end(JNIEnv *env)
         hpx_service_fini();
         hpx_thread_refs_forget(env);
         HPX_EACH_MODE(vm->unload, (env));
+        hpx_vm.prepared = false; /* VMDeath finds nothing to begin */
     }
     atomic_store_explicit(&phase, ended ? LOADED : ENDING, memory_order_release); /* partner: settled_phase() */
-    return ended;
+    return ended ? 0 : -HPX_E_SYS;
 }
 
 void hpx_callbacks_forget(void)

@@ -13,9 +13,12 @@ int hpx_callbacks_capabilities(struct hpx_err *err);
 int hpx_callbacks_init(struct hpx_err *err);
 /* In a JVM that runs: does what VMInit does. false: no thread could be started, which was said. */
 bool hpx_callbacks_go_live(JNIEnv *env);
-/* In a JVM that runs: ends the session as VMDeath does, and lets its environment and its threads go. false: VMDeath does it, or the output
- * or a thread does not move; then nothing is freed. */
-bool hpx_callbacks_end(JNIEnv *env);
+/* Behind go_live() that was false, in a JVM that runs: waits for the threads that were started. false: one does not move, and nothing may
+ * be freed. */
+bool hpx_callbacks_undo(void);
+/* In a JVM that runs: ends the session as VMDeath does, and lets its environment and its threads go. 0; -HPX_E_BUSY: another thread does
+ * it, or VMDeath; -HPX_E_SYS: the output or a thread does not move; then nothing is freed. */
+int hpx_callbacks_end(JNIEnv *env);
 /* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
 void hpx_callbacks_give_up(const struct hpx_err *err);
 /* In the child of a fork: its VMDeath writes nothing. Async-signal-safe. */

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,10 +15,14 @@ static struct {
     _Atomic uint32_t n; /* relaxed: 0 is a hint */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool has_ended(const struct hpx_mode_thread *s)
+{
+    return atomic_load_explicit(&s->base.state, memory_order_acquire) == HPX_THREAD_RETIRED; /* partner: hpx_registry_retire() */
+}
+
 void hpx_kept_states_give(struct hpx_mode_thread *s)
 {
-    bool ended = atomic_load_explicit(&s->base.state, memory_order_acquire) == HPX_THREAD_RETIRED; /* partner: hpx_registry_retire() */
-    if (ended && !s->adopted) {
+    if (has_ended(s) && !s->adopted) {
         free(s);
         return;
     }
@@ -42,7 +47,7 @@ struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t 
     }
     pthread_mutex_lock(&kept.lock);
     for (struct hpx_mode_thread **at = &kept.first; *at != NULL && found == NULL;) {
-        if ((*at)->tid == tid && (*at)->base.mode == mode) {
+        if ((*at)->tid == tid && (*at)->base.mode == mode && !has_ended(*at)) {
             found = *at;
             unlink_state(at);
         } else {
@@ -51,6 +56,29 @@ struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t 
     }
     pthread_mutex_unlock(&kept.lock);
     return found;
+}
+
+struct hpx_mode_thread *hpx_kept_states_renew(struct hpx_mode_thread *from, size_t size)
+{
+    pid_t tid = from != NULL ? from->tid : 0;
+    void *at = from;
+    if (from == NULL && posix_memalign(&at, HPX_CACHE_LINE, size) != 0) {
+        return NULL;
+    }
+    memset(at, 0, size);
+    struct hpx_mode_thread *s = at;
+    s->tid = tid;
+    s->renewed = from != NULL;
+    return s;
+}
+
+void hpx_kept_states_drop(struct hpx_mode_thread *s)
+{
+    if (s->renewed) {
+        hpx_kept_states_give(s);
+    } else {
+        free(s);
+    }
 }
 
 static bool lives(pid_t tid)
@@ -64,7 +92,7 @@ uint32_t hpx_kept_states_sweep(void)
     pthread_mutex_lock(&kept.lock);
     for (struct hpx_mode_thread **at = &kept.first; *at != NULL;) {
         struct hpx_mode_thread *s = *at;
-        if (s->tid == 0 || !lives(s->tid)) {
+        if (s->tid == 0 || has_ended(s) || !lives(s->tid)) {
             unlink_state(at);
             free(s);
         } else {

@@ -13,9 +13,15 @@
 /* For hpx_mode.gone, when all that the state holds is freed: frees a state whose thread has ended, and keeps another one. The aggregator,
  * or whoever ends the session. */
 void hpx_kept_states_give(struct hpx_mode_thread *s);
-/* The kept state of this thread and mode, no longer kept; NULL: none. Any thread; one atomic load where none is kept. */
+/* The kept state of this thread and mode, no longer kept; NULL: none. One that has ended in this session is none: its clock's list of
+ * adopted states may lead to it until the session ends. Any thread; one atomic load where none is kept. */
 struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t tid);
-/* Frees those of threads that have ended. Returns how many are left. At the begin and the end of a session. */
+/* Zeroed memory for a state of `size` bytes, which begins with the struct hpx_mode_thread: that of `from`, or new. NULL: no memory. Any
+ * thread. */
+struct hpx_mode_thread *hpx_kept_states_renew(struct hpx_mode_thread *from, size_t size);
+/* Takes back a renewed state that was not announced, and holds nothing more: it is kept again, or freed. Any thread. */
+void hpx_kept_states_drop(struct hpx_mode_thread *s);
+/* Frees those of threads that have ended. Returns how many are left. Between sessions: at the begin and the end of one. */
 uint32_t hpx_kept_states_sweep(void);
 /* How many are kept, and their bytes. Any thread. */
 uint32_t hpx_kept_states_held(size_t *bytes);

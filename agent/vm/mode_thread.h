@@ -19,6 +19,7 @@ struct hpx_mode_thread {
     uint32_t session;                     /* of which it is complete: hpx_session_is(). The owner's and its handler's */
     uintptr_t stack_low;                  /* lowest word of the stack; 0: not known */
     uintptr_t stack_end;                  /* above the highest word of the stack; 0: not known */
+    bool renewed;                         /* made of the thread's state of an earlier session: a pointer of the thread may lead to it */
     bool adopted; /* the thread started before the session; its state outlives it, because other threads' handlers read it */
 };
 

@@ -26,6 +26,7 @@ struct msg_run {
 static HPX_OF_SESSION struct {
     struct hpx_lane lane;
     sem_t left;           /* posted when the thread has left the JVM */
+    bool made;            /* by hpx_service_init() */
     bool started;         /* VMInit's and VMDeath's */
     atomic_bool running;  /* relaxed: decides which request to stop is the first */
     struct hpx_msg *quit; /* made at load: asking needs no memory */
@@ -35,8 +36,10 @@ static HPX_OF_SESSION struct {
 int hpx_service_init(void)
 {
     sem_init(&service.left, 0, 0);
+    hpx_lane_init(&service.lane);
+    service.made = true;
     service.quit = hpx_msg_new(MSG_QUIT, sizeof *service.quit);
-    return service.quit == NULL ? -HPX_E_NOMEM : hpx_lane_init(&service.lane);
+    return service.quit == NULL ? -HPX_E_NOMEM : 0;
 }
 
 void hpx_service_post(struct hpx_msg *r)
@@ -205,6 +208,12 @@ bool hpx_service_stop(uint64_t ns)
 
 void hpx_service_fini(void)
 {
+    if (!service.made) {
+        return;
+    }
+    if (!service.started) {
+        free(service.quit);
+    }
     for (struct hpx_msg *m = hpx_lane_splice(&service.lane), *next; m != NULL; m = next) {
         next = m->next;
         free(m);

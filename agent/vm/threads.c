@@ -461,7 +461,7 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
     const struct hpx_claim *oldest = NULL;
     bool mine = false;
     if (a != NULL) {
-        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .first = tid > 0 || finds_itself() ? make(tid) : NULL};
+        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++};
         oldest = hpx_claims_add(&claims, env, thread, (uintptr_t)a);
     }
     if (oldest == NULL) {
@@ -471,11 +471,11 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
         hpx_claims_leave(&claims, env);
     }
     if (!mine && a != NULL) {
-        destroy(a->first);
         free(a); /* nobody follows a claim that is not the oldest */
         a = NULL;
     }
     if (a != NULL) {
+        a->first = tid > 0 || finds_itself() ? make(tid) : NULL; /* read by others from stage ADOPTED on */
         a->next = adoptees;
         adoptees = a;
     }

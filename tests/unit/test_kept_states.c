@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_kept_states.c: states of threads between two sessions: who gets which again, and what is freed. */
+#include "kept_states.h"
+#include "cmocka_all.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct hpx_mode one, other;
+
+static pid_t self(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+/* A state that was announced in a session. */
+static struct hpx_mode_thread *state(struct hpx_mode_thread *kept, const struct hpx_mode *mode, pid_t tid)
+{
+    struct hpx_mode_thread *s = hpx_kept_states_renew(kept, sizeof *s);
+    assert_non_null(s);
+    s->base.mode = mode;
+    s->tid = tid;
+    return s;
+}
+
+static void retire(struct hpx_mode_thread *s)
+{
+    atomic_store(&s->base.state, HPX_THREAD_RETIRED);
+}
+
+static int forget(void **unused)
+{
+    (void)unused;
+    for (const struct hpx_mode *mode = &one; mode != NULL; mode = mode == &one ? &other : NULL) {
+        for (struct hpx_mode_thread *s; (s = hpx_kept_states_take(mode, self())) != NULL;) {
+            free(s);
+        }
+    }
+    return hpx_kept_states_sweep() == 0 ? 0 : -1;
+}
+
+static void a_thread_that_lives_gets_its_state_again(void **unused)
+{
+    size_t bytes;
+    (void)unused;
+    struct hpx_mode_thread *s = state(NULL, &one, self());
+    assert_false(s->renewed);
+    hpx_kept_states_give(s);
+    assert_int_equal(hpx_kept_states_sweep(), 1);
+    assert_int_equal(hpx_kept_states_held(&bytes), 1);
+    assert_in_range(bytes, sizeof *s, sizeof *s + 64);
+    assert_null(hpx_kept_states_take(&other, self()));
+    assert_null(hpx_kept_states_take(&one, self() + 1));
+    assert_null(hpx_kept_states_take(&one, 0));
+    assert_ptr_equal(hpx_kept_states_take(&one, self()), s);
+    assert_null(hpx_kept_states_take(&one, self()));
+    s->stack_low = 7;
+    assert_ptr_equal(state(s, &one, self()), s);
+    assert_int_equal(s->stack_low, 0);
+    assert_true(s->renewed);
+    hpx_kept_states_give(s);
+}
+
+/* The list of adopted states of ticks.c leads to it until the session ends: its thread may detach, and attach again. */
+static void an_adopted_state_that_ended_is_nobodys_until_the_session_ends(void **unused)
+{
+    (void)unused;
+    struct hpx_mode_thread *s = state(NULL, &one, self());
+    s->adopted = true;
+    retire(s);
+    hpx_kept_states_give(s);
+    assert_null(hpx_kept_states_take(&one, self()));
+    assert_int_equal(hpx_kept_states_sweep(), 0);
+}
+
+static void a_state_that_ended_is_freed(void **unused)
+{
+    (void)unused;
+    struct hpx_mode_thread *s = state(NULL, &one, self());
+    retire(s);
+    hpx_kept_states_give(s);
+    assert_int_equal(hpx_kept_states_sweep(), 0);
+}
+
+static void *tell_id(void *to)
+{
+    *(pid_t *)to = self();
+    return NULL;
+}
+
+static void states_of_threads_that_are_gone_or_unknown_are_swept(void **unused)
+{
+    pthread_t t;
+    pid_t tid = 0;
+    (void)unused;
+    assert_int_equal(pthread_create(&t, NULL, tell_id, &tid), 0);
+    pthread_join(t, NULL);
+    while (syscall(SYS_tgkill, getpid(), tid, 0) == 0) {
+        /* it is joined a moment before it is gone */
+    }
+    hpx_kept_states_give(state(NULL, &one, tid));
+    hpx_kept_states_give(state(NULL, &one, 0));
+    hpx_kept_states_give(state(NULL, &one, self()));
+    assert_int_equal(hpx_kept_states_sweep(), 1);
+}
+
+/* Without memory for the ring: a pointer of the thread leads to a state of an earlier session. */
+static void a_state_that_is_dropped_is_kept_if_its_thread_had_it_before(void **unused)
+{
+    (void)unused;
+    struct hpx_mode_thread *s = state(NULL, &one, self());
+    hpx_kept_states_give(s);
+    s = hpx_kept_states_take(&one, self());
+    struct hpx_mode_thread *again = hpx_kept_states_renew(s, sizeof *s);
+    assert_ptr_equal(again, s);
+    again->base.mode = &one;
+    hpx_kept_states_drop(again);
+    assert_ptr_equal(hpx_kept_states_take(&one, self()), s);
+    free(s);
+    hpx_kept_states_drop(state(NULL, &one, self()));
+    assert_int_equal(hpx_kept_states_sweep(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_thread_that_lives_gets_its_state_again, forget),
+        cmocka_unit_test_teardown(an_adopted_state_that_ended_is_nobodys_until_the_session_ends, forget),
+        cmocka_unit_test_teardown(a_state_that_ended_is_freed, forget),
+        cmocka_unit_test_teardown(states_of_threads_that_are_gone_or_unknown_are_swept, forget),
+        cmocka_unit_test_teardown(a_state_that_is_dropped_is_kept_if_its_thread_had_it_before, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
