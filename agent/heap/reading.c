@@ -2,6 +2,7 @@
 /* reading.c: see reading.h. */
 #include "reading.h"
 #include "clock.h"
+#include "internals.h"
 #include "log.h"
 #include "out_file.h"
 #include "session.h"
@@ -117,7 +118,7 @@ static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const st
 /* By addresses, if they are where they are expected; else in an environment for tags. false: the VM refuses that. */
 static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    const char *doubt = w->by_tags ? NULL : hpx_vm_closed();
+    const char *doubt = w->by_tags ? NULL : hpx_internals_closed();
     if (doubt != NULL) {
         w->by_tags = true;
     } else if (!w->by_tags && t->of_error && learnt.done) { /* there is no memory to make objects */

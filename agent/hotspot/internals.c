@@ -3,6 +3,8 @@
 #include "internals.h"
 #include "session.h"
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 static HPX_OF_SESSION struct {
     atomic_bool on;                    /* release: turn_on; acquire: on_sig. Only then structures are read */
@@ -11,6 +13,12 @@ static HPX_OF_SESSION struct {
     atomic_bool anchors;               /* release: turn_anchors_on; acquire: anchors_sig. An anchor with Java frames was compared */
     _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read */
 } internals;
+
+const char *hpx_internals_closed(void)
+{
+    const char *env = getenv("HPROFX_VMSTRUCTS");
+    return !hpx_session.opt->vmstructs ? "vmstructs=n" : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n" : NULL;
+}
 
 bool hpx_internals_on_sig(void)
 {

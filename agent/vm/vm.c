@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vm.c: the release of the JDK, the names of JVMTI's errors, the options about the VM. */
+/* vm.c: the release of the JDK, the names of JVMTI's errors. */
 #include "vm.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct hpx_vm hpx_vm;
 
@@ -35,10 +33,4 @@ jint hpx_vm_release(void)
     (void)(*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version);
     jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
     return release > 1 ? release : 8; /* JVMTI 1.2 */
-}
-
-const char *hpx_vm_closed(void)
-{
-    const char *env = getenv("HPROFX_VMSTRUCTS");
-    return !hpx_session.opt->vmstructs ? "vmstructs=n" : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n" : NULL;
 }

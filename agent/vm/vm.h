@@ -20,8 +20,6 @@ extern struct hpx_vm hpx_vm;
 
 /* The release of the JDK: 8, 11, ... From load on; any attached thread. */
 jint hpx_vm_release(void);
-/* NULL: hprofx may read the VM's own structures. Else the option that forbids it; constant. Any thread but in handlers. */
-const char *hpx_vm_closed(void);
 /* The name of a JVMTI error for a message; constant. */
 const char *hpx_jvmti_error(jvmtiError e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_thread_id.c: kernel ids of threads of a made-up VM, whose structures are as those of JDK 25, or of the older ones. */
+#include "session.h"
 #include "thread_id.h"
-#include "vm.h"
 #include "vm_tables.h"
 #include <pthread.h>
 #include <semaphore.h>

@@ -2,8 +2,8 @@
 /* thread_id.c: from eetop to the kernel id. Contract: thread_id.h. */
 #include "thread_id.h"
 #include "clock.h"
+#include "internals.h"
 #include "structures.h"
-#include "vm.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -124,7 +124,7 @@ static const char *check_self(JNIEnv *env, jthread self)
 const char *hpx_thread_id_init(JNIEnv *env, jthread self)
 {
     static char text[128]; /* a reason of the tables is valid until the next question */
-    const char *why = hpx_vm_closed();
+    const char *why = hpx_internals_closed();
     why = why != NULL ? why : find_fields();
     why = why != NULL ? why : find_eetop(env);
     why = why != NULL ? why : check_self(env, self);

@@ -2,6 +2,8 @@
 /* thread_id.h: the kernel id of any platform thread of Java: java.lang.Thread.eetop is the address of the VM's thread, which leads through
  * structures.h to the kernel id that the VM noted when the thread started (_osthread, _thread_id).
  *
+ * Touches these two fields, of JavaThread and OSThread; reads only. On JDK 8 to 28: 25 moved one and renamed the type of the other.
+ *
  * eetop is 0 before a thread has its id, and again before the VM frees what lies behind it, so an answer is right if eetop is the same
  * before and after. Reads go through the kernel (process_vm_readv), which refuses an address where the processor would fault. The answer
  * must be a thread of this process; one that is not, or a read that fails while eetop stays, ends all answers. */
@@ -12,7 +14,7 @@
 #include <sys/types.h>
 
 /* VMInit. self: the calling thread, whose id must come out. NULL, or the text why there are no answers: then the VM's structures are closed
- * (hpx_vm_closed()), or not as expected. */
+ * (hpx_internals_closed()), or not as expected. */
 const char *hpx_thread_id_init(JNIEnv *env, jthread self);
 /* A thread that has started. Its kernel id; 0: it has ended meanwhile, or is virtual and has none; -1: there are no answers. Any attached
  * thread, after init. */
