@@ -45,8 +45,7 @@ static struct {
 const char *hpx_reading_init(void)
 {
     static struct hpx_err err;
-    return hpx_child_find(&slots, (const void *)(uintptr_t)(*hpx_vm.jvmti)->FollowReferences, &err) == 0 ? NULL
-                                                                                                         : "this VM cannot be copied";
+    return hpx_child_find(&slots, (const void *)(uintptr_t)(*hpx_vm.jvmti)->FollowReferences, &err) == 0 ? NULL : err.msg;
 }
 
 void hpx_reading_learn(jvmtiEnv *jvmti, JNIEnv *env)

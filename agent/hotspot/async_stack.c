@@ -2,9 +2,64 @@
 /* async_stack.c: AsyncGetCallTrace first, then the remedy for its answer. */
 #include "async_stack.h"
 #include "code_owner.h"
+#include "internals.h"
 #include "outside.h"
 #include "registers.h"
 #include "remedies.h"
+#include <limits.h>
+#include <string.h>
+
+#define TESTED  16 /* frames of the self-test */
+#define FAULTED INT_MIN
+
+static HPX_OF_SESSION struct {
+    bool zero; /* faults of its SafeFetch cannot be recognised; constant after init */
+    struct hpx_ev_frame frames[TESTED + 1];
+} test;
+
+int hpx_async_stack_init(jvmtiEnv *jvmti, bool (*astray)(const struct hpx_ev_frame *frames, int n), struct hpx_err *err)
+{
+    char *name = NULL;
+    if ((*jvmti)->GetSystemProperty(jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE) {
+        name = NULL;
+    }
+    bool known = name != NULL && (strstr(name, "OpenJDK") != NULL || strstr(name, "HotSpot") != NULL);
+    test.zero = name != NULL && strstr(name, "Zero") != NULL;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    return known ? hpx_asgct_init(astray, err) : hpx_err_set(err, HPX_E_VM, "AsyncGetCallTrace is not known to work on this VM");
+}
+
+bool hpx_async_stack_begin(void)
+{
+    return !test.zero && hpx_guard_install();
+}
+
+void hpx_async_stack_end(void)
+{
+    hpx_guard_remove();
+}
+
+struct question {
+    void *env, *context;
+};
+
+static int ask_sig(void *arg)
+{
+    const struct question *q = arg;
+    return hpx_asgct_ask_sig(&(struct hpx_asgct){.env = q->env, .depth = TESTED}, test.frames, q->context);
+}
+
+bool hpx_async_stack_test_sig(void *env, void *context, enum hpx_guard *end)
+{
+    struct question q = {env, context};
+    int code = FAULTED;
+    if (end != NULL) {
+        *end = hpx_guard_run_sig(ask_sig, &q, &code);
+    } else {
+        code = ask_sig(&q);
+    }
+    return code != -(int)HPX_UNKNOWN_NO_CLASS_LOAD && code >= -(int)HPX_UNKNOWN_SAFEPOINT && code <= TESTED;
+}
 
 static int cause(int code)
 {
@@ -45,6 +100,9 @@ int hpx_async_stack_take_sig(const struct hpx_asgct *w, struct hpx_ev_frame *fra
     if (how->end != HPX_GUARD_PASSED) {
         hpx_registers_store(context, &was); /* a remedy had changed them */
         hpx_outside_restore_sig(w, &k.moved);
+    }
+    if (how->end == HPX_GUARD_MISREAD) {
+        hpx_internals_leave_sig(HPX_INTERNALS_MISREAD);
     }
     for (int i = 0; i < n; i++) {
         frames[i].pad = 0;

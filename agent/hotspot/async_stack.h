@@ -9,11 +9,23 @@
 
 #include "asgct.h"
 #include "guard.h"
+#include <jvmti.h>
+
+/* At load: finds AsyncGetCallTrace, if it is known to work on this VM. astray: as of hpx_asgct_init(). 0, -HPX_E_VM. */
+int hpx_async_stack_init(jvmtiEnv *jvmti, bool (*astray)(const struct hpx_ev_frame *frames, int n), struct hpx_err *err);
+/* VMInit, before the first clock, after init: installs the guard. false: not all faults are caught. */
+bool hpx_async_stack_begin(void);
+/* After the last walk: removes the guard, if it is there. */
+void hpx_async_stack_end(void);
 
 struct hpx_async_stack {
     bool retried;       /* a remedy found it */
-    enum hpx_guard end; /* if the walk faulted, the answer is -HPX_UNKNOWN_FAULT */
+    enum hpx_guard end; /* if the walk faulted, the answer is -HPX_UNKNOWN_FAULT; after a misread the structures are left (internals.h) */
 };
+
+/* The self-test: asks as a sample does, without remedies, on a thread in native code. end NULL: without the guard. true: the answer is one
+ * that AsyncGetCallTrace gives. */
+bool hpx_async_stack_test_sig(void *env, void *context, enum hpx_guard *end);
 
 /* frames: room for w->depth + 1. Returns the number of frames, leaf first, `pad` cleared; or -enum hpx_unknown. A frame that a remedy had
  * to skip is put back on top, without a line, if the owner of its pc is known. context: the handler's ucontext, unchanged on return. */

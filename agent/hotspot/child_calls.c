@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #define JUMP_SLOT R_X86_64_JUMP_SLOT
@@ -26,13 +24,6 @@ static struct {
     void *arg;
     uintptr_t frame; /* of the callback that forked */
 } child;             /* written in the child only */
-
-void hpx_child_leave(int status)
-{
-    for (;;) {
-        syscall(SYS_exit_group, status);
-    }
-}
 
 /* ---- the functions ---- */
 

@@ -7,6 +7,8 @@
 #define HPX_CHILD_CALLS_H
 
 #include "err.h"
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define HPX_CHILD_SLOTS  128 /* at most; a libjvm has about 40 of them */
 #define HPX_CHILD_STATUS 63  /* the highest exit status that over() may return */
@@ -32,6 +34,11 @@ enum { HPX_CHILD_EXIT_FAULT = 120, HPX_CHILD_EXIT_GAVE_UP, HPX_CHILD_EXIT_WAITED
  * whose value is the exit status. false: the slots cannot be written. */
 bool hpx_child_redirect(const struct hpx_child_slots *slots, int (*over)(void *arg), void *arg, uintptr_t frame);
 /* Ends the process without the C library. Async-signal-safe. */
-_Noreturn void hpx_child_leave(int status);
+static inline _Noreturn void hpx_child_leave(int status)
+{
+    for (;;) {
+        syscall(SYS_exit_group, status);
+    }
+}
 
 #endif

@@ -68,7 +68,7 @@ static const char *prepare(void)
 
 void hpx_code_source_load(void)
 {
-    static char text[128];             /* a reason of the tables is valid until the next question */
+    static char text[128];                    /* a reason of the tables is valid until the next question */
     const char *why = hpx_internals_closed(); /* first: then nothing is read */
     source.unread = why != NULL;
     source.refused = why == NULL && hpx_vm_flag_refused(FLAG);

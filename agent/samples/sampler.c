@@ -4,9 +4,7 @@
 #include "async_stack.h"
 #include "code_source.h"
 #include "engine.h"
-#include "guard.h"
 #include "inlines.h"
-#include "internals.h"
 #include "log.h"
 #include "other_agents.h"
 #include "probe_frames.h"
@@ -15,11 +13,7 @@
 #include "stacks.h"
 #include "vm.h"
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
-
-#define TESTED  16 /* frames of the self-test */
-#define FAULTED INT_MIN
 
 /* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
 #define RING_HOLDS_NS (100ull * 1000 * 1000)
@@ -27,27 +21,22 @@
 #define RING_MOST     (256u << 10)
 
 static HPX_OF_SESSION struct {
-    bool zero; /* faults of its SafeFetch cannot be recognised; constant after init */
     atomic_bool said_timer, said_polled;
     struct {
         void *env;
-        struct hpx_ev_frame frames[TESTED + 1];
-        volatile int code; /* the handler's answer to the same thread */
+        volatile bool passed; /* the handler's answer to the same thread */
     } test;
 } sampler;
 
 /* The guard has caught a fault of t, or none: whom to trust no longer. */
 static void judge_sig(struct hpx_sample_thread *t, enum hpx_guard end)
 {
-    if (end == HPX_GUARD_PASSED) {
-        return;
-    }
-    if (end == HPX_GUARD_MISREAD) {
-        hpx_internals_leave_sig(HPX_INTERNALS_MISREAD);
-    } else {
+    if (end == HPX_GUARD_FAULTED) {
         hpx_engine_fault_sig();
     }
-    hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+    if (end != HPX_GUARD_PASSED) {
+        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+    }
 }
 
 static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context)
@@ -102,21 +91,12 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
     }
 }
 
-static int ask_sig(void *context)
-{
-    return hpx_asgct_ask_sig(&(struct hpx_asgct){.env = sampler.test.env, .depth = TESTED}, sampler.test.frames, context);
-}
-
 static void test_sig(void *context)
 {
     struct hpx_sample_thread *t = hpx_sample_self;
-    int code = FAULTED;
-    if (t != NULL) {
-        judge_sig(t, hpx_guard_run_sig(ask_sig, context, &code));
-    } else {
-        code = ask_sig(context);
-    }
-    sampler.test.code = code;
+    enum hpx_guard end = HPX_GUARD_PASSED;
+    sampler.test.passed = hpx_async_stack_test_sig(sampler.test.env, context, t != NULL ? &end : NULL);
+    judge_sig(t, end);
 }
 
 static void poll_instead(struct hpx_sample_thread *t)
@@ -228,13 +208,7 @@ void hpx_sampler_look(void)
 static const char *self_test(JNIEnv *env)
 {
     sampler.test.env = env;
-    if (!hpx_ticks_test(test_sig)) {
-        return NULL;
-    }
-    int code = sampler.test.code;
-    return code == -(int)HPX_UNKNOWN_NO_CLASS_LOAD || code < -(int)HPX_UNKNOWN_SAFEPOINT || code > TESTED
-               ? "AsyncGetCallTrace failed its self-test"
-               : NULL;
+    return !hpx_ticks_test(test_sig) || sampler.test.passed ? NULL : "AsyncGetCallTrace failed its self-test";
 }
 
 void hpx_sampler_live(JNIEnv *env)
@@ -244,11 +218,10 @@ void hpx_sampler_live(JNIEnv *env)
         return;
     }
     if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
-        bool guarded = !sampler.zero && hpx_guard_install();
-        hpx_code_source_live(env, hpx_sample_self, guarded);
+        hpx_code_source_live(env, hpx_sample_self, hpx_async_stack_begin());
         const char *why = self_test(env);
         if (why != NULL) {
-            hpx_guard_remove();
+            hpx_async_stack_end();
             distrust(why);
         }
     } else if (hpx_stack_thread_start(&err) != 0) {
@@ -256,31 +229,12 @@ void hpx_sampler_live(JNIEnv *env)
     }
 }
 
-/* Why AsyncGetCallTrace is not called on this VM; NULL: it is. At load. */
-static const char *foreign_vm(struct hpx_err *err)
-{
-    char *name = NULL;
-    const char *why = NULL;
-    if ((*hpx_vm.jvmti)->GetSystemProperty(hpx_vm.jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE) {
-        name = NULL;
-    }
-    if (name == NULL || (strstr(name, "OpenJDK") == NULL && strstr(name, "HotSpot") == NULL)) {
-        why = "AsyncGetCallTrace is not known to work on this VM";
-    } else if (hpx_asgct_init(hpx_probe_frames_astray, err) != 0) {
-        why = err->msg;
-    }
-    sampler.zero = name != NULL && strstr(name, "Zero") != NULL;
-    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)name);
-    return why;
-}
-
 void hpx_sampler_init(void)
 {
     struct hpx_err err = {0};
     enum hpx_engine engine = hpx_session.opt->sampler;
-    const char *why = engine == HPX_ENGINE_ASYNC ? foreign_vm(&err) : NULL;
-    if (why != NULL) {
-        hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
+    if (engine == HPX_ENGINE_ASYNC && hpx_async_stack_init(hpx_vm.jvmti, hpx_probe_frames_astray, &err) != 0) {
+        hpx_warn("cpu=samples: %s; using sampler=walk instead", err.msg);
         engine = HPX_ENGINE_WALK;
     }
     if (engine == HPX_ENGINE_WALK) {

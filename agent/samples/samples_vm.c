@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
+#include "async_stack.h"
 #include "checks.h"
 #include "code_source.h"
 #include "codemap.h"
 #include "engine.h"
-#include "guard.h"
 #include "inlines.h"
 #include "kept_states.h"
 #include "probe_frames.h"
@@ -239,7 +239,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .ready = ready,
     .leave = leave,
     .close = close_events,
-    .over = hpx_guard_remove,
+    .over = hpx_async_stack_end,
     .restore = restore,
     .unload = unload,
     .forget = hpx_clocks_forget,
