@@ -7,7 +7,8 @@ import subprocess
 import sys
 import unittest
 
-LIST = pathlib.Path(__file__).with_name('process_variables.txt')
+LIST = pathlib.Path(__file__).resolve().with_name('process_variables.txt')
+HOTSPOT = LIST.parents[2] / 'agent' / 'hotspot'
 SECTION = 'hpx_session_variables'
 COMPILERS = ('completed', '__dso_handle')
 
@@ -20,6 +21,12 @@ def _sections():
     """Number -> (name, offset, size)."""
     rows = re.findall(r'^\s*\[\s*(\d+)\]\s+(\S+)\s+\S+\s+[0-9a-f]+\s+([0-9a-f]+)\s+([0-9a-f]+)', _readelf('-S'), re.M)
     return {n: (name, int(offset, 16), int(size, 16)) for n, name, offset, size in rows}
+
+
+def _left_out():
+    """Files of the room hotspot that a build with -Dhotspot=false lacks."""
+    files = {words[7] for words in map(str.split, _readelf('-s').splitlines()) if len(words) == 8 and words[3] == 'FILE'}
+    return {f.name for f in HOTSPOT.glob('*.c')} - files if 'without.c' in files else set()
 
 
 def _variables():
@@ -57,7 +64,8 @@ class ProcessVariables(unittest.TestCase):
         self.assertEqual(sorted(_variables() - _listed()), [])
 
     def test_none_is_listed_that_is_not_there(self):
-        self.assertEqual(sorted(_listed() - _variables()), [])
+        left_out = _left_out()
+        self.assertEqual(sorted(v for v in _listed() - _variables() if v[0] not in left_out), [])
 
     def test_those_of_a_session_are_zero_at_first(self):
         _, offset, size = next(s for s in _sections().values() if s[0] == SECTION)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* without.c: the room in a build that reads nothing of the VM's internals (-Dhotspot=false): the only file of it that is compiled.
+ *
+ * Everything answers as it does on a VM where it is not found, so whoever asks takes the way by JVMTI. Functions that nobody calls after
+ * such an answer do nothing. */
+#include "async_stack.h"
+#include "checks.h"
+#include "child_calls.h"
+#include "codemap.h"
+#include "internals.h"
+#include "oops.h"
+#include "outside.h"
+#include "thread_id.h"
+#include "vm_flags.h"
+
+/* tests/jvm/build.py looks for this text in the library. */
+static const char none[] = "this build reads nothing of the VM's internals";
+
+/* ---- sampler=async: sampler=walk instead ---- */
+
+int hpx_async_stack_init(jvmtiEnv *jvmti, bool (*astray)(const struct hpx_ev_frame *frames, int n), struct hpx_err *err)
+{
+    (void)jvmti, (void)astray;
+    return hpx_err_set(err, HPX_E_VM, "%s", none);
+}
+
+bool hpx_async_stack_begin(void)
+{
+    return false;
+}
+
+void hpx_async_stack_end(void)
+{
+}
+
+bool hpx_async_stack_test_sig(void *env, void *context, enum hpx_guard *end)
+{
+    (void)env, (void)context, (void)end;
+    return false;
+}
+
+int hpx_async_stack_take_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, struct hpx_async_stack *how)
+{
+    (void)w, (void)frames, (void)context;
+    *how = (struct hpx_async_stack){.end = HPX_GUARD_PASSED};
+    return -(int)HPX_UNKNOWN_OTHER;
+}
+
+void hpx_outside_lines(struct hpx_lines *to)
+{
+    (void)to;
+}
+
+/* ---- what code is at a pc: only sampler=async asks ---- */
+
+const char *hpx_checks_names(void)
+{
+    return none;
+}
+
+void hpx_checks_announce(const char *name, const void *code, size_t size)
+{
+    (void)name, (void)code, (void)size;
+}
+
+bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
+{
+    (void)jvmti, (void)env, (void)counters, (void)guard;
+    return false;
+}
+
+void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters)
+{
+    (void)env, (void)thread, (void)counters;
+}
+
+void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters)
+{
+    (void)env, (void)stack_low, (void)stack_end, (void)counters;
+}
+
+void hpx_codemap_add(const void *code, size_t size, uint64_t method)
+{
+    (void)code, (void)size, (void)method;
+}
+
+void hpx_codemap_remove(const void *code, uint64_t method)
+{
+    (void)code, (void)method;
+}
+
+void hpx_codemap_clear(void)
+{
+}
+
+/* ---- the VM's structures: closed ---- */
+
+const char *hpx_internals_closed(void)
+{
+    return none;
+}
+
+const char *hpx_internals_off(void)
+{
+    return none;
+}
+
+const char *hpx_internals_without_anchors(void)
+{
+    return NULL;
+}
+
+void hpx_internals_leave(const char *why)
+{
+    (void)why;
+}
+
+bool hpx_internals_event_wanted(void)
+{
+    return false;
+}
+
+void hpx_internals_event_done(void)
+{
+}
+
+/* ---- flags: the callers' defaults ---- */
+
+bool hpx_vm_flag(const char *name, bool otherwise)
+{
+    (void)name;
+    return otherwise;
+}
+
+bool hpx_vm_flag_refused(const char *name)
+{
+    (void)name;
+    return false;
+}
+
+enum hpx_flag_set hpx_vm_flag_set(const char *name, const char **why)
+{
+    (void)name;
+    *why = none;
+    return HPX_FLAG_UNREADABLE;
+}
+
+void hpx_vm_flag_reset(const char *name)
+{
+    (void)name;
+}
+
+/* ---- kernel ids: by name ---- */
+
+const char *hpx_thread_id_init(JNIEnv *env, jthread self)
+{
+    (void)env, (void)self;
+    return none;
+}
+
+pid_t hpx_thread_id_of(JNIEnv *env, jthread thread)
+{
+    (void)env, (void)thread;
+    return -1;
+}
+
+const char *hpx_thread_id_off(void)
+{
+    return none;
+}
+
+/* ---- heap=dump: by tags, in the JVM ---- */
+
+const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)o, (void)jvmti, (void)env;
+    return none;
+}
+
+const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)o, (void)jvmti, (void)env;
+    return none;
+}
+
+int hpx_child_find(struct hpx_child_slots *slots, const void *inside, struct hpx_err *err)
+{
+    (void)inside;
+    slots->n = 0;
+    return hpx_err_set(err, HPX_E_SYS, "%s", none);
+}
+
+bool hpx_child_redirect(const struct hpx_child_slots *slots, int (*over)(void *arg), void *arg, uintptr_t frame)
+{
+    (void)slots, (void)over, (void)arg, (void)frame;
+    return false;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_without.c: what a build with -Dhotspot=false answers in the place of the VM's internals. */
+#include "async_stack.h"
+#include "checks.h"
+#include "child_calls.h"
+#include "cmocka_all.h"
+#include "internals.h"
+#include "oops.h"
+#include "thread_id.h"
+#include "vm_flags.h"
+
+#define NONE "this build reads nothing of the VM's internals"
+
+static bool astray(const struct hpx_ev_frame *frames, int n)
+{
+    (void)frames, (void)n;
+    fail();
+    return false;
+}
+
+static void every_mechanism_is_absent_for_the_same_reason(void **state)
+{
+    struct hpx_err async = {0}, copy = {0};
+    struct hpx_child_slots slots = {.n = 1};
+    struct hpx_oops oops;
+    const char *flag = NULL;
+    (void)state;
+    assert_int_equal(hpx_async_stack_init(NULL, astray, &async), -HPX_E_VM);
+    assert_string_equal(async.msg, NONE);
+    assert_int_equal(hpx_child_find(&slots, &slots, &copy), -HPX_E_SYS);
+    assert_string_equal(copy.msg, NONE);
+    assert_int_equal(slots.n, 0);
+    assert_int_equal(hpx_vm_flag_set("DebugNonSafepoints", &flag), HPX_FLAG_UNREADABLE);
+    const char *whys[] = {flag,
+                          hpx_internals_closed(),
+                          hpx_internals_off(),
+                          hpx_checks_names(),
+                          hpx_thread_id_init(NULL, NULL),
+                          hpx_thread_id_off(),
+                          hpx_oops_check(&oops, NULL, NULL),
+                          hpx_oops_check_roots(&oops, NULL, NULL)};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(whys); i++) {
+        assert_non_null(whys[i]);
+        assert_string_equal(whys[i], NONE);
+    }
+}
+
+static void no_answer_is_invented(void **state)
+{
+    struct hpx_ev_frame frames[2];
+    struct hpx_async_stack how = {.retried = true, .end = HPX_GUARD_FAULTED};
+    (void)state;
+    assert_true(hpx_vm_flag("UseTLAB", true));
+    assert_false(hpx_vm_flag("UseTLAB", false));
+    assert_false(hpx_vm_flag_refused("DebugNonSafepoints"));
+    assert_int_equal(hpx_thread_id_of(NULL, NULL), -1);
+    assert_false(hpx_async_stack_begin());
+    assert_false(hpx_async_stack_test_sig(NULL, NULL, NULL));
+    assert_int_equal(hpx_async_stack_take_sig(NULL, frames, NULL, &how), -(int)HPX_UNKNOWN_OTHER);
+    assert_false(how.retried);
+    assert_int_equal(how.end, HPX_GUARD_PASSED);
+    assert_false(hpx_checks_live(NULL, NULL, NULL, true));
+    assert_false(hpx_internals_event_wanted());
+    assert_false(hpx_child_redirect(NULL, NULL, NULL, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_mechanism_is_absent_for_the_same_reason),
+        cmocka_unit_test(no_answer_is_invented),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
