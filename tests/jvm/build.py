@@ -9,7 +9,13 @@ import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+NOTHING_READ = "this build reads nothing of the VM's internals"  # of agent/hotspot/without.c
 GOLDEN = ROOT / 'tests' / 'golden'
+
+
+def lacks(agent):
+    """What this build of the agent has none of, as of OFFERS in jdk.py."""
+    return ('hotspot',) if NOTHING_READ.encode() in agent.read_bytes() else ()
 
 
 def clean_environment():

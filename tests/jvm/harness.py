@@ -239,6 +239,11 @@ class Test:
     def skip(self, text):
         raise Skip(text)
 
+    def needs(self, what):
+        """For some parameters of a test what needs= says for all."""
+        if not self.jdk.has(what):
+            self.skip('this VM or build has no ' + what)
+
     def check(self, condition, text):
         if not condition:
             raise Failure(text)

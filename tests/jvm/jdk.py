@@ -11,19 +11,21 @@ import build
 COLLECTORS = ('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah')
 FLAGS = {'Serial': '-XX:+UseSerialGC', 'Parallel': '-XX:+UseParallelGC', 'G1': '-XX:+UseG1GC', 'ZGC': '-XX:+UseZGC', 'Shenandoah': '-XX:+UseShenandoahGC'}
 KINDS = ('server', 'zero')
-# What a test can ask for (needs=), and the kinds of VM that have it.
-OFFERS = {'jit': ('server',), 'jfr': ('server',)}
+# What a test can ask for (needs=), and the kinds of VM that have it. hotspot: the agent reads the VM's internals, which a build with -Dhotspot=false does not.
+OFFERS = {'jit': ('server',), 'jfr': ('server',), 'hotspot': KINDS}
 
 
 @dataclasses.dataclass(frozen=True)
 class Jdk:
-    """label: as given (8, 17zero). kind: which VM of the JDK. level: how much of the suite runs on it. brief: its first collector only."""
+    """label: as given (8, 17zero). kind: which VM of the JDK. level: how much of the suite runs on it. brief: its first collector only. lacks: what the agent's build has none
+    of on any VM."""
     label: str
     version: int
     kind: str
     home: pathlib.Path
     level: str
     brief: bool
+    lacks: tuple = ()
 
     def java(self, within=()):
         """The start of a command; `within`: a command that is to start it (as another user, say) where the VM runs. No core file: `run` sets the limit for
@@ -50,7 +52,7 @@ class Jdk:
         return (['-XX:+UnlockExperimentalVMOptions'] if collector == 'ZGC' and self.version < 15 else []) + [FLAGS[collector]]
 
     def has(self, what):
-        return self.kind in OFFERS[what]
+        return self.kind in OFFERS[what] and what not in self.lacks
 
     @functools.lru_cache(maxsize=None)
     def offered(self):

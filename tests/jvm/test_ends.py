@@ -69,7 +69,7 @@ def doe_n_writes_the_header_and_the_threads_alone(t):
     t.equal((p.traces, next(iter(p.names.values()))), ({}, 'main'), 'traces, first thread')
 
 
-@test(level='quick')
+@test(level='quick', needs=('hotspot',))
 def verbose_n_is_silent(t):
     run, _ = t.profile('HotSplit', 50, opts='cpu=samples,verbose=n', verbose=False, stdout='done true\n')
     t.equal(run.err, '', 'stderr')

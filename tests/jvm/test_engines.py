@@ -114,7 +114,7 @@ def _refused(t, what, opts, *unit):
     return t.profile('Split', 'plain', 500, *unit, opts=opts, env=preload(t, 'refuses', REFUSES=what))
 
 
-@test(params=('missing', 'failing'), needs=('jit',), level='quick')
+@test(params=('missing', 'failing'), needs=('jit', 'hotspot'), level='quick')
 def walk_is_taken_without_a_usable_AsyncGetCallTrace(t, what):
     run, p = _refused(t, what, 'cpu=samples,interval=1,cutoff=0')
     t.equal(_engine(p), 'walk', 'engine')
@@ -122,7 +122,7 @@ def walk_is_taken_without_a_usable_AsyncGetCallTrace(t, what):
     t.check(p.having('Split.loopA') > 0.3 * p.total, 'no samples in the hot loop')
 
 
-@test(needs=('jit',), level='quick')
+@test(needs=('jit', 'hotspot'), level='quick')
 def walk_is_taken_on_another_vm(t):
     run, p = _refused(t, 'vm', 'cpu=samples,interval=1,cutoff=0')
     t.equal(_engine(p), 'walk', 'engine')

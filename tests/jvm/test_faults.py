@@ -491,7 +491,7 @@ def threads_end_between_a_dump_that_fails_and_the_next(t, what):
     t.check({c['name']: c['count'] for c in heap['classes']}['HeapThreads$Item'] in (THREADS[0], THREADS[0] * heap['dumps']), 'items: %s' % heap['classes'])
 
 
-@test(level='quick', collectors='any', one_jdk=True)
+@test(level='quick', collectors='any', one_jdk=True, needs=('hotspot',))
 def each_import_fails_or_has_a_reason(t):
     if t.env.sanitized:
         t.skip('a sanitizer imports more')

@@ -116,7 +116,7 @@ def a_full_disk_gets_one_line_and_the_program_runs_on(t):
     _one_line_about_space(t, run)
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='quick', needs=('hotspot',))
 def dev_stdout_and_dev_stderr_are_descriptors_1_and_2(t):
     run = t.java('HotSplit', 30, opts='cpu=samples,file=/dev/stdout')
     t.equal(run.code, 0, 'exit code')

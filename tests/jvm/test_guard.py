@@ -8,7 +8,7 @@ from runner import test
 
 OPTS = 'cpu=samples,interval=1,cutoff=0,force=y'
 LINE = 'hprofx: cpu=samples: AsyncGetCallTrace faulted three times; using sampler=walk instead'
-SAMPLED = {'needs': ('jit',), 'timeout': 90}
+SAMPLED = {'needs': ('jit', 'hotspot'), 'timeout': 90}
 
 
 def _only_where_there_is_a_guard(t):
@@ -67,7 +67,7 @@ def faults_of_safefetch_are_the_vms(t):
     t.equal(_faults(run), 0, 'faults counted')
 
 
-@test(level='quick', collectors='all', **SAMPLED)
+@test(level='quick', collectors='all', needs=('jit',), timeout=90)
 def traps_of_the_vm_work_as_before(t):
     plain = t.java('Traps', 80, opts=None)
     run, p = t.profile('Traps', 80, opts=OPTS, stdout=plain.out)

@@ -24,6 +24,11 @@ ENDS = {'return': 0, 'exit': 6, 'halt': 5, 'throw': 1}
 HOWS = ('fork', 'walk')
 
 
+def _needs_of(t, how):
+    if how == 'fork':
+        t.needs('hotspot')
+
+
 def _children(pid):
     """Those of all threads. A process may end meanwhile."""
     found = []
@@ -146,7 +151,7 @@ LEFT_OUT = 'this dump has no heap; '
 ROOM = 'free memory, raise the limit, or use heapdump=walk, which stops the program'
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='quick', needs=('hotspot',))
 def a_killed_child_costs_its_dump(t):
     """Memory ran out, most often: no walk follows in the same place, and the next dump is whole."""
     q = Program(t)
@@ -166,7 +171,7 @@ def a_killed_child_costs_its_dump(t):
     t.equal(t.files(), [NAME], 'files')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='quick', needs=('hotspot',))
 def a_crash_of_the_child_is_not_repeated_in_the_program(t):
     q = Program(t)
     os.kill(q.held_child(), signal.SIGSEGV)
@@ -181,7 +186,7 @@ def a_crash_of_the_child_is_not_repeated_in_the_program(t):
     _engine(t, _whole(t, t.work / NAME), 'fork')
 
 
-@test(collectors='any', params=('return', 'request'))
+@test(collectors='any', params=('return', 'request'), needs=('hotspot',))
 def a_stopped_child_is_found(t, then):
     """After 20 s, which the agent's clock jumps over. The disk of the spool may stand still: no walk follows."""
     q = Program(t)
@@ -211,7 +216,7 @@ def a_stopped_child_is_found(t, then):
     t.check(not pathlib.Path('/proc/%d' % child).exists(), 'the child is still there')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='quick', needs=('hotspot',))
 def the_program_sees_nothing_of_the_child(t):
     """It opens its port anew, wait() knows no child, no SIGCHLD arrives; the child holds the spool alone, which has no name and mode 0600."""
     q = Program(t, args=('natives',), native=True)
@@ -240,7 +245,7 @@ def the_program_sees_nothing_of_the_child(t):
     t.equal(t.files(), [NAME], 'files')
 
 
-@test(collectors='any')
+@test(collectors='any', needs=('hotspot',))
 def the_program_is_killed_and_its_reader_gets_the_end(t):
     """The child, in the middle of its walk, goes with it and holds no pipe open."""
     folder = t.dir / 'heap'
@@ -260,7 +265,7 @@ def the_program_is_killed_and_its_reader_gets_the_end(t):
     t.equal([f for f in t.files() if not f.endswith('.part')], [], 'files')
 
 
-@test(collectors='any')
+@test(collectors='any', needs=('hotspot',))
 def check_jni_has_nothing_to_say(t):
     for how in HOWS:
         q = Program(t, ',heapdump=%s' % how, jvm=['-Xcheck:jni'])
@@ -294,7 +299,7 @@ SHORT = {
 }
 
 
-@test(collectors='any', level='quick', cases=sorted(SHORT), quick_params=('cgroup2',))
+@test(collectors='any', level='quick', cases=sorted(SHORT), quick_params=('cgroup2',), needs=('hotspot',))
 def without_memory_the_dump_is_left_out(t, what):
     """No walk follows in the same full group; with memory the next one is whole, and so is the one at the exit, which stops nobody."""
     before, reason = SHORT[what]
@@ -319,7 +324,7 @@ def _overcommit(q):
 OVERCOMMIT = 'vm.overcommit_memory=2, so the program itself could be refused memory while the child lives'
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='quick', needs=('hotspot',))
 def a_fork_that_is_refused_becomes_a_walk(t):
     q = Program(t, before=_overcommit)
     q.ask()
@@ -332,6 +337,7 @@ def a_fork_that_is_refused_becomes_a_walk(t):
 @test(collectors='any', level='quick', params=HOWS)
 def no_stop_is_longer_than_maxpause(t, how):
     """A dump on request that would stop the program longer is refused with the figure and the option; the one at the exit is not."""
+    _needs_of(t, how)
     q = Program(t, items=100000, opts='heap=dump,format=b,split=y,maxpause=1ms,heapdump=' + how)
     q.ask()
     q.wait_said('heap dump:')
@@ -348,7 +354,7 @@ def no_stop_is_longer_than_maxpause(t, how):
     _engine(t, _whole(t, t.work / 'again', items=100000), how)
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='quick', needs=('hotspot',))
 def heapdump_fork_says_that_it_walks(t):
     q = Program(t, ',heapdump=fork', before=_overcommit)
     q.ask()
@@ -358,7 +364,7 @@ def heapdump_fork_says_that_it_walks(t):
     _engine(t, _whole(t, t.work / NAME), 'walk', OVERCOMMIT)
 
 
-@test(collectors=('ZGC',), since=17, params=('auto', 'fork'))
+@test(collectors=('ZGC',), since=17, params=('auto', 'fork'), needs=('hotspot',))
 def zgc_is_walked(t, how):
     if t.case.collector != 'ZGC':
         t.skip('of ZGC alone')
@@ -375,6 +381,7 @@ def zgc_is_walked(t, how):
 @test(collectors='any', level='quick', params=HOWS)
 def no_room_for_the_objects(t, how):
     """The dump is left out with a line; the next one is there."""
+    _needs_of(t, how)
     q = Program(t, ',heapdump=' + how)
     q.put('full.spool')
     q.ask()
@@ -434,6 +441,7 @@ def with_split_the_next_file_has_room(t):
 
 @test(collectors='any', level='quick', params=HOWS)
 def a_limit_of_the_file_size(t, how):
+    _needs_of(t, how)
     q = Program(t, ',heapdump=' + how)
     limits = resource.prlimit(q.run.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(q.run.pid, resource.RLIMIT_FSIZE, (300000, limits[1]))
@@ -481,7 +489,7 @@ def a_symbolic_link_is_not_followed(t):
 
 # --- requests
 
-@test(collectors='any', level='quick', params=('one file', 'split', 'gz', 'split gz'))
+@test(collectors='any', level='quick', params=('one file', 'split', 'gz', 'split gz'), needs=('hotspot',))
 def a_request_during_a_dump_has_its_own(t, files):
     split, gz = 'split' in files, 'gz' in files
     q = Program(t, (',split=y' if split else '') + (',gz=y' if gz else ''))
@@ -504,7 +512,7 @@ def a_request_during_a_dump_has_its_own(t, files):
         t.equal(said, ['hprofx: the file has a second heap dump; many readers show only the first; use split=y for one file per dump'], 'lines')
 
 
-@test(collectors='any', level='quick', params=('a', 'b'))
+@test(collectors='any', level='quick', params=('a', 'b'), needs=('hotspot',))
 def a_peer_gets_every_dump(t, form):
     """By command, by SIGQUIT during it, and at the end."""
     peer = p.Peer(t)
@@ -525,7 +533,7 @@ def a_peer_gets_every_dump(t, form):
     t.equal((len(peer.streams), q.dumps(), 'not sent' in q.run.err), (1, 2, False), 'streams, dumps told of, a loss')
 
 
-@test(collectors='any', params=('a', 'b'))
+@test(collectors='any', params=('a', 'b'), needs=('hotspot',))
 def a_peer_that_stops_reading(t, form):
     """The program goes on and ends in time; what is missing is counted; what came is sound up to there."""
     over = []
@@ -559,6 +567,7 @@ def a_peer_that_stops_reading(t, form):
 def an_end_during_a_dump(t, what):
     """The dump that was asked for, and the one at exit, are whole."""
     end, how = what
+    _needs_of(t, how)
     for doe in 'ny':
         q = Program(t, ',heapdump=' + how, opts='heap=dump,format=b,maxpause=off,doe=' + doe)
         place = 'hold.spool' if how == 'fork' else 'hold.output'
@@ -582,7 +591,7 @@ def _engine_of_first(t, data, how):
     t.equal(re.findall(rb'hprofx: heap walk: (\w+), ', data)[:1], [how.encode()], 'engine of the first dump')
 
 
-@test(collectors='any')
+@test(collectors='any', needs=('hotspot',))
 def as_process_1(t):
     if subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', 'true'], capture_output=True).returncode != 0:
         t.skip('no PID namespace can be made here')
@@ -603,6 +612,7 @@ def as_process_1(t):
 def the_first_out_of_memory_error_has_a_dump(t, what):
     """With the objects that filled the heap; the program catches it and goes on; a second one has none."""
     how, doe = what
+    _needs_of(t, how)
     run = t.java('HeapOom', 2, opts='heap=dump,format=b,heapdump=%s+oom,split=y,doe=%s' % (how, doe), jvm=['-Xmx64m'])
     t.equal((run.code, run.out.splitlines()[-1]), (0, 'done'), 'exit code (%s), last line' % run.err)
     t.equal((run.err.splitlines().count('OutOfMemoryError: dumping the Java heap ...'), run.err.splitlines().count(DONE)), (1, 1 + (doe == 'y')), 'lines: %s' % run.err)
@@ -617,6 +627,7 @@ def the_first_out_of_memory_error_has_a_dump(t, what):
 @test(collectors='any', level='quick', params=HOWS, quick_params=('fork',))
 def an_error_that_ends_the_program_has_its_dump(t, how):
     """Without memory the VM ends without VMDeath: the thread that has the error waits for the dump."""
+    _needs_of(t, how)
     run = t.java('HeapOom', 0, opts='heap=dump,format=b,heapdump=%s+oom,split=y,doe=n' % how, jvm=['-Xmx64m'])
     t.equal((run.code, run.err.splitlines().count(DONE)), (1, 1), 'exit code, dumps (%s)' % run.err)
     _engine(t, (t.work / (NAME + '.1')).read_bytes(), how)
@@ -628,7 +639,7 @@ def an_error_that_ends_the_program_has_its_dump(t, how):
 BIG = {'much': (640, 1 << 20, 0), 'long': (1, 600000000, 1)}  # arrays, their elements, how many of them are cut
 
 
-@test(level='long', cases=sorted(BIG), collectors=('Parallel',), timeout=900)
+@test(level='long', cases=sorted(BIG), collectors=('Parallel',), timeout=900, needs=('hotspot',))
 def five_gigabytes(t, what):
     """In many arrays, or in one that no record can hold, which is cut."""
     number, length, cut = BIG[what]
@@ -647,7 +658,7 @@ def five_gigabytes(t, what):
     path.unlink()
 
 
-@test(level='quick', collectors='any', since=9)
+@test(level='quick', collectors='any', since=9, needs=('hotspot',))
 def the_log_of_the_vm_is_no_wait(t):
     """It takes a semaphore for every line, also at the end of the safepoint, which a child takes for the end of the walk."""
     run = t.start('Steps', opts='heap=dump,format=b,doe=n,sites=none,heapdump=fork', jvm=['-Xlog:safepoint:file=log'])

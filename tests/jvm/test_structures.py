@@ -22,7 +22,7 @@ def _knows_inlined_methods(t, run, p):
     t.check(distance(got, want) <= 0.12, 'shares %s, the truth %s' % (got, want))
 
 
-@test(level='quick', collectors='all')
+@test(level='quick', collectors='all', needs=('hotspot',))
 def are_on(t):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -31,7 +31,7 @@ def are_on(t):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', params=('option', 'environment'))
+@test(level='quick', params=('option', 'environment'), needs=('hotspot',))
 def are_off_on_demand(t, by):
     run, p = _profile(t, opts=OPTS + (',vmstructs=n' if by == 'option' else ''), env={'HPROFX_VMSTRUCTS': 'n'} if by == 'environment' else None)
     t.equal(p.report['vm structures'], 'off, ' + ('vmstructs=n' if by == 'option' else 'HPROFX_VMSTRUCTS=n'), 'the report')
@@ -40,7 +40,7 @@ def are_off_on_demand(t, by):
         _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick')
+@test(level='quick', needs=('hotspot',))
 def a_choice_of_the_command_line_is_respected(t):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -66,7 +66,7 @@ SPOILT = {
 }
 
 
-@test(level='quick', params=sorted(SPOILT))
+@test(level='quick', params=sorted(SPOILT), needs=('hotspot',))
 def contradictions_turn_to_the_event_and_lose_nothing(t, what):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -76,7 +76,7 @@ def contradictions_turn_to_the_event_and_lose_nothing(t, what):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick')
+@test(level='quick', needs=('hotspot',))
 def without_a_guard_they_are_off(t):
     """libjsig keeps the handlers of faults that hprofx installs from running."""
     found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
@@ -88,7 +88,7 @@ def without_a_guard_they_are_off(t):
 
 
 # Some are seen at load, some at VMInit, the last two below the first Java code that loads a class.
-@test(level='quick', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8'))
+@test(level='quick', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8'), needs=('hotspot',))
 def without_anchors_the_rest_stays_on(t, what):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -99,7 +99,7 @@ def without_anchors_the_rest_stays_on(t, what):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', params=('explicit', 'implicit'))
+@test(level='quick', params=('explicit', 'implicit'), needs=('hotspot',))
 def exceptions_have_stacks(t, kind):
     """9 to 64 % of these programs have no stack without the structures. Those that remain: until 21 an exception of the VM may deoptimize its method, and a
     thread whose anchor has a pc is left alone in its stub, most of all where the VM allocates an array of a size below 0."""

@@ -5,6 +5,7 @@ import math
 import platform
 import re
 
+from build import NOTHING_READ
 from expect import burnt_ms, cpu_ms, distance, shares_of, truth
 from hprof_text import TIMES
 from preload import agent, java_agent, preload
@@ -122,6 +123,12 @@ def _only_where_the_vm_tells_ids(t):
         t.skip('the tables of the zero VM have no kernel ids')
 
 
+def _by_name(t, why=None):
+    """What the report says of ids where they are not told for that reason."""
+    why = why if t.jdk.has('hotspot') else NOTHING_READ
+    return why and 'by name, ' + why
+
+
 def _early(t, opts, ms=100, **kw):
     """Threads of one name that another agent has started before VMInit."""
     return t.profile('Early', ms, opts=opts + ',cutoff=0,thread=y', jvm=[java_agent(t, 'Early')], **kw)
@@ -135,7 +142,7 @@ def _each_near(t, got, used):
     t.near(sum(got.get(group, 0) for group in used), all_ms, 0.1 * all_ms, 'ms of all these threads')
 
 
-@test(level='quick', params=('async', 'walk', 'poll'), quick_params=('async',), measures=True)
+@test(level='quick', params=('async', 'walk', 'poll'), quick_params=('async',), measures=True, needs=('hotspot',))
 def older_threads_are_sampled_all(t, engine):
     """Neither their number nor their names matter."""
     _only_where_the_vm_tells_ids(t)
@@ -152,7 +159,7 @@ def older_threads_are_sampled_all(t, engine):
     t.check('thread ids' not in p.report, 'the report: %s' % p.report.get('thread ids'))
 
 
-@test(level='quick', measures=True)
+@test(level='quick', measures=True, needs=('hotspot',))
 def older_threads_are_timed_all(t):
     _only_where_the_vm_tells_ids(t)
     run, p = _early(t, 'cpu=times,times=sampled,interval=5')
@@ -162,19 +169,19 @@ def older_threads_are_timed_all(t):
 @test(level='quick')
 def the_report_says_where_the_vm_tells_no_ids(t):
     _, p = t.profile('Hello', opts='cpu=times', stdout='hi\n')
-    t.equal(p.report.get('thread ids'), "by name, the VM's tables have no OSThread._thread_id as expected" if t.jdk.kind == 'zero' else None, 'the report')
+    t.equal(p.report.get('thread ids'), _by_name(t, "the VM's tables have no OSThread._thread_id as expected" if t.jdk.kind == 'zero' else None), 'the report')
 
 
 @test(level='quick')
 def without_the_vms_ids_older_threads_are_found_by_name(t):
     """There are others of that name, so they are announced and not sampled, which is counted. Some may have no name yet when VMInit looks."""
     run, p = _early(t, 'cpu=samples,interval=5,vmstructs=n', ms=5)
-    t.equal(p.report['thread ids'], 'by name, vmstructs=n', 'the report')
+    t.equal(p.report['thread ids'], _by_name(t, 'vmstructs=n'), 'the report')
     t.equal(list(p.names.values()).count('early'), 24, 'threads that are announced')
     t.check(re.search(r'^hprofx: threads not sampled: (1[2-9]|2\d) ', run.err, re.M), 'the loss: %s' % run.err)
 
 
-@test(level='quick', params=('_osthread=gone', '_osthread=+8', '_thread_id=+4', '_thread_id=gone'))
+@test(level='quick', params=('_osthread=gone', '_osthread=+8', '_thread_id=+4', '_thread_id=gone'), needs=('hotspot',))
 def contradictions_turn_to_the_names(t, what):
     _only_where_the_vm_tells_ids(t)
     owner = ('OSThread' if what.startswith('_thread_id') else 'Thread' if t.jdk.version > 24 else 'JavaThread')
@@ -183,7 +190,7 @@ def contradictions_turn_to_the_names(t, what):
     t.check(p.total > 50, '%d samples' % p.total)
 
 
-@test(level='quick', params=('EPERM', 'ENOSYS'))
+@test(level='quick', params=('EPERM', 'ENOSYS'), needs=('hotspot',))
 def a_kernel_that_refuses_to_read_turns_to_the_names(t, error):
     if platform.machine() != 'x86_64':
         t.skip('the number of the system call is that of x86-64')

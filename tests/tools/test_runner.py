@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rotation of the Java tests: what one run leaves out the next ones take."""
 import contextlib
+import dataclasses
 import importlib
 import io
 import pathlib
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
 JVM = pathlib.Path(__file__).resolve().parents[1] / "jvm"
 sys.path.insert(0, str(JVM))
 
+import build  # noqa: E402
 import harness  # noqa: E402
 import jdk  # noqa: E402
 import runner  # noqa: E402
@@ -139,6 +142,43 @@ class InTurnTests(unittest.TestCase):
         self.assertEqual(self.some([1, 2], 4, 9), [1, 2])
         self.assertEqual(self.some([], 4, 9), [])
         self.assertEqual(self.some(list(range(21)), 4, 9, "long"), list(range(21)))
+
+
+class BuildTests(unittest.TestCase):
+    """A build with -Dhotspot=false says in its library that it reads nothing of the VM's internals."""
+
+    @classmethod
+    def setUpClass(cls):
+        for path in sorted(JVM.glob("test_*.py")):
+            importlib.import_module(path.stem)
+
+    def lacks(self, content):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            return build.lacks(pathlib.Path(file.name))
+
+    def test_the_text_of_the_source_is_the_one_that_is_looked_for(self):
+        source = (JVM.parents[1] / "agent" / "hotspot" / "without.c").read_bytes()
+        self.assertEqual(self.lacks(source), ("hotspot",))
+        self.assertEqual(self.lacks(b"vmstructs=n"), ())
+
+    def test_tests_that_need_the_internals_are_left_out_and_the_others_stay(self):
+        def names(lacks):
+            with mock.patch.object(jdk.Jdk, "offered", offered):
+                return {c.name for c in runner.collect([jdk.Jdk("17", 17, "server", HOME, "quick", False, lacks)], [])}
+        all_of, some = names(()), names(("hotspot",))
+        self.assertLess(some, all_of)
+        self.assertIn("structures.are_on", all_of - some)
+        self.assertGreater(len(some), 0.7 * len(all_of))
+
+    def test_a_parameter_that_needs_them_is_skipped(self):
+        t = harness.Test.__new__(harness.Test)
+        t.jdk = jdk.Jdk("17", 17, "server", HOME, "quick", False)
+        t.needs("hotspot")
+        t.jdk = dataclasses.replace(t.jdk, lacks=("hotspot",))
+        with self.assertRaisesRegex(harness.Skip, "has no hotspot"):
+            t.needs("hotspot")
 
 
 class ResultsTests(unittest.TestCase):
