@@ -56,6 +56,8 @@ def without_a_dump_the_summary_has_no_sites(t, more):
 
 @test(level='quick', since=11, collectors='any')
 def a_dump_does_not_wait_for_a_collector_that_collects_nothing(t):
+    if t.jdk.version >= 20:
+        t.needs('hotspot')  # it tells that this is Epsilon
     run = t.start('SitesSteps', 1, 10, opts='heap=sites,cutoff=0,gc=y', gc=False, jvm=['-XX:+UnlockExperimentalVMOptions', '-XX:+UseEpsilonGC'])
     run.wait_line('ready')
     step(run, 1)
