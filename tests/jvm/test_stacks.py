@@ -86,7 +86,7 @@ def exceptions_that_the_jvm_throws(t):
     t.check(seen > 0.2 * p.total, text)  # 37 % at least were seen, on JDK 17
 
 
-@test(level='quick')
+@test(level='quick', needs=('hotspot',))
 def native_methods_and_lambdas(t):
     _, p = t.profile('Natives', 300, opts=FAST + ',depth=20', native=True, stdout='done\n')
     native = [tr for _, tr in p.stacks() if tr.frames and tr.frames[0].method == 'Natives.burn']
@@ -149,7 +149,7 @@ def _hex(text):
     return re.sub(r'\\u[0-9a-fA-F]{4}', lambda m: m.group(0).lower(), text)
 
 
-@test(level='quick')
+@test(level='quick', needs=('hotspot',))
 def names_outside_ascii_and_forged_records(t):
     _, p = t.profile('Strange', 40, opts=FAST + ',depth=8', jvm=['-Dsun.stdout.encoding=UTF-8'], stdout='done\n')
     text = _hex(p.text)

@@ -48,7 +48,7 @@ def one_stack_stops_all_threads_before_16_and_one_thread_since(t):
     t.equal((stops, shakes), (ASKED, 0) if t.jdk.version < 16 else (0, ASKED), 'safepoints and handshakes for %d stacks' % ASKED)
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='quick', needs=('hotspot',))
 def its_commands_keep_folder_environment_and_streams(t):
     (t.work / 'in').write_text('a line\n')
     with open(t.work / 'in', 'rb') as stdin:
