@@ -2,7 +2,6 @@
 /* run.c: the order in which a session begins and ends. Contract: run.h. */
 #include "run.h"
 #include "callbacks.h"
-#include "class_numbers.h"
 #include "kept_states.h"
 #include "log.h"
 #include "modes.h"
@@ -20,10 +19,9 @@
 /* What sessions before this one left for the next. */
 static void kept_lines(struct hpx_lines *to)
 {
-    size_t of_states = 0, of_classes = 0;
-    uint32_t states = hpx_kept_states_held(&of_states), classes = hpx_class_numbers_held(&of_classes);
-    hpx_lines_add(to, "hprofx: kept by the process: %zu bytes, for %u states of threads and the numbers of %u classes\n",
-                  of_states + of_classes, states, classes);
+    size_t bytes = 0;
+    uint32_t states = hpx_kept_states_held(&bytes);
+    hpx_lines_add(to, "hprofx: kept by the process: %zu bytes, for %u states of threads\n", bytes, states);
 }
 
 static void lines(struct hpx_lines *to)

@@ -27,7 +27,7 @@
     X(LOST_WAIT, LOSS, "lost, wait timed out", "events of an exact mode lost: the ring stayed full for too long")                          \
     X(LOST_NO_MEMORY, LOSS, "lost, no memory", "samples lost: a table could not grow")                                                     \
     X(ALLOCATIONS_UNCOUNTED, LOSS, "allocations not counted",                                                                              \
-      "allocations of threads that had just begun, or for whose state there was no memory")                                                \
+      "allocations of threads that had just begun, by code of an earlier session, or without memory")                                      \
     X(SITES_FULL, LOSS, "allocations without a site", "allocations in no row: no site number or no memory left")                           \
     X(UNTAGGED, LOSS, "objects not tagged", "objects not followed: the VM had no memory for a tag; live figures are too high")             \
     X(WAITS_UNWRITTEN, LOSS, "wait lines lost", "WAIT lines not written: no memory, or the output is too slow")                            \

@@ -2,15 +2,13 @@
 /* class_numbers.c: see class_numbers.h. */
 #include "class_numbers.h"
 #include "vm.h"
-#include <stdlib.h>
 
 #define GROWN          2u
 #define MOST_CONSTANTS 8000u
 
 static _Atomic uint32_t methods, places; /* relaxed: numbers that were given; they only have to be unique */
-static _Atomic uint32_t remembering;     /* relaxed: classes */
 static HPX_OF_SESSION uint32_t before;   /* constant from load on */
-static _Atomic(jvmtiEnv *) tags;         /* release: remember(); acquire: users. A tag is the address of struct hpx_class_numbers */
+static _Atomic(jvmtiEnv *) tags;         /* release: remember(); acquire: users. A tag is a struct hpx_class_numbers, packed */
 
 void hpx_class_numbers_remember(void)
 {
@@ -27,19 +25,25 @@ void hpx_class_numbers_remember(void)
     }
 }
 
-static struct hpx_class_numbers *remembered(jvmtiEnv *jvmti, jclass klass)
+/* 32 bits, 16 and 16, which is as many as a class file can have. 0 is no tag: methods count from 1, and a file has constants. */
+static jlong pack(const struct hpx_class_numbers *n)
 {
-    jlong tag = 0;
-    return jvmti != NULL && klass != NULL && (*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE
-               ? (struct hpx_class_numbers *)(uintptr_t)tag
-               : NULL;
+    uint32_t constants = n->grown ? UINT16_MAX : n->constants;
+    return (jlong)((uint64_t)n->method << 32 | (uint64_t)(n->methods & UINT16_MAX) << 16 | (constants & UINT16_MAX));
 }
 
 struct hpx_class_numbers hpx_class_numbers_of(jclass klass)
 {
-    /* partner: hpx_class_numbers_remember() */
-    const struct hpx_class_numbers *n = remembered(atomic_load_explicit(&tags, memory_order_acquire), klass);
-    return n != NULL ? *n : (struct hpx_class_numbers){.method = 0};
+    jvmtiEnv *jvmti = atomic_load_explicit(&tags, memory_order_acquire); /* partner: hpx_class_numbers_remember() */
+    jlong tag = 0;
+    if (jvmti != NULL && klass != NULL && (*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE) {
+        tag = 0;
+    }
+    uint64_t bits = (uint64_t)tag;
+    return (struct hpx_class_numbers){.method = (uint32_t)(bits >> 32),
+                                      .methods = (uint16_t)(bits >> 16),
+                                      .constants = (uint16_t)bits,
+                                      .grown = (uint16_t)bits == UINT16_MAX};
 }
 
 /* Behind magic and version: the number of constants. The session's begin and its end may each double them before the next look. */
@@ -79,22 +83,7 @@ uint32_t hpx_class_numbers_places(uint32_t n)
 void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n)
 {
     jvmtiEnv *jvmti = atomic_load_explicit(&tags, memory_order_acquire); /* partner: hpx_class_numbers_remember() */
-    struct hpx_class_numbers *known = remembered(jvmti, klass);
-    if (known != NULL) {
-        *known = *n;
-    } else if (jvmti != NULL && klass != NULL && (known = malloc(sizeof *known)) != NULL) {
-        *known = *n;
-        if ((*jvmti)->SetTag(jvmti, klass, (jlong)(uintptr_t)known) == JVMTI_ERROR_NONE) {
-            atomic_fetch_add_explicit(&remembering, 1, memory_order_relaxed);
-        } else {
-            free(known);
-        }
+    if (jvmti != NULL && klass != NULL) {
+        (void)(*jvmti)->SetTag(jvmti, klass, pack(n));
     }
-}
-
-uint32_t hpx_class_numbers_held(size_t *bytes)
-{
-    uint32_t n = atomic_load_explicit(&remembering, memory_order_relaxed);
-    *bytes = n * sizeof(struct hpx_class_numbers);
-    return n;
 }

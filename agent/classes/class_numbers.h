@@ -40,7 +40,5 @@ uint32_t hpx_class_numbers_places(uint32_t n);
 uint32_t hpx_class_numbers_places_before(void);
 /* Remembers what a loaded class was given; no effect without memory: it is given others in the next session. Any thread. */
 void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n);
-/* How many classes have remembered numbers, and their bytes. Any thread. */
-uint32_t hpx_class_numbers_held(size_t *bytes);
 
 #endif

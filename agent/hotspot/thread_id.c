@@ -17,6 +17,9 @@ static struct {
     _Atomic(const char *) why;          /* release: turn_off(); acquire: hpx_thread_id_off(). NULL: there are answers */
 } ids;
 
+/* Options and the environment close the structures for a session. VMInit's thread; constant from then on. */
+static HPX_OF_SESSION const char *closed;
+
 static const char another_shape[] = "the VM's threads have another shape";
 
 static void turn_off(const char *why)
@@ -28,7 +31,7 @@ static void turn_off(const char *why)
 
 const char *hpx_thread_id_off(void)
 {
-    return atomic_load_explicit(&ids.why, memory_order_acquire); /* partner: turn_off() */
+    return closed != NULL ? closed : atomic_load_explicit(&ids.why, memory_order_acquire); /* partner: turn_off() */
 }
 
 static const char *find(const struct hpx_vm_field *before, const struct hpx_vm_field *now)
@@ -124,8 +127,12 @@ static const char *check_self(JNIEnv *env, jthread self)
 const char *hpx_thread_id_init(JNIEnv *env, jthread self)
 {
     static char text[128]; /* a reason of the tables is valid until the next question */
-    const char *why = hpx_internals_closed();
-    why = why != NULL ? why : find_fields();
+    closed = hpx_internals_closed();
+    const char *why = hpx_thread_id_off();
+    if (why != NULL) {
+        return why;
+    }
+    why = find_fields();
     why = why != NULL ? why : find_eetop(env);
     why = why != NULL ? why : check_self(env, self);
     if (why != NULL) {

@@ -15,7 +15,7 @@ struct hpx_block_thread hpx_block_nobody;
 struct hpx_block_thread *hpx_block_find_self(JNIEnv *env)
 {
     const struct hpx_block_thread *t = hpx_block_self;
-    if (t == &hpx_block_nobody) {
+    if (t == &hpx_block_nobody && hpx_threads_left()) {
         return NULL;
     }
     if (hpx_likely(t != NULL && hpx_session_is(t->s.session))) {

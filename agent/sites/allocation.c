@@ -172,7 +172,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
 static struct hpx_site_thread *self_of(JNIEnv *env)
 {
     const struct hpx_site_thread *t = hpx_site_self;
-    bool known = t == &hpx_site_nobody || (t != NULL && hpx_session_is(t->s.session));
+    bool known = t == &hpx_site_nobody ? hpx_threads_left() : t != NULL && hpx_session_is(t->s.session);
     if (hpx_likely(known)) {
         return hpx_site_self;
     }

@@ -17,6 +17,7 @@
 enum { REFERENCES = 2, BYTES = 8, TYPES = 12 };
 enum { OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
 
+#define NOWHERE      UINT32_MAX
 #define TYPED_PLACES (16u << 20) /* places with a byte of types; the kernel provides the pages that are used */
 
 static HPX_OF_SESSION struct hpx_gate_own counting;
@@ -51,10 +52,10 @@ static uint8_t type_of(uint32_t place)
     return hpx_likely(types != NULL && place < TYPED_PLACES) ? types[place] : 0;
 }
 
-/* The place in this session; code of an earlier one has a number above all. */
+/* The place in this session; NOWHERE: of code of an earlier one, which still runs. */
 static inline uint32_t place_of(uint32_t number)
 {
-    return number - vm.before;
+    return hpx_likely(number > vm.before) ? number - vm.before : NOWHERE;
 }
 
 static uint64_t array_bytes(uint8_t type, uint32_t length)
@@ -68,13 +69,13 @@ static uint64_t array_bytes(uint8_t type, uint32_t length)
  * They run on threads of the program. They take no lock. They enter the VM for the first allocation of a thread, for arrays of arrays, and
  * while they wait for space. */
 
-/* false: no space; nothing is written. */
+/* false: no space, or no place; nothing is written. */
 static inline bool put(struct hpx_site_thread *t, uint32_t id, uint64_t bytes)
 {
     struct hpx_ring *r = &t->s.base.ring;
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     struct hpx_ev_head *ev = hpx_ring_room(r, tail, sizeof *ev);
-    if (hpx_unlikely(ev == NULL)) {
+    if (hpx_unlikely(ev == NULL || id == NOWHERE)) {
         return false;
     }
     *ev = (struct hpx_ev_head){.kind = HPX_EV_COUNT, .units = 1, .id = id, .stamp = bytes};
@@ -114,7 +115,7 @@ static bool enter_slowly(JNIEnv *env, struct hpx_site_thread **self)
 {
     struct hpx_site_thread *t = hpx_site_self;
     *self = NULL;
-    bool known = t == &hpx_site_nobody || (t != NULL && hpx_session_is(t->s.session));
+    bool known = t == &hpx_site_nobody ? hpx_threads_left() : t != NULL && hpx_session_is(t->s.session);
     if (!known) {
         t = hpx_gate_own_is_open(&counting) && hpx_threads_find_self(env) ? hpx_site_self : NULL;
         t = t != NULL && hpx_session_is(t->s.session) ? t : NULL;
@@ -153,7 +154,11 @@ static __attribute__((noinline)) void count_slowly(JNIEnv *env, bool multi, uint
 {
     struct hpx_site_thread *t;
     if (enter_slowly(env, &t)) {
-        put_slowly(env, t, multi, id, stamp);
+        if (id != NOWHERE) {
+            put_slowly(env, t, multi, id, stamp);
+        } else {
+            hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
+        }
     }
     leave(t);
 }

@@ -23,6 +23,7 @@ static struct hpx_mode_thread ours;
 /* The session in which it has found its states, and the one in which it is announced: ThreadStart comes again for VMInit's thread, and
  * without states first_of_self does not tell. */
 static __thread uint32_t found_in __attribute__((tls_model("initial-exec")));
+static __thread uint32_t ended_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t announced_in __attribute__((tls_model("initial-exec")));
 
 /* As first_of_self, of this session. */
@@ -35,6 +36,11 @@ static void set_first(struct hpx_mode_thread *first)
 {
     first_of_self = first;
     found_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+}
+
+bool hpx_threads_left(void)
+{
+    return first_of_self == &ours || hpx_session_is(ended_in);
 }
 
 struct info {
@@ -270,6 +276,7 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
         }
     }
     announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+    ended_in = 0;
     hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
     announce(first, (uint64_t)tid, serial, &i);
     forget_info(jvmti, env, &i);
@@ -376,6 +383,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_thread_refs_remove(env, key, true);
     first_of_self = NULL;
     announced_in = 0;
+    ended_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         hpx_vm_mode_of(s)->disarm(s);
     }
