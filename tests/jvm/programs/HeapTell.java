@@ -17,13 +17,13 @@ final class HeapTell {
 
     private HeapTell() {}
 
-    /** Gives the object a number, and everything that its class declares will be told. */
-    static <T> T tells(T o) {
+    /** Gives the object a number, and everything that its class declares will be told. Any thread. */
+    static synchronized <T> T tells(T o) {
         if (o != null && numbers.putIfAbsent(o, known.size()) == null) { known.add(o); }
         return o;
     }
 
-    static int number(Object o) { return numbers.get(o); }
+    static synchronized int number(Object o) { return numbers.get(o); }
 
     private static String text(String s) {
         StringBuilder b = new StringBuilder("s");
