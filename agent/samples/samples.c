@@ -33,6 +33,9 @@ static bool wanted(const struct hpx_options *o)
 
 static void gone(struct hpx_thread *t)
 {
+    if (!hpx_gate_own_wait(&state(t)->tick.in_handler, 0)) {
+        return; /* the thread is stopped inside, and will write its ring: everything stays */
+    }
     hpx_ring_fini(&t->ring);
     hpx_kept_states_give(&state(t)->s);
 }

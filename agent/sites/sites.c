@@ -50,6 +50,9 @@ static void fini(void)
 static void gone(struct hpx_thread *t)
 {
     struct hpx_site_thread *s = HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base);
+    if (!hpx_gate_own_wait(&s->in_probe, 0)) {
+        return; /* the thread is stopped inside, and will write its ring: everything stays */
+    }
     hpx_ring_fini(&t->ring);
     if (sites.table != NULL) {
         hpx_counting_add_up(sites.table, s, true);

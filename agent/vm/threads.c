@@ -307,7 +307,8 @@ void hpx_threads_arm_self(void)
     arm(first_state());
 }
 
-bool hpx_threads_find_self(JNIEnv *env)
+/* Inside the gate: until the end of the session the environment and the adoptees are there. */
+static bool find_self(JNIEnv *env)
 {
     struct adoptee *a = first_state() == NULL ? adoptee_of_self(hpx_vm.jvmti) : NULL;
     if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED || a->first == NULL) { /* partner: publish() */
@@ -325,6 +326,16 @@ bool hpx_threads_find_self(JNIEnv *env)
         arm(first);
     }
     return true;
+}
+
+bool hpx_threads_find_self(JNIEnv *env)
+{
+    bool found = hpx_gate_enter(&hpx_session.gate);
+    if (found) {
+        found = find_self(env);
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    return found;
 }
 
 uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)

@@ -12,8 +12,8 @@ struct hpx_lines;
  * not sampled, which is counted. With arm = false, hpx_threads_arm_self() starts the clock later. */
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm);
 void hpx_threads_arm_self(void);
-/* Completes the states of the calling thread, which started before VMInit, and calls hpx_vm_mode.adopted for each. false: it has none.
- * For threads whose thread-local pointer of a mode is NULL. */
+/* Completes the states of the calling thread, which started before VMInit, and calls hpx_vm_mode.adopted for each. false: it has none,
+ * or the session ends. For threads whose thread-local pointer of a mode is NULL, or of an earlier session. Enters the session's gate. */
 bool hpx_threads_find_self(JNIEnv *env);
 /* Attaches the calling thread, one of hprofx (spawn.h), as a daemon thread; `name` begins with HPX_OURS. NULL: the VM refused it. */
 JNIEnv *hpx_threads_attach(const char *name);
