@@ -199,6 +199,12 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
     begin_self(s);
 }
 
+static void unload(JNIEnv *env)
+{
+    (void)env;
+    hpx_virtual_forget();
+}
+
 static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
 {
     (void)env, (void)thread;
@@ -264,6 +270,7 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .open = open,
     .close = close_hook,
     .restore = hpx_classes_restore,
+    .unload = unload,
     .recheck = recheck,
     .forget = forget,
     .make = make,

@@ -3,6 +3,7 @@
 #include "virtual.h"
 #include "log.h"
 #include "tracker.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 /* A virtual thread's, in JVMTI's thread-local storage; written by the carrier that mounts it. */
 struct stack {
     uint64_t key, turn;
+    struct stack *next, **at; /* of virtual.all; `at` leads here. Under the lock */
 };
 
 static HPX_OF_SESSION struct {
@@ -19,7 +21,33 @@ static HPX_OF_SESSION struct {
     jint mount, unmount;   /* numbers of the extension events */
     _Atomic uint64_t keys; /* relaxed: a number that only grows */
     atomic_bool no_memory;
+    struct stack *all;
 } virtual;
+/* At the first mount and the end of a virtual thread; never held over a call of the JVM. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void link_stack(struct stack *s)
+{
+    pthread_mutex_lock(&lock);
+    s->next = virtual.all;
+    s->at = &virtual.all;
+    if (s->next != NULL) {
+        s->next->at = &s->next;
+    }
+    virtual.all = s;
+    pthread_mutex_unlock(&lock);
+}
+
+static void drop_stack(struct stack *s)
+{
+    pthread_mutex_lock(&lock);
+    *s->at = s->next;
+    if (s->next != NULL) {
+        s->next->at = s->at;
+    }
+    pthread_mutex_unlock(&lock);
+    free(s);
+}
 
 static struct stack *unmark(void *mark)
 {
@@ -36,10 +64,12 @@ static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
     if (s == NULL) {
         s = malloc(sizeof *s);
         if (s != NULL) {
-            *s = (struct stack){atomic_fetch_add_explicit(&virtual.keys, 1, memory_order_relaxed) + 1, 0};
+            *s = (struct stack){.key = atomic_fetch_add_explicit(&virtual.keys, 1, memory_order_relaxed) + 1};
             if ((*jvmti)->SetThreadLocalStorage(jvmti, thread, (char *)s + HPX_VIRTUAL_MARK) != JVMTI_ERROR_NONE) {
                 free(s);
                 s = NULL;
+            } else {
+                link_stack(s);
             }
         }
         if (s == NULL) {
@@ -108,8 +138,17 @@ void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     unmounted(env);
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {
         (*jvmti)->SetThreadLocalStorage(jvmti, thread, NULL);
-        free(unmark(mine));
+        drop_stack(unmark(mine));
     }
+}
+
+void hpx_virtual_forget(void)
+{
+    for (struct stack *s = virtual.all, *next; s != NULL; s = next) {
+        next = s->next;
+        free(s);
+    }
+    virtual.all = NULL;
 }
 
 static void find_events(jvmtiEnv *jvmti)

@@ -15,6 +15,9 @@ void hpx_virtual_init(jvmtiEnv *jvmti);
 /* Enables or disables the events. VMInit; VMDeath. */
 void hpx_virtual_enable(jvmtiEnv *jvmti, bool on);
 
+/* The session has ended, and its environment is gone: frees what belongs to virtual threads that live. */
+void hpx_virtual_forget(void);
+
 /* A virtual thread starts or ends on its carrier: the first mount and the last unmount, which have no extension event. */
 void hpx_virtual_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);

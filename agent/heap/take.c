@@ -248,7 +248,8 @@ static uint64_t within(uint64_t rate, uint64_t usual)
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
     uint64_t limit = hpx_session.opt->maxpause_ns;
-    if (t->last || t->of_error || ns <= limit) { /* there is no program to stop */
+    bool over = t->last && !hpx_session.goes_on; /* there is no program to stop */
+    if (over || t->of_error || ns <= limit) {
         return true;
     }
     char remedy[96];
@@ -292,7 +293,7 @@ static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
 static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 {
     enum hpx_heapdump option = hpx_session.opt->heapdump;
-    if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->last)) {
+    if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->last && !hpx_session.goes_on)) {
         return here(env, t);
     }
     ask_fork(env, t, false);
@@ -537,7 +538,7 @@ static bool await_others(void)
         now = atomic_load_explicit(&state, memory_order_acquire); /* partner: release() */
         if (now != FREE && now != OVER && waited > LAST_SAY_NS && !said) {
             said = true;
-            hpx_say("The program ends after the heap dump that was asked for ...");
+            hpx_say("The %s ends after the heap dump that was asked for ...", hpx_session.goes_on ? "session" : "program");
         }
         if (waited > LAST_WAIT_NS && !cancelled) {
             cancelled = true;

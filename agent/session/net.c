@@ -29,6 +29,8 @@ static HPX_OF_SESSION struct {
     atomic_bool ends;              /* release: hpx_net_end(); acquire: hpx_net_ends(). Covers end_at */
     _Atomic uint32_t notes;        /* relaxed: so far, for their ids */
     struct hpx_spawned thread;
+    bool started;
+    sem_t left;          /* posted when the thread has left */
     atomic_bool awaited; /* relaxed: the writer's: a connection was waited for at the end */
 } net;
 
@@ -131,12 +133,16 @@ static void *run(void *unused)
     hpx_spawn_enter("hprofx-net", &net.thread);
     hpx_out_socket_run(net.socket);
     hpx_spawn_leave(&net.thread);
+    sem_post(&net.left);
     return NULL;
 }
 
 int hpx_net_start(struct hpx_err *err)
 {
-    return hpx_spawn(run, "hprofx-net", err);
+    sem_init(&net.left, 0, 0);
+    int rc = hpx_spawn(run, "hprofx-net", err);
+    net.started = rc == 0;
+    return rc;
 }
 
 bool hpx_net_is(void)
@@ -204,6 +210,11 @@ void hpx_net_end(void)
     net.end_at = hpx_clock_mono() + END_NS;
     atomic_store_explicit(&net.ends, true, memory_order_release); /* partner: hpx_net_ends() */
     hpx_out_socket_deadline(net.socket, net.end_at);
+}
+
+bool hpx_net_wait(uint64_t until)
+{
+    return !net.started || hpx_spawn_wait(&net.left, until);
 }
 
 void hpx_net_fini(void)

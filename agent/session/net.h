@@ -38,6 +38,9 @@ void hpx_net_before_dump(void);
 
 /* VMDeath, first: everything must be sent within 4.5 s; later commands are ignored. */
 void hpx_net_end(void);
+/* The output is written: waits until the net thread has left, at most until `until` (hpx_clock_mono()). false: it still looks for its
+ * peer's address. Once. */
+bool hpx_net_wait(uint64_t until);
 /* The session has ended, and the net thread with it: frees the connection. */
 void hpx_net_fini(void);
 /* Adds the losses so far. Any thread. */

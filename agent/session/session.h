@@ -38,6 +38,7 @@ struct hpx_session {
     char names[64]; /* their names, separated by commas */
     struct hpx_gate gate;
     bool begun;
+    bool goes_on;     /* the program, when the session ends. Set before the end begins */
     atomic_bool live; /* relaxed: VMInit is over, and the JVM can be asked for everything */
     struct hpx_aggregator aggregator;
     struct hpx_model *model;      /* the aggregator's */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* session_life.h: begins and ends the session of session.h.
  *
- * Lifetime: hpx_session_begin() at load, by one thread; constant from then on unless stated otherwise. In a JVM it is never freed,
- * because a signal may arrive on any thread until the process ends (the library is linked with -z nodelete); hpx_session_end() is for
- * hosts without signals. */
+ * Lifetime: hpx_session_begin() when the session begins, by one thread; constant from then on unless stated otherwise. A session that ends
+ * with its JVM is never freed, because a signal may arrive on any thread until the process ends (the library is linked with -z nodelete).
+ * hpx_session_end() is for one that ends while the program runs on, whose handlers and probes are over, and for hosts without signals. */
 #ifndef HPX_SESSION_LIFE_H
 #define HPX_SESSION_LIFE_H
 

@@ -138,6 +138,20 @@ static bool start_threads(void)
     return false;
 }
 
+static void warn_refused(jvmtiError e)
+{
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("%s: the VM refuses an event (%s); the profile is incomplete", hpx_session_modes(), hpx_jvmti_error(e));
+    }
+}
+
+/* From here on threads begin and end by themselves, and clocks run. */
+static void watch_threads(void)
+{
+    hpx_threads_expect_others();
+    warn_refused(set_events(JVMTI_ENABLE, of_threads));
+}
+
 static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
 {
     HPX_EACH_MODE(vm->classes, (jvmti, env));
@@ -145,6 +159,9 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_names_loaded(jvmti, env);
     }
     HPX_EACH_MODE(vm->live, (jvmti, env));
+    if (hpx_vm.late) { /* the program's threads start all the time: none has a state while probes are calibrated */
+        watch_threads();
+    }
     hpx_threads_arm_self();
     hpx_threads_adopt_others(jvmti, env);
     HPX_EACH_MODE(vm->open, (jvmti));
@@ -178,13 +195,10 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
         return; /* VMDeath has already happened, on another thread */
     }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
-    jvmtiError e = live_events(JVMTI_ENABLE);
+    warn_refused(live_events(JVMTI_ENABLE));
     HPX_EACH_MODE(vm->ready, (env));
-    hpx_threads_expect_others();
-    jvmtiError threads = set_events(JVMTI_ENABLE, of_threads); /* from here on clocks run */
-    e = e != JVMTI_ERROR_NONE ? e : threads;
-    if (e != JVMTI_ERROR_NONE) {
-        hpx_warn("%s: the VM refuses an event (%s); the profile is incomplete", hpx_session_modes(), hpx_jvmti_error(e));
+    if (!hpx_vm.late) {
+        watch_threads();
     }
     begin_modes(jvmti, env);
     hpx_gate_leave(&hpx_session.gate);
@@ -265,7 +279,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 bool hpx_callbacks_undo(void)
 {
     bool posted = atomic_load_explicit(&phase, memory_order_acquire) == ENDED_EARLY;
-    bool over = !posted || (hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS));
+    bool over = !posted || (hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS) &&
+                            hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
     if (over) {
         atomic_store_explicit(&phase, LOADED, memory_order_release);
     }
@@ -278,7 +293,8 @@ int hpx_callbacks_end(JNIEnv *env)
     if (!atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
         return -HPX_E_BUSY;
     }
-    bool ended = wind_up(hpx_vm.jvmti) && hpx_service_stop(SERVICE_LEAVE_NS);
+    hpx_session.goes_on = true;
+    bool ended = wind_up(hpx_vm.jvmti) && hpx_service_stop(SERVICE_LEAVE_NS) && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS);
     if (ended) {
         HPX_EACH_MODE(vm->restore, (hpx_vm.jvmti, env));
         hpx_aggregator_stop(&hpx_session.aggregator);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_kept_states.c: states of threads between two sessions: who gets which again, and what is freed. */
-#include "kept_states.h"
 #include "cmocka_all.h"
+#include "kept_states.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
