@@ -159,6 +159,13 @@ static bool serve_first(uint64_t until)
     return true;
 }
 
+static void leave_out_first(void)
+{
+    struct hpx_dump_msg *m = drop_request();
+    m->request.done(m->request.arg);
+    free(m);
+}
+
 static void finish(void)
 {
     hpx_peer_drop();
@@ -166,7 +173,9 @@ static void finish(void)
     hpx_session.host->leave();
     HPX_EACH_MODE(end.ended, ());
     while (dump.requests != NULL) {
-        if (!serve_first(dump.naming_until)) {
+        if (first_request()->request.periodic) { /* the JVM, which has gone, was not asked for its heap and monitors */
+            leave_out_first();
+        } else if (!serve_first(dump.naming_until)) {
             return;
         }
     }

@@ -79,7 +79,7 @@ static void period_done(uint64_t unused)
 /* An output that does not move would have them pile up in memory: the next one has the counts. */
 void hpx_dump_request_periodic(void)
 {
-    const struct hpx_dump_request all = {.cutoff = hpx_session.opt->cutoff, .done = period_done};
+    const struct hpx_dump_request all = {.cutoff = hpx_session.opt->cutoff, .periodic = true, .done = period_done};
     uint64_t now = hpx_clock_mono(), period = hpx_session.opt->dump_ns;
     if (periodic_due == 0 || now < periodic_due || atomic_load_explicit(&period_runs, memory_order_relaxed)) {
         return;

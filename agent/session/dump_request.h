@@ -10,6 +10,7 @@
 struct hpx_dump_request {
     bool keep;                  /* the counts are not reset */
     bool answer;                /* for a peer: not announced on stderr */
+    bool periodic;              /* of dump=: not made any more once the session ends; its counts go into the last dump, if there is one */
     bool traces;                /* all traces so far, and no table */
     uint32_t modes;             /* bits, in the order of session.modes: the modes whose sections are written; 0: all */
     uint16_t flags;             /* of hpx_section.choose; 0: none */

@@ -530,6 +530,30 @@ static void a_session_that_did_not_begin_ends(void **state)
     }
 }
 
+/* Its modes wait still for what only a JVM can tell; the last dump has the counts. A dump that was asked for is made with what there is. */
+static void a_periodic_dump_is_not_made_any_more_once_the_session_ends(void **state)
+{
+    (void)state;
+    assert_true(begin("cpu=samples,file=x.txt,dump=100ms,verbose=n"));
+    atomic_store(&hpx_session.live, true);
+    second.never_prepared = true;
+    first.n = 3;
+    ahead += UINT64_C(150000000);
+    pass();
+    pass();
+    assert_true(second.prepares > 0);
+    wait_and_end();
+    assert_string_equal(tables("x.txt"), "FIRST 3 SECOND 0 ");
+
+    assert_true(begin("cpu=samples,file=x.txt,force=y,doe=n,verbose=n"));
+    second.never_prepared = true;
+    first.n = 4;
+    assert_true(hpx_dump_request(&reset_request));
+    pass();
+    wait_and_end();
+    assert_string_equal(tables("x.txt"), "FIRST 4 SECOND 0 ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +564,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_phase_is_followed_by_one_more_pass, setup, teardown),
         cmocka_unit_test_setup_teardown(a_bare_output_has_its_tables_alone_and_the_report_is_said, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_is_not_served_behind_a_closed_gate, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_periodic_dump_is_not_made_any_more_once_the_session_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_session_that_did_not_begin_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_during_a_request_has_a_dump_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_during_a_request_serves_it_first, setup, teardown),
