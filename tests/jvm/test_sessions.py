@@ -5,6 +5,7 @@ import re
 
 import balance
 from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
+from peer import Peer
 from runner import test
 
 OPTIONS = ['cpu=samples,interval=1', 'cpu=times,cutoff=0', 'heap=sites,sites=exact,cutoff=0', 'monitor=y,waits=y', 'heap=dump,format=b', 'cpu=samples,sampler=walk,interval=1',
@@ -84,6 +85,54 @@ def one_that_is_refused_leaves_room_for_the_next(t):
     for name in ('0.txt', '1.txt', '2.txt', 'last.txt'):  # the last one is written when the JVM ends
         t.output(name)
     t.check('Dumping CPU usage by sampling running threads ... done.' in run.err, 'the last one says nothing')
+
+
+@test(level='quick', collectors='any', cases=('calls', 'objects'))
+def a_native_thread_that_comes_again_is_counted(t, what):
+    """In the same session, and after one between which and the next it has attached again."""
+    options = {'calls': 'cpu=samples,interval=1,cpu=times', 'objects': 'heap=sites,sites=exact'}[what]
+    run = t.java('SessionsOutside', _library(t), 3, options + ',cutoff=0,verbose=n', opts=None)
+    t.equal((run.code, run.out), (0, 'done\n'), 'exit code, stdout')
+    for i in range(3):
+        for name, times in (('twice', 2), ('once', 1)):
+            p = t.parse(t.work / ('%s%d' % (name, i)), None)
+            if what == 'calls':
+                t.equal(_counts(p, TIMES).get('SessionsOutside.leaf'), 1000 * times, 'calls in %s%d' % (name, i))
+            else:
+                t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsOutside$Made'), 100 * times, 'objects in %s%d' % (name, i))
+
+
+@test(level='quick', collectors='any', since=11)
+def code_of_an_earlier_one_is_not_counted_and_said(t):
+    run = t.java('SessionsOld', _library(t), 'heap=sites,sites=counts,live=n,cutoff=0,verbose=n', opts=None)
+    t.equal((run.code, run.out), (0, 'done\n'), 'exit code, stdout')
+    first, following = t.parse(t.work / 'first', None), t.parse(t.work / 'next', None)
+    old = lambda p: sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsOld$Old')
+    t.check(old(first) >= 1000, '%d objects of the first' % old(first))
+    t.equal(old(following), 0, 'objects of the next')
+    t.check(int(following.report['allocations not counted'].split()[0]) >= 1000, 'the report: %s' % following.report)
+
+
+@test(level='quick', collectors='any')
+def the_heap_at_its_end_stops_no_longer_than_maxpause(t):
+    run = t.java('Sessions', _library(t), 1, 'heap=dump,format=b,heapdump=walk,maxpause=1ms', opts=None, jvm=SEPARATE)
+    t.equal(run.code, 0, 'exit code')
+    t.check('maxpause=1ms allows less' in run.err, 'nothing said: %s' % run.err)
+    t.equal(len(t.binary(t.work / '0.hprof').heaps), 0, 'heap dumps')
+
+
+@test(level='quick', collectors='any')
+def each_has_a_peer_of_its_own(t):
+    peer = Peer(t)
+    run = t.java('Sessions', _library(t), 3, 'cpu=times,cutoff=0,net=127.0.0.1:%d' % peer.port, opts=None, jvm=SEPARATE)
+    t.equal(run.code, 0, 'exit code: %s' % run.err)
+    peer.wait_end()
+    calls = [int(n) for n in re.findall(r'^session \d+ calls (\d+)', run.out, re.M)]
+    t.equal(len(peer.streams), 3, 'connections')
+    for n, stream in zip(calls, peer.streams):
+        (t.work / 'stream').write_bytes(stream)
+        t.equal(_counts(t.parse(t.work / 'stream', None), TIMES).get('Sessions.leaf'), n, 'calls')
+    t.equal(re.findall(r'^between .* awake (\d+) ', run.out, re.M), ['0'], 'threads of the agent')
 
 
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.

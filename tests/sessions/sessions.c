@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sessions.c: natives of tests/jvm/programs/Sessions.java: begin and end sessions of the agent in the JVM that runs. */
+/* sessions.c: natives of tests/jvm/programs/Sessions*.java: begin and end sessions of the agent in the JVM that runs; a native thread that
+ * attaches and leaves as it is told. */
 #include "kept_states.h"
 #include "run.h"
 #include "vm.h"
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 
 static JavaVM *java;
@@ -69,4 +72,58 @@ JNIEXPORT jint JNICALL Java_Sessions_classes(JNIEnv *env, jclass unused)
     }
     (void)(*jvmti)->DisposeEnvironment(jvmti);
     return n;
+}
+
+/* ---- the thread from outside ---- */
+
+static struct {
+    sem_t told, done;
+    enum { ATTACH, WORK, LEAVE } step;
+    jclass program; /* global */
+} outside;
+
+static void do_step(JNIEnv **env)
+{
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) "outside", NULL};
+    switch (outside.step) {
+    case ATTACH:
+        (void)(*java)->AttachCurrentThreadAsDaemon(java, (void **)env, &args);
+        break;
+    case WORK:
+        (**env)->CallStaticVoidMethod(*env, outside.program, (**env)->GetStaticMethodID(*env, outside.program, "work", "()V"));
+        break;
+    case LEAVE:
+        (void)(*java)->DetachCurrentThread(java);
+        break;
+    }
+}
+
+static void *be_outside(void *unused)
+{
+    JNIEnv *env = NULL;
+    for (;;) {
+        while (sem_wait(&outside.told) != 0) {
+        }
+        do_step(&env);
+        sem_post(&outside.done);
+    }
+    return unused;
+}
+
+JNIEXPORT void JNICALL Java_SessionsOutside_tell(JNIEnv *env, jclass program, jint step);
+JNIEXPORT void JNICALL Java_SessionsOutside_tell(JNIEnv *env, jclass program, jint step)
+{
+    pthread_t t;
+    if (outside.program == NULL) {
+        outside.program = (*env)->NewGlobalRef(env, program);
+        sem_init(&outside.told, 0, 0);
+        sem_init(&outside.done, 0, 0);
+        if (pthread_create(&t, NULL, be_outside, NULL) != 0) {
+            return;
+        }
+    }
+    outside.step = (unsigned)step;
+    sem_post(&outside.told);
+    while (sem_wait(&outside.done) != 0) {
+    }
 }

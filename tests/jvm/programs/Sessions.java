@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.ThreadMXBean;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Sessions of the agent in this JVM, begun and ended while other threads work. Arguments: the library (tests/sessions), how many, and the
@@ -54,6 +55,20 @@ public class Sessions {
             t.setDaemon(true);
             t.start();
         }
+    }
+
+    /** Virtual threads, where there are such, that have run and wait. */
+    static void park(CountDownLatch until) throws Exception {
+        java.lang.reflect.Method start;
+        try { start = Thread.class.getMethod("startVirtualThread", Runnable.class); } catch (NoSuchMethodException e) { return; }
+        CountDownLatch ran = new CountDownLatch(20);
+        for (int i = 0; i < 20; i++) {
+            start.invoke(null, (Runnable) () -> {
+                ran.countDown();
+                try { until.await(); } catch (InterruptedException e) { return; }
+            });
+        }
+        ran.await();
     }
 
     static void pause() { try { Thread.sleep(1); } catch (InterruptedException e) { stop = true; } }
@@ -107,12 +122,16 @@ public class Sessions {
         load();
         for (int i = 0; i < n; i++) {
             int calls = 1000 + i, made = 100 + i, waits = 3 + i % 5;
-            if (!begin(a[2 + i % (a.length - 2)] + ",file=" + i + ".hprof")) { System.exit(3); }
+            String options = a[2 + i % (a.length - 2)];
+            if (!begin(options.contains("net=") ? options : options + ",file=" + i + ".hprof")) { System.exit(3); }
             calls(calls);
             make(made);
             waits(waits);
             sink += more(60000000) + less(20000000);
+            CountDownLatch parked = new CountDownLatch(1);
+            park(parked);
             if (!end()) { System.exit(4); }
+            parked.countDown();
             System.out.println("session " + i + " calls " + calls + " made " + made + " waits " + waits);
             if (i % 10 == 9 || i == n - 1) {
                 System.gc(); Thread.sleep(20); // what has left its session may still be on the way out of the kernel
