@@ -36,7 +36,10 @@ static void map_types(void)
 {
     void *p =
         types == NULL ? mmap(NULL, TYPED_PLACES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
-    types = p != MAP_FAILED ? p : types;
+    if (p != MAP_FAILED) {
+        (void)madvise(p, TYPED_PLACES, MADV_NOHUGEPAGE);
+        types = p;
+    }
 }
 
 static void set_type(uint32_t place, uint8_t type)

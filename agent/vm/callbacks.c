@@ -30,6 +30,7 @@ static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
 /* Phase of the run. Every step once; release: the thread that makes it; acquire: readers. Covers what VMInit has created. */
 static _Atomic int phase;
 enum { LOADED, STARTING, LIVE, ENDED_EARLY, LEAVING, ENDING };
+static HPX_OF_SESSION bool writes; /* the writer's thread was started. Of the thread that begins the session */
 
 static bool needs_names(void)
 {
@@ -126,6 +127,7 @@ static bool start_threads(void)
         hpx_callbacks_give_up(&err);
         return false;
     }
+    writes = true;
     if (hpx_service_start(&err) == 0) {
         if (hpx_aggregator_start(&hpx_session.aggregator, &err) == 0) {
             return true;
@@ -279,8 +281,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 bool hpx_callbacks_undo(void)
 {
     bool posted = atomic_load_explicit(&phase, memory_order_acquire) == ENDED_EARLY;
-    bool over = !posted || (hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS) &&
-                            hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
+    bool over = !writes || (posted && hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS) &&
+                            hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS)); /* else VMDeath has ended it */
     if (over) {
         atomic_store_explicit(&phase, LOADED, memory_order_release);
     }

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sessions that begin and end in a running JVM, one after the other, with other options each."""
 import collections
+import errno
 import re
+import shutil
 
 import balance
 from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
 from peer import Peer
+from preload import preload
 from runner import test
 
 OPTIONS = ['cpu=samples,interval=1', 'cpu=times,cutoff=0', 'heap=sites,sites=exact,cutoff=0', 'monitor=y,waits=y', 'heap=dump,format=b', 'cpu=samples,sampler=walk,interval=1',
@@ -111,6 +114,22 @@ def code_of_an_earlier_one_is_not_counted_and_said(t):
     t.check(old(first) >= 1000, '%d objects of the first' % old(first))
     t.equal(old(following), 0, 'objects of the next')
     t.check(int(following.report['allocations not counted'].split()[0]) >= 1000, 'the report: %s' % following.report)
+
+
+@test(collectors='any')
+def one_whose_threads_cannot_be_started_leaves_room_for_the_next(t):
+    name, failed = t.dir / 'libhprofx.so', []  # by which native/faults.c knows the agent
+    shutil.copyfile(_library(t), name)
+    for k in range(1, 8):  # some threads before these are not needed
+        env = preload(t, 'faults', HPX_FAULTS_FILE=str(t.dir / ('faults%d' % k)), HPX_FAULTS='pthread_create:%d:%d' % (k, errno.EPERM))
+        run = t.java('SessionsStarts', name, 'cpu=times,cutoff=0,verbose=n,force=y', opts=None, env=env)
+        failed += re.findall(r'cannot start (?:the|thread) (\S+)', run.err)
+        begun = 'false false' if 'cannot start' in run.err else 'true true'
+        told = re.findall(r'^session .*$', run.out, re.M)
+        t.equal((run.code, told), (0, ['session 0 ' + begun, 'session 1 true true', 'session 2 true true']), 'exit code, sessions (%s)' % run.err)
+        for i in (1, 2):
+            t.equal(_counts(t.parse(t.work / str(i), None), TIMES).get('SessionsStarts.leaf'), 1000, 'calls in session %d' % i)
+    t.equal(failed, ['hprofx-out:', 'hprofx-service:', 'aggregator'], 'threads that could not be started')
 
 
 @test(level='quick', collectors='any')

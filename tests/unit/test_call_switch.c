@@ -72,14 +72,21 @@ static void virtual_threads_that_have_ended_take_no_memory(void **state)
     end();
 }
 
-static void carrier_that_ends_lets_its_virtual_thread_go(void **state)
+/* A virtual thread that th has not let go yet; b, which is returned, mounts it and waits. */
+static struct hpx_call_thread *begin_with_a_mount_too_early(void)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     switch_to(th, 77, 0, 10);
     event(HPX_EV_ENTER, 1, 10);
     switch_to(b, 77, 1, 50);
+    return b;
+}
+
+static void carrier_that_ends_lets_its_virtual_thread_go(void **state)
+{
+    (void)state;
+    struct hpx_call_thread *b = begin_with_a_mount_too_early();
     event_of(b, HPX_EV_EXIT, 1, 51);
     hpx_calltab_pass_end(&tab);
     assert_cost(TRACE(1), 0, 0, 0);
@@ -164,11 +171,7 @@ static void records_that_wait_without_memory_are_counted_as_the_calls_they_are(v
                    {HPX_EV_EXIT, 60, 0},  {HPX_EV_THROWN, 61, 0},
                    {HPX_EV_PLACE, 24, 1}, {HPX_EV_PLACE_MULTI, HPX_EV_MULTI_STAMP(0, 5, 16), 5}};
     (void)state;
-    begin(3);
-    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
-    switch_to(th, 77, 0, 10);
-    event(HPX_EV_ENTER, 1, 10);
-    switch_to(b, 77, 1, 50);
+    struct hpx_call_thread *b = begin_with_a_mount_too_early();
     uint64_t waiting = 2;
     while (waiting < 1024) { /* what the first piece of memory holds */
         event_of(b, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 1));
