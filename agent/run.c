@@ -168,7 +168,7 @@ int hpx_run_end(JNIEnv *env, struct hpx_err *err)
     int rc = hpx_callbacks_end(env);
     if (rc != 0) {
         return refuse(err, (enum hpx_errc) - rc,
-                      rc == -HPX_E_BUSY ? "another thread ends the session"
+                      rc == -HPX_E_BUSY ? "the session is being ended already"
                                         : "the session does not end: its output or a thread of the profiler makes no progress");
     }
     hpx_session_end();
