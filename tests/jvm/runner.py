@@ -14,6 +14,7 @@ from jdk import COLLECTORS, Jdk
 
 LEVELS = ('quick', 'plain', 'long')
 BRIEF_SHARE = 3
+PLAIN_SHARE = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Case:
     measures: bool
     timeout: float
     variants: str = ''  # where one of the test's parameters is enough for a run: the name that they share
+    level: str = 'plain'  # the shortest run that has it
     turn: int = 0  # what the test takes in turn (harness.Test.in_turn) begins here
 
     def __str__(self):
@@ -73,7 +75,7 @@ def collect(jdks, match, every_collector=False):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):
                     # An interpreter needs several times as long for the same work.
-                    found += [Case(name, f, param, jdk, c, measures, timeout * harness.SLOW * (1 if jdk.has('jit') else 4), _name(f, None) if params else '')
+                    found += [Case(name, f, param, jdk, c, measures, timeout * harness.SLOW * (1 if jdk.has('jit') else 4), _name(f, None) if params else '', at)
                               for c in _collectors(collectors, jdk, every_collector)]
     return found
 
@@ -83,10 +85,10 @@ def _place(name):
     return zlib.crc32(name.encode())
 
 
-def rotate(cases, seed, every_case=True):
-    """Every test once, in the next of its cells with every seed: as many seeds in a row as a test has cells take them all. A brief JDK has short forms of
-    tests, so it takes no test from the others: one test in BRIEF_SHARE runs there too. A cell that no test came to gets one of those that have it.
-    Variants of a test take their turn with its cells, and without every_case all its parameters do."""
+def rotate(cases, seed, every_case=True, shared=('plain', 'long')):
+    """Tests in the next of their cells with every seed: as many seeds in a row as a test has cells take them all. Of the tests of the levels `shared` one
+    in PLAIN_SHARE runs. A brief JDK has short forms of tests, so it takes no test from the others: one test in BRIEF_SHARE runs there too. A cell that no
+    test came to gets one of those that have it. Variants of a test take their turn with its cells, and without every_case all its parameters do."""
     tests = {}
     for c in cases:
         tests.setdefault(c.variants or c.name if every_case else _name(c.function, None), []).append(c)
@@ -94,14 +96,17 @@ def rotate(cases, seed, every_case=True):
     for name, own in tests.items():
         n = _place(name) + seed
         whole, brief = ([c for c in own if c.jdk.brief == b] for b in (False, True))
-        if whole:
-            chosen.append(whole[n % len(whole)])
-        if brief and (n % BRIEF_SHARE == 0 or not whole):
-            chosen.append(brief[n // (BRIEF_SHARE if whole else 1) % len(brief)])
-    for cell in sorted({c.cell() for c in cases} - {c.cell() for c in chosen}):
+        share = PLAIN_SHARE if own[0].level in shared else 1
+        if whole and n % share == 0:
+            chosen.append((whole[n // share % len(whole)], share))
+        share = BRIEF_SHARE if whole else 1
+        if brief and n % share == 0:
+            chosen.append((brief[n // share % len(brief)], share))
+    for cell in sorted({c.cell() for c in cases} - {c.cell() for c, _ in chosen}):
         able = sorted((c for c in cases if c.cell() == cell), key=lambda c: _place(c.name))
-        chosen.append(able[seed % len(able)])
-    return [dataclasses.replace(c, turn=_place(c.name) + seed) for c in chosen]
+        chosen.append((able[seed % len(able)], 1))
+    # A test that has every second seed would miss half of what it takes in turn if it counted seeds.
+    return [dataclasses.replace(c, turn=(_place(c.name) + seed) // share) for c, share in chosen]
 
 
 class Results:

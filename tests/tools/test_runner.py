@@ -68,7 +68,7 @@ class RotationTests(unittest.TestCase):
         own = {}
         for c in cls.cases:
             own.setdefault(c.variants or c.name, []).append(c)
-        cls.most = max(max(sum(not c.jdk.brief for c in cells), runner.BRIEF_SHARE * sum(c.jdk.brief for c in cells)) for cells in own.values())
+        cls.most = max(max(runner.PLAIN_SHARE * sum(not c.jdk.brief for c in cells), runner.BRIEF_SHARE * sum(c.jdk.brief for c in cells)) for cells in own.values())
 
     def names(self, seed):
         return [str(c) for c in runner.rotate(self.cases, seed)]
@@ -93,12 +93,28 @@ class RotationTests(unittest.TestCase):
     def test_every_case_has_a_name_of_its_own(self):
         self.assertEqual(len({str(c) for c in self.cases}), len(self.cases))
 
-    def test_every_run_has_every_test_and_every_cell(self):
+    def test_every_run_has_every_short_test_and_every_cell_and_two_in_a_row_have_every_test(self):
         whole = {c.variants or c.name for c in self.cases if not c.jdk.brief}
+        short = {c.variants or c.name for c in self.cases if not c.jdk.brief and c.level == "quick"}
+        before = set()
         for seed in range(self.most):
             chosen = runner.rotate(self.cases, seed)
-            self.assertEqual({c.variants or c.name for c in chosen if not c.jdk.brief}, whole)
+            names = {c.variants or c.name for c in chosen if not c.jdk.brief}
+            self.assertLessEqual(short, names)
+            self.assertTrue(not before or before | names == whole)
+            before = names
             self.assertEqual({c.cell() for c in chosen}, {c.cell() for c in self.cases})
+
+    def test_a_test_that_skips_seeds_skips_nothing_that_it_takes_in_turn(self):
+        turns = {}
+        for seed in range(12):
+            for c in runner.rotate(self.cases, seed):
+                if c.level != "quick" and not c.jdk.brief:
+                    turns.setdefault(c.name, []).append(c.turn)
+        every_second = [t for t in turns.values() if len(t) == 12 / runner.PLAIN_SHARE]
+        self.assertTrue(every_second)
+        for t in every_second:
+            self.assertEqual(t, list(range(t[0], t[0] + len(t))))
 
     def test_a_run_is_a_fraction_of_all_cases(self):
         for seed in range(self.most):
