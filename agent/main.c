@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* main.c: loading and unloading. The only code of hprofx that may end the process: `help`, an option error, an output that cannot be made -
- * before main. */
+/* main.c: loading at the start of the JVM, and unloading. The only code of hprofx that may end the process: `help`, an option error, an output
+ * that cannot be made - before main. */
 #include "log.h"
 #include "modes.h"
 #include "options.h"
@@ -25,20 +25,9 @@ static void end_before_main(int status)
     exit(status); /* as the original; the program has not begun */
 }
 
-static void warn_idle(const char *option, const char *needs, const char *missing)
-{
-    hpx_warn("%s has no effect without %s: there will be no %s; add %s, or leave out %s", option, needs, missing, needs, option);
-}
-
 static void refuse(const struct hpx_err *err)
 {
-    const char *prefix = "HPROF ERROR: ", *line = err->msg;
-    for (bool more = true; more; prefix = "") { /* a hint may follow on its own line */
-        size_t n = strcspn(line, "\n");
-        hpx_say("%s%.*s", prefix, (int)n, line);
-        more = line[n] != 0;
-        line += n + more;
-    }
+    hpx_run_say(err);
     end_before_main(1);
 }
 
@@ -71,7 +60,6 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         hpx_options_help(print_stdout, NULL);
         end_before_main(0);
     }
-    hpx_options_idle(hpx_session.opt, warn_idle);
     hpx_session_choose(hpx_modes);
     rc = hpx_run_prepare(&err);
     if (rc == -HPX_E_OPT) {

@@ -5,6 +5,7 @@
 #include "kept_states.h"
 #include "log.h"
 #include "modes.h"
+#include "options.h"
 #include "output.h"
 #include "service.h"
 #include "session_life.h"
@@ -14,6 +15,7 @@
 #include "vm_mode.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* What sessions before this one left for the next. */
@@ -33,6 +35,17 @@ static void lines(struct hpx_lines *to)
 }
 
 static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, hpx_service_cpu, lines};
+
+void hpx_run_say(const struct hpx_err *err)
+{
+    const char *prefix = "HPROF ERROR: ", *line = err->msg;
+    for (bool more = true; more; prefix = "") { /* a hint may follow on its own line */
+        size_t n = strcspn(line, "\n");
+        hpx_say("%s%.*s", prefix, (int)n, line);
+        more = line[n] != 0;
+        line += n + more;
+    }
+}
 
 void hpx_run_disable(const struct hpx_err *err)
 {
@@ -85,8 +98,14 @@ static bool watches_forks(void)
     return registered;
 }
 
+static void warn_idle(const char *option, const char *needs, const char *missing)
+{
+    hpx_warn("%s has no effect without %s: there will be no %s; add %s, or leave out %s", option, needs, missing, needs, option);
+}
+
 int hpx_run_prepare(struct hpx_err *err)
 {
+    hpx_options_idle(hpx_session.opt, warn_idle);
     if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&hpx_vm.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
         return hpx_err_set(err, HPX_E_VM, "this VM does not support JVMTI 1.2");
     }

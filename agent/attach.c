@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* attach.c: loading into a JVM that runs. The VM calls it each time that a command asks for the library, on its attach thread; nothing here
+ * ends the process. */
+#include "err.h"
+#include "log.h"
+#include "options.h"
+#include "run.h"
+#include "twin.h"
+#include <stdio.h>
+#include <string.h>
+
+#define TAKES_PART 100 /* what the VM tells the command: this and the number of the error; JNI's own errors are negative */
+
+static void print_stdout(void *ctx, const char *s)
+{
+    (void)ctx;
+    fputs(s, stdout);
+}
+
+static jint help(void)
+{
+    hpx_options_help(print_stdout, NULL);
+    fflush(stdout);
+    return JNI_OK;
+}
+
+/* "stop" ends the session; everything else is the options of a new one. */
+static int obey(JavaVM *vm, JNIEnv *env, const char *words, struct hpx_err *err)
+{
+    return strcmp(words, "stop") == 0 ? hpx_run_end(env, err) : hpx_run_begin(vm, env, words, err);
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+    struct hpx_err err;
+    void *env = NULL;
+    const char *words = options != NULL ? options : "";
+    (void)reserved;
+    if (strcmp(words, "help") == 0) {
+        return help();
+    }
+    if (hpx_twin_is_loaded()) {
+        hpx_warn("another copy of the library is loaded; attach with that one: /proc/PID/maps has its name");
+        return TAKES_PART + HPX_E_BUSY;
+    }
+    if ((*vm)->GetEnv(vm, &env, JNI_VERSION_1_6) != JNI_OK) {
+        return JNI_EVERSION;
+    }
+    int rc = obey(vm, env, words, &err);
+    if (rc != 0) {
+        hpx_run_say(&err);
+    }
+    return rc == 0 ? JNI_OK : TAKES_PART - rc;
+}
