@@ -5,6 +5,7 @@
 #include "log.h"
 #include "options.h"
 #include "run.h"
+#include "steer.h"
 #include "twin.h"
 #include <stdio.h>
 #include <string.h>
@@ -24,10 +25,15 @@ static jint help(void)
     return JNI_OK;
 }
 
-/* "stop" ends the session; everything else is the options of a new one. */
+/* "control": the command that asks has more to say; "stop" ends the session; everything else is the options of a new one. */
 static int obey(JavaVM *vm, JNIEnv *env, const char *words, struct hpx_err *err)
 {
-    return strcmp(words, "stop") == 0 ? hpx_run_end(env, err) : hpx_run_begin(vm, env, words, err);
+    if (strcmp(words, "control") == 0) {
+        return hpx_steer_listen(vm, err);
+    }
+    int rc = strcmp(words, "stop") == 0 ? hpx_run_end(env, err) : hpx_run_begin(vm, env, words, err);
+    hpx_steer_look();
+    return rc;
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)

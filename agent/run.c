@@ -10,6 +10,7 @@
 #include "service.h"
 #include "session_life.h"
 #include "sigmask.h"
+#include "steer.h"
 #include "threads.h"
 #include "ticks.h"
 #include "vm_mode.h"
@@ -87,6 +88,7 @@ static void after_fork_child(void)
     hpx_gate_close(&hpx_session.gate);
     hpx_output_forget();
     hpx_callbacks_forget();
+    hpx_steer_forget();
     after_fork_parent();
 }
 

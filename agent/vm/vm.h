@@ -10,10 +10,10 @@
 
 struct hpx_vm {
     JavaVM *java;
-    jvmtiEnv *jvmti; /* the session's; it is disposed of with the session */
-    bool late;       /* the session begins in a JVM that runs */
-    bool prepared;   /* begun without an error */
-    bool finished;   /* VMDeath is over and everything is written */
+    jvmtiEnv *jvmti;      /* the session's; it is disposed of with the session */
+    bool late;            /* the session begins in a JVM that runs */
+    atomic_bool prepared; /* begun without an error. Orders nothing: who asks from outside gets an answer of that moment */
+    bool finished;        /* VMDeath is over and everything is written */
 };
 
 extern struct hpx_vm hpx_vm;

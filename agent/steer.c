@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* steer.c: the socket of steer.h, its clients, and what they ask for. */
+#include "steer.h"
+#include "clock.h"
+#include "control.h"
+#include "dump_request.h"
+#include "run.h"
+#include "service.h"
+#include "spawn.h"
+#include "threads.h"
+#include "vm.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS           UINT64_C(1000000)
+#define FIRST_WAIT   (10000 * MS) /* for the command that had the library loaded */
+#define CLIENTS      8
+#define SEND_SECONDS 5 /* a client that does not read its answer is let go */
+
+enum { LISTENER, BELL, FIRST_CLIENT, FDS = FIRST_CLIENT + CLIENTS };
+
+struct client {
+    struct ucred who;
+    size_t len;
+    char line[HPX_CONTROL_LINE];
+};
+
+/* Its lock: `runs`, and the file of the socket. All else: the thread's. */
+static struct {
+    pthread_mutex_t lock;
+    bool runs, bound;
+    JavaVM *vm;
+    struct sockaddr_un at;
+    struct pollfd fds[FDS]; /* -1: none */
+    struct client *clients; /* CLIENTS */
+    uint64_t until;         /* hpx_clock_mono(): it stays so long without a client */
+} steer = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The session that a command has begun. */
+static struct {
+    bool runs;
+    uint32_t number;  /* hpx_session_number */
+    uint64_t from;    /* hpx_clock_mono() */
+    uint64_t until;   /* 0: without end */
+    struct ucred who; /* began it */
+} own;
+
+/* ---- what enters the JVM: a thread for each, so that none is left attached ---- */
+
+/* Of a thread that waits for the other. */
+struct errand {
+    const char *options; /* NULL: to end it */
+    int rc;
+    struct hpx_err err;
+    sem_t done;
+};
+static struct errand *sent; /* one at a time; pthread_create() orders it */
+
+/* Not as a thread of hprofx: probes are calibrated on the thread that begins, as on main. */
+static JNIEnv *attach_to_begin(void)
+{
+    JNIEnv *env = NULL;
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) "hprofx-begin", NULL};
+    return (*steer.vm)->AttachCurrentThreadAsDaemon(steer.vm, (void **)&env, &args) == JNI_OK ? env : NULL;
+}
+
+/* The signals that the first thread of the process blocks: how the JVM was started, which a session looks at. Threads of hprofx block all. */
+static void block_as_first_thread(void)
+{
+    char line[256], name[64];
+    uint64_t blocked;
+    sigset_t set;
+    (void)snprintf(name, sizeof name, "/proc/self/task/%d/status", (int)getpid());
+    FILE *f = fopen(name, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (strncmp(line, "SigBlk:", 7) == 0) {
+            blocked = strtoull(line + 7, NULL, 16);
+            sigemptyset(&set);
+            for (int i = 1; i <= 64; i++) {
+                if ((blocked >> (i - 1) & 1) != 0) {
+                    sigaddset(&set, i);
+                }
+            }
+            (void)pthread_sigmask(SIG_SETMASK, &set, NULL);
+        }
+    }
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+}
+
+static void *run_errand(void *unused)
+{
+    struct errand *e = sent;
+    hpx_spawn_enter(e->options != NULL ? "hprofx-begin" : "hprofx-end", NULL);
+    if (e->options != NULL) {
+        block_as_first_thread();
+    }
+    JNIEnv *env = e->options != NULL ? attach_to_begin() : hpx_threads_attach(HPX_OURS "end");
+    if (env == NULL) {
+        e->rc = hpx_err_set(&e->err, HPX_E_VM, "the VM refuses to attach a thread of the profiler");
+    } else {
+        e->rc = e->options != NULL ? hpx_run_begin(steer.vm, env, e->options, &e->err) : hpx_run_end(env, &e->err);
+        (void)(*steer.vm)->DetachCurrentThread(steer.vm);
+    }
+    sem_post(&e->done);
+    return unused;
+}
+
+static int do_errand(const char *options, struct hpx_err *err)
+{
+    static struct errand e;
+    e.options = options;
+    sem_init(&e.done, 0, 0);
+    sent = &e;
+    int rc = hpx_spawn(run_errand, options != NULL ? "hprofx-begin" : "hprofx-end", &e.err);
+    if (rc == 0) {
+        while (sem_wait(&e.done) != 0) {
+        }
+        rc = e.rc;
+    }
+    *err = e.err;
+    return rc;
+}
+
+/* ---- answers ---- */
+
+static void answer(int fd, const char *fmt, ...) HPX_PRINTF(2, 3);
+static void answer(int fd, const char *fmt, ...)
+{
+    static char text[sizeof(struct hpx_err) + 64];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text - 1, fmt, args);
+    va_end(args);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof text - 1 ? (size_t)n : sizeof text - 2;
+    for (size_t i = 0; i < len; i++) { /* one line, whatever a message has */
+        text[i] = text[i] == '\n' ? ' ' : text[i];
+    }
+    text[len] = '\n';
+    (void)send(fd, text, len + 1, MSG_NOSIGNAL); /* the socket has a limit of time; whoever does not read misses it */
+}
+
+static void answer_result(int fd, int rc, const struct hpx_err *err)
+{
+    if (rc == 0) {
+        answer(fd, "ok");
+    } else {
+        answer(fd, "error %d %s", -rc, err->msg);
+    }
+}
+
+static bool session_runs(void)
+{
+    return hpx_vm.prepared;
+}
+
+/* The one that runs is the one that a command has begun. */
+static bool is_own(void)
+{
+    return own.runs && session_runs() && hpx_session_is(own.number);
+}
+
+static void answer_who(int fd)
+{
+    if (is_own()) {
+        answer(fd, "begun by: process %d of user %u", (int)own.who.pid, (unsigned)own.who.uid);
+        answer(fd, "runs for: %.1f s", (double)(hpx_clock_mono() - own.from) / 1e9);
+    } else {
+        answer(fd, "begun by: %s", hpx_vm.late ? "another command" : "the command line of the JVM");
+    }
+}
+
+/* ---- requests ---- */
+
+static void begin(int fd, const struct ucred *who, const struct hpx_control_request *r)
+{
+    struct hpx_err err;
+    int rc = do_errand(r->options, &err);
+    if (rc == 0) {
+        own.runs = true;
+        own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+        own.from = hpx_clock_mono();
+        own.until = r->ms == 0 ? 0 : own.from + r->ms * MS;
+        own.who = *who;
+    } else if (rc == -HPX_E_BUSY) {
+        answer_who(fd);
+    }
+    answer_result(fd, rc, &err);
+}
+
+static int end(struct hpx_err *err)
+{
+    int rc = do_errand(NULL, err);
+    own.runs = own.runs && rc != 0 && rc != -HPX_E_SYS; /* after that one no session ends */
+    return rc;
+}
+
+static void request_dump(int fd)
+{
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        hpx_dump_request_signal();
+        hpx_gate_leave(&hpx_session.gate);
+        answer(fd, "ok");
+    } else {
+        answer(fd, "error %d no session is running", HPX_E_BUSY);
+    }
+}
+
+static void tell_status(int fd)
+{
+    bool runs = session_runs();
+    answer(fd, "session: %s", runs ? "running" : "none");
+    if (runs) {
+        answer(fd, "modes: %s", hpx_session_modes());
+        answer_who(fd);
+    }
+    answer(fd, "ok");
+}
+
+static void obey(int fd, const struct client *c)
+{
+    struct hpx_control_request r;
+    struct hpx_err err;
+    int rc = hpx_control_parse(c->line, &r, &err);
+    if (rc != 0) {
+        answer_result(fd, rc, &err);
+        return;
+    }
+    switch (r.verb) {
+    case HPX_CONTROL_START:
+        begin(fd, &c->who, &r);
+        break;
+    case HPX_CONTROL_STOP:
+        rc = end(&err);
+        answer_result(fd, rc, &err);
+        break;
+    case HPX_CONTROL_DUMP:
+        request_dump(fd);
+        break;
+    case HPX_CONTROL_STATUS:
+        tell_status(fd);
+        break;
+    }
+}
+
+/* ---- clients ---- */
+
+static void let_go(uint32_t i)
+{
+    (void)close(steer.fds[i].fd);
+    steer.fds[i].fd = -1;
+}
+
+/* root, or who runs the JVM. */
+static bool may_steer(int fd, struct ucred *who)
+{
+    socklen_t size = sizeof *who;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &size) == 0 && (who->uid == 0 || who->uid == geteuid());
+}
+
+static void greet(void)
+{
+    struct ucred who;
+    uint32_t i = FIRST_CLIENT;
+    int fd = accept4(steer.fds[LISTENER].fd, NULL, NULL, SOCK_CLOEXEC);
+    while (i < FDS && steer.fds[i].fd >= 0) {
+        i++;
+    }
+    if (fd < 0 || i == FDS || !may_steer(fd, &who)) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return;
+    }
+    const struct timeval limit = {.tv_sec = SEND_SECONDS};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    steer.fds[i] = (struct pollfd){.fd = fd, .events = POLLIN};
+    steer.clients[i - FIRST_CLIENT].who = who;
+    steer.clients[i - FIRST_CLIENT].len = 0;
+    steer.until = 0;
+    answer(fd, HPX_CONTROL_GREETING "%s", HPX_VERSION);
+}
+
+static void hear(uint32_t i)
+{
+    struct client *c = &steer.clients[i - FIRST_CLIENT];
+    ssize_t n = recv(steer.fds[i].fd, c->line + c->len, sizeof c->line - c->len, MSG_DONTWAIT);
+    if (n <= 0) {
+        if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            let_go(i);
+        }
+        return;
+    }
+    c->len += (size_t)n;
+    for (char *end; (end = memchr(c->line, '\n', c->len)) != NULL;) {
+        size_t whole = (size_t)(end - c->line) + 1;
+        *end = 0;
+        obey(steer.fds[i].fd, c);
+        memmove(c->line, c->line + whole, c->len - whole);
+        c->len -= whole;
+    }
+    if (c->len == sizeof c->line) {
+        let_go(i); /* a line longer than any of ours */
+    }
+}
+
+static bool some_client(void)
+{
+    bool some = false;
+    for (uint32_t i = FIRST_CLIENT; i < FDS; i++) {
+        some = some || steer.fds[i].fd >= 0;
+    }
+    return some;
+}
+
+/* ---- the thread ---- */
+
+/* The next thing to do without a client, in ms for poll(); -1: nothing. */
+static int patience(uint64_t now)
+{
+    uint64_t at = is_own() && own.until != 0 ? own.until : 0;
+    at = steer.until > now && (at == 0 || steer.until < at) ? steer.until : at;
+    if (at == 0) {
+        return -1;
+    }
+    uint64_t ms = at <= now ? 0 : (at - now + MS - 1) / MS;
+    return ms > 3600000 ? 3600000 : (int)ms;
+}
+
+static void end_in_time(void)
+{
+    struct hpx_err err;
+    if (is_own() && own.until != 0 && hpx_clock_mono() >= own.until) {
+        own.until = 0; /* once: what fails would fail again */
+        if (end(&err) != 0) {
+            hpx_run_say(&err);
+        }
+    }
+}
+
+static void close_all(void)
+{
+    if (steer.bound) {
+        (void)unlink(steer.at.sun_path);
+        steer.bound = false;
+    }
+    for (uint32_t i = 0; i < FDS; i++) {
+        if (steer.fds[i].fd >= 0) {
+            let_go(i);
+        }
+    }
+    free(steer.clients);
+    steer.clients = NULL;
+    steer.runs = false;
+}
+
+/* Nobody is there and nothing runs. A command that connects now finds the socket closed and has the library called again. */
+static bool leaves(void)
+{
+    if (some_client() || is_own() || hpx_clock_mono() < steer.until) {
+        return false;
+    }
+    pthread_mutex_lock(&steer.lock);
+    bool waits = poll(&steer.fds[LISTENER], 1, 0) > 0;
+    if (!waits) {
+        close_all();
+    }
+    pthread_mutex_unlock(&steer.lock);
+    return !waits;
+}
+
+static void *listen_for_commands(void *unused)
+{
+    uint64_t rung;
+    hpx_spawn_enter("hprofx-control", NULL);
+    while (!leaves()) {
+        (void)poll(steer.fds, FDS, patience(hpx_clock_mono()));
+        if ((steer.fds[BELL].revents & POLLIN) != 0) {
+            (void)!read(steer.fds[BELL].fd, &rung, sizeof rung);
+        }
+        for (uint32_t i = FIRST_CLIENT; i < FDS; i++) {
+            if (steer.fds[i].fd >= 0 && steer.fds[i].revents != 0) {
+                hear(i);
+            }
+        }
+        if ((steer.fds[LISTENER].revents & POLLIN) != 0) {
+            greet();
+        }
+        end_in_time();
+    }
+    return unused;
+}
+
+static bool bind_to_name(int fd)
+{
+    return bind(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) == 0;
+}
+
+/* What a JVM has left that had this number and was killed: nobody listens. Containers may share the folder. */
+static bool remove_stale(void)
+{
+    struct stat s;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool stale = fd >= 0 && lstat(steer.at.sun_path, &s) == 0 && S_ISSOCK(s.st_mode) && s.st_uid == geteuid() &&
+                 connect(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) != 0 && errno == ECONNREFUSED;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    bool gone = stale && unlink(steer.at.sun_path) == 0;
+    errno = EADDRINUSE;
+    return gone;
+}
+
+/* -1, errno: it cannot be made. */
+static int open_socket(void)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    steer.at.sun_family = AF_UNIX;
+    if (fd < 0) {
+        return -1;
+    }
+    (void)hpx_control_path(steer.at.sun_path, sizeof steer.at.sun_path, "", getpid()); /* it fits */
+    if (fchmod(fd, 0600) == 0 && (bind_to_name(fd) || (errno == EADDRINUSE && remove_stale() && bind_to_name(fd))) &&
+        listen(fd, CLIENTS) == 0) {
+        steer.bound = true;
+        return fd;
+    }
+    int failed = errno;
+    (void)close(fd);
+    errno = failed;
+    return -1;
+}
+
+static int begin_listening(struct hpx_err *err)
+{
+    steer.clients = calloc(CLIENTS, sizeof *steer.clients);
+    if (steer.clients == NULL) {
+        return hpx_err_set(err, HPX_E_NOMEM, "no memory to listen for commands");
+    }
+    for (uint32_t i = 0; i < FDS; i++) {
+        steer.fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    }
+    steer.fds[LISTENER].fd = open_socket();
+    int failed = errno;
+    steer.fds[BELL].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    steer.until = hpx_clock_mono() + FIRST_WAIT;
+    int rc = steer.fds[LISTENER].fd < 0
+                 ? hpx_err_set(err, HPX_E_IO, "cannot listen for commands at %s: %s", steer.at.sun_path, strerror(failed))
+                 : hpx_spawn(listen_for_commands, "hprofx-control", err);
+    if (rc != 0) {
+        close_all();
+    }
+    return rc;
+}
+
+int hpx_steer_listen(JavaVM *vm, struct hpx_err *err)
+{
+    int rc = 0;
+    pthread_mutex_lock(&steer.lock);
+    if (!steer.runs) {
+        steer.vm = vm;
+        steer.runs = true;
+        rc = begin_listening(err);
+    }
+    pthread_mutex_unlock(&steer.lock);
+    return rc;
+}
+
+void hpx_steer_look(void)
+{
+    const uint64_t one = 1;
+    pthread_mutex_lock(&steer.lock);
+    if (steer.runs) {
+        (void)!write(steer.fds[BELL].fd, &one, sizeof one);
+    }
+    pthread_mutex_unlock(&steer.lock);
+}
+
+void hpx_steer_forget(void)
+{
+    for (uint32_t i = 0; steer.clients != NULL && i < FDS; i++) {
+        if (steer.fds[i].fd >= 0) {
+            (void)close(steer.fds[i].fd);
+        }
+    }
+}
