@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* main.c: loading at the start of the JVM, and unloading. The only code of hprofx that may end the process: `help`, an option error, an output
- * that cannot be made - before main. */
+/* main.c: loading at the start of the JVM, and unloading. The only code of hprofx that may end the process: `help`, an option error, an
+ * output that cannot be made - before main. */
 #include "log.h"
 #include "modes.h"
 #include "options.h"

@@ -77,7 +77,8 @@ static JNIEnv *attach_to_begin(void)
     return (*steer.vm)->AttachCurrentThreadAsDaemon(steer.vm, (void **)&env, &args) == JNI_OK ? env : NULL;
 }
 
-/* The signals that the first thread of the process blocks: how the JVM was started, which a session looks at. Threads of hprofx block all. */
+/* The signals that the first thread of the process blocks: how the JVM was started, which a session looks at. Threads of hprofx block all.
+ */
 static void block_as_first_thread(void)
 {
     char line[256], name[64];
@@ -148,7 +149,9 @@ static void answer(int fd, const char *fmt, ...)
     va_end(args);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof text - 1 ? (size_t)n : sizeof text - 2;
     for (size_t i = 0; i < len; i++) { /* one line, whatever a message has */
-        text[i] = text[i] == '\n' ? ' ' : text[i];
+        if (text[i] == '\n') {
+            text[i] = ' ';
+        }
     }
     text[len] = '\n';
     (void)send(fd, text, len + 1, MSG_NOSIGNAL); /* the socket has a limit of time; whoever does not read misses it */
@@ -179,6 +182,9 @@ static void answer_who(int fd)
     if (is_own()) {
         answer(fd, "begun by: process %d of user %u", (int)own.who.pid, (unsigned)own.who.uid);
         answer(fd, "runs for: %.1f s", (double)(hpx_clock_mono() - own.from) / 1e9);
+        if (own.until != 0) {
+            answer(fd, "ends in: %.1f s", own.until > hpx_clock_mono() ? (double)(own.until - hpx_clock_mono()) / 1e9 : 0.0);
+        }
     } else {
         answer(fd, "begun by: %s", hpx_vm.late ? "another command" : "the command line of the JVM");
     }
@@ -204,6 +210,9 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
 
 static int end(struct hpx_err *err)
 {
+    if (!session_runs()) { /* perhaps there never was one, and the JVM cannot be entered */
+        return hpx_err_set(err, HPX_E_BUSY, "no session is running");
+    }
     int rc = do_errand(NULL, err);
     own.runs = own.runs && rc != 0 && rc != -HPX_E_SYS; /* after that one no session ends */
     return rc;
@@ -226,6 +235,7 @@ static void tell_status(int fd)
     answer(fd, "session: %s", runs ? "running" : "none");
     if (runs) {
         answer(fd, "modes: %s", hpx_session_modes());
+        answer(fd, "output: %s", hpx_session.opt->net != NULL ? hpx_session.opt->net : hpx_session.opt->file);
         answer_who(fd);
     }
     answer(fd, "ok");

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c: hprofx-read, the reader of HPROF files: docs/reader.md, hprofx-read(1). */
 #include "beside.h"
-#include "gunzip.h"
 #include "recover.h"
-#include "show.h"
+#include "view.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -12,10 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SOUND = 0, BROKEN = 1, UNUSABLE = 2 };
-
 struct asked {
-    bool check, strict, json, recover, part;
+    struct hpx_view view;
+    bool recover;
 };
 
 static const char usage[] = "usage: hprofx-read [--check] [--strict] [--json] [--part] FILE\n"
@@ -38,56 +36,6 @@ static bool unfinished(const char *file)
     return (n > 5 && strcmp(file + n - 5, ".part") == 0) || (k > 0 && (size_t)k < sizeof(journal) && access(journal, F_OK) == 0);
 }
 
-static void show(const struct asked *a, const struct hpx_report *r)
-{
-    if (a->json) {
-        hpx_report_json(r);
-    } else if (a->check) {
-        hpx_report_check(r);
-    } else {
-        hpx_report_view(r);
-    }
-}
-
-static int read_file(const struct asked *a, const char *file, int fd)
-{
-    struct hpx_source s;
-    struct hpx_check c;
-    static struct hpx_profile p;
-    static struct hpx_gunzip g;
-    bool summary = a->json || !a->check;
-    hpx_gunzip_init(&g, fd);
-    if (hpx_source_init(&s, hpx_gunzip_read, &g) != 0 || (summary && hpx_profile_init(&p) != 0)) {
-        fputs("hprofx-read: no memory\n", stderr);
-        return UNUSABLE;
-    }
-    hpx_check_init(&c);
-    struct hpx_reader r = {.source = &s,
-                           .sinks = {hpx_check_event, summary ? hpx_profile_event : NULL},
-                           .ctx = {&c, &p},
-                           .strict = a->strict,
-                           .judge_ours = true,
-                           .unfinished = a->part};
-    int result = hpx_reader_run(&r);
-    if (g.cut && result == HPX_RD_SOUND && !a->part) {
-        result = hpx_reader_break(&r, r.end, 0, "the compressed data end too early");
-    }
-    if (result == HPX_RD_FAILED) {
-        fprintf(stderr, "hprofx-read: %s: %s\n", file, g.fault != NULL ? g.fault : r.why);
-    } else {
-        struct hpx_report report = {.to = stdout, .file = file, .reader = &r, .check = &c, .profile = summary ? &p : NULL};
-        report.bold = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
-        show(a, &report);
-    }
-    if (summary) {
-        hpx_profile_fini(&p);
-    }
-    hpx_check_fini(&c);
-    hpx_source_fini(&s);
-    hpx_gunzip_fini(&g);
-    return result == HPX_RD_FAILED ? UNUSABLE : result == HPX_RD_SOUND ? SOUND : BROKEN;
-}
-
 static int recover(const char *name)
 {
     struct hpx_err said;
@@ -95,24 +43,24 @@ static int recover(const char *name)
     fprintf(rc == 0 ? stdout : stderr, "%s%s\n", rc == 0 ? "" : "hprofx-read: ", said.msg);
     hpx_beside_say(name, hpx_recover_base(name), stdout);
     if (rc == 0) {
-        return SOUND;
+        return HPX_VIEW_SOUND;
     }
-    return rc == -HPX_E_RANGE ? BROKEN : UNUSABLE;
+    return rc == -HPX_E_RANGE ? HPX_VIEW_BROKEN : HPX_VIEW_UNUSABLE;
 }
 
 static int open_and_read(const struct asked *a, const char *file)
 {
     if (strcmp(file, "-") == 0) {
-        return read_file(a, "standard input", STDIN_FILENO);
+        return hpx_view(&a->view, "standard input", STDIN_FILENO);
     }
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         fprintf(stderr, "hprofx-read: %s: %s\n", file, strerror(errno));
-        return UNUSABLE;
+        return HPX_VIEW_UNUSABLE;
     }
-    struct asked with = *a;
+    struct hpx_view with = a->view;
     with.part |= unfinished(file);
-    int status = read_file(&with, file, fd);
+    int status = hpx_view(&with, file, fd);
     close(fd);
     return status;
 }
@@ -127,31 +75,31 @@ int main(int argc, char **argv)
     const char *file = NULL;
     int files = 0;
     for (int opt; (opt = getopt_long(argc, argv, "-", options, NULL)) != -1;) { /* "-": in any order, also with POSIXLY_CORRECT */
-        a.check |= opt == 'c' || opt == 's';
-        a.strict |= opt == 's';
-        a.json |= opt == 'j';
-        a.part |= opt == 'p';
+        a.view.check |= opt == 'c' || opt == 's';
+        a.view.strict |= opt == 's';
+        a.view.json |= opt == 'j';
+        a.view.part |= opt == 'p';
         a.recover |= opt == 'r';
         files += (opt == 'r' && optarg != NULL) || opt == 1;
         file = (opt == 'r' || opt == 1) && optarg != NULL ? optarg : file;
         if (opt == 'h' || opt == 'v') {
             fputs(opt == 'h' ? usage : "hprofx-read " HPX_VERSION "\n", stdout);
-            return fflush(stdout) == 0 ? SOUND : UNUSABLE;
+            return fflush(stdout) == 0 ? HPX_VIEW_SOUND : HPX_VIEW_UNUSABLE;
         }
         if (opt == '?') {
             fputs(usage, stderr);
-            return UNUSABLE;
+            return HPX_VIEW_UNUSABLE;
         }
     }
-    if (files + argc - optind != 1 || (a.recover && (a.check || a.json || a.part))) {
+    if (files + argc - optind != 1 || (a.recover && (a.view.check || a.view.json || a.view.part))) {
         fputs(usage, stderr);
-        return UNUSABLE;
+        return HPX_VIEW_UNUSABLE;
     }
     file = file == NULL ? argv[optind] : file;
     int status = a.recover ? recover(file) : open_and_read(&a, file);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "hprofx-read: standard output: %s\n", strerror(errno));
-        return UNUSABLE;
+        return HPX_VIEW_UNUSABLE;
     }
     return status;
 }

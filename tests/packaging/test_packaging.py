@@ -91,6 +91,8 @@ class InstallTests(unittest.TestCase):
         cls.page = cls.prefix / options["mandir"] / "man7" / "hprofx.7"
         cls.reader = cls.prefix / options["bindir"] / "hprofx-read"
         cls.reader_page = cls.prefix / options["mandir"] / "man1" / "hprofx-read.1"
+        cls.command = cls.prefix / options["bindir"] / "hprofx"
+        cls.command_page = cls.prefix / options["mandir"] / "man1" / "hprofx.1"
         cls.classes = pathlib.Path(cls.temporary.name) / "classes"
         cls.jdk = jdk17()
         run(cls.jdk / "bin" / "javac", "-g", "-d", cls.classes, ROOT / "tests/golden/programs/HotSplit.java")
@@ -105,7 +107,7 @@ class InstallTests(unittest.TestCase):
     def test_every_installed_file_is_accounted_for(self):
         found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
         wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page,
-                  self.reader, self.reader_page}
+                  self.reader, self.reader_page, self.command, self.command_page}
         self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
 
     def test_nobody_but_the_owner_may_write_what_is_installed(self):
@@ -119,7 +121,7 @@ class InstallTests(unittest.TestCase):
         self.assertTrue(link.samefile(self.libdir / "libhprofx.so"))
 
     def test_the_pages_render_without_a_warning(self):
-        for page in (self.page, self.reader_page):
+        for page in (self.page, self.reader_page, self.command_page):
             for width in (60, 80, 120):
                 done = run("groff", "-man", "-Tutf8", "-ww", "-rLL=%dn" % width, page)
                 self.assertEqual(done.stderr, "")
@@ -129,10 +131,16 @@ class InstallTests(unittest.TestCase):
     def test_man_finds_name_and_purpose_in_the_pages(self):
         self.assertRegex(run("lexgrog", self.page).stdout, r'"hprofx - profiler .*"')
         self.assertRegex(run("lexgrog", self.reader_page).stdout, r'"hprofx-read - show, check or recover an HPROF file"')
+        self.assertRegex(run("lexgrog", self.command_page).stdout, r'"hprofx - profile a Java program that runs"')
 
-    def test_the_installed_reader_reads(self):
-        self.assertEqual(run(self.reader, "--version").stdout, "hprofx-read %s\n" % re.search(
-            r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1))
+    def test_the_installed_programs_run(self):
+        version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1)
+        self.assertEqual(run(self.reader, "--version").stdout, "hprofx-read %s\n" % version)
+        self.assertEqual(run(self.command, "--version").stdout, "hprofx %s\n" % version)
+
+    def test_the_command_names_the_library_where_it_is_installed(self):
+        told = run(self.command, "--print-agent-path").stdout.strip()
+        self.assertTrue((self.dest / told.lstrip("/")).samefile(self.libdir / "libhprofx.so"), told)
 
     def test_pkg_config_answers_with_paths_that_exist(self):
         version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1)

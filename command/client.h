@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* client.h: speaks with the agent in a JVM over the socket of base/control.h; has the library loaded if nobody listens there. */
+#ifndef HPX_COMMAND_CLIENT_H
+#define HPX_COMMAND_CLIENT_H
+
+#include "target.h"
+
+struct hpx_client {
+    int fd;
+    int folder; /* the target's /tmp, which stays reachable when the target has ended */
+    size_t len; /* of what was received and not yet taken */
+    char got[8192];
+};
+
+/* Connects, through `agent` (our file of the library) if need be: as the target sees it, or as a copy that is removed again. seconds: as
+ * hpx_attach_load(). HPX_OK, or its errors. */
+enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);
+void hpx_client_close(struct hpx_client *c);
+/* Sends a line and waits for its end; calls `line` (may be NULL) for each "KEY: VALUE". HPX_OK; HPX_REFUSED, HPX_FAILED: the agent's own
+ * sentence; HPX_NO_JVM: the JVM has ended. */
+enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+                               struct hpx_err *err);
+/* Waits until the JVM ends, a signal comes, or ms are over. true: it has ended. */
+bool hpx_client_wait(const struct hpx_client *c, int ms);
+
+#endif

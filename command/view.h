@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* view.h: what an HPROF file holds, on standard output: for a person, as JSON, or as the result of a check. */
+#ifndef HPX_COMMAND_VIEW_H
+#define HPX_COMMAND_VIEW_H
+
+#include <stdbool.h>
+
+struct hpx_view {
+    bool check, strict, json, part;
+};
+
+enum { HPX_VIEW_SOUND = 0, HPX_VIEW_BROKEN = 1, HPX_VIEW_UNUSABLE = 2 };
+
+/* Reads fd to its end; `file` is its name for messages, which go to standard error. One of the above. Once in a process at a time. */
+int hpx_view(const struct hpx_view *a, const char *file, int fd);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+
+/**
+ * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of CPU
+ * in each of two methods; "make N" allocates. Prints "ready" first; ends with its input.
+ */
+public class Attached {
+    static class Made { long a, b; }
+    static volatile long sink;
+    static Object[] held = new Object[16];
+
+    static int leaf(int i) { return i + 1; }
+    static void calls(int n) { int x = 0; for (int i = 0; i < n; i++) { x = leaf(x); } sink += x; }
+    static void make(int n) { for (int i = 0; i < n; i++) { held[i % held.length] = new Made(); } }
+    static void burnMore(long ms) { Cpu.burn(ms * 1000000L); }
+    static void burnLess(long ms) { Cpu.burn(ms * 1000000L); }
+
+    public static void main(String[] a) throws Exception {
+        Thread idle = new Thread(() -> { try { Thread.sleep(Long.MAX_VALUE); } catch (InterruptedException e) { return; } }, "idle");
+        idle.setDaemon(true);
+        idle.start();
+        System.out.println("ready");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        int n = 0;
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] w = line.split(" ");
+            switch (w[0]) {
+            case "calls": calls(Integer.parseInt(w[1])); break;
+            case "make": make(Integer.parseInt(w[1])); break;
+            default: burnMore(Long.parseLong(w[1])); burnLess(Long.parseLong(w[2])); break;
+            }
+            System.out.println("done " + ++n);
+        }
+        System.out.println("end");
+    }
+}

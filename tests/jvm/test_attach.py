@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""hprofx: the command that profiles a JVM that runs."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from hprof_text import SITES, TIMES
+from runner import test
+
+OK, USAGE, NO_JVM, NOT_PERMITTED, REFUSED = 0, 2, 3, 4, 5
+
+
+class Program:
+    """Attached, which does what it is told."""
+
+    def __init__(self, t, jvm=(), opts=None, prefix=()):
+        self.run = t.start_command(list(prefix) + t.command('Attached', jvm=jvm, opts=opts), stdin=subprocess.PIPE)
+        self.told = 0
+        self.run.wait_line('ready')
+
+    def tell(self, line):
+        self.told += 1
+        self.run.process.stdin.write(line.encode() + b'\n')
+        self.run.process.stdin.flush()
+        self.run.wait_line('done %d' % self.told)
+
+    def end(self, t):
+        self.run.process.stdin.close()
+        self.run.finish()
+        t.equal((self.run.code, self.run.out.splitlines()[-1]), (0, 'end'), 'exit code and last line of the program (%s)' % self.run.err)
+
+
+def command(t):
+    agent = t.env.agent.resolve()
+    found = next((f / 'hprofx' for f in agent.parents if (f / 'hprofx').is_file()), None)
+    if found is None or t.env.sanitized:
+        t.skip('this build has no hprofx beside its agent')
+    return str(found)
+
+
+def hprofx(t, *args, prefix=()):
+    return subprocess.run(list(prefix) + [command(t)] + [str(a) for a in args], capture_output=True, text=True, cwd=t.work, timeout=100)
+
+
+def does(t, *args, **kw):
+    done = hprofx(t, *args, **kw)
+    t.equal(done.returncode, OK, 'hprofx %s: %s' % (' '.join(map(str, args)), done.stderr))
+    return done.stdout
+
+
+def refuses(t, status, says, *args, **kw):
+    done = hprofx(t, *args, **kw)
+    t.equal((done.returncode, done.stdout), (status, ''), 'status and stdout of hprofx %s (%s)' % (' '.join(map(str, args)), done.stderr))
+    t.check(re.search(says, done.stderr) and done.stderr.startswith('hprofx: '), 'it says %r' % done.stderr)
+
+
+def leaves_nothing(t, pid):
+    """Nothing of hprofx is awake in the process, or lies in its /tmp. What was told to leave may still be on its way."""
+    def left():
+        tasks = pathlib.Path('/proc/%d/task' % pid)
+        names = [(p / 'comm').read_text().strip() for p in tasks.iterdir() if (p / 'comm').exists()]
+        files = [str(f) for f in pathlib.Path('/tmp').glob('*hprofx-%d*' % pid)] + [str(f) for f in pathlib.Path('/tmp').glob('.*hprofx-%d*' % pid)]
+        timers = pathlib.Path('/proc/%d/timers' % pid)
+        return [n for n in names if n.startswith('hprofx')] + files + (['timers'] if timers.exists() and timers.read_text() else [])
+    until = time.monotonic() + 10
+    while left() and time.monotonic() < until:
+        time.sleep(0.02)
+    t.equal(left(), [], 'what hprofx leaves behind')
+
+
+@test(level='quick', collectors='all')
+def sessions_begin_and_end(t):
+    p = Program(t)
+    for i, calls in enumerate((1000, 123)):
+        file = t.work / ('%d.txt' % i)
+        does(t, 'start', '-e', 'times', '-o', file, p.run.pid, 'cutoff=0')
+        p.tell('calls %d' % calls)
+        does(t, 'stop', p.run.pid)
+        counts = t.parse(file, 1).table(TIMES).counts()
+        t.equal((counts.get('Attached.leaf'), counts.get('Attached.calls')), (calls, 1), 'calls of leaf and of calls in session %d' % i)
+        p.tell('calls 77')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any', measures=True)
+def it_shows_what_the_program_does(t):
+    p = Program(t)
+    profile = subprocess.Popen([command(t), '-d', '100s', str(p.run.pid), 'interval=1'], stdout=subprocess.PIPE, text=True)
+    wait_for_session(t, p.run.pid)
+    p.tell('burn 300 100')
+    profile.send_signal(signal.SIGINT)
+    shown = profile.communicate(timeout=60)[0]
+    t.equal(profile.returncode, OK, 'status')
+    shares = dict((m[1], float(m[0])) for m in re.findall(r'^\s+([\d.]+)%.*? (Attached\.burn\w+)', shown, re.M))
+    if t.jdk.has('jit'):
+        t.check(not shares or shares.get('Attached.burnMore', 0) > shares.get('Attached.burnLess', 0), 'shares: %s' % shown)
+    t.check(re.search(r'^CPU SAMPLES: \d+ samples', shown, re.M), 'no table: %s' % shown)
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+def wait_for_session(t, pid, state='running'):
+    while 'session: %s' % state not in does(t, 'status', pid):
+        t.within_time(t.runs[0])
+        time.sleep(0.05)
+
+
+@test(level='quick', collectors='any')
+def objects_are_counted(t):
+    p = Program(t)
+    does(t, 'start', '-e', 'alloc', '-o', t.work / 'x', p.run.pid, 'sites=exact,cutoff=0')
+    p.tell('make 555')
+    does(t, 'stop', p.run.pid)
+    rows = [r for r in t.parse(t.work / 'x', 1).table(SITES).rows if r.name == 'Attached$Made']
+    t.equal(sum(r.objects for r in rows), 555, 'objects')
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def the_second_command_is_told_who_is_there(t):
+    p = Program(t)
+    does(t, 'start', '-o', t.work / 'x', p.run.pid)
+    done = hprofx(t, '-d', '1', p.run.pid)
+    t.equal((done.returncode, done.stdout), (REFUSED, ''), 'status, stdout')
+    t.check(re.search(r'begun by: process \d+ of user %d\n' % os.geteuid(), done.stderr) and 'hprofx: a session is running' in done.stderr, 'it says %r' % done.stderr)
+    does(t, 'stop', p.run.pid)
+    refuses(t, REFUSED, 'no session is running', 'stop', p.run.pid)
+    p.end(t)
+
+
+@test(collectors='any')
+def a_killed_command_leaves_a_session_that_ends(t):
+    p = Program(t)
+    for moment in range(6):
+        profile = subprocess.Popen([command(t), '-d', '100s', str(p.run.pid)], stdout=subprocess.PIPE)
+        if moment > 3:
+            wait_for_session(t, p.run.pid)
+        else:
+            time.sleep(0.01 * moment)  # any moment will do
+        profile.kill()
+        profile.communicate()
+        hprofx(t, 'stop', p.run.pid)
+        t.check('session: none' in does(t, 'status', p.run.pid), 'there is a session after it was stopped')
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def what_cannot_be_is_refused_in_a_sentence(t):
+    p = Program(t)
+    refuses(t, USAGE, r'cpu option value must be', p.run.pid, 'cpu=smples')
+    refuses(t, NO_JVM, 'there is no process 4194305', 4194305)
+    refuses(t, NO_JVM, 'is no JVM', os.getpid())
+    refuses(t, NO_JVM, 'no JVM matches', 'a-name-that-nobody-has')
+    refuses(t, USAGE, '-d wants a time', '-d', 'soon', p.run.pid)
+    refuses(t, USAGE, '-e wants', '-e', 'everything', p.run.pid)
+    refuses(t, USAGE, 'needs -o', 'start', p.run.pid)
+    if os.geteuid() == 0:
+        nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+        refuses(t, NOT_PERMITTED, 'belongs to another user', p.run.pid, prefix=nobody)
+    p.end(t)
+    for jvm, says in (('-Xrs', 'takes no SIGQUIT'), ('-XX:+DisableAttachMechanism', 'DisableAttachMechanism'), ('-XX:-EnableDynamicAgentLoading', 'EnableDynamicAgentLoading')):
+        if 'Dynamic' in jvm and t.jdk.version < 21:
+            continue
+        p = Program(t, jvm=[jvm])
+        refuses(t, REFUSED, says, p.run.pid)
+        p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_program_that_ends_writes_its_profile(t):
+    p = Program(t)
+    does(t, 'start', '-e', 'times', '-o', t.work / 'x', p.run.pid, 'cutoff=0')
+    p.tell('calls 99')
+    p.end(t)
+    t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 99, 'calls')
+
+
+@test(level='quick', collectors='any')
+def a_session_of_the_start_can_be_ended_and_another_begun(t):
+    p = Program(t, opts='cpu=times,cutoff=0,file=first,verbose=n')
+    p.tell('calls 11')
+    does(t, 'stop', p.run.pid)
+    p.tell('calls 5')
+    does(t, 'start', '-e', 'times', '-o', 'second', p.run.pid, 'cutoff=0')
+    p.tell('calls 22')
+    does(t, 'stop', p.run.pid)
+    for name, calls in (('first', 11), ('second', 22)):
+        t.equal(t.parse(t.work / name, 1).table(TIMES).counts().get('Attached.leaf'), calls, 'calls in ' + name)
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def root_profiles_a_program_of_another_user(t):
+    if os.geteuid() != 0:
+        t.skip('only root becomes another user')
+    t.env.tmp.chmod(0o711)
+    t.dir.chmod(0o711)
+    t.work.chmod(0o777)
+    other = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    if subprocess.run(other + [str(t.jdk.home / 'bin' / 'java'), '-version'], capture_output=True).returncode != 0:
+        t.skip('another user cannot run this JDK')
+    p = Program(t, prefix=other)
+    t.check('CPU SAMPLES' in does(t, '-d', '200ms', p.run.pid), 'no profile')
+    t.check('CPU SAMPLES' in does(t, '-d', '200ms', p.run.pid, prefix=()), 'no second profile')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_program_is_profiled_from_its_start(t):
+    words = t.command('Attached', opts=None)
+    done = subprocess.run([command(t), 'run', '-e', 'times', '-o', 'x', '--'] + words, input='calls 321\n', capture_output=True, text=True, cwd=t.work, timeout=100)
+    t.equal((done.returncode, done.stdout.splitlines()[-1]), (0, 'end'), 'status, last line (%s)' % done.stderr)
+    t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 321, 'calls')

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_control.c: requests of a command, as they are and as they should not be. */
+#include "cmocka_all.h"
+#include "control.h"
+#include <string.h>
+
+static struct hpx_control_request r;
+static struct hpx_err err;
+
+static void requests_are_taken_apart(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_control_parse("start 1500 cpu=samples,file=/tmp/a b", &r, &err), 0);
+    assert_int_equal(r.verb, HPX_CONTROL_START);
+    assert_int_equal(r.ms, 1500);
+    assert_string_equal(r.options, "cpu=samples,file=/tmp/a b");
+    assert_int_equal(hpx_control_parse("start 0 ", &r, &err), 0);
+    assert_int_equal(r.ms, 0);
+    assert_string_equal(r.options, "");
+    assert_int_equal(hpx_control_parse("stop", &r, &err), 0);
+    assert_int_equal(r.verb, HPX_CONTROL_STOP);
+    assert_int_equal(hpx_control_parse("dump", &r, &err), 0);
+    assert_int_equal(r.verb, HPX_CONTROL_DUMP);
+    assert_int_equal(hpx_control_parse("status", &r, &err), 0);
+    assert_int_equal(r.verb, HPX_CONTROL_STATUS);
+}
+
+static void others_are_refused(void **state)
+{
+    static const char *const lines[] = {"",
+                                        " stop",
+                                        "stop ",
+                                        "STOP",
+                                        "start",
+                                        "start ",
+                                        "start 5",
+                                        "start x ",
+                                        "start -1 a",
+                                        "start +1 a",
+                                        "begin",
+                                        "status x",
+                                        "dumps",
+                                        "start 99999999999 a",
+                                        "start 18446744073709551616 a",
+                                        "start 1.5 a",
+                                        "\xff\x01"};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(lines); i++) {
+        assert_int_equal(hpx_control_parse(lines[i], &r, &err), -HPX_E_OPT);
+        assert_non_null(strstr(err.msg, "no such request"));
+    }
+}
+
+static void the_socket_has_the_number_of_the_process(void **state)
+{
+    char name[32];
+    (void)state;
+    assert_true(hpx_control_path(name, sizeof name, "", 42));
+    assert_string_equal(name, "/tmp/.hprofx-42");
+    assert_true(hpx_control_path(name, sizeof name, "/proc/7/root", 1));
+    assert_string_equal(name, "/proc/7/root/tmp/.hprofx-1");
+    assert_false(hpx_control_path(name, 15, "", 42));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_are_taken_apart),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(the_socket_has_the_number_of_the_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
