@@ -27,7 +27,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
                             "  -o FILE   keep the profile in FILE and print no table\n"
-                            "  --print-agent-path, --version, --help\n"
+                            "  --agent FILE  another file of the library; --print-agent-path, --version, --help\n"
                             "AGENT-OPTIONS are those of hprofx(7), with commas between: interval=1,depth=64\n"
                             "Examples:\n"
                             "  hprofx 4711\n"
@@ -98,10 +98,26 @@ static double seconds_of(const char *text)
 
 /* ---- the agent's library ---- */
 
+/* An absolute name, perhaps in `room`: the JVM has another working directory. */
+static const char *absolute(const char *file, char room[static 2 * PATH_MAX])
+{
+    char here[PATH_MAX];
+    if (file[0] == '/' || getcwd(here, sizeof here) == NULL) {
+        return file;
+    }
+    (void)snprintf(room, (size_t)2 * PATH_MAX, "%s/%s", here, file);
+    return room;
+}
+
 /* Beside the program, as in the build; else where it is installed. */
+static const char *given_agent; /* --agent; NULL: not given */
+
 static const char *agent_path(void)
 {
-    static char name[PATH_MAX];
+    static char name[2 * PATH_MAX];
+    if (given_agent != NULL) {
+        return absolute(given_agent, name);
+    }
     ssize_t n = readlink("/proc/self/exe", name, sizeof name - sizeof "/libhprofx.so");
     char *slash = n > 0 ? (name[n] = 0, strrchr(name, '/')) : NULL;
     if (slash != NULL) {
@@ -280,26 +296,15 @@ static int profile(const struct asked *a, const char *word)
 
 /* ---- other commands ---- */
 
-/* An absolute name: the JVM has another working directory. */
-static const char *absolute(const char *file)
-{
-    static char name[2 * PATH_MAX];
-    char here[PATH_MAX];
-    if (file[0] == '/' || getcwd(here, sizeof here) == NULL) {
-        return file;
-    }
-    (void)snprintf(name, sizeof name, "%s/%s", here, file);
-    return name;
-}
-
 static int start(const struct asked *a, const char *word, bool bounded)
 {
+    char room[2 * PATH_MAX];
     if (a->out == NULL) {
         return misuse("start needs -o FILE, the file that the JVM writes");
     }
     enum hpx_status s = reach(word, &target, &client, &err);
     if (s == HPX_OK) {
-        s = begin(&client, a, bounded ? a->seconds : 0, absolute(a->out), &err);
+        s = begin(&client, a, bounded ? a->seconds : 0, absolute(a->out, room), &err);
         hpx_client_close(&client);
     }
     return complain(s, &err);
@@ -341,9 +346,9 @@ static int wait_child(pid_t child)
 /* The program gets the terminal's signals itself. Its own exit status is the command's, unless it is 0 and the profile is missing. */
 static int run(const struct asked *a, char **argv)
 {
-    char file[64] = "/tmp/hprofx-run-XXXXXX", load[PATH_MAX + 8192];
+    char room[2 * PATH_MAX], file[64] = "/tmp/hprofx-run-XXXXXX", load[PATH_MAX + 8192];
     int fd = a->out == NULL ? mkstemp(file) : -1;
-    const char *out = a->out != NULL ? absolute(a->out) : file;
+    const char *out = a->out != NULL ? absolute(a->out, room) : file;
     int n = snprintf(load, sizeof load, "-agentpath:%s=%s,verbose=n,file=%s%s%s", agent_path(), options_of(a->what), out,
                      a->more[0] != 0 ? "," : "", a->more);
     if ((a->out == NULL && fd < 0) || n < 0 || (size_t)n >= sizeof load) {
@@ -389,7 +394,7 @@ static int run(const struct asked *a, char **argv)
 
 /* ---- the command line ---- */
 
-enum { OPT_AGENT = 256 };
+enum { OPT_PRINT = 256, OPT_AGENT };
 
 static int command(const struct asked *a, bool bounded, const char *verb, char **rest)
 {
@@ -422,7 +427,8 @@ int main(int argc, char **argv)
                                             {"duration", required_argument, NULL, 'd'},
                                             {"event", required_argument, NULL, 'e'},
                                             {"output", required_argument, NULL, 'o'},
-                                            {"print-agent-path", no_argument, NULL, OPT_AGENT},
+                                            {"print-agent-path", no_argument, NULL, OPT_PRINT},
+                                            {"agent", required_argument, NULL, OPT_AGENT},
                                             {NULL, 0, NULL, 0}};
     struct asked a = {.seconds = 10, .what = "cpu", .more = ""};
     const char *words[3] = {NULL, NULL, NULL};
@@ -451,6 +457,9 @@ int main(int argc, char **argv)
             (void)fputs(opt == 'h' ? usage : "hprofx " HPX_VERSION "\n", stdout);
             return fflush(stdout) == 0 ? HPX_OK : HPX_FAILED;
         case OPT_AGENT:
+            given_agent = optarg;
+            break;
+        case OPT_PRINT:
             (void)puts(agent_path());
             return fflush(stdout) == 0 ? HPX_OK : HPX_FAILED;
         default:
