@@ -74,7 +74,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         refuse_or_disable(rc, &err);
         return JNI_OK;
     }
-    hpx_vm.prepared = true;
+    hpx_run_loaded();
     return JNI_OK;
 }
 

@@ -111,6 +111,10 @@ int hpx_run_prepare(struct hpx_err *err)
     if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&hpx_vm.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
         return hpx_err_set(err, HPX_E_VM, "this VM does not support JVMTI 1.2");
     }
+    jvmtiPhase phase = JVMTI_PHASE_LIVE;
+    if (hpx_vm.late && ((*hpx_vm.jvmti)->GetPhase(hpx_vm.jvmti, &phase) != JVMTI_ERROR_NONE || phase != JVMTI_PHASE_LIVE)) {
+        return hpx_err_set(err, HPX_E_BUSY, "the JVM is about to start, or ends; try again");
+    }
     if (hpx_callbacks_capabilities(err) != 0) {
         return -HPX_E_VM;
     }
@@ -139,6 +143,12 @@ static int refuse(struct hpx_err *err, enum hpx_errc code, const char *why)
 }
 
 static atomic_bool taken; /* acquire, release: one session, which is begun, runs or is ended */
+
+void hpx_run_loaded(void)
+{
+    atomic_store_explicit(&taken, true, memory_order_release);
+    hpx_vm.prepared = true;
+}
 
 static void undo(void)
 {

@@ -17,6 +17,9 @@ void hpx_run_say(const struct hpx_err *err);
 /* The program continues without profiling, and without the cost of its events; says so. */
 void hpx_run_disable(const struct hpx_err *err);
 
+/* At load, once everything is prepared: VMInit may begin the session, and no other begins while it lasts. */
+void hpx_run_loaded(void);
+
 /* Begins a session in a JVM that runs. The calling thread is attached and in no callback of ours. 0; -HPX_E_BUSY: there is one; or as
  * prepare: nothing has begun. */
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err);

@@ -25,10 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS           UINT64_C(1000000)
-#define FIRST_WAIT   (10000 * MS) /* for the command that had the library loaded */
-#define CLIENTS      8
-#define SEND_SECONDS 5 /* a client that does not read its answer is let go */
+#define MS              UINT64_C(1000000)
+#define FIRST_WAIT      (10000 * MS) /* for the command that had the library loaded */
+#define CLIENTS         8
+#define ACCEPT_PAUSE_US 100000
+#define SEND_SECONDS    5 /* a client that does not read its answer is let go */
 
 enum { LISTENER, BELL, FIRST_CLIENT, FDS = FIRST_CLIENT + CLIENTS };
 
@@ -38,15 +39,17 @@ struct client {
     char line[HPX_CONTROL_LINE];
 };
 
-/* Its lock: `runs`, and the file of the socket. All else: the thread's. */
+/* Its lock: `runs`, `expected`, `until` and the file of the socket. All else: the thread's. */
 static struct {
     pthread_mutex_t lock;
     bool runs, bound;
+    pid_t pid; /* which has bound it: not a child of a fork */
     JavaVM *vm;
     struct sockaddr_un at;
     struct pollfd fds[FDS]; /* -1: none */
     struct client *clients; /* CLIENTS */
-    uint64_t until;         /* hpx_clock_mono(): it stays so long without a client */
+    uint32_t expected;      /* commands that had the library called and have not yet connected */
+    uint64_t until;         /* hpx_clock_mono(): nobody waits for them longer */
 } steer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The session that a command has begun. */
@@ -202,16 +205,18 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
         own.from = hpx_clock_mono();
         own.until = r->ms == 0 ? 0 : own.from + r->ms * MS;
         own.who = *who;
+        answer(fd, "session: %u", own.number);
     } else if (rc == -HPX_E_BUSY) {
         answer_who(fd);
     }
     answer_result(fd, rc, &err);
 }
 
-static int end(struct hpx_err *err)
+/* number 0: whatever runs. */
+static int end(uint64_t number, struct hpx_err *err)
 {
-    if (!session_runs()) { /* perhaps there never was one, and the JVM cannot be entered */
-        return hpx_err_set(err, HPX_E_BUSY, "no session is running");
+    if (!session_runs() || (number != 0 && !(is_own() && number == own.number))) { /* without any the JVM cannot be entered */
+        return hpx_err_set(err, HPX_E_BUSY, number == 0 ? "no session is running" : "the session has ended");
     }
     int rc = do_errand(NULL, err);
     own.runs = own.runs && rc != 0 && rc != -HPX_E_SYS; /* after that one no session ends */
@@ -231,12 +236,13 @@ static void request_dump(int fd)
 
 static void tell_status(int fd)
 {
-    bool runs = session_runs();
+    bool runs = hpx_gate_enter(&hpx_session.gate); /* its end waits: names and options stay */
     answer(fd, "session: %s", runs ? "running" : "none");
     if (runs) {
         answer(fd, "modes: %s", hpx_session_modes());
         answer(fd, "output: %s", hpx_session.opt->net != NULL ? hpx_session.opt->net : hpx_session.opt->file);
         answer_who(fd);
+        hpx_gate_leave(&hpx_session.gate);
     }
     answer(fd, "ok");
 }
@@ -255,7 +261,7 @@ static void obey(int fd, const struct client *c)
         begin(fd, &c->who, &r);
         break;
     case HPX_CONTROL_STOP:
-        rc = end(&err);
+        rc = end(r.session, &err);
         answer_result(fd, rc, &err);
         break;
     case HPX_CONTROL_DUMP:
@@ -271,8 +277,9 @@ static void obey(int fd, const struct client *c)
 
 static void let_go(uint32_t i)
 {
-    (void)close(steer.fds[i].fd);
-    steer.fds[i].fd = -1;
+    int fd = steer.fds[i].fd;
+    steer.fds[i].fd = -1; /* first: the child of a fork closes what stands here */
+    (void)close(fd);
 }
 
 /* root, or who runs the JVM. */
@@ -293,6 +300,8 @@ static void greet(void)
     if (fd < 0 || i == FDS || !may_steer(fd, &who)) {
         if (fd >= 0) {
             (void)close(fd);
+        } else {
+            (void)usleep(ACCEPT_PAUSE_US); /* perhaps the program has no descriptor left: poll() comes back at once */
         }
         return;
     }
@@ -301,7 +310,9 @@ static void greet(void)
     steer.fds[i] = (struct pollfd){.fd = fd, .events = POLLIN};
     steer.clients[i - FIRST_CLIENT].who = who;
     steer.clients[i - FIRST_CLIENT].len = 0;
-    steer.until = 0;
+    pthread_mutex_lock(&steer.lock);
+    steer.expected -= steer.expected > 0;
+    pthread_mutex_unlock(&steer.lock);
     answer(fd, HPX_CONTROL_GREETING "%s", HPX_VERSION);
 }
 
@@ -343,7 +354,10 @@ static bool some_client(void)
 static int patience(uint64_t now)
 {
     uint64_t at = is_own() && own.until != 0 ? own.until : 0;
-    at = steer.until > now && (at == 0 || steer.until < at) ? steer.until : at;
+    pthread_mutex_lock(&steer.lock);
+    steer.expected = steer.until > now ? steer.expected : 0;
+    at = steer.expected > 0 && (at == 0 || steer.until < at) ? steer.until : at;
+    pthread_mutex_unlock(&steer.lock);
     if (at == 0) {
         return -1;
     }
@@ -356,7 +370,7 @@ static void end_in_time(void)
     struct hpx_err err;
     if (is_own() && own.until != 0 && hpx_clock_mono() >= own.until) {
         own.until = 0; /* once: what fails would fail again */
-        if (end(&err) != 0) {
+        if (end(own.number, &err) != 0) {
             hpx_run_say(&err);
         }
     }
@@ -381,11 +395,11 @@ static void close_all(void)
 /* Nobody is there and nothing runs. A command that connects now finds the socket closed and has the library called again. */
 static bool leaves(void)
 {
-    if (some_client() || is_own() || hpx_clock_mono() < steer.until) {
+    if (some_client() || is_own()) {
         return false;
     }
     pthread_mutex_lock(&steer.lock);
-    bool waits = poll(&steer.fds[LISTENER], 1, 0) > 0;
+    bool waits = (steer.expected > 0 && hpx_clock_mono() < steer.until) || poll(&steer.fds[LISTENER], 1, 0) > 0;
     if (!waits) {
         close_all();
     }
@@ -443,10 +457,11 @@ static int open_socket(void)
     if (fd < 0) {
         return -1;
     }
-    (void)hpx_control_path(steer.at.sun_path, sizeof steer.at.sun_path, "", getpid()); /* it fits */
+    (void)snprintf(steer.at.sun_path, sizeof steer.at.sun_path, "/tmp/" HPX_CONTROL_NAME, (int)getpid());
     if (fchmod(fd, 0600) == 0 && (bind_to_name(fd) || (errno == EADDRINUSE && remove_stale() && bind_to_name(fd))) &&
         listen(fd, CLIENTS) == 0) {
         steer.bound = true;
+        steer.pid = getpid();
         return fd;
     }
     int failed = errno;
@@ -467,7 +482,7 @@ static int begin_listening(struct hpx_err *err)
     steer.fds[LISTENER].fd = open_socket();
     int failed = errno;
     steer.fds[BELL].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    steer.until = hpx_clock_mono() + FIRST_WAIT;
+    steer.expected = 0;
     int rc = steer.fds[LISTENER].fd < 0
                  ? hpx_err_set(err, HPX_E_IO, "cannot listen for commands at %s: %s", steer.at.sun_path, strerror(failed))
                  : hpx_spawn(listen_for_commands, "hprofx-control", err);
@@ -486,6 +501,10 @@ int hpx_steer_listen(JavaVM *vm, struct hpx_err *err)
         steer.runs = true;
         rc = begin_listening(err);
     }
+    if (rc == 0) {
+        steer.expected++;
+        steer.until = hpx_clock_mono() + FIRST_WAIT;
+    }
     pthread_mutex_unlock(&steer.lock);
     return rc;
 }
@@ -498,6 +517,14 @@ void hpx_steer_look(void)
         (void)!write(steer.fds[BELL].fd, &one, sizeof one);
     }
     pthread_mutex_unlock(&steer.lock);
+}
+
+/* The program ends while a command or its session is there. */
+static __attribute__((destructor)) void remove_name(void)
+{
+    if (steer.bound && steer.pid == getpid()) {
+        (void)unlink(steer.at.sun_path);
+    }
 }
 
 void hpx_steer_forget(void)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* control.c: requests of control.h. */
 #include "control.h"
-#include <stdio.h>
 #include <string.h>
 
 #define LONGEST_MS (UINT64_C(366) * 24 * 3600 * 1000)
@@ -24,7 +23,7 @@ static int no_such(struct hpx_err *err)
 int hpx_control_parse(const char *line, struct hpx_control_request *r, struct hpx_err *err)
 {
     static const char *const plain[] = {[HPX_CONTROL_STOP] = "stop", [HPX_CONTROL_DUMP] = "dump", [HPX_CONTROL_STATUS] = "status"};
-    static const char start[] = "start ";
+    static const char start[] = "start ", stop[] = "stop ";
     *r = (struct hpx_control_request){.options = ""};
     if (strncmp(line, start, sizeof start - 1) == 0) {
         const char *at = number(line + sizeof start - 1, &r->ms);
@@ -35,6 +34,11 @@ int hpx_control_parse(const char *line, struct hpx_control_request *r, struct hp
         r->options = at + 1;
         return 0;
     }
+    if (strncmp(line, stop, sizeof stop - 1) == 0) {
+        const char *at = number(line + sizeof stop - 1, &r->session);
+        r->verb = HPX_CONTROL_STOP;
+        return at != NULL && *at == 0 && r->session > 0 ? 0 : no_such(err);
+    }
     for (size_t i = HPX_CONTROL_STOP; i < HPX_ARRAY_LEN(plain); i++) {
         if (strcmp(line, plain[i]) == 0) {
             r->verb = (enum hpx_control_verb)i;
@@ -42,10 +46,4 @@ int hpx_control_parse(const char *line, struct hpx_control_request *r, struct hp
         }
     }
     return no_such(err);
-}
-
-bool hpx_control_path(char *to, size_t size, const char *root, int pid)
-{
-    int n = snprintf(to, size, "%s/tmp/.hprofx-%d", root, pid);
-    return n > 0 && (size_t)n < size;
 }

@@ -4,8 +4,8 @@
  * Unix stream socket /tmp/.hprofx-PID, PID as the JVM sees its own. Lines of text that end with '\n'. The agent greets with "hprofx 1
  * RELEASE"; then each request, one line, is answered by lines "KEY: VALUE" and a last one: "ok", or "error CODE TEXT" (err.h).
  *
- *   start MS OPTIONS   begins a session; after MS milliseconds it ends by itself, 0: never
- *   stop               ends it and writes its profile
+ *   start MS OPTIONS   begins a session, "session: NUMBER"; after MS milliseconds it ends by itself, 0: never
+ *   stop [NUMBER]      ends it and writes its profile; with a number no other
  *   dump               requests a profile, as SIGQUIT does
  *   status             lines: what runs, since when, who began it
  *
@@ -17,19 +17,19 @@
 #include <stddef.h>
 
 #define HPX_CONTROL_GREETING "hprofx 1 "
-#define HPX_CONTROL_LINE     8192 /* longest line with its end */
+#define HPX_CONTROL_NAME     ".hprofx-%d" /* of the socket, in /tmp */
+#define HPX_CONTROL_LINE     8192         /* longest line with its end */
 
 enum hpx_control_verb { HPX_CONTROL_START, HPX_CONTROL_STOP, HPX_CONTROL_DUMP, HPX_CONTROL_STATUS };
 
 struct hpx_control_request {
     enum hpx_control_verb verb;
     uint64_t ms;         /* start: 0: without end */
+    uint64_t session;    /* stop: its number; 0: whatever runs */
     const char *options; /* start: in the line */
 };
 
 /* Takes a line without its end apart; it must live as long as *r. The bytes are hostile. 0; -HPX_E_OPT: no such request. */
 int hpx_control_parse(const char *line, struct hpx_control_request *r, struct hpx_err *err);
-/* The name of the socket of a process below `root` ("" or "/proc/N/root"). false: it does not fit. */
-bool hpx_control_path(char *to, size_t size, const char *root, int pid);
 
 #endif

@@ -16,25 +16,8 @@
 
 #define ANSWER_BYTES 4096
 #define STEP_MS      10 /* between two looks for the socket, at first */
-
-enum hpx_status hpx_become(const struct hpx_target *t, struct hpx_err *err)
-{
-    if (geteuid() == 0 && (setegid(t->gid) != 0 || seteuid(t->uid) != 0)) {
-        hpx_become_self();
-        return hpx_fail(err, HPX_NOT_PERMITTED, "cannot become user %u: %s", (unsigned)t->uid, strerror(errno));
-    }
-    return HPX_OK;
-}
-
-void hpx_become_self(void)
-{
-    if (geteuid() != getuid()) {
-        (void)!seteuid(getuid());
-    }
-    if (getegid() != getgid()) {
-        (void)!setegid(getgid());
-    }
-}
+#define SECONDS      30
+#define OTHER_MS     1000
 
 static uint64_t now_ms(void)
 {
@@ -43,41 +26,62 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* A descriptor; -1, errno. */
-static int connect_to(const struct hpx_target *t)
+int hpx_attach_connect(const struct hpx_target *t, const char *name, unsigned seconds)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
+    const struct timeval limit = {.tv_sec = seconds};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    (void)snprintf(at.sun_path, sizeof at.sun_path, "%s/tmp/.java_pid%d", t->root, (int)t->own_pid);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof at) != 0) {
-        int failed = errno;
+    if (fd < 0) {
+        return -1;
+    }
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* of connect(), too */
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/%s", t->tmp, name);
+    int why = hpx_become(t, NULL) == HPX_OK ? 0 : EPERM;
+    if (why == 0) {
+        why = connect(fd, (const struct sockaddr *)&at, sizeof at) == 0 ? 0 : errno;
+        hpx_become_self();
+    }
+    why = why == 0 && !hpx_target_is_peer(t, fd) ? EPROTO : why;
+    if (why != 0) {
         (void)close(fd);
-        errno = failed;
+        errno = why;
         return -1;
     }
     return fd;
 }
 
-/* The file that asks the JVM to listen: in its working directory, or where that cannot be written in its /tmp. */
-static bool make_trigger(const struct hpx_target *t, char *name, size_t size)
+static int connect_to(const struct hpx_target *t, unsigned seconds)
 {
-    for (int i = 0; i < 2; i++) {
-        (void)snprintf(name, size, "/proc/%d/%s/.attach_pid%d", (int)t->pid, i == 0 ? "cwd" : "root/tmp", (int)t->own_pid);
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd >= 0 || errno == EEXIST) {
-            if (fd >= 0) {
-                (void)close(fd);
-            }
-            return true;
+    char name[32];
+    (void)snprintf(name, sizeof name, ".java_pid%d", (int)t->own_pid);
+    return hpx_attach_connect(t, name, seconds);
+}
+
+/* Makes the file that asks the JVM to listen: in its working directory, or where that cannot be written in its /tmp. It must be the
+ * target's own. *was_there: of another command, or of one that was killed. Returns the folder; -1, errno. */
+static int make_trigger(const struct hpx_target *t, const char *name, bool *was_there)
+{
+    const int folders[] = {t->cwd, t->tmp};
+    struct stat s;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(folders); i++) {
+        int fd = folders[i] >= 0 ? openat(folders[i], name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+        if (fd >= 0) {
+            (void)close(fd);
+            return folders[i];
+        }
+        if (folders[i] >= 0 && errno == EEXIST && fstatat(folders[i], name, &s, AT_SYMLINK_NOFOLLOW) == 0 && s.st_uid == t->uid) {
+            *was_there = true;
+            return folders[i];
         }
     }
-    return false;
+    return -1;
 }
 
 static enum hpx_status wait_for_listener(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
 {
-    for (unsigned ms = STEP_MS; (*fd = connect_to(t)) < 0; ms = ms < 200 ? ms * 2 : ms) {
-        if (kill(t->pid, 0) != 0 && errno == ESRCH) {
+    for (unsigned ms = STEP_MS; (*fd = connect_to(t, 1)) < 0; ms = ms < 200 ? ms * 2 : ms) {
+        if (hpx_target_ended(t)) {
             return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
         }
         if (now_ms() > until) {
@@ -88,26 +92,50 @@ static enum hpx_status wait_for_listener(const struct hpx_target *t, uint64_t un
     return HPX_OK;
 }
 
+static enum hpx_status wake_listener(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
+{
+    char name[32];
+    bool was_there = false;
+    (void)snprintf(name, sizeof name, ".attach_pid%d", (int)t->own_pid);
+    enum hpx_status s = hpx_become(t, err);
+    if (s != HPX_OK) {
+        return s;
+    }
+    int folder = make_trigger(t, name, &was_there);
+    int failed = errno;
+    hpx_become_self();
+    if (folder < 0) {
+        return hpx_fail(err, HPX_FAILED, "cannot write to the working directory of process %d nor to its /tmp: %s", (int)t->pid,
+                        strerror(failed));
+    }
+    /* Another command may have asked already; a second signal would make the JVM print its threads. */
+    if (wait_for_listener(t, was_there ? now_ms() + OTHER_MS : 0, fd, err) != HPX_OK) {
+        s = hpx_target_quit(t, err);
+        s = s == HPX_OK ? wait_for_listener(t, until, fd, err) : s;
+    }
+    if (hpx_become(t, NULL) == HPX_OK) {
+        (void)unlinkat(folder, name, 0);
+        hpx_become_self();
+    }
+    return s;
+}
+
 /* The socket of the JVM, which is asked to listen if it does not. */
 static enum hpx_status reach(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
 {
-    char trigger[64];
-    *fd = connect_to(t);
+    *fd = connect_to(t, SECONDS);
     if (*fd >= 0) {
         return HPX_OK;
     }
-    if (errno == EACCES || errno == EPERM) {
-        return hpx_fail(err, HPX_NOT_PERMITTED, "may not attach to process %d: %s", (int)t->pid, strerror(errno));
+    if (errno == ENOENT || errno == ECONNREFUSED) {
+        return wake_listener(t, until, fd, err);
     }
-    if (!make_trigger(t, trigger, sizeof trigger)) {
-        return hpx_fail(err, HPX_FAILED, "cannot write to the working directory of process %d nor to its /tmp: %s", (int)t->pid,
-                        strerror(errno));
+    if (errno == EPROTO) {
+        return hpx_fail(err, HPX_REFUSED, "another process listens at /tmp/.java_pid%d, where process %d should; remove that file",
+                        (int)t->own_pid, (int)t->pid);
     }
-    enum hpx_status s = kill(t->pid, SIGQUIT) == 0 ? wait_for_listener(t, until, fd, err)
-                                                   : hpx_fail(err, errno == ESRCH ? HPX_NO_JVM : HPX_NOT_PERMITTED,
-                                                              "cannot signal process %d: %s", (int)t->pid, strerror(errno));
-    (void)unlink(trigger);
-    return s;
+    return hpx_fail(err, errno == EACCES || errno == EPERM ? HPX_NOT_PERMITTED : HPX_FAILED, "cannot attach to process %d: %s", (int)t->pid,
+                    strerror(errno));
 }
 
 static bool send_all(int fd, const char *from, size_t n)
@@ -141,11 +169,11 @@ static bool hear(int fd, char *to, size_t size, uint64_t until)
     for (;;) {
         uint64_t now = now_ms();
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (now >= until || poll(&p, 1, (int)(until - now)) < 0) {
+        if (now >= until || (poll(&p, 1, (int)(until - now)) < 0 && errno != EINTR)) {
             return false;
         }
         ssize_t k = n + 1 < size && p.revents != 0 ? recv(fd, to + n, size - 1 - n, MSG_DONTWAIT) : 0;
-        if (k < 0 && errno == EAGAIN) {
+        if ((k < 0 && errno == EAGAIN) || (k == 0 && p.revents == 0 && n + 1 < size)) {
             continue;
         }
         if (k <= 0) {
@@ -178,29 +206,23 @@ static enum hpx_status judge(const char *answer, const char *library, struct hpx
     return hpx_fail(err, HPX_REFUSED, "the JVM did not load %s: %.*s", library, n, rest);
 }
 
-static enum hpx_status load(const struct hpx_target *t, const char *library, const char *options, uint64_t until, struct hpx_err *err)
+enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds, struct hpx_err *err)
 {
     char answer[ANSWER_BYTES];
+    uint64_t until = now_ms() + UINT64_C(1000) * seconds;
     int fd = -1;
     enum hpx_status s = reach(t, until, &fd, err);
     if (s != HPX_OK) {
         return s;
     }
     if (!ask(fd, library, options) || !hear(fd, answer, sizeof answer, until)) {
-        s = hpx_fail(err, HPX_REFUSED, "process %d takes no request to attach; another user runs it, or it ends", (int)t->pid);
+        s = hpx_target_ended(t)
+                ? hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid)
+                : hpx_fail(err, HPX_REFUSED, "process %d does not answer a request to attach; it may be stopped, or busy with another",
+                           (int)t->pid);
     } else {
         s = judge(answer, library, err);
     }
     (void)close(fd);
-    return s;
-}
-
-enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds, struct hpx_err *err)
-{
-    enum hpx_status s = hpx_become(t, err);
-    if (s == HPX_OK) {
-        s = load(t, library, options, now_ms() + UINT64_C(1000) * seconds, err);
-        hpx_become_self();
-    }
     return s;
 }

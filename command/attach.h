@@ -6,13 +6,13 @@
 
 #include "target.h"
 
-/* Loads `library`, a name as the target sees it, and has its Agent_OnAttach called with `options`. seconds: the longest wait; a JVM in a
- * stop answers after it. HPX_OK; HPX_FAILED, HPX_NO_JVM: it has ended; HPX_NOT_PERMITTED; HPX_REFUSED: the JVM or Agent_OnAttach refused.
- */
+/* Loads `library`, a name as the target sees it, and has its Agent_OnAttach called with `options`. The target is open. seconds: the longest
+ * wait; a JVM in a stop answers after it. HPX_OK; HPX_FAILED, HPX_NO_JVM: it has ended; HPX_NOT_PERMITTED; HPX_REFUSED: the JVM or
+ * Agent_OnAttach refused. */
 enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds,
                                 struct hpx_err *err);
-/* The rest of the process has the target's user and group, if it is root's: what it makes belongs to the target. Ended by the second. */
-enum hpx_status hpx_become(const struct hpx_target *t, struct hpx_err *err);
-void hpx_become_self(void);
+/* Connects to a socket in the target's /tmp, as its user; whoever listens there must be the target. A descriptor whose connecting, sending
+ * and receiving take `seconds` at most; -1, errno; EPROTO: somebody else listens. */
+int hpx_attach_connect(const struct hpx_target *t, const char *name, unsigned seconds);
 
 #endif

@@ -3,6 +3,7 @@
 #include "client.h"
 #include "attach.h"
 #include "control.h"
+#include "plain.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,10 +13,10 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#define TRIES 3 /* the agent may have let go of its socket just now */
+#define TRIES          2 /* the agent may have let go of its socket just now */
+#define ANSWER_SECONDS 600
 
 /* ---- the library, where the target sees it ---- */
 
@@ -34,24 +35,27 @@ static bool copy_file(int from, int to)
     return true;
 }
 
-/* Into its /tmp, under a name that stays the same: a library that is loaded is found by its name, also when the file has gone. */
-static enum hpx_status copy_library(const struct hpx_target *t, const struct hpx_client *c, const char *agent, char *name, size_t size,
-                                    struct hpx_err *err)
+/* Into its /tmp, under a name that stays the same: a library that is loaded is found by its name, also when the file has gone. It is
+ * renamed when it is whole: another command may have had the JVM load it. */
+static enum hpx_status copy_library(const struct hpx_target *t, const char *agent, const char *name, struct hpx_err *err)
 {
+    char fresh[96];
     int from = open(agent, O_RDONLY | O_CLOEXEC);
-    (void)snprintf(name, size, "/tmp/libhprofx-%d.so", (int)t->own_pid);
     if (from < 0) {
         return hpx_fail(err, HPX_FAILED, "cannot read %s: %s", agent, strerror(errno));
     }
     enum hpx_status s = hpx_become(t, err);
     if (s == HPX_OK) {
-        (void)unlinkat(c->folder, name + strlen("/tmp/"), 0);
-        int to = openat(c->folder, name + strlen("/tmp/"), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0500);
-        if (to < 0 || !copy_file(from, to)) {
-            s = hpx_fail(err, HPX_FAILED, "cannot copy the library to %s of process %d: %s", name, (int)t->pid, strerror(errno));
-        }
+        (void)snprintf(fresh, sizeof fresh, ".%s.%d", name, (int)getpid());
+        int to = openat(t->tmp, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0500);
+        bool copied = to >= 0 && copy_file(from, to) && renameat(t->tmp, fresh, t->tmp, name) == 0;
+        int failed = errno;
         if (to >= 0) {
             (void)close(to);
+        }
+        if (!copied) {
+            (void)unlinkat(t->tmp, fresh, 0);
+            s = hpx_fail(err, HPX_FAILED, "cannot copy the library to /tmp of process %d: %s", (int)t->pid, strerror(failed));
         }
         hpx_become_self();
     }
@@ -63,24 +67,28 @@ static enum hpx_status copy_library(const struct hpx_target *t, const struct hpx
 static bool sees(const struct hpx_target *t, const char *agent)
 {
     bool yes = false;
-    if (t->root[0] == 0 && hpx_become(t, NULL) == HPX_OK) {
+    if (t->same_files && hpx_become(t, NULL) == HPX_OK) {
         yes = faccessat(AT_FDCWD, agent, R_OK, AT_EACCESS) == 0;
         hpx_become_self();
     }
     return yes;
 }
 
-static enum hpx_status load(const struct hpx_target *t, const struct hpx_client *c, const char *agent, unsigned seconds,
-                            struct hpx_err *err)
+static enum hpx_status load(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_err *err)
 {
-    char copy[64];
+    char name[64], path[96];
     if (t->library[0] != 0 || sees(t, agent)) {
         return hpx_attach_load(t, t->library[0] != 0 ? t->library : agent, "control", seconds, err);
     }
-    enum hpx_status s = copy_library(t, c, agent, copy, sizeof copy, err);
+    (void)snprintf(name, sizeof name, "libhprofx-%d.so", (int)t->own_pid);
+    (void)snprintf(path, sizeof path, "/tmp/%s", name);
+    enum hpx_status s = copy_library(t, agent, name, err);
     if (s == HPX_OK) {
-        s = hpx_attach_load(t, copy, "control", seconds, err);
-        (void)unlinkat(c->folder, copy + strlen("/tmp/"), 0);
+        s = hpx_attach_load(t, path, "control", seconds, err);
+        if (hpx_become(t, NULL) == HPX_OK) {
+            (void)unlinkat(t->tmp, name, 0); /* another command that fails now copies it again */
+            hpx_become_self();
+        }
     }
     return s;
 }
@@ -104,65 +112,43 @@ static const char *next_line(struct hpx_client *c)
     line[n] = 0;
     c->len -= n + 1;
     memmove(c->got, end + 1, c->len);
-    for (char *p = line; *p != 0; p++) { /* it goes to a terminal */
-        if ((unsigned char)*p < ' ' || *p == 127) {
-            *p = '?';
-        }
-    }
+    (void)hpx_plain(line); /* it goes to a terminal */
     return line;
 }
 
-/* Nobody else may have made a socket of that name: the JVM itself, under its own user. */
-static bool is_target(const struct hpx_target *t, int fd)
+/* false: nobody listens, or not as expected. */
+static bool connect_to_agent(const struct hpx_target *t, unsigned seconds, struct hpx_client *c)
 {
-    struct ucred who;
-    socklen_t size = sizeof who;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid == t->pid && who.uid == t->uid;
-}
-
-/* false: nobody listens. */
-static bool connect_to_agent(const struct hpx_target *t, struct hpx_client *c)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    char name[32];
     const char *greeting;
-    if (!hpx_control_path(at.sun_path, sizeof at.sun_path, t->root, (int)t->own_pid)) {
-        return false;
-    }
+    const struct timeval limit = {.tv_sec = ANSWER_SECONDS};
+    (void)snprintf(name, sizeof name, HPX_CONTROL_NAME, (int)t->own_pid);
     c->len = 0;
-    c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (c->fd >= 0 && connect(c->fd, (const struct sockaddr *)&at, sizeof at) == 0 && is_target(t, c->fd) &&
-        (greeting = next_line(c)) != NULL && strncmp(greeting, HPX_CONTROL_GREETING, sizeof HPX_CONTROL_GREETING - 1) == 0) {
+    c->fd = hpx_attach_connect(t, name, seconds);
+    if (c->fd >= 0 && (greeting = next_line(c)) != NULL && strncmp(greeting, HPX_CONTROL_GREETING, sizeof HPX_CONTROL_GREETING - 1) == 0) {
+        (void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         return true;
     }
-    if (c->fd >= 0) {
-        (void)close(c->fd);
-        c->fd = -1;
-    }
+    hpx_client_close(c);
     return false;
 }
 
 enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
 {
-    char folder[64];
     *c = (struct hpx_client){.fd = -1};
-    (void)snprintf(folder, sizeof folder, "%s/tmp", t->root);
-    c->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (c->folder < 0) {
-        return hpx_fail(err, HPX_NOT_PERMITTED, "cannot reach the files of process %d: %s", (int)t->pid, strerror(errno));
-    }
-    for (int i = 0; i < TRIES && !connect_to_agent(t, c); i++) {
-        enum hpx_status s = load(t, c, agent, seconds, err);
+    for (int i = 0; i < TRIES; i++) {
+        if (connect_to_agent(t, seconds, c)) {
+            return HPX_OK;
+        }
+        enum hpx_status s = load(t, agent, seconds, err);
         if (s != HPX_OK) {
-            hpx_client_close(c);
             return s;
         }
     }
-    if (c->fd < 0) {
-        hpx_client_close(c);
-        return hpx_fail(err, HPX_FAILED, "the library in process %d does not listen; another release of hprofx may be loaded there",
-                        (int)t->pid);
-    }
-    return HPX_OK;
+    return connect_to_agent(t, seconds, c)
+               ? HPX_OK
+               : hpx_fail(err, HPX_FAILED, "the library in process %d does not answer; another release of hprofx may be loaded there",
+                          (int)t->pid);
 }
 
 void hpx_client_close(struct hpx_client *c)
@@ -170,10 +156,7 @@ void hpx_client_close(struct hpx_client *c)
     if (c->fd >= 0) {
         (void)close(c->fd);
     }
-    if (c->folder >= 0) {
-        (void)close(c->folder);
-    }
-    c->fd = c->folder = -1;
+    c->fd = -1;
 }
 
 enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
@@ -202,7 +185,7 @@ enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (
             line(ctx, text);
         }
     }
-    return hpx_fail(err, HPX_NO_JVM, "the JVM has ended");
+    return hpx_fail(err, HPX_NO_JVM, "the JVM has ended, or does not answer");
 }
 
 bool hpx_client_wait(const struct hpx_client *c, int ms)

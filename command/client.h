@@ -7,13 +7,12 @@
 
 struct hpx_client {
     int fd;
-    int folder; /* the target's /tmp, which stays reachable when the target has ended */
     size_t len; /* of what was received and not yet taken */
     char got[8192];
 };
 
-/* Connects, through `agent` (our file of the library) if need be: as the target sees it, or as a copy that is removed again. seconds: as
- * hpx_attach_load(). HPX_OK, or its errors. */
+/* Connects to the agent in an open target; has it load `agent`, our file of the library, if need be: as the target sees it, or as a copy
+ * that is removed again. seconds: as hpx_attach_load(). HPX_OK, or its errors. */
 enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);
 void hpx_client_close(struct hpx_client *c);
 /* Sends a line and waits for its end; calls `line` (may be NULL) for each "KEY: VALUE". HPX_OK; HPX_REFUSED, HPX_FAILED: the agent's own

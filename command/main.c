@@ -71,7 +71,7 @@ int main(int argc, char **argv)
                                             {"json", no_argument, NULL, 'j'},          {"part", no_argument, NULL, 'p'},
                                             {"recover", optional_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
-    struct asked a = {0};
+    struct asked a = {.view = {.program = "hprofx-read"}};
     const char *file = NULL;
     int files = 0;
     for (int opt; (opt = getopt_long(argc, argv, "-", options, NULL)) != -1;) { /* "-": in any order, also with POSIXLY_CORRECT */

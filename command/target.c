@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* target.c: processes of target.h. */
 #include "target.h"
+#include "plain.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/openat2.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define GROUPS_MAX 65536
 
 static FILE *open_of(pid_t pid, const char *file)
 {
@@ -24,17 +33,21 @@ static int last_number(const char *line)
     return at != NULL ? atoi(at + 1) : 0;
 }
 
+/* false: there is no such process; the number of a thread is none. */
 static bool read_status(struct hpx_target *t)
 {
     char line[512];
     unsigned long uid, gid;
+    bool leads = true;
     FILE *f = open_of(t->pid, "status");
     if (f == NULL) {
         return false;
     }
     t->own_pid = t->pid;
     while (fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, "NSpid:", 6) == 0) {
+        if (strncmp(line, "Tgid:", 5) == 0) {
+            leads = last_number(line) == t->pid;
+        } else if (strncmp(line, "NSpid:", 6) == 0) {
             t->own_pid = last_number(line);
         } else if (sscanf(line, "Uid: %*u %lu", &uid) == 1) {
             t->uid = (uid_t)uid;
@@ -45,22 +58,31 @@ static bool read_status(struct hpx_target *t)
         }
     }
     (void)fclose(f);
-    return true;
+    return leads;
+}
+
+/* Field 22 of stat; the name before it may have blanks and brackets. */
+static uint64_t start_of(pid_t pid)
+{
+    char text[1024];
+    FILE *f = open_of(pid, "stat");
+    size_t n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    text[n] = 0;
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
 static void read_command(struct hpx_target *t)
 {
     FILE *f = open_of(t->pid, "cmdline");
-    size_t n = f != NULL ? fread(t->command, 1, sizeof t->command - 1, f) : 0;
-    while (n > 0 && t->command[n - 1] == 0) {
-        n--;
-    }
-    t->command[n] = 0;
-    for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)t->command[i] < ' ' || t->command[i] == 127) {
-            t->command[i] = ' ';
-        }
-    }
+    t->command_len = f != NULL ? fread(t->command, 1, sizeof t->command - 1, f) : 0;
+    t->command[t->command_len] = 0;
     if (f != NULL) {
         (void)fclose(f);
     }
@@ -72,11 +94,18 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* The agent under its own name, under HPROF's, or as a copy of ours. */
+/* The agent, or a copy of ours. */
 static bool is_agent(const char *file)
 {
     const char *base = strrchr(file, '/');
-    return base != NULL && (strncmp(base, "/libhprofx", 10) == 0 || strcmp(base, "/libhprof.so") == 0);
+    return base != NULL && strncmp(base, "/libhprofx", 10) == 0;
+}
+
+static enum hpx_status not_permitted(const struct hpx_target *t, struct hpx_err *err)
+{
+    return geteuid() == t->uid ? hpx_fail(err, HPX_NOT_PERMITTED, "process %d has rights that its user has not; become root", (int)t->pid)
+                               : hpx_fail(err, HPX_NOT_PERMITTED, "process %d belongs to another user; become user %u, or root",
+                                          (int)t->pid, (unsigned)t->uid);
 }
 
 static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
@@ -84,10 +113,7 @@ static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
     char line[PATH_MAX + 128];
     FILE *f = open_of(t->pid, "maps");
     if (f == NULL) {
-        return errno == EACCES || errno == EPERM
-                   ? hpx_fail(err, HPX_NOT_PERMITTED, "process %d belongs to another user; become user %u, or root", (int)t->pid,
-                              (unsigned)t->uid)
-                   : hpx_fail(err, HPX_NO_JVM, "there is no process %d", (int)t->pid);
+        return errno == EACCES || errno == EPERM ? not_permitted(t, err) : hpx_fail(err, HPX_NO_JVM, "there is no process %d", (int)t->pid);
     }
     while (fgets(line, sizeof line, f) != NULL) {
         char *file = strchr(line, '/'), *gone;
@@ -110,16 +136,18 @@ static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
     return HPX_OK;
 }
 
-/* Whether it sees the files that we see. */
-static bool same_files(pid_t pid)
+static bool same_file(const char *a, const char *b)
 {
-    char name[64];
-    struct stat own, its, own_root, its_root;
-    (void)snprintf(name, sizeof name, "/proc/%d/ns/mnt", (int)pid);
-    bool same = stat("/proc/self/ns/mnt", &own) == 0 && stat(name, &its) == 0 && own.st_ino == its.st_ino;
-    (void)snprintf(name, sizeof name, "/proc/%d/root", (int)pid);
-    return same && stat("/", &own_root) == 0 && stat(name, &its_root) == 0 && own_root.st_ino == its_root.st_ino &&
-           own_root.st_dev == its_root.st_dev;
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
+static void compare_files(struct hpx_target *t)
+{
+    char namespace[64], root[64];
+    (void)snprintf(namespace, sizeof namespace, "/proc/%d/ns/mnt", (int)t->pid);
+    (void)snprintf(root, sizeof root, "/proc/%d/root", (int)t->pid);
+    t->same_files = same_file("/proc/self/ns/mnt", namespace) && same_file("/", root);
 }
 
 /* /proc names files as we see them; it may have another root in the same namespace. */
@@ -135,21 +163,111 @@ static void rename_library(struct hpx_target *t)
 
 enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err *err)
 {
-    memset(t, 0, sizeof *t);
+    memset(t, 0, offsetof(struct hpx_target, command));
     t->pid = pid;
+    t->pidfd = t->cwd = t->tmp = -1;
     if (!read_status(t)) {
         return hpx_fail(err, HPX_NO_JVM, "there is no process %d", (int)pid);
     }
+    t->started = start_of(pid);
     read_command(t);
-    if (!same_files(pid)) {
-        (void)snprintf(t->root, sizeof t->root, "/proc/%d/root", (int)pid);
-    }
+    compare_files(t);
     enum hpx_status s = read_maps(t, err);
     rename_library(t);
     return s;
 }
 
-enum hpx_status hpx_target_check(const struct hpx_target *t, struct hpx_err *err)
+/* ---- words of its command line ---- */
+
+static const char *next_word(const struct hpx_target *t, const char *word)
+{
+    const char *next = word == NULL ? t->command : word + strlen(word) + 1;
+    return next < t->command + t->command_len ? next : NULL;
+}
+
+/* Options of java whose value is the next word. */
+static bool takes_word(const char *option)
+{
+    static const char *const known[] = {"-cp",
+                                        "-classpath",
+                                        "--class-path",
+                                        "-p",
+                                        "--module-path",
+                                        "--add-modules",
+                                        "--add-exports",
+                                        "--upgrade-module-path",
+                                        "--add-opens",
+                                        "--add-reads",
+                                        "--limit-modules",
+                                        "--patch-module",
+                                        "-d",
+                                        "--enable-native-access"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
+        if (strcmp(option, known[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The word that names the program; the options are those before it. NULL: none. */
+static const char *main_word(const struct hpx_target *t)
+{
+    const char *word = next_word(t, NULL); /* java itself */
+    word = word != NULL ? next_word(t, word) : NULL;
+    while (word != NULL && (word[0] == '-' || word[0] == '@')) {
+        word = takes_word(word) ? next_word(t, word) : word;
+        word = word != NULL ? next_word(t, word) : NULL;
+    }
+    return word;
+}
+
+static bool has_option(const struct hpx_target *t, const char *option)
+{
+    const char *end = main_word(t);
+    for (const char *word = next_word(t, NULL); word != NULL && word != end; word = next_word(t, word)) {
+        if (strcmp(word, option) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void hpx_target_name(const struct hpx_target *t, char *to, size_t size)
+{
+    const char *word = main_word(t);
+    const char *base = word != NULL && ends_with(word, ".jar") ? strrchr(word, '/') : NULL;
+    (void)snprintf(to, size, "%s", word == NULL ? "?" : base != NULL ? base + 1 : word);
+    (void)hpx_plain(to);
+}
+
+/* ---- a hold on it ---- */
+
+static int open_folder(pid_t pid, const char *name)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* A /tmp that is a link leads to where the target would go, not to a folder of ours. */
+static int open_tmp(pid_t pid)
+{
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    int root = open_folder(pid, "root");
+    int fd = root >= 0 ? (int)syscall(SYS_openat2, root, "tmp", &how, sizeof how) : -1;
+    if (fd < 0 && root >= 0 && errno == ENOSYS) {
+        fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    }
+    int failed = errno;
+    if (root >= 0) {
+        (void)close(root);
+    }
+    errno = failed;
+    return fd;
+}
+
+static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
 {
     const int pid = (int)t->pid;
     if (t->openj9) {
@@ -163,61 +281,108 @@ enum hpx_status hpx_target_check(const struct hpx_target *t, struct hpx_err *err
         return hpx_fail(err, HPX_REFUSED, "process %d runs on musl, and this hprofx is built for glibc", pid);
     }
     if (geteuid() != 0 && geteuid() != t->uid) {
-        return hpx_fail(err, HPX_NOT_PERMITTED, "process %d belongs to another user; become user %u, or root", pid, (unsigned)t->uid);
+        return not_permitted(t, err);
     }
-    if (strstr(t->command, "-XX:+DisableAttachMechanism") != NULL) {
+    if (has_option(t, "-XX:+DisableAttachMechanism")) {
         return hpx_fail(err, HPX_REFUSED,
                         "process %d was started with -XX:+DisableAttachMechanism; start it without, or load hprofx at its start", pid);
-    }
-    if (!t->catches_quit) {
-        return hpx_fail(err, HPX_REFUSED,
-                        "process %d takes no SIGQUIT: it was started with -Xrs, or is about to start; try again, or start it without -Xrs",
-                        pid);
     }
     return HPX_OK;
 }
 
-/* Options of java whose value is the next word. */
-static bool takes_word(const char *option)
+enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)
 {
-    static const char *const known[] = {"-cp",
-                                        "-classpath",
-                                        "--class-path",
-                                        "-p",
-                                        "--module-path",
-                                        "--upgrade-module-path",
-                                        "--add-modules",
-                                        "--add-exports",
-                                        "--add-opens",
-                                        "--add-reads",
-                                        "--limit-modules",
-                                        "--patch-module",
-                                        "--enable-native-access",
-                                        "-d"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
-        if (strcmp(option, known[i]) == 0) {
-            return true;
-        }
+    enum hpx_status s = judge(t, err);
+    if (s != HPX_OK) {
+        return s;
     }
-    return false;
+    t->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+    t->cwd = open_folder(t->pid, "cwd");
+    t->tmp = open_tmp(t->pid);
+    if (start_of(t->pid) != t->started) {
+        return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
+    }
+    return t->tmp >= 0 ? HPX_OK
+                       : hpx_fail(err, errno == ENOENT ? HPX_REFUSED : HPX_NOT_PERMITTED, "cannot reach /tmp of process %d: %s",
+                                  (int)t->pid, strerror(errno));
 }
 
-void hpx_target_name(const struct hpx_target *t, char *to, size_t size)
+void hpx_target_close(struct hpx_target *t)
 {
-    char copy[sizeof t->command], *rest = copy;
-    memcpy(copy, t->command, sizeof copy);
-    (void)strtok_r(copy, " ", &rest); /* java itself */
-    for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-        if (takes_word(word)) {
-            (void)strtok_r(NULL, " ", &rest);
-        } else if (word[0] != '-' && word[0] != '@') {
-            const char *base = ends_with(word, ".jar") && strrchr(word, '/') != NULL ? strrchr(word, '/') + 1 : word;
-            (void)snprintf(to, size, "%s", base);
-            return;
+    int *const all[] = {&t->pidfd, &t->cwd, &t->tmp};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        if (*all[i] >= 0) {
+            (void)close(*all[i]);
+            *all[i] = -1;
         }
     }
-    (void)snprintf(to, size, "?");
 }
+
+enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err)
+{
+    static struct hpx_target now;
+    now.pid = t->pid;
+    if (!read_status(&now) || start_of(t->pid) != t->started) {
+        return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
+    }
+    if (!now.catches_quit) {
+        return hpx_fail(err, HPX_REFUSED,
+                        "process %d takes no SIGQUIT: it was started with -Xrs, or is about to start; try again, or start it without -Xrs",
+                        (int)t->pid);
+    }
+    long rc = t->pidfd >= 0 ? syscall(SYS_pidfd_send_signal, t->pidfd, SIGQUIT, NULL, 0) : kill(t->pid, SIGQUIT);
+    return rc == 0 ? HPX_OK
+                   : hpx_fail(err, errno == ESRCH ? HPX_NO_JVM : HPX_NOT_PERMITTED, "cannot signal process %d: %s", (int)t->pid,
+                              strerror(errno));
+}
+
+bool hpx_target_ended(const struct hpx_target *t)
+{
+    struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
+    return t->pidfd >= 0 ? poll(&p, 1, 0) > 0 : start_of(t->pid) != t->started;
+}
+
+bool hpx_target_is_peer(const struct hpx_target *t, int fd)
+{
+    struct ucred who;
+    socklen_t size = sizeof who;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid == t->pid && who.uid == t->uid;
+}
+
+static struct {
+    int n;
+    gid_t *of;
+} groups; /* of root, while it is somebody else */
+
+enum hpx_status hpx_become(const struct hpx_target *t, struct hpx_err *err)
+{
+    if (geteuid() != 0 || t->uid == 0) {
+        return HPX_OK;
+    }
+    if (groups.of == NULL && (groups.of = calloc(GROUPS_MAX, sizeof *groups.of)) != NULL) {
+        groups.n = getgroups(GROUPS_MAX, groups.of);
+    }
+    if (groups.of == NULL || groups.n < 0 || setgroups(1, &t->gid) != 0 || setegid(t->gid) != 0 || seteuid(t->uid) != 0) {
+        int failed = errno;
+        hpx_become_self();
+        return hpx_fail(err, HPX_NOT_PERMITTED, "cannot become user %u: %s", (unsigned)t->uid, strerror(failed));
+    }
+    return HPX_OK;
+}
+
+void hpx_become_self(void)
+{
+    if (getuid() != 0) {
+        return;
+    }
+    (void)!seteuid(0);
+    (void)!setegid(getgid());
+    if (groups.of != NULL && groups.n >= 0) {
+        (void)!setgroups((size_t)groups.n, groups.of);
+    }
+}
+
+/* ---- all of them ---- */
 
 static int by_number(const struct dirent **a, const struct dirent **b)
 {
@@ -264,9 +429,11 @@ static void list_on_stderr(const struct hpx_target *t)
 static bool match(void *ctx, const struct hpx_target *t)
 {
     struct search *s = ctx;
-    char name[256];
-    hpx_target_name(t, name, sizeof name);
-    if (strstr(name, s->word) == NULL && strstr(t->command, s->word) == NULL) {
+    const char *word = next_word(t, NULL);
+    while (word != NULL && strstr(word, s->word) == NULL) {
+        word = next_word(t, word);
+    }
+    if (word == NULL) {
         return true;
     }
     s->n++;

@@ -26,7 +26,7 @@ int hpx_view(const struct hpx_view *a, const char *file, int fd)
     bool summary = a->json || !a->check;
     hpx_gunzip_init(&g, fd);
     if (hpx_source_init(&s, hpx_gunzip_read, &g) != 0 || (summary && hpx_profile_init(&p) != 0)) {
-        fputs("hprofx-read: no memory\n", stderr);
+        fprintf(stderr, "%s: no memory\n", a->program);
         return HPX_VIEW_UNUSABLE;
     }
     hpx_check_init(&c);
@@ -41,7 +41,7 @@ int hpx_view(const struct hpx_view *a, const char *file, int fd)
         result = hpx_reader_break(&r, r.end, 0, "the compressed data end too early");
     }
     if (result == HPX_RD_FAILED) {
-        fprintf(stderr, "hprofx-read: %s: %s\n", file, g.fault != NULL ? g.fault : r.why);
+        fprintf(stderr, "%s: %s: %s\n", a->program, file, g.fault != NULL ? g.fault : r.why);
     } else {
         struct hpx_report report = {.to = stdout, .file = file, .reader = &r, .check = &c, .profile = summary ? &p : NULL};
         report.bold = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;

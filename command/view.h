@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 struct hpx_view {
+    const char *program; /* its name, before messages */
     bool check, strict, json, part;
 };
 

@@ -13,6 +13,8 @@
 
 static struct {
     uint64_t osthread, id, thread_size; /* constant after init */
+    uint64_t stack_base, stack_size;    /* constant after init */
+    bool has_stack;                     /* constant after init */
     jfieldID eetop;                     /* constant after init */
     _Atomic(const char *) why;          /* release: turn_off(); acquire: hpx_thread_id_off(). NULL: there are answers */
 } ids;
@@ -37,6 +39,15 @@ const char *hpx_thread_id_off(void)
 static const char *find(const struct hpx_vm_field *before, const struct hpx_vm_field *now)
 {
     return hpx_structures_field(before) ? NULL : hpx_structures_fields(now, 1);
+}
+
+/* Not needed for ids: without them older threads have no stack where the VM's function fails. */
+static bool find_stack(void)
+{
+    return find(&(struct hpx_vm_field){"JavaThread", "_stack_base", "address", &ids.stack_base},
+                &(struct hpx_vm_field){"Thread", "_stack_base", "address", &ids.stack_base}) == NULL &&
+           find(&(struct hpx_vm_field){"JavaThread", "_stack_size", "size_t", &ids.stack_size},
+                &(struct hpx_vm_field){"Thread", "_stack_size", "size_t", &ids.stack_size}) == NULL;
 }
 
 /* JDK 25 moved one field and renamed the type of the other. */
@@ -92,24 +103,36 @@ static int read_id(uintptr_t vm_thread, pid_t *tid)
     return rc;
 }
 
+static struct hpx_stack_bounds read_stack(uintptr_t vm_thread)
+{
+    uintptr_t base = 0;
+    size_t size = 0;
+    bool told = ids.has_stack && read_memory(vm_thread + ids.stack_base, &base, sizeof base) == 0 &&
+                read_memory(vm_thread + ids.stack_size, &size, sizeof size) == 0 && size > 0 && size < base;
+    return told ? (struct hpx_stack_bounds){base - size, base} : (struct hpx_stack_bounds){0, 0};
+}
+
 static const char *why_unread(int error)
 {
     return error == EFAULT ? "a read of the VM's structures faulted" : "the system refuses process_vm_readv";
 }
 
 /* *tid: 0 if the thread has ended. NULL, or what contradicts. */
-static const char *ask(JNIEnv *env, jthread thread, pid_t *tid)
+static const char *ask(JNIEnv *env, jthread thread, pid_t *tid, struct hpx_stack_bounds *stack)
 {
     uintptr_t vm_thread = vm_thread_of(env, thread);
     *tid = 0;
+    *stack = (struct hpx_stack_bounds){0, 0};
     if (vm_thread == 0) {
         return NULL;
     }
     int error = read_id(vm_thread, tid);
     bool known = error == 0 && *tid > 0 && hpx_clock_tid_cpu(*tid) > 0; /* the kernel has such a clock of the process's own threads alone */
-    atomic_thread_fence(memory_order_acquire);                          /* eetop again, but not before; no partner, the VM clears it */
+    *stack = read_stack(vm_thread);
+    atomic_thread_fence(memory_order_acquire); /* eetop again, but not before; no partner, the VM clears it */
     if (vm_thread_of(env, thread) != vm_thread) {
         *tid = 0;
+        *stack = (struct hpx_stack_bounds){0, 0};
         return NULL;
     }
     return error != 0 ? why_unread(error) : known ? NULL : another_shape;
@@ -119,8 +142,10 @@ static const char *ask(JNIEnv *env, jthread thread, pid_t *tid)
 static const char *check_self(JNIEnv *env, jthread self)
 {
     pid_t tid = 0;
-    uintptr_t offset = (uintptr_t)env - vm_thread_of(env, self);
-    const char *why = offset > 0 && offset < ids.thread_size ? ask(env, self, &tid) : another_shape;
+    struct hpx_stack_bounds stack = {0, 0};
+    uintptr_t offset = (uintptr_t)env - vm_thread_of(env, self), here = (uintptr_t)&stack;
+    const char *why = offset > 0 && offset < ids.thread_size ? ask(env, self, &tid, &stack) : another_shape;
+    ids.has_stack = ids.has_stack && stack.low < here && here < stack.end;
     return why != NULL || tid == gettid() ? why : another_shape;
 }
 
@@ -133,6 +158,7 @@ const char *hpx_thread_id_init(JNIEnv *env, jthread self)
         return why;
     }
     why = find_fields();
+    ids.has_stack = why == NULL && find_stack();
     why = why != NULL ? why : find_eetop(env);
     why = why != NULL ? why : check_self(env, self);
     if (why != NULL) {
@@ -142,14 +168,16 @@ const char *hpx_thread_id_init(JNIEnv *env, jthread self)
     return hpx_thread_id_off();
 }
 
-pid_t hpx_thread_id_of(JNIEnv *env, jthread thread)
+pid_t hpx_thread_id_of(JNIEnv *env, jthread thread, struct hpx_stack_bounds *stack)
 {
     pid_t tid = -1;
+    *stack = (struct hpx_stack_bounds){0, 0};
     if (hpx_thread_id_off() == NULL) {
-        const char *why = ask(env, thread, &tid);
+        const char *why = ask(env, thread, &tid, stack);
         if (why != NULL) {
             turn_off(why);
             tid = -1;
+            *stack = (struct hpx_stack_bounds){0, 0};
         }
     }
     return tid;

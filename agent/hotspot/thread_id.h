@@ -2,7 +2,8 @@
 /* thread_id.h: the kernel id of any platform thread of Java: java.lang.Thread.eetop is the address of the VM's thread, which leads through
  * structures.h to the kernel id that the VM noted when the thread started (_osthread, _thread_id).
  *
- * Touches these two fields, of JavaThread and OSThread; reads only. On JDK 8 to 28: 25 moved one and renamed the type of the other.
+ * Touches these two fields, of JavaThread and OSThread, and the bounds of the thread's stack (_stack_base, _stack_size); reads only. On JDK
+ * 8 to 28: 25 moved one and renamed the type of another.
  *
  * eetop is 0 before a thread has its id, and again before the VM frees what lies behind it, so an answer is right if eetop is the same
  * before and after. Reads go through the kernel (process_vm_readv), which refuses an address where the processor would fault. The answer
@@ -11,14 +12,19 @@
 #define HPX_THREAD_ID_H
 
 #include <jvmti.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* VMInit. self: the calling thread, whose id must come out. NULL, or the text why there are no answers: then the VM's structures are closed
  * (hpx_internals_closed()), or not as expected. */
 const char *hpx_thread_id_init(JNIEnv *env, jthread self);
-/* A thread that has started. Its kernel id; 0: it has ended meanwhile, or is virtual and has none; -1: there are no answers. Any attached
- * thread, after init. */
-pid_t hpx_thread_id_of(JNIEnv *env, jthread thread);
+struct hpx_stack_bounds {
+    uintptr_t low, end; /* 0, 0: not known */
+};
+
+/* A thread that has started. Its kernel id; 0: it has ended meanwhile, or is virtual and has none; -1: there are no answers. *stack: known
+ * only with an id, if this VM tells. Any attached thread, after init. */
+pid_t hpx_thread_id_of(JNIEnv *env, jthread thread, struct hpx_stack_bounds *stack);
 /* NULL, or why there are no answers (any more), if init was called; constant. Any thread. */
 const char *hpx_thread_id_off(void);
 

@@ -158,9 +158,10 @@ const char *hpx_thread_id_init(JNIEnv *env, jthread self)
     return none;
 }
 
-pid_t hpx_thread_id_of(JNIEnv *env, jthread thread)
+pid_t hpx_thread_id_of(JNIEnv *env, jthread thread, struct hpx_stack_bounds *stack)
 {
     (void)env, (void)thread;
+    *stack = (struct hpx_stack_bounds){0, 0};
     return -1;
 }
 

@@ -407,9 +407,9 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 }
 
 /* 0: unknown. */
-static pid_t tid_of(JNIEnv *env, jthread thread, const char *name)
+static pid_t tid_of(JNIEnv *env, jthread thread, const char *name, struct hpx_stack_bounds *stack)
 {
-    pid_t tid = hpx_thread_id_of(env, thread);
+    pid_t tid = hpx_thread_id_of(env, thread, stack);
     if (tid < 0) {
         tid = name != NULL ? hpx_thread_by_name(name) : 0;
     }
@@ -450,6 +450,15 @@ static void abandon(JNIEnv *env, const struct adoptee *a)
     }
     hpx_thread_refs_remove(env, a->key, false);
     post_end(left ? a->first : NULL, a->key);
+}
+
+/* Its handler may come before the thread finds its states. */
+static void set_stack(struct hpx_mode_thread *first, const struct hpx_stack_bounds *stack)
+{
+    for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
+        s->stack_low = stack->low;
+        s->stack_end = stack->end;
+    }
 }
 
 /* The thread is VMInit's until it is published, last: its clock may run before, but only on states that are complete. */
@@ -510,8 +519,10 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     struct info i = info_of(jvmti, env, thread);
     bool ended = i.group == NULL; /* since we asked for its state */
     if (!ended && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) {
-        struct adoptee *a = claim(env, thread, tid_of(env, thread, i.name));
+        struct hpx_stack_bounds stack;
+        struct adoptee *a = claim(env, thread, tid_of(env, thread, i.name, &stack));
         if (a != NULL) {
+            set_stack(a->first, &stack);
             complete(jvmti, env, thread, a, &i);
         }
     }

@@ -68,10 +68,11 @@ def refuses(t, status, says, *args, **kw):
 
 def leaves_nothing(t, pid):
     """Nothing of hprofx is awake in the process, or lies in its /tmp. What was told to leave may still be on its way."""
+    tmp = pathlib.Path(os.path.realpath('/proc/%d/root' % pid)) / 'tmp'
     def left():
         tasks = pathlib.Path('/proc/%d/task' % pid)
         names = [(p / 'comm').read_text().strip() for p in tasks.iterdir() if (p / 'comm').exists()]
-        files = [str(f) for f in pathlib.Path('/tmp').glob('*hprofx-%d*' % pid)] + [str(f) for f in pathlib.Path('/tmp').glob('.*hprofx-%d*' % pid)]
+        files = [str(f) for f in tmp.iterdir() if 'hprofx-%d' % pid in f.name]
         timers = pathlib.Path('/proc/%d/timers' % pid)
         return [n for n in names if n.startswith('hprofx')] + files + (['timers'] if timers.exists() and timers.read_text() else [])
     until = time.monotonic() + 10
@@ -112,6 +113,19 @@ def it_shows_what_the_program_does(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any', needs=('hotspot', 'jit'), measures=True)
+def a_thread_older_than_the_session_has_stacks_in_stubs(t):
+    """There the VM's function finds none, and the bounds of the thread's stack must be known."""
+    p = Program(t)
+    p.tell('stubs 300')  # compiled
+    does(t, 'start', '-o', t.work / 'x', p.run.pid, 'interval=1')
+    p.tell('stubs 700')
+    does(t, 'stop', p.run.pid)
+    share = float(re.search(r'([\d.]+) %', t.parse(t.work / 'x', 1).report['without a stack'])[1])
+    t.check(share < 10, '%s %% of the samples have no stack' % share)
+    p.end(t)
+
+
 def wait_for_session(t, pid, state='running'):
     while 'session: %s' % state not in does(t, 'status', pid):
         t.within_time(t.runs[0])
@@ -141,6 +155,82 @@ def the_second_command_is_told_who_is_there(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any')
+def a_session_ends_by_itself(t):
+    p = Program(t)
+    does(t, 'start', '-d', '300ms', '-e', 'times', '-o', t.work / 'x', p.run.pid, 'cutoff=0')
+    wait_for_session(t, p.run.pid, 'none')
+    t.parse(t.work / 'x', 1)
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def one_that_another_command_ends_is_shown_all_the_same(t):
+    """And its own end does not end the session of another."""
+    p = Program(t)
+    first = subprocess.Popen([*command(t), '-d', '100s', '-e', 'times', str(p.run.pid), 'cutoff=0'], stdout=subprocess.PIPE, text=True)
+    wait_for_session(t, p.run.pid)
+    p.tell('calls 100000')
+    does(t, 'stop', p.run.pid)
+    does(t, 'start', '-e', 'times', '-o', t.work / 'second', p.run.pid, 'cutoff=0')
+    first.send_signal(signal.SIGINT)
+    shown = first.communicate(timeout=60)[0]
+    t.equal(first.returncode, OK, 'status of the first')
+    t.check('Attached.leaf' in shown, 'the first shows %r' % shown)
+    p.tell('calls 12')
+    does(t, 'stop', p.run.pid)
+    t.equal(t.parse(t.work / 'second', 1).table(TIMES).counts().get('Attached.leaf'), 12, 'calls in the second')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_program_that_ends_meanwhile_is_shown(t):
+    p = Program(t)
+    first = subprocess.Popen([*command(t), '-d', '100s', '-e', 'times', str(p.run.pid), 'cutoff=0'], stdout=subprocess.PIPE, text=True)
+    wait_for_session(t, p.run.pid)
+    p.tell('calls 100000')
+    tmp = pathlib.Path(os.path.realpath('/proc/%d/root' % p.run.pid)) / 'tmp'
+    p.end(t)
+    shown = first.communicate(timeout=60)[0]
+    t.equal(first.returncode, OK, 'status')
+    t.check('Attached.leaf' in shown, 'it shows %r' % shown)
+    t.check('Full thread dump' not in p.run.out, 'a thread dump was asked for')
+    t.equal([f.name for f in tmp.iterdir() if f.name == '.hprofx-%d' % p.run.pid], [], 'sockets')
+
+
+@test(level='quick', collectors='any')
+def two_commands_at_once_do_not_hinder_each_other(t):
+    p = Program(t)
+    both = [subprocess.Popen([*command(t), 'status', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+    for b in both:
+        out, err = b.communicate(timeout=60)
+        t.equal((b.returncode, out, err), (OK, '  session: none\n', ''), 'status, output')
+    t.check('Full thread dump' not in p.run.out, 'a thread dump was asked for')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_stopped_program_is_said_and_can_be_left(t):
+    p = Program(t)
+    does(t, 'status', p.run.pid)
+    p.run.signal(signal.SIGSTOP)
+    try:
+        waits = subprocess.Popen([*command(t), '-d', '1s', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2):
+            time.sleep(0.3)  # the second one ends it wherever it waits
+            waits.send_signal(signal.SIGINT)
+        waits.communicate(timeout=20)
+        t.check(waits.returncode != OK, 'it does not end')
+    finally:
+        p.run.signal(signal.SIGCONT)
+    t.check('session' in does(t, 'status', p.run.pid), 'no answer afterwards')
+    hprofx(t, 'stop', p.run.pid)
+    p.end(t)
+
+
 @test(collectors='any')
 def a_killed_command_leaves_a_session_that_ends(t):
     p = Program(t)
@@ -167,16 +257,29 @@ def what_cannot_be_is_refused_in_a_sentence(t):
     refuses(t, USAGE, '-d wants a time', '-d', 'soon', p.run.pid)
     refuses(t, USAGE, '-e wants', '-e', 'everything', p.run.pid)
     refuses(t, USAGE, 'needs -o', 'start', p.run.pid)
+    refuses(t, USAGE, 'too many words', p.run.pid, 'depth=3', 'cutoff=0')
+    refuses(t, USAGE, 'has a comma', 'start', '-o', 'a,b', p.run.pid)
+    refuses(t, 1, 'cannot write /no/such', '-o', '/no/such/x', p.run.pid)
+    thread = next(int(n) for n in os.listdir('/proc/%d/task' % p.run.pid) if int(n) != p.run.pid)
+    refuses(t, NO_JVM, 'there is no process', thread)
+    t.check('Full thread dump' not in p.run.out, 'a thread dump was asked for')
     if os.geteuid() == 0:
         nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
         refuses(t, NOT_PERMITTED, 'belongs to another user', p.run.pid, prefix=nobody)
     p.end(t)
-    for jvm, says in (('-Xrs', 'takes no SIGQUIT'), ('-XX:+DisableAttachMechanism', 'DisableAttachMechanism'), ('-XX:-EnableDynamicAgentLoading', 'EnableDynamicAgentLoading')):
+    for jvm, says in (('-XX:+DisableAttachMechanism', 'DisableAttachMechanism'), ('-XX:-EnableDynamicAgentLoading', 'EnableDynamicAgentLoading')):
         if 'Dynamic' in jvm and t.jdk.version < 21:
             continue
         p = Program(t, jvm=[jvm])
         refuses(t, REFUSED, says, p.run.pid)
         p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_jvm_without_signals_listens_from_its_start(t):
+    p = Program(t, jvm=['-Xrs'])
+    t.check('CPU SAMPLES' in does(t, '-d', '100ms', p.run.pid), 'no profile')
+    p.end(t)
 
 
 @test(level='quick', collectors='any')
@@ -215,7 +318,7 @@ def root_profiles_a_program_of_another_user(t):
         t.skip('another user cannot run this JDK')
     p = Program(t, prefix=other)
     t.check('CPU SAMPLES' in does(t, '-d', '200ms', p.run.pid), 'no profile')
-    t.check('CPU SAMPLES' in does(t, '-d', '200ms', p.run.pid, prefix=()), 'no second profile')
+    t.check('CPU SAMPLES' in does(t, '-d', '200ms', p.run.pid, prefix=other), 'no profile for its own user')
     leaves_nothing(t, p.run.pid)
     p.end(t)
 

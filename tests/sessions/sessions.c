@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <string.h>
 
 static JavaVM *java;
 
@@ -53,7 +54,16 @@ JNIEXPORT jint JNICALL Java_Sessions_kept(JNIEnv *env, jclass unused)
     return (jint)hpx_kept_states_sweep();
 }
 
-/* Loaded classes; the VM's own figure also counts the versions of rewritten ones. */
+static bool is_lambda(jvmtiEnv *jvmti, jclass klass)
+{
+    char *name = NULL;
+    bool is = (*jvmti)->GetClassSignature(jvmti, klass, &name, NULL) == JVMTI_ERROR_NONE && strstr(name, "$$Lambda") != NULL;
+    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    return is;
+}
+
+/* Loaded classes; the VM's own figure also counts the versions of rewritten ones. Without those of lambdas, which the VM makes anew where a
+ * rewritten class comes to one. */
 JNIEXPORT jint JNICALL Java_Sessions_classes(JNIEnv *env, jclass unused);
 JNIEXPORT jint JNICALL Java_Sessions_classes(JNIEnv *env, jclass unused)
 {
@@ -67,6 +77,12 @@ JNIEXPORT jint JNICALL Java_Sessions_classes(JNIEnv *env, jclass unused)
     jvmtiEnv *jvmti = got;
     if ((*env)->PushLocalFrame(env, 16) == 0) {
         (void)(*jvmti)->GetLoadedClasses(jvmti, &n, &all);
+        jint lambdas = 0;
+        for (jint i = 0; i < n; i++) {
+            lambdas += is_lambda(jvmti, all[i]);
+            (*env)->DeleteLocalRef(env, all[i]);
+        }
+        n -= lambdas;
         (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)all);
         (*env)->PopLocalFrame(env, NULL);
     }

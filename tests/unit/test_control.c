@@ -19,6 +19,10 @@ static void requests_are_taken_apart(void **state)
     assert_string_equal(r.options, "");
     assert_int_equal(hpx_control_parse("stop", &r, &err), 0);
     assert_int_equal(r.verb, HPX_CONTROL_STOP);
+    assert_int_equal(r.session, 0);
+    assert_int_equal(hpx_control_parse("stop 17", &r, &err), 0);
+    assert_int_equal(r.verb, HPX_CONTROL_STOP);
+    assert_int_equal(r.session, 17);
     assert_int_equal(hpx_control_parse("dump", &r, &err), 0);
     assert_int_equal(r.verb, HPX_CONTROL_DUMP);
     assert_int_equal(hpx_control_parse("status", &r, &err), 0);
@@ -30,6 +34,9 @@ static void others_are_refused(void **state)
     static const char *const lines[] = {"",
                                         " stop",
                                         "stop ",
+                                        "stop 0",
+                                        "stop x",
+                                        "stop 1 2",
                                         "STOP",
                                         "start",
                                         "start ",
@@ -51,23 +58,11 @@ static void others_are_refused(void **state)
     }
 }
 
-static void the_socket_has_the_number_of_the_process(void **state)
-{
-    char name[32];
-    (void)state;
-    assert_true(hpx_control_path(name, sizeof name, "", 42));
-    assert_string_equal(name, "/tmp/.hprofx-42");
-    assert_true(hpx_control_path(name, sizeof name, "/proc/7/root", 1));
-    assert_string_equal(name, "/proc/7/root/tmp/.hprofx-1");
-    assert_false(hpx_control_path(name, 15, "", 42));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_taken_apart),
         cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(the_socket_has_the_number_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

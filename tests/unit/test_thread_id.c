@@ -21,6 +21,8 @@ struct os_thread {
 struct vm_thread {
     uint64_t before;
     struct os_thread *os;
+    uintptr_t stack_base;
+    size_t stack_size;
     JNIEnv env;
 };
 
@@ -35,6 +37,7 @@ static struct vm_thread vm[2];
 static struct thread threads[2];
 static bool no_class, no_field;
 static unsigned cleared;
+static struct hpx_stack_bounds bounds;
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name)
 {
@@ -151,19 +154,77 @@ static void learn(void)
     assert_null(hpx_thread_id_init(env(), of(&threads[0])));
 }
 
+/* As learn(), of a VM that tells of stacks of 64 KiB; the calling thread's has `here` in it, or not. */
+static void learn_stacks(const char *type, bool right)
+{
+    uintptr_t here = (uintptr_t)&type;
+    vm_tables_field(type, "_stack_base", "address", offsetof(struct vm_thread, stack_base));
+    vm_tables_field(type, "_stack_size", "size_t", offsetof(struct vm_thread, stack_size));
+    for (size_t i = 0; i < 2; i++) {
+        vm[i].stack_base = (right ? here + 32768 : here - 32768) + i * 65536;
+        vm[i].stack_size = 65536;
+    }
+    learn();
+}
+
+static void assert_bounds(size_t of_thread, size_t bytes)
+{
+    uintptr_t end = bytes != 0 ? vm[of_thread].stack_base : 0;
+    assert_true(hpx_thread_id_of(env(), of(&threads[of_thread]), &bounds) >= 0);
+    assert_true(bounds.end == end && bounds.low == end - bytes);
+}
+
+static void bounds_of_stacks_are_told(void **state)
+{
+    (void)state;
+    learn_stacks("JavaThread", true);
+    assert_bounds(0, 65536);
+    assert_bounds(1, 65536);
+    vm[1].stack_size = 0;
+    assert_bounds(1, 0);
+    vm[1].stack_size = vm[1].stack_base + 1;
+    assert_bounds(1, 0);
+    vm[1].stack_size = 65536;
+    threads[1].looks_left = 1; /* it ends meanwhile */
+    assert_bounds(1, 0);
+}
+
+static void bounds_stand_in_the_older_type_as_well(void **state)
+{
+    (void)state;
+    learn_stacks("Thread", true);
+    assert_bounds(1, 65536);
+}
+
+static void bounds_that_do_not_hold_the_caller_are_not_believed(void **state)
+{
+    (void)state;
+    learn_stacks("JavaThread", false);
+    assert_bounds(0, 0);
+    assert_bounds(1, 0);
+    assert_null(hpx_thread_id_off());
+}
+
+static void a_vm_that_tells_no_bounds_still_tells_ids(void **state)
+{
+    (void)state;
+    learn();
+    assert_bounds(1, 0);
+}
+
 static void assert_refused(const char *why)
 {
     assert_string_equal(hpx_thread_id_init(env(), of(&threads[0])), why);
     assert_string_equal(hpx_thread_id_off(), why);
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
 }
 
 static void every_thread_has_its_id(void **state)
 {
     (void)state;
     learn();
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[0])), gettid());
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), other_id);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[0]), &bounds), gettid());
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), other_id);
     assert_null(hpx_thread_id_off());
 }
 
@@ -175,7 +236,7 @@ static void the_names_of_older_vms_serve_as_well(void **state)
     vm_tables_type("OSThread::thread_id_t", 4);
     fill_types();
     assert_null(hpx_thread_id_init(env(), of(&threads[0])));
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), other_id);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), other_id);
 }
 
 static void a_thread_without_a_vm_thread_has_no_id(void **state)
@@ -183,7 +244,7 @@ static void a_thread_without_a_vm_thread_has_no_id(void **state)
     (void)state;
     learn();
     threads[1].eetop = 0;
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), 0);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), 0);
     assert_null(hpx_thread_id_off());
 }
 
@@ -196,10 +257,10 @@ static void a_thread_that_ends_meanwhile_has_no_id_whatever_was_read(void **stat
     for (size_t i = 0; i < HPX_ARRAY_LEN(at); i++) {
         vm[1].os = at[i];
         threads[1] = (struct thread){(uintptr_t)&vm[1], 1};
-        assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), 0);
+        assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), 0);
     }
     threads[1] = (struct thread){(uintptr_t)gone, 1};
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), 0);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), 0);
     assert_null(hpx_thread_id_off());
 }
 
@@ -208,9 +269,9 @@ static void a_fault_ends_the_answers(void **state)
     (void)state;
     learn();
     vm[1].os = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
     assert_string_equal(hpx_thread_id_off(), FAULTED);
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[0])), -1);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[0]), &bounds), -1);
 }
 
 static void an_id_of_another_process_ends_the_answers(void **state)
@@ -218,7 +279,7 @@ static void an_id_of_another_process_ends_the_answers(void **state)
     (void)state;
     learn();
     os[1].id = getppid();
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
     assert_string_equal(hpx_thread_id_off(), THREADS);
 }
 
@@ -227,7 +288,7 @@ static void an_id_below_one_ends_the_answers(void **state)
     (void)state;
     learn();
     os[1].id = -gettid();
-    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1])), -1);
+    assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
     assert_string_equal(hpx_thread_id_off(), THREADS);
 }
 
@@ -318,6 +379,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_thread_has_its_id),
+        cmocka_unit_test(bounds_of_stacks_are_told),
+        cmocka_unit_test(bounds_stand_in_the_older_type_as_well),
+        cmocka_unit_test(bounds_that_do_not_hold_the_caller_are_not_believed),
+        cmocka_unit_test(a_vm_that_tells_no_bounds_still_tells_ids),
         cmocka_unit_test(the_names_of_older_vms_serve_as_well),
         cmocka_unit_test(a_thread_without_a_vm_thread_has_no_id),
         cmocka_unit_test(a_thread_that_ends_meanwhile_has_no_id_whatever_was_read),

@@ -48,12 +48,14 @@ static void every_mechanism_is_absent_for_the_same_reason(void **state)
 static void no_answer_is_invented(void **state)
 {
     struct hpx_ev_frame frames[2];
+    struct hpx_stack_bounds stack = {1, 1};
     struct hpx_async_stack how = {.retried = true, .end = HPX_GUARD_FAULTED};
     (void)state;
     assert_true(hpx_vm_flag("UseTLAB", true));
     assert_false(hpx_vm_flag("UseTLAB", false));
     assert_false(hpx_vm_flag_refused("DebugNonSafepoints"));
-    assert_int_equal(hpx_thread_id_of(NULL, NULL), -1);
+    assert_int_equal(hpx_thread_id_of(NULL, NULL, &stack), -1);
+    assert_true(stack.low == 0 && stack.end == 0);
     assert_false(hpx_async_stack_begin());
     assert_false(hpx_async_stack_test_sig(NULL, NULL, NULL));
     assert_int_equal(hpx_async_stack_take_sig(NULL, frames, NULL, &how), -(int)HPX_UNKNOWN_OTHER);

@@ -4,7 +4,8 @@ import java.io.InputStreamReader;
 
 /**
  * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of CPU
- * in each of two methods; "make N" allocates. Prints "ready" first; ends with its input.
+ * in each of two methods; "make N" allocates; "stubs MS" copies and compares for so long, most of it in stubs of the VM. Prints "ready" first;
+ * ends with its input.
  */
 public class Attached {
     static class Made { long a, b; }
@@ -14,6 +15,16 @@ public class Attached {
     static int leaf(int i) { return i + 1; }
     static void calls(int n) { int x = 0; for (int i = 0; i < n; i++) { x = leaf(x); } sink += x; }
     static void make(int n) { for (int i = 0; i < n; i++) { held[i % held.length] = new Made(); } }
+    static void stubs(long ms) {
+        byte[] from = new byte[64], to = new byte[64];
+        String a = "abcdefghijklmnopqrstuvwxyzabcdefghijk", b = new String(a), longer = a + "k";
+        for (long end = Cpu.now() + ms * 1000000L; Cpu.now() < end;) {
+            for (int i = 0; i < 1000; i++) {
+                System.arraycopy(from, 0, to, 0, 40 + (i & 15));
+                sink += (b.equals(a) ? 1 : 0) + b.indexOf("jk") + b.compareTo(longer);
+            }
+        }
+    }
     static void burnMore(long ms) { Cpu.burn(ms * 1000000L); }
     static void burnLess(long ms) { Cpu.burn(ms * 1000000L); }
 
@@ -29,6 +40,7 @@ public class Attached {
             switch (w[0]) {
             case "calls": calls(Integer.parseInt(w[1])); break;
             case "make": make(Integer.parseInt(w[1])); break;
+            case "stubs": stubs(Long.parseLong(w[1])); break;
             default: burnMore(Long.parseLong(w[1])); burnLess(Long.parseLong(w[2])); break;
             }
             System.out.println("done " + ++n);

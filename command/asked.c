@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* asked.c: options for the agent, its file, and the profile. Contract: asked.h. */
+#include "asked.h"
+#include "plain.h"
+#include "view.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name, *options;
+} kinds[] = {
+    {"cpu", "cpu=samples,depth=64"},
+    {"times", "cpu=times,depth=16"},
+    {"alloc", "heap=sites,sites=sampled,live=n,depth=16"},
+    {"live", "heap=sites,sites=sampled,gc=y,depth=16"},
+    {"lock", "monitor=y,waits=y,depth=16"},
+    {"heap", "heap=dump,format=b"},
+    {"all", "cpu=samples,heap=sites,sites=sampled,monitor=y,depth=64"},
+};
+
+const char *hpx_asked_kind(const char *what)
+{
+    for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
+        if (strcmp(kinds[i].name, what) == 0) {
+            return kinds[i].options;
+        }
+    }
+    return NULL;
+}
+
+/* A mode in the options of the user takes the place of that of -e. */
+static bool names_mode(const char *more)
+{
+    static const char *const modes[] = {"cpu", "heap", "monitor"};
+    for (const char *item = more; item != NULL; item = strchr(item, ',') != NULL ? strchr(item, ',') + 1 : NULL) {
+        for (size_t i = 0; i < HPX_ARRAY_LEN(modes); i++) {
+            size_t n = strlen(modes[i]);
+            if (strncmp(item, modes[i], n) == 0 && (item[n] == '=' || item[n] == ':')) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The options of the agent. file: not with a comma in it; a percent sign is doubled. false: they do not fit. */
+bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size)
+{
+    char name[2 * PATH_MAX];
+    size_t n = 0;
+    for (const char *p = file; *p != 0 && n + 2 < sizeof name; p++) {
+        name[n++] = *p;
+        if (*p == '%') {
+            name[n++] = '%';
+        }
+    }
+    name[n] = 0;
+    int len = snprintf(to, size, "%s%sverbose=n,file=%s%s%s", names_mode(a->more) ? "" : hpx_asked_kind(a->what),
+                       names_mode(a->more) ? "" : ",", name, a->more[0] != 0 ? "," : "", a->more);
+    return len > 0 && (size_t)len < size && strchr(file, ',') == NULL;
+}
+
+enum hpx_status hpx_asked_bad_options(struct hpx_err *err)
+{
+    return hpx_fail(err, HPX_USAGE, "the options are too long, or the name of the file has a comma in it");
+}
+
+const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX])
+{
+    char here[PATH_MAX];
+    if (file[0] == '/' || getcwd(here, sizeof here) == NULL) {
+        return file;
+    }
+    (void)snprintf(room, (size_t)2 * PATH_MAX, "%s/%s", here, file);
+    return room;
+}
+
+const char *hpx_asked_agent(const struct hpx_asked *a)
+{
+    static char name[2 * PATH_MAX];
+    if (a->agent != NULL) {
+        return hpx_absolute(a->agent, name);
+    }
+    ssize_t n = readlink("/proc/self/exe", name, sizeof name - sizeof "/libhprofx.so");
+    char *slash = n > 0 ? (name[n] = 0, strrchr(name, '/')) : NULL;
+    if (slash != NULL) {
+        (void)strcpy(slash, "/libhprofx.so"); /* NOLINT: room was left for it */
+        char *real = access(name, R_OK) == 0 ? realpath(name, NULL) : NULL;
+        if (real != NULL) {
+            (void)snprintf(name, sizeof name, "%s", real);
+            free(real);
+            return name;
+        }
+    }
+    return HPX_AGENT_PATH;
+}
+
+int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err)
+{
+    int fd = a->out != NULL ? open(a->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    if (a->out != NULL && fd < 0) {
+        (void)hpx_err_set(err, HPX_E_IO, "cannot write %s: %s", a->out, strerror(errno));
+    }
+    return fd;
+}
+
+enum hpx_status hpx_asked_show(const struct hpx_asked *a, int fd, int out, struct hpx_err *err)
+{
+    static const struct hpx_view as_it_is = {.program = "hprofx"};
+    char block[1 << 16];
+    ssize_t n = 0;
+    if (out < 0) {
+        int found = hpx_view(&as_it_is, "profile", fd);
+        return found == HPX_VIEW_SOUND ? HPX_OK : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
+    }
+    for (bool written = true; written && (n = read(fd, block, sizeof block)) > 0;) {
+        written = write(out, block, (size_t)n) == n;
+    }
+    if (n != 0) {
+        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", a->out, strerror(errno));
+    }
+    (void)printf("%s\n", a->out);
+    return HPX_OK;
+}
+
+int hpx_complain(enum hpx_status s, struct hpx_err *err)
+{
+    if (s != HPX_OK) {
+        (void)fprintf(stderr, "hprofx: %s\n", hpx_plain(err->msg));
+    }
+    return (int)s;
+}

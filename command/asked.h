@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* asked.h: what the command line asks for, and what all subcommands do with it. */
+#ifndef HPX_COMMAND_ASKED_H
+#define HPX_COMMAND_ASKED_H
+
+#include "status.h"
+#include <limits.h>
+
+struct hpx_asked {
+    double seconds;    /* -d */
+    bool bounded;      /* -d was given */
+    const char *what;  /* -e: one for which hpx_asked_kind() has options */
+    const char *out;   /* -o; NULL: a table */
+    const char *agent; /* --agent; NULL: not given */
+    const char *more;  /* options of the agent; "" */
+};
+
+/* The options of the agent for -e; NULL: no such kind. */
+const char *hpx_asked_kind(const char *what);
+/* All options of the agent, with its output to `file`, an absolute name. false: they do not fit, or the name has a comma. */
+bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size);
+enum hpx_status hpx_asked_bad_options(struct hpx_err *err);
+/* The library: as given, beside the program (in the build), or where it is installed. */
+const char *hpx_asked_agent(const struct hpx_asked *a);
+/* An absolute name, perhaps in `room`: the JVM has another working directory. */
+const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
+/* The file of -o, made or emptied. -1: there is no -o, or (err) it cannot be. */
+int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err);
+/* What the profile `fd` holds, to `out`; -1: as a table. HPX_OK, HPX_FAILED, HPX_PARTIAL. */
+enum hpx_status hpx_asked_show(const struct hpx_asked *a, int fd, int out, struct hpx_err *err);
+/* Says on stderr what failed; returns the status. */
+int hpx_complain(enum hpx_status s, struct hpx_err *err);
+
+#endif

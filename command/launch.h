@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* launch.h: a program that the command starts under the profiler. */
+#ifndef HPX_COMMAND_LAUNCH_H
+#define HPX_COMMAND_LAUNCH_H
+
+#include "asked.h"
+
+/* Runs argv, a java command, to its end; then its profile. The program's own status, or that of the profile if it is 0. */
+int hpx_launch(const struct hpx_asked *a, char **argv);
+
+#endif
