@@ -81,12 +81,23 @@ void hpx_kept_states_drop(struct hpx_mode_thread *s)
     }
 }
 
+void hpx_kept_states_replaced(const struct hpx_mode *mode, pid_t tid)
+{
+    pthread_mutex_lock(&kept.lock);
+    for (struct hpx_mode_thread *s = kept.first; s != NULL; s = s->next) {
+        if (s->tid == tid && s->base.mode == mode) {
+            s->tid = 0;
+        }
+    }
+    pthread_mutex_unlock(&kept.lock);
+}
+
 static bool lives(pid_t tid)
 {
     return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
 }
 
-/* A thread whose kernel id is unknown has never found its state. */
+/* A thread whose kernel id is unknown has never found its state, or has another one. */
 uint32_t hpx_kept_states_sweep(void)
 {
     pthread_mutex_lock(&kept.lock);

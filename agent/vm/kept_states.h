@@ -21,6 +21,9 @@ struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t 
 struct hpx_mode_thread *hpx_kept_states_renew(struct hpx_mode_thread *from, size_t size);
 /* Takes back a renewed state that was not announced, and holds nothing more: it is kept again, or freed. Any thread. */
 void hpx_kept_states_drop(struct hpx_mode_thread *s);
+/* The thread has found a state that was made while its kernel id was unknown: kept ones of it in that mode are no longer looked at, and go
+ * with the next sweep. The thread itself, when its thread-local pointer leads to the other. */
+void hpx_kept_states_replaced(const struct hpx_mode *mode, pid_t tid);
 /* Frees those of threads that have ended. Returns how many are left. Between sessions: at the begin and the end of one. */
 uint32_t hpx_kept_states_sweep(void);
 /* How many are kept, and their bytes. Any thread. */

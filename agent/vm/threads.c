@@ -320,6 +320,9 @@ static bool find_self(JNIEnv *env)
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         s->tid = (pid_t)syscall(SYS_gettid);
         hpx_vm_mode_of(s)->adopted(s);
+        if (unknown) {
+            hpx_kept_states_replaced(s->base.mode, s->tid);
+        }
     }
     set_first(first);
     if (unknown) {

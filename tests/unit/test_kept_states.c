@@ -105,6 +105,19 @@ static void states_of_threads_that_are_gone_or_unknown_are_swept(void **unused)
     assert_int_equal(hpx_kept_states_sweep(), 1);
 }
 
+static void a_state_that_is_replaced_goes_with_the_next_sweep(void **unused)
+{
+    (void)unused;
+    hpx_kept_states_give(state(NULL, &one, self()));
+    hpx_kept_states_give(state(NULL, &other, self()));
+    hpx_kept_states_replaced(&one, self()); /* the thread has found one that was made while its kernel id was unknown */
+    struct hpx_mode_thread *found = state(NULL, &one, self());
+    hpx_kept_states_give(found);
+    assert_int_equal(hpx_kept_states_sweep(), 2);
+    assert_ptr_equal(hpx_kept_states_take(&one, self()), found);
+    free(found);
+}
+
 /* Without memory for the ring: a pointer of the thread leads to a state of an earlier session. */
 static void a_state_that_is_dropped_is_kept_if_its_thread_had_it_before(void **unused)
 {
@@ -129,6 +142,7 @@ int main(void)
         cmocka_unit_test_teardown(an_adopted_state_that_ended_is_nobodys_until_the_session_ends, forget),
         cmocka_unit_test_teardown(a_state_that_ended_is_freed, forget),
         cmocka_unit_test_teardown(states_of_threads_that_are_gone_or_unknown_are_swept, forget),
+        cmocka_unit_test_teardown(a_state_that_is_replaced_goes_with_the_next_sweep, forget),
         cmocka_unit_test_teardown(a_state_that_is_dropped_is_kept_if_its_thread_had_it_before, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
