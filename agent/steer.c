@@ -28,7 +28,7 @@
 #define MS              UINT64_C(1000000)
 #define FIRST_WAIT      (10000 * MS) /* for the command that had the library loaded */
 #define CLIENTS         8
-#define ACCEPT_PAUSE_US 100000
+#define ACCEPT_PAUSE_NS 100000000
 #define SEND_SECONDS    5 /* a client that does not read its answer is let go */
 
 enum { LISTENER, BELL, FIRST_CLIENT, FDS = FIRST_CLIENT + CLIENTS };
@@ -301,7 +301,8 @@ static void greet(void)
         if (fd >= 0) {
             (void)close(fd);
         } else {
-            (void)usleep(ACCEPT_PAUSE_US); /* perhaps the program has no descriptor left: poll() comes back at once */
+            (void)nanosleep(&(struct timespec){0, ACCEPT_PAUSE_NS},
+                            NULL); /* perhaps the program has no descriptor left: poll() comes back at once */
         }
         return;
     }

@@ -47,6 +47,8 @@ CANNOT = {
     'liburcu: a queue without memory of its own': 'cds_wfcq_first_blocking cds_wfcq_init cds_wfcq_next_blocking cds_wfcq_splice_blocking cds_wfcq_enqueue cds_wfcq_node_init',
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
+    'called for a command that attaches, which the programs of test_faults have not; a failure refuses the command': 'accept4 bind fchmod listen',
+    'is called again at EINTR, its only error': 'sem_wait',
     'sent to a child of our own that nobody has reaped': 'kill',
     'takes a semaphore for libjvm, in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
 }
