@@ -21,7 +21,7 @@ static int wait_child(pid_t child)
 /* The program, with the agent as its first option. It gets the terminal's signals itself. */
 static int run_with(char **argv, char *load)
 {
-    size_t words = 0;
+    size_t words = 1; /* the caller has seen the first */
     while (argv[words] != NULL) {
         words++;
     }
@@ -48,7 +48,7 @@ static int run_with(char **argv, char *load)
 
 int hpx_launch(const struct hpx_asked *a, char **argv)
 {
-    static char options[8192], load[sizeof options + 2 * PATH_MAX + 32];
+    static char options[8192], load[sizeof options + (size_t)2 * PATH_MAX + 32];
     static struct hpx_err err;
     char room[2 * PATH_MAX], folder[64] = "/tmp/hprofx-run-XXXXXX", file[96];
     if (a->out == NULL && mkdtemp(folder) == NULL) {

@@ -157,7 +157,7 @@ static void learn(void)
 /* As learn(), of a VM that tells of stacks of 64 KiB; the calling thread's has `here` in it, or not. */
 static void learn_stacks(const char *type, bool right)
 {
-    uintptr_t here = (uintptr_t)&type;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     vm_tables_field(type, "_stack_base", "address", offsetof(struct vm_thread, stack_base));
     vm_tables_field(type, "_stack_size", "size_t", offsetof(struct vm_thread, stack_size));
     for (size_t i = 0; i < 2; i++) {
