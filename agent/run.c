@@ -48,8 +48,12 @@ void hpx_run_say(const struct hpx_err *err)
     }
 }
 
+/* acquire, release: one session, which is begun, runs or is ended; or what is left of one that could not begin at the start */
+static atomic_bool taken;
+
 void hpx_run_disable(const struct hpx_err *err)
 {
+    atomic_store_explicit(&taken, true, memory_order_release);
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
     HPX_EACH_MODE(vm->disable, ());
     if (hpx_vm.jvmti != NULL) {
@@ -142,8 +146,6 @@ static int refuse(struct hpx_err *err, enum hpx_errc code, const char *why)
     return hpx_err_set(err, code, "%s", why);
 }
 
-static atomic_bool taken; /* acquire, release: one session, which is begun, runs or is ended */
-
 void hpx_run_loaded(void)
 {
     atomic_store_explicit(&taken, true, memory_order_release);
@@ -164,7 +166,8 @@ static void undo(void)
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
 {
     if (hpx_vm.prepared || atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
-        return refuse(err, HPX_E_BUSY, "a session is running");
+        return refuse(err, HPX_E_BUSY,
+                      hpx_vm.prepared ? "a session is running" : "a session begins or ends, or could not begin when the JVM started");
     }
     hpx_vm.java = vm;
     hpx_vm.late = true;

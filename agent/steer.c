@@ -11,6 +11,7 @@
 #include "vm.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -236,13 +237,18 @@ static void request_dump(int fd)
 
 static void tell_status(int fd)
 {
+    char modes[sizeof hpx_session.names], output[PATH_MAX];
     bool runs = hpx_gate_enter(&hpx_session.gate); /* its end waits: names and options stay */
+    if (runs) {
+        (void)snprintf(modes, sizeof modes, "%s", hpx_session_modes());
+        (void)snprintf(output, sizeof output, "%s", hpx_session.opt->net != NULL ? hpx_session.opt->net : hpx_session.opt->file);
+        hpx_gate_leave(&hpx_session.gate);
+    }
     answer(fd, "session: %s", runs ? "running" : "none");
     if (runs) {
-        answer(fd, "modes: %s", hpx_session_modes());
-        answer(fd, "output: %s", hpx_session.opt->net != NULL ? hpx_session.opt->net : hpx_session.opt->file);
+        answer(fd, "modes: %s", modes);
+        answer(fd, "output: %s", output);
         answer_who(fd);
-        hpx_gate_leave(&hpx_session.gate);
     }
     answer(fd, "ok");
 }

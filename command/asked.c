@@ -101,7 +101,7 @@ const char *hpx_asked_agent(const struct hpx_asked *a)
 
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err)
 {
-    int fd = a->out != NULL ? open(a->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    int fd = a->out != NULL ? open(a->out, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
     if (a->out != NULL && fd < 0) {
         (void)hpx_err_set(err, HPX_E_IO, "cannot write %s: %s", a->out, strerror(errno));
     }
@@ -117,6 +117,7 @@ enum hpx_status hpx_asked_show(const struct hpx_asked *a, int fd, int out, struc
         int found = hpx_view(&as_it_is, "profile", fd);
         return found == HPX_VIEW_SOUND ? HPX_OK : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
     }
+    (void)!ftruncate(out, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
     for (bool written = true; written && (n = read(fd, block, sizeof block)) > 0;) {
         written = write(out, block, (size_t)n) == n;
     }

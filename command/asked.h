@@ -24,7 +24,8 @@ enum hpx_status hpx_asked_bad_options(struct hpx_err *err);
 const char *hpx_asked_agent(const struct hpx_asked *a);
 /* An absolute name, perhaps in `room`: the JVM has another working directory. */
 const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
-/* The file of -o, made or emptied. -1: there is no -o, or (err) it cannot be. */
+/* The file of -o, which is made if it is missing, never through a link; hpx_asked_show() empties it. -1: there is no -o, or (err) it cannot
+ * be. */
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err);
 /* What the profile `fd` holds, to `out`; -1: as a table. HPX_OK, HPX_FAILED, HPX_PARTIAL. */
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, int fd, int out, struct hpx_err *err);

@@ -256,7 +256,7 @@ static int open_tmp(pid_t pid)
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
     int root = open_folder(pid, "root");
     int fd = root >= 0 ? (int)syscall(SYS_openat2, root, "tmp", &how, sizeof how) : -1;
-    if (fd < 0 && root >= 0 && errno == ENOSYS) {
+    if (fd < 0 && root >= 0 && (errno == ENOSYS || errno == EPERM)) { /* older kernels; filters of system calls */
         fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     }
     int failed = errno;
