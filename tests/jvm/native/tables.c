@@ -50,7 +50,9 @@ static void spoil(char *e, const char *how)
         *(char **)(e + stride + t) = *(char **)(e + t);
         *(char **)(e + stride + f) = *(char **)(e + f);
     } else if (!strcmp(how, "junk")) {
-        static uintptr_t junk = 4096; /* never mapped (vm.mmap_min_addr) */
+        /* a page of its own: Shenandoah as root maps those near 0 */
+        static uintptr_t junk;
+        junk = (uintptr_t)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         *(uintptr_t **)(e + *number("gHotSpotVMStructEntryAddressOffset")) = &junk;
     } else {
         *(uint64_t *)(e + o) += (uint64_t)strtol(how, NULL, 10);
