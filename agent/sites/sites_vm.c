@@ -306,8 +306,12 @@ jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
     bool alone = hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_ALONE;
     bool canary = alone && hpx_session.opt->gc && collects() && make_canary(jvmti, env);
     report_sizes(jvmti);
-    if (hpx_session.opt->gc) {
+    if (hpx_session.opt->gc) { /* outside the gate: if the program ends meanwhile it may never return, as above collector_has_stopped() */
+        hpx_gate_leave(&hpx_session.gate);
         e = (*jvmti)->ForceGarbageCollection(jvmti);
+        if (!hpx_gate_enter(&hpx_session.gate)) {
+            return e;
+        }
     }
     if (hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_LATER && vm.release < RELEASE_POSTS_ALONE) {
         /* disabling the event makes the VM post all pending frees */
@@ -347,12 +351,28 @@ static void count_live(jvmtiEnv *jvmti)
     }
 }
 
+/* ZGC and Shenandoah stop their threads before VMDeath; a collection that is forced then never ends (ZGC to JDK 25, Shenandoah to 21), or
+ * is none. Where the collector is not known it may be one of these. */
+static bool collector_has_stopped(void)
+{
+    bool known = hpx_vm_flag("UseSerialGC", true) == hpx_vm_flag("UseSerialGC", false);
+    return known ? hpx_vm_flag("UseZGC", false) || hpx_vm_flag("UseShenandoahGC", false) : vm.release >= 11;
+}
+
+static void collect_at_end(jvmtiEnv *jvmti)
+{
+    if (hpx_session.opt->gc && (hpx_session.goes_on || !collector_has_stopped())) {
+        (void)(*jvmti)->ForceGarbageCollection(jvmti);
+    } else if (hpx_session.opt->gc && collects()) {
+        hpx_warn("gc=y: no garbage was collected before the last dump: the collector of this VM stops before the program's end; "
+                 "ask for a dump while the program runs");
+    }
+}
+
 static void close_events(jvmtiEnv *jvmti)
 {
     report_sizes(jvmti);
-    if (hpx_session.opt->gc) {
-        (void)(*jvmti)->ForceGarbageCollection(jvmti);
-    }
+    collect_at_end(jvmti);
     enable(jvmti, false);
     if (hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_ALONE) {
         count_live(jvmti);

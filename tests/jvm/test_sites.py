@@ -30,13 +30,28 @@ def ways_of_later_java_are_counted(t):
     sites_are_exact(t, run, p)
 
 
-@test(level='quick', params=('plain', 'b'))
+STOPPED = "hprofx: gc=y: no garbage was collected before the last dump: the collector of this VM stops before the program's end; ask for a dump while the program runs"
+
+
+@test(level='quick', params=('plain', 'b'), collectors=('G1', 'Parallel'))
 def a_collection_before_the_dump(t, form):
     """gc=y: what the program drops is no longer alive, without a collection of its own; and the binary file has the same figures."""
-    for opts in (EXACT + ',gc=y,format=' + ('a' if form == 'plain' else 'b'),):
-        run = t.java('Sites', 'new', MANY, opts=opts, native=True, jvm=['-XX:+DisableExplicitGC'])
-        t.complete(run, done=DONE)
-        sites_are_exact(t, run, t.output() if form == 'plain' else t.binary(t.work / 'java.hprof'))
+    opts = EXACT + ',gc=y,format=' + ('a' if form == 'plain' else 'b')
+    run = t.java('Sites', 'new', MANY, opts=opts, native=True, jvm=['-XX:+DisableExplicitGC'])
+    t.complete(run, done=DONE)
+    p = t.output() if form == 'plain' else t.binary(t.work / 'java.hprof')
+    stops = t.case.collector in ('ZGC', 'Shenandoah')
+    t.equal(run.err.splitlines().count(STOPPED), 1 if stops else 0, 'lines that say that there was none')
+    if not stops:
+        sites_are_exact(t, run, p)
+
+
+@test(level='quick', collectors=('ZGC', 'Shenandoah'), needs=('hotspot',))
+def the_end_amid_a_collection(t):
+    """A collection that the dump has forced may never return."""
+    for ms in range(300, 400, 20):
+        t.complete(t.java('Split', 'plain', ms, opts='heap=sites,gc=y,dump=100ms,verbose=n'), verbose=False, done=DONE)
+        t.output(dumps=None)
 
 
 FLAGS = {'default': [], 'interpreter': ['-Xint'], 'no TLAB': ['-XX:-UseTLAB'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'],
