@@ -175,7 +175,8 @@ static bool some_states(void)
 #define KEYS_VIRTUAL (UINT64_C(1) << 33)
 
 /* START before the registry: a definition precedes its use. */
-static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
+/* false: no memory, which is counted; nothing may name the serial. */
+static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     uint32_t parent = i->parent ? (uint32_t)strlen(i->parent) : 0;
@@ -200,6 +201,7 @@ static void announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
         next = s->next;
         hpx_registry_push(&hpx_session.aggregator.registry, &s->base); /* cleared by make(): the aggregator may be at its START already */
     }
+    return m != NULL;
 }
 
 /* A thread that VMInit adopts; for ever, as its states. JVMTI's thread-local storage leads to it. */
@@ -277,8 +279,9 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
     }
     announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     ended_in = 0;
-    hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
-    announce(first, (uint64_t)tid, serial, &i);
+    if (announce(first, (uint64_t)tid, serial, &i)) { /* first: an image that lists the thread is written behind its START */
+        hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
+    }
     forget_info(jvmti, env, &i);
     set_first(first);
     if (armed) {
@@ -345,7 +348,7 @@ uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thre
 {
     struct info i = info_of(jvmti, env, thread);
     uint32_t serial = hpx_thread_refs_serial();
-    announce(NULL, KEYS_VIRTUAL + serial, serial, &i);
+    (void)announce(NULL, KEYS_VIRTUAL + serial, serial, &i);
     forget_info(jvmti, env, &i);
     return serial;
 }
@@ -474,8 +477,9 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
         }
     }
     uint32_t serial = hpx_thread_refs_serial();
-    hpx_thread_refs_add(env, thread, a->key, serial, false);
-    announce(a->first, a->key, serial, i);
+    if (announce(a->first, a->key, serial, i)) { /* first, as in begin() */
+        hpx_thread_refs_add(env, thread, a->key, serial, false);
+    }
     if (a->first != NULL && a->first->tid > 0) {
         arm(a->first);
     }

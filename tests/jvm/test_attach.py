@@ -72,7 +72,7 @@ def leaves_nothing(t, pid):
     def left():
         tasks = pathlib.Path('/proc/%d/task' % pid)
         names = [(p / 'comm').read_text().strip() for p in tasks.iterdir() if (p / 'comm').exists()]
-        files = [str(f) for f in tmp.iterdir() if 'hprofx-%d' % pid in f.name]
+        files = [str(f) for f in tmp.iterdir() if re.search(r'hprofx-%d(?!\d)' % pid, f.name)]
         timers = pathlib.Path('/proc/%d/timers' % pid)
         return [n for n in names if n.startswith('hprofx')] + files + (['timers'] if timers.exists() and timers.read_text() else [])
     until = time.monotonic() + 10

@@ -2,10 +2,11 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileReader;
 import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryPoolMXBean;
-import java.lang.management.MemoryType;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.management.ObjectName;
 
 /**
  * Sessions of the agent in this JVM, begun and ended while other threads work. Arguments: the library (tests/sessions), how many, and the
@@ -84,13 +85,12 @@ public class Sessions {
         return 0;
     }
 
-    /** kB that the VM has for classes and code: versions of rewritten classes are its own. */
-    static long vm() {
-        long n = 0;
-        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-            n += pool.getType() == MemoryType.NON_HEAP && !pool.getName().startsWith("Compressed Class") ? pool.getUsage().getCommitted() >> 10 : 0;
-        }
-        return n;
+    /** kB that the VM has by its own account (-XX:NativeMemoryTracking=summary), with every version of a rewritten class; else 0. */
+    static long vm() throws Exception {
+        Object said = ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "vmNativeMemory",
+            new Object[] {new String[] {"summary"}}, new String[] {String[].class.getName()});
+        Matcher total = Pattern.compile("Total: .*committed=(\\d+)KB").matcher((String) said);
+        return total.find() ? Long.parseLong(total.group(1)) : 0;
     }
 
     /** Threads of the agent, and timers of the process. */
