@@ -123,9 +123,6 @@ void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *m
     struct hpx_text signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
     uint32_t klass = hpx_sites_class(s, signature.bytes, signature.len);
     uint32_t file = hpx_strings_intern(&s->m->strings, source.bytes, source.len);
-    for (uint32_t i = 0; i < msg->n; i++) {
-        (void)hpx_sites_reach(&s->counts.places, msg->of[i].id); /* so that objects of a place without memory for its levels are reported */
-    }
     for (uint32_t i = 0; klass && i < msg->n; i++) {
         struct hpx_text name = hpx_model_next_text(&at, end), desc = hpx_model_next_text(&at, end), operand = hpx_model_next_text(&at, end);
         const struct hpx_site_class *c = hpx_sites_class_at(s, klass);
@@ -165,11 +162,6 @@ bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
     return true;
 }
 
-uint32_t hpx_sites_places(const struct hpx_sites *s)
-{
-    return s->counts.places.len;
-}
-
 void hpx_sites_forget_running(struct hpx_sites *s)
 {
     for (uint32_t i = 0; i < s->counts.levels.len; i++) {
@@ -181,10 +173,10 @@ void hpx_sites_forget_running(struct hpx_sites *s)
 
 void hpx_sites_add_counter(struct hpx_sites *s, uint32_t place, uint64_t objects, uint64_t bytes, bool gone)
 {
-    const struct hpx_site_place_rec *p = hpx_vec_at(&s->counts.places, place);
-    struct hpx_site_level *l = p->nlevels > 0 ? hpx_vec_at(&s->counts.levels, p->first) : NULL;
+    const struct hpx_site_place_rec *p = place < s->counts.places.len ? hpx_vec_at(&s->counts.places, place) : NULL;
+    struct hpx_site_level *l = p && p->nlevels > 0 ? hpx_vec_at(&s->counts.levels, p->first) : NULL;
     if (!l && gone) {
-        hpx_count(&s->m->counters, HPX_C_LOST_NO_MEMORY, objects);
+        hpx_count(&s->m->counters, HPX_C_ALLOCATIONS_UNCOUNTED, objects);
     } else if (l && gone) {
         l->objects += objects;
         l->bytes += bytes;

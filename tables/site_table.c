@@ -176,7 +176,7 @@ static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const s
          ev += ev->units) {
         if (ev->kind >= HPX_EV_COUNT) {
             if (hpx_unlikely(!hpx_site_counts_apply(s, ev))) {
-                hpx_count(&s->m->counters, HPX_C_LOST_NO_MEMORY, 1);
+                hpx_count(&s->m->counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
             }
             continue;
         }

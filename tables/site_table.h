@@ -67,12 +67,10 @@ struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_op
 /* Frees the table; NULL: nothing. The model must not use it any more. */
 void hpx_sites_destroy(struct hpx_sites *s);
 
-/* sites=counts, counters of threads. Number of places so far: ids are below it. */
-uint32_t hpx_sites_places(const struct hpx_sites *s);
-/* Sets the sums of the running threads to 0; before each of them is added. */
+/* sites=counts, counters of threads. Sets the sums of the running threads to 0; before each of them is added. */
 void hpx_sites_forget_running(struct hpx_sites *s);
-/* Adds what a thread has counted at a place since it began. gone: for good; else to the sums of the running threads, and a place that is
- * not announced yet counts as missed until it is. */
+/* Adds what a thread has counted at a place since it began. gone: for good, and objects of a place that was not announced count as
+ * HPX_C_ALLOCATIONS_UNCOUNTED. Else to the sums of the running threads, and such objects as missed until their place is announced. */
 void hpx_sites_add_counter(struct hpx_sites *s, uint32_t place, uint64_t objects, uint64_t bytes, bool gone);
 
 /* Takes a snapshot; rows are in no order. Totals are since the start or the last clear: a snapshot resets nothing, but `changed` of a row

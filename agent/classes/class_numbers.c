@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* class_numbers.c: see class_numbers.h. */
 #include "class_numbers.h"
+#include "session.h"
 #include "vm.h"
+#include <pthread.h>
+#include <stdlib.h>
 
 #define GROWN          2u
+#define OF_PROBES      1000u
 #define MOST_CONSTANTS 8000u
 
 static _Atomic uint32_t methods, places; /* relaxed: numbers that were given; they only have to be unique */
-static HPX_OF_SESSION uint32_t before;   /* constant from load on */
-static _Atomic(jvmtiEnv *) tags;         /* release: remember(); acquire: users. A tag is a struct hpx_class_numbers, packed */
+static _Atomic(jvmtiEnv *) tags;         /* release: remember(); acquire: users. A tag points to a struct hpx_class_numbers, never freed */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what the tags point to: two threads may redefine one class */
 
 void hpx_class_numbers_remember(void)
 {
@@ -25,25 +29,29 @@ void hpx_class_numbers_remember(void)
     }
 }
 
-/* 32 bits, 16 and 16, which is as many as a class file can have. 0 is no tag: methods count from 1, and a file has constants. */
-static jlong pack(const struct hpx_class_numbers *n)
+static struct hpx_class_numbers *find(jvmtiEnv *jvmti, jclass klass)
 {
-    uint32_t constants = n->grown ? UINT16_MAX : n->constants;
-    return (jlong)((uint64_t)n->method << 32 | (uint64_t)(n->methods & UINT16_MAX) << 16 | (constants & UINT16_MAX));
-}
-
-struct hpx_class_numbers hpx_class_numbers_of(jclass klass)
-{
-    jvmtiEnv *jvmti = atomic_load_explicit(&tags, memory_order_acquire); /* partner: hpx_class_numbers_remember() */
     jlong tag = 0;
     if (jvmti != NULL && klass != NULL && (*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE) {
         tag = 0;
     }
-    uint64_t bits = (uint64_t)tag;
-    return (struct hpx_class_numbers){.method = (uint32_t)(bits >> 32),
-                                      .methods = (uint16_t)(bits >> 16),
-                                      .constants = (uint16_t)bits,
-                                      .grown = (uint16_t)bits == UINT16_MAX};
+    return (struct hpx_class_numbers *)(uintptr_t)tag;
+}
+
+struct hpx_class_numbers hpx_class_numbers_of(jclass klass)
+{
+    const struct hpx_class_numbers *known = find(atomic_load_explicit(&tags, memory_order_acquire), klass); /* partner: ..._remember() */
+    struct hpx_class_numbers n = {0};
+    if (known != NULL) {
+        pthread_mutex_lock(&lock);
+        n = *known;
+        pthread_mutex_unlock(&lock);
+    }
+    if (hpx_session_is(n.session)) {
+        n.places = 0;
+    }
+    n.used = 0;
+    return n;
 }
 
 /* Behind magic and version: the number of constants. The session's begin and its end may each double them before the next look. */
@@ -51,7 +59,7 @@ bool hpx_class_numbers_fits(struct hpx_class_numbers *of, const unsigned char *f
 {
     uint32_t constants = n >= 10 ? (uint32_t)file[8] << 8 | file[9] : 0;
     of->constants = of->constants != 0 ? of->constants : constants;
-    of->grown = of->grown || constants > MOST_CONSTANTS || constants > GROWN * of->constants;
+    of->grown = of->grown || constants > MOST_CONSTANTS || constants > GROWN * of->constants + OF_PROBES;
     return !of->grown;
 }
 
@@ -64,26 +72,40 @@ uint32_t hpx_class_numbers_methods(struct hpx_class_numbers *of, uint32_t n)
     return of->method;
 }
 
-void hpx_class_numbers_begin(void)
+uint32_t hpx_class_numbers_places(struct hpx_class_numbers *of, uint32_t n)
 {
-    before = atomic_load_explicit(&places, memory_order_relaxed);
+    uint32_t place = of->place + of->used;
+    if (n > of->places - of->used) {
+        place = 1 + atomic_fetch_add_explicit(&places, n, memory_order_relaxed);
+        of->place = of->used == 0 ? place : of->place;
+        of->scattered = of->scattered || place != of->place + of->used;
+        of->places = of->used + n;
+    }
+    of->used += n;
+    return place;
 }
 
-uint32_t hpx_class_numbers_places_before(void)
+uint32_t hpx_class_numbers_places_given(void)
 {
-    return before;
+    return atomic_load_explicit(&places, memory_order_relaxed);
 }
 
-uint32_t hpx_class_numbers_places(uint32_t n)
-{
-    return 1 + atomic_fetch_add_explicit(&places, n, memory_order_relaxed);
-}
-
-/* A class is rewritten by one thread at a time. */
 void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n)
 {
     jvmtiEnv *jvmti = atomic_load_explicit(&tags, memory_order_acquire); /* partner: hpx_class_numbers_remember() */
-    if (jvmti != NULL && klass != NULL) {
-        (void)(*jvmti)->SetTag(jvmti, klass, pack(n));
+    struct hpx_class_numbers *to = find(jvmti, klass), *made = NULL;
+    if (to == NULL && jvmti != NULL && klass != NULL) {
+        to = made = malloc(sizeof *made);
+    }
+    if (to != NULL) {
+        pthread_mutex_lock(&lock);
+        *to = *n;
+        to->places = n->scattered ? 0 : n->used;
+        to->scattered = false;
+        to->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+        pthread_mutex_unlock(&lock);
+    }
+    if (made != NULL && (*jvmti)->SetTag(jvmti, klass, (jlong)(uintptr_t)made) != JVMTI_ERROR_NONE) {
+        free(made);
     }
 }

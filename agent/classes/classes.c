@@ -15,7 +15,7 @@
 #define BATCH 64 /* classes per call of RetransformClasses */
 
 static HPX_OF_SESSION struct {
-    _Atomic uint64_t classes, refused, methods, sites, objects, bare, unannounced;
+    _Atomic uint64_t classes, refused, grown, methods, sites, objects, bare, unannounced;
     _Atomic uint64_t left[HPX_CLASSES_REASONS];
 } done; /* relaxed */
 
@@ -95,8 +95,8 @@ static void add_method(void *ctx, const struct hprofx_bci_method *m)
 
 static uint32_t reserve_sites(void *ctx, uint32_t n)
 {
-    (void)ctx;
-    return hpx_class_numbers_places(n);
+    struct announcement *t = ctx;
+    return hpx_class_numbers_places(&t->numbers, n);
 }
 
 static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_name name, const char *end)
@@ -108,7 +108,7 @@ static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_n
 static void add_site(void *ctx, const struct hprofx_bci_site *s)
 {
     struct announcement *t = ctx;
-    const struct hpx_site_place_msg of = {.id = s->id - hpx_class_numbers_places_before(), .line = s->line, .opcode = s->opcode};
+    const struct hpx_site_place_msg of = {.id = s->id, .line = s->line, .opcode = s->opcode};
     if (t->nsites++ == 0) {
         put(t, &t->names, "L", 1);
         put_text(t, &t->names, s->method->class_name, ";");
@@ -230,7 +230,7 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n,
     struct announcement t = {.numbers = hpx_class_numbers_of(redefined)};
     if (hpx_vm.late && redefined != NULL && !hpx_class_numbers_fits(&t.numbers, data, n)) {
         hpx_class_numbers_keep(redefined, &t.numbers);
-        add(&done.refused, 1);
+        add(&done.grown, 1);
         return;
     }
     struct hprofx_bci_result r;
@@ -277,12 +277,22 @@ static bool is_anonymous(const char *signature)
     return digits > 0 && slash[1 + digits] == ';';
 }
 
+/* Counted where probes are wanted, and not when they leave. */
+static bool has_grown(jclass klass)
+{
+    bool grown = hpx_class_numbers_of(klass).grown;
+    if (grown && atomic_load_explicit(&rewritten, memory_order_relaxed)) {
+        add(&done.grown, 1);
+    }
+    return grown;
+}
+
 /* The VM makes a new version of every class that it retransforms, even if the hook changes nothing: 0.3 ms per class. */
 static bool worth_it(jvmtiEnv *jvmti, jclass klass)
 {
     jboolean modifiable = JNI_FALSE;
     char *signature = NULL; /* "Lp/C;" */
-    if (hpx_class_numbers_of(klass).grown || (*jvmti)->IsModifiableClass(jvmti, klass, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
+    if ((*jvmti)->IsModifiableClass(jvmti, klass, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
         (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
         return false;
     }
@@ -293,7 +303,7 @@ static bool worth_it(jvmtiEnv *jvmti, jclass klass)
         yes = wanted(signature + 1, n - 2) != 0;
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    return yes;
+    return yes && !has_grown(klass);
 }
 
 /* Retransforms the batch; if the VM refuses it, its classes one by one. */
@@ -343,6 +353,7 @@ void hpx_classes_figures(struct hpx_classes_figures *f)
 {
     f->classes = atomic_load_explicit(&done.classes, memory_order_relaxed);
     f->refused = atomic_load_explicit(&done.refused, memory_order_relaxed);
+    f->grown = atomic_load_explicit(&done.grown, memory_order_relaxed);
     f->methods = atomic_load_explicit(&done.methods, memory_order_relaxed);
     f->sites = atomic_load_explicit(&done.sites, memory_order_relaxed);
     f->objects = atomic_load_explicit(&done.objects, memory_order_relaxed);
@@ -465,9 +476,6 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
 
 void hpx_classes_use(const struct hpx_class_user *user)
 {
-    if (users.n == 0) {
-        hpx_class_numbers_begin();
-    }
     users.of[users.n++] = user;
 }
 
@@ -515,10 +523,11 @@ void hpx_classes_left_lines(struct hpx_lines *to, const struct hpx_classes_figur
     if (between[0] == ';') {
         hpx_lines_add(to, "\n");
     }
-    if (f->refused + f->unannounced > 0) {
+    if (f->refused + f->unannounced + f->grown > 0) {
         hpx_lines_add(to,
-                      "hprofx: classes not instrumented: %" PRIu64 " refused by the VM or the rewriter, %" PRIu64 " for lack of memory\n",
-                      f->refused, f->unannounced);
+                      "hprofx: classes not instrumented: %" PRIu64 " refused by the VM or the rewriter, %" PRIu64
+                      " for lack of memory, %" PRIu64 " that sessions made too big\n",
+                      f->refused, f->unannounced, f->grown);
     }
 }
 

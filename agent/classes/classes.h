@@ -72,6 +72,7 @@ struct hpx_classes_figures {
     uint64_t left[HPX_CLASSES_REASONS]; /* methods with code but no probe, by enum hprofx_bci_left */
     uint64_t bare;                      /* methods with CALLS but no handler: an exit by exception shows only at the caller's next event */
     uint64_t unannounced;               /* classes not rewritten because hprofx or the VM had no memory */
+    uint64_t grown;                     /* classes not rewritten by hpx_class_numbers_fits() */
 };
 /* Copies the figures. Any thread; relaxed reads, so figures of a class being rewritten may be incomplete. */
 void hpx_classes_figures(struct hpx_classes_figures *f);

@@ -17,7 +17,6 @@
 enum { REFERENCES = 2, BYTES = 8, TYPES = 12 };
 enum { OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
 
-#define NOWHERE      UINT32_MAX
 #define TYPED_PLACES (16u << 20) /* places with a byte of types; the kernel provides the pages that are used */
 
 static HPX_OF_SESSION struct hpx_gate_own counting;
@@ -25,7 +24,6 @@ static HPX_OF_SESSION struct hpx_gate_own counting;
 static struct {
     jclass object_arrays;                      /* Object[] */
     hpx_classes_note note;                     /* cpu=times: counts under the open call; NULL: cpu=times is not active */
-    uint32_t before;                           /* hpx_class_numbers_places_before() */
     uint32_t align, base[TYPES], scale[TYPES]; /* bytes: an array of n elements has base + n * scale, rounded up to align */
 } vm;
 /* Innermost element type by place that makes arrays. Mapped to the end of the process: probes read it without a gate; a session ends with
@@ -55,12 +53,6 @@ static uint8_t type_of(uint32_t place)
     return hpx_likely(types != NULL && place < TYPED_PLACES) ? types[place] : 0;
 }
 
-/* The place in this session; NOWHERE: of code of an earlier one, which still runs. */
-static inline uint32_t place_of(uint32_t number)
-{
-    return hpx_likely(number > vm.before) ? number - vm.before : NOWHERE;
-}
-
 static uint64_t array_bytes(uint8_t type, uint32_t length)
 {
     uint64_t bytes = vm.base[type] + (uint64_t)length * vm.scale[type];
@@ -72,13 +64,13 @@ static uint64_t array_bytes(uint8_t type, uint32_t length)
  * They run on threads of the program. They take no lock. They enter the VM for the first allocation of a thread, for arrays of arrays, and
  * while they wait for space. */
 
-/* false: no space, or no place; nothing is written. */
+/* false: no space; nothing is written. */
 static inline bool put(struct hpx_site_thread *t, uint32_t id, uint64_t bytes)
 {
     struct hpx_ring *r = &t->s.base.ring;
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     struct hpx_ev_head *ev = hpx_ring_room(r, tail, sizeof *ev);
-    if (hpx_unlikely(ev == NULL || id == NOWHERE)) {
+    if (hpx_unlikely(ev == NULL)) {
         return false;
     }
     *ev = (struct hpx_ev_head){.kind = HPX_EV_COUNT, .units = 1, .id = id, .stamp = bytes};
@@ -157,27 +149,22 @@ static __attribute__((noinline)) void count_slowly(JNIEnv *env, bool multi, uint
 {
     struct hpx_site_thread *t;
     if (enter_slowly(env, &t)) {
-        if (id != NOWHERE) {
-            put_slowly(env, t, multi, id, stamp);
-        } else {
-            hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
-        }
+        put_slowly(env, t, multi, id, stamp);
     }
     leave(t);
 }
 
 static void JNICALL probe_alloc(JNIEnv *env, jclass tracker, jint id)
 {
-    uint32_t place = place_of((uint32_t)id);
     (void)tracker;
-    if (!try_count(place, 0)) {
-        count_slowly(env, false, place, 0);
+    if (!try_count((uint32_t)id, 0)) {
+        count_slowly(env, false, (uint32_t)id, 0);
     }
 }
 
 static void JNICALL probe_array(JNIEnv *env, jclass tracker, jint length, jint id)
 {
-    uint32_t place = place_of((uint32_t)id);
+    uint32_t place = (uint32_t)id;
     uint64_t bytes = array_bytes(type_of(place), (uint32_t)length);
     (void)tracker;
     if (!try_count(place, bytes)) {
@@ -189,12 +176,12 @@ static void JNICALL probe_array(JNIEnv *env, jclass tracker, jint length, jint i
 static int32_t down_alloc(int64_t id)
 {
     hpx_downcall_frame();
-    return !try_count(place_of((uint32_t)id), 0) && hpx_gate_own_is_open(&counting);
+    return !try_count((uint32_t)id, 0) && hpx_gate_own_is_open(&counting);
 }
 
 static int32_t down_array(int64_t length_and_id)
 {
-    uint32_t place = place_of((uint32_t)length_and_id);
+    uint32_t place = (uint32_t)length_and_id;
     hpx_downcall_frame();
     return !try_count(place, array_bytes(type_of(place), (uint32_t)(length_and_id >> 32))) && hpx_gate_own_is_open(&counting);
 }
@@ -203,7 +190,7 @@ static int32_t down_array(int64_t length_and_id)
 static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject array, jint id)
 {
     uint64_t arrays = 1;
-    uint32_t place = place_of((uint32_t)id);
+    uint32_t place = (uint32_t)id;
     (void)tracker;
     for (uint32_t level = 0; array != NULL; level++) {
         jsize n = (*env)->GetArrayLength(env, array);
@@ -241,7 +228,7 @@ void hpx_counting_destroy(struct hpx_site_thread *t)
 
 void hpx_counting_add_up(struct hpx_sites *s, const struct hpx_site_thread *t, bool gone)
 {
-    uint32_t places = hpx_sites_places(s);
+    uint32_t places = hpx_class_numbers_places_given() + 1;
     for (uint32_t id = 0; t->counts != NULL && id < places && id < HPX_SITE_PLACES; id++) {
         uint64_t objects = atomic_load_explicit(&t->counts[id].objects, memory_order_relaxed);
         if (objects > 0) {
@@ -374,7 +361,7 @@ static uint8_t elements_of(const struct hprofx_bci_site *s)
 static void note_site(const struct hprofx_bci_site *s)
 {
     if (s->opcode != OP_NEW) {
-        set_type(place_of(s->id), elements_of(s));
+        set_type(s->id, elements_of(s));
         return;
     }
     if (s->operand.len == 0 || s->operand.at == NULL) {
@@ -516,5 +503,4 @@ void hpx_counting_use(void)
     targets.alloc = (uint64_t)(uintptr_t)down_alloc;
     targets.array = (uint64_t)(uintptr_t)down_array;
     hpx_classes_use(&user);
-    vm.before = hpx_class_numbers_places_before();
 }

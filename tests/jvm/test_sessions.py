@@ -106,14 +106,31 @@ def a_native_thread_that_comes_again_is_counted(t, what):
 
 
 @test(level='quick', collectors='any', since=11)
-def code_of_an_earlier_one_is_not_counted_and_said(t):
+def code_of_an_earlier_one_counts_in_the_next(t):
     run = t.java('SessionsOld', _library(t), 'heap=sites,sites=counts,live=n,cutoff=0,verbose=n', opts=None)
     t.equal((run.code, run.out), (0, 'done\n'), 'exit code, stdout')
-    first, following = t.parse(t.work / 'first', None), t.parse(t.work / 'next', None)
-    old = lambda p: sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsOld$Old')
-    t.check(old(first) >= 1000, '%d objects of the first' % old(first))
-    t.equal(old(following), 0, 'objects of the next')
-    t.check(int(following.report['allocations not counted'].split()[0]) >= 1000, 'the report: %s' % following.report)
+    for name in ('first', 'next'):
+        objects = sum(r.objects for r in t.parse(t.work / name, None).table(SITES).rows if r.name == 'SessionsOld$Old')
+        t.check(objects >= 1000, '%d objects of the %s' % (objects, name))
+
+
+@test(since=17)
+def they_leave_no_constants_in_the_classes(t):
+    """Except in classes with a NaN, which HotSpot never finds again. JDK 17 adds two to the program's own class, why is not known."""
+    options = 'heap=sites,sites=counts,cutoff=0,verbose=n'
+    run = t.java('Sessions', _library(t), 5, options, opts=None,
+                 jvm=[*SEPARATE, '-Xlog:redefine+class+constantpool=debug,redefine+class+load=info:file=%s:none' % (t.work / 'log')])
+    t.equal(run.code, 0, 'exit code')
+    merged, constants = collections.deque(), collections.defaultdict(list)  # the VM merges a batch and then names its classes
+    for line in (t.work / 'log').read_text().splitlines():
+        if m := re.match(r'merge_cp_len=(\d+), ', line):
+            merged.append(int(m[1]))
+        elif m := re.match(r'redefined name=(\S+), ', line):
+            constants[m[1]].append(merged.popleft())
+    always = {name: seen for name, seen in constants.items() if len(seen) == 10}  # each begin and end
+    t.check(len(always) > 500, 'classes: %d' % len(always))
+    grown = [name for name, seen in always.items() if seen[-1] > seen[5] and name.startswith('java.')]
+    t.check(set(grown) <= {'java.lang.Math', 'java.lang.Float', 'java.lang.Double'}, 'classes with more constants after 5 sessions than after 3: %s' % grown[:9])
 
 
 @test(collectors='any')
@@ -159,6 +176,7 @@ GROWS = {
     ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code
     ('heap', 'hpx_kept_states_renew@kept_states.c'): 10,  # of threads that live: some modes are first used by the last session
     ('heap', 'claim@threads.c'): 4,
+    ('heap', 'hpx_class_numbers_keep@class_numbers.c'): 1000,  # once for a class: those that were loaded in the first sessions
     ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files, which the VM frees
 }
 

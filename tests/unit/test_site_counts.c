@@ -71,9 +71,9 @@ static void dimensions_of_a_place_are_classes_of_their_own(void **state)
     s = snapshot(5, 19);
     assert_row(s, "int[]", "p.A.run:20", 6, 96);
     hpx_site_snapshot_destroy(s);
-    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 0);
+    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 0);
     multi(1, 3, 1, 16); /* a dimension that it does not have */
-    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 1);
+    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 1);
 }
 
 static void what_a_stamp_does_not_hold_is_the_most_that_it_does(void **state)
@@ -139,11 +139,11 @@ static void ids_that_nobody_announced_are_counted_as_lost(void **state)
     count(UINT32_MAX, 16, 1);
     multi(4, 0, 1, 16);
     multi(5, 1, 1, 16);
-    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 8);
+    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 8);
     count(5, 16, 1);
     struct hpx_site_snapshot *s = snapshot(1, 1);
     hpx_site_snapshot_destroy(s);
-    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 8);
+    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 8);
     assert_int_equal(hpx_sites_recorded_objects(sites), 1);
     assert_int_equal(hpx_sites_recorded_bytes(sites), 16);
 }
@@ -397,7 +397,6 @@ static void counters_of_unknown_places_are_missed_until_they_are_announced(void 
     begin();
     announce_class();
     place(2, 11, NEWARRAY, "I"); /* so place 1 is below the number of places */
-    assert_int_equal(hpx_sites_places(sites), 3);
     hpx_sites_add_counter(sites, 1, 7, 0, false);
     struct hpx_site_snapshot *s = snapshot(0, 0);
     assert_int_equal(s->missed_objects, 7);
