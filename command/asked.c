@@ -108,13 +108,13 @@ int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err)
     return fd;
 }
 
-enum hpx_status hpx_asked_show(const struct hpx_asked *a, int fd, int out, struct hpx_err *err)
+enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
-    static const struct hpx_view as_it_is = {.program = "hprofx"};
+    const struct hpx_view view = {.program = "hprofx", .verdict = v};
     char block[1 << 16];
     ssize_t n = 0;
     if (out < 0) {
-        int found = hpx_view(&as_it_is, "profile", fd);
+        int found = hpx_view(&view, "profile", fd);
         return found == HPX_VIEW_SOUND ? HPX_OK : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
     }
     (void)!ftruncate(out, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */

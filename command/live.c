@@ -2,6 +2,7 @@
 /* live.c: sessions in a JVM that runs. Contract: live.h. */
 #include "live.h"
 #include "client.h"
+#include "clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -38,9 +39,7 @@ static void catch_interrupts(void)
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    return (double)hpx_clock_mono() / 1e9;
 }
 
 /* true: the JVM has ended. */
@@ -135,15 +134,18 @@ static enum hpx_status begin(struct hpx_client *c, const struct hpx_asked *a, do
 static enum hpx_status run_session(const struct hpx_target *t, struct hpx_client *c, const struct hpx_asked *a, int out,
                                    struct hpx_err *err)
 {
-    char file[96], stop[32];
+    char file[96], stop[32], name[256];
     unsigned number;
+    struct hpx_usage before, after;
     (void)snprintf(file, sizeof file, "/tmp/%s", profile);
     enum hpx_status s = begin(c, a, a->seconds + SPARE_MS / 1000.0, file, &number, err);
     if (s != HPX_OK) {
         return s;
     }
     (void)snprintf(stop, sizeof stop, "stop %u", number);
-    s = wait_for(c, a->seconds) ? HPX_NO_JVM : hpx_client_ask(c, stop, NULL, NULL, err);
+    bool known = hpx_usage_read("/proc", t->pid, &before), ended = wait_for(c, a->seconds);
+    known = hpx_usage_read("/proc", t->pid, &after) && known && !ended;
+    s = ended ? HPX_NO_JVM : hpx_client_ask(c, stop, NULL, NULL, err);
     /* if somebody else has ended it, its profile is there all the same */
     int fd = s == HPX_NO_JVM ? await_profile(t) : s == HPX_OK || s == HPX_REFUSED ? open_profile(t) : -1;
     if (fd < 0) {
@@ -151,7 +153,12 @@ static enum hpx_status run_session(const struct hpx_target *t, struct hpx_client
                : s == HPX_NO_JVM ? hpx_fail(err, HPX_NO_JVM, "the JVM has ended and left no profile")
                                  : s;
     }
-    s = hpx_asked_show(a, fd, out, err);
+    hpx_target_name(t, name, sizeof name);
+    struct hpx_verdict v = {.name = name, .bounded = true};
+    if (known) {
+        v.usage = hpx_usage_between(&before, &after);
+    }
+    s = hpx_asked_show(a, &v, fd, out, err);
     (void)close(fd);
     return s;
 }

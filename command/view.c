@@ -12,6 +12,9 @@ static void show(const struct hpx_view *a, const struct hpx_report *r)
         hpx_report_json(r);
     } else if (a->check) {
         hpx_report_check(r);
+    } else if (a->verdict != NULL) {
+        hpx_verdict_say(r->to, a->verdict, r->profile);
+        hpx_report_tables(r);
     } else {
         hpx_report_view(r);
     }
@@ -29,6 +32,7 @@ int hpx_view(const struct hpx_view *a, const char *file, int fd)
         fprintf(stderr, "%s: no memory\n", a->program);
         return HPX_VIEW_UNUSABLE;
     }
+    p.with_methods = a->verdict != NULL;
     hpx_check_init(&c);
     struct hpx_reader r = {.source = &s,
                            .sinks = {hpx_check_event, summary ? hpx_profile_event : NULL},

@@ -3,11 +3,12 @@
 #ifndef HPX_COMMAND_VIEW_H
 #define HPX_COMMAND_VIEW_H
 
-#include <stdbool.h>
+#include "verdict.h"
 
 struct hpx_view {
     const char *program; /* its name, before messages */
     bool check, strict, json, part;
+    const struct hpx_verdict *verdict; /* NULL: the file as it is; else what it means, and its tables alone */
 };
 
 enum { HPX_VIEW_SOUND = 0, HPX_VIEW_BROKEN = 1, HPX_VIEW_UNUSABLE = 2 };

@@ -2,6 +2,7 @@
 /* json.c: the same as one JSON object. */
 #include "certainty.h"
 #include "show.h"
+#include "words.h"
 #include <inttypes.h>
 
 /* Commas between the members of what is open. */
@@ -46,7 +47,7 @@ static void text(struct json *j, const char *name, const char *v)
 {
     key(j, name);
     fputc('"', j->to);
-    hpx_report_name(j->to, v, 0, true);
+    hpx_words_name(j->to, v, 0, true);
     fputc('"', j->to);
 }
 

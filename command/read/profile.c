@@ -49,6 +49,7 @@ int hpx_profile_init(struct hpx_profile *p)
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
         hpx_idmap_init(maps[i], true);
     }
+    hpx_methods_init(&p->methods);
     (void)keep_name(p, (struct hpx_rd_text){"?", 1});
     return p->names.len == 1 ? 0 : -HPX_E_NOMEM;
 }
@@ -63,7 +64,8 @@ void hpx_profile_fini(struct hpx_profile *p)
     for (size_t i = 0; i < p->names.len; i++) {
         free(((char **)p->names.items)[i]);
     }
-    struct hpx_list *lists[] = {&p->threads, &p->frames, &p->traces, &p->classes, &p->sites, &p->states, &p->names};
+    struct hpx_list *lists[] = {&p->threads, &p->frames, &p->traces, &p->classes, &p->sites, &p->states, &p->names, &p->frames_of_traces};
+    hpx_methods_fini(&p->methods);
     for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
         free(lists[i]->items);
     }
@@ -119,8 +121,17 @@ static void frame_of_trace(struct hpx_profile *p, const struct hpx_rd_event *ev)
 {
     uint32_t *slot = p->trace_frames == 0 ? &p->trace.top : p->trace_frames == 1 ? &p->trace.caller : NULL;
     p->trace_frames++;
+    if (slot == NULL && !p->with_methods) {
+        return;
+    }
+    uint32_t frame = p->header.text ? keep_name(p, ev->of.method) : get(&p->frame_of, ev->of.id);
+    uint32_t *kept = p->with_methods ? hpx_list_push(&p->frames_of_traces, sizeof(frame)) : NULL;
     if (slot != NULL) {
-        *slot = p->header.text ? keep_name(p, ev->of.method) : get(&p->frame_of, ev->of.id);
+        *slot = frame;
+    }
+    if (kept != NULL) {
+        *kept = frame;
+        p->trace.frames++;
     }
 }
 
@@ -134,14 +145,27 @@ static uint64_t leading_number(const char *digits, size_t n)
 }
 
 /* What the report says of the last CPU SAMPLES. */
-#define SAID 2
-static const char *const said_keys[SAID] = {"effective samples", "inside probes"};
+enum { EFFECTIVE, PROBES, LOST, OWN, SAID };
+static const char *const said_keys[SAID] = {"effective samples", "inside probes", "lost", "own CPU time"};
+
+static void keep_line(char to[HPX_PROFILE_SAID], const char *value, size_t n)
+{
+    size_t k = 0;
+    for (; k < n && k < HPX_PROFILE_SAID - 1 && value[k] != '\n'; k++) {
+        to[k] = value[k];
+    }
+    to[k] = '\0';
+}
 
 /* "4 (40.00 %)" has a share, too. */
 static void hear(struct hpx_profile *p, size_t i, const char *value, size_t n)
 {
-    if (i == 0) {
+    if (i == EFFECTIVE) {
         p->effective = leading_number(value, n);
+        return;
+    }
+    if (i >= LOST) {
+        keep_line(i == LOST ? p->lost : p->own, value, n);
         return;
     }
     const char *share = memchr(value, '(', n), *end = value + n;
@@ -222,7 +246,7 @@ static uint32_t method_name(struct hpx_profile *p, uint32_t frame)
 
 static const struct hpx_profile_trace *trace_at(const struct hpx_profile *p, uint32_t serial)
 {
-    static const struct hpx_profile_trace none = {0, 0};
+    static const struct hpx_profile_trace none = {0};
     const uint32_t *index = hpx_idmap_find(&p->trace_of, serial);
     return index != NULL && *index > 0 ? (const struct hpx_profile_trace *)p->traces.items + *index - 1 : &none;
 }
@@ -232,8 +256,24 @@ static uint32_t empty_trace(struct hpx_profile *p)
     return keep_name(p, (struct hpx_rd_text){"<empty trace>", 13});
 }
 
+static void by_method(struct hpx_profile *p, const struct hpx_rd_row *of)
+{
+    const struct hpx_profile_trace *trace = trace_at(p, of->trace);
+    hpx_methods_row(&p->methods);
+    for (uint32_t i = 0; i < trace->frames; i++) {
+        uint32_t frame = ((const uint32_t *)p->frames_of_traces.items)[trace->first + i];
+        hpx_methods_add(&p->methods, method_name(p, frame), of->count, i == 0);
+    }
+    if (trace->top == 0) {
+        hpx_methods_add(&p->methods, empty_trace(p), of->count, true);
+    }
+}
+
 static void row(struct hpx_profile *p, const struct hpx_rd_event *ev, struct hpx_profile_table *t)
 {
+    if (p->with_methods && t->table.tag == HPX_TAG_SAMPLES) {
+        by_method(p, &ev->row);
+    }
     if (t->rows++ >= HPX_PROFILE_TOP) {
         return;
     }
@@ -264,8 +304,11 @@ static void table_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         t->table.date = (struct hpx_rd_text){NULL, 0};
         t->rows = 0;
         p->open = ev->table.tag;
-        for (size_t i = 0; p->open == HPX_TAG_SAMPLES && i < SAID; i++) {
+        for (size_t i = p->open == HPX_TAG_SAMPLES ? 0 : LOST; i < SAID; i++) {
             hear(p, i, "", 0);
+        }
+        if (p->open == HPX_TAG_SAMPLES) {
+            hpx_methods_clear(&p->methods);
         }
     } else if (ev->kind == HPX_RD_ROW) {
         row(p, ev, hpx_profile_table(p, p->open));
@@ -401,7 +444,7 @@ int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event
         p->depth = ev->control.depth;
         break;
     case HPX_RD_TRACE:
-        p->trace = (struct hpx_profile_trace){0, 0};
+        p->trace = (struct hpx_profile_trace){.first = (uint32_t)p->frames_of_traces.len};
         p->trace_frames = 0;
         break;
     case HPX_RD_FRAME_OF_TRACE:
@@ -472,6 +515,7 @@ void hpx_profile_sort(struct hpx_profile *p)
     if (p->sites.len > 1) {
         qsort(p->sites.items, p->sites.len, sizeof(struct hpx_profile_site), sites_by_bytes);
     }
+    hpx_methods_sort(&p->methods);
     struct hpx_profile_site *s = p->sites.items;
     for (size_t i = 0; i < p->sites.len; i++, s++) {
         const struct hpx_profile_trace *trace = trace_at(p, s->trace);

@@ -2,13 +2,15 @@
 /* profile.h: what a person wants to know of a file: how much of what, the top of its tables, who filled the heap.
  *
  * A sink of the reader, behind the check. Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, ten rows a
- * kind of table. Without memory a name is "?", and the numbers stay right. */
+ * kind of table; with_methods: also four bytes for each frame of a trace. Without memory a name is "?", and the numbers stay right. */
 #ifndef HPX_READ_PROFILE_H
 #define HPX_READ_PROFILE_H
 
 #include "check.h"
+#include "methods.h"
 
-#define HPX_PROFILE_TOP 10
+#define HPX_PROFILE_TOP  10
+#define HPX_PROFILE_SAID 160
 
 struct hpx_profile_frame {
     uint32_t method, class_name, source; /* names */
@@ -16,7 +18,8 @@ struct hpx_profile_frame {
 };
 
 struct hpx_profile_trace {
-    uint32_t top, caller; /* binary: frame + 1; text: names; 0: none */
+    uint32_t top, caller;   /* binary: frame + 1; text: names; 0: none */
+    uint32_t first, frames; /* with_methods: of hpx_profile.frames_of_traces */
 };
 
 struct hpx_profile_thread {
@@ -74,6 +77,11 @@ struct hpx_profile {
     uint64_t effective;       /* samples, by weight */
     uint64_t in_probes;       /* samples inside probes since the start, which may be more than the table has */
     uint32_t in_probes_share; /* their share of all samples since the start, in hundredths of a percent */
+    /* What the report behind the last table says, as text of the file; "": nothing. */
+    char lost[HPX_PROFILE_SAID], own[HPX_PROFILE_SAID];
+    bool with_methods;                /* set by the caller behind hpx_profile_init() */
+    struct hpx_methods methods;       /* of the last CPU SAMPLES */
+    struct hpx_list frames_of_traces; /* uint32_t, as top */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
     struct hpx_list threads, frames, traces, classes, sites, states;
@@ -101,7 +109,7 @@ struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag);
 uint64_t hpx_profile_effective(struct hpx_profile *p);
 /* Bit i: rows i and i + 1 of CPU SAMPLES are too close for their order. */
 uint32_t hpx_profile_close(struct hpx_profile *p);
-/* Sorts p->classes and p->sites by bytes, descending. */
+/* Sorts p->classes and p->sites by bytes, descending, and p->methods. */
 void hpx_profile_sort(struct hpx_profile *p);
 
 #endif

@@ -3,94 +3,13 @@
 #include "show.h"
 #include "certainty.h"
 #include "grid.h"
-#include "names.h"
-#include "text.h"
+#include "words.h"
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
 #define THREADS_SHOWN 12
-#define NAME_COLUMNS  72
-
-#define NAME_BYTES ((size_t)4200)
-
-/* Good until the next call. */
-static char *escaped(const char *name, bool quoted)
-{
-    static char text[6 * NAME_BYTES + sizeof("...")];
-    size_t n = hpx_text_escape(text, (struct hpx_text){name, (uint32_t)strnlen(name, NAME_BYTES - 1)}, quoted);
-    text[n] = '\0';
-    return text;
-}
-
-static const char *cut(const char *name, size_t columns)
-{
-    char *text = escaped(name, false);
-    hpx_name_cut(text, columns);
-    return text;
-}
-
-void hpx_report_name(FILE *to, const char *name, size_t columns, bool quoted)
-{
-    fputs(columns > 0 ? cut(name, columns) : escaped(name, quoted), to);
-}
-
-/* Of a class or method. */
-static void java_name(FILE *to, const char *name)
-{
-    char spoken[NAME_BYTES];
-    hpx_name_spoken(spoken, sizeof(spoken), name);
-    char *text = escaped(spoken, false);
-    hpx_name_shorten(text, NAME_COLUMNS);
-    fputs(text, to);
-}
-
-/* 1234567 as 1,234,567. */
-static const char *number(uint64_t v)
-{
-    static char ring[8][32];
-    static unsigned next;
-    char *text = ring[next++ % 8];
-    char *at = text + 31;
-    *at = '\0';
-    for (int digits = 0; v > 0 || digits == 0; digits++, v /= 10) {
-        if (digits > 0 && digits % 3 == 0) {
-            *--at = ',';
-        }
-        *--at = (char)('0' + v % 10);
-    }
-    return at;
-}
-
-static const char *size(uint64_t v)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    static char ring[8][24];
-    static unsigned next;
-    char *text = ring[next++ % 8];
-    double d = (double)v;
-    size_t unit = 0;
-    for (; d >= 1023.95 && unit + 1 < HPX_ARRAY_LEN(units); unit++) {
-        d /= 1024.0;
-    }
-    snprintf(text, 24, unit == 0 ? "%.0f %s" : "%.1f %s", d, units[unit]);
-    return text;
-}
-
-static const char *seconds(uint64_t us)
-{
-    static char ring[4][40];
-    static unsigned next;
-    char *text = ring[next++ % 4];
-    if (us < 1000000) {
-        snprintf(text, 40, "%.0f ms", (double)us / 1e3);
-    } else if (us < 120000000) {
-        snprintf(text, 40, "%.1f s", (double)us / 1e6);
-    } else {
-        snprintf(text, 40, "%" PRIu64 " h %02" PRIu64 " min %02" PRIu64 " s", us / 3600000000u, us / 60000000u % 60, us / 1000000u % 60);
-    }
-    return text;
-}
+#define METHODS_SHOWN 15
 
 static void title(const struct hpx_report *r, const char *text)
 {
@@ -121,7 +40,7 @@ static void place(FILE *to, uint64_t at, uint64_t line)
 static void result(const struct hpx_report *r)
 {
     const struct hpx_reader *d = r->reader;
-    hpx_report_name(r->to, r->file, 0, false);
+    hpx_words_name(r->to, r->file, 0, false);
     if (d->result == HPX_RD_SOUND) {
         fprintf(r->to, ": sound: %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " dump%s\n", d->end, r->check->records, r->check->dumps,
                 r->check->dumps == 1 ? "" : "s");
@@ -163,7 +82,7 @@ static void overview(const struct hpx_report *r)
     if (r->bold) {
         fputs("\033[1m", r->to);
     }
-    hpx_report_name(r->to, r->file, 0, false);
+    hpx_words_name(r->to, r->file, 0, false);
     fputs(r->bold ? "\033[0m\n" : "\n", r->to);
     if (p->header.text) {
         fprintf(r->to, "  format    HPROF text%s%s\n", p->header.bare ? " without a header" : " 1.0.",
@@ -182,10 +101,10 @@ static void overview(const struct hpx_report *r)
         fprintf(r->to, "  created   %s\n", p->date[0] != '\0' ? p->date : when);
     }
     if (p->us > 0) {
-        fprintf(r->to, "  covers    %s\n", seconds(p->us));
+        fprintf(r->to, "  covers    %s\n", hpx_words_seconds(p->us));
     }
-    fprintf(r->to, "  size      %s, %s records, %s dump%s\n", size(r->reader->end), number(r->check->records), number(r->check->dumps),
-            r->check->dumps == 1 ? "" : "s");
+    fprintf(r->to, "  size      %s, %s records, %s dump%s\n", hpx_words_size(r->reader->end), hpx_words_number(r->check->records),
+            hpx_words_number(r->check->dumps), r->check->dumps == 1 ? "" : "s");
     if (p->has_control) {
         fprintf(r->to, "  settings  allocation traces %s, CPU sampling %s, stack depth %" PRIu32 "\n", (p->flags & 1) != 0 ? "on" : "off",
                 (p->flags & 2) != 0 ? "on" : "off", p->depth);
@@ -210,9 +129,9 @@ static void records(const struct hpx_report *r)
             char name[32];
             snprintf(name, sizeof(name), "  %s", hpx_rd_tag_name(tag));
             hpx_grid_cell(&g, name);
-            hpx_grid_cell(&g, number(p->counts[tag]));
+            hpx_grid_cell(&g, hpx_words_number(p->counts[tag]));
             if (!p->header.text) {
-                hpx_grid_cell(&g, size(p->bytes[tag]));
+                hpx_grid_cell(&g, hpx_words_size(p->bytes[tag]));
             }
             if (hpx_grid_end(&g)) {
                 fputc('\n', r->to);
@@ -227,15 +146,15 @@ static void thread(const struct hpx_report *r, struct hpx_grid *g, const struct 
     char serial[24];
     snprintf(serial, sizeof(serial), "  %*" PRIu32, digits, t->serial);
     hpx_grid_cell(g, serial);
-    hpx_grid_cell(g, cut(hpx_profile_name(p, t->group), 13));
+    hpx_grid_cell(g, hpx_words_cut(hpx_profile_name(p, t->group), 13));
     if (!p->header.text) {
-        hpx_grid_cell(g, seconds(t->start_us));
-        hpx_grid_cell(g, t->ended ? seconds(t->end_us) : "-");
+        hpx_grid_cell(g, hpx_words_seconds(t->start_us));
+        hpx_grid_cell(g, t->ended ? hpx_words_seconds(t->end_us) : "-");
     }
     if (hpx_grid_end(g)) {
         const char *name = hpx_profile_name(p, t->name);
         fputs(p->header.text ? " " : "  ", r->to);
-        hpx_report_name(r->to, name[0] != '\0' ? name : "(no name)", NAME_COLUMNS, false);
+        hpx_words_name(r->to, name[0] != '\0' ? name : "(no name)", HPX_NAME_COLUMNS, false);
         fputc('\n', r->to);
     }
 }
@@ -263,20 +182,20 @@ static void threads(const struct hpx_report *r)
         }
     } while (hpx_grid_again(&g));
     if (p->threads.len > THREADS_SHOWN) {
-        fprintf(r->to, "  and %s more\n", number(p->threads.len - THREADS_SHOWN));
+        fprintf(r->to, "  and %s more\n", hpx_words_number(p->threads.len - THREADS_SHOWN));
     }
 }
 
 static void row_name(const struct hpx_report *r, const struct hpx_profile_row *w, const char *between)
 {
-    java_name(r->to, hpx_profile_name(r->profile, w->name));
+    hpx_words_java(r->to, hpx_profile_name(r->profile, w->name));
     if (w->caller != 0) {
         fputs(between, r->to);
-        java_name(r->to, hpx_profile_name(r->profile, w->caller));
+        hpx_words_java(r->to, hpx_profile_name(r->profile, w->caller));
     }
     if (w->owner != 0) {
         fputs(", held in ", r->to);
-        java_name(r->to, hpx_profile_name(r->profile, w->owner));
+        hpx_words_java(r->to, hpx_profile_name(r->profile, w->owner));
     } else if (w->row.owner != 0) {
         fputs(", owner not known", r->to);
     }
@@ -291,7 +210,7 @@ static double share(uint64_t part, uint64_t total)
 static void rows_left(const struct hpx_report *r, const struct hpx_profile_table *t)
 {
     if (t->rows > HPX_PROFILE_TOP) {
-        fprintf(r->to, "  and %s more rows\n", number(t->rows - HPX_PROFILE_TOP));
+        fprintf(r->to, "  and %s more rows\n", hpx_words_number(t->rows - HPX_PROFILE_TOP));
     }
 }
 
@@ -302,7 +221,7 @@ static void too_close(const struct hpx_report *r)
     uint32_t close = hpx_profile_close(r->profile);
     if (close != 0) {
         fprintf(r->to, "  Rows %s are too close for their order: %s samples. A longer run or a shorter interval may tell them apart.\n",
-                hpx_certainty_rows(rows, close), number(hpx_profile_effective(r->profile)));
+                hpx_certainty_rows(rows, close), hpx_words_number(hpx_profile_effective(r->profile)));
     }
 }
 
@@ -323,7 +242,7 @@ static void rank(const struct hpx_report *r, struct hpx_grid *g, const struct hp
         snprintf(text, sizeof(text), "%.2f", hpx_certainty_points(w->row.count, t->table.total, hpx_profile_effective(r->profile)));
         hpx_grid_cell(g, text);
     }
-    hpx_grid_cell(g, number(w->row.count));
+    hpx_grid_cell(g, hpx_words_number(w->row.count));
     if (hpx_grid_end(g)) {
         fputs("  ", r->to);
         row_name(r, w, " <- ");
@@ -340,7 +259,7 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     if (t->seen == 0) {
         return;
     }
-    snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_rd_tag_name(tag), number(t->table.total), unit,
+    snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_rd_tag_name(tag), hpx_words_number(t->table.total), unit,
              t->seen > 1 ? ", the last of several" : "");
     title(r, text);
     bool drawn = tag == HPX_TAG_SAMPLES;
@@ -358,12 +277,53 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     }
 }
 
+static void method(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_method *m, uint64_t total)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.2f%%", share(m->self, total));
+    hpx_grid_cell(g, text);
+    snprintf(text, sizeof(text), "%.2f", hpx_certainty_points(m->self, total, hpx_profile_effective(r->profile)));
+    hpx_grid_cell(g, text);
+    snprintf(text, sizeof(text), "%.2f%%", share(m->total, total));
+    hpx_grid_cell(g, text);
+    hpx_grid_cell(g, hpx_words_number(m->self));
+    if (hpx_grid_end(g)) {
+        fputs("  ", r->to);
+        hpx_words_java(r->to, hpx_profile_name(r->profile, m->name));
+        fputc('\n', r->to);
+    }
+}
+
+static void methods(const struct hpx_report *r)
+{
+    static const struct hpx_grid_column columns[] = {
+        {"self", 2, 7, false}, {"+-", 1, 6, false}, {"total", 1, 8, false}, {"samples", 1, 10, false}};
+    const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_SAMPLES);
+    const struct hpx_methods *all = &r->profile->methods;
+    struct hpx_grid g;
+    if (t->seen == 0 || t->table.total == 0) {
+        return;
+    }
+    title(r, "CPU samples by method: in it, and in what it calls");
+    hpx_grid_begin(&g, r->to, columns, HPX_ARRAY_LEN(columns));
+    do {
+        heads(r, &g, "  method", false);
+        for (size_t i = 0; i < all->of.len && i < METHODS_SHOWN; i++) {
+            method(r, &g, (const struct hpx_method *)all->of.items + i, t->table.total);
+        }
+    } while (hpx_grid_again(&g));
+    if (all->of.len > METHODS_SHOWN) {
+        fprintf(r->to, "  and %s more methods\n", hpx_words_number(all->of.len - METHODS_SHOWN));
+    }
+    inside_probes(r);
+}
+
 static void state(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_state *s)
 {
     static const char *const words[][2] = {{"R", "running"},  {"SL", "sleeping"}, {"MW", "waiting to enter"},
                                            {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
     const char *name = hpx_profile_name(r->profile, s->name);
-    hpx_grid_cell(g, number(s->count));
+    hpx_grid_cell(g, hpx_words_number(s->count));
     hpx_grid_cell(g, s->unowned ? "unowned:" : s->monitor ? "held:" : s->count == 1 ? "thread:" : "threads:");
     if (!hpx_grid_end(g)) {
         return;
@@ -372,9 +332,9 @@ static void state(const struct hpx_report *r, struct hpx_grid *g, const struct h
         name = strcmp(name, words[w][0]) == 0 ? words[w][1] : name;
     }
     fputc(' ', r->to);
-    java_name(r->to, name);
+    hpx_words_java(r->to, name);
     if (s->waiting > 0) {
-        fprintf(r->to, ", %s waiting", number(s->waiting));
+        fprintf(r->to, ", %s waiting", hpx_words_number(s->waiting));
     }
     fputc('\n', r->to);
 }
@@ -408,8 +368,8 @@ static void old(const struct hpx_report *r)
     do {
         heads(r, &g, "  method, called by", false);
         for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-            hpx_grid_cell(&g, number(t->top[i].row.count));
-            hpx_grid_cell(&g, number(t->top[i].row.bytes));
+            hpx_grid_cell(&g, hpx_words_number(t->top[i].row.count));
+            hpx_grid_cell(&g, hpx_words_number(t->top[i].row.bytes));
             if (hpx_grid_end(&g)) {
                 fputs("  ", r->to);
                 row_name(r, &t->top[i], " <- ");
@@ -421,10 +381,10 @@ static void old(const struct hpx_report *r)
 
 static void site(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_row *w)
 {
-    hpx_grid_cell(g, size(w->row.live_bytes));
-    hpx_grid_cell(g, number(w->row.live_objects));
-    hpx_grid_cell(g, size(w->row.bytes));
-    hpx_grid_cell(g, number(w->row.objects));
+    hpx_grid_cell(g, hpx_words_size(w->row.live_bytes));
+    hpx_grid_cell(g, hpx_words_number(w->row.live_objects));
+    hpx_grid_cell(g, hpx_words_size(w->row.bytes));
+    hpx_grid_cell(g, hpx_words_number(w->row.objects));
     if (hpx_grid_end(g)) {
         fputs("  ", r->to);
         row_name(r, w, " in ");
@@ -451,8 +411,8 @@ static void sites(const struct hpx_report *r)
     const struct hpx_rd_table *s = &r->profile->summary.table;
     if (r->profile->summary.seen > 0) {
         title(r, "Heap summary");
-        fprintf(r->to, "  live %s in %s objects, allocated %s in %s objects\n", size(s->total), number(s->live_objects), size(s->bytes),
-                number(s->objects));
+        fprintf(r->to, "  live %s in %s objects, allocated %s in %s objects\n", hpx_words_size(s->total), hpx_words_number(s->live_objects),
+                hpx_words_size(s->bytes), hpx_words_number(s->objects));
     }
 }
 
@@ -468,9 +428,9 @@ static void heap_records(const struct hpx_report *r)
                 continue;
             }
             hpx_grid_cell(&g, hpx_rd_sub_name(sub));
-            hpx_grid_cell(&g, number(p->sub_counts[sub]));
+            hpx_grid_cell(&g, hpx_words_number(p->sub_counts[sub]));
             if (p->sub_bytes[sub] > 0) {
-                hpx_grid_cell(&g, size(p->sub_bytes[sub]));
+                hpx_grid_cell(&g, hpx_words_size(p->sub_bytes[sub]));
             }
             if (hpx_grid_end(&g)) {
                 fputc('\n', r->to);
@@ -496,17 +456,17 @@ static void heap(const struct hpx_report *r)
     do {
         heads(r, &g, "  class", false);
         for (size_t i = 0; i < p->classes.len && i < HPX_PROFILE_TOP; i++) {
-            hpx_grid_cell(&g, number(k[i].count));
-            hpx_grid_cell(&g, size(k[i].bytes));
+            hpx_grid_cell(&g, hpx_words_number(k[i].count));
+            hpx_grid_cell(&g, hpx_words_size(k[i].bytes));
             if (hpx_grid_end(&g)) {
                 fputs("  ", r->to);
-                java_name(r->to, hpx_profile_name(p, k[i].name));
+                hpx_words_java(r->to, hpx_profile_name(p, k[i].name));
                 fputc('\n', r->to);
             }
         }
     } while (hpx_grid_again(&g));
     if (p->classes.len > HPX_PROFILE_TOP) {
-        fprintf(r->to, "  and %s more classes\n", number(p->classes.len - HPX_PROFILE_TOP));
+        fprintf(r->to, "  and %s more classes\n", hpx_words_number(p->classes.len - HPX_PROFILE_TOP));
     }
 }
 
@@ -527,8 +487,8 @@ static void allocations(const struct hpx_report *r)
         for (size_t i = 0; i < p->sites.len && i < HPX_PROFILE_TOP; i++) {
             char trace[24];
             snprintf(trace, sizeof(trace), "%" PRIu32, s[i].trace);
-            hpx_grid_cell(&g, number(s[i].count));
-            hpx_grid_cell(&g, size(s[i].bytes));
+            hpx_grid_cell(&g, hpx_words_number(s[i].count));
+            hpx_grid_cell(&g, hpx_words_size(s[i].bytes));
             hpx_grid_cell(&g, trace);
             if (hpx_grid_end(&g)) {
                 fputc(' ', r->to);
@@ -537,16 +497,12 @@ static void allocations(const struct hpx_report *r)
         }
     } while (hpx_grid_again(&g));
     if (p->sites.len > HPX_PROFILE_TOP) {
-        fprintf(r->to, "  and %s more traces\n", number(p->sites.len - HPX_PROFILE_TOP));
+        fprintf(r->to, "  and %s more traces\n", hpx_words_number(p->sites.len - HPX_PROFILE_TOP));
     }
 }
 
-void hpx_report_view(const struct hpx_report *r)
+static void rest(const struct hpx_report *r)
 {
-    overview(r);
-    records(r);
-    threads(r);
-    ranked(r, HPX_TAG_SAMPLES, "samples");
     ranked(r, HPX_TAG_TIMES, "ms");
     monitors(r);
     for (int tag = HPX_TAG_MONITOR_TIME; hpx_rd_blocked(tag); tag++) {
@@ -556,6 +512,10 @@ void hpx_report_view(const struct hpx_report *r)
     sites(r);
     heap(r);
     allocations(r);
+}
+
+static void faults(const struct hpx_report *r)
+{
     bool noted = false;
     for (size_t i = 0; i < HPX_NOTE_COUNT; i++) {
         noted |= r->reader->notes[i].count > 0;
@@ -567,4 +527,32 @@ void hpx_report_view(const struct hpx_report *r)
     if (r->reader->result != HPX_RD_SOUND) {
         result(r);
     }
+}
+
+void hpx_report_view(const struct hpx_report *r)
+{
+    overview(r);
+    records(r);
+    threads(r);
+    ranked(r, HPX_TAG_SAMPLES, "samples");
+    rest(r);
+    faults(r);
+}
+
+void hpx_report_tables(const struct hpx_report *r)
+{
+    methods(r);
+    rest(r);
+    if (r->profile->lost[0] != '\0') {
+        fputs("\nLost: ", r->to);
+        hpx_words_name(r->to, r->profile->lost, 0, false);
+    }
+    if (r->profile->own[0] != '\0') {
+        fputs(r->profile->lost[0] != '\0' ? ". Own CPU time: " : "\nOwn CPU time: ", r->to);
+        hpx_words_name(r->to, r->profile->own, 0, false);
+    }
+    if (r->profile->lost[0] != '\0' || r->profile->own[0] != '\0') {
+        fputs(".\n", r->to);
+    }
+    faults(r);
 }

@@ -18,9 +18,8 @@ struct hpx_report {
 void hpx_report_check(const struct hpx_report *r);
 void hpx_report_view(const struct hpx_report *r);
 void hpx_report_json(const struct hpx_report *r);
-
-/* A name of the program as UTF-8 without controls, at most `columns` characters of it (0: all). quoted: also \" and \\, as JSON wants them.
- */
-void hpx_report_name(FILE *to, const char *name, size_t columns, bool quoted);
+/* The tables alone: of CPU SAMPLES by method (profile->with_methods, sorted), of others as hpx_report_view(); then what was lost, and what
+ * the agent cost. */
+void hpx_report_tables(const struct hpx_report *r);
 
 #endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* methods.c: see methods.h. */
+#include "methods.h"
+#include <stdlib.h>
+#include <string.h>
+
+void hpx_methods_init(struct hpx_methods *m)
+{
+    memset(m, 0, sizeof(*m));
+    hpx_idmap_init(&m->index, true);
+}
+
+void hpx_methods_fini(struct hpx_methods *m)
+{
+    hpx_idmap_fini(&m->index);
+    free(m->of.items);
+}
+
+void hpx_methods_clear(struct hpx_methods *m)
+{
+    hpx_idmap_clear(&m->index);
+    m->of.len = 0;
+    m->row = 0;
+}
+
+void hpx_methods_row(struct hpx_methods *m)
+{
+    m->row++;
+}
+
+void hpx_methods_add(struct hpx_methods *m, uint32_t name, uint64_t samples, bool innermost)
+{
+    uint32_t *at;
+    int added = hpx_idmap_add(&m->index, name, &at);
+    if (added > 0) {
+        struct hpx_method *made = hpx_list_push(&m->of, sizeof(*made));
+        *at = made != NULL ? (uint32_t)m->of.len : 0;
+        if (made != NULL) {
+            *made = (struct hpx_method){.name = name};
+        }
+    }
+    if (added < 0 || *at == 0) {
+        return;
+    }
+    struct hpx_method *of = (struct hpx_method *)m->of.items + *at - 1;
+    of->total += of->row != m->row ? samples : 0;
+    of->self += innermost ? samples : 0;
+    of->row = m->row;
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct hpx_method *x = a;
+    const struct hpx_method *y = b;
+    if (x->self != y->self) {
+        return x->self > y->self ? -1 : 1;
+    }
+    if (x->total != y->total) {
+        return x->total > y->total ? -1 : 1;
+    }
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+void hpx_methods_sort(struct hpx_methods *m)
+{
+    if (m->of.len > 1) {
+        qsort(m->of.items, m->of.len, sizeof(struct hpx_method), by_self);
+    }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* usage.c: see usage.h. */
+#include "usage.h"
+#include "clock.h"
+#include "compiler.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A whole file of /proc, without the end of its last line. */
+static bool slurp(const char *proc, pid_t pid, const char *task, const char *file, char *to, size_t size)
+{
+    char name[PATH_MAX];
+    if (task != NULL) {
+        (void)snprintf(name, sizeof name, "%s/%d/task/%s/%s", proc, (int)pid, task, file);
+    } else {
+        (void)snprintf(name, sizeof name, "%s/%d/%s", proc, (int)pid, file);
+    }
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, to, size - 1) : -1;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    to[n > 0 ? n : 0] = 0;
+    to[strcspn(to, "\n")] = 0;
+    return n > 0;
+}
+
+/* User and system time of a stat file: its fields 14 and 15. A name in it may hold anything. */
+static double ticks(const char *stat)
+{
+    unsigned long long user, system;
+    const char *behind = strrchr(stat, ')');
+    if (behind == NULL || sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2) {
+        return 0;
+    }
+    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* schedstat is exact, but not every kernel has it. */
+static double thread_time(const char *proc, pid_t pid, const char *task)
+{
+    char text[512];
+    char *end;
+    if (slurp(proc, pid, task, "schedstat", text, sizeof text)) {
+        unsigned long long ns = strtoull(text, &end, 10);
+        if (end != text) {
+            return (double)ns / 1e9;
+        }
+    }
+    return slurp(proc, pid, task, "stat", text, sizeof text) ? ticks(text) : 0;
+}
+
+static bool begins(const char *name, const char *const *with, size_t n)
+{
+    bool is = false;
+    for (size_t i = 0; i < n; i++) {
+        is = is || strncmp(name, with[i], strlen(with[i])) == 0;
+    }
+    return is;
+}
+
+static void add_thread(const char *proc, pid_t pid, const char *task, struct hpx_usage *u)
+{
+    static const char *const
+        gc[] = {"GC Thread", "G1 ",       "VM Thread", "ParGC",         "Gang worker", "Concurrent Mar", "ZWorker", "ZDriver",
+                "ZDirector", "ZRelocat",  "ZUncommit", "ZStat",         "ZUnmapper",   "XWorker",        "XDriver", "XDirector",
+                "XStat",     "XUncommit", "XUnmapper", "RuntimeWorker", "Shenandoah",  "ShenControl",    "Epsilon"},
+        *const compiler[] = {"C2 Compiler", "C1 Compiler", "JVMCI", "Sweeper"}, *const agent[] = {"hprofx-"}, *const vm[] = {"VM Thread"};
+    char name[64];
+    if (!slurp(proc, pid, task, "comm", name, sizeof name)) {
+        return;
+    }
+    double *to = begins(name, gc, HPX_ARRAY_LEN(gc))               ? &u->gc
+                 : begins(name, compiler, HPX_ARRAY_LEN(compiler)) ? &u->compiler
+                 : begins(name, agent, HPX_ARRAY_LEN(agent))       ? &u->agent
+                                                                   : NULL;
+    u->parts = u->parts || begins(name, vm, HPX_ARRAY_LEN(vm));
+    if (to != NULL) {
+        *to += thread_time(proc, pid, task);
+    }
+}
+
+static unsigned cpus_of(pid_t pid)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(pid, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+bool hpx_usage_read(const char *proc, pid_t pid, struct hpx_usage *u)
+{
+    char text[1024], name[PATH_MAX];
+    *u = (struct hpx_usage){0};
+    (void)snprintf(name, sizeof name, "%s/%d/task", proc, (int)pid);
+    DIR *tasks = opendir(name);
+    if (tasks == NULL || !slurp(proc, pid, NULL, "stat", text, sizeof text)) {
+        if (tasks != NULL) {
+            (void)closedir(tasks);
+        }
+        return false;
+    }
+    u->at = (double)hpx_clock_mono() / 1e9;
+    u->total = ticks(text);
+    u->cpus = cpus_of(pid);
+    for (struct dirent *d; (d = readdir(tasks)) != NULL;) {
+        if (d->d_name[0] != '.') {
+            add_thread(proc, pid, d->d_name, u);
+        }
+    }
+    (void)closedir(tasks);
+    return true;
+}
+
+/* A thread of the VM that ended meanwhile took its time along. */
+static double more(double begin, double end)
+{
+    return end > begin ? end - begin : 0;
+}
+
+struct hpx_usage hpx_usage_between(const struct hpx_usage *begin, const struct hpx_usage *end)
+{
+    return (struct hpx_usage){.at = more(begin->at, end->at),
+                              .total = more(begin->total, end->total),
+                              .gc = more(begin->gc, end->gc),
+                              .compiler = more(begin->compiler, end->compiler),
+                              .agent = more(begin->agent, end->agent),
+                              .parts = begin->parts && end->parts,
+                              .cpus = end->cpus};
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* verdict.c: see verdict.h. The limits are judgements: where a person who reads such profiles would begin to ask another question. */
+#include "verdict.h"
+#include "certainty.h"
+#include "words.h"
+#include <math.h>
+
+#define IDLE        0.05 /* of one CPU */
+#define MUCH_GC     0.2  /* of the CPU time */
+#define WARMING_UP  0.3
+#define SURE_POINTS 5.0
+#define PLACES      3
+
+#define BY_ALLOCATED 2u /* hpx_rd_table.flags of SITES */
+
+static void say_usage(FILE *to, const struct hpx_verdict *v)
+{
+    const struct hpx_usage *u = &v->usage;
+    double program = u->total - u->gc - u->compiler - u->agent;
+    hpx_words_name(to, v->name, HPX_NAME_COLUMNS, false);
+    (void)fprintf(to, " used %.2f of %u CPU%s for %.1f s", u->total / u->at, u->cpus, u->cpus == 1 ? "" : "s", u->at);
+    if (u->parts && u->total > 0) {
+        (void)fprintf(to, ": %.0f %% the program, %.0f %% garbage collector and VM, %.0f %% compiler",
+                      100 * (program > 0 ? program : 0) / u->total, 100 * u->gc / u->total, 100 * u->compiler / u->total);
+    }
+    (void)fputs(".\n", to);
+    if (u->total < IDLE * u->at) {
+        (void)fputs("It was idle nearly all the time. What its threads wait for, -e lock may show.\n", to);
+    } else if (u->gc > MUCH_GC * u->total) {
+        (void)fputs("The garbage collector takes much: -e alloc shows who allocates.\n", to);
+    } else if (u->compiler > WARMING_UP * u->total) {
+        (void)fputs("The compiler is still busy: the program warms up, and a later profile will differ.\n", to);
+    }
+}
+
+/* Of the row that is least sure, with half of all samples: 1.96 / sqrt(4 n). */
+static void say_certainty(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
+{
+    const struct hpx_profile_table *t = hpx_profile_table(p, HPX_TAG_SAMPLES);
+    if (t->seen == 0) {
+        return;
+    }
+    uint64_t n = hpx_profile_effective(p);
+    if (t->table.total == 0) {
+        (void)fputs("There is no sample: no Java thread used CPU time.\n", to);
+        return;
+    }
+    double points = 98.0 / sqrt((double)n);
+    (void)fprintf(to, "%s sample%s: shares are right within %.1f points", hpx_words_number(t->table.total), t->table.total == 1 ? "" : "s",
+                  points);
+    if (points > SURE_POINTS && v->bounded && v->usage.at > 0) {
+        double longer = v->usage.at * (points / SURE_POINTS) * (points / SURE_POINTS);
+        (void)fprintf(to, "; -d %.0fs makes that %.0f", ceil(longer), SURE_POINTS);
+    }
+    (void)fputs(".\n", to);
+}
+
+/* The next of the places to look at; share in percent. */
+static void say_place(FILE *to, int *n, const char *name, const char *where, double share, const char *of)
+{
+    (void)fputs(*n == 0 ? "Look at " : ", ", to);
+    hpx_words_java(to, name);
+    if (where != NULL) {
+        (void)fputs(" in ", to);
+        hpx_words_java(to, where);
+    }
+    (void)fprintf(to, " (%.0f %%%s)", share, *n == 0 ? of : "");
+    (*n)++;
+}
+
+static void say_methods(FILE *to, const struct hpx_profile *p, uint64_t total, int *n)
+{
+    const struct hpx_method *m = p->methods.of.items;
+    for (size_t i = 0; i < p->methods.of.len && i < PLACES && m[i].self > 0; i++) {
+        say_place(to, n, hpx_profile_name(p, m[i].name), NULL, 100.0 * (double)m[i].self / (double)total, " of the CPU time");
+    }
+}
+
+static void say_rows(FILE *to, const struct hpx_profile *p, const struct hpx_profile_table *t, int *n)
+{
+    bool sites = t->table.tag == HPX_TAG_SITES, times = t->table.tag == HPX_TAG_TIMES;
+    const char *of = times                             ? " of the CPU time"
+                     : !sites                          ? " of the blocked time"
+                     : (t->table.flags & BY_ALLOCATED) ? " of the allocated bytes"
+                                                       : " of the live bytes";
+    for (size_t i = 0; i < t->rows && i < PLACES; i++) {
+        const struct hpx_profile_row *w = &t->top[i];
+        double share = w->row.self != HPX_NO_SHARE ? w->row.self / 100.0 : 0;
+        if (share >= 1) {
+            say_place(to, n, hpx_profile_name(p, w->name), times || w->caller == 0 ? NULL : hpx_profile_name(p, w->caller), share, of);
+        }
+    }
+}
+
+/* Of the first table that has rows. */
+static void say_places(FILE *to, struct hpx_profile *p)
+{
+    static const int tags[] = {HPX_TAG_TIMES, HPX_TAG_SITES, HPX_TAG_MONITOR_TIME};
+    const struct hpx_profile_table *samples = hpx_profile_table(p, HPX_TAG_SAMPLES);
+    int n = 0;
+    hpx_profile_sort(p);
+    if (samples->table.total > 0) {
+        say_methods(to, p, samples->table.total, &n);
+    }
+    for (size_t i = 0; n == 0 && i < HPX_ARRAY_LEN(tags); i++) {
+        say_rows(to, p, hpx_profile_table(p, tags[i]), &n);
+    }
+    if (n > 0) {
+        (void)fputs(".\n", to);
+    }
+}
+
+void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
+{
+    if (v->usage.at > 0) {
+        say_usage(to, v);
+    }
+    say_certainty(to, v, p);
+    say_places(to, p);
+}

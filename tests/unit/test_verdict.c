@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_verdict.c: the CPU time of a JVM from /proc, methods by self and total, and what the command says of them. */
+#include "folder_fixture.h"
+#include "usage.h"
+#include "view.h"
+#include <sys/stat.h>
+
+/* ---- usage.c ---- */
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A thread of process 7. sched: the text of its schedstat; NULL: it has none. */
+static void make_thread(const char *tid, const char *name, const char *sched, const char *stat)
+{
+    char file[64];
+    (void)snprintf(file, sizeof file, "7/task/%s", tid);
+    (void)mkdir(file, 0700);
+    (void)snprintf(file, sizeof file, "7/task/%s/comm", tid);
+    write_file(file, name);
+    (void)snprintf(file, sizeof file, "7/task/%s/schedstat", tid);
+    if (sched != NULL) {
+        write_file(file, sched);
+    }
+    (void)snprintf(file, sizeof file, "7/task/%s/stat", tid);
+    write_file(file, stat);
+}
+
+static void make_process(const char *stat)
+{
+    assert_true(mkdir("7", 0700) == 0 && mkdir("7/task", 0700) == 0);
+    write_file("7/stat", stat);
+}
+
+static void cpu_time_is_told_by_what_threads_are_for(void **state)
+{
+    struct hpx_usage u;
+    (void)state;
+    make_process("7 (a) b) R 1 7 7 0 -1 0 0 0 0 0 300 100 0 0 20 0 9 0 1 0 0\n");
+    make_thread("7", "main\n", "9000000000 1 1\n", "");
+    make_thread("8", "GC Thread#0\n", "500000000 1 1\n", "");
+    make_thread("9", "VM Thread\n", "250000000 1 1\n", "");
+    make_thread("10", "C2 CompilerThre\n", NULL, "10 (C2) R 1 7 7 0 -1 0 0 0 0 0 100 25 0 0 20 0 9 0 1 0 0\n");
+    make_thread("11", "hprofx-out\n", "125000000 1 1\n", "");
+    make_thread("12", "\n", "nothing\n", "nothing\n");
+    assert_true(hpx_usage_read(".", 7, &u));
+    double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    assert_true(u.total == 400 * tick && u.gc == 0.75 && u.compiler == 125 * tick && u.agent == 0.125);
+    assert_true(u.parts && u.at > 0 && u.cpus > 0);
+    assert_false(hpx_usage_read(".", 8, &u));
+    assert_true(u.total == 0 && !u.parts);
+}
+
+static void threads_without_names_tell_no_parts(void **state)
+{
+    struct hpx_usage u;
+    (void)state;
+    make_process("7 (java) R 1 7 7 0 -1 0 0 0 0 0 300 100 0 0 20 0 9 0 1 0 0\n");
+    make_thread("7", "java\n", "9000000000 1 1\n", "");
+    make_thread("8", "java\n", "9000000000 1 1\n", "");
+    assert_true(hpx_usage_read(".", 7, &u));
+    assert_true(!u.parts && u.gc == 0);
+}
+
+static void a_thread_that_ended_makes_no_part_negative(void **state)
+{
+    const struct hpx_usage begin = {.at = 1, .total = 5, .gc = 2, .compiler = 3, .parts = true, .cpus = 2},
+                           end = {.at = 4, .total = 9, .gc = 1, .compiler = 3.5, .agent = 1, .parts = true, .cpus = 4};
+    struct hpx_usage u = hpx_usage_between(&begin, &end);
+    (void)state;
+    assert_true(u.at == 3 && u.total == 4 && u.gc == 0 && u.compiler == 0.5 && u.agent == 1 && u.parts && u.cpus == 4);
+}
+
+/* ---- verdict.c, methods.c ---- */
+
+#define HEAD "JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n"
+#define SAMPLES                                                                                                                            \
+    HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n\tp.C.mid(C.java:2)\n\tp.C.main(C.java:3)\n"                                                  \
+         "TRACE 300002:\n\tp.C.mid(C.java:4)\n\tp.C.mid(C.java:2)\n\tp.C.main(C.java:3)\n"                                                 \
+         "CPU SAMPLES BEGIN (total = 400) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n"                             \
+         "   1 75.00% 75.00%     300 300001 p.C.in\n   2 25.00% 100.00%     100 300002 p.C.mid\nCPU SAMPLES END\n"                         \
+         "hprofx: lost: 3\nhprofx: own CPU time: 9.390 ms (0.93 % of the program's)\n"
+
+/* What is shown of a profile. */
+static const char *shown(const char *profile, struct hpx_usage usage, bool bounded)
+{
+    const struct hpx_verdict v = {.name = "p.C\033", .usage = usage, .bounded = bounded};
+    const struct hpx_view view = {.program = "hprofx", .verdict = &v};
+    write_file("profile", profile);
+    (void)fflush(stdout);
+    int fd = open("profile", O_RDONLY), to = open("shown", O_RDWR | O_CREAT | O_TRUNC, 0600), out = dup(STDOUT_FILENO);
+    assert_true(fd >= 0 && to >= 0 && out >= 0 && dup2(to, STDOUT_FILENO) >= 0);
+    int found = hpx_view(&view, "profile", fd);
+    (void)fflush(stdout);
+    assert_true(dup2(out, STDOUT_FILENO) >= 0);
+    close(fd), close(to), close(out);
+    assert_int_equal(found, HPX_VIEW_SOUND);
+    return content("shown");
+}
+
+static void methods_are_shown_by_self_and_total(void **state)
+{
+    (void)state;
+    assert_string_equal(shown(SAMPLES, (struct hpx_usage){.at = 0}, true), "400 samples: shares are right within 4.9 points.\n"
+                                                                           "Look at p.C.in (75 % of the CPU time), p.C.mid (25 %).\n\n"
+                                                                           "CPU samples by method: in it, and in what it calls\n"
+                                                                           "     self     +-    total    samples  method\n"
+                                                                           "   75.00%   4.24   75.00%        300  p.C.in\n"
+                                                                           "   25.00%   4.24  100.00%        100  p.C.mid\n"
+                                                                           "    0.00%   0.67  100.00%          0  p.C.main\n\n"
+                                                                           "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
+}
+
+static void begins(const char *text, const char *with)
+{
+    assert_int_equal(strncmp(text, with, strlen(with)), 0);
+}
+
+static void the_verdict_says_what_to_ask_next(void **state)
+{
+    const struct hpx_usage busy = {.at = 4, .total = 4, .gc = 0.4, .compiler = 0.4, .agent = 0.04, .parts = true, .cpus = 1};
+    struct hpx_usage u = busy;
+    (void)state;
+    begins(shown(SAMPLES, u, true),
+           "p.C\\u001B used 1.00 of 1 CPU for 4.0 s: 79 % the program, 10 % garbage collector and VM, 10 % compiler.\n"
+           "400 samples");
+    u.gc = 1;
+    u.cpus = 2;
+    begins(shown(SAMPLES, u, true),
+           "p.C\\u001B used 1.00 of 2 CPUs for 4.0 s: 64 % the program, 25 % garbage collector and VM, 10 % compiler.\n"
+           "The garbage collector takes much: -e alloc shows who allocates.\n");
+    u = busy;
+    u.compiler = 2;
+    assert_non_null(strstr(shown(SAMPLES, u, true), "\nThe compiler is still busy"));
+    u = (struct hpx_usage){.at = 4, .total = 0.1, .cpus = 1};
+    begins(shown(HEAD "CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\n", u, true),
+           "p.C\\u001B used 0.03 of 1 CPU for 4.0 s.\n"
+           "It was idle nearly all the time. What its threads wait for, -e lock may show.\n"
+           "There is no sample: no Java thread used CPU time.\n");
+}
+
+#define FEW                                                                                                                                \
+    HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n"                                                                                             \
+         "CPU SAMPLES BEGIN (total = 1) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n"                               \
+         "   1 100.00% 100.00%       1 300001 p.C.in\nCPU SAMPLES END\n"
+
+static void too_few_samples_want_a_longer_session(void **state)
+{
+    const struct hpx_usage u = {.at = 1, .total = 1, .cpus = 1};
+    (void)state;
+    assert_non_null(strstr(shown(FEW, u, true), "\n1 sample: shares are right within 98.0 points; -d 385s makes that 5.\n"));
+    assert_non_null(strstr(shown(FEW, u, false), "\n1 sample: shares are right within 98.0 points.\n"));
+}
+
+static void other_tables_have_places_too(void **state)
+{
+    const struct hpx_usage none = {.at = 0};
+    (void)state;
+    begins(shown(HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n"
+                      "SITES BEGIN (ordered by allocated bytes) Thu Jan  1 00:00:00 1970\n"
+                      "          percent          live          alloc'ed  stack class\n"
+                      " rank   self  accum     bytes objs     bytes  objs trace name\n"
+                      "    1 80.00% 80.00%         0    0       800    10 300001 byte[]\n"
+                      "    2 20.00% 100.00%         0    0       200    10 300001 p.D\nSITES END\n",
+                 none, true),
+           "Look at byte[] in p.C.in (80 % of the allocated bytes), p.D in p.C.in (20 %).\n");
+    begins(shown(HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n"
+                      "CPU TIME (ms) BEGIN (total = 10) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n"
+                      "   1 100.00% 100.00%       1 300001 p.C.in\nCPU TIME (ms) END\n",
+                 none, true),
+           "Look at p.C.in (100 % of the CPU time).\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(cpu_time_is_told_by_what_threads_are_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(threads_without_names_tell_no_parts, setup, teardown),
+        cmocka_unit_test(a_thread_that_ended_makes_no_part_negative),
+        cmocka_unit_test_setup_teardown(methods_are_shown_by_self_and_total, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_verdict_says_what_to_ask_next, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_few_samples_want_a_longer_session, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_tables_have_places_too, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
