@@ -29,7 +29,7 @@ static jint help(void)
 static int obey(JavaVM *vm, JNIEnv *env, const char *words, struct hpx_err *err)
 {
     if (strcmp(words, "control") == 0) {
-        return hpx_steer_listen(vm, err);
+        return hpx_steer_listen(vm, false, err);
     }
     int rc = strcmp(words, "stop") == 0 ? hpx_run_end(env, err) : hpx_run_begin(vm, env, words, err);
     hpx_steer_look();

@@ -6,8 +6,10 @@
 #include "options.h"
 #include "output.h"
 #include "run.h"
+#include "steer.h"
 #include "threads.h"
 #include "twin.h"
+#include "vm_flags.h"
 #include "vm_mode.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,20 @@ static void refuse_or_disable(int rc, const struct hpx_err *err)
     hpx_run_disable(err);
 }
 
+/* start=n. Without a socket the command has the library called, as if it were not loaded. */
+static void wait_for_command(JavaVM *vm, struct hpx_err *err)
+{
+    const char *why;
+    if (strchr(hpx_session.opt->given, ',') != NULL) {
+        (void)hpx_err_set(err, HPX_E_OPT, "start=n takes no other options; give them when a session begins");
+        refuse(err);
+    }
+    (void)hpx_vm_flag_set("DebugNonSafepoints", &why);
+    if (hpx_steer_listen(vm, true, err) != 0) {
+        hpx_warn("%s", err->msg);
+    }
+}
+
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     static atomic_bool loaded;
@@ -59,6 +75,10 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if (hpx_session.opt->help) {
         hpx_options_help(print_stdout, NULL);
         end_before_main(0);
+    }
+    if (!hpx_session.opt->start) {
+        wait_for_command(vm, &err);
+        return JNI_OK;
     }
     hpx_session_choose(hpx_modes);
     rc = hpx_run_prepare(&err);

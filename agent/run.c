@@ -111,6 +111,9 @@ static void warn_idle(const char *option, const char *needs, const char *missing
 
 int hpx_run_prepare(struct hpx_err *err)
 {
+    if (!hpx_session.opt->start) {
+        return hpx_err_set(err, HPX_E_OPT, "start=n is for the command line of the JVM");
+    }
     hpx_options_idle(hpx_session.opt, warn_idle);
     if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&hpx_vm.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
         return hpx_err_set(err, HPX_E_VM, "this VM does not support JVMTI 1.2");

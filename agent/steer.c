@@ -40,10 +40,10 @@ struct client {
     char line[HPX_CONTROL_LINE];
 };
 
-/* Its lock: `runs`, `expected`, `until` and the file of the socket. All else: the thread's. */
+/* Its lock: `runs`, `stays`, `expected`, `until` and the file of the socket. All else: the thread's. */
 static struct {
     pthread_mutex_t lock;
-    bool runs, bound;
+    bool runs, bound, stays;
     pid_t pid; /* which has bound it: not a child of a fork */
     JavaVM *vm;
     struct sockaddr_un at;
@@ -406,7 +406,7 @@ static bool leaves(void)
         return false;
     }
     pthread_mutex_lock(&steer.lock);
-    bool waits = (steer.expected > 0 && hpx_clock_mono() < steer.until) || poll(&steer.fds[LISTENER], 1, 0) > 0;
+    bool waits = steer.stays || (steer.expected > 0 && hpx_clock_mono() < steer.until) || poll(&steer.fds[LISTENER], 1, 0) > 0;
     if (!waits) {
         close_all();
     }
@@ -499,16 +499,17 @@ static int begin_listening(struct hpx_err *err)
     return rc;
 }
 
-int hpx_steer_listen(JavaVM *vm, struct hpx_err *err)
+int hpx_steer_listen(JavaVM *vm, bool stays, struct hpx_err *err)
 {
     int rc = 0;
     pthread_mutex_lock(&steer.lock);
     if (!steer.runs) {
         steer.vm = vm;
         steer.runs = true;
+        steer.stays = stays;
         rc = begin_listening(err);
     }
-    if (rc == 0) {
+    if (rc == 0 && !stays) {
         steer.expected++;
         steer.until = hpx_clock_mono() + FIRST_WAIT;
     }

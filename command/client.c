@@ -77,12 +77,16 @@ static bool sees(const struct hpx_target *t, const char *agent)
 static enum hpx_status load(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_err *err)
 {
     char name[64], path[96];
+    enum hpx_status s = hpx_target_lets_load(t, err);
+    if (s != HPX_OK) {
+        return s;
+    }
     if (t->library[0] != 0 || sees(t, agent)) {
         return hpx_attach_load(t, t->library[0] != 0 ? t->library : agent, "control", seconds, err);
     }
     (void)snprintf(name, sizeof name, "libhprofx-%d.so", (int)t->own_pid);
     (void)snprintf(path, sizeof path, "/tmp/%s", name);
-    enum hpx_status s = copy_library(t, agent, name, err);
+    s = copy_library(t, agent, name, err);
     if (s == HPX_OK) {
         s = hpx_attach_load(t, path, "control", seconds, err);
         if (hpx_become(t, NULL) == HPX_OK) {

@@ -283,11 +283,16 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
     if (geteuid() != 0 && geteuid() != t->uid) {
         return not_permitted(t, err);
     }
-    if (has_option(t, "-XX:+DisableAttachMechanism")) {
-        return hpx_fail(err, HPX_REFUSED,
-                        "process %d was started with -XX:+DisableAttachMechanism; start it without, or load hprofx at its start", pid);
-    }
     return HPX_OK;
+}
+
+enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err)
+{
+    return has_option(t, "-XX:+DisableAttachMechanism")
+               ? hpx_fail(err, HPX_REFUSED,
+                          "process %d was started with -XX:+DisableAttachMechanism; start it without, or with -agentpath:libhprofx.so=start=n",
+                          (int)t->pid)
+               : HPX_OK;
 }
 
 enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)

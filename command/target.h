@@ -27,6 +27,8 @@ enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err 
  * HPX_REFUSED. hpx_target_close() in any case. */
 enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err);
 void hpx_target_close(struct hpx_target *t);
+/* No option of its command line forbids to load a library now. HPX_OK, HPX_REFUSED. */
+enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err);
 /* Sends SIGQUIT, if it is still the same process and has a handler. HPX_OK, HPX_NO_JVM, HPX_NOT_PERMITTED, HPX_REFUSED. */
 enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err);
 /* It has ended. */

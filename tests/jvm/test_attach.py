@@ -281,6 +281,29 @@ def what_cannot_be_is_refused_in_a_sentence(t):
 
 
 @test(level='quick', collectors='any')
+def one_that_waits_from_its_start_needs_no_attaching(t):
+    p = Program(t, jvm=['-XX:+DisableAttachMechanism', *(['-XX:-EnableDynamicAgentLoading'] if t.jdk.version >= 21 else [])], opts='start=n')
+    for _ in range(2):
+        t.check('Attached used ' in does(t, '-d', '100ms', p.run.pid), 'no profile')
+        t.check('session: none' in does(t, 'status', p.run.pid), 'a session')
+    does(t, 'start', '-o', t.work / 'x', '-e', 'times', p.run.pid, 'cutoff=0')
+    p.tell('calls 321')
+    p.end(t)
+    t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 321, 'calls')
+    t.check(not os.path.exists('/tmp/.hprofx-%d' % p.run.pid), 'the socket is still there')
+
+
+@test(level='quick', collectors='any')
+def start_n_is_alone_and_for_the_start(t):
+    run = t.java('Hello', opts='start=n,interval=5')
+    t.equal((run.code, run.out), (1, ''), 'exit code, stdout')
+    t.check('HPROF ERROR: start=n takes no other options' in run.err, 'stderr: %s' % run.err)
+    p = Program(t)
+    refuses(t, USAGE, 'start=n', '-d', '100ms', p.run.pid, 'start=n')
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
 def a_jvm_without_signals_listens_from_its_start(t):
     p = Program(t, jvm=['-Xrs'])
     t.check('Attached used ' in does(t, '-d', '100ms', p.run.pid), 'no profile')
