@@ -289,9 +289,10 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err)
 {
     return has_option(t, "-XX:+DisableAttachMechanism")
-               ? hpx_fail(err, HPX_REFUSED,
-                          "process %d was started with -XX:+DisableAttachMechanism; start it without, or with -agentpath:libhprofx.so=start=n",
-                          (int)t->pid)
+               ? hpx_fail(
+                     err, HPX_REFUSED,
+                     "process %d was started with -XX:+DisableAttachMechanism; start it without, or with -agentpath:libhprofx.so=start=n",
+                     (int)t->pid)
                : HPX_OK;
 }
 
