@@ -60,6 +60,7 @@ static struct {
     uint64_t from;    /* hpx_clock_mono() */
     uint64_t until;   /* 0: without end */
     struct ucred who; /* began it */
+    int holder;       /* it ends when this connection does; -1: none */
 } own;
 
 /* ---- what enters the JVM: a thread for each, so that none is left attached ---- */
@@ -206,6 +207,7 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
         own.from = hpx_clock_mono();
         own.until = r->ms == 0 ? 0 : own.from + r->ms * MS;
         own.who = *who;
+        own.holder = r->verb == HPX_CONTROL_HOLD ? fd : -1;
         answer(fd, "session: %u", own.number);
     } else if (rc == -HPX_E_BUSY) {
         answer_who(fd);
@@ -264,6 +266,7 @@ static void obey(int fd, const struct client *c)
     }
     switch (r.verb) {
     case HPX_CONTROL_START:
+    case HPX_CONTROL_HOLD:
         begin(fd, &c->who, &r);
         break;
     case HPX_CONTROL_STOP:
@@ -286,6 +289,10 @@ static void let_go(uint32_t i)
     int fd = steer.fds[i].fd;
     steer.fds[i].fd = -1; /* first: the child of a fork closes what stands here */
     (void)close(fd);
+    if (is_own() && own.holder == fd) {
+        own.holder = -1;
+        own.until = hpx_clock_mono();
+    }
 }
 
 /* root, or who runs the JVM. */

@@ -17,20 +17,21 @@ static const char *number(const char *from, uint64_t *n)
 
 static int no_such(struct hpx_err *err)
 {
-    return hpx_err_set(err, HPX_E_OPT, "no such request: start MS OPTIONS, stop, dump, status");
+    return hpx_err_set(err, HPX_E_OPT, "no such request: start or hold MS OPTIONS, stop, dump, status");
 }
 
 int hpx_control_parse(const char *line, struct hpx_control_request *r, struct hpx_err *err)
 {
     static const char *const plain[] = {[HPX_CONTROL_STOP] = "stop", [HPX_CONTROL_DUMP] = "dump", [HPX_CONTROL_STATUS] = "status"};
-    static const char start[] = "start ", stop[] = "stop ";
+    static const char start[] = "start ", hold[] = "hold ", stop[] = "stop ";
+    bool starts = strncmp(line, start, sizeof start - 1) == 0;
     *r = (struct hpx_control_request){.options = ""};
-    if (strncmp(line, start, sizeof start - 1) == 0) {
-        const char *at = number(line + sizeof start - 1, &r->ms);
+    if (starts || strncmp(line, hold, sizeof hold - 1) == 0) {
+        const char *at = number(line + (starts ? sizeof start : sizeof hold) - 1, &r->ms);
         if (at == NULL || *at != ' ') {
             return no_such(err);
         }
-        r->verb = HPX_CONTROL_START;
+        r->verb = starts ? HPX_CONTROL_START : HPX_CONTROL_HOLD;
         r->options = at + 1;
         return 0;
     }

@@ -5,6 +5,7 @@
  * RELEASE"; then each request, one line, is answered by lines "KEY: VALUE" and a last one: "ok", or "error CODE TEXT" (err.h).
  *
  *   start MS OPTIONS   begins a session, "session: NUMBER"; after MS milliseconds it ends by itself, 0: never
+ *   hold MS OPTIONS    the same; it also ends when this connection does
  *   stop [NUMBER]      ends it and writes its profile; with a number no other
  *   dump               requests a profile, as SIGQUIT does
  *   status             lines: what runs, since when, who began it
@@ -20,13 +21,13 @@
 #define HPX_CONTROL_NAME     ".hprofx-%d" /* of the socket, in /tmp */
 #define HPX_CONTROL_LINE     8192         /* longest line with its end */
 
-enum hpx_control_verb { HPX_CONTROL_START, HPX_CONTROL_STOP, HPX_CONTROL_DUMP, HPX_CONTROL_STATUS };
+enum hpx_control_verb { HPX_CONTROL_START, HPX_CONTROL_HOLD, HPX_CONTROL_STOP, HPX_CONTROL_DUMP, HPX_CONTROL_STATUS };
 
 struct hpx_control_request {
     enum hpx_control_verb verb;
-    uint64_t ms;         /* start: 0: without end */
+    uint64_t ms;         /* start, hold: 0: without end */
     uint64_t session;    /* stop: its number; 0: whatever runs */
-    const char *options; /* start: in the line */
+    const char *options; /* start, hold: in the line */
 };
 
 /* Takes a line without its end apart; it must live as long as *r. The bytes are hostile. 0; -HPX_E_OPT: no such request. */

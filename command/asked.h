@@ -10,7 +10,7 @@
 struct hpx_asked {
     double seconds;    /* -d */
     bool bounded;      /* -d was given */
-    const char *what;  /* -e: one for which hpx_asked_kind() has options */
+    const char *what;  /* -e: one for which hpx_asked_kind() has options; NULL: not given, which only top takes */
     const char *out;   /* -o; NULL: a table */
     const char *agent; /* --agent; NULL: not given */
     const char *more;  /* options of the agent; "" */

@@ -3,6 +3,7 @@
 #include "launch.h"
 #include "live.h"
 #include "target.h"
+#include "top.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
                             "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
                             "       hprofx run [OPTIONS] -- java ...             profile a program from its start to its end\n"
+                            "       hprofx top [OPTIONS] PID|NAME                what it does now, every second\n"
                             "       hprofx list                                  JVMs that run here\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
@@ -74,10 +76,14 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
 {
     static const char *const plain[] = {"stop", "dump", "status"};
     const char *verb = w->of[0];
-    bool starts = strcmp(verb, "start") == 0, asks = false;
+    bool starts = strcmp(verb, "start") == 0, tops = strcmp(verb, "top") == 0, asks = false;
     for (size_t i = 0; i < HPX_ARRAY_LEN(plain); i++) {
         asks = asks || strcmp(verb, plain[i]) == 0;
     }
+    if (tops && (a->out != NULL || (a->what != NULL && strcmp(a->what, "heap") == 0))) {
+        return misuse("top writes no file, and shows no heap dumps");
+    }
+    a->what = a->what == NULL && !tops ? "cpu" : a->what;
     if (strcmp(verb, "run") == 0) {
         a->more = w->n > 1 ? w->of[1] : "";
         return w->n > 2 || behind[0] == NULL ? misuse("run needs a command: hprofx run [AGENT-OPTIONS] -- java ...")
@@ -89,7 +95,7 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     if (strcmp(verb, "list") == 0) {
         return w->n > 1 ? misuse("list takes no words") : list();
     }
-    int at = starts || asks ? 1 : 0; /* of the word that names the JVM */
+    int at = starts || asks || tops ? 1 : 0; /* of the word that names the JVM */
     if (w->n <= at) {
         return misuse("which JVM? give its number or its name");
     }
@@ -100,7 +106,10 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     if (starts && a->out == NULL) {
         return misuse("start needs -o FILE, the file that the JVM writes");
     }
-    return asks ? hpx_live_ask(a, verb, w->of[1]) : starts ? hpx_live_start(a, w->of[1]) : hpx_live_profile(a, verb);
+    return asks     ? hpx_live_ask(a, verb, w->of[1])
+           : starts ? hpx_live_start(a, w->of[1])
+           : tops   ? hpx_top(a, w->of[1])
+                    : hpx_live_profile(a, verb);
 }
 
 enum { OPT_PRINT = 256, OPT_AGENT };
@@ -152,7 +161,7 @@ int main(int argc, char **argv)
                                             {"print-agent-path", no_argument, NULL, OPT_PRINT},
                                             {"agent", required_argument, NULL, OPT_AGENT},
                                             {NULL, 0, NULL, 0}};
-    struct hpx_asked a = {.seconds = 10, .what = "cpu", .more = ""};
+    struct hpx_asked a = {.seconds = 10, .more = ""};
     struct words w = {.n = 0};
     int status = -1;
     for (int opt; status < 0 && (opt = getopt_long(argc, argv, "-d:e:o:h", options, NULL)) != -1;) { /* "-": in any order */

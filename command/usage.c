@@ -72,7 +72,7 @@ static void add_thread(const char *proc, pid_t pid, const char *task, struct hpx
                 "ZDirector", "ZRelocat",  "ZUncommit", "ZStat",         "ZUnmapper",   "XWorker",        "XDriver", "XDirector",
                 "XStat",     "XUncommit", "XUnmapper", "RuntimeWorker", "Shenandoah",  "ShenControl",    "Epsilon"},
         *const compiler[] = {"C2 Compiler", "C1 Compiler", "JVMCI", "Sweeper"}, *const agent[] = {"hprofx-"}, *const vm[] = {"VM Thread"};
-    char name[64];
+    char name[64], stat[512];
     if (!slurp(proc, pid, task, "comm", name, sizeof name)) {
         return;
     }
@@ -81,6 +81,8 @@ static void add_thread(const char *proc, pid_t pid, const char *task, struct hpx
                  : begins(name, agent, HPX_ARRAY_LEN(agent))       ? &u->agent
                                                                    : NULL;
     u->parts = u->parts || begins(name, vm, HPX_ARRAY_LEN(vm));
+    u->threads++;
+    u->running += slurp(proc, pid, task, "stat", stat, sizeof stat) && strstr(stat, ") R ") != NULL;
     if (to != NULL) {
         *to += thread_time(proc, pid, task);
     }
@@ -131,5 +133,7 @@ struct hpx_usage hpx_usage_between(const struct hpx_usage *begin, const struct h
                               .compiler = more(begin->compiler, end->compiler),
                               .agent = more(begin->agent, end->agent),
                               .parts = begin->parts && end->parts,
-                              .cpus = end->cpus};
+                              .cpus = end->cpus,
+                              .threads = end->threads,
+                              .running = end->running};
 }

@@ -14,6 +14,8 @@ struct hpx_usage {
     double agent;        /* of our threads */
     bool parts;          /* the threads of the VM have names that tell what they do: not on JDK 8 */
     unsigned cpus;       /* that it may run on */
+    unsigned threads;
+    unsigned running; /* of them: on a CPU, or ready for one */
 };
 
 /* `proc` is "/proc", or as a test has it. false: the process has ended, or cannot be looked at; *u is zero. */

@@ -47,8 +47,9 @@ int hpx_view(const struct hpx_view *a, const char *file, int fd)
     if (result == HPX_RD_FAILED) {
         fprintf(stderr, "%s: %s: %s\n", a->program, file, g.fault != NULL ? g.fault : r.why);
     } else {
-        struct hpx_report report = {.to = stdout, .file = file, .reader = &r, .check = &c, .profile = summary ? &p : NULL};
-        report.bold = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+        struct hpx_report report = {
+            .to = a->to != NULL ? a->to : stdout, .file = file, .reader = &r, .check = &c, .profile = summary ? &p : NULL};
+        report.bold = a->to == NULL && isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
         show(a, &report);
     }
     if (summary) {

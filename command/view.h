@@ -8,6 +8,7 @@
 struct hpx_view {
     const char *program; /* its name, before messages */
     bool check, strict, json, part;
+    FILE *to;                          /* NULL: standard output */
     const struct hpx_verdict *verdict; /* NULL: the file as it is; else what it means, and its tables alone */
 };
 

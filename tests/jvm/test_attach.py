@@ -2,6 +2,7 @@
 """hprofx: the command that profiles a JVM that runs."""
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -291,6 +292,63 @@ def one_that_waits_from_its_start_needs_no_attaching(t):
     p.end(t)
     t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 321, 'calls')
     t.check(not os.path.exists('/tmp/.hprofx-%d' % p.run.pid), 'the socket is still there')
+
+
+def shown_until(t, read, pattern):
+    shown = ''
+    for _ in range(1000):
+        if re.search(pattern, shown):
+            return shown
+        shown += read()
+    t.check(False, 'no %r in %r' % (pattern, shown[-2000:]))
+
+
+@test(level='quick', collectors='any')
+def top_shows_one_second_after_the_other(t):
+    p = Program(t)
+    shown = does(t, 'top', '-d', '2s', p.run.pid)
+    t.check(re.search(r'^\d+ threads, \d+ on a CPU or waiting for one\.\nAttached used ', shown, re.M), 'top shows %r' % shown)
+    t.check(re.search(r'^Monitor dump\n', shown, re.M), 'no states of threads: %r' % shown)
+    leaves_nothing(t, p.run.pid)
+    refuses(t, USAGE, 'top writes no file', 'top', '-o', 'x', p.run.pid)
+    refuses(t, USAGE, 'heap dumps', 'top', '-e', 'heap', p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def top_on_a_terminal_ends_with_q(t):
+    p = Program(t)
+    ours, its = pty.openpty()
+    top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdin=its, stdout=its, stderr=subprocess.PIPE, env={**os.environ, 'TERM': 'xterm'})
+    os.close(its)
+    shown_until(t, lambda: os.read(ours, 4096).decode(errors='replace'), r'Attached used ')
+    os.write(ours, b'q')
+    try:
+        while os.read(ours, 4096):
+            pass
+    except OSError:  # it has closed the terminal
+        pass
+    t.equal((top.wait(60), top.stderr.read()), (OK, b''), 'status, stderr')
+    os.close(ours)
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def top_that_is_killed_leaves_no_session(t):
+    p = Program(t)
+    top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdout=subprocess.PIPE, text=True)
+    shown_until(t, top.stdout.readline, r'Attached used ')
+    top.kill()
+    top.wait()
+    top.stdout.close()
+    until = time.monotonic() + 60
+    while 'session: none' not in does(t, 'status', p.run.pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    t.check('session: none' in does(t, 'status', p.run.pid), 'the session goes on')
+    for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile*' % top.pid):
+        f.unlink()
+    p.end(t)
 
 
 @test(level='quick', collectors='any')

@@ -14,6 +14,9 @@ static void requests_are_taken_apart(void **state)
     assert_int_equal(r.verb, HPX_CONTROL_START);
     assert_int_equal(r.ms, 1500);
     assert_string_equal(r.options, "cpu=samples,file=/tmp/a b");
+    assert_int_equal(hpx_control_parse("hold 7 a=b", &r, &err), 0);
+    assert_true(r.verb == HPX_CONTROL_HOLD && r.ms == 7);
+    assert_string_equal(r.options, "a=b");
     assert_int_equal(hpx_control_parse("start 0 ", &r, &err), 0);
     assert_int_equal(r.ms, 0);
     assert_string_equal(r.options, "");
@@ -39,6 +42,9 @@ static void others_are_refused(void **state)
                                         "stop 1 2",
                                         "STOP",
                                         "start",
+                                        "hold",
+                                        "hold 5",
+                                        "hold x a",
                                         "start ",
                                         "start 5",
                                         "start x ",

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* screen.h: text that replaces itself, on a terminal (ncurses); one text below the other where standard output is none. One thread. */
+#ifndef HPX_COMMAND_SCREEN_H
+#define HPX_COMMAND_SCREEN_H
+
+#include <stdbool.h>
+
+/* Takes the terminal, if standard input and output are one whose abilities are known. */
+void hpx_screen_open(void);
+/* Lines of UTF-8 without controls; what does not fit is cut off. */
+void hpx_screen_show(const char *text);
+/* Somebody has pressed q. */
+bool hpx_screen_quits(void);
+/* Gives the terminal back. */
+void hpx_screen_close(void);
+
+#endif

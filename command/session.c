@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* session.c: see session.h. */
+#include "session.h"
+#include "clock.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ATTACH_SECONDS 30
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* The first one ends what was begun in good order, the second one the command. One that was ignored, as by nohup, stays so. */
+static void catch_interrupts(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, was;
+    sigemptyset(&a.sa_mask);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
+        if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) {
+            (void)sigaction(signals[i], &a, NULL);
+        }
+    }
+}
+
+static double now(void)
+{
+    return (double)hpx_clock_mono() / 1e9;
+}
+
+bool hpx_live_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+bool hpx_live_wait(const struct hpx_live *l, double seconds)
+{
+    double until = now() + seconds, left;
+    while (!interrupted && (left = until - now()) > 0) {
+        if (hpx_client_wait(&l->client, left > 0.2 ? 200 : (int)ceil(left * 1000))) { /* a signal before the wait is seen behind it */
+            return true;
+        }
+    }
+    return false;
+}
+
+static void name_profile(struct hpx_live *l)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    (void)snprintf(l->profile, sizeof l->profile, "hprofx-%d-%llx.profile", (int)getpid(),
+                   (unsigned long long)t.tv_sec * 1000000000ull + (unsigned long long)t.tv_nsec);
+}
+
+/* It is not opened before it is known to be the JVM's. */
+int hpx_live_open(const struct hpx_live *l, const char *behind)
+{
+    struct stat s;
+    char name[96];
+    (void)snprintf(name, sizeof name, "%s%s", l->profile, behind);
+    int at = openat(l->target.tmp, name, O_PATH | O_CLOEXEC | O_NOFOLLOW), fd = -1;
+    if (at >= 0 && fstat(at, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == l->target.uid) {
+        (void)snprintf(name, sizeof name, "/proc/self/fd/%d", at);
+        fd = open(name, O_RDONLY | O_CLOEXEC);
+    }
+    if (at >= 0) {
+        (void)close(at);
+    }
+    return fd;
+}
+
+void hpx_live_remove(const struct hpx_live *l, const char *behind)
+{
+    char name[96];
+    if (hpx_become(&l->target, NULL) == HPX_OK) {
+        (void)snprintf(name, sizeof name, "%s%s", l->profile, behind);
+        (void)unlinkat(l->target.tmp, name, 0);
+        hpx_become_self();
+    }
+}
+
+/* The number of the session that has begun; other lines are shown. */
+static void take_number(void *number, const char *text)
+{
+    if (sscanf(text, "session: %u", (unsigned *)number) != 1) {
+        (void)fprintf(stderr, "  %s\n", text);
+    }
+}
+
+enum hpx_status hpx_live_begin(struct hpx_live *l, const struct hpx_asked *a, const char *verb, double limit, const char *file,
+                               unsigned *number)
+{
+    char options[7000], request[8000];
+    *number = 0;
+    if (!hpx_asked_options(a, file, options, sizeof options)) {
+        return hpx_asked_bad_options(&l->err);
+    }
+    (void)snprintf(request, sizeof request, "%s %.0f %s", verb, ceil(limit * 1000), options);
+    return hpx_client_ask(&l->client, request, take_number, number, &l->err);
+}
+
+enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number)
+{
+    char stop[32];
+    (void)snprintf(stop, sizeof stop, "stop %u", number);
+    return hpx_client_ask(&l->client, stop, NULL, NULL, &l->err);
+}
+
+enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a, const char *word)
+{
+    l->client.fd = -1;
+    name_profile(l);
+    catch_interrupts();
+    enum hpx_status s = hpx_target_find(word, &l->target, &l->err);
+    s = s != HPX_OK ? s : hpx_target_open(&l->target, &l->err);
+    s = s != HPX_OK ? s : hpx_client_open(&l->target, hpx_asked_agent(a), ATTACH_SECONDS, &l->client, &l->err);
+    if (s == HPX_OK && interrupted) {
+        s = hpx_fail(&l->err, HPX_FAILED, "interrupted");
+    }
+    return s;
+}
+
+int hpx_live_leave(struct hpx_live *l, enum hpx_status s)
+{
+    hpx_client_close(&l->client);
+    hpx_target_close(&l->target);
+    return hpx_complain(s, &l->err);
+}
