@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* steer.c: the socket of steer.h, its clients, and what they ask for. */
 #include "steer.h"
+#include "classes.h"
 #include "clock.h"
 #include "control.h"
 #include "dump_request.h"
@@ -126,22 +127,6 @@ static void *run_errand(void *unused)
     return unused;
 }
 
-static int do_errand(const char *options, struct hpx_err *err)
-{
-    static struct errand e;
-    e.options = options;
-    sem_init(&e.done, 0, 0);
-    sent = &e;
-    int rc = hpx_spawn(run_errand, options != NULL ? "hprofx-begin" : "hprofx-end", &e.err);
-    if (rc == 0) {
-        while (sem_wait(&e.done) != 0) {
-        }
-        rc = e.rc;
-    }
-    *err = e.err;
-    return rc;
-}
-
 /* ---- answers ---- */
 
 static void answer(int fd, const char *fmt, ...) HPX_PRINTF(2, 3);
@@ -197,10 +182,47 @@ static void answer_who(int fd)
 
 /* ---- requests ---- */
 
+/* Each second. */
+static void answer_progress(int fd)
+{
+    struct hpx_classes_progress p = hpx_classes_progress();
+    if (fd >= 0 && p.of > 0) {
+        answer(fd, "classes: %u of %u", p.done, p.of);
+    }
+}
+
+static void await_errand(struct errand *e, int fd)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    for (until.tv_sec++; sem_timedwait(&e->done, &until) != 0;) {
+        if (errno == ETIMEDOUT) {
+            answer_progress(fd);
+            until.tv_sec++;
+        }
+    }
+}
+
+/* fd: of the client that waits for it; -1: none. */
+static int do_errand(const char *options, int fd, struct hpx_err *err)
+{
+    static struct errand e;
+    e.options = options;
+    sem_init(&e.done, 0, 0);
+    sent = &e;
+    int rc = hpx_spawn(run_errand, options != NULL ? "hprofx-begin" : "hprofx-end", &e.err);
+    if (rc == 0) {
+        await_errand(&e, fd);
+        rc = e.rc;
+    }
+    *err = e.err;
+    return rc;
+}
+
 static void begin(int fd, const struct ucred *who, const struct hpx_control_request *r)
 {
     struct hpx_err err;
-    int rc = do_errand(r->options, &err);
+    int rc = do_errand(r->options, fd, &err);
     if (rc == 0) {
         own.runs = true;
         own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
@@ -215,13 +237,13 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
     answer_result(fd, rc, &err);
 }
 
-/* number 0: whatever runs. */
-static int end(uint64_t number, struct hpx_err *err)
+/* number 0: whatever runs. fd: as do_errand(). */
+static int end(uint64_t number, int fd, struct hpx_err *err)
 {
     if (!session_runs() || (number != 0 && !(is_own() && number == own.number))) { /* without any the JVM cannot be entered */
         return hpx_err_set(err, HPX_E_BUSY, number == 0 ? "no session is running" : "the session has ended");
     }
-    int rc = do_errand(NULL, err);
+    int rc = do_errand(NULL, fd, err);
     own.runs = own.runs && rc != 0 && rc != -HPX_E_SYS; /* after that one no session ends */
     return rc;
 }
@@ -270,7 +292,7 @@ static void obey(int fd, const struct client *c)
         begin(fd, &c->who, &r);
         break;
     case HPX_CONTROL_STOP:
-        rc = end(r.session, &err);
+        rc = end(r.session, fd, &err);
         answer_result(fd, rc, &err);
         break;
     case HPX_CONTROL_DUMP:
@@ -384,7 +406,7 @@ static void end_in_time(void)
     struct hpx_err err;
     if (is_own() && own.until != 0 && hpx_clock_mono() >= own.until) {
         own.until = 0; /* once: what fails would fail again */
-        if (end(own.number, &err) != 0) {
+        if (end(own.number, -1, &err) != 0) {
             hpx_run_say(&err);
         }
     }

@@ -91,11 +91,17 @@ void hpx_live_remove(const struct hpx_live *l, const char *behind)
     }
 }
 
+static void say_line(void *unused, const char *text)
+{
+    (void)unused;
+    (void)fprintf(stderr, "  %s\n", text);
+}
+
 /* The number of the session that has begun; other lines are shown. */
 static void take_number(void *number, const char *text)
 {
     if (sscanf(text, "session: %u", (unsigned *)number) != 1) {
-        (void)fprintf(stderr, "  %s\n", text);
+        say_line(NULL, text);
     }
 }
 
@@ -115,7 +121,7 @@ enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number)
 {
     char stop[32];
     (void)snprintf(stop, sizeof stop, "stop %u", number);
-    return hpx_client_ask(&l->client, stop, NULL, NULL, &l->err);
+    return hpx_client_ask(&l->client, stop, say_line, NULL, &l->err);
 }
 
 enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a, const char *word)

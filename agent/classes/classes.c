@@ -31,6 +31,9 @@ static struct hpx_gate hook;                      /* open from VMStart on */
 static jclass tracker;                            /* set in VMStart, used in VMInit */
 static struct hpx_tracker_targets defined;        /* of the class of the downcalls, which stays */
 static HPX_OF_SESSION bool downcalls; /* the class of the downcalls has the functions of this session; constant once the hook is open */
+static struct {
+    _Atomic uint32_t done, of;
+} passed;                                    /* relaxed: of the loaded classes, while they are retransformed */
 static HPX_OF_SESSION atomic_bool rewritten; /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
 
 static void add(_Atomic uint64_t *to, uint64_t n)
@@ -333,6 +336,7 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->ExceptionClear(env);
     }
     hpx_names_ignore(true);
+    atomic_store_explicit(&passed.of, (uint32_t)n, memory_order_relaxed);
     for (jint i = 0; i < n; i++) {
         if (worth_it(jvmti, all[i])) {
             batch[in_batch++] = all[i];
@@ -340,13 +344,21 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         if (in_batch == BATCH || i == n - 1) {
             retransform(jvmti, batch, in_batch);
             in_batch = 0;
+            atomic_store_explicit(&passed.done, (uint32_t)i, memory_order_relaxed);
         }
     }
+    atomic_store_explicit(&passed.of, 0, memory_order_relaxed);
     hpx_names_ignore(false);
     for (jint i = 0; i < n; i++) {
         (*env)->DeleteLocalRef(env, all[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+}
+
+struct hpx_classes_progress hpx_classes_progress(void)
+{
+    return (struct hpx_classes_progress){atomic_load_explicit(&passed.done, memory_order_relaxed),
+                                         atomic_load_explicit(&passed.of, memory_order_relaxed)};
 }
 
 void hpx_classes_figures(struct hpx_classes_figures *f)

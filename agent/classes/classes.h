@@ -50,6 +50,12 @@ void hpx_classes_close_and_wait(void);
  * has stopped. Only the first call has an effect. */
 void hpx_classes_restore(jvmtiEnv *jvmti, JNIEnv *env);
 
+/* How many of the loaded classes have been retransformed, while a session begins or ends; of 0: none are. Any thread. */
+struct hpx_classes_progress {
+    uint32_t done, of;
+};
+struct hpx_classes_progress hpx_classes_progress(void);
+
 /* Counts an allocation under the open call of the calling thread (cpu=times). kind: HPX_EV_PLACE or HPX_EV_PLACE_MULTI; stamp: as in
  * event.h. On the allocating thread; may wait for space. false: lost, and counted as a loss. */
 typedef bool (*hpx_classes_note)(JNIEnv *env, uint16_t kind, uint32_t place, uint64_t stamp);
