@@ -61,9 +61,19 @@ static int by_self(const void *a, const void *b)
     return (x->name > y->name) - (x->name < y->name);
 }
 
+static int by_total(const void *a, const void *b)
+{
+    const struct hpx_method *x = a;
+    const struct hpx_method *y = b;
+    return x->total != y->total ? (x->total > y->total ? -1 : 1) : by_self(a, b);
+}
+
 void hpx_methods_sort(struct hpx_methods *m)
 {
     if (m->of.len > 1) {
         qsort(m->of.items, m->of.len, sizeof(struct hpx_method), by_self);
+    }
+    if (m->of.len > HPX_METHODS_BY_SELF) {
+        qsort((struct hpx_method *)m->of.items + HPX_METHODS_BY_SELF, m->of.len - HPX_METHODS_BY_SELF, sizeof(struct hpx_method), by_total);
     }
 }

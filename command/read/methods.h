@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+#define HPX_METHODS_BY_SELF ((size_t)10)
+
 struct hpx_method {
     uint32_t name;
     uint32_t row; /* the last that it was on */
@@ -25,7 +27,7 @@ void hpx_methods_clear(struct hpx_methods *m);
 void hpx_methods_row(struct hpx_methods *m);
 /* A frame of the row, with the samples of the row. innermost: they are in the method itself. No effect without memory. */
 void hpx_methods_add(struct hpx_methods *m, uint32_t name, uint64_t samples, bool innermost);
-/* By self, then by total, descending. After the last row. */
+/* First the HPX_METHODS_BY_SELF with the most in themselves, then the others by total, descending. After the last row. */
 void hpx_methods_sort(struct hpx_methods *m);
 
 #endif

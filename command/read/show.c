@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define THREADS_SHOWN 12
-#define METHODS_SHOWN 15
+#define METHODS_SHOWN (2 * HPX_METHODS_BY_SELF)
 
 static void title(const struct hpx_report *r, const char *text)
 {

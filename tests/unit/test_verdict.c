@@ -116,6 +116,33 @@ static void methods_are_shown_by_self_and_total(void **state)
                                                                            "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
 }
 
+static void behind_ten_methods_the_others_come_by_total(void **state)
+{
+    struct hpx_methods m;
+    (void)state;
+    hpx_methods_init(&m);
+    for (uint32_t i = 1; i <= 13; i++) { /* 1 is in itself once, 2 twice, ..; and all are called by 14, most of them by 15 */
+        hpx_methods_row(&m);
+        hpx_methods_add(&m, i, i, true);
+        hpx_methods_add(&m, i, i, false); /* it recurs */
+        hpx_methods_add(&m, 14, i, false);
+        if (i != 13) {
+            hpx_methods_add(&m, 15, i, false);
+        }
+    }
+    hpx_methods_sort(&m);
+    static const uint32_t order[] = {13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 14, 15, 3, 2, 1};
+    const struct hpx_method *of = m.of.items;
+    assert_int_equal(m.of.len, HPX_ARRAY_LEN(order));
+    for (size_t i = 0; i < m.of.len; i++) {
+        assert_int_equal(of[i].name, order[i]);
+    }
+    assert_true(of[0].self == 13 && of[0].total == 13 && of[10].self == 0 && of[10].total == 91 && of[11].total == 78);
+    hpx_methods_clear(&m);
+    assert_int_equal(m.of.len, 0);
+    hpx_methods_fini(&m);
+}
+
 static void begins(const char *text, const char *with)
 {
     assert_int_equal(strncmp(text, with, strlen(with)), 0);
@@ -183,6 +210,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(threads_without_names_tell_no_parts, setup, teardown),
         cmocka_unit_test(a_thread_that_ended_makes_no_part_negative),
         cmocka_unit_test_setup_teardown(methods_are_shown_by_self_and_total, setup, teardown),
+        cmocka_unit_test(behind_ten_methods_the_others_come_by_total),
         cmocka_unit_test_setup_teardown(the_verdict_says_what_to_ask_next, setup, teardown),
         cmocka_unit_test_setup_teardown(too_few_samples_want_a_longer_session, setup, teardown),
         cmocka_unit_test_setup_teardown(other_tables_have_places_too, setup, teardown),
