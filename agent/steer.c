@@ -29,6 +29,7 @@
 
 #define MS              UINT64_C(1000000)
 #define FIRST_WAIT      (10000 * MS) /* for the command that had the library loaded */
+#define AGAIN           (10000 * MS)
 #define CLIENTS         8
 #define ACCEPT_PAUSE_NS 100000000
 #define SEND_SECONDS    5 /* a client that does not read its answer is let go */
@@ -144,7 +145,9 @@ static void answer(int fd, const char *fmt, ...)
         }
     }
     text[len] = '\n';
-    (void)send(fd, text, len + 1, MSG_NOSIGNAL); /* the socket has a limit of time; whoever does not read misses it */
+    if (send(fd, text, len + 1, MSG_NOSIGNAL) != (ssize_t)(len + 1)) { /* the socket has a limit of time */
+        (void)shutdown(fd, SHUT_RDWR);
+    }
 }
 
 static void answer_result(int fd, int rc, const struct hpx_err *err)
@@ -214,15 +217,43 @@ static int do_errand(const char *options, int fd, struct hpx_err *err)
     if (rc == 0) {
         await_errand(&e, fd);
         rc = e.rc;
+    } else {
+        rc = -HPX_E_NOMEM;
     }
     *err = e.err;
     return rc;
 }
 
+static atomic_bool live; /* release: on_vm_init(); acquire: is_live() */
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)jvmti, (void)env, (void)thread;
+    atomic_store_explicit(&live, true, memory_order_release);
+}
+
+/* At load: before VMInit no thread can be attached, and GetPhase tells only those that are. */
+static int await_birth(JavaVM *vm, struct hpx_err *err)
+{
+    const jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init};
+    jvmtiEnv *jvmti = NULL;
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK ||
+        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE ||
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) != JVMTI_ERROR_NONE) {
+        return hpx_err_set(err, HPX_E_VM, "start=n: this VM does not tell when it is ready; leave out start=n and attach later");
+    }
+    return 0;
+}
+
+static bool is_live(void)
+{
+    return !steer.stays || atomic_load_explicit(&live, memory_order_acquire); /* partner: on_vm_init() */
+}
+
 static void begin(int fd, const struct ucred *who, const struct hpx_control_request *r)
 {
     struct hpx_err err;
-    int rc = do_errand(r->options, fd, &err);
+    int rc = is_live() ? do_errand(r->options, fd, &err) : hpx_err_set(&err, HPX_E_BUSY, "the JVM is about to start, or ends; try again");
     if (rc == 0) {
         own.runs = true;
         own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
@@ -231,7 +262,7 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
         own.who = *who;
         own.holder = r->verb == HPX_CONTROL_HOLD ? fd : -1;
         answer(fd, "session: %u", own.number);
-    } else if (rc == -HPX_E_BUSY) {
+    } else if (rc == -HPX_E_BUSY && session_runs()) {
         answer_who(fd);
     }
     answer_result(fd, rc, &err);
@@ -248,9 +279,11 @@ static int end(uint64_t number, int fd, struct hpx_err *err)
     return rc;
 }
 
-static void request_dump(int fd)
+static void request_dump(int fd, uint64_t number)
 {
-    if (hpx_gate_enter(&hpx_session.gate)) {
+    if (number != 0 && !(is_own() && number == own.number)) {
+        answer(fd, "error %d the session has ended", HPX_E_BUSY);
+    } else if (hpx_gate_enter(&hpx_session.gate)) {
         hpx_dump_request_signal();
         hpx_gate_leave(&hpx_session.gate);
         answer(fd, "ok");
@@ -296,7 +329,7 @@ static void obey(int fd, const struct client *c)
         answer_result(fd, rc, &err);
         break;
     case HPX_CONTROL_DUMP:
-        request_dump(fd);
+        request_dump(fd, r.session);
         break;
     case HPX_CONTROL_STATUS:
         tell_status(fd);
@@ -405,8 +438,9 @@ static void end_in_time(void)
 {
     struct hpx_err err;
     if (is_own() && own.until != 0 && hpx_clock_mono() >= own.until) {
-        own.until = 0; /* once: what fails would fail again */
-        if (end(own.number, -1, &err) != 0) {
+        int rc = end(own.number, -1, &err);
+        own.until = rc == -HPX_E_VM || rc == -HPX_E_NOMEM ? hpx_clock_mono() + AGAIN : 0; /* no thread now; all else would fail again */
+        if (rc != 0) {
             hpx_run_say(&err);
         }
     }
@@ -508,12 +542,12 @@ static int open_socket(void)
 
 static int begin_listening(struct hpx_err *err)
 {
+    for (uint32_t i = 0; i < FDS; i++) { /* before clients: the child of a fork closes what stands here */
+        steer.fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    }
     steer.clients = calloc(CLIENTS, sizeof *steer.clients);
     if (steer.clients == NULL) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory to listen for commands");
-    }
-    for (uint32_t i = 0; i < FDS; i++) {
-        steer.fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     }
     steer.fds[LISTENER].fd = open_socket();
     int failed = errno;
@@ -536,7 +570,8 @@ int hpx_steer_listen(JavaVM *vm, bool stays, struct hpx_err *err)
         steer.vm = vm;
         steer.runs = true;
         steer.stays = stays;
-        rc = begin_listening(err);
+        rc = stays ? await_birth(vm, err) : 0;
+        rc = rc != 0 ? rc : begin_listening(err);
     }
     if (rc == 0 && !stays) {
         steer.expected++;
@@ -567,8 +602,10 @@ static __attribute__((destructor)) void remove_name(void)
 void hpx_steer_forget(void)
 {
     for (uint32_t i = 0; steer.clients != NULL && i < FDS; i++) {
-        if (steer.fds[i].fd >= 0) {
-            (void)close(steer.fds[i].fd);
+        int fd = steer.fds[i].fd;
+        steer.fds[i].fd = -1; /* first: a child of the child forgets again */
+        if (fd >= 0) {
+            (void)close(fd);
         }
     }
 }

@@ -23,7 +23,7 @@ static int no_such(struct hpx_err *err)
 int hpx_control_parse(const char *line, struct hpx_control_request *r, struct hpx_err *err)
 {
     static const char *const plain[] = {[HPX_CONTROL_STOP] = "stop", [HPX_CONTROL_DUMP] = "dump", [HPX_CONTROL_STATUS] = "status"};
-    static const char start[] = "start ", hold[] = "hold ", stop[] = "stop ";
+    static const char start[] = "start ", hold[] = "hold ", stop[] = "stop ", dump[] = "dump ";
     bool starts = strncmp(line, start, sizeof start - 1) == 0;
     *r = (struct hpx_control_request){.options = ""};
     if (starts || strncmp(line, hold, sizeof hold - 1) == 0) {
@@ -35,9 +35,10 @@ int hpx_control_parse(const char *line, struct hpx_control_request *r, struct hp
         r->options = at + 1;
         return 0;
     }
-    if (strncmp(line, stop, sizeof stop - 1) == 0) {
-        const char *at = number(line + sizeof stop - 1, &r->session);
-        r->verb = HPX_CONTROL_STOP;
+    bool stops = strncmp(line, stop, sizeof stop - 1) == 0;
+    if (stops || strncmp(line, dump, sizeof dump - 1) == 0) {
+        const char *at = number(line + (stops ? sizeof stop : sizeof dump) - 1, &r->session);
+        r->verb = stops ? HPX_CONTROL_STOP : HPX_CONTROL_DUMP;
         return at != NULL && *at == 0 && r->session > 0 ? 0 : no_such(err);
     }
     for (size_t i = HPX_CONTROL_STOP; i < HPX_ARRAY_LEN(plain); i++) {

@@ -8,7 +8,7 @@
  *   hold MS OPTIONS    the same; it also ends when this connection does
  *   stop [NUMBER]      ends it and writes its profile; with a number no other
  *                      both: "classes: N of M" each second while classes are rewritten
- *   dump               requests a profile, as SIGQUIT does
+ *   dump [NUMBER]      requests a profile, as SIGQUIT does; with a number of no other session
  *   status             lines: what runs, since when, who began it
  *
  * No state; any thread. */
@@ -27,7 +27,7 @@ enum hpx_control_verb { HPX_CONTROL_START, HPX_CONTROL_HOLD, HPX_CONTROL_STOP, H
 struct hpx_control_request {
     enum hpx_control_verb verb;
     uint64_t ms;         /* start, hold: 0: without end */
-    uint64_t session;    /* stop: its number; 0: whatever runs */
+    uint64_t session;    /* stop, dump: its number; 0: whatever runs */
     const char *options; /* start, hold: in the line */
 };
 

@@ -32,19 +32,20 @@ const char *hpx_asked_kind(const char *what)
     return NULL;
 }
 
-/* A mode in the options of the user takes the place of that of -e. */
-static bool names_mode(const char *more)
+bool hpx_asked_names(const char *more, const char *option)
 {
-    static const char *const modes[] = {"cpu", "heap", "monitor"};
+    size_t n = strlen(option);
     for (const char *item = more; item != NULL; item = strchr(item, ',') != NULL ? strchr(item, ',') + 1 : NULL) {
-        for (size_t i = 0; i < HPX_ARRAY_LEN(modes); i++) {
-            size_t n = strlen(modes[i]);
-            if (strncmp(item, modes[i], n) == 0 && (item[n] == '=' || item[n] == ':')) {
-                return true;
-            }
+        if (strncmp(item, option, n) == 0 && (item[n] == '=' || item[n] == ':')) {
+            return true;
         }
     }
     return false;
+}
+
+bool hpx_asked_names_mode(const char *more)
+{
+    return hpx_asked_names(more, "cpu") || hpx_asked_names(more, "heap") || hpx_asked_names(more, "monitor");
 }
 
 /* The options of the agent. file: not with a comma in it; a percent sign is doubled. false: they do not fit. */
@@ -59,8 +60,8 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
         }
     }
     name[n] = 0;
-    int len = snprintf(to, size, "%s%sverbose=n,file=%s%s%s", names_mode(a->more) ? "" : hpx_asked_kind(a->what),
-                       names_mode(a->more) ? "" : ",", name, a->more[0] != 0 ? "," : "", a->more);
+    int len = snprintf(to, size, "%s%sverbose=n,file=%s%s%s", hpx_asked_names_mode(a->more) ? "" : hpx_asked_kind(a->what),
+                       hpx_asked_names_mode(a->more) ? "" : ",", name, a->more[0] != 0 ? "," : "", a->more);
     return len > 0 && (size_t)len < size && strchr(file, ',') == NULL;
 }
 
@@ -99,13 +100,41 @@ const char *hpx_asked_agent(const struct hpx_asked *a)
     return HPX_AGENT_PATH;
 }
 
+static bool made; /* the file of -o was not there before */
+
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err)
 {
-    int fd = a->out != NULL ? open(a->out, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    const int how = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = a->out != NULL ? open(a->out, how | O_CREAT | O_EXCL, 0600) : -1;
+    made = fd >= 0;
+    if (a->out != NULL && fd < 0 && errno == EEXIST) {
+        fd = open(a->out, how);
+    }
     if (a->out != NULL && fd < 0) {
         (void)hpx_err_set(err, HPX_E_IO, "cannot write %s: %s", a->out, strerror(errno));
     }
     return fd;
+}
+
+void hpx_asked_drop(const struct hpx_asked *a)
+{
+    if (made) {
+        (void)unlink(a->out);
+    }
+}
+
+/* false: errno. */
+static bool write_all(int to, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t k = write(to, bytes, n);
+        if (k < 0 && errno != EINTR) {
+            return false;
+        }
+        bytes += k > 0 ? k : 0;
+        n -= k > 0 ? (size_t)k : 0;
+    }
+    return true;
 }
 
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
@@ -118,11 +147,13 @@ enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdi
         return found == HPX_VIEW_SOUND ? HPX_OK : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
     }
     (void)!ftruncate(out, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
-    for (bool written = true; written && (n = read(fd, block, sizeof block)) > 0;) {
-        written = write(out, block, (size_t)n) == n;
+    while ((n = read(fd, block, sizeof block)) > 0) {
+        if (!write_all(out, block, (size_t)n)) {
+            return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", a->out, strerror(errno));
+        }
     }
-    if (n != 0) {
-        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", a->out, strerror(errno));
+    if (n < 0) {
+        return hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno));
     }
     (void)printf("%s\n", a->out);
     return HPX_OK;

@@ -18,6 +18,10 @@ struct hpx_asked {
 
 /* The options of the agent for -e; NULL: no such kind. */
 const char *hpx_asked_kind(const char *what);
+/* The options of the user name a mode, which takes the place of that of -e. */
+bool hpx_asked_names_mode(const char *more);
+/* They have this option. */
+bool hpx_asked_names(const char *more, const char *option);
 /* All options of the agent, with its output to `file`, an absolute name. false: they do not fit, or the name has a comma. */
 bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size);
 enum hpx_status hpx_asked_bad_options(struct hpx_err *err);
@@ -28,6 +32,8 @@ const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
 /* The file of -o, which is made if it is missing, never through a link; hpx_asked_show() empties it. -1: there is no -o, or (err) it cannot
  * be. */
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err);
+/* Removes the file of -o if it was made for a profile that does not come. */
+void hpx_asked_drop(const struct hpx_asked *a);
 /* What the profile `fd` holds, to `out`; -1: for a person, with the verdict. HPX_OK, HPX_FAILED, HPX_PARTIAL. */
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err);
 /* Says on stderr what failed; returns the status. */

@@ -6,6 +6,7 @@
 #include "top.h"
 #include <getopt.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
                             "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
                             "       hprofx run [OPTIONS] -- java ...             profile a program from its start to its end\n"
-                            "       hprofx top [OPTIONS] PID|NAME                what it does now, every second\n"
+                            "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
                             "       hprofx list                                  JVMs that run here\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
@@ -80,12 +81,19 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     for (size_t i = 0; i < HPX_ARRAY_LEN(plain); i++) {
         asks = asks || strcmp(verb, plain[i]) == 0;
     }
-    if (tops && (a->out != NULL || (a->what != NULL && strcmp(a->what, "heap") == 0))) {
-        return misuse("top writes no file, and shows no heap dumps");
+    if (tops && (a->out != NULL ||
+                 (a->what != NULL && strcmp(a->what, "cpu") != 0 && strcmp(a->what, "times") != 0 && strcmp(a->what, "lock") != 0))) {
+        return misuse("top writes no file, and -e is cpu, times or lock for it");
+    }
+    if (tops && w->n > 2 && hpx_asked_names(w->of[2], "heap")) {
+        return misuse("top does not show the heap, which has no second of its own");
     }
     a->what = a->what == NULL && !tops ? "cpu" : a->what;
     if (strcmp(verb, "run") == 0) {
         a->more = w->n > 1 ? w->of[1] : "";
+        if (a->bounded) {
+            return misuse("run takes no -d: the program ends by itself");
+        }
         return w->n > 2 || behind[0] == NULL ? misuse("run needs a command: hprofx run [AGENT-OPTIONS] -- java ...")
                                              : hpx_launch(a, behind);
     }
@@ -161,6 +169,7 @@ int main(int argc, char **argv)
                                             {"print-agent-path", no_argument, NULL, OPT_PRINT},
                                             {"agent", required_argument, NULL, OPT_AGENT},
                                             {NULL, 0, NULL, 0}};
+    (void)signal(SIGPIPE, SIG_IGN); /* what was begun in a JVM ends in good order */
     struct hpx_asked a = {.seconds = 10, .more = ""};
     struct words w = {.n = 0};
     int status = -1;

@@ -17,14 +17,6 @@ static void say_line(void *to, const char *text)
     (void)fprintf(to, "  %s\n", text);
 }
 
-static void remove_profile(void)
-{
-    static const char *const behind[] = {"", ".part", ".journal.part"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(behind); i++) {
-        hpx_live_remove(&live, behind[i]);
-    }
-}
-
 /* The JVM writes it while it ends. */
 static int await_profile(void)
 {
@@ -78,11 +70,14 @@ int hpx_live_profile(const struct hpx_asked *a, const char *word)
         if (s == HPX_FAILED && a->out != NULL && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
             (void)fprintf(stderr, "hprofx: the profile stays at /tmp/%s of the JVM\n", live.profile);
         } else {
-            remove_profile();
+            hpx_live_clean(&live);
         }
     }
     if (out >= 0) {
         (void)close(out);
+    }
+    if (s != HPX_OK && s != HPX_PARTIAL) {
+        hpx_asked_drop(a);
     }
     return hpx_live_leave(&live, s);
 }

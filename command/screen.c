@@ -1,20 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* screen.c: see screen.h. */
 #include "screen.h"
-#include <locale.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 #ifdef HPX_NCURSES
+#include <locale.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
 #include <curses.h>
+#include <term.h>
 
 static SCREEN *screen; /* NULL: plain text */
+static struct {
+    volatile bool open;
+    struct termios as_it_was;
+    char end[128]; /* what the terminal wants to hear */
+} rescue;
+
+static void prepare_rescue(void)
+{
+    const char *leave = exit_ca_mode, *cursor = cursor_normal; /* of term.h */
+    (void)snprintf(rescue.end, sizeof rescue.end, "%s%s", leave != NULL ? leave : "", cursor != NULL ? cursor : "");
+    rescue.open = tcgetattr(STDIN_FILENO, &rescue.as_it_was) == 0;
+}
+
+void hpx_screen_rescue(void)
+{
+    if (rescue.open) {
+        (void)!write(STDOUT_FILENO, rescue.end, strlen(rescue.end));
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &rescue.as_it_was);
+    }
+}
 
 void hpx_screen_open(void)
 {
+    struct termios was;
     (void)setlocale(LC_CTYPE, "");
-    screen = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? newterm(NULL, stdout, stdin) : NULL;
+    bool terminal = isatty(STDOUT_FILENO) && tcgetattr(STDIN_FILENO, &was) == 0;
+    screen = terminal ? newterm(NULL, stdout, stdin) : NULL;
     if (screen != NULL) {
+        prepare_rescue();
+        rescue.as_it_was = was;
         (void)cbreak();
         (void)noecho();
         (void)nodelay(stdscr, TRUE);
@@ -24,11 +51,18 @@ void hpx_screen_open(void)
 
 static void draw(const char *text)
 {
+    int row = 0;
     (void)erase();
-    for (int row = 0; *text != 0 && row < LINES; row++) {
+    for (; *text != 0 && row < LINES; row++) {
         size_t n = strcspn(text, "\n");
-        (void)mvaddnstr(row, 0, text, (int)n); /* the window has its end at the right */
+        (void)move(row, 0);
+        (void)clrtoeol(); /* what the line before it had too much */
+        (void)addnstr(text, (int)n);
         text += n + (text[n] != 0);
+    }
+    if (row < LINES) {
+        (void)move(row, 0);
+        (void)clrtobot();
     }
     (void)refresh();
 }
@@ -46,6 +80,7 @@ void hpx_screen_close(void)
 {
     if (screen != NULL) {
         (void)endwin();
+        rescue.open = false;
         delscreen(screen);
         screen = NULL;
     }
@@ -75,18 +110,21 @@ void hpx_screen_close(void)
 {
 }
 
+void hpx_screen_rescue(void)
+{
+}
+
 static bool has_screen(void)
 {
     return false;
 }
 #endif
 
-void hpx_screen_show(const char *text)
+bool hpx_screen_show(const char *text)
 {
     if (has_screen()) {
         draw(text);
-    } else {
-        (void)printf("%s\n", text);
-        (void)fflush(stdout);
+        return true;
     }
+    return printf("%s\n", text) >= 0 && fflush(stdout) == 0;
 }

@@ -7,11 +7,13 @@
 
 /* Takes the terminal, if standard input and output are one whose abilities are known. */
 void hpx_screen_open(void);
-/* Lines of UTF-8 without controls; what does not fit is cut off. */
-void hpx_screen_show(const char *text);
+/* Lines of UTF-8 without controls; what does not fit is cut off. false: standard output cannot be written. */
+bool hpx_screen_show(const char *text);
 /* Somebody has pressed q. */
 bool hpx_screen_quits(void);
 /* Gives the terminal back. */
 void hpx_screen_close(void);
+/* The same for a handler of a signal that ends the process. Async-signal-safe. */
+void hpx_screen_rescue(void);
 
 #endif

@@ -2,6 +2,7 @@
 /* session.c: see session.h. */
 #include "session.h"
 #include "clock.h"
+#include "screen.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -16,17 +17,22 @@
 
 static volatile sig_atomic_t interrupted;
 
-static void on_interrupt(int signal)
+/* The first one ends what was begun in good order, the second one the command. */
+static void on_interrupt(int number)
 {
-    (void)signal;
+    if (interrupted) {
+        hpx_screen_rescue();
+        (void)signal(number, SIG_DFL);
+        (void)raise(number); /* it waits for the end of this function */
+    }
     interrupted = 1;
 }
 
-/* The first one ends what was begun in good order, the second one the command. One that was ignored, as by nohup, stays so. */
+/* One that was ignored, as by nohup, stays so. */
 static void catch_interrupts(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, was;
+    struct sigaction a = {.sa_handler = on_interrupt}, was;
     sigemptyset(&a.sa_mask);
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) {
@@ -97,6 +103,14 @@ static void say_line(void *unused, const char *text)
     (void)fprintf(stderr, "  %s\n", text);
 }
 
+void hpx_live_clean(const struct hpx_live *l)
+{
+    static const char *const behind[] = {"", ".part", ".journal.part"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(behind); i++) {
+        hpx_live_remove(l, behind[i]);
+    }
+}
+
 /* The number of the session that has begun; other lines are shown. */
 static void take_number(void *number, const char *text)
 {
@@ -126,7 +140,7 @@ enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number)
 
 enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a, const char *word)
 {
-    l->client.fd = -1;
+    l->client.fd = l->target.pidfd = l->target.cwd = l->target.tmp = -1;
     name_profile(l);
     catch_interrupts();
     enum hpx_status s = hpx_target_find(word, &l->target, &l->err);

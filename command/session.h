@@ -36,5 +36,7 @@ bool hpx_live_wait(const struct hpx_live *l, double seconds);
 int hpx_live_open(const struct hpx_live *l, const char *behind);
 /* Removes it. */
 void hpx_live_remove(const struct hpx_live *l, const char *behind);
+/* Removes the profile, and what the agent writes before it is one. */
+void hpx_live_clean(const struct hpx_live *l);
 
 #endif

@@ -11,36 +11,43 @@
 #include <unistd.h>
 
 #define SECOND     UINT64_C(1000000000)
-#define LATE       (10 * SECOND) /* a profile that takes longer does not come */
+#define LATE       (60 * SECOND) /* a profile that takes longer does not come */
 #define LOOK       0.05          /* seconds between two looks for it */
 #define KEYS       0.2           /* seconds between two looks for keys */
 #define BY_DEFAULT "cpu=samples,monitor=y,depth=64,"
 
 static struct hpx_live live;
+static unsigned session;
 
-/* Waits; false: the session is to end. */
-static bool pause_for(uint64_t until)
+enum next { GOES_ON, ENDS, GONE };
+
+static enum next wait_for(double seconds)
 {
-    while (hpx_clock_mono() < until) {
-        double left = (double)(until - hpx_clock_mono()) / 1e9;
-        if (hpx_live_wait(&live, left < KEYS ? left : KEYS) || hpx_live_interrupted() || hpx_screen_quits()) {
-            return false;
-        }
+    if (hpx_live_interrupted() || hpx_screen_quits()) {
+        return ENDS;
     }
-    return true;
+    return hpx_live_wait(&live, seconds) ? GONE : hpx_live_interrupted() ? ENDS : GOES_ON;
 }
 
-/* Of the k-th profile. -1: the JVM has ended, or its output does not move. */
-static int await_profile(const char *behind)
+static enum next wait_until(uint64_t until)
+{
+    enum next n;
+    do {
+        double left = hpx_clock_mono() < until ? (double)(until - hpx_clock_mono()) / 1e9 : 0;
+        n = wait_for(left < KEYS ? left : KEYS);
+    } while (n == GOES_ON && hpx_clock_mono() < until);
+    return n;
+}
+
+/* *fd: of the next profile; -1: it does not come. */
+static enum next await_profile(const char *behind, int *fd)
 {
     uint64_t until = hpx_clock_mono() + LATE;
-    int fd;
-    while ((fd = hpx_live_open(&live, behind)) < 0 && hpx_clock_mono() < until) {
-        if (hpx_live_wait(&live, LOOK)) {
-            return -1;
-        }
+    enum next n = GOES_ON;
+    while ((*fd = hpx_live_open(&live, behind)) < 0 && n == GOES_ON && hpx_clock_mono() < until) {
+        n = wait_for(LOOK);
     }
-    return fd;
+    return n;
 }
 
 /* The caller frees it. NULL: no memory. */
@@ -62,44 +69,61 @@ static char *text_of(int fd, const char *name, const struct hpx_usage *used)
     return text;
 }
 
-/* One second; false: it was the last. */
-static bool look(unsigned k, const char *name, struct hpx_usage *before, enum hpx_status *s)
+static enum hpx_status show(int fd, const char *name, struct hpx_usage *before)
 {
-    char behind[16];
     struct hpx_usage now, used = {0};
-    (void)snprintf(behind, sizeof behind, ".%u", k);
-    *s = hpx_client_ask(&live.client, "dump", NULL, NULL, &live.err);
-    int fd = *s == HPX_OK ? await_profile(behind) : -1;
-    if (fd < 0) {
-        *s = *s != HPX_OK ? *s : hpx_fail(&live.err, HPX_NO_JVM, "the JVM has ended, or does not write");
-        return false;
-    }
     if (hpx_usage_read("/proc", live.target.pid, &now)) {
         used = hpx_usage_between(before, &now);
         *before = now;
     }
     char *text = text_of(fd, name, &used);
-    (void)close(fd);
-    hpx_live_remove(&live, behind);
-    if (text == NULL) {
-        *s = hpx_fail(&live.err, HPX_FAILED, "no memory");
-        return false;
-    }
-    hpx_screen_show(text);
+    enum hpx_status s = text == NULL             ? hpx_fail(&live.err, HPX_FAILED, "no memory")
+                        : !hpx_screen_show(text) ? hpx_fail(&live.err, HPX_FAILED, "standard output cannot be written")
+                                                 : HPX_OK;
     free(text);
-    return true;
+    return s;
+}
+
+static enum hpx_status fail_gone(void)
+{
+    return hpx_target_ended(&live.target)
+               ? hpx_fail(&live.err, HPX_NO_JVM, "the JVM has ended")
+               : hpx_fail(&live.err, HPX_FAILED, "the agent writes no profile; its reason is on stderr of the JVM");
+}
+
+/* One second. *n: whether it was the last. */
+static enum hpx_status look(unsigned k, const char *name, struct hpx_usage *before, enum next *n)
+{
+    char behind[16], dump[32];
+    int fd = -1;
+    (void)snprintf(behind, sizeof behind, ".%u", k);
+    (void)snprintf(dump, sizeof dump, "dump %u", session);
+    enum hpx_status s = hpx_client_ask(&live.client, dump, NULL, NULL, &live.err);
+    if (s == HPX_OK) {
+        *n = await_profile(behind, &fd);
+        s = fd >= 0 ? show(fd, name, before) : *n == ENDS ? HPX_OK : fail_gone();
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    hpx_live_remove(&live, behind);
+    return s;
 }
 
 static enum hpx_status watch(const struct hpx_asked *a)
 {
     char name[256];
     enum hpx_status s = HPX_OK;
+    enum next n = GOES_ON;
     struct hpx_usage before;
-    uint64_t begin = hpx_clock_mono(), seconds = a->bounded ? (uint64_t)(a->seconds * 1e9) : UINT64_MAX;
+    uint64_t begin = hpx_clock_mono(), last = a->bounded ? begin + (uint64_t)(a->seconds * 1e9) : UINT64_MAX, at = begin;
     (void)hpx_usage_read("/proc", live.target.pid, &before);
     hpx_target_name(&live.target, name, sizeof name);
     hpx_screen_open();
-    for (unsigned k = 1; hpx_clock_mono() - begin < seconds && pause_for(begin + k * SECOND) && look(k, name, &before, &s); k++) {
+    for (unsigned k = 1; s == HPX_OK && n == GOES_ON && hpx_clock_mono() < last; k++) {
+        at = at + SECOND > hpx_clock_mono() ? at + SECOND : hpx_clock_mono(); /* seconds that were missed do not follow each other */
+        n = wait_until(at);
+        s = n == GOES_ON ? look(k, name, &before, &n) : n == GONE ? fail_gone() : HPX_OK;
     }
     hpx_screen_close();
     return s;
@@ -108,23 +132,25 @@ static enum hpx_status watch(const struct hpx_asked *a)
 int hpx_top(const struct hpx_asked *a, const char *word)
 {
     char file[96], more[7000];
-    unsigned number;
     struct hpx_asked with = *a;
-    int n = snprintf(more, sizeof more, "%ssplit=y%s%s", a->what == NULL ? BY_DEFAULT : "", a->more[0] != 0 ? "," : "", a->more);
+    bool chosen = a->what != NULL || hpx_asked_names_mode(a->more);
+    int n = snprintf(more, sizeof more, "%ssplit=y%s%s", chosen ? "" : BY_DEFAULT, a->more[0] != 0 ? "," : "", a->more);
     if (n < 0 || (size_t)n >= sizeof more) {
         return hpx_complain(hpx_asked_bad_options(&live.err), &live.err);
     }
     with.more = more;
     enum hpx_status s = hpx_live_reach(&live, a, word);
     (void)snprintf(file, sizeof file, "/tmp/%s", live.profile);
-    s = s != HPX_OK ? s : hpx_live_begin(&live, &with, "hold", 0, file, &number);
+    s = s != HPX_OK ? s : hpx_live_begin(&live, &with, "hold", 0, file, &session);
     if (s == HPX_OK) {
         s = watch(a);
-        if (s != HPX_NO_JVM) {
-            enum hpx_status stopped = hpx_live_stop(&live, number);
-            s = s != HPX_OK ? s : stopped;
+        struct hpx_err why = live.err;
+        enum hpx_status stopped = hpx_live_stop(&live, session);
+        if (s != HPX_OK) {
+            live.err = why;
         }
-        hpx_live_remove(&live, "");
+        s = s != HPX_OK ? s : stopped;
+        hpx_live_clean(&live);
     }
     return hpx_live_leave(&live, s);
 }

@@ -88,7 +88,7 @@ static void add_thread(const char *proc, pid_t pid, const char *task, struct hpx
     }
 }
 
-static unsigned cpus_of(pid_t pid)
+unsigned hpx_usage_cpus(pid_t pid)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -109,7 +109,7 @@ bool hpx_usage_read(const char *proc, pid_t pid, struct hpx_usage *u)
     }
     u->at = (double)hpx_clock_mono() / 1e9;
     u->total = ticks(text);
-    u->cpus = cpus_of(pid);
+    u->cpus = hpx_usage_cpus(pid);
     for (struct dirent *d; (d = readdir(tasks)) != NULL;) {
         if (d->d_name[0] != '.') {
             add_thread(proc, pid, d->d_name, u);

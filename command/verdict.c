@@ -71,7 +71,7 @@ static void say_place(FILE *to, int *n, const char *name, const char *where, dou
 static void say_methods(FILE *to, const struct hpx_profile *p, uint64_t total, int *n)
 {
     const struct hpx_method *m = p->methods.of.items;
-    for (size_t i = 0; i < p->methods.of.len && i < PLACES && m[i].self > 0; i++) {
+    for (size_t i = 0; i < p->methods.of.len && i < PLACES && 100 * m[i].self >= total; i++) {
         say_place(to, n, hpx_profile_name(p, m[i].name), NULL, 100.0 * (double)m[i].self / (double)total, " of the CPU time");
     }
 }

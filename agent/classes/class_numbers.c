@@ -99,8 +99,13 @@ void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n)
     }
     if (to != NULL) {
         pthread_mutex_lock(&lock);
+        const struct hpx_class_numbers was = made == NULL ? *to : (struct hpx_class_numbers){0};
         *to = *n;
         to->places = n->scattered ? 0 : n->used;
+        if (n->used == 0 || (!n->scattered && n->place == was.place && n->used < was.places)) { /* a session without their probes */
+            to->place = was.place;
+            to->places = was.places;
+        }
         to->scattered = false;
         to->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
         pthread_mutex_unlock(&lock);

@@ -4,7 +4,7 @@
  * They live as long as the process, because code of an earlier session may run on. A class that is rewritten again, in a later session,
  * gets the numbers that it had: else every session would need as many new ones, and HotSpot would keep a constant in the class for each.
  * They are found by the tag of the class in an environment that exists from the first session on that begins in a running JVM; what a tag
- * points to, 36 bytes, stays when its class is unloaded. */
+ * points to, 32 bytes, stays when its class is unloaded. */
 #ifndef HPX_CLASS_NUMBERS_H
 #define HPX_CLASS_NUMBERS_H
 

@@ -328,14 +328,16 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
     jint n = 0, in_batch = 0;
     jclass *all = NULL, batch[BATCH];
     if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
-        hpx_warn("%s: cannot list the classes loaded so far; nothing is counted in them; raise the memory limit of the VM",
-                 hpx_session_modes());
+        hpx_warn("%s: cannot list the classes loaded so far; %s; raise the memory limit of the VM", hpx_session_modes(),
+                 atomic_load_explicit(&rewritten, memory_order_relaxed) ? "nothing is counted in them"
+                                                                        : "their probes stay, without effect");
         return;
     }
     if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) {
         (*env)->ExceptionClear(env);
     }
     hpx_names_ignore(true);
+    atomic_store_explicit(&passed.done, 0, memory_order_relaxed);
     atomic_store_explicit(&passed.of, (uint32_t)n, memory_order_relaxed);
     for (jint i = 0; i < n; i++) {
         if (worth_it(jvmti, all[i])) {
@@ -344,7 +346,7 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         if (in_batch == BATCH || i == n - 1) {
             retransform(jvmti, batch, in_batch);
             in_batch = 0;
-            atomic_store_explicit(&passed.done, (uint32_t)i, memory_order_relaxed);
+            atomic_store_explicit(&passed.done, (uint32_t)i + 1, memory_order_relaxed);
         }
     }
     atomic_store_explicit(&passed.of, 0, memory_order_relaxed);

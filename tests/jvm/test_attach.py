@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """hprofx: the command that profiles a JVM that runs."""
+import contextlib
 import os
 import pathlib
 import pty
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -311,7 +313,8 @@ def top_shows_one_second_after_the_other(t):
     t.check(re.search(r'^Monitor dump\n', shown, re.M), 'no states of threads: %r' % shown)
     leaves_nothing(t, p.run.pid)
     refuses(t, USAGE, 'top writes no file', 'top', '-o', 'x', p.run.pid)
-    refuses(t, USAGE, 'heap dumps', 'top', '-e', 'heap', p.run.pid)
+    refuses(t, USAGE, 'cpu, times or lock', 'top', '-e', 'alloc', p.run.pid)
+    refuses(t, USAGE, 'the heap', 'top', p.run.pid, 'heap=sites')
     p.end(t)
 
 
@@ -349,6 +352,26 @@ def top_that_is_killed_leaves_no_session(t):
     for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile*' % top.pid):
         f.unlink()
     p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
+    run = t.start_command(t.command('Attached', opts=None, agent='-agentpath:%s=start=n' % library(t)), stdin=subprocess.PIPE)
+    name, answers = '/tmp/.hprofx-%d' % run.pid, []
+    while not os.path.exists(name):
+        pass
+    until = time.monotonic() + 60
+    while answers[-1:] != ['ok'] and time.monotonic() < until:
+        with socket.socket(socket.AF_UNIX) as s, contextlib.suppress(ConnectionRefusedError):  # bound, and does not listen yet
+            s.connect(name)
+            s.sendall(b'start 60000 cpu=samples,file=%s\n' % bytes(t.work / 'x'))
+            with s.makefile() as lines:
+                answers.append(next(ln.strip() for ln in lines if ln.startswith(('ok', 'error'))))
+    t.check(answers[-1:] == ['ok'] and all('about to start' in a for a in answers[:-1]), 'answers: %s' % set(answers))
+    run.wait_line('ready')
+    run.process.stdin.close()
+    run.finish()
+    t.equal(run.code, 0, 'exit code: %s' % run.err)
 
 
 @test(level='quick', collectors='any')

@@ -17,6 +17,8 @@ static void requests_are_taken_apart(void **state)
     assert_int_equal(hpx_control_parse("hold 7 a=b", &r, &err), 0);
     assert_true(r.verb == HPX_CONTROL_HOLD && r.ms == 7);
     assert_string_equal(r.options, "a=b");
+    assert_int_equal(hpx_control_parse("dump 7", &r, &err), 0);
+    assert_true(r.verb == HPX_CONTROL_DUMP && r.session == 7);
     assert_int_equal(hpx_control_parse("start 0 ", &r, &err), 0);
     assert_int_equal(r.ms, 0);
     assert_string_equal(r.options, "");
@@ -43,6 +45,9 @@ static void others_are_refused(void **state)
                                         "STOP",
                                         "start",
                                         "hold",
+                                        "dump 0",
+                                        "dump x",
+                                        "dump 7 ",
                                         "hold 5",
                                         "hold x a",
                                         "start ",
