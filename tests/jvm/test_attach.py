@@ -10,78 +10,9 @@ import socket
 import subprocess
 import time
 
+from attached import NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_nothing, refuses, wait_for_session
 from hprof_text import SITES, TIMES
 from runner import test
-
-OK, USAGE, NO_JVM, NOT_PERMITTED, REFUSED = 0, 2, 3, 4, 5
-
-
-class Program:
-    """Attached, which does what it is told."""
-
-    def __init__(self, t, jvm=(), opts=None, prefix=()):
-        agent = None if opts is None else '-agentpath:%s=%s' % (library(t), opts)
-        self.run = t.start_command(list(prefix) + t.command('Attached', jvm=jvm, opts=None, agent=agent), stdin=subprocess.PIPE)
-        self.told = 0
-        self.run.wait_line('ready')
-
-    def tell(self, line):
-        self.told += 1
-        self.run.process.stdin.write(line.encode() + b'\n')
-        self.run.process.stdin.flush()
-        self.run.wait_line('done %d' % self.told)
-
-    def end(self, t):
-        self.run.process.stdin.close()
-        self.run.finish()
-        t.equal((self.run.code, self.run.out.splitlines()[-1]), (0, 'end'), 'exit code and last line of the program (%s)' % self.run.err)
-
-
-def of_build(t, name):
-    found = next((f / name for f in t.env.agent.resolve().parents if (f / name).is_file()), None)
-    if found is None:
-        t.skip('this build has no ' + name)
-    return str(found)
-
-
-def library(t):
-    """Not the one that counts its blocks, which takes the end of a session for that of the program."""
-    return of_build(t, 'agent/libhprofx.so')
-
-
-def command(t):
-    return [of_build(t, 'hprofx'), '--agent', library(t)]
-
-
-def hprofx(t, *args, prefix=()):
-    return subprocess.run(list(prefix) + command(t) + [str(a) for a in args], capture_output=True, text=True, cwd=t.work, timeout=100)
-
-
-def does(t, *args, **kw):
-    done = hprofx(t, *args, **kw)
-    t.equal(done.returncode, OK, 'hprofx %s: %s' % (' '.join(map(str, args)), done.stderr))
-    return done.stdout
-
-
-def refuses(t, status, says, *args, **kw):
-    done = hprofx(t, *args, **kw)
-    t.equal((done.returncode, done.stdout), (status, ''), 'status and stdout of hprofx %s (%s)' % (' '.join(map(str, args)), done.stderr))
-    t.check(re.search(says, done.stderr) and done.stderr.startswith('hprofx: '), 'it says %r' % done.stderr)
-
-
-def leaves_nothing(t, pid):
-    """Nothing of hprofx is awake in the process, or lies in its /tmp. What was told to leave may still be on its way."""
-    tmp = pathlib.Path(os.path.realpath('/proc/%d/root' % pid)) / 'tmp'
-    def left():
-        tasks = pathlib.Path('/proc/%d/task' % pid)
-        names = [(p / 'comm').read_text().strip() for p in tasks.iterdir() if (p / 'comm').exists()]
-        files = [str(f) for f in tmp.iterdir() if re.search(r'hprofx-%d(?!\d)' % pid, f.name)]
-        timers = pathlib.Path('/proc/%d/timers' % pid)
-        return [n for n in names if n.startswith('hprofx')] + files + (['timers'] if timers.exists() and timers.read_text() else [])
-    until = time.monotonic() + 10
-    while left() and time.monotonic() < until:
-        time.sleep(0.02)
-    t.equal(left(), [], 'what hprofx leaves behind')
 
 
 @test(level='quick', collectors='all')
@@ -127,12 +58,6 @@ def a_thread_older_than_the_session_has_stacks_in_stubs(t):
     share = float(re.search(r'([\d.]+) %', t.parse(t.work / 'x', 1).report['without a stack'])[1])
     t.check(share < 10, '%s %% of the samples have no stack' % share)
     p.end(t)
-
-
-def wait_for_session(t, pid, state='running'):
-    while 'session: %s' % state not in does(t, 'status', pid):
-        t.within_time(t.runs[0])
-        time.sleep(0.05)
 
 
 @test(level='quick', collectors='any')

@@ -4,13 +4,14 @@ import java.io.InputStreamReader;
 
 /**
  * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of CPU
- * in each of two methods; "make N" allocates; "stubs MS" copies and compares for so long, most of it in stubs of the VM. Prints "ready" first;
- * ends with its input.
+ * in each of two methods; "make N" allocates; "stubs MS" copies and compares for so long, most of it in stubs of the VM; "round" does what a
+ * program that calls main has for it. Prints "ready" first; ends with its input.
  */
 public class Attached {
     static class Made { long a, b; }
     static volatile long sink;
     static Object[] held = new Object[16];
+    static Runnable round;
 
     static int leaf(int i) { return i + 1; }
     static void calls(int n) { int x = 0; for (int i = 0; i < n; i++) { x = leaf(x); } sink += x; }
@@ -40,6 +41,7 @@ public class Attached {
             switch (w[0]) {
             case "calls": calls(Integer.parseInt(w[1])); break;
             case "make": make(Integer.parseInt(w[1])); break;
+            case "round": round.run(); break;
             case "stubs": stubs(Long.parseLong(w[1])); break;
             default: burnMore(Long.parseLong(w[1])); burnLess(Long.parseLong(w[2])); break;
             }
