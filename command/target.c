@@ -19,6 +19,9 @@
 
 #define GROUPS_MAX 65536
 
+/* Fields of stat (proc(5)), and a bit of the flags (linux/sched.h). */
+enum { FLAGS = 9, START = 22, IS_EXITING = 4 };
+
 static FILE *open_of(pid_t pid, const char *file)
 {
     char name[64];
@@ -61,8 +64,8 @@ static bool read_status(struct hpx_target *t)
     return leads;
 }
 
-/* Field 22 of stat; the name before it may have blanks and brackets. */
-static uint64_t start_of(pid_t pid)
+/* A number in stat; the name before it may have blanks and brackets. */
+static uint64_t stat_field(pid_t pid, int which)
 {
     char text[1024];
     FILE *f = open_of(pid, "stat");
@@ -72,10 +75,15 @@ static uint64_t start_of(pid_t pid)
     }
     text[n] = 0;
     const char *at = strrchr(text, ')');
-    for (int field = 2; at != NULL && field < 22; field++) {
+    for (int field = 2; at != NULL && field < which; field++) {
         at = strchr(at + 1, ' ');
     }
     return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static uint64_t start_of(pid_t pid)
+{
+    return stat_field(pid, START);
 }
 
 static void read_command(struct hpx_target *t)
@@ -273,6 +281,9 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
     if (t->openj9) {
         return hpx_fail(err, HPX_REFUSED,
                         "process %d runs OpenJ9, to which hprofx cannot attach; load it at the start: -agentpath:libhprofx.so", pid);
+    }
+    if (!t->jvm && (stat_field(t->pid, FLAGS) & IS_EXITING) != 0) { /* it has let go of its files */
+        return hpx_fail(err, HPX_NO_JVM, "process %d has ended", pid);
     }
     if (!t->jvm) {
         return hpx_fail(err, HPX_NO_JVM, "process %d is no JVM; `hprofx list` shows those that run", pid);
