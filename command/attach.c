@@ -18,6 +18,7 @@
 #define STEP_MS      10 /* between two looks for the socket, at first */
 #define SECONDS      30
 #define OTHER_MS     1000
+#define END_MS       3000
 
 static uint64_t now_ms(void)
 {
@@ -78,6 +79,16 @@ static int make_trigger(const struct hpx_target *t, const char *name, bool *was_
     return -1;
 }
 
+/* Also one of a command that was killed. */
+static void remove_trigger(const struct hpx_target *t, const char *name)
+{
+    if (hpx_become(t, NULL) == HPX_OK) {
+        (void)(t->cwd >= 0 && unlinkat(t->cwd, name, 0) == 0);
+        (void)unlinkat(t->tmp, name, 0);
+        hpx_become_self();
+    }
+}
+
 static enum hpx_status wait_for_listener(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
 {
     for (unsigned ms = STEP_MS; (*fd = connect_to(t, 1)) < 0; ms = ms < 200 ? ms * 2 : ms) {
@@ -92,11 +103,9 @@ static enum hpx_status wait_for_listener(const struct hpx_target *t, uint64_t un
     return HPX_OK;
 }
 
-static enum hpx_status wake_listener(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
+static enum hpx_status wake_listener(const struct hpx_target *t, const char *name, uint64_t until, int *fd, struct hpx_err *err)
 {
-    char name[32];
-    bool was_there = false;
-    (void)snprintf(name, sizeof name, ".attach_pid%d", (int)t->own_pid);
+    bool was_there = false, signalled = false;
     enum hpx_status s = hpx_become(t, err);
     if (s != HPX_OK) {
         return s;
@@ -111,11 +120,12 @@ static enum hpx_status wake_listener(const struct hpx_target *t, uint64_t until,
     /* Another command may have asked already; a second signal would make the JVM print its threads. */
     if (wait_for_listener(t, was_there ? now_ms() + OTHER_MS : 0, fd, err) != HPX_OK) {
         s = hpx_target_quit(t, err);
-        s = s == HPX_OK ? wait_for_listener(t, until, fd, err) : s;
+        signalled = s == HPX_OK;
+        s = signalled ? wait_for_listener(t, until, fd, err) : s;
     }
-    if (hpx_become(t, NULL) == HPX_OK) {
-        (void)unlinkat(folder, name, 0);
-        hpx_become_self();
+    /* A stopped JVM that comes to the signal without the file would print its threads; the next command removes it. */
+    if (s != HPX_REFUSED || !signalled) {
+        remove_trigger(t, name);
     }
     return s;
 }
@@ -123,12 +133,15 @@ static enum hpx_status wake_listener(const struct hpx_target *t, uint64_t until,
 /* The socket of the JVM, which is asked to listen if it does not. */
 static enum hpx_status reach(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
 {
+    char trigger[32];
+    (void)snprintf(trigger, sizeof trigger, ".attach_pid%d", (int)t->own_pid);
     *fd = connect_to(t, SECONDS);
     if (*fd >= 0) {
+        remove_trigger(t, trigger);
         return HPX_OK;
     }
     if (errno == ENOENT || errno == ECONNREFUSED) {
-        return wake_listener(t, until, fd, err);
+        return wake_listener(t, trigger, until, fd, err);
     }
     if (errno == EPROTO) {
         return hpx_fail(err, HPX_REFUSED, "another process listens at /tmp/.java_pid%d, where process %d should; remove that file",
@@ -206,6 +219,15 @@ static enum hpx_status judge(const char *answer, const char *library, struct hpx
     return hpx_fail(err, HPX_REFUSED, "the JVM did not load %s: %.*s", library, n, rest);
 }
 
+/* A process that ends closes its sockets before it has ended. */
+static bool ends(const struct hpx_target *t)
+{
+    for (uint64_t until = now_ms() + END_MS; !hpx_target_ended(t) && now_ms() < until;) {
+        (void)usleep(STEP_MS * 1000);
+    }
+    return hpx_target_ended(t);
+}
+
 enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds, struct hpx_err *err)
 {
     char answer[ANSWER_BYTES];
@@ -216,10 +238,9 @@ enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library,
         return s;
     }
     if (!ask(fd, library, options) || !hear(fd, answer, sizeof answer, until)) {
-        s = hpx_target_ended(t)
-                ? hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid)
-                : hpx_fail(err, HPX_REFUSED, "process %d does not answer a request to attach; it may be stopped, or busy with another",
-                           (int)t->pid);
+        s = ends(t) ? hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid)
+                    : hpx_fail(err, HPX_REFUSED, "process %d does not answer a request to attach; it may be stopped, or busy with another",
+                               (int)t->pid);
     } else {
         s = judge(answer, library, err);
     }

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""hprofx and ends: of the command and of the JVM, at any moment; a JVM that is stopped; several commands at once."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import waiting
+from attached import NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_nothing, wait_for_session
+from hprof_text import TIMES
+from runner import test
+
+
+def _begins(t, *args):
+    return subprocess.Popen([*command(t), *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=t.work)
+
+
+def _ends(t, process):
+    out, err = process.communicate(timeout=max(1, t.deadline - time.monotonic()))
+    return process.returncode, out, err
+
+
+def _triggers(t, p):
+    """What asks the JVM to listen."""
+    return [str(f) for folder in (t.work, pathlib.Path('/tmp')) for f in folder.glob('.attach_pid%d' % p.run.pid)]
+
+
+def _waits_for_answer(process):
+    """Connected, and asleep."""
+    proc = pathlib.Path('/proc/%d' % process.pid)
+    links = [os.readlink(f) for f in (proc / 'fd').iterdir() if os.path.islink(f)]
+    return any(x.startswith('socket:') for x in links) and ' S ' in (proc / 'stat').read_text()
+
+
+def _healthy(t, p):
+    """A whole session can follow, nothing is left, and nobody asked the JVM for its threads."""
+    file = t.work / 'after'
+    does(t, 'start', '-e', 'times', '-o', file, p.run.pid, 'cutoff=0')
+    p.tell('calls 40')
+    does(t, 'stop', p.run.pid)
+    t.equal(t.parse(file, 1).table(TIMES).counts().get('Attached.leaf'), 40, 'calls')
+    leaves_nothing(t, p.run.pid)
+    t.equal(_triggers(t, p), [], 'requests to listen that are left')
+    t.check('Full thread dump' not in p.run.out, 'a thread dump was asked for')
+    p.end(t)
+
+
+def _kill(process):
+    process.kill()
+    process.communicate()
+    for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile*' % process.pid):
+        f.unlink()  # it stays there for the user (hprofx(1))
+
+
+def _stops(t, p):
+    done = hprofx(t, 'stop', p.run.pid)
+    t.check(done.returncode == OK or (done.returncode, done.stderr) == (REFUSED, 'hprofx: no session is running\n'), 'stop: %d, %s' % (done.returncode, done.stderr))
+    t.check('session: none' in does(t, 'status', p.run.pid), 'there is a session after it was stopped')
+
+
+# --- the command is killed
+
+@test(collectors='any')
+def a_command_killed_before_the_jvm_listens(t):
+    p = Program(t)
+    p.run.signal(signal.SIGSTOP)
+    try:
+        killed = _begins(t, '-d', '100s', p.run.pid)
+        waiting.until(p.run, lambda: _triggers(t, p))
+        _kill(killed)
+    finally:
+        p.run.signal(signal.SIGCONT)
+    _stops(t, p)
+    _healthy(t, p)
+
+
+@test(collectors='any')
+def a_command_killed_while_the_jvm_loads_the_library(t):
+    p = Program(t)
+    does(t, 'status', p.run.pid)
+    leaves_nothing(t, p.run.pid)
+    p.run.signal(signal.SIGSTOP)
+    try:
+        killed = _begins(t, '-d', '100s', p.run.pid)
+        waiting.until(p.run, lambda: _waits_for_answer(killed))
+        _kill(killed)
+    finally:
+        p.run.signal(signal.SIGCONT)
+    _stops(t, p)
+    _healthy(t, p)
+
+
+@test(collectors='any')
+def a_command_killed_in_its_session(t):
+    p = Program(t)
+    killed = _begins(t, '-d', '100s', '-e', 'times', p.run.pid, 'cutoff=0')
+    wait_for_session(t, p.run.pid)
+    p.tell('calls 1000')
+    _kill(killed)
+    t.check('session: running' in does(t, 'status', p.run.pid), 'the session has ended')
+    _stops(t, p)
+    for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile' % killed.pid):
+        t.equal(t.parse(f, 1).table(TIMES).counts().get('Attached.leaf'), 1000, 'calls in the profile that stays')
+        f.unlink()
+    _healthy(t, p)
+
+
+@test(collectors='any')
+def a_command_killed_while_it_reads_the_profile(t):
+    p = Program(t)
+    for _ in range(3):
+        killed = _begins(t, '-d', '100ms', p.run.pid)
+        waiting.until(p.run, lambda: killed.poll() is not None or list(pathlib.Path('/tmp').glob('hprofx-%d-*.profile' % killed.pid)))
+        _kill(killed)
+        _stops(t, p)
+    _healthy(t, p)
+
+
+# --- several commands
+
+@test(collectors='any')
+def of_several_commands_one_begins_and_the_others_are_told(t):
+    p = Program(t)
+    all_of_them = [_begins(t, 'start', '-e', 'times', '-o', t.work / str(i), p.run.pid, 'cutoff=0') for i in range(5)]
+    ends = [_ends(t, b) for b in all_of_them]
+    t.equal(sorted(code for code, _, _ in ends), [OK] + 4 * [REFUSED], 'statuses: %s' % ends)
+    begun = next(b.pid for b, e in zip(all_of_them, ends) if e[0] == OK)
+    for code, _, err in ends:
+        t.check(code == OK or ('begun by: process %d of user' % begun in err and 'hprofx: a session is running' in err), 'one is told %r' % err)
+    does(t, 'stop', p.run.pid)
+    t.equal(len([f for f in t.files() if f.isdigit()]), 1, 'profiles')
+    _healthy(t, p)
+
+
+# --- the JVM is stopped, or ends
+
+def _stopped(t, heard):
+    """A stopped JVM, and a command that waits for it. heard: the JVM listens already."""
+    p = Program(t)
+    if heard:
+        does(t, 'status', p.run.pid)
+        leaves_nothing(t, p.run.pid)
+    p.run.signal(signal.SIGSTOP)
+    waits = _begins(t, '-d', '100ms', p.run.pid)
+    waiting.until(p.run, lambda: _waits_for_answer(waits) if heard else _triggers(t, p))
+    return p, waits
+
+
+@test(collectors='any', cases=('new', 'listening'))
+def a_jvm_that_goes_on_after_a_stop_is_profiled(t, state):
+    p, waits = _stopped(t, state == 'listening')
+    p.run.signal(signal.SIGCONT)
+    code, out, err = _ends(t, waits)
+    t.equal((code, err), (OK, ''), 'status, stderr')
+    t.check('Attached used ' in out, 'no profile')
+    _healthy(t, p)
+
+
+@test(level='long', collectors='any')
+def a_jvm_that_stays_stopped_is_said(t):
+    p, waits = _stopped(t, False)
+    code, out, err = _ends(t, waits)
+    p.run.signal(signal.SIGCONT)
+    t.equal((code, out), (REFUSED, ''), 'status, stdout')
+    t.check(re.fullmatch(r'hprofx: process %d does not answer; it may be stopped, .*\n' % p.run.pid, err), 'it says %r' % err)
+    _healthy(t, p)
+
+
+@test(collectors='any', cases=('new', 'listening'))
+def a_jvm_that_ends_meanwhile_is_said(t, state):
+    p, waits = _stopped(t, state == 'listening')
+    p.run.process.kill()  # the zombie is still a process
+    code, out, err = _ends(t, waits)
+    t.equal((code, out, err), (NO_JVM, '', 'hprofx: process %d has ended\n' % p.run.pid), 'status, stdout, stderr')
+    t.equal(_triggers(t, p), [], 'requests to listen that are left')
+    p.run.kill()
+    pathlib.Path('/tmp/.java_pid%d' % p.run.pid).unlink(missing_ok=True)
+
+
+@test(collectors='any')
+def a_jvm_that_ends_at_any_moment_is_said(t):
+    """It does so while the command reaches it, connects, or begins."""
+    for i in range(6):
+        p = Program(t)
+        late = _begins(t, '-d', '100ms', '-e', ('cpu', 'times')[i % 2], p.run.pid)
+        p.end(t)
+        code, out, err = _ends(t, late)
+        t.check(code in (OK, NO_JVM), 'status %d, stdout %s, stderr %s' % (code, out, err))
+        t.check(code != NO_JVM or re.search(r'there is no process|has ended', err), 'it says %r' % err)
+        t.equal(_triggers(t, p), [], 'requests to listen that are left')
+        left = [f.name for f in pathlib.Path('/tmp').iterdir() if f.name in ('.hprofx-%d' % p.run.pid, '.java_pid%d' % p.run.pid) or f.name.startswith('hprofx-%d-' % late.pid)]
+        t.equal(left, [], 'files in /tmp')
