@@ -3,6 +3,7 @@
 #include "session.h"
 #include "clock.h"
 #include "screen.h"
+#include "stale.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -146,6 +147,9 @@ enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a, co
     enum hpx_status s = hpx_target_find(word, &l->target, &l->err);
     s = s != HPX_OK ? s : hpx_target_open(&l->target, &l->err);
     s = s != HPX_OK ? s : hpx_client_open(&l->target, hpx_asked_agent(a), ATTACH_SECONDS, &l->client, &l->err);
+    if (s == HPX_OK) {
+        hpx_stale_remove(&l->target);
+    }
     if (s == HPX_OK && interrupted) {
         s = hpx_fail(&l->err, HPX_FAILED, "interrupted");
     }
