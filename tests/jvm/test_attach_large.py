@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""hprofx and a JVM that is large or busy: many threads, classes, objects, sessions."""
+import os
+import pathlib
+
+from attached import Program, does, leaves_nothing
+from hprof_text import SITES, TIMES
+from runner import test
+
+
+def _counts(t, p):
+    """Calls of each method in one round in a session of cpu=times; the code has run before."""
+    p.tell('round')
+    does(t, 'start', '-e', 'times', '-o', t.work / 'times', p.run.pid, 'cutoff=0')
+    p.tell('round')
+    does(t, 'stop', p.run.pid)
+    p.tell('round')
+    return t.parse(t.work / 'times', 1).table(TIMES).counts()
+
+
+def _samples_too(t, p):
+    t.check('used ' in does(t, '-d', '300ms', p.run.pid, 'interval=1'), 'no profile of samples')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(collectors='any')
+def a_thousand_threads_that_are_older_than_the_session(t):
+    p = Program(t, 'Large', 'threads', 1000, jvm=['-Xss256k'])
+    t.equal(_counts(t, p).get('Large.once'), 1000, 'calls')
+    _samples_too(t, p)
+
+
+@test(collectors='any', timeout=300)
+def every_method_of_many_classes(t):
+    n = 3000 if t.jdk.version == 8 else 20000 if t.level == 'long' else 5000  # JDK 8 needs minutes to give 20,000 their old code back
+    p = Program(t, 'Large', 'classes', n)
+    counts = _counts(t, p)
+    of_classes = [calls for name, calls in counts.items() if name.startswith('gen.C')]
+    t.equal((len(of_classes), sum(of_classes), counts.get('Large.once')), (n, n, n), 'methods and calls of the classes, calls of what they call')
+    _samples_too(t, p)
+
+
+def _ways(t):
+    """Of -e alloc; the last one is possible on every JDK."""
+    return ('sampled', 'exact') if t.jdk.version >= 11 else ('exact',)
+
+
+@test(collectors='any')
+def threads_that_allocate_all_the_time(t):
+    p = Program(t, 'Large', 'makers', 3)
+    for how in _ways(t):
+        does(t, 'start', '-e', 'alloc', '-o', t.work / 'sites', p.run.pid, 'cutoff=0,sites=' + how)
+        p.tell('make 1000')
+        does(t, 'stop', p.run.pid)
+        rows = t.parse(t.work / 'sites', 1).table(SITES).rows
+        t.check(sum(r.objects for r in rows if r.name == 'Large$Made') > 1000, 'objects of the threads: %s' % rows[:5])
+        (t.work / 'sites').unlink()
+    _samples_too(t, p)
+
+
+@test(collectors='any', since=21)
+def virtual_threads_of_which_most_are_older_than_the_session(t):
+    p = Program(t, 'LargeVirtual', 2000)
+    t.equal(_counts(t, p).get('LargeVirtual.once'), 4000, 'calls')
+    _samples_too(t, p)
+
+
+def _held(pid):
+    """What the process holds open that is no file, and how many timers."""
+    held = []
+    for d in pathlib.Path('/proc/%d/fd' % pid).iterdir():
+        try:
+            to = os.readlink(d)
+        except OSError:
+            continue
+        held += [to.split('[')[0]] if not to.startswith('/') else []
+    return sorted(held)
+
+
+@test(collectors='any', timeout=600)
+def sessions_under_load_leave_nothing(t):
+    p = Program(t, 'Large', 'makers', 2)
+    kinds = (('cpu',), ('times',), ('alloc', 'sites=' + _ways(t)[0]), ('lock',))
+    before = None
+    for i in range(200 if t.level == 'long' else 10):
+        if i == len(kinds):
+            before = _held(p.run.pid)
+        file = t.work / 'x'
+        what, *options = kinds[i % len(kinds)]
+        does(t, 'start', '-e', what, '-o', file, p.run.pid, *options)
+        p.tell('calls 1000')
+        does(t, 'stop', p.run.pid)
+        t.parse(file, 1)
+        file.unlink()
+        leaves_nothing(t, p.run.pid)
+    t.equal(_held(p.run.pid), before, 'what the program holds open')
+    t.equal(t.files(), [], 'files')
+    t.check('session: none' in does(t, 'status', p.run.pid), 'a session')
+    p.end(t)
