@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 
-from attached import NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_nothing, refuses, wait_for_session
+from attached import NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_nothing, library, refuses, wait_for_session
 from hprof_text import SITES, TIMES
 from runner import test
 
