@@ -212,8 +212,9 @@ static enum hpx_status judge(const char *answer, const char *library, struct hpx
                          : hpx_fail(err, HPX_REFUSED, "the library refused with code %ld; its reason is on stderr of the JVM", code);
     }
     if (strstr(rest, "ynamic agent loading is not enabled") != NULL) {
-        return hpx_fail(err, HPX_REFUSED,
-                        "the JVM was started with -XX:-EnableDynamicAgentLoading; start it without, or load hprofx at its start");
+        return hpx_fail(
+            err, HPX_REFUSED,
+            "the JVM was started with -XX:-EnableDynamicAgentLoading; start it without, or with -agentpath:libhprofx.so=start=n");
     }
     int n = (int)strcspn(rest, "\n");
     return hpx_fail(err, HPX_REFUSED, "the JVM did not load %s: %.*s", library, n, rest);

@@ -74,14 +74,25 @@ static bool sees(const struct hpx_target *t, const char *agent)
     return yes;
 }
 
+enum hpx_status hpx_client_lets_load(const struct hpx_target *t, const char *agent, bool *copies, struct hpx_err *err)
+{
+    enum hpx_status s = hpx_target_lets_load(t, err);
+    *copies = s == HPX_OK && t->library[0] == 0 && !sees(t, agent);
+    if (*copies && access(agent, R_OK) != 0) {
+        return hpx_fail(err, HPX_FAILED, "cannot read %s: %s; install hprofx, or name the library with --agent", agent, strerror(errno));
+    }
+    return *copies ? hpx_target_lets_copy(t, err) : s;
+}
+
 static enum hpx_status load(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_err *err)
 {
     char name[64], path[96];
-    enum hpx_status s = hpx_target_lets_load(t, err);
+    bool copies;
+    enum hpx_status s = hpx_client_lets_load(t, agent, &copies, err);
     if (s != HPX_OK) {
         return s;
     }
-    if (t->library[0] != 0 || sees(t, agent)) {
+    if (!copies) {
         return hpx_attach_load(t, t->library[0] != 0 ? t->library : agent, "control", seconds, err);
     }
     (void)snprintf(name, sizeof name, "libhprofx-%d.so", (int)t->own_pid);

@@ -11,6 +11,9 @@ struct hpx_client {
     char got[8192];
 };
 
+/* Whether the library, our file `agent`, could be loaded into an open target where nobody listens; only looks. *copies: a copy would be
+ * made. HPX_OK; HPX_REFUSED; HPX_FAILED: our file cannot be read, or its /tmp not be written to. */
+enum hpx_status hpx_client_lets_load(const struct hpx_target *t, const char *agent, bool *copies, struct hpx_err *err);
 /* Connects to the agent in an open target; has it load `agent`, our file of the library, if need be: as the target sees it, or as a copy
  * that is removed again. seconds: as hpx_attach_load(). HPX_OK, or its errors. */
 enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);

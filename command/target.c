@@ -111,6 +111,11 @@ static bool is_agent(const char *file)
 
 static enum hpx_status not_permitted(const struct hpx_target *t, struct hpx_err *err)
 {
+    if (geteuid() == 0 && t->uid != 0) { /* as in a container */
+        return hpx_fail(err, HPX_NOT_PERMITTED,
+                        "root lacks the capability SYS_PTRACE here, to look at process %d; become user %u, or add it", (int)t->pid,
+                        (unsigned)t->uid);
+    }
     return geteuid() == t->uid ? hpx_fail(err, HPX_NOT_PERMITTED, "process %d has rights that its user has not; become root", (int)t->pid)
                                : hpx_fail(err, HPX_NOT_PERMITTED, "process %d belongs to another user; become user %u, or root",
                                           (int)t->pid, (unsigned)t->uid);
@@ -133,7 +138,12 @@ static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
         if (gone != NULL) {
             *gone = 0;
         }
-        t->jvm = t->jvm || ends_with(file, "/libjvm.so");
+        if (ends_with(file, "/libjvm.so")) {
+            t->jvm = true;
+            if (gone == NULL && strlen(file) < sizeof t->jvm_file) {
+                (void)snprintf(t->jvm_file, sizeof t->jvm_file, "%s", file);
+            }
+        }
         t->openj9 = t->openj9 || strstr(file, "/libj9vm") != NULL;
         t->musl = t->musl || strstr(file, "/ld-musl-") != NULL;
         if (is_agent(file) && strlen(file) < sizeof t->library) {
@@ -159,13 +169,13 @@ static void compare_files(struct hpx_target *t)
 }
 
 /* /proc names files as we see them; it may have another root in the same namespace. */
-static void rename_library(struct hpx_target *t)
+static void rename_file(const struct hpx_target *t, char *file)
 {
     char link[64], root[PATH_MAX];
     (void)snprintf(link, sizeof link, "/proc/%d/root", (int)t->pid);
     ssize_t n = readlink(link, root, sizeof root);
-    if (n > 1 && strncmp(t->library, root, (size_t)n) == 0 && t->library[n] == '/') {
-        memmove(t->library, t->library + n, strlen(t->library + n) + 1);
+    if (n > 1 && strncmp(file, root, (size_t)n) == 0 && file[n] == '/') {
+        memmove(file, file + n, strlen(file + n) + 1);
     }
 }
 
@@ -181,13 +191,14 @@ enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err 
     read_command(t);
     compare_files(t);
     enum hpx_status s = read_maps(t, err);
-    rename_library(t);
+    rename_file(t, t->library);
+    rename_file(t, t->jvm_file);
     return s;
 }
 
 /* ---- words of its command line ---- */
 
-static const char *next_word(const struct hpx_target *t, const char *word)
+const char *hpx_target_word(const struct hpx_target *t, const char *word)
 {
     const char *next = word == NULL ? t->command : word + strlen(word) + 1;
     return next < t->command + t->command_len ? next : NULL;
@@ -218,32 +229,20 @@ static bool takes_word(const char *option)
     return false;
 }
 
-/* The word that names the program; the options are those before it. NULL: none. */
-static const char *main_word(const struct hpx_target *t)
+const char *hpx_target_main_word(const struct hpx_target *t)
 {
-    const char *word = next_word(t, NULL); /* java itself */
-    word = word != NULL ? next_word(t, word) : NULL;
+    const char *word = hpx_target_word(t, NULL); /* java itself */
+    word = word != NULL ? hpx_target_word(t, word) : NULL;
     while (word != NULL && (word[0] == '-' || word[0] == '@')) {
-        word = takes_word(word) ? next_word(t, word) : word;
-        word = word != NULL ? next_word(t, word) : NULL;
+        word = takes_word(word) ? hpx_target_word(t, word) : word;
+        word = word != NULL ? hpx_target_word(t, word) : NULL;
     }
     return word;
 }
 
-static bool has_option(const struct hpx_target *t, const char *option)
-{
-    const char *end = main_word(t);
-    for (const char *word = next_word(t, NULL); word != NULL && word != end; word = next_word(t, word)) {
-        if (strcmp(word, option) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void hpx_target_name(const struct hpx_target *t, char *to, size_t size)
 {
-    const char *word = main_word(t);
+    const char *word = hpx_target_main_word(t);
     const char *base = word != NULL && ends_with(word, ".jar") ? strrchr(word, '/') : NULL;
     (void)snprintf(to, size, "%s", word == NULL ? "?" : base != NULL ? base + 1 : word);
     (void)hpx_plain(to);
@@ -258,12 +257,17 @@ static int open_folder(pid_t pid, const char *name)
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* A /tmp that is a link leads to where the target would go, not to a folder of ours. */
+/* Links lead to where they would lead the target, not to a file of ours. */
+static int open_in_root(int root, const char *file, uint64_t flags)
+{
+    struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT};
+    return root >= 0 ? (int)syscall(SYS_openat2, root, file, &how, sizeof how) : -1;
+}
+
 static int open_tmp(pid_t pid)
 {
-    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
     int root = open_folder(pid, "root");
-    int fd = root >= 0 ? (int)syscall(SYS_openat2, root, "tmp", &how, sizeof how) : -1;
+    int fd = open_in_root(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && root >= 0 && (errno == ENOSYS || errno == EPERM)) { /* older kernels; filters of system calls */
         fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     }
@@ -297,14 +301,29 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
     return HPX_OK;
 }
 
-enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err)
+/* As the user of the target, who could name any file. */
+int hpx_target_open_file(const struct hpx_target *t, const char *name)
 {
-    return has_option(t, "-XX:+DisableAttachMechanism")
-               ? hpx_fail(
-                     err, HPX_REFUSED,
-                     "process %d was started with -XX:+DisableAttachMechanism; start it without, or with -agentpath:libhprofx.so=start=n",
-                     (int)t->pid)
-               : HPX_OK;
+    struct stat s;
+    int root = open_folder(t->pid, "root"), fd = -1;
+    if (hpx_become(t, NULL) == HPX_OK) {
+        fd = open_in_root(root, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        hpx_become_self();
+    }
+    if (root >= 0) {
+        (void)close(root);
+    }
+    if (fd >= 0 && (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))) {
+        (void)close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+bool hpx_target_has_socket(const struct hpx_target *t, const char *name)
+{
+    struct stat s;
+    return fstatat(t->tmp, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(s.st_mode) && s.st_uid == t->uid;
 }
 
 enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)
@@ -335,7 +354,7 @@ void hpx_target_close(struct hpx_target *t)
     }
 }
 
-enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err)
+enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err *err)
 {
     static struct hpx_target now;
     now.pid = t->pid;
@@ -346,6 +365,15 @@ enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err)
         return hpx_fail(err, HPX_REFUSED,
                         "process %d takes no SIGQUIT: it was started with -Xrs, or is about to start; try again, or start it without -Xrs",
                         (int)t->pid);
+    }
+    return HPX_OK;
+}
+
+enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err)
+{
+    enum hpx_status s = hpx_target_takes_quit(t, err);
+    if (s != HPX_OK) {
+        return s;
     }
     long rc = t->pidfd >= 0 ? syscall(SYS_pidfd_send_signal, t->pidfd, SIGQUIT, NULL, 0) : kill(t->pid, SIGQUIT);
     return rc == 0 ? HPX_OK
@@ -446,9 +474,9 @@ static void list_on_stderr(const struct hpx_target *t)
 static bool match(void *ctx, const struct hpx_target *t)
 {
     struct search *s = ctx;
-    const char *word = next_word(t, NULL);
+    const char *word = hpx_target_word(t, NULL);
     while (word != NULL && strstr(word, s->word) == NULL) {
-        word = next_word(t, word);
+        word = hpx_target_word(t, word);
     }
     if (word == NULL) {
         return true;

@@ -3,6 +3,7 @@
 #ifndef HPX_COMMAND_TARGET_H
 #define HPX_COMMAND_TARGET_H
 
+#include "flags.h"
 #include "status.h"
 #include <limits.h>
 #include <sys/types.h>
@@ -14,8 +15,9 @@ struct hpx_target {
     gid_t gid;
     bool same_files; /* it sees the files that we see */
     bool jvm, openj9, musl;
-    bool catches_quit;      /* SIGQUIT has a handler: without one it would end the process */
-    char library[PATH_MAX]; /* the agent that it has loaded, as it sees the file; "": none */
+    bool catches_quit;       /* SIGQUIT has a handler: without one it would end the process */
+    char library[PATH_MAX];  /* the agent that it has loaded, as it sees the file; "": none */
+    char jvm_file[PATH_MAX]; /* libjvm.so, likewise; "": none, or the file has been removed */
     size_t command_len;
     char command[1 << 17]; /* its command line, each word with its 0 */
     int pidfd, cwd, tmp;   /* hpx_target_open(): itself, its working directory, its /tmp; -1: not opened, or not possible */
@@ -27,8 +29,27 @@ enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err 
  * HPX_REFUSED. hpx_target_close() in any case. */
 enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err);
 void hpx_target_close(struct hpx_target *t);
-/* No option of its command line forbids to load a library now. HPX_OK, HPX_REFUSED. */
+/* The words of its command line one after the other; NULL: the first, and after the last. */
+const char *hpx_target_word(const struct hpx_target *t, const char *word);
+/* The word that names the program; the options are those before it. NULL: none. */
+const char *hpx_target_main_word(const struct hpx_target *t);
+/* Reads a regular file that the target sees under that name and its user may read. -1: there is none. The caller closes it. */
+int hpx_target_open_file(const struct hpx_target *t, const char *name);
+/* A flag of its command line and of the environment that it was started with; not of files that these name. */
+enum hpx_flag hpx_target_flag(const struct hpx_target *t, const char *name);
+/* Its command line names a file with more options. */
+bool hpx_target_names_options(const struct hpx_target *t);
+/* The release of its JVM, as its library names it, without controls; false: unknown. The target is open. */
+bool hpx_target_release(const struct hpx_target *t, char *to, size_t size);
+/* None of its options forbids to load a library now, and it can listen in its /tmp. The target is open. HPX_OK, HPX_REFUSED; HPX_FAILED:
+ * the /tmp cannot be written to. */
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err);
+/* A library can be loaded from its /tmp. The target is open. HPX_OK, HPX_REFUSED. */
+enum hpx_status hpx_target_lets_copy(const struct hpx_target *t, struct hpx_err *err);
+/* It is still the same process, and has a handler for SIGQUIT. HPX_OK, HPX_NO_JVM, HPX_REFUSED. */
+enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err *err);
+/* Its user has a socket of that name in its /tmp. The target is open. */
+bool hpx_target_has_socket(const struct hpx_target *t, const char *name);
 /* Sends SIGQUIT, if it is still the same process and has a handler. HPX_OK, HPX_NO_JVM, HPX_NOT_PERMITTED, HPX_REFUSED. */
 enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err);
 /* It has ended. */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* facts.c: see facts.h. */
+#include "facts.h"
+#include "compiler.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- texts ---- */
+
+void hpx_facts_status(const char *text, struct hpx_facts *f)
+{
+    const struct {
+        const char *key;
+        uint64_t *to;
+        int base;
+    } known[] = {{"\nThreads:", &f->threads, 10},
+                 {"\nSigQ:", &f->queued, 10},
+                 {"\nSigCgt:", &f->caught, 16},
+                 {"\nSigBlk:", &f->blocked, 16},
+                 {"\nCapEff:", &f->capabilities, 16}};
+    char *behind;
+    *f = (struct hpx_facts){0};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
+        const char *at = strstr(text, known[i].key);
+        if (at != NULL) {
+            *known[i].to = strtoull(at + strlen(known[i].key), &behind, known[i].base);
+            if (known[i].to == &f->queued && *behind == '/') {
+                f->queue_limit = strtoull(behind + 1, NULL, 10);
+            }
+        }
+    }
+    f->filtered = strstr(text, "\nSeccomp:\t2") != NULL;
+}
+
+uint64_t hpx_facts_open_files(const char *limits)
+{
+    static const char key[] = "Max open files";
+    const char *at = strstr(limits, key);
+    if (at == NULL) {
+        return 0;
+    }
+    at += sizeof key - 1 + strspn(at + sizeof key - 1, " ");
+    return strncmp(at, "unlimited", 9) == 0 ? UINT64_MAX : strtoull(at, NULL, 10);
+}
+
+static bool option_hides(const char *options)
+{
+    static const char *const shows[] = {"0", "off"};
+    const char *at = strstr(options, "hidepid=");
+    if (at == NULL) {
+        return false;
+    }
+    at += strlen("hidepid=");
+    size_t n = strcspn(at, ",");
+    for (size_t i = 0; i < HPX_ARRAY_LEN(shows); i++) {
+        if (strlen(shows[i]) == n && strncmp(at, shows[i], n) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hpx_facts_hides(const char *mounts)
+{
+    bool hides = false; /* the last mount is the one that is seen */
+    for (const char *line = mounts; line != NULL; line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL) {
+        char options[256];
+        if (sscanf(line, "%*s /proc proc %255s", options) == 1) {
+            hides = option_hides(options);
+        }
+    }
+    return hides;
+}
+
+/* "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ..."; JDK 8 has its own release only in the second. */
+bool hpx_facts_release(const char *bytes, size_t n, char *to, size_t size)
+{
+    static const char before[] = ") for linux-", jre[] = " JRE (";
+    const char *end = bytes + n, *at = bytes;
+    while ((at = memmem(at, (size_t)(end - at), before, sizeof before - 1)) != NULL) {
+        at += sizeof before - 1;
+        size_t left = (size_t)(end - at), near = left < HPX_FACTS_RELEASE / 2 ? left : HPX_FACTS_RELEASE / 2;
+        const char *from = memmem(at, near, jre, sizeof jre - 1);
+        if (from == NULL) {
+            continue;
+        }
+        from += sizeof jre - 1;
+        const char *close = memchr(from, ')', near - (size_t)(from - at));
+        if (close != NULL && close > from && (size_t)(close - from) < size && memchr(from, 0, (size_t)(close - from)) == NULL) {
+            memcpy(to, from, (size_t)(close - from));
+            to[close - from] = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+unsigned hpx_facts_major(const char *release)
+{
+    unsigned first = 0, second = 0;
+    int n = sscanf(release, "%3u.%3u", &first, &second);
+    return n == 2 && first == 1 ? second : n >= 1 ? first : 0;
+}
+
+/* ---- the quota ---- */
+
+static bool read_line(const char *file, char *to, size_t size)
+{
+    FILE *f = fopen(file, "re");
+    bool is = f != NULL && fgets(to, (int)size, f) != NULL;
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    return is;
+}
+
+/* Microseconds of CPU time in a period; without a limit version 2 says "max", version 1 a negative number. */
+static double quota_of_group(const char *root, bool v2, const char *path)
+{
+    char file[PATH_MAX], text[128];
+    long long quota = 0, period = 0;
+    (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup%s%s/%s", root, v2 ? "" : "/cpu", path, v2 ? "cpu.max" : "cpu.cfs_quota_us");
+    if (!read_line(file, text, sizeof text)) {
+        return 0;
+    }
+    int n = sscanf(text, "%lld %lld", &quota, &period);
+    if (!v2 && n == 1) {
+        (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", root, path);
+        period = read_line(file, text, sizeof text) ? strtoll(text, NULL, 10) : 0;
+    }
+    return n >= 1 && quota > 0 && period > 0 ? (double)quota / (double)period : 0;
+}
+
+/* The group and all above it. In a container the path may be that of the host: then only the last step, the mount, exists. A group outside
+ * of our namespace, "/../", cannot be seen. */
+static double least_of(const char *root, bool v2, char *path)
+{
+    double least = 0;
+    if (path[0] != '/' || strncmp(path, "/..", 3) == 0) {
+        return 0;
+    }
+    for (;;) {
+        size_t n = strlen(path);
+        while (n > 0 && path[n - 1] == '/') {
+            path[--n] = 0;
+        }
+        double here = quota_of_group(root, v2, path);
+        least = here > 0 && (least == 0 || here < least) ? here : least;
+        if (n == 0) {
+            return least;
+        }
+        *strrchr(path, '/') = 0;
+    }
+}
+
+/* "cpu" among the comma-separated names. */
+static bool has_cpu(const char *names)
+{
+    for (const char *at = names; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
+        if (strcspn(at, ",") == 3 && strncmp(at, "cpu", 3) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+double hpx_facts_quota(const char *root, pid_t pid)
+{
+    char file[PATH_MAX], line[PATH_MAX];
+    double least = 0;
+    (void)snprintf(file, sizeof file, "%s/proc/%d/cgroup", root, (int)pid);
+    FILE *f = fopen(file, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) { /* NUMBER:NAMES:/PATH */
+        char *names = strchr(line, ':'), *path = names != NULL ? strchr(names + 1, ':') : NULL;
+        if (path == NULL) {
+            continue;
+        }
+        *path++ = 0;
+        path[strcspn(path, "\n")] = 0;
+        names++;
+        if (names[0] == 0 || has_cpu(names)) {
+            double here = least_of(root, names[0] == 0, path);
+            least = here > 0 && (least == 0 || here < least) ? here : least;
+        }
+    }
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    return least;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_facts.c: what `hprofx doctor` reads from texts of /proc, from options of a JVM and from its library. */
+#include "facts.h"
+#include "flags.h"
+#include "folder_fixture.h"
+#include <sys/stat.h>
+
+/* ---- flags.c ---- */
+
+static void a_flag_is_one_whole_option(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_flag_of_word("-XX:+DisableAttachMechanism", "DisableAttachMechanism"), HPX_FLAG_ON);
+    assert_int_equal(hpx_flag_of_word("-XX:-DisableAttachMechanism", "DisableAttachMechanism"), HPX_FLAG_OFF);
+    assert_int_equal(hpx_flag_of_word("-XX:+DisableAttachMechanisms", "DisableAttachMechanism"), HPX_FLAG_ABSENT);
+    assert_int_equal(hpx_flag_of_word("-XX:DisableAttachMechanism", "DisableAttachMechanism"), HPX_FLAG_ABSENT);
+    assert_int_equal(hpx_flag_of_word("-XX:+Disable", "DisableAttachMechanism"), HPX_FLAG_ABSENT);
+    assert_int_equal(hpx_flag_of_word("-XX:", "DisableAttachMechanism"), HPX_FLAG_ABSENT);
+    assert_int_equal(hpx_flag_of_word("", "DisableAttachMechanism"), HPX_FLAG_ABSENT);
+}
+
+static void in_a_variable_quotes_hold_blanks_together_and_the_last_one_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_flag_of_text("-Xmx1g\t-XX:+A\n", "A"), HPX_FLAG_ON);
+    assert_int_equal(hpx_flag_of_text("-XX:+A -XX:-A", "A"), HPX_FLAG_OFF);
+    assert_int_equal(hpx_flag_of_text("-XX:-A -XX:+A -XX:-B", "A"), HPX_FLAG_ON);
+    assert_int_equal(hpx_flag_of_text("-Dx=\"y -XX:+A z\"", "A"), HPX_FLAG_ABSENT);
+    assert_int_equal(hpx_flag_of_text("-Dx='it\"s' -XX:+A", "A"), HPX_FLAG_ON);
+    assert_int_equal(hpx_flag_of_text("'-XX:+A'", "A"), HPX_FLAG_ON);
+    assert_int_equal(hpx_flag_of_text("-Dx='-XX:+A", "A"), HPX_FLAG_ABSENT);
+    assert_int_equal(hpx_flag_of_text("  ", "A"), HPX_FLAG_ABSENT);
+}
+
+static void an_option_longer_than_any_flag_is_none(void **state)
+{
+    (void)state;
+    char text[600];
+    memset(text, 'x', sizeof text);
+    memcpy(text, "-XX:+", 5);
+    memcpy(text + 500, " -XX:+A", 8);
+    assert_int_equal(hpx_flag_of_text(text, "A"), HPX_FLAG_ON);
+    assert_int_equal(hpx_flag_of_text(text, "xxx"), HPX_FLAG_ABSENT);
+}
+
+/* ---- texts ---- */
+
+static void the_status_of_a_process_is_taken_apart(void **state)
+{
+    (void)state;
+    struct hpx_facts f;
+    hpx_facts_status("Name:\tThreads:\t9\nThreads:\t37\nSigQ:\t12/96364\nSigBlk:\t0000000004000000\nSigCgt:\t0000000100014003\n"
+                     "CapEff:\t00000000a80425fb\nSeccomp:\t2\nSeccomp_filters:\t1\n",
+                     &f);
+    assert_true(f.threads == 37 && f.queued == 12 && f.queue_limit == 96364);
+    assert_true(f.blocked == UINT64_C(0x4000000) && f.caught == UINT64_C(0x100014003) && f.capabilities == UINT64_C(0xa80425fb));
+    assert_true(f.filtered);
+    hpx_facts_status("Name:\tx\nThreads:\t1\nSigQ:\t5\nSeccomp:\t0\nSeccomp_filters:\t2\n", &f);
+    assert_true(f.threads == 1 && f.queued == 5 && f.queue_limit == 0 && !f.filtered && f.caught == 0);
+    hpx_facts_status("", &f);
+    assert_true(f.threads == 0);
+}
+
+static void the_soft_limit_of_open_files_is_found(void **state)
+{
+    (void)state;
+    assert_true(hpx_facts_open_files("Limit   Soft Limit  Hard Limit  Units\nMax open files            1024                 524288"
+                                     "               files     \nMax locked memory  8  8  bytes\n") == 1024);
+    assert_true(hpx_facts_open_files("Max open files            unlimited            unlimited            files\n") == UINT64_MAX);
+    assert_true(hpx_facts_open_files("Max processes  7 7 processes\n") == 0);
+}
+
+static void a_proc_that_hides_processes_is_seen(void **state)
+{
+    (void)state;
+    assert_true(hpx_facts_hides("proc /proc proc rw,nosuid,hidepid=2 0 0\n"));
+    assert_true(hpx_facts_hides("sysfs /sys sysfs rw 0 0\nproc /proc proc rw,hidepid=invisible,gid=4 0 0\n"));
+    assert_false(hpx_facts_hides("proc /proc proc rw,hidepid=off 0 0\n"));
+    assert_false(hpx_facts_hides("proc /proc proc rw,hidepid=0,gid=1 0 0\n"));
+    assert_false(hpx_facts_hides("proc /proc proc rw,relatime 0 0\nproc /other/proc proc rw,hidepid=2 0 0\n"));
+    assert_false(hpx_facts_hides("proc /proc proc rw,hidepid=2 0 0\nproc /proc proc rw 0 0\n"));
+    assert_false(hpx_facts_hides(""));
+}
+
+static bool is_release(const char *bytes, size_t n, const char *release)
+{
+    char to[32];
+    return hpx_facts_release(bytes, n, to, sizeof to) && strcmp(to, release) == 0;
+}
+
+static void the_release_is_that_of_the_runtime(void **state)
+{
+    (void)state;
+    static const char old[] = "\0OpenJDK 64-Bit Server VM (25.504-b01) for linux-amd64 JRE (1.8.0_504-b01), built on",
+                      bare[] = ") for linux-x JRE (",
+                      twice[] = ") for linux-\0 JRE \0OpenJDK 64-Bit Zero VM (17+1) for linux-amd64 JRE (17+1), built";
+    assert_true(is_release(old, sizeof old, "1.8.0_504-b01"));
+    assert_true(is_release(twice, sizeof twice, "17+1"));
+    for (size_t n = 0; n < sizeof old - sizeof "), built on"; n++) {
+        assert_false(is_release(old, n, "1.8.0_504-b01"));
+    }
+    assert_false(is_release(bare, sizeof bare, ""));
+    assert_false(is_release(") for linux-amd64 JRE (a release that is longer than its room)", 62, ""));
+}
+
+static void its_first_number_is_the_feature(void **state)
+{
+    (void)state;
+    assert_int_equal(hpx_facts_major("1.8.0_504-b01"), 8);
+    assert_int_equal(hpx_facts_major("17.0.15+6"), 17);
+    assert_int_equal(hpx_facts_major("28-ea+18-1"), 28);
+    assert_int_equal(hpx_facts_major("internal"), 0);
+    assert_int_equal(hpx_facts_major(""), 0);
+}
+
+/* ---- the quota ---- */
+
+static void make_folders(const char *path)
+{
+    char part[256];
+    for (const char *at = strchr(path, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        (void)snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
+        (void)mkdir(part, 0700);
+    }
+}
+
+static void put(const char *name, const char *text)
+{
+    make_folders(name);
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void assert_quota(double expected)
+{
+    double is = hpx_facts_quota(".", 7);
+    assert_true(is > expected - 1e-9 && is < expected + 1e-9);
+}
+
+static void the_least_quota_of_all_groups_above_counts(void **state)
+{
+    (void)state;
+    put("proc/7/cgroup", "0::/a/b\n");
+    put("sys/fs/cgroup/a/b/cpu.max", "300000 100000\n");
+    assert_quota(3);
+    put("sys/fs/cgroup/a/cpu.max", "75000 50000\n");
+    assert_quota(1.5);
+    put("sys/fs/cgroup/a/cpu.max", "max 100000\n");
+    assert_quota(3);
+    put("sys/fs/cgroup/cpu.max", "50000 100000\n"); /* the mount of a container */
+    assert_quota(0.5);
+    put("proc/7/cgroup", "0::/not/seen/here\n");
+    assert_quota(0.5);
+    put("proc/7/cgroup", "0::/../outside\n");
+    assert_quota(0);
+}
+
+static void the_first_version_of_cgroups_has_it_in_two_files(void **state)
+{
+    (void)state;
+    put("proc/7/cgroup", "9:name=systemd:/a\n4:cpuset:/c\n3:cpuacct,cpu:/a\n0::/\n");
+    assert_quota(0);
+    put("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "250000\n");
+    assert_quota(0); /* without a period */
+    put("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
+    put("sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "1\n");
+    put("sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n");
+    assert_quota(2.5);
+    put("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1\n");
+    assert_quota(0);
+}
+
+static void texts_of_another_shape_are_no_quota(void **state)
+{
+    (void)state;
+    assert_quota(0); /* no process */
+    put("proc/7/cgroup", "\n0\n0:\n0::\n0::relative\n::/a\n");
+    put("sys/fs/cgroup/cpu.max", "1000 0\n");
+    put("sys/fs/cgroup/a/cpu.max", "many\n");
+    assert_quota(0);
+    assert_string_equal(content("said"), "");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_flag_is_one_whole_option),
+        cmocka_unit_test(in_a_variable_quotes_hold_blanks_together_and_the_last_one_counts),
+        cmocka_unit_test(an_option_longer_than_any_flag_is_none),
+        cmocka_unit_test(the_status_of_a_process_is_taken_apart),
+        cmocka_unit_test(the_soft_limit_of_open_files_is_found),
+        cmocka_unit_test(a_proc_that_hides_processes_is_seen),
+        cmocka_unit_test(the_release_is_that_of_the_runtime),
+        cmocka_unit_test(its_first_number_is_the_feature),
+        TEST(the_least_quota_of_all_groups_above_counts),
+        TEST(the_first_version_of_cgroups_has_it_in_two_files),
+        TEST(texts_of_another_shape_are_no_quota),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
