@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx.c: the command hprofx: profiles a JVM that runs, or one that it starts. hprofx(1), docs/attach.md. */
+#include "doctor.h"
 #include "launch.h"
 #include "live.h"
 #include "target.h"
@@ -16,6 +17,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx run [OPTIONS] -- java ...             profile a program from its start to its end\n"
                             "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
                             "       hprofx list                                  JVMs that run here\n"
+                            "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
                             "  -o FILE   keep the profile in FILE and print no table\n"
@@ -102,6 +104,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     }
     if (strcmp(verb, "list") == 0) {
         return w->n > 1 ? misuse("list takes no words") : list();
+    }
+    if (strcmp(verb, "doctor") == 0) {
+        return w->n > 2 ? misuse("too many words") : hpx_doctor(a, w->n > 1 ? w->of[1] : NULL);
     }
     int at = starts || asks || tops ? 1 : 0; /* of the word that names the JVM */
     if (w->n <= at) {
