@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprofx.c: the command hprofx: profiles a JVM that runs, or one that it starts. hprofx(1), docs/attach.md. */
+/* hprofx.c: the command hprofx: profiles a JVM that runs, or one that it starts, and shows profiles. hprofx(1), docs/attach.md. */
 #include "doctor.h"
+#include "examine.h"
 #include "launch.h"
 #include "live.h"
 #include "target.h"
 #include "top.h"
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <signal.h>
@@ -18,6 +20,8 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
                             "       hprofx list                                  JVMs that run here\n"
                             "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
+                            "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
+                            "       hprofx recover NAME                          a profile of what a killed program left\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
                             "  -o FILE   keep the profile in FILE and print no table\n"
@@ -102,6 +106,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     if (behind[0] != NULL) {
         return misuse("too many words");
     }
+    if (hpx_examine_is(verb)) {
+        return misuse("info, check and recover come first and have options of their own");
+    }
     if (strcmp(verb, "list") == 0) {
         return w->n > 1 ? misuse("list takes no words") : list();
     }
@@ -178,6 +185,12 @@ int main(int argc, char **argv)
     struct hpx_asked a = {.seconds = 10, .more = ""};
     struct words w = {.n = 0};
     int status = -1;
+    if (strcmp(program_invocation_short_name, "hprofx-read") == 0) {
+        return hpx_examine_as_before(argc, argv);
+    }
+    if (argc > 1 && hpx_examine_is(argv[1])) {
+        return hpx_examine(argc - 1, argv + 1);
+    }
     for (int opt; status < 0 && (opt = getopt_long(argc, argv, "-d:e:o:h", options, NULL)) != -1;) { /* "-": in any order */
         status = take_option(opt, &a, &w);
     }

@@ -120,6 +120,9 @@ class InstallTests(unittest.TestCase):
         self.assertEqual(os.readlink(link), "../libhprofx.so")
         self.assertTrue(link.samefile(self.libdir / "libhprofx.so"))
 
+    def test_the_reader_is_a_link_to_the_command_beside_it(self):
+        self.assertEqual(os.readlink(self.reader), "hprofx")
+
     def test_the_pages_render_without_a_warning(self):
         for page in (self.page, self.reader_page, self.command_page):
             for width in (60, 80, 120):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_read PROGRAM [unittest arguments]: hprofx-read from outside: files of the original agent, each rule of the format broken once, files cut at
+"""test_read PROGRAM [unittest arguments]: hprofx-read, a link to hprofx, from outside: files of the original agent, each rule of the format broken once, files cut at
 every byte, recovery, exit codes."""
 import concurrent.futures
 import fcntl
@@ -838,6 +838,64 @@ class UsageTests(Folder):
         first, second = done.stdout.decode().splitlines()
         self.assertRegex(first, r'/file: sound: \d+ bytes, 33 records, 1 dump$')
         self.assertRegex(second, r'^note: the end of a thread that never started \(offset \d+\)$')
+
+    def test_options_of_subcommands_are_not_for_the_old_name(self):
+        done = self.run_it('info', self.write(h.text().data()))
+        self.assertEqual((done.returncode, done.stderr.split(b'\n')[0]), (2, b'usage: hprofx-read [--check] [--strict] [--json] [--part] FILE'))
+
+
+class SubcommandTests(Folder):
+    """hprofx info, check, recover: the program of which hprofx-read is another name."""
+    def run_new(self, *arguments, **how):
+        return subprocess.run([os.path.realpath(PROGRAM)] + [str(a) for a in arguments], capture_output=True, **how)
+
+    def same(self, new, old, *arguments, **how):
+        """What hprofx-read prints, with this status for its own."""
+        a, b = self.run_new(*new, *arguments, **how), self.run_it(*old, *arguments, **how)
+        self.assertEqual((a.returncode, a.stdout), ({0: 0, 1: 6, 2: 1}[b.returncode], b.stdout))
+        self.assertEqual(a.stderr, b.stderr.replace(b'hprofx-read: ', b'hprofx: '))
+        return a.returncode
+
+    def test_info_and_check_say_what_the_old_name_says(self):
+        sound, cut = h.times().data(), h.binary().data()[:-3]
+        for data, status in ((sound, (0, 0)), (cut, (6, 0)), (b'x', (6, 6))):
+            path = self.write(data)
+            for new, old in ((['info'], []), (['info', '--json'], ['--json']), (['check'], ['--check']), (['check', '--json'], ['--check', '--json'])):
+                self.assertEqual((self.same(new, old, path), self.same(new + ['--part'], old + ['--part'], path)), status)
+                self.same(new, old, '-', input=data)
+        self.assertEqual(self.same(['info'], [], self.folder / 'missing'), 1)
+
+    def test_a_note_is_a_break_of_a_strict_check(self):
+        path = self.write(h.binary().before('unload', 'new', h.Format(8).record(0x0b, b'\0\0\0\7')).data())
+        self.assertEqual((self.same(['check'], ['--check'], path), self.same(['check', '--strict'], ['--strict'], path)), (0, 6))
+
+    def test_recover_completes_a_file_and_names_itself_for_the_others(self):
+        name, data = self.folder / 'out', h.text().data()
+        for left in ('out.part', 'out.2.part', 'out.killed.part'):
+            self.write(data[:-3], left)
+        done = self.run_new('recover', name)
+        self.assertEqual((done.returncode, done.stderr), (0, b''))
+        self.assertEqual(done.stdout.decode().splitlines()[1:], ['%s.2.part: a dump that was not complete: hprofx recover %s.2' % (name, name),
+                                                                 '%s.killed: of a run that was killed before: hprofx recover %s.killed' % (name, name)])
+        self.assertEqual(self.run_new('info', name).returncode, 0)
+        self.assertEqual(self.run_new('recover', self.folder / 'nothing').returncode, 1)
+        done = self.run_new('recover', self.write(h.text().before('wait', 'new', b'NOTHING\n').data(), 'broken.part'))
+        self.assertEqual((done.returncode, done.stderr[:8]), (6, b'hprofx: '))
+
+    def test_a_wrong_command_line_is_told_how(self):
+        for words in (['info'], ['check'], ['recover'], ['info', 'a', 'b'], ['info', '--strict', 'a'], ['info', '--check', 'a'], ['recover', '--json', 'a'], ['check', '--recover', 'a']):
+            done = self.run_new(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, b''), words)
+            self.assertRegex(done.stderr, b"^(hprofx: .* '--.*'\n)?usage: hprofx %s " % words[0].encode())
+        done = self.run_new('-o', 'x', 'info', 'a')
+        self.assertEqual((done.returncode, done.stdout, done.stderr[:28]), (2, b'', b'hprofx: info, check and reco'))
+        done = self.run_new('check', '--help')
+        self.assertEqual((done.returncode, done.stdout[:20], done.stderr), (0, b'usage: hprofx check ', b''))
+
+    def test_a_full_disk_is_an_error(self):
+        with open('/dev/full', 'wb') as full:
+            done = subprocess.run([os.path.realpath(PROGRAM), 'info', self.write(h.text().data())], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (1, b'hprofx: standard output: No space left on device\n'))
 
 
 if __name__ == '__main__':
