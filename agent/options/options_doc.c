@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options_doc.c: the program hprofx-options-doc of the build. It prints the option table as help text, manual page or Markdown, and takes
- * an option string apart as the agent does, so that the tests need no JVM. */
+/* options_doc.c: the program hprofx-options-doc of the build. It prints the option table as help text, Markdown, or parts of a manual page
+ * and of what completes command lines, and takes an option string apart as the agent does, so that the tests need no JVM. */
 #include "options.h"
 #include "options_table.h"
 
@@ -71,13 +71,30 @@ static void man_no_effect(void)
     (void)printf(".\n");
 }
 
+/* What completes a command line: a line for each value, or for the name alone where the values are no words. */
+static void option_words(void)
+{
+    for (size_t i = 0; i < hpx_opts_len; i++) {
+        const struct hpx_opt *o = &hpx_opts[i];
+        const char *values = o->kind == HPX_OPT_CHOICE ? o->must : o->values;
+        bool words = values[strspn(values, "abcdefghijklmnopqrstuvwxyz0123456789|")] == 0;
+        if (o->no_effect || o->kind == HPX_OPT_REMOVED) {
+            continue;
+        }
+        for (size_t n = 0; *values; values += n + (values[n] == '|')) {
+            n = words ? strcspn(values, "|") : strlen(values);
+            (void)printf("%s=%.*s\n", o->name, words ? (int)n : 0, values);
+        }
+    }
+}
+
 static const struct {
     const char *line;
     void (*print)(void);
-} parts[] = {{"@OPTIONS@\n", man_options}, {"@NO_EFFECT@\n", man_no_effect}};
+} parts[] = {{"@OPTIONS@\n", man_options}, {"@NO_EFFECT@\n", man_no_effect}, {"@AGENT_OPTIONS@\n", option_words}};
 
-/* The manual page: lines of the template that name a part become the part, @VERSION@ the version. */
-static int man(const char *name)
+/* Lines of the template that name a part become the part, @VERSION@ the version. */
+static int fill(const char *name)
 {
     char line[1024];
     FILE *in = fopen(name, "re");
@@ -195,12 +212,12 @@ int main(int argc, char **argv)
         hpx_options_help(put_stdout, NULL);
     } else if (argc == 2 && !strcmp(what, "--markdown")) {
         markdown();
-    } else if (argc == 3 && !strcmp(what, "--man")) {
-        return man(argv[2]);
+    } else if (argc == 3 && !strcmp(what, "--fill")) {
+        return fill(argv[2]);
     } else if (argc == 3 && !strcmp(what, "--parse")) {
         return parse(argv[2]);
     } else {
-        (void)fputs("usage: hprofx-options-doc --help | --markdown | --man TEMPLATE | --parse OPTIONS\n", stderr);
+        (void)fputs("usage: hprofx-options-doc --help | --markdown | --fill TEMPLATE | --parse OPTIONS\n", stderr);
         return 2;
     }
     return fflush(stdout) == 0 ? 0 : 1;

@@ -92,6 +92,8 @@ class InstallTests(unittest.TestCase):
         cls.reader = cls.prefix / options["bindir"] / "hprofx-read"
         cls.reader_page = cls.prefix / options["mandir"] / "man1" / "hprofx-read.1"
         cls.command = cls.prefix / options["bindir"] / "hprofx"
+        cls.completions = {cls.prefix / options["datadir"] / name for name in ("bash-completion/completions/hprofx", "zsh/site-functions/_hprofx",
+                                                                             "fish/vendor_completions.d/hprofx.fish")}
         cls.command_page = cls.prefix / options["mandir"] / "man1" / "hprofx.1"
         cls.classes = pathlib.Path(cls.temporary.name) / "classes"
         cls.jdk = jdk17()
@@ -107,7 +109,7 @@ class InstallTests(unittest.TestCase):
     def test_every_installed_file_is_accounted_for(self):
         found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
         wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page,
-                  self.reader, self.reader_page, self.command, self.command_page}
+                  self.reader, self.reader_page, self.command, self.command_page} | self.completions
         self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
 
     def test_nobody_but_the_owner_may_write_what_is_installed(self):
