@@ -6,23 +6,13 @@ import re
 import subprocess
 import sys
 
+from attached import library, of_build
 from preload import preload
 from runner import test
 
 OK, FAILED, USAGE, NO_JVM, NOT_PERMITTED, REFUSED = 0, 1, 2, 3, 4, 5
 BLOCKED = (sys.executable, '-c', 'import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF]); os.execvp(sys.argv[1], sys.argv[1:])')
 NOBODY = ('setpriv', '--reuid=65534', '--regid=65534', '--clear-groups')
-def of_build(t, name):
-    found = next((f / name for f in t.env.agent.resolve().parents if (f / name).is_file()), None)
-    if found is None:
-        t.skip('this build has no ' + name)
-    return str(found)
-
-
-def library(t):
-    return of_build(t, 'agent/libhprofx.so')
-
-
 def start(t, jvm=(), opts=None, prefix=(), env=None):
     """Attached, which waits."""
     agent = None if opts is None else '-agentpath:%s=%s' % (library(t), opts)
