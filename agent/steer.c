@@ -5,10 +5,9 @@
 #include "clock.h"
 #include "control.h"
 #include "dump_request.h"
+#include "errand.h"
 #include "run.h"
-#include "service.h"
 #include "spawn.h"
-#include "threads.h"
 #include "vm.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -64,69 +63,6 @@ static struct {
     struct ucred who; /* began it */
     int holder;       /* it ends when this connection does; -1: none */
 } own;
-
-/* ---- what enters the JVM: a thread for each, so that none is left attached ---- */
-
-/* Of a thread that waits for the other. */
-struct errand {
-    const char *options; /* NULL: to end it */
-    int rc;
-    struct hpx_err err;
-    sem_t done;
-};
-static struct errand *sent; /* one at a time; pthread_create() orders it */
-
-/* Not as a thread of hprofx: probes are calibrated on the thread that begins, as on main. */
-static JNIEnv *attach_to_begin(void)
-{
-    JNIEnv *env = NULL;
-    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) "hprofx-begin", NULL};
-    return (*steer.vm)->AttachCurrentThreadAsDaemon(steer.vm, (void **)&env, &args) == JNI_OK ? env : NULL;
-}
-
-/* The signals that the first thread of the process blocks: how the JVM was started, which a session looks at. Threads of hprofx block all.
- */
-static void block_as_first_thread(void)
-{
-    char line[256], name[64];
-    uint64_t blocked;
-    sigset_t set;
-    (void)snprintf(name, sizeof name, "/proc/self/task/%d/status", (int)getpid());
-    FILE *f = fopen(name, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, "SigBlk:", 7) == 0) {
-            blocked = strtoull(line + 7, NULL, 16);
-            sigemptyset(&set);
-            for (int i = 1; i <= 64; i++) {
-                if ((blocked >> (i - 1) & 1) != 0) {
-                    sigaddset(&set, i);
-                }
-            }
-            (void)pthread_sigmask(SIG_SETMASK, &set, NULL);
-        }
-    }
-    if (f != NULL) {
-        (void)fclose(f);
-    }
-}
-
-static void *run_errand(void *unused)
-{
-    struct errand *e = sent;
-    hpx_spawn_enter(e->options != NULL ? "hprofx-begin" : "hprofx-end", NULL);
-    if (e->options != NULL) {
-        block_as_first_thread();
-    }
-    JNIEnv *env = e->options != NULL ? attach_to_begin() : hpx_threads_attach(HPX_OURS "end");
-    if (env == NULL) {
-        e->rc = hpx_err_set(&e->err, HPX_E_VM, "the VM refuses to attach a thread of the profiler");
-    } else {
-        e->rc = e->options != NULL ? hpx_run_begin(steer.vm, env, e->options, &e->err) : hpx_run_end(env, &e->err);
-        (void)(*steer.vm)->DetachCurrentThread(steer.vm);
-    }
-    sem_post(&e->done);
-    return unused;
-}
 
 /* ---- answers ---- */
 
@@ -194,34 +130,10 @@ static void answer_progress(int fd)
     }
 }
 
-static void await_errand(struct errand *e, int fd)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    for (until.tv_sec++; sem_timedwait(&e->done, &until) != 0;) {
-        if (errno == ETIMEDOUT) {
-            answer_progress(fd);
-            until.tv_sec++;
-        }
-    }
-}
-
 /* fd: of the client that waits for it; -1: none. */
 static int do_errand(const char *options, int fd, struct hpx_err *err)
 {
-    static struct errand e;
-    e.options = options;
-    sem_init(&e.done, 0, 0);
-    sent = &e;
-    int rc = hpx_spawn(run_errand, options != NULL ? "hprofx-begin" : "hprofx-end", &e.err);
-    if (rc == 0) {
-        await_errand(&e, fd);
-        rc = e.rc;
-    } else {
-        rc = -HPX_E_NOMEM;
-    }
-    *err = e.err;
-    return rc;
+    return hpx_errand_do(steer.vm, options, answer_progress, fd, err);
 }
 
 static atomic_bool live; /* release: on_vm_init(); acquire: is_live() */
