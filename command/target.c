@@ -86,6 +86,12 @@ static uint64_t start_of(pid_t pid)
     return stat_field(pid, START);
 }
 
+/* Its files and folders can no longer be reached. */
+static bool is_exiting(pid_t pid)
+{
+    return (stat_field(pid, FLAGS) & IS_EXITING) != 0;
+}
+
 static void read_command(struct hpx_target *t)
 {
     FILE *f = open_of(t->pid, "cmdline");
@@ -286,7 +292,7 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
         return hpx_fail(err, HPX_REFUSED,
                         "process %d runs OpenJ9, to which hprofx cannot attach; load it at the start: -agentpath:libhprofx.so", pid);
     }
-    if (!t->jvm && (stat_field(t->pid, FLAGS) & IS_EXITING) != 0) { /* it has let go of its files */
+    if (!t->jvm && is_exiting(t->pid)) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", pid);
     }
     if (!t->jvm) {
@@ -335,12 +341,13 @@ enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)
     t->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
     t->cwd = open_folder(t->pid, "cwd");
     t->tmp = open_tmp(t->pid);
-    if (start_of(t->pid) != t->started) {
+    int failed = errno;
+    if (start_of(t->pid) != t->started || (t->tmp < 0 && is_exiting(t->pid))) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
     }
     return t->tmp >= 0 ? HPX_OK
-                       : hpx_fail(err, errno == ENOENT ? HPX_REFUSED : HPX_NOT_PERMITTED, "cannot reach /tmp of process %d: %s",
-                                  (int)t->pid, strerror(errno));
+                       : hpx_fail(err, failed == ENOENT ? HPX_REFUSED : HPX_NOT_PERMITTED, "cannot reach /tmp of process %d: %s",
+                                  (int)t->pid, strerror(failed));
 }
 
 void hpx_target_close(struct hpx_target *t)
