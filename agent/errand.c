@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* errand.c: see errand.h. */
 #include "errand.h"
-#include "run.h"
 #include "service.h"
 #include "spawn.h"
 #include "threads.h"
@@ -17,7 +16,7 @@
 /* Of a thread that waits for the other. */
 struct errand {
     JavaVM *vm;
-    const char *options; /* NULL: to end it */
+    const struct hpx_errand *what;
     int rc;
     struct hpx_err err;
     sem_t done;
@@ -61,43 +60,43 @@ static void block_as_first_thread(void)
 static void *run_errand(void *unused)
 {
     struct errand *e = sent;
-    hpx_spawn_enter(e->options != NULL ? "hprofx-begin" : "hprofx-end", NULL);
-    if (e->options != NULL) {
+    hpx_spawn_enter(e->what->options != NULL ? "hprofx-begin" : "hprofx-end", NULL);
+    if (e->what->options != NULL) {
         block_as_first_thread();
     }
-    JNIEnv *env = e->options != NULL ? attach_to_begin(e->vm) : hpx_threads_attach(HPX_OURS "end");
+    JNIEnv *env = e->what->options != NULL ? attach_to_begin(e->vm) : hpx_threads_attach(HPX_OURS "end");
     if (env == NULL) {
         e->rc = hpx_err_set(&e->err, HPX_E_VM, "the VM refuses to attach a thread of the profiler");
     } else {
-        e->rc = e->options != NULL ? hpx_run_begin(e->vm, env, e->options, &e->err) : hpx_run_end(env, &e->err);
+        e->rc = e->what->work(env, e->what->options, &e->err);
         (void)(*e->vm)->DetachCurrentThread(e->vm);
     }
     sem_post(&e->done);
     return unused;
 }
 
-static void await_errand(struct errand *e, void (*each_second)(int), int number)
+static void await_errand(struct errand *e)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     for (until.tv_sec++; sem_timedwait(&e->done, &until) != 0;) {
         if (errno == ETIMEDOUT) {
-            each_second(number);
+            e->what->each_second(e->what->number);
             until.tv_sec++;
         }
     }
 }
 
-int hpx_errand_do(JavaVM *vm, const char *options, void (*each_second)(int), int number, struct hpx_err *err)
+int hpx_errand_do(JavaVM *vm, const struct hpx_errand *what, struct hpx_err *err)
 {
     static struct errand e;
     e.vm = vm;
-    e.options = options;
+    e.what = what;
     sem_init(&e.done, 0, 0);
     sent = &e;
-    int rc = hpx_spawn(run_errand, options != NULL ? "hprofx-begin" : "hprofx-end", &e.err);
+    int rc = hpx_spawn(run_errand, what->options != NULL ? "hprofx-begin" : "hprofx-end", &e.err);
     if (rc == 0) {
-        await_errand(&e, each_second, number);
+        await_errand(&e);
         rc = e.rc;
     } else {
         rc = -HPX_E_NOMEM;

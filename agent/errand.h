@@ -7,8 +7,15 @@
 #include "err.h"
 #include <jvmti.h>
 
-/* Begins a session; options NULL: ends the one that runs. Waits for it, and calls each_second(number) meanwhile. One at a time. As
- * hpx_run_begin() and hpx_run_end(); -HPX_E_NOMEM: no thread. */
-int hpx_errand_do(JavaVM *vm, const char *options, void (*each_second)(int number), int number, struct hpx_err *err);
+struct hpx_errand {
+    const char *options; /* of the session that begins; NULL: it ends */
+    int (*work)(JNIEnv *env, const char *options, struct hpx_err *err);
+    void (*each_second)(int number); /* while the caller waits */
+    int number;
+};
+
+/* Has a thread do it that is attached to the VM, and waits for that. One at a time. What `work` returns; -HPX_E_VM: the VM attaches no
+ * thread; -HPX_E_NOMEM: there is none. */
+int hpx_errand_do(JavaVM *vm, const struct hpx_errand *what, struct hpx_err *err);
 
 #endif

@@ -130,10 +130,15 @@ static void answer_progress(int fd)
     }
 }
 
+static int work(JNIEnv *env, const char *options, struct hpx_err *err)
+{
+    return options != NULL ? hpx_run_begin(steer.vm, env, options, err) : hpx_run_end(env, err);
+}
+
 /* fd: of the client that waits for it; -1: none. */
 static int do_errand(const char *options, int fd, struct hpx_err *err)
 {
-    return hpx_errand_do(steer.vm, options, answer_progress, fd, err);
+    return hpx_errand_do(steer.vm, &(struct hpx_errand){options, work, answer_progress, fd}, err);
 }
 
 static atomic_bool live; /* release: on_vm_init(); acquire: is_live() */
@@ -174,7 +179,7 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
         own.who = *who;
         own.holder = r->verb == HPX_CONTROL_HOLD ? fd : -1;
         answer(fd, "session: %u", own.number);
-    } else if (rc == -HPX_E_BUSY && session_runs()) {
+    } else if (rc == -HPX_E_BUSY && session_runs()) { /* else the JVM is ending */
         answer_who(fd);
     }
     answer_result(fd, rc, &err);

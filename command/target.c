@@ -86,10 +86,10 @@ static uint64_t start_of(pid_t pid)
     return stat_field(pid, START);
 }
 
-/* Its files and folders can no longer be reached. */
-static bool is_exiting(pid_t pid)
+/* It has ended, or its files and folders can no longer be reached. */
+static bool is_exiting(const struct hpx_target *t)
 {
-    return (stat_field(pid, FLAGS) & IS_EXITING) != 0;
+    return start_of(t->pid) != t->started || (stat_field(t->pid, FLAGS) & IS_EXITING) != 0;
 }
 
 static void read_command(struct hpx_target *t)
@@ -292,7 +292,7 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
         return hpx_fail(err, HPX_REFUSED,
                         "process %d runs OpenJ9, to which hprofx cannot attach; load it at the start: -agentpath:libhprofx.so", pid);
     }
-    if (!t->jvm && is_exiting(t->pid)) {
+    if (!t->jvm && is_exiting(t)) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", pid);
     }
     if (!t->jvm) {
@@ -342,7 +342,7 @@ enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)
     t->cwd = open_folder(t->pid, "cwd");
     t->tmp = open_tmp(t->pid);
     int failed = errno;
-    if (start_of(t->pid) != t->started || (t->tmp < 0 && is_exiting(t->pid))) {
+    if (start_of(t->pid) != t->started || (t->tmp < 0 && is_exiting(t))) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
     }
     return t->tmp >= 0 ? HPX_OK

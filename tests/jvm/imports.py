@@ -48,7 +48,7 @@ CANNOT = {
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
     'called for a command that attaches, which the programs of test_faults have not; a failure refuses the command': 'accept4 bind fchmod listen',
-    'is called again at EINTR, its only error': 'sem_wait',
+    'is called again at EINTR and when the time is over, its only errors': 'sem_timedwait',
     'sent to a child of our own that nobody has reaped': 'kill',
     'takes a semaphore for libjvm, in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
 }
