@@ -76,11 +76,11 @@ static void option_words(void)
 {
     for (size_t i = 0; i < hpx_opts_len; i++) {
         const struct hpx_opt *o = &hpx_opts[i];
-        const char *values = o->kind == HPX_OPT_CHOICE ? o->must : o->values;
-        bool words = values[strspn(values, "abcdefghijklmnopqrstuvwxyz0123456789|")] == 0;
         if (o->no_effect || o->kind == HPX_OPT_REMOVED) {
             continue;
         }
+        const char *values = o->kind == HPX_OPT_CHOICE ? o->must : o->values;
+        bool words = values[strspn(values, "abcdefghijklmnopqrstuvwxyz0123456789|")] == 0;
         for (size_t n = 0; *values; values += n + (values[n] == '|')) {
             n = words ? strcspn(values, "|") : strlen(values);
             (void)printf("%s=%.*s\n", o->name, words ? (int)n : 0, values);
