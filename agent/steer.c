@@ -6,6 +6,7 @@
 #include "control.h"
 #include "dump_request.h"
 #include "errand.h"
+#include "log.h"
 #include "run.h"
 #include "spawn.h"
 #include "vm.h"
@@ -45,6 +46,7 @@ struct client {
 static struct {
     pthread_mutex_t lock;
     bool runs, bound, stays;
+    bool deaf; /* it was said that no connection can be accepted */
     pid_t pid; /* which has bound it: not a child of a fork */
     JavaVM *vm;
     struct sockaddr_un at;
@@ -274,21 +276,31 @@ static bool may_steer(int fd, struct ucred *who)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &size) == 0 && (who->uid == 0 || who->uid == geteuid());
 }
 
+/* Perhaps the program has no descriptor left: poll() comes back at once. */
+static void pause_accepting(int failed)
+{
+    if (!steer.deaf && failed != EINTR && failed != EAGAIN && failed != ECONNABORTED) {
+        steer.deaf = true;
+        hpx_warn("cannot accept the connection of a command: %s; hprofx tries again until it can", strerror(failed));
+    }
+    (void)nanosleep(&(struct timespec){0, ACCEPT_PAUSE_NS}, NULL);
+}
+
 static void greet(void)
 {
     struct ucred who;
     uint32_t i = FIRST_CLIENT;
     int fd = accept4(steer.fds[LISTENER].fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0) {
+        pause_accepting(errno);
+        return;
+    }
+    steer.deaf = false;
     while (i < FDS && steer.fds[i].fd >= 0) {
         i++;
     }
-    if (fd < 0 || i == FDS || !may_steer(fd, &who)) {
-        if (fd >= 0) {
-            (void)close(fd);
-        } else {
-            (void)nanosleep(&(struct timespec){0, ACCEPT_PAUSE_NS},
-                            NULL); /* perhaps the program has no descriptor left: poll() comes back at once */
-        }
+    if (i == FDS || !may_steer(fd, &who)) {
+        (void)close(fd);
         return;
     }
     const struct timeval limit = {.tv_sec = SEND_SECONDS};
@@ -436,20 +448,21 @@ static bool remove_stale(void)
     return gone;
 }
 
-/* -1, errno: it cannot be made. */
+/* -1, errno: it cannot be made. steer.bound: its file has been, all the same. */
 static int open_socket(void)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     steer.at.sun_family = AF_UNIX;
+    (void)snprintf(steer.at.sun_path, sizeof steer.at.sun_path, "/tmp/" HPX_CONTROL_NAME, (int)getpid());
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return -1;
     }
-    (void)snprintf(steer.at.sun_path, sizeof steer.at.sun_path, "/tmp/" HPX_CONTROL_NAME, (int)getpid());
-    if (fchmod(fd, 0600) == 0 && (bind_to_name(fd) || (errno == EADDRINUSE && remove_stale() && bind_to_name(fd))) &&
-        listen(fd, CLIENTS) == 0) {
+    if (fchmod(fd, 0600) == 0 && (bind_to_name(fd) || (errno == EADDRINUSE && remove_stale() && bind_to_name(fd)))) {
         steer.bound = true;
         steer.pid = getpid();
-        return fd;
+        if (listen(fd, CLIENTS) == 0) {
+            return fd;
+        }
     }
     int failed = errno;
     (void)close(fd);
@@ -464,6 +477,7 @@ static int begin_listening(struct hpx_err *err)
     }
     steer.clients = calloc(CLIENTS, sizeof *steer.clients);
     if (steer.clients == NULL) {
+        close_all();
         return hpx_err_set(err, HPX_E_NOMEM, "no memory to listen for commands");
     }
     steer.fds[LISTENER].fd = open_socket();

@@ -14,10 +14,10 @@ OK, USAGE, NO_JVM, NOT_PERMITTED, REFUSED = 0, 2, 3, 4, 5
 class Program:
     """Attached, which does what it is told."""
 
-    def __init__(self, t, *words, jvm=(), opts=None, agent=None, prefix=()):
+    def __init__(self, t, *words, jvm=(), opts=None, agent=None, prefix=(), env=None):
         """words: the program and its arguments. prefix: the start of a command that starts the JVM."""
         agent = agent if opts is None else '-agentpath:%s=%s' % (library(t), opts)
-        self.run = t.start_command(list(prefix) + t.command(*(words or ('Attached',)), jvm=jvm, opts=None, agent=agent), stdin=subprocess.PIPE)
+        self.run = t.start_command(list(prefix) + t.command(*(words or ('Attached',)), jvm=jvm, opts=None, agent=agent), env=env, stdin=subprocess.PIPE)
         self.told = 0
         self.run.wait_line('ready')
 

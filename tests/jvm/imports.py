@@ -18,10 +18,10 @@ FAILS = '''
     flock ENOLCK; fstat EIO; lstat EACCES; ftruncate EIO; ioctl EPERM; mkostemp EACCES; rename EACCES; unlink EROFS; pipe2 EMFILE; eventfd EMFILE; poll EINTR ENOMEM; fopen EMFILE
     fgets EIO; opendir EMFILE; readdir EIO; readlinkat EACCES
     socket EMFILE; connect ECONNREFUSED EINTR; send ECONNRESET EINTR EAGAIN short; recv ECONNRESET EINTR EAGAIN; getpeername ENOBUFS; getsockname ENOBUFS; getsockopt ENOBUFS
-    setsockopt ENOMEM; shutdown ENOTCONN; getaddrinfo EAI_AGAIN EAI_MEMORY; gethostname EPERM
+    accept4 EMFILE ECONNABORTED EINTR; bind EACCES EADDRINUSE; fchmod EPERM; listen EPERM; setsockopt ENOMEM; shutdown ENOTCONN; getaddrinfo EAI_AGAIN EAI_MEMORY; gethostname EPERM
     pthread_attr_init ENOMEM; pthread_condattr_init ENOMEM; pthread_cond_init ENOMEM; pthread_cond_timedwait ETIMEDOUT; pthread_create EAGAIN EPERM; pthread_getattr_np ENOMEM
     pthread_mutex_init ENOMEM; pthread_mutex_trylock EBUSY; pthread_setname_np ERANGE; pthread_sigqueue EAGAIN; getrlimit EPERM; getrusage EPERM; prctl EINVAL; process_vm_readv EPERM EFAULT; sched_getaffinity EINVAL
-    sched_getcpu ENOSYS; sched_setaffinity EPERM; sem_clockwait EINTR; sigaction EPERM; sysconf EINVAL; waitpid EINTR ECHILD
+    sched_getcpu ENOSYS; sched_setaffinity EPERM; sem_clockwait EINTR; sem_timedwait EINTR ETIMEDOUT; sigaction EPERM; sysconf EINVAL; waitpid EINTR ECHILD
     clock_gettime EINVAL; clock_getres EPERM; clock_nanosleep EINTR; nanosleep EINTR; timer_create EAGAIN EPERM ENOSYS; timer_settime EPERM; dlopen ENOENT; dlsym ENOENT
 '''
 FAILING_CALLS = '''
@@ -47,8 +47,6 @@ CANNOT = {
     'liburcu: a queue without memory of its own': 'cds_wfcq_first_blocking cds_wfcq_init cds_wfcq_next_blocking cds_wfcq_splice_blocking cds_wfcq_enqueue cds_wfcq_node_init',
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
-    'called for a command that attaches, which the programs of test_faults have not; a failure refuses the command': 'accept4 bind fchmod listen',
-    'is called again at EINTR and when the time is over, its only errors': 'sem_timedwait',
     'sent to a child of our own that nobody has reaped': 'kill',
     'takes a semaphore for libjvm, in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
 }

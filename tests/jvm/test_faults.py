@@ -10,8 +10,11 @@ import pathlib
 import re
 import signal
 import struct
+import subprocess
 import threading
+import time
 
+import attached
 import hprof_binary
 import hprof_text
 import imports
@@ -26,7 +29,7 @@ DONE = 'Dumping%s done.' % DUMPING['dump']
 ITEMS = 61  # of Faults, and calls of its method
 KEPT = 2000  # items of HeapFaults
 COUNTED = re.compile(r'hprofx: ([A-Za-z ,]+: \d+( \(|$)|net=\S+: \d+ (records|bytes) )')
-ABOUT = re.compile(r'hprofx: ([a-z]+=\S+|heap dump|monitor dump)[ :,]|Dumping .* incomplete: net=|hprofx: (profiling is off: no memory for the options|heap: no dump at exit)')
+ABOUT = re.compile(r'HPROF ERROR: cannot listen for commands at /tmp/|hprofx: ([a-z]+=\S+|heap dump|monitor dump)[ :,]|Dumping .* incomplete: net=|hprofx: (profiling is off: no memory for the options|heap: no dump at exit|cannot accept the connection of a command: )')
 REFUSED = re.compile(r"HPROF ERROR: (can't create profile file: |can't connect to |gz=y: )")
 SUMMARY = re.compile(r'hprofx: (samples|calls|sites|contentions|heap): (?!no dump)')
 OF_REQUESTS = re.compile(r'hprofx: (heap: no dump at exit$|sites: |the file has a second heap dump;)')
@@ -38,7 +41,7 @@ REPORT = re.compile('hprofx: (version|times|probes|instrumented|(methods|classes
 OF_OURS = re.compile(r'^(hprofx:|HPROF|Dumping )', re.M)
 STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200, 0, -2, -6, -15, -40)  # positions of a fault; 0 and below: from the last call on
 ONWARD = (1, 2, 5, 13, 50)  # positions from which every call fails
-AGAIN = ('EINTR', 'EAGAIN', 'EBUSY', 'ETIMEDOUT')  # a call that fails so for ever may be tried again for ever
+AGAIN = ('EINTR', 'EAGAIN', 'EBUSY', 'ETIMEDOUT', 'ECONNABORTED')  # a call that fails so for ever may be tried again for ever
 MOST = 100  # a long run takes each of the first calls
 FURTHER = 11  # a long run takes one in so many on further JDKs
 IN_TURN = 2, 1  # faults of a kind in a plain run: in whole runs, in heap dumps on request
@@ -301,6 +304,54 @@ class Requested(Injection):
         return [path.name] * heap['dumps']
 
 
+class Steered(Injection):
+    """Two sessions that a command begins and another ends: the first with the fault, the second without."""
+
+    def go(self):
+        t = self.t
+        self.program = attached.Program(t, env=self.control.environment(t, '-'), jvm=['-XX:+EnableDynamicAgentLoading'] if t.jdk.version >= 21 else [])
+        self.run = self.program.run
+        self.control.arm(*([self.fault] if self.fault else []))
+        self.failed = self.session('first')
+        self.control.disarm()
+        self.calls, self.injected = self.control.tally()
+        self.failed_after = self.session('second')
+        self.program.end(t)
+
+    def session(self, name):
+        """What a command says that fails, or None. A session that does not begin leaves nothing either."""
+        failed = self.command('start', '-e', 'times', '-o', self.t.work / name, self.run.pid, 'cutoff=0')
+        self.program.tell('calls %d' % ITEMS)
+        failed = failed or self.command('stop', self.run.pid)
+        attached.leaves_nothing(self.t, self.run.pid)
+        return failed
+
+    def command(self, *words):
+        """(status, stderr) if it fails. A fault that lasts ends when it was said: the command waits for that."""
+        t = self.t
+        command = subprocess.Popen(attached.command(t) + [str(w) for w in words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if self.fault and self.fault.onward:
+            until(self.run, lambda: command.poll() is not None or self.losses())
+            if command.poll() is None:
+                self.control.disarm()
+        said = command.communicate(timeout=max(1, t.deadline - time.monotonic()))[1]
+        return (command.returncode, said) if command.returncode != attached.OK else None
+
+    def dones(self):
+        """Sessions whose profile has all calls."""
+        files = [p for p in (self.t.work / 'first', self.t.work / 'second') if p.exists()]
+        return [_deeper(hprof_text.parse(p.read_bytes(), complete=True), 'Attached.leaf') for p in files].count(ITEMS)
+
+    def judge(self, base):
+        self.lines()
+        self.check(not OF_OURS.search(self.run.out), 'a line of ours in stdout')
+        self.check(not self.failed_after and self.done == 2 - bool(self.failed), 'profiles: %d; failed: %s, then %s' % (self.done, self.failed, self.failed_after))
+        self.check(not self.failed or self.said, 'the JVM does not say why: %s' % (self.failed,))
+        if self.failed:
+            status, said = self.failed
+            self.check(status in (1, attached.REFUSED) and re.fullmatch('hprofx: [^\n]+\n', said), 'the command ends with %d and says %r' % (status, said))
+
+
 # --- what a complete profile has
 
 def _parse(i, path):
@@ -347,8 +398,8 @@ def _objects(p):
     return sum(r.objects for r, _ in p.sites if r.name == 'Faults$Item')
 
 
-def _deeper(p):
-    return sum(r.count for r in p.rows if r.method == 'Faults.deeper')
+def _deeper(p, method='Faults.deeper'):
+    return sum(r.count for r in p.rows if r.method == method)
 
 
 def _old_deeper(p):
@@ -366,13 +417,14 @@ class Mode:
     dumping: str
     lacks: object = None  # None: two requests
     net: bool = False
+    only: str = ''  # kinds that alone are injected: sessions of commands
 
     @property
     def title(self):
         return DUMPING[self.dumping]
 
     def inject(self, t, fault=None):
-        return (Whole if self.lacks else Requested)(t, self, fault)
+        return (Steered if self.only else Whole if self.lacks else Requested)(t, self, fault)
 
 
 SAMPLED = 'cpu=samples,interval=1,cutoff=0,depth=64'
@@ -392,6 +444,7 @@ MODES = [
     Mode('fork-binary', 'heap=dump,doe=n,format=b,split=y', 'dump'),  # auto, which checks more
     Mode('walk', 'heap=dump,heapdump=walk,doe=n,split=y', 'dump'),
     Mode('walk-binary', 'heap=dump,heapdump=walk,doe=n,format=b,gz=y,sites=none', 'dump'),
+    Mode('commands', '', 'times', only='accept4 bind fchmod listen sem_timedwait'),
 ]
 
 
@@ -440,7 +493,7 @@ def _inject(t, kind, chosen, others):
 
 def _all(t, kind):
     """Those of whole runs, those of heap dumps on request."""
-    found = [[f for m in MODES if bool(m.lacks) == whole for f in _faults(t, m, kind)] for whole in (True, False)]
+    found = [[f for m in MODES if bool(m.lacks) == whole and (not m.only or kind in m.only.split()) for f in _faults(t, m, kind)] for whole in (True, False)]
     t.check(found[0] or found[1], 'no mode calls %s' % kind)
     return found
 

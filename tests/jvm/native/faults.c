@@ -35,13 +35,13 @@
 #define KINDS(X) \
     X(malloc) X(calloc) X(realloc) X(posix_memalign) X(mmap) \
     X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(send) X(recv) \
-    X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
+    X(accept4) X(bind) X(fchmod) X(listen) X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
     X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
     X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
     X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(process_vm_readv) \
     X(pthread_cond_init) X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
     X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
-    X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
+    X(sched_setaffinity) X(sem_clockwait) X(sem_timedwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
     X(tsearch) X(unlink) X(uselocale)
 /* clang-format on */
 
@@ -337,6 +337,10 @@ NOTHING64(readdir, (void *dir), (dir))
 /* ---- sockets ---- */
 
 MINUS(socket, (int family, int type, int protocol), (family, type, protocol))
+MINUS(accept4, (int fd, void *from, void *n, int flags), (fd, from, n, flags))
+MINUS(bind, (int fd, const void *to, unsigned n), (fd, to, n))
+MINUS(listen, (int fd, int backlog), (fd, backlog))
+MINUS(fchmod, (int fd, unsigned mode), (fd, mode))
 MINUS(connect, (int fd, const void *to, unsigned n), (fd, to, n))
 MINUS(getpeername, (int fd, void *to, void *n), (fd, to, n))
 MINUS(getsockname, (int fd, void *to, void *n), (fd, to, n))
@@ -366,6 +370,7 @@ MINUS(sched_getaffinity, (int pid, size_t n, void *set), (pid, n, set))
 MINUS(sched_setaffinity, (int pid, size_t n, const void *set), (pid, n, set))
 MINUS(sched_getcpu, (void), ())
 MINUS(sem_clockwait, (void *s, int clock, const void *until), (s, clock, until))
+MINUS(sem_timedwait, (void *s, const void *until), (s, until))
 MINUS(sigaction, (int sig, const void *to, void *was), (sig, to, was))
 PASS(sysconf, long, sysconf, (int name), (name), -1)
 PASS(sysconf, long, __sysconf, (int name), (name), -1)
