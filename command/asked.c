@@ -80,24 +80,33 @@ const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX])
     return room;
 }
 
+/* A file of this build or installation, in `room`: beside the program, or `installed`. */
+static const char *own_file(const char *file, const char *installed, char room[static 2 * PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", room, PATH_MAX);
+    char *slash = n > 0 && n < PATH_MAX ? (room[n] = 0, strrchr(room, '/')) : NULL;
+    if (slash != NULL) {
+        (void)snprintf(slash, PATH_MAX, "/%s", file);
+        char *real = access(room, R_OK) == 0 ? realpath(room, NULL) : NULL;
+        if (real != NULL) {
+            (void)snprintf(room, 2 * PATH_MAX, "%s", real);
+            free(real);
+            return room;
+        }
+    }
+    return installed;
+}
+
 const char *hpx_asked_agent(const struct hpx_asked *a)
 {
     static char name[2 * PATH_MAX];
-    if (a->agent != NULL) {
-        return hpx_absolute(a->agent, name);
-    }
-    ssize_t n = readlink("/proc/self/exe", name, sizeof name - sizeof "/libhprofx.so");
-    char *slash = n > 0 ? (name[n] = 0, strrchr(name, '/')) : NULL;
-    if (slash != NULL) {
-        (void)strcpy(slash, "/libhprofx.so"); /* NOLINT: room was left for it */
-        char *real = access(name, R_OK) == 0 ? realpath(name, NULL) : NULL;
-        if (real != NULL) {
-            (void)snprintf(name, sizeof name, "%s", real);
-            free(real);
-            return name;
-        }
-    }
-    return HPX_AGENT_PATH;
+    return a->agent != NULL ? hpx_absolute(a->agent, name) : own_file("libhprofx.so", HPX_AGENT_PATH, name);
+}
+
+const char *hpx_asked_jmh(void)
+{
+    static char name[2 * PATH_MAX];
+    return own_file("hprofx-jmh.jar", HPX_JMH_PATH, name);
 }
 
 static bool made; /* the file of -o was not there before */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
                             "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
@@ -22,6 +23,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
                             "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
                             "       hprofx recover NAME                          a profile of what a killed program left\n"
+                            "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
                             "  -o FILE   keep the profile in FILE and print no table\n"
@@ -72,6 +74,18 @@ static int list(void)
     return HPX_OK;
 }
 
+/* The words with which JMH has the profiler. */
+static int jmh(const struct hpx_asked *a)
+{
+    const char *jar = hpx_asked_jmh(), *agent = hpx_asked_agent(a);
+    if (access(jar, R_OK) != 0) {
+        (void)fprintf(stderr, "hprofx: there is no %s: hprofx was built without a Java compiler, so build it where a JDK is\n", jar);
+        return HPX_FAILED;
+    }
+    (void)printf("java -cp '%s:benchmarks.jar' org.openjdk.jmh.Main -prof 'hprofx:agent=%s'\n", jar, agent);
+    return HPX_OK;
+}
+
 /* ---- the command line ---- */
 
 struct words {
@@ -114,6 +128,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     }
     if (strcmp(verb, "doctor") == 0) {
         return w->n > 2 ? misuse("too many words") : hpx_doctor(a, w->n > 1 ? w->of[1] : NULL);
+    }
+    if (strcmp(verb, "jmh") == 0) {
+        return w->n > 1 ? misuse("jmh takes no words") : jmh(a);
     }
     int at = starts || asks || tops ? 1 : 0; /* of the word that names the JVM */
     if (w->n <= at) {
