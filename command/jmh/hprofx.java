@@ -39,6 +39,7 @@ public final class hprofx implements ExternalProfiler {
     private final String load; // what loads the agent, to its first option
     private final String options; // of the agent, but for its file
     private final Path folder;
+    private final Map<String, List<String>> methods = new HashMap<>(); // of a benchmark: those with a result of their own
     private Path file; // of the fork that runs
 
     /** For ServiceLoader, by which JMH lists profilers. */
@@ -126,7 +127,11 @@ public final class hprofx implements ExternalProfiler {
         String text;
         try {
             Profile profile = new Profile(file, result.getParams().generatedBenchmark());
-            profile.addResults(results, ops);
+            // Of the first fork: if every fork named its own, the mean of a method would leave out those in which it has little.
+            for (String method : methods.computeIfAbsent(result.getParams().id(), id -> profile.topMethods())) {
+                results.add(profile.share(method));
+            }
+            profile.addSums(results, ops);
             text = file + (profile.text ? "\nper operation: of " + ops + " operations, warm-up included" + profile.lost + "\n"
                                         : "\nonly profiles in the text format have figures here; hprofx-read shows others\n");
         } catch (IOException e) {
@@ -260,10 +265,18 @@ public final class hprofx implements ExternalProfiler {
             }
         }
 
+        List<String> topMethods() {
+            List<String> all = new ArrayList<>(cpu.keySet());
+            all.sort((a, b) -> Double.compare(cpu.get(b), cpu.get(a)));
+            return all.subList(0, Math.min(METHODS, all.size()));
+        }
+
+        ScalarResult share(String method) {
+            return result("cpu." + method, cpuAll > 0 ? 100 * cpu.getOrDefault(method, 0.0) / cpuAll : 0, "%");
+        }
+
         @SuppressWarnings("rawtypes")
-        void addResults(List<Result> to, double ops) {
-            cpu.entrySet().stream().sorted((a, b) -> Double.compare(b.getValue(), a.getValue())).limit(cpuAll > 0 ? METHODS : 0)
-                .forEach(e -> to.add(result("cpu." + e.getKey(), 100 * e.getValue() / cpuAll, "%")));
+        void addSums(List<Result> to, double ops) {
             String unit = estimated ? "/op, estimated" : "/op";
             if (allocated != null && ops > 0) {
                 addSum(to, "alloc.objects", stacks, allocated.often, allocated.oftenAll, ops, "objects" + unit);

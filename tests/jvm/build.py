@@ -27,8 +27,9 @@ def clean_environment():
 
 
 class Env:
-    def __init__(self, agent, jdks, sanitized=None):
+    def __init__(self, agent, jdks, sanitized=None, jmh=None):
         self.agent = agent
+        self.jmh = jmh
         self.sanitized = sanitized
         self.jdks = jdks
         self.tmp = pathlib.Path(tempfile.mkdtemp(prefix='hprofx-jvm-'))

@@ -95,6 +95,7 @@ class InstallTests(unittest.TestCase):
         cls.completions = {cls.prefix / options["datadir"] / name for name in ("bash-completion/completions/hprofx", "zsh/site-functions/_hprofx",
                                                                              "fish/vendor_completions.d/hprofx.fish")}
         cls.command_page = cls.prefix / options["mandir"] / "man1" / "hprofx.1"
+        cls.jmh = cls.prefix / options["datadir"] / "java" / "hprofx-jmh.jar"
         cls.classes = pathlib.Path(cls.temporary.name) / "classes"
         cls.jdk = jdk17()
         run(cls.jdk / "bin" / "javac", "-g", "-d", cls.classes, ROOT / "tests/golden/programs/HotSplit.java")
@@ -109,7 +110,7 @@ class InstallTests(unittest.TestCase):
     def test_every_installed_file_is_accounted_for(self):
         found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
         wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page,
-                  self.reader, self.reader_page, self.command, self.command_page} | self.completions
+                  self.reader, self.reader_page, self.command, self.command_page, self.jmh} | self.completions
         self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
 
     def test_nobody_but_the_owner_may_write_what_is_installed(self):
@@ -146,6 +147,10 @@ class InstallTests(unittest.TestCase):
     def test_the_command_names_the_library_where_it_is_installed(self):
         told = run(self.command, "--print-agent-path").stdout.strip()
         self.assertTrue((self.dest / told.lstrip("/")).samefile(self.libdir / "libhprofx.so"), told)
+
+    def test_the_command_names_the_jar_for_jmh_where_it_is_installed(self):
+        jar = run(self.command, "jmh").stdout.split("'")[1].removesuffix(":benchmarks.jar")
+        self.assertTrue((self.dest / jar.lstrip("/")).samefile(self.jmh), jar)
 
     def test_pkg_config_answers_with_paths_that_exist(self):
         version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""hprofx jmh, and the jar that it names: -prof hprofx in JMH itself (--jmh)."""
+import collections
+import json
+import pathlib
+import re
+import shlex
+import stat
+import subprocess
+import zipfile
+
+from build import clean_environment
+from hprof_text import SAMPLES
+from monitor_text import MONITOR_TIME
+from runner import test
+
+SOURCE = pathlib.Path(__file__).resolve().parent / 'jmh' / 'Marks.java'
+RUNS = ['-f', '2', '-wi', '1', '-i', '1', '-w', '100ms', '-foe', 'true']
+
+
+def printed(t):
+    """The words that `hprofx jmh` prints for this build."""
+    folder = next((f for f in t.env.agent.resolve().parents if (f / 'hprofx').is_file()), None)
+    if folder is None or not (folder / 'hprofx-jmh.jar').is_file():
+        t.skip('this build has no hprofx-jmh.jar')
+    agent = folder / 'agent' / 'libhprofx.so'
+    done = subprocess.run([folder / 'hprofx', 'jmh', '--agent', agent], capture_output=True, text=True, timeout=60)
+    t.equal((done.returncode, done.stderr), (0, ''), 'status and stderr of hprofx jmh')
+    words = shlex.split(done.stdout)
+    t.equal(words, ['java', '-cp', '%s:benchmarks.jar' % (folder / 'hprofx-jmh.jar'), 'org.openjdk.jmh.Main', '-prof', 'hprofx:agent=%s' % agent], 'what it prints')
+    return words
+
+
+def benchmarks(env, jars):
+    """The folder of the compiled Marks.java, made once a run: the code that JMH generates takes its compiler seconds."""
+    to = env.tmp / 'marks'
+    with env.lock:
+        if not to.exists():
+            to.mkdir()
+            jdk = env.compiler(8)
+            what = ['--release', '8'] if jdk.version >= 9 else ['-source', '8', '-target', '8']
+            path = ':'.join([*jars, str(env.jmh / 'jmh-generator-annprocess.jar')])
+            subprocess.run([str(jdk.home / 'bin' / 'javac'), *what, '-Xlint:-options', '-cp', path, '-processor', 'org.openjdk.jmh.generators.BenchmarkProcessor', '-d', str(to),
+                            str(SOURCE)], check=True, env=clean_environment())
+    return to
+
+
+def jmh(t, *args, options=''):
+    """Runs JMH by the printed words, with the benchmarks of Marks.java as benchmarks.jar."""
+    if t.env.jmh is None:
+        t.skip('no JMH: give --jmh')
+    java, cp, path, main, prof, profiler = printed(t)
+    jars = [str(t.env.jmh / (j + '.jar')) for j in ('jmh-core', 'joptsimple', 'commons-math3')]
+    marks = benchmarks(t.env, jars)
+    path = path.replace('benchmarks.jar', ':'.join([str(marks), *jars]))
+    return t.start_command(t.jdk.java() + ['-Xmx256m', '-Djmh.ignoreLock=true', cp, path, main, *args, prof, profiler + options]).finish()
+
+
+def measure(t, benchmark, options, length='200ms'):
+    """JMH's secondary results of two forks: {name: (score, unit)}, what JMH printed, the parsed profiles."""
+    run = jmh(t, 'marks.Marks.%s$' % benchmark, *RUNS, '-r', length, '-rf', 'json', '-rff', 'result.json', options=';dir=profiles;' + options)
+    t.equal(run.code, 0, 'exit code of JMH (%s)' % run.out[-500:])
+    result = json.loads((t.work / 'result.json').read_text())[0]['secondaryMetrics']
+    files = sorted((t.work / 'profiles').iterdir())
+    for f in files:
+        t.equal(stat.S_IMODE(f.stat().st_mode), 0o600, 'mode of %s' % f)
+        t.check(str(f) in run.out, '%s is not in what JMH printed' % f)
+    return {name: (of['score'], of['scoreUnit']) for name, of in result.items()}, run, files
+
+
+def exactly(t, results, name, value, unit):
+    t.equal(results[name][1], unit, 'unit of ' + name)
+    t.near(results[name][0], value, 1e-9 * max(1, value), name)
+
+
+def site_rows(file):
+    """(objects, bytes, class) of every site, the most bytes first. The strict parser takes a minute for so many traces."""
+    table = file.read_text(encoding='utf-8').split('\nSITES BEGIN ')[1].split('\nSITES END')[0]
+    return [(int(r[1]), int(r[0]), r[2]) for r in re.findall(r'^ *\d+ +\S+% +\S+% +\d+ +\d+ +(\d+) +(\d+) +\d+ (.+)$', table, re.M)]
+
+
+def all_ops(t, run):
+    ops = [int(n) for n in re.findall(r'^per operation: of (\d+) operations, warm-up included$', run.out, re.M)]
+    t.equal(len(ops), 2, 'forks')
+    return ops
+
+
+@test(level='quick', collectors='any', one_jdk=True)
+def the_jar_is_what_the_command_names(t):
+    jar = printed(t)[2].split(':')[0]
+    with zipfile.ZipFile(jar) as z:
+        t.equal(z.read('META-INF/services/org.openjdk.jmh.profile.Profiler'), b'hprofx\n', 'the service')
+        names = z.namelist()
+    t.check('hprofx.class' in names and not any(n.startswith('org/') for n in names), 'the jar has %s' % names)
+
+
+@test(collectors='any')
+def allocations_per_operation_are_exact(t):
+    results, run, files = measure(t, 'objects', 'heap=sites;live=n')
+    t.equal([f.name for f in files], ['marks.Marks.objects-AverageTime-count-3.%d.hprof.txt' % n for n in (1, 2)], 'files')
+    exactly(t, results, 'hprofx.alloc.objects', 3, 'objects/op')
+    sums = [[sum(of) for of in zip(*((r[0], r[1]) for r in site_rows(f)))] for f in files]
+    size, = {next(r[1] / r[0] for r in site_rows(f) if r[2] == 'java.lang.Object[]') for f in files}
+    exactly(t, results, 'hprofx.alloc.bytes', 3 * size, 'B/op')
+    for i, (name, unit) in enumerate((('objects', 'objects/op'), ('bytes', 'B/op'))):
+        exactly(t, results, 'hprofx.alloc.%s.jvm' % name, sum(of[i] / n for of, n in zip(sums, all_ops(t, run))) / 2, unit)
+    t.check('hprofx.blocked.count' not in results, 'monitors were not watched')
+
+
+@test(collectors='any')
+def counted_allocations_are_those_of_the_whole_jvm(t):
+    results, run, files = measure(t, 'objects', 'heap=sites;sites=counts;live=n')
+    sums = [sum(r[0] for r in site_rows(f)) / ops for f, ops in zip(files, all_ops(t, run))]
+    t.check(min(sums) > 3, 'objects per operation: %s' % sums)
+    exactly(t, results, 'hprofx.alloc.objects.jvm', sum(sums) / 2, 'objects/op')
+    t.check('hprofx.alloc.objects' not in results, 'without stacks the benchmark has no figure')
+
+
+@test(collectors='any', measures=True)
+def the_top_methods_have_their_shares(t):
+    results, _, files = measure(t, 'split', 'interval=1', length='1s')  # cpu=samples is the default
+    forks = []
+    for f in files:
+        table, shares = t.parse(f, 1).table(SAMPLES), collections.Counter()
+        for r in table.rows:
+            shares[r.method] += 100 * r.count / table.total
+        forks.append(shares)
+    names = [name.removeprefix('hprofx.cpu.') for name in results if name.startswith('hprofx.cpu.')]
+    t.equal(sorted(forks[0][n] for n in names), sorted(share for _, share in forks[0].most_common(5)), 'shares of the five methods in the first fork')
+    for name in names:
+        exactly(t, results, 'hprofx.cpu.' + name, (forks[0][name] + forks[1][name]) / 2, '%')
+    if t.jdk.has('jit'):
+        t.check('marks.Marks$Work.more' in names, 'methods: %s' % names)
+        t.check(forks[0]['marks.Marks$Work.more'] > forks[0]['marks.Marks$Work.less'] > 0, 'shares: %s' % forks[0])
+
+
+@test(collectors='any')
+def blocks_per_operation_are_exact(t):
+    results, run, files = measure(t, 'block', 'monitor=y')
+    exactly(t, results, 'hprofx.blocked.count', 1, 'blocks/op')
+    every = [sum(r.count for r in t.parse(f, None).table(MONITOR_TIME).rows) / ops for f, ops in zip(files, all_ops(t, run))]
+    exactly(t, results, 'hprofx.blocked.count.jvm', sum(every) / 2, 'blocks/op')
+    t.check(results['hprofx.blocked.time.jvm'][0] >= results['hprofx.blocked.time'][0] > 0, 'blocked time: %s' % results)
+
+
+@test(collectors='any', one_jdk=True)
+def jmh_lists_it_and_is_told_what_is_wrong(t):
+    t.check(re.search(r'^ +hprofx: .*\(discovered\)$', jmh(t, '-lprof').out, re.M), 'JMH does not list it')
+    for options, says in ((';file=x', 'dir=FOLDER says where'), (';net=localhost:1', 'dir=FOLDER says where'), (';help', 'dir=FOLDER is where the profiles go'),
+                          (';agent=/nowhere/lib.so', 'hprofx --print-agent-path'), (';dir=/dev/null/x', 'cannot be made')):
+        run = jmh(t, 'marks.Marks.objects$', *RUNS, options=options)
+        t.check(run.code != 0 and says in run.out + run.err, '%s: %s' % (options, (run.out + run.err)[-300:]))
+
+
+@test(collectors='any', one_jdk=True)
+def other_formats_have_no_figures(t):
+    results, run, files = measure(t, 'objects', 'heap=sites;sites=sampled;format=b')
+    t.equal((set(results), len(files)), ({'hprofx'}, 2), 'results and files')
+    t.check('only profiles in the text format have figures here' in run.out, 'it does not say so')
