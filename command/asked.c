@@ -89,7 +89,7 @@ static const char *own_file(const char *file, const char *installed, char room[s
         (void)snprintf(slash, PATH_MAX, "/%s", file);
         char *real = access(room, R_OK) == 0 ? realpath(room, NULL) : NULL;
         if (real != NULL) {
-            (void)snprintf(room, 2 * PATH_MAX, "%s", real);
+            (void)snprintf(room, (size_t)2 * PATH_MAX, "%s", real);
             free(real);
             return room;
         }
