@@ -70,6 +70,11 @@ def own_number(pid):
     return int(re.search(r'^NSpid:.*?(\d+)$', pathlib.Path('/proc/%d/status' % pid).read_text(), re.M)[1])
 
 
+def leaves_no_profile(t, command):
+    """Of the process of a command that has ended in good order."""
+    t.equal([str(f) for f in pathlib.Path('/tmp').glob('hprofx-%d-*' % command.pid)], [], 'what the command leaves in /tmp')
+
+
 def leaves_nothing(t, pid):
     """Nothing of hprofx is awake in the process, or lies in its /tmp. What was told to leave may still be on its way."""
     tmp = pathlib.Path('/proc/%d/root/tmp' % pid)

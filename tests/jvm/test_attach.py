@@ -5,12 +5,13 @@ import os
 import pathlib
 import pty
 import re
+import select
 import signal
 import socket
 import subprocess
 import time
 
-from attached import NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_nothing, library, refuses, wait_for_session
+from attached import NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, refuses, wait_for_session
 from hprof_text import SITES, TIMES
 from runner import test
 
@@ -43,6 +44,7 @@ def it_shows_what_the_program_does(t):
     if t.jdk.has('jit'):
         t.check(totals['Attached.burnMore'] > totals['Attached.burnLess'] > 0, 'shares: %s' % shown)
     t.check(re.search(r'^Attached used [\d.]+ of \d+ CPUs? for .*\n(?s:.*)^\d+ samples?: shares .*\n(?:Look at .*\n)?\nCPU samples by method', shown, re.M), 'no verdict and table: %s' % shown)
+    leaves_no_profile(t, profile)
     leaves_nothing(t, p.run.pid)
     p.end(t)
 
@@ -233,13 +235,16 @@ def shown_until(t, read, pattern):
 @test(level='quick', collectors='any')
 def top_shows_one_second_after_the_other(t):
     p = Program(t)
-    shown = does(t, 'top', '-d', '2s', p.run.pid)
+    top = subprocess.Popen([*command(t), 'top', '-d', '2s', str(p.run.pid)], stdout=subprocess.PIPE, text=True)
+    shown = top.communicate(timeout=60)[0]
+    t.equal(top.returncode, OK, 'status')
     t.check(re.search(r'^\d+ threads, \d+ on a CPU or waiting for one\.\nAttached used ', shown, re.M), 'top shows %r' % shown)
     t.check(re.search(r'^Monitor dump\n', shown, re.M), 'no states of threads: %r' % shown)
+    leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
     refuses(t, USAGE, 'top writes no file', 'top', '-o', 'x', p.run.pid)
     refuses(t, USAGE, 'cpu, times or lock', 'top', '-e', 'alloc', p.run.pid)
-    refuses(t, USAGE, 'the heap', 'top', p.run.pid, 'heap=sites')
+    refuses(t, USAGE, 'cannot show the heap', 'top', p.run.pid, 'heap=sites')
     p.end(t)
 
 
@@ -249,15 +254,19 @@ def top_on_a_terminal_ends_with_q(t):
     ours, its = pty.openpty()
     top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdin=its, stdout=its, stderr=subprocess.PIPE, env={**os.environ, 'TERM': 'xterm'})
     os.close(its)
-    shown_until(t, lambda: os.read(ours, 4096).decode(errors='replace'), r'Attached used ')
+    read = lambda: os.read(ours, 4096).decode(errors='replace')
+    shown_until(t, read, r'Attached used ')
     os.write(ours, b'q')
-    try:
-        while os.read(ours, 4096):
-            pass
-    except OSError:  # it has closed the terminal
-        pass
-    t.equal((top.wait(60), top.stderr.read()), (OK, b''), 'status, stderr')
+    until = time.monotonic() + 60
+    while top.poll() is None and time.monotonic() < until:
+        with contextlib.suppress(OSError):  # it has closed the terminal
+            if select.select([ours], [], [], 0.1)[0]:
+                read()
+    ended = top.poll() is not None
+    top.kill()
+    t.equal((ended, top.wait(), top.stderr.read()), (True, OK, b''), 'whether it ended, status, stderr')
     os.close(ours)
+    leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
     p.end(t)
 

@@ -62,29 +62,16 @@ def _stops(t, p):
 
 # --- the command is killed
 
-@test(collectors='any')
-def a_command_killed_before_the_jvm_listens(t):
+@test(collectors='any', cases=('before_it_listens', 'while_it_loads_the_library'))
+def a_command_killed_before_the_jvm_answers(t, when):
     p = Program(t)
+    if when == 'while_it_loads_the_library':
+        does(t, 'status', p.run.pid)
+        leaves_nothing(t, p.run.pid)
     p.run.signal(signal.SIGSTOP)
     try:
         killed = _begins(t, '-d', '100s', p.run.pid)
-        waiting.until(p.run, lambda: _triggers(t, p))
-        _kill(killed)
-    finally:
-        p.run.signal(signal.SIGCONT)
-    _stops(t, p)
-    _healthy(t, p)
-
-
-@test(collectors='any')
-def a_command_killed_while_the_jvm_loads_the_library(t):
-    p = Program(t)
-    does(t, 'status', p.run.pid)
-    leaves_nothing(t, p.run.pid)
-    p.run.signal(signal.SIGSTOP)
-    try:
-        killed = _begins(t, '-d', '100s', p.run.pid)
-        waiting.until(p.run, lambda: _waits_for_answer(killed))
+        waiting.until(p.run, lambda: _triggers(t, p) if when == 'before_it_listens' else _waits_for_answer(killed))
         _kill(killed)
     finally:
         p.run.signal(signal.SIGCONT)
