@@ -503,6 +503,7 @@ int hpx_steer_listen(JavaVM *vm, bool stays, struct hpx_err *err)
         steer.stays = stays;
         rc = stays ? await_birth(vm, err) : 0;
         rc = rc != 0 ? rc : begin_listening(err);
+        steer.runs = rc == 0;
     }
     if (rc == 0 && !stays) {
         steer.expected++;

@@ -3,6 +3,7 @@
 #include "diagnosis.h"
 #include "clock.h"
 #include "plain.h"
+#include "proc.h"
 #include "usage.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -25,22 +26,6 @@ void hpx_diagnosis_line(const char *mark, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
     (void)printf("%-4s %s\n", mark, hpx_plain(text));
-}
-
-void hpx_diagnosis_read(pid_t pid, pid_t tid, const char *file, char *to, size_t size)
-{
-    char name[96];
-    if (tid != 0) {
-        (void)snprintf(name, sizeof name, "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
-    } else {
-        (void)snprintf(name, sizeof name, "/proc/%d/%s", (int)pid, file);
-    }
-    FILE *f = fopen(name, "re");
-    size_t n = f != NULL ? fread(to, 1, size - 1, f) : 0;
-    to[n] = 0;
-    if (f != NULL) {
-        (void)fclose(f);
-    }
 }
 
 void hpx_diagnosis_timers(const struct hpx_facts *f, uint64_t threads)
@@ -105,7 +90,7 @@ void hpx_diagnosis_perf(pid_t pid, bool filtered)
         say_no_perf(why);
         return;
     }
-    hpx_diagnosis_read(pid, 0, "limits", limits, sizeof limits);
+    (void)hpx_proc_read("", pid, 0, "limits", limits, sizeof limits);
     uint64_t most = hpx_facts_open_files(limits) / PERF_SHARE;
     most = most < PERF_MOST ? most : PERF_MOST;
     hpx_diagnosis_line(filtered ? HPX_DIAGNOSIS_NOTE : HPX_DIAGNOSIS_OK,
@@ -119,7 +104,7 @@ void hpx_diagnosis_quota(pid_t pid)
 {
     struct hpx_usage use;
     double quota = hpx_facts_quota("", pid);
-    if (quota > 0 && hpx_usage_read("/proc", pid, &use) && quota < use.cpus) {
+    if (quota > 0 && hpx_usage_read("", pid, &use) && quota < use.cpus) {
         hpx_diagnosis_line(
             HPX_DIAGNOSIS_NOTE,
             "CPU quota: the cgroup grants %.2f CPUs, though the profile counts %u; a thread that is throttled spends wall time, but no "

@@ -14,9 +14,6 @@
 /* A line on stdout, without controls. */
 void hpx_diagnosis_line(const char *mark, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A file of /proc/PID, or of one of its threads, tid not 0; cut to size. "": it cannot be read. */
-void hpx_diagnosis_read(pid_t pid, pid_t tid, const char *file, char *to, size_t size);
-
 /* Timers of cpu=samples: one for every thread. threads: 0: of a JVM that is yet to start. */
 void hpx_diagnosis_timers(const struct hpx_facts *f, uint64_t threads);
 /* Perf events, as the caller, with the open files of process pid. filtered: that process has a filter that the caller has not. */

@@ -4,6 +4,7 @@
 #include "client.h"
 #include "control.h"
 #include "diagnosis.h"
+#include "proc.h"
 #include "target.h"
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +22,7 @@ enum { CAPABILITY_SETGID = 6, CAPABILITY_SETUID = 7, CAPABILITY_PTRACE = 19 };
 static void facts_of(pid_t pid, pid_t tid, struct hpx_facts *f)
 {
     char text[8192];
-    hpx_diagnosis_read(pid, tid, "status", text, sizeof text);
+    (void)hpx_proc_read("", pid, tid, "status", text, sizeof text);
     hpx_facts_status(text, f);
 }
 
@@ -46,7 +47,7 @@ static void look_at_threads(const struct hpx_target *t, struct way *w)
         if (tid <= 0) {
             continue;
         }
-        hpx_diagnosis_read(t->pid, tid, "comm", comm, sizeof comm);
+        (void)hpx_proc_read("", t->pid, tid, "comm", comm, sizeof comm);
         facts_of(t->pid, tid, &f);
         bool ours = t->library[0] != 0 && strncmp(comm, "hprofx-", 7) == 0, control = strcmp(comm, "hprofx-control\n") == 0;
         w->listens = w->listens || (ours && control);
@@ -188,7 +189,7 @@ static enum hpx_status look_for_library(const char *agent)
 static void say_rights(uint64_t capabilities)
 {
     static char mounts[1 << 16];
-    hpx_diagnosis_read(getpid(), 0, "mounts", mounts, sizeof mounts);
+    (void)hpx_proc_read("", getpid(), 0, "mounts", mounts, sizeof mounts);
     bool sees = HAS(capabilities, CAPABILITY_PTRACE),
          becomes = HAS(capabilities, CAPABILITY_SETUID) && HAS(capabilities, CAPABILITY_SETGID);
     if (geteuid() != 0) {

@@ -106,7 +106,7 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
         return misuse("top writes no file, and -e is cpu, times or lock for it");
     }
     if (tops && w->n > 2 && hpx_asked_names(w->of[2], "heap")) {
-        return misuse("top does not show the heap, which has no second of its own");
+        return misuse("top cannot show the heap; use -e alloc, live or heap without top");
     }
     a->what = a->what == NULL && !tops ? "cpu" : a->what;
     if (strcmp(verb, "run") == 0) {

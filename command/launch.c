@@ -82,7 +82,9 @@ static int run_with(char **argv, char *load, struct hpx_usage *used)
     if (ending != 0) {
         (void)kill(pid, ending);
     }
-    return wait_child(pid, used);
+    int status = wait_child(pid, used);
+    child = 0; /* another process may get its number */
+    return status;
 }
 
 static void remove_folder(const char *folder)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* top.c: see top.h. One session, of which a profile is requested every second; each is a file of its own (split=y), which the agent gives
- * its name when it is whole. */
+/* top.c: see top.h. It requests a profile of one session every second. With split=y the agent writes every profile into a file, and names
+ * the file when the profile is complete. */
 #include "top.h"
 #include "clock.h"
 #include "screen.h"
@@ -72,7 +72,7 @@ static char *text_of(int fd, const char *name, const struct hpx_usage *used)
 static enum hpx_status show(int fd, const char *name, struct hpx_usage *before)
 {
     struct hpx_usage now, used = {0};
-    if (hpx_usage_read("/proc", live.target.pid, &now)) {
+    if (hpx_usage_read("", live.target.pid, &now)) {
         used = hpx_usage_between(before, &now);
         *before = now;
     }
@@ -117,7 +117,7 @@ static enum hpx_status watch(const struct hpx_asked *a)
     enum next n = GOES_ON;
     struct hpx_usage before;
     uint64_t begin = hpx_clock_mono(), last = a->bounded ? begin + (uint64_t)(a->seconds * 1e9) : UINT64_MAX, at = begin;
-    (void)hpx_usage_read("/proc", live.target.pid, &before);
+    (void)hpx_usage_read("", live.target.pid, &before);
     hpx_target_name(&live.target, name, sizeof name);
     hpx_screen_open();
     for (unsigned k = 1; s == HPX_OK && n == GOES_ON && hpx_clock_mono() < last; k++) {

@@ -3,6 +3,7 @@
 #include "usage.h"
 #include "clock.h"
 #include "compiler.h"
+#include "proc.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,25 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A whole file of /proc, without the end of its last line. */
-static bool slurp(const char *proc, pid_t pid, const char *task, const char *file, char *to, size_t size)
-{
-    char name[PATH_MAX];
-    if (task != NULL) {
-        (void)snprintf(name, sizeof name, "%s/%d/task/%s/%s", proc, (int)pid, task, file);
-    } else {
-        (void)snprintf(name, sizeof name, "%s/%d/%s", proc, (int)pid, file);
-    }
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, to, size - 1) : -1;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    to[n > 0 ? n : 0] = 0;
-    to[strcspn(to, "\n")] = 0;
-    return n > 0;
-}
 
 /* User and system time of a stat file: its fields 14 and 15. A name in it may hold anything. */
 static double ticks(const char *stat)
@@ -43,17 +25,17 @@ static double ticks(const char *stat)
 }
 
 /* schedstat is exact, but not every kernel has it. */
-static double thread_time(const char *proc, pid_t pid, const char *task)
+static double thread_time(const char *root, pid_t pid, pid_t task)
 {
     char text[512];
     char *end;
-    if (slurp(proc, pid, task, "schedstat", text, sizeof text)) {
+    if (hpx_proc_read(root, pid, task, "schedstat", text, sizeof text)) {
         unsigned long long ns = strtoull(text, &end, 10);
         if (end != text) {
             return (double)ns / 1e9;
         }
     }
-    return slurp(proc, pid, task, "stat", text, sizeof text) ? ticks(text) : 0;
+    return hpx_proc_read(root, pid, task, "stat", text, sizeof text) ? ticks(text) : 0;
 }
 
 static bool begins(const char *name, const char *const *with, size_t n)
@@ -65,7 +47,7 @@ static bool begins(const char *name, const char *const *with, size_t n)
     return is;
 }
 
-static void add_thread(const char *proc, pid_t pid, const char *task, struct hpx_usage *u)
+static void add_thread(const char *root, pid_t pid, pid_t task, struct hpx_usage *u)
 {
     static const char *const
         gc[] = {"GC Thread", "G1 ",       "VM Thread", "ParGC",         "Gang worker", "Concurrent Mar", "ZWorker", "ZDriver",
@@ -73,7 +55,7 @@ static void add_thread(const char *proc, pid_t pid, const char *task, struct hpx
                 "XStat",     "XUncommit", "XUnmapper", "RuntimeWorker", "Shenandoah",  "ShenControl",    "Epsilon"},
         *const compiler[] = {"C2 Compiler", "C1 Compiler", "JVMCI", "Sweeper"}, *const agent[] = {"hprofx-"}, *const vm[] = {"VM Thread"};
     char name[64], stat[512];
-    if (!slurp(proc, pid, task, "comm", name, sizeof name)) {
+    if (!hpx_proc_read(root, pid, task, "comm", name, sizeof name)) {
         return;
     }
     double *to = begins(name, gc, HPX_ARRAY_LEN(gc))               ? &u->gc
@@ -82,9 +64,9 @@ static void add_thread(const char *proc, pid_t pid, const char *task, struct hpx
                                                                    : NULL;
     u->parts = u->parts || begins(name, vm, HPX_ARRAY_LEN(vm));
     u->threads++;
-    u->running += slurp(proc, pid, task, "stat", stat, sizeof stat) && strstr(stat, ") R ") != NULL;
+    u->running += hpx_proc_read(root, pid, task, "stat", stat, sizeof stat) && strstr(stat, ") R ") != NULL;
     if (to != NULL) {
-        *to += thread_time(proc, pid, task);
+        *to += thread_time(root, pid, task);
     }
 }
 
@@ -95,13 +77,13 @@ unsigned hpx_usage_cpus(pid_t pid)
     return sched_getaffinity(pid, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-bool hpx_usage_read(const char *proc, pid_t pid, struct hpx_usage *u)
+bool hpx_usage_read(const char *root, pid_t pid, struct hpx_usage *u)
 {
     char text[1024], name[PATH_MAX];
     *u = (struct hpx_usage){0};
-    (void)snprintf(name, sizeof name, "%s/%d/task", proc, (int)pid);
+    (void)snprintf(name, sizeof name, "%s/proc/%d/task", root, (int)pid);
     DIR *tasks = opendir(name);
-    if (tasks == NULL || !slurp(proc, pid, NULL, "stat", text, sizeof text)) {
+    if (tasks == NULL || !hpx_proc_read(root, pid, 0, "stat", text, sizeof text)) {
         if (tasks != NULL) {
             (void)closedir(tasks);
         }
@@ -111,8 +93,8 @@ bool hpx_usage_read(const char *proc, pid_t pid, struct hpx_usage *u)
     u->total = ticks(text);
     u->cpus = hpx_usage_cpus(pid);
     for (struct dirent *d; (d = readdir(tasks)) != NULL;) {
-        if (d->d_name[0] != '.') {
-            add_thread(proc, pid, d->d_name, u);
+        if (atoi(d->d_name) > 0) {
+            add_thread(root, pid, atoi(d->d_name), u);
         }
     }
     (void)closedir(tasks);

@@ -18,8 +18,8 @@ struct hpx_usage {
     unsigned running; /* of them: on a CPU, or ready for one */
 };
 
-/* `proc` is "/proc", or as a test has it. false: the process has ended, or cannot be looked at; *u is zero. */
-bool hpx_usage_read(const char *proc, pid_t pid, struct hpx_usage *u);
+/* root: "", or the folder of a test. false: the process has ended, or cannot be looked at; *u is zero. */
+bool hpx_usage_read(const char *root, pid_t pid, struct hpx_usage *u);
 /* That a process may run on; 0: this one. */
 unsigned hpx_usage_cpus(pid_t pid);
 /* What was used from `begin` to `end`; `at` is the time between. */

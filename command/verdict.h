@@ -10,7 +10,7 @@
 struct hpx_verdict {
     const char *name;       /* of the program */
     struct hpx_usage usage; /* hpx_usage_between(); `at` 0: not known */
-    bool bounded;           /* the session had a time of its own, which can be longer */
+    bool bounded;           /* a longer -d is possible */
 };
 
 /* Sorts p->methods. */

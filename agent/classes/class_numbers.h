@@ -29,7 +29,7 @@ void hpx_class_numbers_remember(void);
 struct hpx_class_numbers hpx_class_numbers_of(jclass klass);
 /* This file of a loaded class, n bytes, is about to be rewritten. false: it has too many constants. HotSpot merges those of the old and the
  * new version of a class by comparing their values, so it never finds a NaN again: classes with one (java.lang.Math) have more
- * after each rewriting, on JDK 25 twice as many after two, and JDK 17 loops for ever when the constants are near 65,535. */
+ * after every rewriting, on JDK 25 four times as many after twelve, and JDK 17 loops for ever when the constants are near 65,535. */
 bool hpx_class_numbers_fits(struct hpx_class_numbers *of, const unsigned char *file, jint n);
 /* `n` methods, beginning with the result: those that the class has, if it has as many, or new ones, noted in *of. Once for a rewriting. Any
  * thread. */

@@ -88,8 +88,8 @@ const struct hpx_opt hpx_opts[] = {
      .more = "n: only warnings, errors and losses."},
     {.name = "start", .kind = HPX_OPT_FLAG, .offset = AT(start), .values = YN, .must = YN, .def = "y",
      .what = "profile from the start of the JVM",
-     .more = "n: hprofx does nothing until the command hprofx(1) begins a session, and has no other options. The command then needs no leave "
-             "of the JVM to load it, and all code has the debug information that inlined methods need."},
+     .more = "n: hprofx does nothing until the command hprofx(1) begins a session, and takes no other options. The command then works even "
+             "if the JVM forbids loading an agent, and all code has the debug information that inlined methods need."},
     {.name = "sampler", .kind = HPX_OPT_CHOICE, .offset = AT(sampler), .values = "async|walk|poll", .must = "async|walk|poll", .def = "async",
      .what = "how cpu=samples takes stacks",
      .more = "async: the signal handler of the running thread calls AsyncGetCallTrace. walk: the handler notes where the thread is, and "

@@ -19,22 +19,22 @@ static void write_file(const char *name, const char *text)
 static void make_thread(const char *tid, const char *name, const char *sched, const char *stat)
 {
     char file[64];
-    (void)snprintf(file, sizeof file, "7/task/%s", tid);
+    (void)snprintf(file, sizeof file, "proc/7/task/%s", tid);
     (void)mkdir(file, 0700);
-    (void)snprintf(file, sizeof file, "7/task/%s/comm", tid);
+    (void)snprintf(file, sizeof file, "proc/7/task/%s/comm", tid);
     write_file(file, name);
-    (void)snprintf(file, sizeof file, "7/task/%s/schedstat", tid);
+    (void)snprintf(file, sizeof file, "proc/7/task/%s/schedstat", tid);
     if (sched != NULL) {
         write_file(file, sched);
     }
-    (void)snprintf(file, sizeof file, "7/task/%s/stat", tid);
+    (void)snprintf(file, sizeof file, "proc/7/task/%s/stat", tid);
     write_file(file, stat);
 }
 
 static void make_process(const char *stat)
 {
-    assert_true(mkdir("7", 0700) == 0 && mkdir("7/task", 0700) == 0);
-    write_file("7/stat", stat);
+    assert_true(mkdir("proc", 0700) == 0 && mkdir("proc/7", 0700) == 0 && mkdir("proc/7/task", 0700) == 0);
+    write_file("proc/7/stat", stat);
 }
 
 static void cpu_time_is_told_by_what_threads_are_for(void **state)
