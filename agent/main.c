@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c: loading at the start of the JVM, and unloading. The only code of hprofx that may end the process: `help`, an option error, an
  * output that cannot be made - before main. */
+#include "internals.h"
 #include "log.h"
 #include "modes.h"
 #include "options.h"
@@ -50,7 +51,9 @@ static void wait_for_command(JavaVM *vm, struct hpx_err *err)
         (void)hpx_err_set(err, HPX_E_OPT, "start=n takes no other options; give them when a session begins");
         refuse(err);
     }
-    (void)hpx_vm_flag_set("DebugNonSafepoints", &why);
+    if (hpx_internals_closed() == NULL) {
+        (void)hpx_vm_flag_set("DebugNonSafepoints", &why);
+    }
     if (hpx_steer_listen(vm, true, err) != 0) {
         hpx_warn("%s", err->msg);
     }

@@ -41,6 +41,11 @@ class Jdk:
             return [], '/', self.home
         return [m.group(1).decode(), m.group(2).decode()], m.group(2).decode(), pathlib.Path(m.group(3).decode())
 
+    def tool(self, name):
+        """The start of a command: a program of the JDK."""
+        start, _, home = self._inside()
+        return start + [str(home / 'bin' / name)]
+
     def embedding(self):
         """(start of a command, its libjvm) of a program that loads this VM itself."""
         start, tree, home = self._inside()

@@ -288,6 +288,14 @@ def top_that_is_killed_leaves_no_session(t):
     p.end(t)
 
 
+@test(collectors='any', needs=('hotspot', 'jit'), cases=('', 'n'))
+def start_n_asks_for_debug_information_if_it_may_touch_the_vm(t, structures):
+    p = Program(t, jvm=['-XX:+UnlockDiagnosticVMOptions'], opts='start=n', prefix=['env', 'HPROFX_VMSTRUCTS=' + structures])
+    flags = subprocess.run([*t.jdk.tool('jcmd'), str(p.run.pid), 'VM.flags', '-all'], capture_output=True, text=True, timeout=100).stdout
+    t.equal(re.findall(r'\bDebugNonSafepoints\s+:?= (\w+)', flags), ['false' if structures == 'n' else 'true'], 'the flag')
+    p.end(t)
+
+
 @test(level='quick', collectors='any')
 def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
     run = t.start_command(t.command('Attached', opts=None, agent='-agentpath:%s=start=n' % library(t)), stdin=subprocess.PIPE)
