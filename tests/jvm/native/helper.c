@@ -78,11 +78,11 @@ JNIEXPORT void JNICALL Java_Stalled_block(JNIEnv *env, jclass c, jboolean on)
 #endif
 
 /* One system call that works for a second or so: it maps the page of zeros at 4 million addresses. false: the system has no such call. */
-JNIEXPORT jboolean JNICALL Java_Stalled_call(JNIEnv *env, jclass c)
+JNIEXPORT jboolean JNICALL Java_Stalled_call(JNIEnv *env, jclass c, jlong bytes)
 {
     (void)env;
     (void)c;
-    size_t n = (size_t)16 << 30;
+    size_t n = (size_t)bytes;
     char *memory = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         return 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /** Stalled MS MS: two threads burn the first MS each, then the second MS, during which one of them, "stalled", lets no signal in: a single signal
  * stands for that time. Prints "thread NAME NS" for both: their CPU time.
- *  Without arguments: one long system call; prints "call NS", or "refused". */
+ *  Without arguments: system calls, each twice as long as the one before, up to one that takes 700 ms of CPU; prints "call NS", the CPU time of
+ * the last, and "calls NS", that of all, or "refused". */
 public class Stalled {
     static native void block(boolean on);
-    static native boolean call();
+    static native boolean call(long bytes);
 
     static void free(long ns) { Cpu.burn(ns); }
 
@@ -17,8 +18,18 @@ public class Stalled {
     public static void main(String[] a) throws Exception {
         System.loadLibrary("helper");
         if (a.length == 0) {
-            long before = Cpu.now();
-            System.out.println(call() ? "call " + (Cpu.now() - before) : "refused");
+            long all = 0, last = 0;
+            for (long bytes = 64L << 20; bytes <= 16L << 30 && last < 700000000L; bytes *= 2) {
+                long before = Cpu.now();
+                if (!call(bytes)) {
+                    System.out.println("refused");
+                    return;
+                }
+                last = Cpu.now() - before;
+                all += last;
+            }
+            System.out.println("call " + last);
+            System.out.println("calls " + all);
             return;
         }
         final long first = Long.parseLong(a[0]) * 1000000L, second = Long.parseLong(a[1]) * 1000000L;
