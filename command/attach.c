@@ -198,7 +198,7 @@ static bool hear(int fd, char *to, size_t size, uint64_t until)
 }
 
 /* "0\nreturn code: 0\n" (9 and later), "0\n0\n" (8); an error of the JVM is "0\nsentence", or a number and a sentence. */
-static enum hpx_status judge(const struct hpx_target *t, const char *answer, const char *library, struct hpx_err *err)
+enum hpx_status hpx_attach_judge(const struct hpx_target *t, const char *answer, const char *library, struct hpx_err *err)
 {
     char *rest, *text;
     long status = strtol(answer, &rest, 10);
@@ -246,7 +246,7 @@ enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library,
                     : hpx_fail(err, HPX_REFUSED, "process %d does not answer a request to attach; it may be stopped, or busy with another",
                                (int)t->pid);
     } else {
-        s = judge(t, answer, library, err);
+        s = hpx_attach_judge(t, answer, library, err);
     }
     (void)close(fd);
     return s;

@@ -11,6 +11,8 @@
  * Agent_OnAttach refused. */
 enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds,
                                 struct hpx_err *err);
+/* What the JVM's whole answer means: the end of hpx_attach_load(). No system calls; the bytes are hostile. */
+enum hpx_status hpx_attach_judge(const struct hpx_target *t, const char *answer, const char *library, struct hpx_err *err);
 /* Connects to a socket in the target's /tmp, as its user; whoever listens there must be the target. A descriptor whose connecting, sending
  * and receiving take `seconds` at most; -1, errno; EPROTO: somebody else listens. */
 int hpx_attach_connect(const struct hpx_target *t, const char *name, unsigned seconds);
