@@ -110,6 +110,16 @@ static void say_places(FILE *to, struct hpx_profile *p)
     }
 }
 
+static void say_older_code(FILE *to, const struct hpx_profile *p)
+{
+    if (p->older[0] != 0) {
+        hpx_words_name(to, p->older, 0, false);
+        (void)fputs(", are older than the session: what is inlined into them counts as theirs. A JVM that was started with start=n has no "
+                    "such code (hprofx(1)).\n",
+                    to);
+    }
+}
+
 void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
 {
     if (v->usage.at > 0) {
@@ -117,4 +127,5 @@ void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *
     }
     say_certainty(to, v, p);
     say_places(to, p);
+    say_older_code(to, p);
 }

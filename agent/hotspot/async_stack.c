@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* async_stack.c: AsyncGetCallTrace first, then the remedy for its answer. */
 #include "async_stack.h"
+#include "code_age.h"
 #include "code_owner.h"
 #include "internals.h"
 #include "outside.h"
@@ -36,6 +37,7 @@ bool hpx_async_stack_begin(void)
 
 void hpx_async_stack_end(void)
 {
+    hpx_code_age_end();
     hpx_guard_remove();
 }
 

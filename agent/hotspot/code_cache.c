@@ -15,9 +15,9 @@ static struct {
     uint64_t heap, heaps, low, high;
     /* offsets */
     uint64_t array_length, array_data, memory, segmap, log2, space_low, space_high, used, block_header;
-    uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state;
+    uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state, compile_id;
     uint64_t const_method, idnum, constants, holder, ids;
-    bool single, code_is_offset, has_kind;
+    bool single, code_is_offset, has_kind, has_compile_id;
     int method_kind, most_alive; /* of CodeBlobKind, of nmethod._state */
     uint32_t n;
     uintptr_t at[HEAPS];
@@ -77,6 +77,7 @@ static const char *find_blobs(void)
     if (why == NULL && !hpx_structures_field(&(struct hpx_vm_field){"CompiledMethod", "_method", "Method*", &cache.method})) {
         why = hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_method", "Method*", &cache.method}, 1); /* JDK 8, 23 and later */
     }
+    cache.has_compile_id = hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_compile_id", "int", &cache.compile_id});
     return why != NULL ? why : find_state();
 }
 
@@ -185,6 +186,12 @@ static bool is_method(uintptr_t blob, const char *name)
                           : !strcmp(name, "nmethod") || !strcmp(name, "native nmethod");
 }
 
+static bool is_alive(uintptr_t blob)
+{
+    int8_t state = (int8_t)hpx_vm_byte(blob + cache.state);
+    return state >= 0 && state <= cache.most_alive;
+}
+
 static bool in_code(uintptr_t blob, uintptr_t pc)
 {
     uintptr_t code = cache.code_is_offset ? blob + (uintptr_t)hpx_vm_int(blob + cache.blob_code) : hpx_vm_word(blob + cache.blob_code);
@@ -217,12 +224,43 @@ struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
     if (!is_method(blob, name)) {
         b.kind = HPX_BLOB_OTHER;
     } else if (in_code(blob, pc)) {
-        int8_t state = (int8_t)hpx_vm_byte(blob + cache.state);
         b.method = hpx_vm_word(blob + cache.method);
-        b.in_use = state == 0;
-        b.kind = state >= 0 && state <= cache.most_alive && is_pointer(b.method) ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
+        b.in_use = hpx_vm_byte(blob + cache.state) == 0;
+        b.kind = is_alive(blob) && is_pointer(b.method) ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
     }
     return b;
+}
+
+static void add_block(uintptr_t block, int32_t until, struct hpx_code_sum *sum)
+{
+    uintptr_t blob = block + cache.block_header;
+    const char *name = hpx_vm_byte(block + cache.used) == 1 ? (const char *)hpx_vm_word(blob + cache.blob_name) : NULL;
+    int32_t size = name != NULL && is_method(blob, name) ? hpx_vm_int(blob + cache.blob_size) : 0;
+    if (size > 0 && is_alive(blob)) {
+        int32_t id = hpx_vm_int(blob + cache.compile_id);
+        if (id <= until) {
+            sum->methods++;
+            sum->bytes += (uint64_t)size;
+            sum->last = id > sum->last ? id : sum->last;
+        }
+    }
+}
+
+/* Heaps grow meanwhile: first the memory, then the map. */
+bool hpx_code_cache_sum(int32_t until, struct hpx_code_sum *sum)
+{
+    *sum = (struct hpx_code_sum){0};
+    for (uint32_t h = 0; h < cache.n && cache.has_compile_id; h++) {
+        uintptr_t heap = cache.at[h], low = low_of(heap + cache.memory), map = low_of(heap + cache.segmap);
+        uint32_t log2 = (uint32_t)hpx_vm_int(heap + cache.log2);
+        uintptr_t n = (high_of(heap + cache.memory) - low) >> log2, mapped = high_of(heap + cache.segmap) - map;
+        for (uintptr_t i = 0; i < n && i < mapped; i++) {
+            if (hpx_vm_byte(map + i) == 0) { /* the first segment of a block */
+                add_block(low + (i << log2), until, sum);
+            }
+        }
+    }
+    return cache.has_compile_id;
 }
 
 /* The class keeps its ids in an array by the method's number; its first word is the length. */

@@ -6,6 +6,7 @@
 #include "async_stack.h"
 #include "checks.h"
 #include "child_calls.h"
+#include "code_age.h"
 #include "codemap.h"
 #include "internals.h"
 #include "oops.h"
@@ -77,6 +78,16 @@ void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counter
 void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters)
 {
     (void)env, (void)stack_low, (void)stack_end, (void)counters;
+}
+
+void hpx_code_age_begin(void)
+{
+}
+
+bool hpx_code_age_now(struct hpx_code_age *age)
+{
+    *age = (struct hpx_code_age){0};
+    return false;
 }
 
 void hpx_codemap_add(const void *code, size_t size, uint64_t method)

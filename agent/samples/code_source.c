@@ -2,12 +2,15 @@
 /* code_source.c: chooses between structures and event. Contract: code_source.h. */
 #include "code_source.h"
 #include "checks.h"
+#include "code_age.h"
 #include "engine.h"
 #include "internals.h"
 #include "log.h"
 #include "owner_compare.h"
+#include "report.h"
 #include "service.h"
 #include "vm_flags.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 #define FLAG "DebugNonSafepoints"
@@ -105,6 +108,8 @@ void hpx_code_source_live(JNIEnv *env, struct hpx_sample_thread *t, bool guard)
     if (source.names && !hpx_checks_live(hpx_vm.jvmti, env, t != NULL ? &t->s.base.counters : NULL, guard)) {
         hpx_internals_event_done(); /* a fault asked for what is done here */
         say_refused(hpx_code_source_use_event(hpx_vm.jvmti));
+    } else if (hpx_vm.late && source.flag == HPX_FLAG_SET) {
+        hpx_code_age_begin();
     }
 }
 
@@ -123,7 +128,7 @@ void hpx_code_source_look(void)
     }
 }
 
-const char *hpx_code_source_debug_information(void)
+static const char *information(void)
 {
     if (source.unread) {
         return "by events, unless -XX:-" FLAG " turns it off";
@@ -132,4 +137,14 @@ const char *hpx_code_source_debug_information(void)
         return "off by -XX:-" FLAG ": inlined methods may be charged to their callers";
     }
     return source.event ? "by events" : "by " FLAG;
+}
+
+void hpx_code_source_lines(struct hpx_lines *to)
+{
+    struct hpx_code_age a;
+    hpx_lines_add(to, "hprofx: debug information: %s\n", information());
+    if (hpx_code_age_now(&a)) {
+        hpx_lines_add(to, "hprofx: without debug information: %" PRIu64 " of %" PRIu64 " compiled methods, %.3g %% of the code\n",
+                      a.old.methods, a.all.methods, 100.0 * (double)a.old.bytes / (double)a.all.bytes);
+    }
 }

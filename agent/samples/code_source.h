@@ -7,6 +7,7 @@
 #ifndef HPX_CODE_SOURCE_H
 #define HPX_CODE_SOURCE_H
 
+#include "mode.h"
 #include "sample_thread.h"
 #include "vm.h"
 
@@ -23,7 +24,7 @@ jvmtiError hpx_code_source_use_event(jvmtiEnv *jvmti);
 void hpx_code_source_close(jvmtiEnv *jvmti);
 /* At the end of every pass: turns to the event if a handler asked for it. The aggregator. */
 void hpx_code_source_look(void);
-/* For the report: where the debug information between safepoints comes from. */
-const char *hpx_code_source_debug_information(void);
+/* For the report: where the debug information between safepoints comes from, and how much code has none. */
+void hpx_code_source_lines(struct hpx_lines *to);
 
 #endif

@@ -228,7 +228,7 @@ static void lines_of_structures(struct hpx_lines *to)
     } else {
         hpx_lines_add(to, "hprofx: vm structures: on%s%s\n", without != NULL ? ", without anchors: " : "", without != NULL ? without : "");
     }
-    hpx_lines_add(to, "hprofx: debug information: %s\n", hpx_code_source_debug_information());
+    hpx_code_source_lines(to);
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)

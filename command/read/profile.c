@@ -145,8 +145,8 @@ static uint64_t leading_number(const char *digits, size_t n)
 }
 
 /* What the report says of the last CPU SAMPLES. */
-enum { EFFECTIVE, PROBES, LOST, OWN, SAID };
-static const char *const said_keys[SAID] = {"effective samples", "inside probes", "lost", "own CPU time"};
+enum { EFFECTIVE, PROBES, LOST, OWN, OLDER, SAID };
+static const char *const said_keys[SAID] = {"effective samples", "inside probes", "lost", "own CPU time", "without debug information"};
 
 static void keep_line(char to[HPX_PROFILE_SAID], const char *value, size_t n)
 {
@@ -165,7 +165,7 @@ static void hear(struct hpx_profile *p, size_t i, const char *value, size_t n)
         return;
     }
     if (i >= LOST) {
-        keep_line(i == LOST ? p->lost : p->own, value, n);
+        keep_line(i == LOST ? p->lost : i == OWN ? p->own : p->older, value, n);
         return;
     }
     const char *share = memchr(value, '(', n), *end = value + n;

@@ -78,7 +78,7 @@ struct hpx_profile {
     uint64_t in_probes;       /* samples inside probes since the start, which may be more than the table has */
     uint32_t in_probes_share; /* their share of all samples since the start, in hundredths of a percent */
     /* What the report behind the last table says, as text of the file; "": nothing. */
-    char lost[HPX_PROFILE_SAID], own[HPX_PROFILE_SAID];
+    char lost[HPX_PROFILE_SAID], own[HPX_PROFILE_SAID], older[HPX_PROFILE_SAID];
     bool with_methods;                /* set by the caller behind hpx_profile_init() */
     struct hpx_methods methods;       /* of the last CPU SAMPLES */
     struct hpx_list frames_of_traces; /* uint32_t, as top */

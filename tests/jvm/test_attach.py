@@ -296,6 +296,26 @@ def start_n_asks_for_debug_information_if_it_may_touch_the_vm(t, structures):
     p.end(t)
 
 
+def _older(t, p, file):
+    does(t, 'start', '-o', file, p.run.pid)
+    p.tell('calls 1000')
+    does(t, 'stop', p.run.pid)
+    line = t.parse(file, 1).report.get('without debug information')
+    return [float(n) for n in re.fullmatch(r'(\d+) of (\d+) compiled methods, ([0-9.e+]+) % of the code', line).groups()] if line else None
+
+
+@test(level='quick', collectors='any', needs=('hotspot', 'jit'))
+def the_report_tells_how_much_code_is_older(t):
+    p = Program(t)
+    p.tell('calls 100000')
+    old, methods, percent = _older(t, p, t.work / 'late')
+    t.check(0 < old <= methods and 0 < percent <= 100, '%s' % [old, methods, percent])
+    p.end(t)
+    waits = Program(t, opts='start=n')
+    t.equal(_older(t, waits, t.work / 'waits'), None, 'of a JVM that has waited')
+    waits.end(t)
+
+
 @test(level='quick', collectors='any')
 def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
     run = t.start_command(t.command('Attached', opts=None, agent='-agentpath:%s=start=n' % library(t)), stdin=subprocess.PIPE)

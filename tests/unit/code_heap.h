@@ -38,6 +38,7 @@ struct blob {
     uintptr_t code_begin;
     int32_t code_offset;
     uint8_t kind, state;
+    int32_t compile_id;
     uintptr_t method;
 };
 
@@ -94,6 +95,7 @@ static void describe_blobs(enum jdk jdk)
         vm_tables_field("nmethod", "_method", "Method*", offsetof(struct blob, method));
     }
     vm_tables_field("nmethod", "_state", jdk == JDK_8 ? "volatile unsigned char" : "volatile signed char", offsetof(struct blob, state));
+    vm_tables_field("nmethod", "_compile_id", "int", offsetof(struct blob, compile_id));
     if (jdk == JDK_25) {
         vm_tables_field("CodeBlob", "_kind", "CodeBlobKind", offsetof(struct blob, kind));
         vm_tables_constant("CodeBlobKind::Nmethod", NMETHOD_KIND);

@@ -171,6 +171,15 @@ static void the_verdict_says_what_to_ask_next(void **state)
            "There is no sample: no Java thread used CPU time.\n");
 }
 
+static void code_that_is_older_is_told(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(shown(SAMPLES "hprofx: without debug information: 8 of 19 compiled methods, 61.2 % of the code\n",
+                                 (struct hpx_usage){.at = 0}, true),
+                           "\n8 of 19 compiled methods, 61.2 % of the code, are older than the session: "));
+    assert_null(strstr(shown(SAMPLES, (struct hpx_usage){.at = 0}, true), "older"));
+}
+
 #define FEW                                                                                                                                \
     HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n"                                                                                             \
          "CPU SAMPLES BEGIN (total = 1) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n"                               \
@@ -212,6 +221,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(methods_are_shown_by_self_and_total, setup, teardown),
         cmocka_unit_test(behind_ten_methods_the_others_come_by_total),
         cmocka_unit_test_setup_teardown(the_verdict_says_what_to_ask_next, setup, teardown),
+        cmocka_unit_test_setup_teardown(code_that_is_older_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(too_few_samples_want_a_longer_session, setup, teardown),
         cmocka_unit_test_setup_teardown(other_tables_have_places_too, setup, teardown),
     };
