@@ -78,10 +78,11 @@ static void *run_errand(void *unused)
 static void await_errand(struct errand *e)
 {
     struct timespec until;
+    unsigned seconds = 0;
     clock_gettime(CLOCK_REALTIME, &until);
     for (until.tv_sec++; sem_timedwait(&e->done, &until) != 0;) {
         if (errno == ETIMEDOUT) {
-            e->what->each_second(e->what->number);
+            e->what->each_second(e->what->number, ++seconds);
             until.tv_sec++;
         }
     }

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #define MS              UINT64_C(1000000)
+#define WORKING_SECONDS 10           /* between two lines of a long errand */
 #define FIRST_WAIT      (10000 * MS) /* for the command that had the library loaded */
 #define AGAIN           (10000 * MS)
 #define CLIENTS         8
@@ -123,12 +124,14 @@ static void answer_who(int fd)
 
 /* ---- requests ---- */
 
-/* Each second. */
-static void answer_progress(int fd)
+/* Each second. A line now and then tells the client that the agent lives. */
+static void answer_progress(int fd, unsigned seconds)
 {
     struct hpx_classes_progress p = hpx_classes_progress();
     if (fd >= 0 && p.of > 0) {
         answer(fd, "classes: %u of %u", p.done, p.of);
+    } else if (fd >= 0 && seconds % WORKING_SECONDS == 0) {
+        answer(fd, "working: %u s", seconds);
     }
 }
 

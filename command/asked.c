@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asked.c: options for the agent, its file, and the profile. Contract: asked.h. */
 #include "asked.h"
+#include "options.h"
 #include "plain.h"
 #include "view.h"
 #include <errno.h>
@@ -68,6 +69,41 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
 enum hpx_status hpx_asked_bad_options(struct hpx_err *err)
 {
     return hpx_fail(err, HPX_USAGE, "the options are too long, or the name of the file has a comma in it");
+}
+
+/* "\nhprofx: did you mean ..." of the agent. */
+static void join_lines(char *text)
+{
+    static const char second[] = "\nhprofx: ";
+    char *at = strstr(text, second);
+    if (at != NULL) {
+        memcpy(at, "; ", 2);
+        memmove(at + 2, at + sizeof second - 1, strlen(at + sizeof second - 1) + 1);
+    }
+}
+
+enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err)
+{
+    char all[7000];
+    struct hpx_options o;
+    if (hpx_asked_names(a->more, "file") || hpx_asked_names(a->more, "net")) {
+        return hpx_fail(err, HPX_USAGE, "the command says where the profile goes; leave out file= and net=, and use -o FILE");
+    }
+    if (strchr(a->more, '@') != NULL) {
+        return HPX_OK; /* in a file that the JVM reads */
+    }
+    struct hpx_asked with = *a;
+    with.what = a->what != NULL ? a->what : "cpu";
+    if (!hpx_asked_options(&with, "/x", all, sizeof all)) {
+        return hpx_asked_bad_options(err);
+    }
+    int rc = hpx_options_parse(&o, NULL, NULL, all, err);
+    if (rc == 0) {
+        hpx_options_fini(&o);
+        return HPX_OK;
+    }
+    join_lines(err->msg);
+    return rc == -HPX_E_OPT ? HPX_USAGE : HPX_FAILED;
 }
 
 const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX])
@@ -153,7 +189,9 @@ enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdi
     ssize_t n = 0;
     if (out < 0) {
         int found = hpx_view(&view, "profile", fd);
-        return found == HPX_VIEW_SOUND ? HPX_OK : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
+        return found == HPX_VIEW_SOUND      ? HPX_OK
+               : found == HPX_VIEW_UNUSABLE ? hpx_fail(err, HPX_FAILED, "the profile cannot be shown")
+                                            : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
     }
     (void)!ftruncate(out, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
     while ((n = read(fd, block, sizeof block)) > 0) {

@@ -25,6 +25,8 @@ bool hpx_asked_names(const char *more, const char *option);
 /* All options of the agent, with its output to `file`, an absolute name. false: they do not fit, or the name has a comma. */
 bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size);
 enum hpx_status hpx_asked_bad_options(struct hpx_err *err);
+/* The agent will take the options, as far as the command can tell; nothing of a JVM is touched. HPX_OK, HPX_USAGE, HPX_FAILED. */
+enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err);
 /* The library: as given, beside the program (in the build), or where it is installed. */
 const char *hpx_asked_agent(const struct hpx_asked *a);
 /* The jar for JMH, found in the same way; it may be missing. */

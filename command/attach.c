@@ -18,7 +18,6 @@
 #define STEP_MS      10 /* between two looks for the socket, at first */
 #define SECONDS      30
 #define OTHER_MS     1000
-#define END_MS       3000
 
 static uint64_t now_ms(void)
 {
@@ -223,15 +222,6 @@ enum hpx_status hpx_attach_judge(const struct hpx_target *t, const char *answer,
     return hpx_fail(err, HPX_REFUSED, "the JVM did not load %s: %.*s", library, n, rest);
 }
 
-/* A process that ends closes its sockets before it has ended. */
-static bool ends(const struct hpx_target *t)
-{
-    for (uint64_t until = now_ms() + END_MS; !hpx_target_ended(t) && now_ms() < until;) {
-        (void)usleep(STEP_MS * 1000);
-    }
-    return hpx_target_ended(t);
-}
-
 enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds, struct hpx_err *err)
 {
     char answer[ANSWER_BYTES];
@@ -242,9 +232,10 @@ enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library,
         return s;
     }
     if (!ask(fd, library, options) || !hear(fd, answer, sizeof answer, until)) {
-        s = ends(t) ? hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid)
-                    : hpx_fail(err, HPX_REFUSED, "process %d does not answer a request to attach; it may be stopped, or busy with another",
-                               (int)t->pid);
+        s = hpx_target_ends(t)
+                ? hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid)
+                : hpx_fail(err, HPX_REFUSED, "process %d does not answer a request to attach; it may be stopped, or busy with another",
+                           (int)t->pid);
     } else {
         s = hpx_attach_judge(t, answer, library, err);
     }

@@ -118,6 +118,7 @@ static const char *next_line(struct hpx_client *c)
     while ((end = memchr(c->got, '\n', c->len)) == NULL) {
         ssize_t n = c->len < sizeof c->got ? recv(c->fd, c->got + c->len, sizeof c->got - c->len, 0) : 0;
         if (n <= 0 && !(n < 0 && errno == EINTR)) {
+            c->silent = n < 0 && errno == EAGAIN;
             return NULL;
         }
         c->len += n > 0 ? (size_t)n : 0;
@@ -131,7 +132,7 @@ static const char *next_line(struct hpx_client *c)
     return line;
 }
 
-/* false: nobody listens, or not as expected. */
+/* false: nobody listens, or not as expected; or c->silent. */
 static bool connect_to_agent(const struct hpx_target *t, unsigned seconds, struct hpx_client *c)
 {
     char name[32];
@@ -140,6 +141,7 @@ static bool connect_to_agent(const struct hpx_target *t, unsigned seconds, struc
     (void)snprintf(name, sizeof name, HPX_CONTROL_NAME, (int)t->own_pid);
     c->len = 0;
     c->fd = hpx_attach_connect(t, name, seconds);
+    c->silent = c->fd < 0 && errno == EAGAIN; /* those who wait for it to accept are too many */
     if (c->fd >= 0 && (greeting = next_line(c)) != NULL && strncmp(greeting, HPX_CONTROL_GREETING, sizeof HPX_CONTROL_GREETING - 1) == 0) {
         (void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         return true;
@@ -155,10 +157,18 @@ enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, u
         if (connect_to_agent(t, seconds, c)) {
             return HPX_OK;
         }
+        if (c->silent) {
+            break;
+        }
         enum hpx_status s = load(t, agent, seconds, err);
         if (s != HPX_OK) {
             return s;
         }
+    }
+    if (c->silent) {
+        return hpx_fail(err, HPX_REFUSED,
+                        "hprofx in process %d does not answer: another command has it work, or the process is stopped; try again later",
+                        (int)t->pid);
     }
     return connect_to_agent(t, seconds, c)
                ? HPX_OK
@@ -200,12 +210,13 @@ enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (
             line(ctx, text);
         }
     }
-    return hpx_fail(err, HPX_NO_JVM, "the JVM has ended, or does not answer");
+    return c->silent ? hpx_fail(err, HPX_FAILED, "the JVM has not answered for %d minutes; it may be stopped", ANSWER_SECONDS / 60)
+                     : hpx_fail(err, HPX_NO_JVM, "the JVM has ended");
 }
 
 bool hpx_client_wait(const struct hpx_client *c, int ms)
 {
     char byte;
     struct pollfd p = {.fd = c->fd, .events = POLLIN};
-    return poll(&p, 1, ms) > 0 && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return poll(&p, 1, ms) > 0 && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
 }

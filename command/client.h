@@ -7,7 +7,8 @@
 
 struct hpx_client {
     int fd;
-    size_t len; /* of what was received and not yet taken */
+    bool silent; /* the agent did not answer in time */
+    size_t len;  /* of what was received and not yet taken */
     char got[8192];
 };
 
@@ -15,14 +16,14 @@ struct hpx_client {
  * made. HPX_OK; HPX_REFUSED; HPX_FAILED: our file cannot be read, or its /tmp not be written to. */
 enum hpx_status hpx_client_lets_load(const struct hpx_target *t, const char *agent, bool *copies, struct hpx_err *err);
 /* Connects to the agent in an open target; has it load `agent`, our file of the library, if need be: as the target sees it, or as a copy
- * that is removed again. seconds: as hpx_attach_load(). HPX_OK, or its errors. */
+ * that is removed again. seconds: as hpx_attach_load(). HPX_OK, or its errors; HPX_REFUSED: the agent listens, and is busy or stopped. */
 enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);
 void hpx_client_close(struct hpx_client *c);
 /* Sends a line and waits for its end; calls `line` (may be NULL) for each "KEY: VALUE". HPX_OK; HPX_REFUSED, HPX_FAILED: the agent's own
- * sentence; HPX_NO_JVM: the JVM has ended. */
+ * sentence; HPX_FAILED, c->silent: it did not answer for minutes; HPX_NO_JVM: the JVM has ended. */
 enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
                                struct hpx_err *err);
-/* Waits until the JVM ends, a signal comes, or ms are over. true: it has ended. */
+/* Waits until the JVM ends, a signal comes, or ms are over. true: it has ended, or says what nobody has asked. */
 bool hpx_client_wait(const struct hpx_client *c, int ms);
 
 #endif

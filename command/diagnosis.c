@@ -68,17 +68,21 @@ static int try_perf(void)
 static void say_no_perf(int why)
 {
     static const char file[] = "/proc/sys/kernel/perf_event_paranoid";
-    char remedy[160] = "let the filter of system calls (seccomp) of the container pass perf_event_open";
+    char remedy[200];
     int paranoid = 0;
     FILE *f = fopen(file, "re");
+    (void)snprintf(remedy, sizeof remedy, "%slet the filter of system calls (seccomp) of the container pass perf_event_open",
+                   why == EPERM || why == EACCES ? "" : "the kernel has none, or ");
     if (f != NULL && fscanf(f, "%9d", &paranoid) == 1 && paranoid > PARANOID_ALLOWED) {
-        (void)snprintf(remedy, sizeof remedy, "kernel.perf_event_paranoid is %d: sysctl kernel.perf_event_paranoid=%d", paranoid,
-                       PARANOID_ALLOWED);
+        (void)snprintf(remedy, sizeof remedy,
+                       "kernel.perf_event_paranoid is %d: sysctl kernel.perf_event_paranoid=%d; a container's filter of "
+                       "system calls (seccomp) must pass perf_event_open, too",
+                       paranoid, PARANOID_ALLOWED);
     }
     if (f != NULL) {
         (void)fclose(f);
     }
-    hpx_diagnosis_line(HPX_DIAGNOSIS_NOTE, "perf events: %s; an interval= below %.0f ms, a tick, is taken in ticks; %s", strerror(why),
+    hpx_diagnosis_line(HPX_DIAGNOSIS_NOTE, "perf events: %s; an interval= below %.0f ms (one tick) is rounded to ticks; %s", strerror(why),
                        (double)hpx_clock_tick() / 1e6, remedy);
 }
 
@@ -107,7 +111,7 @@ void hpx_diagnosis_quota(pid_t pid)
     if (quota > 0 && hpx_usage_read("", pid, &use) && quota < use.cpus) {
         hpx_diagnosis_line(
             HPX_DIAGNOSIS_NOTE,
-            "CPU quota: the cgroup grants %.2f CPUs, though the profile counts %u; a thread that is throttled spends wall time, but no "
+            "CPU quota: the cgroup grants %.2f CPUs; the profile assumes %u; a thread that is throttled spends wall time, but no "
             "CPU time; raise cpu.max if it is too little",
             quota, use.cpus);
     }

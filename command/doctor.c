@@ -128,7 +128,7 @@ static void say_signal(const struct hpx_target *t, const struct hpx_facts *f, co
     if (w->blocked > 0) {
         hpx_diagnosis_line(
             HPX_DIAGNOSIS_NOTE,
-            "signal: %u threads block SIGPROF and are not sampled meanwhile; choose another, such as signal=RTMIN+1, or sampler=poll",
+            "signal: threads that block SIGPROF and are not sampled meanwhile: %u; choose another, such as signal=RTMIN+1, or sampler=poll",
             w->blocked);
     }
 }
@@ -204,7 +204,7 @@ static void say_rights(uint64_t capabilities)
     }
     if (!sees && hpx_facts_hides(mounts)) {
         hpx_diagnosis_line(HPX_DIAGNOSIS_NOTE,
-                           "/proc: it is mounted with hidepid=, so that processes of other users are not even seen; become root");
+                           "/proc: it is mounted with hidepid=, so processes of other users cannot be looked at; become root");
     }
 }
 
@@ -237,7 +237,7 @@ static bool say_one(void *ctx, const struct hpx_target *of)
     if (s == HPX_OK) {
         hpx_diagnosis_line(HPX_DIAGNOSIS_OK, "JVM: %d, %s", (int)t.pid, name);
     } else {
-        hpx_diagnosis_line(HPX_DIAGNOSIS_NOTE, "JVM: %d, %s: %s", (int)t.pid, name, err.msg);
+        hpx_diagnosis_line(HPX_DIAGNOSIS_NO, "JVM: %d, %s: %s", (int)t.pid, name, err.msg);
     }
     hpx_target_close(&t);
     return true;

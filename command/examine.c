@@ -30,26 +30,26 @@ struct asked {
     int files;
 };
 
-static const struct form before = {.program = "hprofx-read",
-                                   .recover = "hprofx-read --recover",
-                                   .usage =
-                                       "usage: hprofx-read [--check] [--strict] [--json] [--part] FILE\n"
-                                       "       hprofx-read --recover NAME\n"
-                                       "Shows what a binary or text HPROF file holds. FILE may be -, standard input.\n"
-                                       "  --check    only hold the file to the rules of the format: one line, and notes\n"
-                                       "  --strict   a note is a break\n"
-                                       "  --json     one JSON object\n"
-                                       "  --part     an unfinished file: its end inside a record is a note (so if FILE ends in .part,\n"
-                                       "             or FILE.journal.part exists)\n"
-                                       "  --recover  NAME or NAME.part, left by a run that was killed: cut behind its last whole record\n"
-                                       "Status: 0 sound, 1 broken, 2 usage or a file that cannot be read.\n",
-                                   .options = {{"check", no_argument, NULL, 'c'},
-                                               {"strict", no_argument, NULL, 's'},
-                                               {"json", no_argument, NULL, 'j'},
-                                               {"part", no_argument, NULL, 'p'},
-                                               {"recover", optional_argument, NULL, 'r'},
-                                               {"help", no_argument, NULL, 'h'},
-                                               {"version", no_argument, NULL, 'v'}}};
+static const struct form before = {
+    .program = "hprofx-read",
+    .recover = "hprofx-read --recover",
+    .usage = "usage: hprofx-read [--check] [--strict] [--json] [--part] FILE\n"
+             "       hprofx-read --recover NAME\n"
+             "Shows what a binary or text HPROF file holds. FILE may be -, standard input.\n"
+             "  --check    validate the file: one line, and notes\n"
+             "  --strict   treat notes as errors\n"
+             "  --json     one JSON object\n"
+             "  --part     an unfinished file: its end inside a record is a note (default if FILE ends in .part,\n"
+             "             or FILE.journal.part exists)\n"
+             "  --recover  NAME or NAME.part, left by a run that was killed: cut after its last complete record\n"
+             "Status: 0 sound, 1 broken, 2 usage or a file that cannot be read.\n",
+    .options = {{"check", no_argument, NULL, 'c'},
+                {"strict", no_argument, NULL, 's'},
+                {"json", no_argument, NULL, 'j'},
+                {"part", no_argument, NULL, 'p'},
+                {"recover", optional_argument, NULL, 'r'},
+                {"help", no_argument, NULL, 'h'},
+                {"version", no_argument, NULL, 'v'}}};
 
 #define STATUS "Status: 0 ok, 1 the file cannot be read or written, 2 usage, 6 the file is broken.\n"
 
@@ -66,8 +66,8 @@ static const struct form forms[] = {
      .program = "hprofx",
      .recover = "hprofx recover",
      .usage = "usage: hprofx check [--strict] [--json] [--part] FILE\n"
-              "Holds an HPROF file to the rules of its format. FILE may be -, standard input.\n"
-              "  --strict  a note is a break\n"
+              "Validates an HPROF file. FILE may be -, standard input.\n"
+              "  --strict  treat notes as errors\n"
               "  --json    one JSON object\n"
               "  --part    an unfinished file: its end inside a record is a note\n" STATUS,
      .checks = true,
@@ -79,7 +79,7 @@ static const struct form forms[] = {
      .program = "hprofx",
      .recover = "hprofx recover",
      .usage = "usage: hprofx recover NAME\n"
-              "Completes NAME or NAME.part, left by a run that was killed: cuts it behind its last whole record.\n" STATUS,
+              "Completes NAME or NAME.part, left by a run that was killed: cuts it after its last complete record.\n" STATUS,
      .recovers = true,
      .options = {{"help", no_argument, NULL, 'h'}}},
 };

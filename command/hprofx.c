@@ -22,7 +22,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx list                                  JVMs that run here\n"
                             "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
                             "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
-                            "       hprofx recover NAME                          a profile of what a killed program left\n"
+                            "       hprofx recover NAME                          rebuild the profile of a program that was killed\n"
                             "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
@@ -79,7 +79,7 @@ static int jmh(const struct hpx_asked *a)
 {
     const char *jar = hpx_asked_jmh(), *agent = hpx_asked_agent(a);
     if (access(jar, R_OK) != 0) {
-        (void)fprintf(stderr, "hprofx: there is no %s: hprofx was built without a Java compiler, so build it where a JDK is\n", jar);
+        (void)fprintf(stderr, "hprofx: there is no %s: it is built where a Java compiler is found, and installed with hprofx\n", jar);
         return HPX_FAILED;
     }
     (void)printf("java -cp '%s:benchmarks.jar' org.openjdk.jmh.Main -prof 'hprofx:agent=%s'\n", jar, agent);
@@ -96,6 +96,8 @@ struct words {
 static int command(struct hpx_asked *a, const struct words *w, char **behind)
 {
     static const char *const plain[] = {"stop", "dump", "status"};
+    static struct hpx_err err;
+    enum hpx_status checked;
     const char *verb = w->of[0];
     bool starts = strcmp(verb, "start") == 0, tops = strcmp(verb, "top") == 0, asks = false;
     for (size_t i = 0; i < HPX_ARRAY_LEN(plain); i++) {
@@ -114,8 +116,11 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
         if (a->bounded) {
             return misuse("run takes no -d: the program ends by itself");
         }
-        return w->n > 2 || behind[0] == NULL ? misuse("run needs a command: hprofx run [AGENT-OPTIONS] -- java ...")
-                                             : hpx_launch(a, behind);
+        if (w->n > 2 || behind[0] == NULL) {
+            return misuse("run needs a command: hprofx run [AGENT-OPTIONS] -- java ...");
+        }
+        checked = hpx_asked_check(a, &err);
+        return checked != HPX_OK ? hpx_complain(checked, &err) : hpx_launch(a, behind);
     }
     if (behind[0] != NULL) {
         return misuse("too many words");
@@ -142,6 +147,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     a->more = w->n > at + 1 ? w->of[at + 1] : "";
     if (starts && a->out == NULL) {
         return misuse("start needs -o FILE, the file that the JVM writes");
+    }
+    if (!asks && (checked = hpx_asked_check(a, &err)) != HPX_OK) {
+        return hpx_complain(checked, &err);
     }
     return asks     ? hpx_live_ask(a, verb, w->of[1])
            : starts ? hpx_live_start(a, w->of[1])

@@ -5,6 +5,7 @@
 #include "session.h"
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SPARE_SECONDS 10 /* a session whose command is killed ends so much later by itself */
@@ -26,6 +27,16 @@ static int await_profile(void)
         (void)usleep(20000);
     }
     return fd >= 0 ? fd : hpx_live_open(&live, "");
+}
+
+/* The JVM was killed, or is silent: it has left what can be made a profile. */
+static bool is_recoverable(void)
+{
+    int fd = hpx_live_open(&live, ".journal.part");
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return fd >= 0;
 }
 
 static enum hpx_status run_session(const struct hpx_asked *a, int out)
@@ -58,17 +69,27 @@ static enum hpx_status run_session(const struct hpx_asked *a, int out)
     return s;
 }
 
+static enum hpx_status reach(const struct hpx_asked *a, const char *word)
+{
+    enum hpx_status s = hpx_live_find(&live, word);
+    return s != HPX_OK ? s : hpx_live_reach(&live, a);
+}
+
 int hpx_live_profile(const struct hpx_asked *a, const char *word)
 {
     int out = hpx_asked_open(a, &live.err); /* before the JVM works for it */
     if (a->out != NULL && out < 0) {
         return hpx_complain(HPX_FAILED, &live.err);
     }
-    enum hpx_status s = hpx_live_reach(&live, a, word);
+    enum hpx_status s = reach(a, word);
     if (s == HPX_OK) {
         s = run_session(a, out);
-        if (s == HPX_FAILED && a->out != NULL && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        bool failed = s == HPX_FAILED && (a->out != NULL || live.client.silent);
+        if (failed && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
             (void)fprintf(stderr, "hprofx: the profile stays at /tmp/%s of the JVM\n", live.profile);
+        } else if ((failed || s == HPX_NO_JVM) && is_recoverable()) {
+            (void)fprintf(stderr, "hprofx: what the JVM wrote stays in its /tmp: `hprofx recover /tmp/%s` rebuilds the profile\n",
+                          live.profile);
         } else {
             hpx_live_clean(&live);
         }
@@ -86,7 +107,7 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
 {
     char room[2 * PATH_MAX];
     unsigned number;
-    enum hpx_status s = hpx_live_reach(&live, a, word);
+    enum hpx_status s = reach(a, word);
     if (s == HPX_OK) {
         s = hpx_live_begin(&live, a, "start", a->bounded ? a->seconds : 0, hpx_absolute(a->out, room), &number);
     }
@@ -95,7 +116,15 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
 
 int hpx_live_ask(const struct hpx_asked *a, const char *request, const char *word)
 {
-    enum hpx_status s = hpx_live_reach(&live, a, word);
+    enum hpx_status s = hpx_live_find(&live, word);
+    if (s == HPX_OK && live.target.library[0] == 0) { /* nothing is loaded for a question */
+        s = strcmp(request, "status") != 0 ? hpx_fail(&live.err, HPX_REFUSED, "no session is running") : s;
+        if (s == HPX_OK) {
+            say_line(stdout, "session: none");
+        }
+        return hpx_live_leave(&live, s);
+    }
+    s = s != HPX_OK ? s : hpx_live_reach(&live, a);
     if (s == HPX_OK) {
         s = hpx_client_ask(&live.client, request, say_line, stdout, &live.err);
     }

@@ -3,7 +3,7 @@
 #ifndef HPX_COMMAND_PLAIN_H
 #define HPX_COMMAND_PLAIN_H
 
-/* Puts '?' for controls, C1 in UTF-8 included. Returns s. */
+/* Puts '?' for the bytes of controls, also of C1 (U+0080 to U+009F), and for bytes that are no UTF-8. Returns s. */
 char *hpx_plain(char *s);
 
 #endif

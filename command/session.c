@@ -139,14 +139,18 @@ enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number)
     return hpx_client_ask(&l->client, stop, say_line, NULL, &l->err);
 }
 
-enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a, const char *word)
+enum hpx_status hpx_live_find(struct hpx_live *l, const char *word)
 {
     l->client.fd = l->target.pidfd = l->target.cwd = l->target.tmp = -1;
     name_profile(l);
     catch_interrupts();
     enum hpx_status s = hpx_target_find(word, &l->target, &l->err);
-    s = s != HPX_OK ? s : hpx_target_open(&l->target, &l->err);
-    s = s != HPX_OK ? s : hpx_client_open(&l->target, hpx_asked_agent(a), ATTACH_SECONDS, &l->client, &l->err);
+    return s != HPX_OK ? s : hpx_target_open(&l->target, &l->err);
+}
+
+enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a)
+{
+    enum hpx_status s = hpx_client_open(&l->target, hpx_asked_agent(a), ATTACH_SECONDS, &l->client, &l->err);
     if (s == HPX_OK) {
         hpx_stale_remove(&l->target);
     }

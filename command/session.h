@@ -15,9 +15,11 @@ struct hpx_live {
     char profile[64]; /* of the file in the JVM's /tmp: nobody else's, and none of an earlier command */
 };
 
-/* Finds the JVM of the word and connects; from then on the first SIGINT, SIGTERM or SIGHUP is noted, the second ends the command.
- * hpx_live_leave() in any case. */
-enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a, const char *word);
+/* Finds the JVM of the word; from then on the first SIGINT, SIGTERM or SIGHUP is noted, the second ends the command. hpx_live_leave() in
+ * any case. */
+enum hpx_status hpx_live_find(struct hpx_live *l, const char *word);
+/* Connects to the agent in it, which is loaded if need be. */
+enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a);
 /* Lets go of the JVM and says what failed. Returns the status. */
 int hpx_live_leave(struct hpx_live *l, enum hpx_status s);
 /* A signal was noted. */

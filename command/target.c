@@ -17,7 +17,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define GROUPS_MAX 65536
+#define GROUPS_MAX  65536
+#define END_STEP_US 10000
+#define END_STEPS   300
 
 /* Fields of stat (proc(5)), and a bit of the flags (linux/sched.h). */
 enum { FLAGS = 9, START = 22, IS_EXITING = 4 };
@@ -394,6 +396,14 @@ bool hpx_target_ended(const struct hpx_target *t)
     return t->pidfd >= 0 ? poll(&p, 1, 0) > 0 : start_of(t->pid) != t->started;
 }
 
+bool hpx_target_ends(const struct hpx_target *t)
+{
+    for (int i = 0; !hpx_target_ended(t) && i < END_STEPS; i++) {
+        (void)usleep(END_STEP_US);
+    }
+    return hpx_target_ended(t);
+}
+
 bool hpx_target_is_peer(const struct hpx_target *t, int fd)
 {
     struct ucred who;
@@ -417,7 +427,8 @@ enum hpx_status hpx_become(const struct hpx_target *t, struct hpx_err *err)
     if (groups.of == NULL || groups.n < 0 || setgroups(1, &t->gid) != 0 || setegid(t->gid) != 0 || seteuid(t->uid) != 0) {
         int failed = errno;
         hpx_become_self();
-        return hpx_fail(err, HPX_NOT_PERMITTED, "cannot become user %u: %s", (unsigned)t->uid, strerror(failed));
+        return hpx_fail(err, HPX_NOT_PERMITTED, "cannot become user %u: %s; be that user, or root with the capabilities SETUID and SETGID",
+                        (unsigned)t->uid, strerror(failed));
     }
     return HPX_OK;
 }

@@ -41,8 +41,8 @@ enum hpx_flag hpx_target_flag(const struct hpx_target *t, const char *name);
 bool hpx_target_names_options(const struct hpx_target *t);
 /* The release of its JVM, as its library names it, without controls; false: unknown. The target is open. */
 bool hpx_target_release(const struct hpx_target *t, char *to, size_t size);
-/* None of its options forbids to load a library now, and it can listen in its /tmp. The target is open. HPX_OK, HPX_REFUSED; HPX_FAILED:
- * the /tmp cannot be written to. */
+/* None of its options forbids to load a library now, and it can listen in its /tmp. The target is open. HPX_OK, HPX_REFUSED;
+ * HPX_NOT_PERMITTED: we cannot become its user; HPX_FAILED: the /tmp cannot be written to. */
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err);
 /* A library can be loaded from its /tmp. The target is open. HPX_OK, HPX_REFUSED. */
 enum hpx_status hpx_target_lets_copy(const struct hpx_target *t, struct hpx_err *err);
@@ -54,6 +54,8 @@ bool hpx_target_has_socket(const struct hpx_target *t, const char *name);
 enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err);
 /* It has ended. */
 bool hpx_target_ended(const struct hpx_target *t);
+/* The same for one whose socket was closed: a process that ends closes its sockets before it has ended, so this waits 3 s at most. */
+bool hpx_target_ends(const struct hpx_target *t);
 /* The process at the other end of a connected socket is it. */
 bool hpx_target_is_peer(const struct hpx_target *t, int fd);
 /* The rest of the process has the target's user and groups, if it is root's: what it makes belongs to the target. Ended by the second. */

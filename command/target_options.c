@@ -11,15 +11,18 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#define LARGEST_JVM ((size_t)512 << 20) /* bytes of a library that is read: it is another user's, and may have no end */
+
 /* ---- the release ---- */
 
 /* The blocks overlap: the text may lie across two. */
 static bool find_release(int fd, char *to, size_t size)
 {
     static char block[(1 << 16) + HPX_FACTS_RELEASE];
-    size_t kept = 0;
-    for (ssize_t n; (n = read(fd, block + kept, sizeof block - kept)) > 0;) {
+    size_t kept = 0, all = 0;
+    for (ssize_t n; all < LARGEST_JVM && (n = read(fd, block + kept, sizeof block - kept)) > 0;) {
         size_t len = kept + (size_t)n;
+        all += (size_t)n;
         if (hpx_facts_release(block, len, to, size)) {
             return true;
         }
@@ -120,7 +123,6 @@ enum hpx_flag hpx_target_flag(const struct hpx_target *t, const char *name)
 
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err)
 {
-    int why = 0;
     if (hpx_target_flag(t, "DisableAttachMechanism") == HPX_FLAG_ON) {
         return hpx_fail(
             err, HPX_REFUSED,
@@ -133,10 +135,12 @@ enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err 
             "process %d was started with -XX:-EnableDynamicAgentLoading; start it without, or with -agentpath:libhprofx.so=start=n",
             (int)t->pid);
     }
-    if (hpx_become(t, NULL) == HPX_OK) {
-        why = faccessat(t->tmp, ".", W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
-        hpx_become_self();
+    enum hpx_status s = hpx_become(t, err);
+    if (s != HPX_OK) {
+        return s;
     }
+    int why = faccessat(t->tmp, ".", W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    hpx_become_self();
     return why == 0 ? HPX_OK
                     : hpx_fail(err, HPX_FAILED,
                                "process %d cannot write to its /tmp, where it must listen for commands: %s; mount one that it can write to",

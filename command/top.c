@@ -17,7 +17,7 @@
 #define BY_DEFAULT "cpu=samples,monitor=y,depth=64,"
 
 static struct hpx_live live;
-static unsigned session;
+static unsigned session, asked; /* asked: the number of the last profile */
 
 enum next { GOES_ON, ENDS, GONE };
 
@@ -86,9 +86,20 @@ static enum hpx_status show(int fd, const char *name, struct hpx_usage *before)
 
 static enum hpx_status fail_gone(void)
 {
-    return hpx_target_ended(&live.target)
+    return hpx_target_ends(&live.target)
                ? hpx_fail(&live.err, HPX_NO_JVM, "the JVM has ended")
                : hpx_fail(&live.err, HPX_FAILED, "the agent writes no profile; its reason is on stderr of the JVM");
+}
+
+/* Also what the agent has not finished. */
+static void remove_profile(unsigned k)
+{
+    static const char *const ends[] = {"", ".part"};
+    char behind[32];
+    for (size_t i = 0; i < HPX_ARRAY_LEN(ends); i++) {
+        (void)snprintf(behind, sizeof behind, ".%u%s", k, ends[i]);
+        hpx_live_remove(&live, behind);
+    }
 }
 
 /* One second. *n: whether it was the last. */
@@ -98,6 +109,7 @@ static enum hpx_status look(unsigned k, const char *name, struct hpx_usage *befo
     int fd = -1;
     (void)snprintf(behind, sizeof behind, ".%u", k);
     (void)snprintf(dump, sizeof dump, "dump %u", session);
+    asked = k;
     enum hpx_status s = hpx_client_ask(&live.client, dump, NULL, NULL, &live.err);
     if (s == HPX_OK) {
         *n = await_profile(behind, &fd);
@@ -106,7 +118,7 @@ static enum hpx_status look(unsigned k, const char *name, struct hpx_usage *befo
     if (fd >= 0) {
         (void)close(fd);
     }
-    hpx_live_remove(&live, behind);
+    remove_profile(k);
     return s;
 }
 
@@ -134,12 +146,13 @@ int hpx_top(const struct hpx_asked *a, const char *word)
     char file[96], more[7000];
     struct hpx_asked with = *a;
     bool chosen = a->what != NULL || hpx_asked_names_mode(a->more);
-    int n = snprintf(more, sizeof more, "%ssplit=y%s%s", chosen ? "" : BY_DEFAULT, a->more[0] != 0 ? "," : "", a->more);
+    int n = snprintf(more, sizeof more, "%s%s%ssplit=y", chosen ? "" : BY_DEFAULT, a->more, a->more[0] != 0 ? "," : "");
     if (n < 0 || (size_t)n >= sizeof more) {
         return hpx_complain(hpx_asked_bad_options(&live.err), &live.err);
     }
     with.more = more;
-    enum hpx_status s = hpx_live_reach(&live, a, word);
+    enum hpx_status s = hpx_live_find(&live, word);
+    s = s != HPX_OK ? s : hpx_live_reach(&live, a);
     (void)snprintf(file, sizeof file, "/tmp/%s", live.profile);
     s = s != HPX_OK ? s : hpx_live_begin(&live, &with, "hold", 0, file, &session);
     if (s == HPX_OK) {
@@ -151,6 +164,7 @@ int hpx_top(const struct hpx_asked *a, const char *word)
         }
         s = s != HPX_OK ? s : stopped;
         hpx_live_clean(&live);
+        remove_profile(asked); /* one that was on its way has come meanwhile */
     }
     return hpx_live_leave(&live, s);
 }

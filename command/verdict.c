@@ -13,7 +13,12 @@
 
 #define BY_ALLOCATED 2u /* hpx_rd_table.flags of SITES */
 
-static void say_usage(FILE *to, const struct hpx_verdict *v)
+static bool has_table(struct hpx_profile *p, int tag)
+{
+    return hpx_profile_table(p, tag)->seen > 0;
+}
+
+static void say_usage(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
 {
     const struct hpx_usage *u = &v->usage;
     double program = u->total - u->gc - u->compiler - u->agent;
@@ -25,9 +30,10 @@ static void say_usage(FILE *to, const struct hpx_verdict *v)
     }
     (void)fputs(".\n", to);
     if (u->total < IDLE * u->at) {
-        (void)fputs("It was idle nearly all the time. What its threads wait for, -e lock may show.\n", to);
+        (void)fprintf(to, "It was idle nearly all the time.%s\n",
+                      has_table(p, HPX_TAG_MONITOR_TIME) ? "" : " -e lock may show what its threads wait for.");
     } else if (u->gc > MUCH_GC * u->total) {
-        (void)fputs("The garbage collector takes much: -e alloc shows who allocates.\n", to);
+        (void)fprintf(to, "The garbage collector takes much%s.\n", has_table(p, HPX_TAG_SITES) ? "" : ": -e alloc shows who allocates");
     } else if (u->compiler > WARMING_UP * u->total) {
         (void)fputs("The compiler is still busy: the program warms up, and a later profile will differ.\n", to);
     }
@@ -123,7 +129,7 @@ static void say_older_code(FILE *to, const struct hpx_profile *p)
 void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
 {
     if (v->usage.at > 0) {
-        say_usage(to, v);
+        say_usage(to, v, p);
     }
     say_certainty(to, v, p);
     say_places(to, p);

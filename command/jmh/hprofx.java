@@ -53,6 +53,9 @@ public final class hprofx implements ExternalProfiler {
         String dir = "", agent = "";
         boolean mode = false;
         for (String option : line.split("[;,]")) {
+            if (option.isEmpty()) {
+                continue; // nothing behind -prof hprofx, or a separator too many
+            }
             String name = option.split("[=:]", 2)[0];
             String value = option.substring(Math.min(name.length() + 1, option.length()));
             switch (name) {

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 
-from attached import NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, refuses, wait_for_session
+from attached import FAILED, NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, refuses, wait_for_session
 from hprof_text import SITES, TIMES
 from runner import test
 
@@ -43,7 +43,7 @@ def it_shows_what_the_program_does(t):
     totals = dict((m[1], float(m[0])) for m in re.findall(r'^.* ([\d.]+)% +\d+  (Attached\.burn\w+)$', shown, re.M))
     if t.jdk.has('jit'):
         t.check(totals['Attached.burnMore'] > totals['Attached.burnLess'] > 0, 'shares: %s' % shown)
-    t.check(re.search(r'^Attached used [\d.]+ of \d+ CPUs? for .*\n(?s:.*)^\d+ samples?: shares .*\n(?:Look at .*\n)?\nCPU samples by method', shown, re.M), 'no verdict and table: %s' % shown)
+    t.check(re.search(r'^Attached used [\d.]+ of \d+ CPUs? for .*\n(?s:.*)^\d+ samples?: shares .*\n(?:Look at .*\n)?(?:\d+ of \d+ compiled methods, .*\n)?\nCPU samples by method', shown, re.M), 'no verdict and table: %s' % shown)
     leaves_no_profile(t, profile)
     leaves_nothing(t, p.run.pid)
     p.end(t)
@@ -133,6 +133,7 @@ def a_program_that_ends_meanwhile_is_shown(t):
 @test(level='quick', collectors='any')
 def two_commands_at_once_do_not_hinder_each_other(t):
     p = Program(t)
+    does(t, '-d', '50ms', p.run.pid)  # it loads the library
     both = [subprocess.Popen([*command(t), 'status', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(6)]
     for b in both:
         out, err = b.communicate(timeout=60)
@@ -145,7 +146,7 @@ def two_commands_at_once_do_not_hinder_each_other(t):
 @test(level='quick', collectors='any')
 def a_stopped_program_is_said_and_can_be_left(t):
     p = Program(t)
-    does(t, 'status', p.run.pid)
+    does(t, '-d', '50ms', p.run.pid)  # it loads the library
     p.run.signal(signal.SIGSTOP)
     try:
         waits = subprocess.Popen([*command(t), '-d', '1s', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -396,10 +397,33 @@ def root_profiles_a_program_of_another_user(t):
 
 @test(level='quick', collectors='any')
 def a_program_is_profiled_from_its_start(t):
-    run = t.start_command([*command(t), 'run', '-e', 'times', '-o', 'x', '--'] + t.command('Attached', opts=None), stdin=subprocess.PIPE)
+    run = t.start_command([*command(t), 'run', '-e', 'times', '-o', 'x', 'cutoff=0', '--'] + t.command('Attached', opts=None), stdin=subprocess.PIPE)
     run.wait_line('ready')
     run.process.stdin.write(b'calls 321\n')
     run.process.stdin.close()
     run.finish()
-    t.equal((run.code, run.out.splitlines()[-1]), (0, 'end'), 'status, last line (%s)' % run.err)
+    t.equal((run.code, run.out.splitlines()[-2:]), (0, ['end', 'x']), 'status, last lines (%s)' % run.err)
     t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 321, 'calls')
+
+
+@test(level='quick', collectors='any')
+def options_that_the_agent_does_not_take_reach_no_jvm(t):
+    p = Program(t)
+    for says, options in (('Unknown option: intervall; hprofx: did you mean interval\\?|; did you mean interval\\?', 'intervall=1'), ('leave out file= and net=', 'depth=4,file=/tmp/x'),
+                          ('depth', 'depth=many')):
+        refuses(t, USAGE, says, '-d', '100ms', p.run.pid, options)
+        refuses(t, USAGE, says, 'top', '-d', '100ms', p.run.pid, options)
+        refuses(t, USAGE, says, 'run', options, '--', 'java')
+    t.check('session: none' in does(t, 'status', p.run.pid), 'a session')
+    refuses(t, REFUSED, 'no session is running', 'stop', p.run.pid)
+    t.check('libhprofx' not in pathlib.Path('/proc/%d/maps' % p.run.pid).read_text(), 'the library was loaded')
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def an_old_file_is_no_profile_of_a_program_that_leaves_none(t):
+    (t.work / 'x').write_text('old')
+    for file in ([], ['-o', 'x']):
+        refuses(t, FAILED, 'left no profile', 'run', *file, '--', 'true')
+    refuses(t, 127, r'cannot run /nowhere/java: [^:]*\n$', 'run', '--', '/nowhere/java')
+    t.equal((t.work / 'x').read_text(), 'old', 'the file')

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import waiting
-from attached import NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_nothing, wait_for_session
+from attached import NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, wait_for_session
 from hprof_text import TIMES
 from runner import test
 
@@ -66,7 +66,7 @@ def _stops(t, p):
 def a_command_killed_before_the_jvm_answers(t, when):
     p = Program(t)
     if when == 'while_it_loads_the_library':
-        does(t, 'status', p.run.pid)
+        does(t, '-d', '50ms', p.run.pid)  # it loads the library
         leaves_nothing(t, p.run.pid)
     p.run.signal(signal.SIGSTOP)
     try:
@@ -127,7 +127,7 @@ def _stopped(t, heard):
     """A stopped JVM, and a command that waits for it. heard: the JVM listens already."""
     p = Program(t)
     if heard:
-        does(t, 'status', p.run.pid)
+        does(t, '-d', '50ms', p.run.pid)  # it loads the library
         leaves_nothing(t, p.run.pid)
     p.run.signal(signal.SIGSTOP)
     waits = _begins(t, '-d', '100ms', p.run.pid)
@@ -163,6 +163,26 @@ def a_jvm_that_ends_meanwhile_is_said(t, state):
     t.equal((code, out, err), (NO_JVM, '', 'hprofx: process %d has ended\n' % p.run.pid), 'status, stdout, stderr')
     t.equal(_triggers(t, p), [], 'requests to listen that are left')
     p.run.kill()
+    pathlib.Path('/tmp/.java_pid%d' % p.run.pid).unlink(missing_ok=True)
+
+
+@test(level='quick', collectors='any')
+def a_jvm_that_is_killed_leaves_what_can_be_rebuilt(t):
+    p = Program(t)
+    waits = _begins(t, '-d', '100s', '-e', 'times', p.run.pid, 'cutoff=0')
+    wait_for_session(t, p.run.pid)
+    p.tell('calls 1000')
+    waiting.until(p.run, lambda: any(f.stat().st_size for f in pathlib.Path('/tmp').glob('hprofx-%d-*.journal.part' % waits.pid)))
+    p.run.process.kill()
+    p.run.finish()
+    code, out, err = _ends(t, waits)
+    t.equal((code, out), (NO_JVM, ''), 'status, stdout')
+    name = re.search(r'`hprofx recover (/tmp/hprofx-%d-\S+\.profile)` rebuilds the profile' % waits.pid, err)
+    t.check(name is not None, 'it says %r' % err)
+    done = subprocess.run([command(t)[0], 'recover', name[1]], capture_output=True, text=True)
+    t.equal(done.returncode, OK, 'status of recover: %s' % done.stderr)
+    pathlib.Path(name[1]).unlink()
+    leaves_no_profile(t, waits)
     pathlib.Path('/tmp/.java_pid%d' % p.run.pid).unlink(missing_ok=True)
 
 

@@ -105,7 +105,7 @@ def a_jvm_whose_root_is_read_only(t):
 @test(collectors='any')
 def a_tmp_from_which_nothing_can_be_loaded_is_said(t):
     p = Apart(t, mount='noexec')
-    refuses(t, REFUSED, 'the JVM did not load /tmp/libhprofx-1.so|the library refused', '-d', '200ms', p.pid)
+    refuses(t, REFUSED, 'sees no library of hprofx, and its /tmp is mounted noexec', '-d', '200ms', p.pid)
     leaves_nothing(t, p.pid)
     p.tell('calls 5')
     p.end(t)
@@ -141,7 +141,7 @@ def a_socket_of_somebody_else_in_its_place_is_not_used(t):
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as s:
         s.bind(str(name))
         s.listen(8)
-        refuses(t, REFUSED, 'the library refused', 'status', p.run.pid)
+        refuses(t, REFUSED, 'the library refused', '-d', '50ms', p.run.pid)
         t.check('cannot listen for commands at %s' % name in p.run.err, 'stderr of the JVM: %s' % p.run.err)
         t.check(name.is_socket(), 'it was removed')
     t.check('session: none' in does(t, 'status', p.run.pid), 'when it is dead')
@@ -169,7 +169,7 @@ def the_next_command_removes_what_a_killed_jvm_has_left(t):
                 os.utime(f, (0, 0))  # long ago
             if os.geteuid() == 0:
                 os.chown(of_other, NOBODY, NOBODY)
-            does(t, 'status', p.run.pid)
+            does(t, '-d', '50ms', p.run.pid)
             kept = [f.name for f in (left, *others.values()) if os.path.lexists(f)]
     finally:
         for f in others.values():

@@ -53,7 +53,7 @@ def has_not(t, said, pattern):
 def folders(t, pid):
     """Files that an attempt would leave or make."""
     tmp = pathlib.Path('/proc/%d/root/tmp' % pid)
-    return sorted(f.name for f in [*tmp.iterdir(), *pathlib.Path('/proc/%d/cwd' % pid).iterdir()] if re.search(r'(pid|hprofx-)%d$' % pid, f.name))
+    return sorted(f.name for f in [*tmp.iterdir(), *pathlib.Path('/proc/%d/cwd' % pid).iterdir()] if re.search(r'(pid%d|hprofx-%d(\.so)?)$' % (pid, pid), f.name))
 
 
 def facts(t, run, status=OK, **kw):
@@ -197,7 +197,7 @@ def limits_and_signals_that_matter_are_told(t):
     has(t, facts(t, run), r'^note timers: .* \d+ threads, and the user may have [0-3] more; .*ulimit -i')
     end(t, run)
     run = start(t, prefix=BLOCKED)
-    has(t, facts(t, run), r'^note signal: \d+ threads block SIGPROF')
+    has(t, facts(t, run), r'^note signal: threads that block SIGPROF .*: \d+; ')
     end(t, run)
     run = start(t, env=preload(t, 'other_agents', OTHER_AGENTS_HANDLER='1'))
     has(t, facts(t, run), r'^note signal: the program, or another profiler, handles SIGPROF')
@@ -215,8 +215,8 @@ def perf_events_are_tried(t):
         t.skip('perf events are not permitted here')
     has(t, said, r'^ok   perf events: permitted, .*; 100 at most')
     refused = preload(t, 'seccomp', HPX_REFUSE='298:1')
-    has(t, doctor(t, OK, env=refused), r'^note perf events: Operation not permitted; .*seccomp')
     run = start(t, env=refused)
+    has(t, doctor(t, OK, env=refused), r'^note perf events: Operation not permitted; .*seccomp')
     has(t, facts(t, run), r'^note perf events: permitted here, but a filter ')
     end(t, run)
 

@@ -95,6 +95,15 @@ def the_jar_is_what_the_command_names(t):
 
 
 @test(collectors='any')
+def without_options_it_samples(t):
+    for options in (';', ';;dir=profiles;'):
+        results, _, files = measure(t, 'objects', options, length='100ms')
+        t.check(any(name.startswith('hprofx.cpu.') for name in results), 'results: %s' % list(results))
+        for f in files:
+            f.unlink()
+
+
+@test(collectors='any')
 def allocations_per_operation_are_exact(t):
     results, run, files = measure(t, 'objects', 'heap=sites;live=n')
     t.equal([f.name for f in files], ['marks.Marks.objects-AverageTime-count-3.%d.hprof.txt' % n for n in (1, 2)], 'files')

@@ -181,6 +181,8 @@ class BashTests(Typed, Folder):
     def test_other_shells_offer_the_same_subcommands_and_kinds(self):
         for shell in ('zsh', 'fish'):
             text = pathlib.Path(FILES[shell]).read_text()
+            if shell == 'zsh':
+                text = '\n'.join(re.findall(r'compadd -V subcommands.*|\bkinds=.*', text))
             for word in (self.words('hprofx ') - self.words('hprofx stop ')) | self.words('hprofx -e '):
                 self.assertRegex(text, r'[ \'(]%s\b' % word, shell)
 
