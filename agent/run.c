@@ -166,8 +166,25 @@ static void undo(void)
     hpx_session_end();
 }
 
+/* Neither another session nor its end is possible any more. */
+static atomic_bool stuck; /* relaxed: a word for messages */
+
+bool hpx_run_is_stuck(void)
+{
+    return atomic_load_explicit(&stuck, memory_order_relaxed);
+}
+
+static int refuse_stuck(struct hpx_err *err)
+{
+    return refuse(err, HPX_E_SYS,
+                  "a session did not end: its output or a thread of the profiler made no progress; start the JVM again to profile it");
+}
+
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
 {
+    if (hpx_run_is_stuck()) {
+        return refuse_stuck(err);
+    }
     if (hpx_vm.prepared || atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
         return refuse(err, HPX_E_BUSY,
                       hpx_vm.prepared ? "a session is running" : "a session begins or ends, or could not begin when the JVM started");
@@ -177,6 +194,9 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     (void)hpx_kept_states_sweep();
     hpx_session.start = time(NULL);
     int rc = hpx_session_parse(NULL, NULL, options, err);
+    if (rc == 0 && hpx_session.opt->help) {
+        rc = hpx_err_set(err, HPX_E_OPT, "help is for the command line of the JVM");
+    }
     if (rc == 0) {
         hpx_session_choose(hpx_modes);
         rc = hpx_run_prepare(err);
@@ -187,6 +207,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
         hpx_vm.prepared = false;
         rc = refuse(err, HPX_E_SYS, "a thread of the profiler could not be started");
         if (!hpx_callbacks_undo()) {
+            atomic_store_explicit(&stuck, true, memory_order_relaxed);
             return rc; /* nothing may be freed: no session can begin any more */
         }
     }
@@ -199,14 +220,19 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
 
 int hpx_run_end(JNIEnv *env, struct hpx_err *err)
 {
+    if (hpx_run_is_stuck()) {
+        return refuse_stuck(err);
+    }
     if (!hpx_vm.prepared || hpx_vm.finished) {
         return refuse(err, HPX_E_BUSY, "no session is running");
     }
     int rc = hpx_callbacks_end(env);
+    if (rc == -HPX_E_BUSY) {
+        return refuse(err, HPX_E_BUSY, "the session begins, or is being ended; try again");
+    }
     if (rc != 0) {
-        return refuse(err, (enum hpx_errc) - rc,
-                      rc == -HPX_E_BUSY ? "the session is being ended already"
-                                        : "the session does not end: its output or a thread of the profiler makes no progress");
+        atomic_store_explicit(&stuck, true, memory_order_relaxed);
+        return refuse_stuck(err);
     }
     hpx_session_end();
     (void)hpx_kept_states_sweep();

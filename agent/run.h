@@ -8,6 +8,7 @@
 
 #include "err.h"
 #include <jvmti.h>
+#include <stdbool.h>
 
 /* Everything up to the output. At load, or before hpx_run_begin() goes live. The options are parsed. 0, -HPX_E_OPT, _IO, _VM, _NOMEM,
  * _SYS: see hpx_run_disable(). */
@@ -26,5 +27,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
 /* Ends it: writes the profile as at exit and gives everything back. As begin. 0; -HPX_E_BUSY: there is none, or the VM ends; -HPX_E_SYS:
  * the output or a thread does not move, and no session can begin any more. */
 int hpx_run_end(JNIEnv *env, struct hpx_err *err);
+/* -HPX_E_SYS has been returned. Any thread. */
+bool hpx_run_is_stuck(void);
 
 #endif

@@ -88,9 +88,12 @@ static void switch_to(struct hpx_calls_thread *t, uint64_t key, uint64_t turn)
     hpx_calls_switch(&t->calls, key, turn, now);
 }
 
-/* On the carrier; nothing of the virtual thread's runs between this and its mounting. */
+/* On the carrier; nothing of the virtual thread's runs between this and its mounting. The stacks are there while the gate is open. */
 static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return;
+    }
     struct stack *s = stack_of(jvmti, thread);
     struct hpx_calls_thread *t = s != NULL ? hpx_tracker_enter(env) : NULL;
     if (t != NULL) {
@@ -99,6 +102,7 @@ static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         }
         hpx_tracker_leave(t);
     }
+    hpx_gate_leave(&hpx_session.gate);
 }
 
 static void unmounted(JNIEnv *env)
@@ -136,10 +140,14 @@ void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     void *mine = NULL;
     unmounted(env);
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return;
+    }
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {
         (*jvmti)->SetThreadLocalStorage(jvmti, thread, NULL);
         drop_stack(unmark(mine));
     }
+    hpx_gate_leave(&hpx_session.gate);
 }
 
 void hpx_virtual_forget(void)

@@ -339,7 +339,8 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_names_ignore(true);
     atomic_store_explicit(&passed.done, 0, memory_order_relaxed);
     atomic_store_explicit(&passed.of, (uint32_t)n, memory_order_relaxed);
-    for (jint i = 0; i < n; i++) {
+    const bool begins = atomic_load_explicit(&rewritten, memory_order_relaxed);
+    for (jint i = 0; i < n && (!begins || hpx_gate_is_open(&hpx_session.gate)); i++) { /* VMDeath closes it, and waits for this thread */
         if (worth_it(jvmti, all[i])) {
             batch[in_batch++] = all[i];
         }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AWAY_NS     (1000ull * 1000 * 1000)
 #define WORK_MAX_NS (300ull * 1000 * 1000 * 1000) /* at the end, without a byte that is written */
 
 HPX_OF_SESSION struct hpx_output hpx_output;
@@ -411,14 +412,19 @@ static void say_stalled(bool works)
 bool hpx_output_wait(uint64_t stall_ns)
 {
     struct look last = {.moved = UINT64_MAX};
-    uint64_t moved = 0, lived = 0;
+    uint64_t moved = 0, lived = 0, looked = hpx_clock_mono();
     for (;;) {
         if (hpx_spawn_wait(&hpx_output.done, hpx_clock_mono() + 50ull * 1000 * 1000)) {
             hpx_tsan_acquire(&hpx_output.done);
             return true;
         }
         struct look is = look_again(&last);
-        uint64_t now = hpx_clock_mono();
+        uint64_t now = hpx_clock_mono(), away = now - looked;
+        if (away > AWAY_NS) { /* the process was stopped, and nothing of it could move */
+            moved += away;
+            lived += away;
+        }
+        looked = now;
         moved = is.moved != last.moved ? now : moved;
         lived = memcmp(&is, &last, sizeof is) != 0 ? now : lived;
         last = is;

@@ -5,6 +5,7 @@
 #include "log.h"
 #include "session.h"
 #include "ticks.h"
+#include "vm.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,10 +45,15 @@ void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int
     if (unused && hpx_other_agents_blocked(0)) {
         char name[32];
         sigset_t set;
+        signal_name(name, sizeof name);
+        if (hpx_vm.late) { /* its threads have the mask that they were started with */
+            hpx_warn("%s: the JVM started with %s blocked, and its threads are not sampled while they block it; use %s or sampler=poll",
+                     hpx_ticks_of(), name, other_signal());
+            return;
+        }
         sigemptyset(&set);
         sigaddset(&set, hpx_session.opt->signal);
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-        signal_name(name, sizeof name);
         hpx_warn(
             "%s: the JVM started with %s blocked; hprofx unblocks it to sample; if the program needs it blocked, choose another signal=",
             hpx_ticks_of(), name);

@@ -191,6 +191,9 @@ static bool go_live(void)
     return false;
 }
 
+/* release: live() has returned; acquire: hpx_callbacks_end(), which must not take apart what is still being put together */
+static HPX_OF_SESSION atomic_bool went_live;
+
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (!hpx_gate_enter(&hpx_session.gate)) {
@@ -204,6 +207,7 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     }
     begin_modes(jvmti, env);
     hpx_gate_leave(&hpx_session.gate);
+    atomic_store_explicit(&went_live, true, memory_order_release); /* partner: hpx_callbacks_end() */
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -281,8 +285,10 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 bool hpx_callbacks_undo(void)
 {
     bool posted = atomic_load_explicit(&phase, memory_order_acquire) == ENDED_EARLY;
-    bool over = !writes || (posted && hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS) &&
-                            hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS)); /* else VMDeath has ended it */
+    hpx_net_end(); /* its thread may have been the only one that could be started */
+    bool over =
+        !writes || (posted && hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS)); /* else VMDeath has ended it */
+    over = over && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS);
     if (over) {
         atomic_store_explicit(&phase, LOADED, memory_order_release);
     }
@@ -292,7 +298,8 @@ bool hpx_callbacks_undo(void)
 int hpx_callbacks_end(JNIEnv *env)
 {
     int live = LIVE;
-    if (!atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
+    if (!atomic_load_explicit(&went_live, memory_order_acquire) || /* partner: live() */
+        !atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
         return -HPX_E_BUSY;
     }
     hpx_session.goes_on = true;

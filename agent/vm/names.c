@@ -152,7 +152,7 @@ void hpx_names_loaded(jvmtiEnv *jvmti, JNIEnv *env)
     if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) { /* one local reference per class, which -Xcheck:jni checks */
         (*env)->ExceptionClear(env);
     }
-    for (jint i = 0; i < n; i++) {
+    for (jint i = 0; i < n && hpx_gate_is_open(&hpx_session.gate); i++) { /* VMDeath closes it, and waits for this thread */
         hpx_names_class(jvmti, env, all[i], hpx_session.opt->binary ? HPX_NAMES_CLASS : HPX_NAMES_NONE);
         (*env)->DeleteLocalRef(env, all[i]);
     }

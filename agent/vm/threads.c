@@ -207,6 +207,7 @@ static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
 /* A thread that VMInit adopts; for ever, as its states. JVMTI's thread-local storage leads to it. */
 struct adoptee {
     uint64_t key;                  /* of its START and END */
+    pid_t tid;                     /* 0: unknown */
     struct hpx_mode_thread *first; /* NULL: no states */
     struct adoptee *next;          /* of adoptees */
     /* release: VMInit, when everything above and the states are complete and announced; acquire: the thread. If the thread ends before,
@@ -214,8 +215,9 @@ struct adoptee {
     _Atomic int stage;
 };
 enum { ADOPTING, ADOPTED, ENDED };
-/* All: the VM's storage of a thread goes with the thread, and a checker of leaks does not look there. VMInit's thread alone. */
-static HPX_OF_SESSION struct adoptee *adoptees;
+/* All: the VM's storage of a thread goes with the thread, a checker of leaks does not look there, and while a virtual thread is mounted its
+ * storage hides the carrier's. VMInit's thread adds to it. */
+static HPX_OF_SESSION _Atomic(struct adoptee *) adoptees; /* release: claim(); acquire: adoptee_of_tid(). Their `next` does not change */
 
 /* While VMInit looks for the threads that were there before, a thread may start or end and be listed, too. The value of a claim: VMInit's
  * adoptee; 0: the thread itself. */
@@ -227,6 +229,16 @@ static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti)
 {
     void *mark = NULL;
     return (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && !hpx_threads_is_virtual(mark) ? mark : NULL;
+}
+
+/* A complete one, of the calling thread. */
+static struct adoptee *adoptee_of_tid(pid_t tid)
+{
+    struct adoptee *a = atomic_load_explicit(&adoptees, memory_order_acquire);                                 /* partner: claim() */
+    while (a != NULL && (a->tid != tid || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED)) { /* partner: publish() */
+        a = a->next;
+    }
+    return a;
 }
 
 /* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out, and *by is what is
@@ -313,7 +325,11 @@ void hpx_threads_arm_self(void)
 /* Inside the gate: until the end of the session the environment and the adoptees are there. */
 static bool find_self(JNIEnv *env)
 {
-    struct adoptee *a = first_state() == NULL ? adoptee_of_self(hpx_vm.jvmti) : NULL;
+    if (first_state() != NULL) {
+        return false;
+    }
+    struct adoptee *a = adoptee_of_tid((pid_t)syscall(SYS_gettid));
+    a = a != NULL ? a : adoptee_of_self(hpx_vm.jvmti);
     if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED || a->first == NULL) { /* partner: publish() */
         return false;
     }
@@ -496,7 +512,7 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
     const struct hpx_claim *oldest = NULL;
     bool mine = false;
     if (a != NULL) {
-        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++};
+        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .tid = tid > 0 ? tid : 0};
         oldest = hpx_claims_add(&claims, env, thread, (uintptr_t)a);
     }
     if (oldest == NULL) {
@@ -511,8 +527,8 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
     }
     if (a != NULL) {
         a->first = tid > 0 || finds_itself() ? make(tid) : NULL; /* read by others from stage ADOPTED on */
-        a->next = adoptees;
-        adoptees = a;
+        a->next = atomic_load_explicit(&adoptees, memory_order_relaxed);
+        atomic_store_explicit(&adoptees, a, memory_order_release); /* partner: adoptee_of_tid() */
     }
     return a;
 }
@@ -546,9 +562,9 @@ void hpx_threads_lines(struct hpx_lines *to)
 
 void hpx_threads_forget(void)
 {
-    for (struct adoptee *next; adoptees != NULL; adoptees = next) {
-        next = adoptees->next;
-        free(adoptees);
+    for (struct adoptee *a = atomic_exchange_explicit(&adoptees, NULL, memory_order_relaxed), *next; a != NULL; a = next) {
+        next = a->next;
+        free(a);
     }
 }
 

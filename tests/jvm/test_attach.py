@@ -338,6 +338,19 @@ def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
 
 
 @test(level='quick', collectors='any')
+def help_on_the_socket_begins_nothing(t):
+    p = Program(t, opts='start=n')
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect('/tmp/.hprofx-%d' % p.run.pid)
+        s.sendall(b'start 0 help\n')
+        with s.makefile() as lines:
+            answer = next(ln.strip() for ln in lines if ln.startswith(('ok', 'error')))
+    t.check(re.fullmatch(r'error \d+ help is for the command line of the JVM', answer), 'answer %r' % answer)
+    t.check('session: none' in does(t, 'status', p.run.pid), 'a session')
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
 def start_n_is_alone_and_for_the_start(t):
     run = t.java('Hello', opts='start=n,interval=5')
     t.equal((run.code, run.out), (1, ''), 'exit code, stdout')

@@ -2,16 +2,18 @@
 """hprofx and a JVM that is large or busy: many threads, classes, objects, sessions."""
 import os
 import pathlib
+import signal
+import subprocess
 
-from attached import Program, does, leaves_nothing
+from attached import Program, command, does, leaves_nothing, library
 from hprof_text import SITES, TIMES
 from runner import test
 
 
-def _counts(t, p):
+def _counts(t, p, more=''):
     """Calls of each method in one round in a session of cpu=times; the code has run before."""
     p.tell('round')
-    does(t, 'start', '-e', 'times', '-o', t.work / 'times', p.run.pid, 'cutoff=0')
+    does(t, 'start', '-e', 'times', '-o', t.work / 'times', p.run.pid, 'cutoff=0' + more)
     p.tell('round')
     does(t, 'stop', p.run.pid)
     p.tell('round')
@@ -59,11 +61,25 @@ def threads_that_allocate_all_the_time(t):
     _samples_too(t, p)
 
 
-@test(collectors='any', since=21)
-def virtual_threads_of_which_most_are_older_than_the_session(t):
+@test(collectors='any', since=21, cases=('', ',include=LargeVirtual'))
+def virtual_threads_of_which_most_are_older_than_the_session(t, more):
+    """Their carriers are older, too; with include= these call no probe of their own."""
     p = Program(t, 'LargeVirtual', 2000)
-    t.equal(_counts(t, p).get('LargeVirtual.once'), 4000, 'calls')
+    t.equal(_counts(t, p, more).get('LargeVirtual.once'), 4000, 'calls')
     _samples_too(t, p)
+
+
+@test(collectors='any', since=21)
+def allocations_of_virtual_threads_on_carriers_that_are_older(t):
+    p = Program(t, 'LargeVirtual', 200)
+    for how in ('exact', 'counts'):
+        p.tell('round')
+        does(t, 'start', '-e', 'alloc', '-o', t.work / how, p.run.pid, 'cutoff=0,sites=%s,include=LargeVirtual' % how)
+        p.tell('round')
+        does(t, 'stop', p.run.pid)
+        rows = t.parse(t.work / how, 1).table(SITES).rows
+        t.equal(sum(r.objects for r in rows if r.name == 'LargeVirtual$Made'), 400, 'objects (%s)' % how)
+    p.end(t)
 
 
 def _held(pid):
@@ -98,3 +114,40 @@ def sessions_under_load_leave_nothing(t):
     t.equal(t.files(), [], 'files')
     t.check('session: none' in does(t, 'status', p.run.pid), 'a session')
     p.end(t)
+
+
+def _jcmd(t, pid, options):
+    return subprocess.run([*t.jdk.tool('jcmd'), str(pid), 'JVMTI.agent_load', library(t), options], capture_output=True, text=True, timeout=100).stdout
+
+
+def _many(t):
+    return 1000 if t.jdk.version == 8 else 20000 if t.level == 'long' else 5000
+
+
+@test(collectors='any', timeout=300, since=9)
+def a_session_that_begins_is_not_ended_by_somebody_else(t):
+    """jcmd calls the library on another thread than the socket does."""
+    p = Program(t, 'Large', 'classes', _many(t))
+    begins = subprocess.Popen([*command(t), 'start', '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid), 'cutoff=0'], stderr=subprocess.PIPE, text=True)
+    while begins.poll() is None:
+        _jcmd(t, p.run.pid, 'stop')
+    t.equal(begins.returncode, 0, 'status of start: %s' % begins.communicate()[1])
+    if 'session: running' in does(t, 'status', p.run.pid):
+        does(t, 'stop', p.run.pid)
+    t.parse(t.work / 'x', 1)
+    t.equal(_counts(t, p).get('Large.once'), _many(t), 'calls in the next session')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(collectors='any', timeout=300)
+def a_program_that_ends_while_a_session_begins(t):
+    p = Program(t, 'Large', 'classes', _many(t))
+    begins = subprocess.Popen([*command(t), 'start', '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid)], stderr=subprocess.PIPE, text=True)
+    while 'hprofx-begin\n' not in [f.read_text() for f in pathlib.Path('/proc/%d/task' % p.run.pid).glob('*/comm')]:
+        t.within_time(p.run)
+    p.run.signal(signal.SIGTERM)
+    p.run.finish()
+    begins.communicate(timeout=100)
+    t.equal(p.run.code, 143, 'exit code: %s' % p.run.err)
+    t.check('does not return' not in p.run.err, 'the exit has waited: %s' % p.run.err)

@@ -4,7 +4,13 @@ import java.util.List;
 
 /** LargeVirtual N: N virtual threads come and go on their carriers all the time; then as Attached. A round starts N more, each of which calls and yields. */
 public class LargeVirtual {
-    static void once() { Large.once(); }
+    static class Made { long a; }
+    static volatile Made last;
+
+    static void once() {
+        Large.once();
+        last = new Made();
+    }
 
     static void keepOn() {
         try {
