@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code_heap.h: code heaps as the VM lays them out, in memory of the test, and the tables that describe them for one JDK.
  *
- * For test_code_cache.c. One struct serves all versions: a member that a version lacks is not in its tables. */
+ * For test_code_cache.c and test_code_sum.c. One struct serves all versions: a member that a version lacks is not in its tables. */
 #ifndef CODE_HEAP_H
 #define CODE_HEAP_H
 
