@@ -22,8 +22,8 @@ public final class LoadAll {
         }
     }
 
-    public static void main(String[] args) throws IOException {
-        int most = Integer.parseInt(args[0]);
+    /** Says how many classes and methods it has loaded. */
+    static void load(int most) throws IOException {
         FileSystem image = FileSystems.getFileSystem(URI.create("jrt:/"));
         List<String> names = new ArrayList<>();
         for (String module : MODULES) {
@@ -31,7 +31,6 @@ public final class LoadAll {
                 add(image.getPath("/modules", module), names);
             }
         }
-        Figures figures = new Figures();
         int classes = 0;
         long methods = 0;
         for (String name : names) {
@@ -49,6 +48,11 @@ public final class LoadAll {
         }
         Figures.line("classes", classes);
         Figures.line("methods", methods);
+    }
+
+    public static void main(String[] args) throws IOException {
+        Figures figures = new Figures();
+        load(Integer.parseInt(args[0]));
         Figures.line("rss_kb", Figures.rssKilobytes());
         figures.end();
     }
