@@ -132,6 +132,13 @@ static const char *next_line(struct hpx_client *c)
     return line;
 }
 
+bool hpx_client_listens(const struct hpx_target *t)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, HPX_CONTROL_NAME, (int)t->own_pid);
+    return hpx_target_has_socket(t, name);
+}
+
 /* false: nobody listens, or not as expected; or c->silent. */
 static bool connect_to_agent(const struct hpx_target *t, unsigned seconds, struct hpx_client *c)
 {

@@ -15,6 +15,8 @@ struct hpx_client {
 /* Whether the library, our file `agent`, could be loaded into an open target where nobody listens; only looks. *copies: a copy would be
  * made. HPX_OK; HPX_REFUSED; HPX_FAILED: our file cannot be read, or its /tmp not be written to. */
 enum hpx_status hpx_client_lets_load(const struct hpx_target *t, const char *agent, bool *copies, struct hpx_err *err);
+/* The agent, or what has ended without removing it, has a socket in an open target; only looks. */
+bool hpx_client_listens(const struct hpx_target *t);
 /* Connects to the agent in an open target; has it load `agent`, our file of the library, if need be: as the target sees it, or as a copy
  * that is removed again. seconds: as hpx_attach_load(). HPX_OK, or its errors; HPX_REFUSED: the agent listens, and is busy or stopped. */
 enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);

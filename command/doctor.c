@@ -66,8 +66,7 @@ static enum hpx_status look_for_way(const struct hpx_target *t, const char *agen
     enum hpx_status s = HPX_OK;
     *w = (struct way){0};
     look_at_threads(t, w);
-    (void)snprintf(socket, sizeof socket, HPX_CONTROL_NAME, (int)t->own_pid);
-    w->listens = w->listens && hpx_target_has_socket(t, socket);
+    w->listens = w->listens && hpx_client_listens(t);
     if (!w->listens) {
         (void)snprintf(socket, sizeof socket, ".java_pid%d", (int)t->own_pid);
         s = hpx_client_lets_load(t, agent, &w->copies, err);

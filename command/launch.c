@@ -67,11 +67,68 @@ static void give_signals_back(const struct sigaction was[static HPX_ARRAY_LEN(si
     }
 }
 
-/* The program, with the agent as its first option. *ran: there was one. */
-static int run_with(char **argv, char *load, struct hpx_usage *used, bool *ran)
+/* In the child. tell: closed if the program could be run. */
+static _Noreturn void exec(char **with, int tell)
+{
+    execvp(with[0], with);
+    (void)!write(tell, &errno, sizeof errno);
+    _exit(NOT_RUN);
+}
+
+/* true: the child runs the program. */
+static bool hear_exec(const char *name, int from)
+{
+    int failed = 0;
+    ssize_t n;
+    while ((n = read(from, &failed, sizeof failed)) < 0 && errno == EINTR) {
+    }
+    if (n == (ssize_t)sizeof failed) {
+        (void)fprintf(stderr, "hprofx: cannot run %s: %s\n", name, strerror(failed));
+    }
+    return n != (ssize_t)sizeof failed;
+}
+
+/* *ran: there was a program. */
+static int run_with(char **with, struct hpx_usage *used, bool *ran)
 {
     struct sigaction was[HPX_ARRAY_LEN(signals)];
     sigset_t mask;
+    int ends[2];
+    *ran = false;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        (void)fprintf(stderr, "hprofx: cannot make a process: %s\n", strerror(errno));
+        return HPX_FAILED;
+    }
+    take_signals(was, &mask);
+    pid_t pid = fork();
+    int failed = errno;
+    if (pid == 0) {
+        (void)signal(SIGPIPE, SIG_DFL);
+        give_signals_back(was);
+        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+        exec(with, ends[1]);
+    }
+    if (pid < 0) {
+        give_signals_back(was); /* first: one that has come ends us */
+    }
+    child = pid > 0 ? pid : 0;
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    (void)close(ends[1]);
+    if (pid < 0) {
+        (void)fprintf(stderr, "hprofx: cannot make a process: %s\n", strerror(failed));
+    } else {
+        *ran = hear_exec(with[0], ends[0]);
+    }
+    (void)close(ends[0]);
+    int status = pid > 0 ? wait_child(pid, used) : HPX_FAILED;
+    child = 0; /* another process may get its number */
+    give_signals_back(was);
+    return status;
+}
+
+/* The words of the program, with `load` as its first option; the caller frees them. NULL: no memory, which was said. */
+static char **words_with(char **argv, char *load)
+{
     size_t words = 1; /* the caller has seen the first */
     while (argv[words] != NULL) {
         words++;
@@ -79,32 +136,12 @@ static int run_with(char **argv, char *load, struct hpx_usage *used, bool *ran)
     char **with = calloc(words + 2, sizeof *with);
     if (with == NULL) {
         (void)fputs("hprofx: no memory\n", stderr);
-        return HPX_FAILED;
+        return NULL;
     }
     with[0] = argv[0];
     with[1] = load;
     memcpy(with + 2, argv + 1, words * sizeof *with);
-    take_signals(was, &mask);
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)signal(SIGPIPE, SIG_DFL);
-        give_signals_back(was);
-        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
-        execvp(with[0], with);
-        (void)fprintf(stderr, "hprofx: cannot run %s: %s\n", with[0], strerror(errno));
-        _exit(NOT_RUN);
-    }
-    free(with);
-    child = pid > 0 ? pid : 0;
-    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
-    if (pid < 0) {
-        (void)fprintf(stderr, "hprofx: cannot make a process: %s\n", strerror(errno));
-    }
-    int status = pid > 0 ? wait_child(pid, used) : HPX_FAILED;
-    child = 0; /* another process may get its number */
-    give_signals_back(was);
-    *ran = pid > 0 && status != NOT_RUN;
-    return status;
+    return with;
 }
 
 static void remove_folder(const char *folder)
@@ -118,63 +155,71 @@ static void remove_folder(const char *folder)
     (void)rmdir(folder);
 }
 
-/* What was written before the program was killed stays. true: there is something. */
-static bool say_recoverable(const char *out)
+/* What the agent has written: the profile, and what stays of one that is not finished. */
+struct written {
+    struct stat profile, journal; /* zeros: there is none */
+};
+
+static void look_at(const char *out, struct written *w)
 {
-    char name[2 * PATH_MAX + 32];
-    (void)snprintf(name, sizeof name, "%s.journal.part", out);
-    bool is = access(name, F_OK) == 0;
-    if (is) {
-        (void)fprintf(stderr, "hprofx: the program was killed; `hprofx recover %s` rebuilds its profile\n", out);
-    }
-    return is;
+    char journal[2 * PATH_MAX + 32];
+    *w = (struct written){0};
+    (void)snprintf(journal, sizeof journal, "%s.journal.part", out);
+    (void)lstat(out, &w->profile);
+    (void)lstat(journal, &w->journal);
 }
 
-/* before: of `out`, or zeros. */
-static bool is_new(const char *out, const struct stat *before)
+/* There is one, and since `before`. A device or a pipe is written in place. */
+static bool is_new(const struct stat *now, const struct stat *before)
 {
-    struct stat s;
-    return lstat(out, &s) == 0 && (s.st_ino != before->st_ino || s.st_dev != before->st_dev || s.st_mtim.tv_sec != before->st_mtim.tv_sec ||
-                                   s.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+    return now->st_mode != 0 && (!S_ISREG(now->st_mode) || now->st_ino != before->st_ino || now->st_dev != before->st_dev ||
+                                 now->st_mtim.tv_sec != before->st_mtim.tv_sec || now->st_mtim.tv_nsec != before->st_mtim.tv_nsec);
 }
 
-static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const char *out, struct hpx_err *err)
+struct place {
+    const char *out; /* the file of the profile */
+    char folder[64]; /* of ours around it; "": the user has named it */
+};
+
+/* The folder goes first: who ends the command while it shows the profile shall leave nothing. */
+static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, struct hpx_err *err)
 {
     if (a->out != NULL) {
         (void)printf("%s\n", a->out);
         return HPX_OK;
     }
-    int fd = open(out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    enum hpx_status shown =
-        fd < 0 ? hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno)) : hpx_asked_show(a, v, fd, -1, err);
+    int fd = open(at->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    enum hpx_status shown = fd < 0 ? hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno)) : HPX_OK;
+    remove_folder(at->folder);
     if (fd >= 0) {
+        shown = hpx_asked_show(a, v, fd, -1, err);
         (void)close(fd);
     }
     return shown;
 }
 
-/* *keeps: files that are still of use lie beside `out`. */
-static int run(const struct hpx_asked *a, char **argv, char *load, const char *out, bool *keeps)
+static int run(const struct hpx_asked *a, char **with, const struct place *at)
 {
     static struct hpx_err err;
     struct hpx_verdict v = {.name = "The program"};
-    struct stat before = {0};
-    bool ran = false;
-    (void)lstat(out, &before);
-    int status = run_with(argv, load, &v.usage, &ran);
-    if (!ran) {
-        return status;
-    }
+    struct written before, now;
     enum hpx_status shown = HPX_OK;
-    if (is_new(out, &before)) {
-        shown = show(a, &v, out, &err);
-    } else {
-        *keeps = say_recoverable(out);
-        shown = *keeps ? HPX_PARTIAL : hpx_fail(&err, HPX_FAILED, "the program has left no profile");
+    bool ran, keeps = false;
+    look_at(at->out, &before);
+    int status = run_with(with, &v.usage, &ran);
+    look_at(at->out, &now);
+    if (ran && is_new(&now.profile, &before.profile)) {
+        shown = show(a, &v, at, &err);
+    } else if (ran && is_new(&now.journal, &before.journal)) {
+        keeps = true;
+        shown = hpx_fail(&err, HPX_PARTIAL, "the profile is not finished; `hprofx recover %s` rebuilds it", at->out);
+    } else if (ran) {
+        shown = hpx_fail(&err, HPX_FAILED, "the program has written no profile to %s", at->out);
     }
-    if (!*keeps) {
-        (void)hpx_complain(shown, &err);
+    if (at->folder[0] != 0 && !keeps) {
+        remove_folder(at->folder);
     }
+    (void)hpx_complain(shown, &err);
     return status != 0 ? status : (int)shown;
 }
 
@@ -182,22 +227,29 @@ int hpx_launch(const struct hpx_asked *a, char **argv)
 {
     static char options[8192], load[sizeof options + (size_t)2 * PATH_MAX + 32];
     static struct hpx_err err;
-    char room[2 * PATH_MAX], folder[64] = "/tmp/hprofx-run-XXXXXX", file[96];
-    bool keeps = false;
-    if (a->out == NULL && mkdtemp(folder) == NULL) {
+    char room[2 * PATH_MAX], file[96];
+    struct place at = {.folder = "/tmp/hprofx-run-XXXXXX"};
+    if (a->out != NULL) {
+        at.out = hpx_absolute(a->out, room);
+        at.folder[0] = 0;
+    } else if (mkdtemp(at.folder) == NULL) {
         return hpx_complain(hpx_fail(&err, HPX_FAILED, "cannot make a folder in /tmp: %s", strerror(errno)), &err);
-    }
-    (void)snprintf(file, sizeof file, "%s/profile", folder);
-    const char *out = a->out != NULL ? hpx_absolute(a->out, room) : file;
-    int status = HPX_USAGE;
-    if (!hpx_asked_options(a, out, options, sizeof options)) {
-        (void)hpx_complain(hpx_asked_bad_options(&err), &err);
     } else {
-        (void)snprintf(load, sizeof load, "-agentpath:%s=%s", hpx_asked_agent(a), options);
-        status = run(a, argv, load, out, &keeps);
+        (void)snprintf(file, sizeof file, "%s/profile", at.folder);
+        at.out = file;
     }
-    if (a->out == NULL && !keeps) {
-        remove_folder(folder);
+    if (!hpx_asked_options(a, at.out, options, sizeof options)) {
+        if (a->out == NULL) {
+            remove_folder(at.folder);
+        }
+        return hpx_complain(hpx_asked_bad_options(&err), &err);
     }
+    (void)snprintf(load, sizeof load, "-agentpath:%s=%s", hpx_asked_agent(a), options);
+    char **with = words_with(argv, load);
+    if (with == NULL) {
+        return HPX_FAILED;
+    }
+    int status = run(a, with, &at);
+    free(with);
     return status;
 }

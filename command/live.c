@@ -84,10 +84,10 @@ int hpx_live_profile(const struct hpx_asked *a, const char *word)
     enum hpx_status s = reach(a, word);
     if (s == HPX_OK) {
         s = run_session(a, out);
-        bool failed = s == HPX_FAILED && (a->out != NULL || live.client.silent);
-        if (failed && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        bool kept = s == HPX_FAILED && (a->out != NULL || live.client.silent);
+        if (kept && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
             (void)fprintf(stderr, "hprofx: the profile stays at /tmp/%s of the JVM\n", live.profile);
-        } else if ((failed || s == HPX_NO_JVM) && is_recoverable()) {
+        } else if ((s == HPX_FAILED || s == HPX_NO_JVM) && is_recoverable()) {
             (void)fprintf(stderr, "hprofx: what the JVM wrote stays in its /tmp: `hprofx recover /tmp/%s` rebuilds the profile\n",
                           live.profile);
         } else {
@@ -117,7 +117,7 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
 int hpx_live_ask(const struct hpx_asked *a, const char *request, const char *word)
 {
     enum hpx_status s = hpx_live_find(&live, word);
-    if (s == HPX_OK && live.target.library[0] == 0) { /* nothing is loaded for a question */
+    if (s == HPX_OK && live.target.library[0] == 0 && !hpx_client_listens(&live.target)) { /* nothing is loaded for a question */
         s = strcmp(request, "status") != 0 ? hpx_fail(&live.err, HPX_REFUSED, "no session is running") : s;
         if (s == HPX_OK) {
             say_line(stdout, "session: none");

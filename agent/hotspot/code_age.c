@@ -1,65 +1,108 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* code_age.c: see code_age.h. */
+/* code_age.c: tells code by the numbers of its compilations. Contract: code_age.h. */
 #include "code_age.h"
 #include "guard.h"
 #include "internals.h"
 #include "sigmask.h"
 #include <pthread.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, and of the guard's end */
+#define SPANS 64 /* of sessions; older ones are forgotten, and their code counts as old */
+
+/* Compilations with a number above `after`, up to `last`, came while a session asked for the information. */
+struct span {
+    int32_t after, last;
+};
+
+static struct {
+    pthread_mutex_t lock; /* of all, and of the end of the guard */
+    struct span spans[SPANS];
+    uint32_t n; /* so many have been */
+} past = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static HPX_OF_SESSION struct {
     bool begun;
-    int32_t last_before; /* the number of the last compilation before the session */
-    struct hpx_code_age age;
+    int32_t after;
 } session;
 
-static int sum_both(void *unused)
+struct look {
+    struct hpx_code_age age;
+    int32_t last;
+    bool known;
+};
+
+static bool is_old(int32_t id)
 {
-    (void)unused;
-    hpx_guard_begin_read_sig();
-    bool known = hpx_code_cache_sum(INT32_MAX, &session.age.all) && hpx_code_cache_sum(session.last_before, &session.age.old);
-    hpx_guard_end_read_sig();
-    return known;
+    bool old = !session.begun || id <= session.after;
+    for (uint32_t i = 0; old && i < past.n && i < SPANS; i++) {
+        old = id <= past.spans[i].after || id > past.spans[i].last;
+    }
+    return old;
 }
 
-static bool sum(void)
+static void add(void *ctx, int32_t id, uint64_t bytes)
 {
+    struct look *l = ctx;
+    l->last = id > l->last ? id : l->last;
+    l->age.methods++;
+    l->age.bytes += bytes;
+    if (is_old(id)) {
+        l->age.old_methods++;
+        l->age.old_bytes += bytes;
+    }
+}
+
+static int look_at_all(void *arg)
+{
+    struct look *l = arg;
+    hpx_guard_begin_read_sig();
+    l->known = hpx_code_cache_each(add, l);
+    hpx_guard_end_read_sig();
+    return 0;
+}
+
+static struct look look(void)
+{
+    struct look l = {.known = false};
     sigset_t all, was;
-    int known = false;
-    if (hpx_internals_off() != NULL) {
-        return false;
+    if (hpx_internals_off() == NULL) {
+        hpx_sigmask_ours(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &was);
+        l.known = hpx_guard_run_sig(look_at_all, &l, &(int){0}) == HPX_GUARD_PASSED && l.known;
+        pthread_sigmask(SIG_SETMASK, &was, NULL);
     }
-    hpx_sigmask_ours(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &was);
-    if (hpx_guard_run_sig(sum_both, NULL, &known) != HPX_GUARD_PASSED) {
-        hpx_internals_leave_sig(HPX_INTERNALS_MISREAD);
-        known = false;
-    }
-    pthread_sigmask(SIG_SETMASK, &was, NULL);
-    return known;
+    return l;
 }
 
 void hpx_code_age_begin(void)
 {
-    pthread_mutex_lock(&lock);
-    session.begun = sum();
-    session.last_before = session.age.all.last;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&past.lock);
+    struct look l = look();
+    session.begun = l.known;
+    session.after = l.last;
+    pthread_mutex_unlock(&past.lock);
 }
 
 void hpx_code_age_end(void)
 {
-    pthread_mutex_lock(&lock);
-    session.begun = false;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&past.lock);
+    if (session.begun) {
+        struct look l = look();
+        session.begun = false;
+        if (l.known) {
+            past.spans[past.n++ % SPANS] = (struct span){session.after, l.last};
+        }
+    }
+    pthread_mutex_unlock(&past.lock);
 }
 
 bool hpx_code_age_now(struct hpx_code_age *age)
 {
-    pthread_mutex_lock(&lock);
-    bool known = session.begun && sum() && session.age.old.methods > 0;
-    *age = session.age;
-    pthread_mutex_unlock(&lock);
-    return known;
+    pthread_mutex_lock(&past.lock);
+    struct look l = {.known = false};
+    if (session.begun) {
+        l = look();
+    }
+    pthread_mutex_unlock(&past.lock);
+    *age = l.age;
+    return l.known && l.age.old_methods > 0;
 }

@@ -231,32 +231,26 @@ struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
     return b;
 }
 
-static void add_block(uintptr_t block, int32_t until, struct hpx_code_sum *sum)
+static void tell_of(uintptr_t block, void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx)
 {
     uintptr_t blob = block + cache.block_header;
     const char *name = hpx_vm_byte(block + cache.used) == 1 ? (const char *)hpx_vm_word(blob + cache.blob_name) : NULL;
     int32_t size = name != NULL && is_method(blob, name) ? hpx_vm_int(blob + cache.blob_size) : 0;
     if (size > 0 && is_alive(blob)) {
-        int32_t id = hpx_vm_int(blob + cache.compile_id);
-        if (id <= until) {
-            sum->methods++;
-            sum->bytes += (uint64_t)size;
-            sum->last = id > sum->last ? id : sum->last;
-        }
+        fn(ctx, hpx_vm_int(blob + cache.compile_id), (uint64_t)size);
     }
 }
 
 /* Heaps grow meanwhile: first the memory, then the map. */
-bool hpx_code_cache_sum(int32_t until, struct hpx_code_sum *sum)
+bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx)
 {
-    *sum = (struct hpx_code_sum){0};
     for (uint32_t h = 0; h < cache.n && cache.has_compile_id; h++) {
         uintptr_t heap = cache.at[h], low = low_of(heap + cache.memory), map = low_of(heap + cache.segmap);
         uint32_t log2 = (uint32_t)hpx_vm_int(heap + cache.log2);
         uintptr_t n = (high_of(heap + cache.memory) - low) >> log2, mapped = high_of(heap + cache.segmap) - map;
         for (uintptr_t i = 0; i < n && i < mapped; i++) {
             if (hpx_vm_byte(map + i) == 0) { /* the first segment of a block */
-                add_block(low + (i << log2), until, sum);
+                tell_of(low + (i << log2), fn, ctx);
             }
         }
     }

@@ -32,15 +32,9 @@ const char *hpx_code_cache_init(void);
 /* VMInit, after init: finds the heaps, which exist by then. NULL, or why not. */
 const char *hpx_code_cache_live(void);
 
-/* Compiled methods that may be running, with the wrappers of native ones. */
-struct hpx_code_sum {
-    uint64_t methods, bytes;
-    int32_t last; /* the highest number that a compilation of them has */
-};
-
-/* Adds up those whose compilation has the number `until` or a lower one. A millisecond for 50 MB of code; any thread, after live. false:
- * the VM's tables do not have the number. */
-bool hpx_code_cache_sum(int32_t until, struct hpx_code_sum *sum);
+/* Calls fn for each compiled method that may be running, and each wrapper of a native one: the number of its compilation, and its size. A
+ * millisecond for 50 MB of code; any thread, after live; under guard.h. false: the VM's tables do not have the number. */
+bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx);
 
 /* Async-signal-safe, any thread; after live. */
 struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc);

@@ -145,6 +145,6 @@ void hpx_code_source_lines(struct hpx_lines *to)
     hpx_lines_add(to, "hprofx: debug information: %s\n", information());
     if (hpx_code_age_now(&a)) {
         hpx_lines_add(to, "hprofx: without debug information: %" PRIu64 " of %" PRIu64 " compiled methods, %.3g %% of the code\n",
-                      a.old.methods, a.all.methods, 100.0 * (double)a.old.bytes / (double)a.all.bytes);
+                      a.old_methods, a.methods, 100.0 * (double)a.old_bytes / (double)a.bytes);
     }
 }

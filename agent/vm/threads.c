@@ -207,7 +207,7 @@ static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
 /* A thread that VMInit adopts; for ever, as its states. JVMTI's thread-local storage leads to it. */
 struct adoptee {
     uint64_t key;                  /* of its START and END */
-    pid_t tid;                     /* 0: unknown */
+    pid_t tid;                     /* 0: unknown, or only by its name */
     struct hpx_mode_thread *first; /* NULL: no states */
     struct adoptee *next;          /* of adoptees */
     /* release: VMInit, when everything above and the states are complete and announced; acquire: the thread. If the thread ends before,
@@ -428,10 +428,11 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     post_end(first, key);
 }
 
-/* 0: unknown. */
-static pid_t tid_of(JNIEnv *env, jthread thread, const char *name, struct hpx_stack_bounds *stack)
+/* 0: unknown. *sure: the VM has told it, and no name that two threads may have. */
+static pid_t tid_of(JNIEnv *env, jthread thread, const char *name, struct hpx_stack_bounds *stack, bool *sure)
 {
     pid_t tid = hpx_thread_id_of(env, thread, stack);
+    *sure = tid > 0;
     if (tid < 0) {
         tid = name != NULL ? hpx_thread_by_name(name) : 0;
     }
@@ -505,14 +506,14 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
 }
 
 /* NULL: no memory, which is counted, or the thread has begun or ended by itself meanwhile. */
-static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid)
+static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid, bool sure)
 {
     static HPX_OF_SESSION uint64_t adopted; /* VMInit's thread alone */
     struct adoptee *a = malloc(sizeof *a);
     const struct hpx_claim *oldest = NULL;
     bool mine = false;
     if (a != NULL) {
-        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .tid = tid > 0 ? tid : 0};
+        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .tid = sure ? tid : 0};
         oldest = hpx_claims_add(&claims, env, thread, (uintptr_t)a);
     }
     if (oldest == NULL) {
@@ -543,7 +544,9 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     bool ended = i.group == NULL; /* since we asked for its state */
     if (!ended && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) {
         struct hpx_stack_bounds stack;
-        struct adoptee *a = claim(env, thread, tid_of(env, thread, i.name, &stack));
+        bool sure;
+        pid_t tid = tid_of(env, thread, i.name, &stack, &sure);
+        struct adoptee *a = claim(env, thread, tid, sure);
         if (a != NULL) {
             set_stack(a->first, &stack);
             complete(jvmti, env, thread, a, &i);

@@ -162,6 +162,7 @@ static void hear(struct hpx_profile *p, size_t i, const char *value, size_t n)
 {
     if (i == EFFECTIVE) {
         p->effective = leading_number(value, n);
+        p->older[0] = '\0'; /* not every report has it */
         return;
     }
     if (i >= LOST) {

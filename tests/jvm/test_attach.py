@@ -311,6 +311,9 @@ def the_report_tells_how_much_code_is_older(t):
     p.tell('calls 100000')
     old, methods, percent = _older(t, p, t.work / 'late')
     t.check(0 < old <= methods and 0 < percent <= 100, '%s' % [old, methods, percent])
+    p.tell('burn 50 50')
+    again = _older(t, p, t.work / 'again')
+    t.check(again[1] - again[0] >= (methods - old) / 2, 'code of the first session counts as old: %s, then %s' % ([old, methods], again))
     p.end(t)
     waits = Program(t, opts='start=n')
     t.equal(_older(t, waits, t.work / 'waits'), None, 'of a JVM that has waited')
@@ -436,7 +439,11 @@ def options_that_the_agent_does_not_take_reach_no_jvm(t):
 @test(level='quick', collectors='any')
 def an_old_file_is_no_profile_of_a_program_that_leaves_none(t):
     (t.work / 'x').write_text('old')
+    ends = t.work / 'ends'
+    ends.write_text('#!/bin/sh\nexit 127\n')
+    ends.chmod(0o755)
     for file in ([], ['-o', 'x']):
-        refuses(t, FAILED, 'left no profile', 'run', *file, '--', 'true')
+        refuses(t, FAILED, 'has written no profile to /', 'run', *file, '--', 'true')
+        refuses(t, 127, 'has written no profile to /', 'run', *file, '--', ends)
     refuses(t, 127, r'cannot run /nowhere/java: [^:]*\n$', 'run', '--', '/nowhere/java')
     t.equal((t.work / 'x').read_text(), 'old', 'the file')

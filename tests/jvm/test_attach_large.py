@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """hprofx and a JVM that is large or busy: many threads, classes, objects, sessions."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -140,12 +141,21 @@ def a_session_that_begins_is_not_ended_by_somebody_else(t):
     p.end(t)
 
 
+def _threads(pid):
+    names = []
+    for f in pathlib.Path('/proc/%d/task' % pid).glob('*/comm'):
+        with contextlib.suppress(OSError):  # it has ended
+            names.append(f.read_text().strip())
+    return names
+
+
 @test(collectors='any', timeout=300)
 def a_program_that_ends_while_a_session_begins(t):
     p = Program(t, 'Large', 'classes', _many(t))
     begins = subprocess.Popen([*command(t), 'start', '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid)], stderr=subprocess.PIPE, text=True)
-    while 'hprofx-begin\n' not in [f.read_text() for f in pathlib.Path('/proc/%d/task' % p.run.pid).glob('*/comm')]:
+    while begins.poll() is None and 'hprofx-begin' not in _threads(p.run.pid):
         t.within_time(p.run)
+    t.equal(begins.poll(), None, 'status of start')
     p.run.signal(signal.SIGTERM)
     p.run.finish()
     begins.communicate(timeout=100)
