@@ -420,10 +420,7 @@ bool hpx_output_wait(uint64_t stall_ns)
         }
         struct look is = look_again(&last);
         uint64_t now = hpx_clock_mono(), away = now - looked;
-        if (away > AWAY_NS) { /* the process was stopped, and nothing of it could move */
-            moved += away;
-            lived += away;
-        }
+        lived += away > AWAY_NS ? away : 0; /* the process was stopped, and nothing of it could move */
         looked = now;
         moved = is.moved != last.moved ? now : moved;
         lived = memcmp(&is, &last, sizeof is) != 0 ? now : lived;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The program Attached, or one like it, and the command hprofx that profiles it."""
 import os
+import contextlib
 import pathlib
 import re
 import subprocess
@@ -82,11 +83,14 @@ def leaves_nothing(t, pid):
 
     def left():
         tasks = pathlib.Path('/proc/%d/task' % pid)
-        names = [(p / 'comm').read_text().strip() for p in tasks.iterdir() if (p / 'comm').exists()]
-        files = [str(f) for f in tmp.iterdir() if re.search(r'hprofx-%d(?!\d)' % own, f.name)]
+        names = []
+        for p in tasks.iterdir():
+            with contextlib.suppress(OSError):  # it has ended
+                names.append((p / 'comm').read_text().strip())
+        files = [str(f) for f in tmp.iterdir() if re.search(r'hprofx-%d(?![\d-])' % own, f.name)]  # not the profile of a command that had this number
         timers = pathlib.Path('/proc/%d/timers' % pid)
         return [n for n in names if n.startswith('hprofx')] + files + (['timers'] if timers.exists() and timers.read_text() else [])
-    until = time.monotonic() + 10 * SLOW
+    until = time.monotonic() + 30 * SLOW
     while left() and time.monotonic() < until:
         time.sleep(0.02)
     t.equal(left(), [], 'what hprofx leaves behind')

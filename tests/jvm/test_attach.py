@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 
+import waiting
 from attached import FAILED, NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, refuses, wait_for_session
 from hprof_text import SITES, TIMES
 from runner import test
@@ -150,10 +151,11 @@ def a_stopped_program_is_said_and_can_be_left(t):
     p.run.signal(signal.SIGSTOP)
     try:
         waits = subprocess.Popen([*command(t), '-d', '1s', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(2):
+        while waits.poll() is None:
+            t.within_time(p.run)
             time.sleep(0.3)  # the second one ends it wherever it waits
             waits.send_signal(signal.SIGINT)
-        waits.communicate(timeout=20)
+        waits.communicate()
         t.check(waits.returncode != OK, 'it does not end')
     finally:
         p.run.signal(signal.SIGCONT)
@@ -175,6 +177,8 @@ def a_killed_command_leaves_a_session_that_ends(t):
         profile.communicate()
         hprofx(t, 'stop', p.run.pid)
         t.check('session: none' in does(t, 'status', p.run.pid), 'there is a session after it was stopped')
+        for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile*' % profile.pid):
+            f.unlink(missing_ok=True)
     p.end(t)
 
 
@@ -285,7 +289,7 @@ def top_that_is_killed_leaves_no_session(t):
         time.sleep(0.02)
     t.check('session: none' in does(t, 'status', p.run.pid), 'the session goes on')
     for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile*' % top.pid):
-        f.unlink()
+        f.unlink(missing_ok=True)
     p.end(t)
 
 
@@ -324,11 +328,10 @@ def the_report_tells_how_much_code_is_older(t):
 def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
     run = t.start_command(t.command('Attached', opts=None, agent='-agentpath:%s=start=n' % library(t)), stdin=subprocess.PIPE)
     name, answers = '/tmp/.hprofx-%d' % run.pid, []
-    while not os.path.exists(name):
-        pass
-    until = time.monotonic() + 60
+    waiting.until(run, lambda: os.path.exists(name) or run.process.poll() is not None)
+    until = t.deadline
     while answers[-1:] != ['ok'] and time.monotonic() < until:
-        with socket.socket(socket.AF_UNIX) as s, contextlib.suppress(ConnectionRefusedError):  # bound, and does not listen yet
+        with socket.socket(socket.AF_UNIX) as s, contextlib.suppress(ConnectionRefusedError, FileNotFoundError):  # bound, and does not listen yet
             s.connect(name)
             s.sendall(b'start 60000 cpu=samples,file=%s\n' % bytes(t.work / 'x'))
             with s.makefile() as lines:

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 
 from attached import Program, command, does, leaves_nothing, library
 from hprof_text import SITES, TIMES
@@ -118,7 +119,7 @@ def sessions_under_load_leave_nothing(t):
 
 
 def _jcmd(t, pid, options):
-    return subprocess.run([*t.jdk.tool('jcmd'), str(pid), 'JVMTI.agent_load', library(t), options], capture_output=True, text=True, timeout=100).stdout
+    return subprocess.run([*t.jdk.tool('jcmd'), str(pid), 'JVMTI.agent_load', library(t), options], capture_output=True, text=True, timeout=max(1, t.deadline - time.monotonic())).stdout
 
 
 def _many(t):
@@ -158,6 +159,6 @@ def a_program_that_ends_while_a_session_begins(t):
     t.equal(begins.poll(), None, 'status of start')
     p.run.signal(signal.SIGTERM)
     p.run.finish()
-    begins.communicate(timeout=100)
+    begins.communicate(timeout=max(1, t.deadline - time.monotonic()))
     t.equal(p.run.code, 143, 'exit code: %s' % p.run.err)
     t.check('does not return' not in p.run.err, 'the exit has waited: %s' % p.run.err)

@@ -213,7 +213,14 @@ def a_stopped_child_is_found(t, then):
     if then == 'request':
         _whole(t, t.work / NAME)
     t.check('check the reader' not in q.run.err, 'the output is blamed: %s' % q.run.err)
-    t.check(not pathlib.Path('/proc/%d' % child).exists(), 'the child is still there')
+    until(q.run, lambda: _gone(child))
+
+
+def _gone(pid):
+    try:
+        return ') Z ' in pathlib.Path('/proc/%d/stat' % pid).read_text()
+    except OSError:
+        return True
 
 
 @test(collectors='any', level='quick', needs=('hotspot',))
@@ -261,7 +268,7 @@ def the_program_is_killed_and_its_reader_gets_the_end(t):
     t.check(child != program, 'no child walks')
     os.kill(program, signal.SIGKILL)
     run.finish()  # which needs the end of the program's stdout
-    until(run, lambda: not pathlib.Path('/proc/%d' % child).exists() or ') Z ' in pathlib.Path('/proc/%d/stat' % child).read_text())
+    until(run, lambda: _gone(child))
     t.equal([f for f in t.files() if not f.endswith('.part')], [], 'files')
 
 

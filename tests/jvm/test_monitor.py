@@ -67,7 +67,7 @@ def ways_of_the_vm_to_lock(t, mode):
 @test(level='quick', collectors='all')
 def by_owner(t):
     """The stack of the one that holds, at each contention. One that is gone when the VM is asked, which a busy machine may make late, has none."""
-    run, p = t.profile('Contend', 'sites', 20, 30, 20, opts=EXACT + ',owner=y')
+    run, p = t.profile('Contend', 'sites', 40, 40, 40, opts=EXACT + ',owner=y')
     blocks = known_blocks(run.out, 'blocked')
     blocks_are_known(t, p, MONITOR_TIME, blocks)
     holders = {'Contend.' + b.detail for b in blocks}
@@ -81,7 +81,7 @@ def by_owner(t):
             t.check(key in want and count <= want[key][0] and ms <= want[key][1] + hidden, '%d contentions, %.2f ms of %s; the program says %s' % (count, ms, key, want.get(key)))
     for key, (count, _, forced) in want.items():
         count_got, ms_got = got.get(key, (0, 0))
-        t.check(count_got >= 0.7 * count and ms_got >= 0.65 * forced, '%d contentions, %.2f ms of %s; the program says %d, %.2f at least' % (count_got, ms_got, key, count, forced))
+        t.check(count_got >= 0.5 * count and ms_got >= 0.5 * forced, '%d contentions, %.2f ms of %s; the program says %d, %.2f at least' % (count_got, ms_got, key, count, forced))
 
 
 @test(level='quick', collectors='all', params=('10', '1'))

@@ -209,7 +209,7 @@ def split_gives_each_request_a_file(t, form):
     mode = 'cpu=times,cutoff=0' if form == 'a' else SAMPLES + ',format=b,thread=y'
     base = NAME if form == 'a' else 'java.hprof'
     done = TIMES_DONE if form == 'a' else DONE
-    run = t.start(*(('CountMany', 8, 400) if form == 'a' else ('Burn', 600, 600)), opts=mode + ',split=y')
+    run = t.start(*(('CountMany', 8, 1200) if form == 'a' else ('Burn', 2500, 2500)), opts=mode + ',split=y')
     _begun(t, run, 'Thread-0' if form == 'a' else 'burn-0')
     asked = 0
     while asked < 3 and _ask(t, run, done):

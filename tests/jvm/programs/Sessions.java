@@ -138,7 +138,8 @@ public class Sessions {
             parked.countDown();
             System.out.println("session " + i + " calls " + calls + " made " + made + " waits " + waits);
             if (i % 10 == 9 || i == n - 1) {
-                System.gc(); Thread.sleep(20); // what has left its session may still be on the way out of the kernel
+                System.gc();
+                for (int k = 0; k < 500 && awake() > 0; k++) { Thread.sleep(20); } // what has left its session may still be on the way out of the kernel
                 System.out.println("between " + i + " awake " + awake() + " kept " + kept() + " threads " + of("task") + " descriptors " + of("fd") + " classes "
                     + classes() + " rss " + rss() + " vm " + vm());
             }
