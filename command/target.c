@@ -17,9 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define GROUPS_MAX  65536
-#define END_STEP_US 10000
-#define END_STEPS   300
+#define GROUPS_MAX 65536
+#define END_MS     3000
 
 /* Fields of stat (proc(5)), and a bit of the flags (linux/sched.h). */
 enum { FLAGS = 9, START = 22, IS_EXITING = 4 };
@@ -398,10 +397,8 @@ bool hpx_target_ended(const struct hpx_target *t)
 
 bool hpx_target_ends(const struct hpx_target *t)
 {
-    for (int i = 0; !hpx_target_ended(t) && i < END_STEPS; i++) {
-        (void)usleep(END_STEP_US);
-    }
-    return hpx_target_ended(t);
+    struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
+    return t->pidfd >= 0 ? poll(&p, 1, END_MS) > 0 : hpx_target_ended(t);
 }
 
 bool hpx_target_is_peer(const struct hpx_target *t, int fd)

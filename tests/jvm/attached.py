@@ -90,7 +90,7 @@ def leaves_nothing(t, pid):
         files = [str(f) for f in tmp.iterdir() if re.search(r'hprofx-%d(?![\d-])' % own, f.name)]  # not the profile of a command that had this number
         timers = pathlib.Path('/proc/%d/timers' % pid)
         return [n for n in names if n.startswith('hprofx')] + files + (['timers'] if timers.exists() and timers.read_text() else [])
-    until = time.monotonic() + 30 * SLOW
+    until = time.monotonic() + 10 * SLOW
     while left() and time.monotonic() < until:
         time.sleep(0.02)
     t.equal(left(), [], 'what hprofx leaves behind')

@@ -13,7 +13,7 @@ from runner import test
 from waiting import until
 
 MODES = {'times': ('cpu=times,cutoff=0,include=Progress', 'java.hprof.txt'), 'samples': ('cpu=samples,interval=1', 'java.hprof.txt'), 'binary': ('cpu=samples,interval=1,format=b', 'java.hprof')}
-LOST = 1.0 + 0.5 * (SLOW - 1)  # seconds; a table each 0.6 s, when its turn comes
+LOST = 1.0
 
 
 def _counted(path, mode):
