@@ -130,10 +130,10 @@ def the_top_methods_have_their_shares(t):
     results, _, files = measure(t, 'split', 'interval=1', length='1s')  # cpu=samples is the default
     forks = []
     for f in files:
-        table, shares = t.parse(f, 1).table(SAMPLES), collections.Counter()
+        table, counts = t.parse(f, 1).table(SAMPLES), collections.Counter()
         for r in table.rows:
-            shares[r.method] += 100 * r.count / table.total
-        forks.append(shares)
+            counts[r.method] += r.count
+        forks.append(collections.Counter({method: 100 * n / table.total for method, n in counts.items()}))  # methods with as many samples have equal shares
     names = [name.removeprefix('hprofx.cpu.') for name in results if name.startswith('hprofx.cpu.')]
     t.equal(sorted(forks[0][n] for n in names), sorted(share for _, share in forks[0].most_common(5)), 'shares of the five methods in the first fork')
     for name in names:
