@@ -10,7 +10,7 @@
 struct hpx_errand {
     const char *options; /* of the session that begins; NULL: it ends */
     int (*work)(JNIEnv *env, const char *options, struct hpx_err *err);
-    void (*each_second)(int number, unsigned seconds); /* while the caller waits; since it began */
+    void (*each_second)(int number, unsigned seconds); /* while the caller waits; seconds: since it began */
     int number;
 };
 

@@ -124,7 +124,7 @@ static void answer_who(int fd)
 
 /* ---- requests ---- */
 
-/* Each second. A line now and then tells the client that the agent lives. */
+/* Every second. A line every WORKING_SECONDS tells the client that the agent is alive. */
 static void answer_progress(int fd, unsigned seconds)
 {
     struct hpx_classes_progress p = hpx_classes_progress();

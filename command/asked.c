@@ -87,7 +87,7 @@ enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err)
     char all[7000];
     struct hpx_options o;
     if (hpx_asked_names(a->more, "file") || hpx_asked_names(a->more, "net")) {
-        return hpx_fail(err, HPX_USAGE, "the command says where the profile goes; leave out file= and net=, and use -o FILE");
+        return hpx_fail(err, HPX_USAGE, "the command sets the output; leave out file= and net=, and use -o FILE");
     }
     if (strchr(a->more, '@') != NULL) {
         return HPX_OK; /* in a file that the JVM reads */

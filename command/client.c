@@ -174,7 +174,7 @@ enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, u
     }
     if (c->silent) {
         return hpx_fail(err, HPX_REFUSED,
-                        "hprofx in process %d does not answer: another command has it work, or the process is stopped; try again later",
+                        "hprofx in process %d does not answer: it is busy with another command, or the process is stopped; try again later",
                         (int)t->pid);
     }
     return connect_to_agent(t, seconds, c)

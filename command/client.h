@@ -25,7 +25,7 @@ void hpx_client_close(struct hpx_client *c);
  * sentence; HPX_FAILED, c->silent: it did not answer for minutes; HPX_NO_JVM: the JVM has ended. */
 enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
                                struct hpx_err *err);
-/* Waits until the JVM ends, a signal comes, or ms are over. true: it has ended, or says what nobody has asked. */
+/* Waits until the JVM ends, a signal comes, or ms are over. true: it has ended, or has sent data without a request. */
 bool hpx_client_wait(const struct hpx_client *c, int ms);
 
 #endif

@@ -120,7 +120,7 @@ static void say_older_code(FILE *to, const struct hpx_profile *p)
 {
     if (p->older[0] != 0) {
         hpx_words_name(to, p->older, 0, false);
-        (void)fputs(", lack debug information: what is inlined there counts as theirs; start=n avoids that.\n", to);
+        (void)fputs(", lack debug information: methods inlined there count for their callers; start=n avoids this.\n", to);
     }
 }
 
