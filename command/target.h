@@ -54,7 +54,8 @@ bool hpx_target_has_socket(const struct hpx_target *t, const char *name);
 enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err);
 /* It has ended. */
 bool hpx_target_ended(const struct hpx_target *t);
-/* The same for one whose socket was closed: a process that ends closes its sockets before it has ended, so this waits 3 s at most, or until a signal. */
+/* The same for one whose socket was closed: a process that ends closes its sockets before it has ended, so this waits 3 s at most, or until
+ * a signal. */
 bool hpx_target_ends(const struct hpx_target *t);
 /* The process at the other end of a connected socket is it. */
 bool hpx_target_is_peer(const struct hpx_target *t, int fd);
