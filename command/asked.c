@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asked.c: options for the agent, its file, and the profile. Contract: asked.h. */
 #include "asked.h"
+#include "picture.h"
 #include "options.h"
 #include "plain.h"
 #include "view.h"
@@ -149,16 +150,8 @@ static bool made; /* the file of -o was not there before */
 
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err)
 {
-    const int how = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = a->out != NULL ? open(a->out, how | O_CREAT | O_EXCL, 0600) : -1;
-    made = fd >= 0;
-    if (a->out != NULL && fd < 0 && errno == EEXIST) {
-        fd = open(a->out, how);
-    }
-    if (a->out != NULL && fd < 0) {
-        (void)hpx_err_set(err, HPX_E_IO, "cannot write %s: %s", a->out, strerror(errno));
-    }
-    return fd;
+    made = false;
+    return a->out != NULL ? hpx_out_open(a->out, &made, err) : -1;
 }
 
 void hpx_asked_drop(const struct hpx_asked *a)
@@ -182,11 +175,40 @@ static bool write_all(int to, const char *bytes, size_t n)
     return true;
 }
 
+bool hpx_asked_picture(const struct hpx_asked *a)
+{
+    const struct hpx_format *f = a->out != NULL ? hpx_format_of(a->out) : NULL;
+    return f != NULL && !f->hprof;
+}
+
+static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
+{
+    struct hpx_tree t;
+    struct hpx_err why;
+    enum hpx_status read = hpx_tree_init(&t) ? hpx_picture_read_fd(&t, fd, "the profile", v, err) : hpx_fail(err, HPX_FAILED, "no memory");
+    enum hpx_status s = read;
+    if (read != HPX_FAILED) {
+        hpx_tree_finish(&t);
+        (void)!ftruncate(out, 0);
+        s = hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
+        if (s != HPX_OK) {
+            *err = why;
+        } else {
+            (void)printf("%s\n", a->out);
+        }
+    }
+    hpx_tree_fini(&t);
+    return s == HPX_OK ? read : s;
+}
+
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
     const struct hpx_view view = {.program = "hprofx", .verdict = v};
     char block[1 << 16];
     ssize_t n = 0;
+    if (out >= 0 && hpx_asked_picture(a)) {
+        return draw(a, v, fd, out, err);
+    }
     if (out < 0) {
         int found = hpx_view(&view, "profile", fd);
         return found == HPX_VIEW_SOUND      ? HPX_OK
@@ -204,12 +226,4 @@ enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdi
     }
     (void)printf("%s\n", a->out);
     return HPX_OK;
-}
-
-int hpx_complain(enum hpx_status s, struct hpx_err *err)
-{
-    if (s != HPX_OK) {
-        (void)fprintf(stderr, "hprofx: %s\n", hpx_plain(err->msg));
-    }
-    return (int)s;
 }

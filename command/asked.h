@@ -3,7 +3,7 @@
 #ifndef HPX_COMMAND_ASKED_H
 #define HPX_COMMAND_ASKED_H
 
-#include "status.h"
+#include "outfile.h"
 #include "verdict.h"
 #include <limits.h>
 
@@ -36,11 +36,11 @@ const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
 /* The file of -o, which is made if it is missing, never through a link; hpx_asked_show() empties it. -1: there is no -o, or (err) it cannot
  * be. */
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err);
+/* The file of -o wants another format than HPROF, which the JVM writes: hpx_asked_show() converts. */
+bool hpx_asked_picture(const struct hpx_asked *a);
 /* Removes the file of -o if it was made for a profile that does not come. */
 void hpx_asked_drop(const struct hpx_asked *a);
 /* What the profile `fd` holds, to `out`; -1: for a person, with the verdict. HPX_OK, HPX_FAILED, HPX_PARTIAL. */
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err);
-/* Says on stderr what failed; returns the status. */
-int hpx_complain(enum hpx_status s, struct hpx_err *err);
 
 #endif

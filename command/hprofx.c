@@ -4,6 +4,7 @@
 #include "examine.h"
 #include "launch.h"
 #include "live.h"
+#include "picture.h"
 #include "target.h"
 #include "top.h"
 #include <errno.h>
@@ -23,10 +24,11 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
                             "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
                             "       hprofx recover NAME                          rebuild the profile of a program that was killed\n"
+                            "       hprofx convert|merge IN... OUT               profiles in another format, by the suffix of OUT\n"
                             "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
-                            "  -o FILE   keep the profile in FILE and print no table\n"
+                            "  -o FILE   keep the profile in FILE and print no table; its suffix tells the format (hprofx convert --help)\n"
                             "  --agent FILE  another file of the library; --print-agent-path, --version, --help\n"
                             "AGENT-OPTIONS are those of hprofx(7), with commas between: interval=1,depth=64\n"
                             "Examples:\n"
@@ -196,6 +198,15 @@ static int take_option(int opt, struct hpx_asked *a, struct words *w)
     }
 }
 
+static int flushed(int status)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        (void)fputs("hprofx: standard output cannot be written\n", stderr);
+        status = status == HPX_OK ? HPX_FAILED : status;
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     static const struct option options[] = {{"help", no_argument, NULL, 'h'},
@@ -213,6 +224,9 @@ int main(int argc, char **argv)
     if (strcmp(program_invocation_short_name, "hprofx-read") == 0) {
         return hpx_examine_as_before(argc, argv);
     }
+    if (argc > 1 && (strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "merge") == 0)) {
+        return flushed(hpx_convert(argc - 1, argv + 1));
+    }
     if (argc > 1 && hpx_examine_is(argv[1])) {
         return hpx_examine(argc - 1, argv + 1);
     }
@@ -223,10 +237,5 @@ int main(int argc, char **argv)
         (void)fputs(usage, stderr);
         status = HPX_USAGE;
     }
-    status = status < 0 ? command(&a, &w, argv + optind) : status;
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        (void)fputs("hprofx: standard output cannot be written\n", stderr);
-        status = status == HPX_OK ? HPX_FAILED : status;
-    }
-    return status;
+    return flushed(status < 0 ? command(&a, &w, argv + optind) : status);
 }

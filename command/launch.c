@@ -178,22 +178,30 @@ static bool is_new(const struct stat *now, const struct stat *before)
 
 struct place {
     const char *out; /* the file of the profile */
-    char folder[64]; /* of ours around it; "": the user has named it */
+    char folder[64]; /* of ours around it; "": the user has named the file that the JVM writes */
 };
 
 /* The folder goes first: who ends the command while it shows the profile shall leave nothing. */
 static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, struct hpx_err *err)
 {
-    if (a->out != NULL) {
+    int out = -1;
+    if (at->folder[0] == 0) {
         (void)printf("%s\n", a->out);
         return HPX_OK;
     }
     int fd = open(at->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     enum hpx_status shown = fd < 0 ? hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno)) : HPX_OK;
     remove_folder(at->folder);
+    if (fd >= 0 && a->out != NULL && (out = hpx_asked_open(a, err)) < 0) {
+        shown = HPX_FAILED;
+    } else if (fd >= 0) {
+        shown = hpx_asked_show(a, v, fd, out, err);
+    }
     if (fd >= 0) {
-        shown = hpx_asked_show(a, v, fd, -1, err);
         (void)close(fd);
+    }
+    if (out >= 0) {
+        (void)close(out);
     }
     return shown;
 }
@@ -229,7 +237,7 @@ int hpx_launch(const struct hpx_asked *a, char **argv)
     static struct hpx_err err;
     char room[2 * PATH_MAX], file[96];
     struct place at = {.folder = "/tmp/hprofx-run-XXXXXX"};
-    if (a->out != NULL) {
+    if (a->out != NULL && !hpx_asked_picture(a)) {
         at.out = hpx_absolute(a->out, room);
         at.folder[0] = 0;
     } else if (mkdtemp(at.folder) == NULL) {
@@ -239,7 +247,7 @@ int hpx_launch(const struct hpx_asked *a, char **argv)
         at.out = file;
     }
     if (!hpx_asked_options(a, at.out, options, sizeof options)) {
-        if (a->out == NULL) {
+        if (at.folder[0] != 0) {
             remove_folder(at.folder);
         }
         return hpx_complain(hpx_asked_bad_options(&err), &err);

@@ -118,8 +118,8 @@ static void say_places(FILE *to, struct hpx_profile *p)
 
 static void say_older_code(FILE *to, const struct hpx_profile *p)
 {
-    if (p->older[0] != 0) {
-        hpx_words_name(to, p->older, 0, false);
+    if (p->said.older[0] != 0) {
+        hpx_words_name(to, p->said.older, 0, false);
         (void)fputs(", lack debug information: methods inlined there count for their callers; start=n avoids this.\n", to);
     }
 }

@@ -32,7 +32,7 @@ int hpx_view(const struct hpx_view *a, const char *file, int fd)
         fprintf(stderr, "%s: no memory\n", a->program);
         return HPX_VIEW_UNUSABLE;
     }
-    p.with_methods = a->verdict != NULL;
+    p.defined.whole = a->verdict != NULL;
     hpx_check_init(&c);
     struct hpx_reader r = {.source = &s,
                            .sinks = {hpx_check_event, summary ? hpx_profile_event : NULL},

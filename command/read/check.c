@@ -10,22 +10,6 @@
 #define UNKNOWN_THREAD 200000u
 #define EMPTY_TRACE    300000u
 
-void *hpx_list_push(struct hpx_list *l, size_t size)
-{
-    if (l->len == l->cap) {
-        size_t cap = l->cap == 0 ? 32 : l->cap * 2;
-        void *grown = realloc(l->items, cap * size);
-        if (grown == NULL) {
-            return NULL;
-        }
-        l->items = grown;
-        l->cap = cap;
-    }
-    void *item = (char *)l->items + l->len++ * size;
-    memset(item, 0, size);
-    return item;
-}
-
 int hpx_check_remember(struct hpx_idmap *seen, struct hpx_list *places, const struct hpx_rd_event *ev, uint64_t id)
 {
     int added = hpx_idmap_add(seen, id, NULL);

@@ -7,7 +7,7 @@
 #ifndef HPX_READ_CHECK_H
 #define HPX_READ_CHECK_H
 
-#include "idmap.h"
+#include "list.h"
 #include "reader.h"
 
 /* Where something stands that is judged later. */
@@ -43,13 +43,6 @@ struct hpx_check_awaited {
     uint64_t references;    /* 0: free, place.id is the next free one + 1 */
 };
 
-/* A growing array. */
-struct hpx_list {
-    void *items;
-    size_t len, cap;
-};
-/* Room for one more item of that size, cleared; NULL without memory. */
-void *hpx_list_push(struct hpx_list *l, size_t size);
 /* Remembers the first place where an id is named: 0, -HPX_E_NOMEM. */
 int hpx_check_remember(struct hpx_idmap *seen, struct hpx_list *places, const struct hpx_rd_event *ev, uint64_t id);
 

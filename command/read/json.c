@@ -142,10 +142,10 @@ static void records(struct json *j, const struct hpx_profile *p)
 
 static void threads(struct json *j, const struct hpx_profile *p)
 {
-    const struct hpx_profile_thread *t = p->threads.items;
+    const struct hpx_defined_thread *t = p->defined.threads.items;
     key(j, "threads");
     open(j, '[');
-    for (size_t i = 0; i < p->threads.len; i++, t++) {
+    for (size_t i = 0; i < p->defined.threads.len; i++, t++) {
         item(j);
         integer(j, "serial", t->serial);
         text(j, "name", hpx_profile_name(p, t->name));
@@ -220,7 +220,7 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
     }
     if (tag == HPX_TAG_SAMPLES) {
         integer(j, "effective", hpx_profile_effective(p));
-        integer(j, "inside_probes", p->in_probes);
+        integer(j, "inside_probes", p->said.in_probes);
     }
     integer(j, "rows", t->rows);
     key(j, "top");

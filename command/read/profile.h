@@ -2,31 +2,15 @@
 /* profile.h: what a person wants to know of a file: how much of what, the top of its tables, who filled the heap.
  *
  * A sink of the reader, behind the check. Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, ten rows a
- * kind of table; with_methods: also four bytes for each frame of a trace. Without memory a name is "?", and the numbers stay right. */
+ * kind of table; defined.whole: also four bytes for each frame of a trace. Without memory a name is "?", and the numbers stay right. */
 #ifndef HPX_READ_PROFILE_H
 #define HPX_READ_PROFILE_H
 
-#include "check.h"
+#include "definitions.h"
 #include "methods.h"
+#include "said.h"
 
-#define HPX_PROFILE_TOP  10
-#define HPX_PROFILE_SAID 160
-
-struct hpx_profile_frame {
-    uint32_t method, class_name, source; /* names */
-    int32_t line;
-};
-
-struct hpx_profile_trace {
-    uint32_t top, caller;   /* binary: frame + 1; text: names; 0: none */
-    uint32_t first, frames; /* with_methods: of hpx_profile.frames_of_traces */
-};
-
-struct hpx_profile_thread {
-    uint32_t serial, name, group;
-    uint64_t start_us, end_us;
-    bool ended;
-};
+#define HPX_PROFILE_TOP 10
 
 struct hpx_profile_row {
     struct hpx_rd_row row;
@@ -73,28 +57,15 @@ struct hpx_profile {
     uint64_t heap_dumps;
     bool heap_open;
     int open; /* tag of the open table */
-    /* Of the last CPU SAMPLES, as hprofx's report behind it says; 0: it says nothing. */
-    uint64_t effective;       /* samples, by weight */
-    uint64_t in_probes;       /* samples inside probes since the start, which may be more than the table has */
-    uint32_t in_probes_share; /* their share of all samples since the start, in hundredths of a percent */
-    /* What the report behind the last table says, as text of the file; "": nothing. */
-    char lost[HPX_PROFILE_SAID], own[HPX_PROFILE_SAID], older[HPX_PROFILE_SAID];
-    bool with_methods;                /* set by the caller behind hpx_profile_init() */
-    struct hpx_methods methods;       /* of the last CPU SAMPLES */
-    struct hpx_list frames_of_traces; /* uint32_t, as top */
+    struct hpx_said said;
+    struct hpx_methods methods; /* of the last CPU SAMPLES, if defined.whole */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
-    struct hpx_list threads, frames, traces, classes, sites, states;
-    struct hpx_idmap thread_of, frame_of, trace_of, class_of, site_of; /* -> index + 1 */
-    struct hpx_idmap strings;                                          /* binary: id -> name */
-    struct hpx_idmap class_names;                                      /* binary: class serial -> name */
-    struct hpx_idmap object_names;                                     /* binary: class object -> name */
-    struct hpx_list names;                                             /* char *; 0 is "?" */
-    struct hpx_idmap name_of;                                          /* hash -> name */
-    size_t monitor;                                                    /* of states: the open one */
-    size_t near_site;                                                  /* of sites: of the object before */
-    uint32_t trace_frames;
-    struct hpx_profile_trace trace;
+    struct hpx_definitions defined;
+    struct hpx_list classes, sites, states;
+    struct hpx_idmap class_of, site_of; /* -> index + 1 */
+    size_t monitor;                     /* of states: the open one */
+    size_t near_site;                   /* of sites: of the object before */
 };
 
 int hpx_profile_init(struct hpx_profile *p);
@@ -102,7 +73,10 @@ void hpx_profile_fini(struct hpx_profile *p);
 /* A hpx_rd_sink. */
 int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev);
 
-const char *hpx_profile_name(const struct hpx_profile *p, uint32_t name);
+static inline const char *hpx_profile_name(const struct hpx_profile *p, uint32_t name)
+{
+    return hpx_defined_name(&p->defined, name);
+}
 struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag);
 /* How sure the rows at the top of CPU SAMPLES are (certainty.h): the samples that count. HPROF's files do not say which weigh more: there
  * every one is a sample. */

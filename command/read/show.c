@@ -140,7 +140,7 @@ static void records(const struct hpx_report *r)
     } while (hpx_grid_again(&g));
 }
 
-static void thread(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_thread *t, int digits)
+static void thread(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_defined_thread *t, int digits)
 {
     const struct hpx_profile *p = r->profile;
     char serial[24];
@@ -164,25 +164,25 @@ static void threads(const struct hpx_report *r)
     static const struct hpx_grid_column columns[] = {
         {"Threads", 0, 8, true}, {"group", 3, 16, true}, {"started", 1, 9, false}, {"ended", 2, 9, false}};
     const struct hpx_profile *p = r->profile;
-    const struct hpx_profile_thread *t = p->threads.items;
+    const struct hpx_defined_thread *t = p->defined.threads.items;
     struct hpx_grid g;
     int digits = 6;
-    if (p->threads.len == 0) {
+    if (p->defined.threads.len == 0) {
         return;
     }
-    for (size_t i = 0; i < p->threads.len && i < THREADS_SHOWN; i++) {
+    for (size_t i = 0; i < p->defined.threads.len && i < THREADS_SHOWN; i++) {
         int n = snprintf(NULL, 0, "%" PRIu32, t[i].serial);
         digits = n > digits ? n : digits;
     }
     hpx_grid_begin(&g, r->to, columns, p->header.text ? 2 : 4);
     do {
         heads(r, &g, p->header.text ? " name" : "  name", true);
-        for (size_t i = 0; i < p->threads.len && i < THREADS_SHOWN; i++) {
+        for (size_t i = 0; i < p->defined.threads.len && i < THREADS_SHOWN; i++) {
             thread(r, &g, t + i, digits);
         }
     } while (hpx_grid_again(&g));
-    if (p->threads.len > THREADS_SHOWN) {
-        fprintf(r->to, "  and %s more\n", hpx_words_number(p->threads.len - THREADS_SHOWN));
+    if (p->defined.threads.len > THREADS_SHOWN) {
+        fprintf(r->to, "  and %s more\n", hpx_words_number(p->defined.threads.len - THREADS_SHOWN));
     }
 }
 
@@ -227,9 +227,9 @@ static void too_close(const struct hpx_report *r)
 
 static void inside_probes(const struct hpx_report *r)
 {
-    if (r->profile->in_probes > 0) {
+    if (r->profile->said.in_probes > 0) {
         fprintf(r->to, "  Of the samples since the start, %.0f %% were inside probes; they count for the method that called the probe.\n",
-                r->profile->in_probes_share / 100.0);
+                r->profile->said.in_probes_share / 100.0);
     }
 }
 
@@ -543,15 +543,15 @@ void hpx_report_tables(const struct hpx_report *r)
 {
     methods(r);
     rest(r);
-    if (r->profile->lost[0] != '\0') {
+    if (r->profile->said.lost[0] != '\0') {
         fputs("\nLost: ", r->to);
-        hpx_words_name(r->to, r->profile->lost, 0, false);
+        hpx_words_name(r->to, r->profile->said.lost, 0, false);
     }
-    if (r->profile->own[0] != '\0') {
-        fputs(r->profile->lost[0] != '\0' ? ". Own CPU time: " : "\nOwn CPU time: ", r->to);
-        hpx_words_name(r->to, r->profile->own, 0, false);
+    if (r->profile->said.own[0] != '\0') {
+        fputs(r->profile->said.lost[0] != '\0' ? ". Own CPU time: " : "\nOwn CPU time: ", r->to);
+        hpx_words_name(r->to, r->profile->said.own, 0, false);
     }
-    if (r->profile->lost[0] != '\0' || r->profile->own[0] != '\0') {
+    if (r->profile->said.lost[0] != '\0' || r->profile->said.own[0] != '\0') {
         fputs(".\n", r->to);
     }
     faults(r);

@@ -18,7 +18,7 @@ struct hpx_report {
 void hpx_report_check(const struct hpx_report *r);
 void hpx_report_view(const struct hpx_report *r);
 void hpx_report_json(const struct hpx_report *r);
-/* The tables alone: of CPU SAMPLES by method (profile->with_methods, sorted), of others as hpx_report_view(); then what was lost, and what
+/* The tables alone: of CPU SAMPLES by method (profile->defined.whole, sorted), of others as hpx_report_view(); then what was lost, and what
  * the agent cost. */
 void hpx_report_tables(const struct hpx_report *r);
 

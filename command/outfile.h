@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* outfile.h: the file that the user names for a result, and what the user is told when a command fails. One thread. */
+#ifndef HPX_COMMAND_OUTFILE_H
+#define HPX_COMMAND_OUTFILE_H
+
+#include "status.h"
+#include <stdbool.h>
+
+/* Opens the file for writing, never through a link; made with mode 0600 if it is missing (*fresh). What is in it stays until the caller
+ * empties it. -1: it cannot be (err). */
+int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err);
+/* Says on stderr what failed; returns the status. */
+int hpx_complain(enum hpx_status s, struct hpx_err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* picture.h: profiles of any format as trees, and trees as files of the format that their name asks for. One thread. */
+#ifndef HPX_COMMAND_PICTURE_H
+#define HPX_COMMAND_PICTURE_H
+
+#include "formats.h"
+#include "outfile.h"
+#include "verdict.h"
+
+/* Adds the profile in `file` ("-": standard input) to a tree. HPX_OK; HPX_PARTIAL: what it could read is in the tree; HPX_FAILED. */
+enum hpx_status hpx_picture_read(struct hpx_tree *t, const char *file, struct hpx_err *err);
+/* The same of an open file, with what is known of the JVM's use of CPU (NULL: nothing). */
+enum hpx_status hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *err);
+/* Writes a finished tree to an open file, which stays open; view: as hpx_tree_column(). `name` is the file's, for messages. HPX_FAILED: the
+ * profile has no such view, or nothing at all; or writing failed. */
+enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
+                                  struct hpx_err *err);
+/* Opens the file of a picture, as hpx_out_open(), or standard output for "-"; writes it, and removes what it made if that fails. */
+enum hpx_status hpx_picture_save(const struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file,
+                                 struct hpx_err *err);
+
+/* hprofx convert IN... OUT, and hprofx merge. argv[0] is the verb. The command's status. */
+int hpx_convert(int argc, char **argv);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* list.c: see list.h. */
+#include "list.h"
+#include <stdlib.h>
+#include <string.h>
+
+void *hpx_list_push(struct hpx_list *l, size_t size)
+{
+    if (l->len == l->cap) {
+        size_t cap = l->cap == 0 ? 32 : l->cap * 2;
+        void *grown = realloc(l->items, cap * size);
+        if (grown == NULL) {
+            return NULL;
+        }
+        l->items = grown;
+        l->cap = cap;
+    }
+    void *item = (char *)l->items + l->len++ * size;
+    memset(item, 0, size);
+    return item;
+}
+
+void *hpx_list_entry(struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key)
+{
+    uint32_t *index;
+    int added = hpx_idmap_add(map, key, &index);
+    if (added > 0) {
+        void *item = hpx_list_push(l, size);
+        *index = item != NULL ? (uint32_t)l->len : 0;
+        return item;
+    }
+    return added == 0 && *index > 0 ? (char *)l->items + (size_t)(*index - 1) * size : NULL;
+}

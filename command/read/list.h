@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* list.h: a growing array. Its owner frees `items`. One thread. */
+#ifndef HPX_READ_LIST_H
+#define HPX_READ_LIST_H
+
+#include "idmap.h"
+
+struct hpx_list {
+    void *items;
+    size_t len, cap;
+};
+
+/* Room for one more item of that size, cleared; NULL without memory. */
+void *hpx_list_push(struct hpx_list *l, size_t size);
+/* The item of a key in a list, made where there is none; NULL without memory. map: keys -> index + 1. */
+void *hpx_list_entry(struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* said.c: see said.h. */
+#include "said.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, KEYS };
+static const char *const keys[KEYS] = {"effective samples",        "inside probes", "samples", "lost", "own CPU time",
+                                       "without debug information"};
+
+static uint64_t leading_number(const char *digits, size_t n)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < n && i < 18 && digits[i] >= '0' && digits[i] <= '9'; i++) {
+        v = v * 10 + (uint64_t)(digits[i] - '0');
+    }
+    return v;
+}
+
+static void keep_line(char to[HPX_SAID], const char *value, size_t n)
+{
+    size_t k = 0;
+    for (; k < n && k < HPX_SAID - 1 && value[k] != '\n'; k++) {
+        to[k] = value[k];
+    }
+    to[k] = '\0';
+}
+
+/* "4 (40.00 %)". */
+static uint32_t share(const char *value, size_t n)
+{
+    const char *at = memchr(value, '(', n), *end = value + n;
+    uint32_t v = 0;
+    for (size_t digits = 0; at != NULL && ++at < end && digits < 5 && (*at == '.' || (*at >= '0' && *at <= '9'));) {
+        v = *at == '.' ? v : v * 10 + (uint32_t)(*at - '0');
+        digits += *at != '.';
+    }
+    return v;
+}
+
+/* "123 (one per 10 ms of CPU time of a Java thread)". */
+static uint64_t interval(const char *value, size_t n)
+{
+    char line[HPX_SAID];
+    double ms;
+    keep_line(line, value, n);
+    const char *per = strstr(line, "(one per ");
+    return per != NULL && sscanf(per, "(one per %lf ms of CPU time", &ms) == 1 && ms > 0 && ms < 1e9 ? (uint64_t)(ms * 1e6) : 0;
+}
+
+static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
+{
+    switch (i) {
+    case EFFECTIVE:
+        s->effective = leading_number(value, n);
+        s->older[0] = '\0'; /* not every report has it */
+        break;
+    case PROBES:
+        s->in_probes = leading_number(value, n);
+        s->in_probes_share = share(value, n);
+        break;
+    case SAMPLES:
+        s->interval_ns = interval(value, n);
+        break;
+    default:
+        keep_line(i == LOST ? s->lost : i == OWN ? s->own : s->older, value, n);
+        break;
+    }
+}
+
+/* The report of a binary file is a string that nothing names. */
+static void binary_report(struct hpx_said *s, struct hpx_rd_text t)
+{
+    static const char begin[] = "hprofx: ";
+    bool is = t.n > sizeof(begin) && memcmp(t.p, begin, sizeof(begin) - 1) == 0;
+    for (size_t i = 0; is && i < KEYS; i++) {
+        char line[40];
+        size_t n = (size_t)snprintf(line, sizeof(line), "\n%s%s: ", begin, keys[i]);
+        const char *at = memmem(t.p, t.n, line, n);
+        if (at != NULL) {
+            hear(s, i, at + n, (size_t)(t.p + t.n - at) - n);
+        }
+    }
+}
+
+static void text_report(struct hpx_said *s, const struct hpx_rd_report *r)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        if (r->key.n == strlen(keys[i]) && memcmp(r->key.p, keys[i], r->key.n) == 0) {
+            hear(s, i, r->value.p, r->value.n);
+        }
+    }
+}
+
+void hpx_said_event(struct hpx_said *s, const struct hpx_rd_event *ev)
+{
+    if (ev->kind == HPX_RD_STRING) {
+        binary_report(s, ev->string.text);
+    } else if (ev->kind == HPX_RD_REPORT) {
+        text_report(s, &ev->report);
+    } else if (ev->kind == HPX_RD_TABLE || ev->kind == HPX_RD_SUMMARY) {
+        for (size_t i = ev->table.tag == HPX_TAG_SAMPLES ? 0 : LOST; i < KEYS; i++) {
+            hear(s, i, "", 0);
+        }
+    }
+}

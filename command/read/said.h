@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* said.h: what hprofx's report behind the last table of a file says, as far as others need it. The same for both formats. One thread. */
+#ifndef HPX_READ_SAID_H
+#define HPX_READ_SAID_H
+
+#include "events.h"
+
+#define HPX_SAID 160
+
+/* 0 and "": nothing. */
+struct hpx_said {
+    /* Of the last CPU SAMPLES. */
+    uint64_t effective;                                  /* samples, by weight */
+    uint64_t in_probes;                                  /* samples inside probes since the start, which may be more than the table has */
+    uint32_t in_probes_share;                            /* their share of all samples since the start, in hundredths of a percent */
+    uint64_t interval_ns;                                /* CPU time that a sample stands for */
+    char lost[HPX_SAID], own[HPX_SAID], older[HPX_SAID]; /* as text of the file */
+};
+
+/* Takes from an event what it says; a table begins anew. */
+void hpx_said_event(struct hpx_said *s, const struct hpx_rd_event *ev);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* formats.c: see formats.h. */
+#include "formats.h"
+#include "gunzip.h"
+#include "writers.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool begins(const struct hpx_source *s, size_t n, const char *with)
+{
+    size_t len = strlen(with);
+    return n >= len && memcmp(hpx_source_bytes(s), with, len) == 0;
+}
+
+/* HPROF without a header is a report of cpu=old, or a section that somebody cut out. */
+static bool is_hprof(const struct hpx_source *s, size_t n)
+{
+    static const char *const starts[] = {"JAVA PROFILE ",     "count callee caller time", "THREAD START", "TRACE ",
+                                         "CPU SAMPLES BEGIN", "CPU TIME (ms) BEGIN",      "SITES BEGIN",  "HEAP DUMP BEGIN"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(starts); i++) {
+        if (begins(s, n, starts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first field of a pprof profile is the type of its samples, a message; writers may begin with another one, but none with text. */
+static bool is_pprof(const struct hpx_source *s, size_t n)
+{
+    const char *p = hpx_source_bytes(s);
+    size_t k = n < 64 ? n : 64;
+    for (size_t i = 0; i < k; i++) {
+        if ((unsigned char)p[i] < ' ' && p[i] != '\t' && p[i] != '\n' && p[i] != '\r') {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
+{
+    struct hpx_source s;
+    struct hpx_gunzip *g = malloc(sizeof *g);
+    enum hpx_tree_read done;
+    if (g == NULL) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return HPX_TREE_FAILED;
+    }
+    hpx_gunzip_init(g, fd);
+    if (hpx_source_init(&s, hpx_gunzip_read, g) != 0) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        done = HPX_TREE_FAILED;
+    } else {
+        size_t n = hpx_source_ahead(&s, 64);
+        done = is_hprof(&s, n)   ? hpx_tree_read_hprof(t, &s, tell, ctx, err)
+               : is_pprof(&s, n) ? hpx_tree_read_pprof(t, &s, err)
+                                 : hpx_tree_read_folded(t, &s, err);
+        if (done != HPX_TREE_WHOLE && g->fault != NULL) {
+            (void)hpx_err_set(err, HPX_E_IO, "%s", g->fault);
+        } else if (done == HPX_TREE_WHOLE && g->cut) {
+            (void)hpx_err_set(err, HPX_E_IO, "the compressed data end too early");
+            done = HPX_TREE_PART;
+        }
+    }
+    hpx_source_fini(&s);
+    hpx_gunzip_fini(g);
+    free(g);
+    return done;
+}
+
+static const struct hpx_format formats[] = {
+    {.suffix = ".pb.gz", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
+    {.suffix = ".pprof", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
+    {.suffix = ".folded", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
+    {.suffix = ".collapsed", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
+};
+
+const struct hpx_format *hpx_formats(size_t *n)
+{
+    *n = HPX_ARRAY_LEN(formats);
+    return formats;
+}
+
+const struct hpx_format *hpx_format_of(const char *file)
+{
+    size_t len = strlen(file);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(formats); i++) {
+        size_t n = strlen(formats[i].suffix);
+        if (len >= n && strcmp(file + len - n, formats[i].suffix) == 0) {
+            return &formats[i];
+        }
+    }
+    return NULL;
+}

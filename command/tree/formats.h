@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* formats.h: the formats that a tree is read from and written to; docs/formats.md has the facts about each. One thread. */
+#ifndef HPX_TREE_FORMATS_H
+#define HPX_TREE_FORMATS_H
+
+#include "err.h"
+#include "profile.h"
+#include "source.h"
+#include "tree.h"
+#include <stdio.h>
+
+/* ---- readers: add what a file holds to a tree ---- */
+
+enum hpx_tree_read {
+    HPX_TREE_WHOLE = 0,
+    HPX_TREE_PART,   /* the file is broken or cut off: what stood before was read; err says where */
+    HPX_TREE_FAILED, /* nothing of use; err says why */
+};
+
+/* Told of an HPROF file that was read: for the verdict. */
+typedef void hpx_tree_profile(void *ctx, struct hpx_tree *t, struct hpx_profile *p);
+
+/* Reads fd to its end. The format shows in the first bytes: HPROF (text or binary), pprof, or collapsed stacks. Gzip is unpacked. tell: may
+ * be NULL. */
+enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
+
+/* The same for one format each. */
+enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
+enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
+enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
+
+/* ---- writers: a finished tree with at least one column, to a stream whose errors the caller looks for ---- */
+
+struct hpx_format {
+    const char *suffix;                                                          /* ".pb.gz" */
+    const char *what;                                                            /* for people */
+    bool gzip;                                                                   /* the caller packs the stream */
+    bool hprof;                                                                  /* as the agent writes it */
+    bool one_column;                                                             /* writes column c alone; others write all, c first */
+    bool (*write)(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to); /* false: no memory */
+};
+
+/* All of them; *n: how many. */
+const struct hpx_format *hpx_formats(size_t *n);
+/* By the suffix of a file's name; NULL: none. */
+const struct hpx_format *hpx_format_of(const char *file);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprof_in.c: an HPROF file as a tree: a sink behind the profile, whose definitions it uses. Of several tables of a kind the last counts,
+ * because HPROF's tables count from the start of the program; of heap dumps, too. */
+#include "formats.h"
+#include "generated.h"
+#include "names.h"
+#include "reader.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What the heap has of a class from a trace. */
+struct objects {
+    uint32_t trace, class; /* its key's index in hprof_in.classes, + 1 */
+    uint64_t count, bytes;
+};
+
+/* A row, kept until the file ends: a later table may replace it. */
+struct kept_row {
+    uint32_t node, thread;
+    uint64_t values[4];
+};
+
+struct hprof_in {
+    struct hpx_profile profile;
+    struct hpx_tree *tree;
+    struct hpx_list *open;           /* rows of the table being read; NULL: it has no view */
+    struct hpx_list rows[HPX_VIEWS]; /* struct kept_row */
+    int tag;
+    uint64_t total;
+    struct hpx_list frames; /* uint32_t: of the tree, for each defined frame; 0: not yet asked for */
+    bool heap_open;
+    struct hpx_idmap class_of, object_of;
+    struct hpx_list classes; /* uint32_t: names of the tree */
+    struct hpx_list objects; /* struct objects */
+    size_t near;             /* of objects: of the object before */
+};
+
+static enum hpx_view_kind view_of(int tag)
+{
+    switch (tag) {
+    case HPX_TAG_SAMPLES:
+        return HPX_VIEW_CPU;
+    case HPX_TAG_TIMES:
+    case HPX_TAG_OLD:
+        return HPX_VIEW_CALLS;
+    case HPX_TAG_SITES:
+        return HPX_VIEW_ALLOC;
+    case HPX_TAG_MONITOR_TIME:
+        return HPX_VIEW_LOCK;
+    case HPX_TAG_MONITOR_OWNERS:
+        return HPX_VIEW_OWNER;
+    case HPX_TAG_WAIT_TIME:
+        return HPX_VIEW_WAIT;
+    case HPX_TAG_LOCK_TIME:
+        return HPX_VIEW_PARK;
+    case HPX_TAG_PINNED_TIME:
+        return HPX_VIEW_PINNED;
+    default:
+        return HPX_VIEWS;
+    }
+}
+
+/* A name as people write it. */
+static uint32_t spoken(struct hpx_tree *t, const char *name)
+{
+    char text[4200];
+    hpx_name_spoken(text, sizeof text, name);
+    hpx_name_generated(text);
+    return hpx_tree_name(t, text, strlen(text));
+}
+
+static uint32_t tree_frame(struct hprof_in *in, uint32_t frame)
+{
+    struct hpx_definitions *d = &in->profile.defined;
+    struct hpx_tree *t = in->tree;
+    while (in->frames.len < d->frames.len) {
+        if (hpx_list_push(&in->frames, sizeof(uint32_t)) == NULL) {
+            t->no_memory = true;
+            return 0;
+        }
+    }
+    if (frame == 0) {
+        return hpx_tree_frame(t, hpx_tree_name(t, "?", 1), 0, 0, HPX_FRAME_METHOD);
+    }
+    uint32_t *known = (uint32_t *)in->frames.items + frame - 1;
+    if (*known == 0) {
+        const struct hpx_defined_frame f = ((const struct hpx_defined_frame *)d->frames.items)[frame - 1];
+        const char *source = f.source != 0 ? hpx_defined_name(d, f.source) : "";
+        uint32_t name = spoken(t, hpx_defined_name(d, hpx_defined_method(d, frame)));
+        *known = hpx_tree_frame(t, name, source[0] != '\0' ? hpx_tree_name(t, source, strlen(source)) : 0, f.line > 0 ? f.line : 0,
+                                HPX_FRAME_METHOD);
+    }
+    return *known;
+}
+
+static uint32_t node_of(struct hprof_in *in, const struct hpx_defined_trace *trace)
+{
+    uint32_t node = 0;
+    for (uint32_t i = trace->frames; i-- > 0;) {
+        node = hpx_tree_node(in->tree, node, tree_frame(in, hpx_defined_frame(&in->profile.defined, trace, i)));
+    }
+    return node;
+}
+
+static uint32_t class_node(struct hprof_in *in, uint32_t node, uint32_t name)
+{
+    return hpx_tree_node(in->tree, node, hpx_tree_frame(in->tree, name, 0, 0, HPX_FRAME_CLASS));
+}
+
+static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
+{
+    const char *name = serial != 0 ? hpx_defined_name(&in->profile.defined, hpx_defined_thread(&in->profile.defined, serial)->name) : "";
+    return name[0] != '\0' && strcmp(name, "?") != 0 ? hpx_tree_name(in->tree, name, strlen(name)) : 0;
+}
+
+/* Milliseconds of a row that tells its share of the table's, in hundredths of a percent. */
+static uint64_t share_ns(const struct hprof_in *in, const struct hpx_rd_row *w)
+{
+    return w->self == HPX_NO_SHARE ? 0 : (uint64_t)((double)in->total * (double)w->self * 100.0 + 0.5);
+}
+
+static uint32_t text_name(struct hprof_in *in, struct hpx_rd_text text)
+{
+    return spoken(in->tree, hpx_defined_name(&in->profile.defined, hpx_defined_keep(&in->profile.defined, text)));
+}
+
+/* cpu=old has a method and its caller instead of a trace. */
+static void old_row(struct hprof_in *in, const struct hpx_rd_row *w, struct kept_row *to)
+{
+    uint32_t caller = hpx_tree_frame(in->tree, text_name(in, w->caller), 0, 0, HPX_FRAME_METHOD);
+    uint32_t callee = hpx_tree_frame(in->tree, text_name(in, w->name), 0, 0, HPX_FRAME_METHOD);
+    *to = (struct kept_row){.node = hpx_tree_node(in->tree, hpx_tree_node(in->tree, 0, caller), callee),
+                            .values = {w->count, w->bytes * 1000000}};
+}
+
+static void row(struct hprof_in *in, const struct hpx_rd_row *w)
+{
+    struct hpx_definitions *d = &in->profile.defined;
+    struct kept_row *to = hpx_list_push(in->open, sizeof *to);
+    if (to == NULL) {
+        in->tree->no_memory = true;
+        return;
+    }
+    if (in->tag == HPX_TAG_OLD) {
+        old_row(in, w, to);
+        return;
+    }
+    const struct hpx_defined_trace *trace = hpx_defined_trace(d, w->trace);
+    to->node = node_of(in, trace);
+    to->thread = thread_name(in, trace->thread);
+    if (in->tag != HPX_TAG_SAMPLES && in->tag != HPX_TAG_TIMES) {
+        uint32_t class = d->text ? text_name(in, w->name) : spoken(in->tree, hpx_defined_name(d, hpx_defined_class(d, w->class_serial)));
+        to->node = class_node(in, to->node, class);
+    }
+    if (in->tag == HPX_TAG_SITES) {
+        memcpy(to->values, (uint64_t[]){w->objects, w->bytes, w->live_objects, w->live_bytes}, sizeof to->values);
+    } else {
+        to->values[0] = w->count;
+        to->values[1] = in->tag == HPX_TAG_SAMPLES ? 0 : share_ns(in, w);
+    }
+}
+
+/* The report behind the table says what a sample stands for. */
+static void add_rows(struct hprof_in *in)
+{
+    uint64_t interval = in->profile.said.interval_ns;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        struct kept_row *w = in->rows[k].items;
+        for (size_t i = 0; i < in->rows[k].len; i++, w++) {
+            if (k == HPX_VIEW_CPU && __builtin_mul_overflow(w->values[0], interval, &w->values[1])) {
+                w->values[1] = UINT64_MAX;
+            }
+            hpx_tree_add(in->tree, &in->tree->views[k], w->node, w->thread, w->values);
+        }
+    }
+}
+
+/* ---- heap dumps ---- */
+
+/* The index of the object's class + 1; 0 without memory. Ids of text are those of the mirrors, so the key is the class there, too. */
+static uint32_t class_of(struct hprof_in *in, const struct hpx_rd_event *ev)
+{
+    const struct hpx_rd_object *o = &ev->object;
+    bool primitives = ev->kind == HPX_RD_PRIMITIVES;
+    size_t before = in->classes.len;
+    uint32_t *name = hpx_list_entry(&in->class_of, &in->classes, sizeof *name, primitives ? UINT64_MAX - o->type : o->class_id);
+    if (name == NULL) {
+        return 0;
+    }
+    if (in->classes.len > before) {
+        char text[24];
+        (void)snprintf(text, sizeof text, "%s[]", primitives ? hpx_rd_type_name((int)o->type) : "");
+        *name = primitives ? hpx_tree_name(in->tree, text, strlen(text))
+                : in->profile.defined.text
+                    ? text_name(in, o->name)
+                    : spoken(in->tree, hpx_defined_name(&in->profile.defined, hpx_defined_object(&in->profile.defined, o->class_id)));
+    }
+    return (uint32_t)(name - (uint32_t *)in->classes.items) + 1;
+}
+
+static void object(struct hprof_in *in, const struct hpx_rd_event *ev)
+{
+    uint32_t class = class_of(in, ev), trace = ev->object.trace;
+    struct objects *o = in->objects.items;
+    if (in->near >= in->objects.len || o[in->near].trace != trace || o[in->near].class != class) { /* neighbours are alike */
+        o = hpx_list_entry(&in->object_of, &in->objects, sizeof *o, (uint64_t)trace << 32 | class);
+        if (o == NULL || class == 0) {
+            in->tree->no_memory = true;
+            return;
+        }
+        o->trace = trace;
+        o->class = class;
+        in->near = (size_t)(o - (struct objects *)in->objects.items);
+    } else {
+        o += in->near;
+    }
+    o->count++;
+    o->bytes += ev->object.bytes;
+}
+
+static void begin_heap(struct hprof_in *in)
+{
+    if (!in->heap_open) {
+        in->heap_open = true;
+        in->objects.len = 0;
+        hpx_idmap_clear(&in->object_of);
+    }
+}
+
+/* At the end of the file: traces and names may stand behind the dump. */
+static void end_heap(struct hprof_in *in)
+{
+    struct hpx_definitions *d = &in->profile.defined;
+    for (size_t i = 0; i < in->objects.len; i++) {
+        const struct objects *o = (const struct objects *)in->objects.items + i;
+        const struct hpx_defined_trace *trace = hpx_defined_trace(d, o->trace);
+        uint32_t name = ((const uint32_t *)in->classes.items)[o->class - 1];
+        uint64_t values[] = {o->count, o->bytes};
+        hpx_tree_add(in->tree, &in->tree->views[HPX_VIEW_HEAP], class_node(in, node_of(in, trace), name), thread_name(in, trace->thread),
+                     values);
+    }
+}
+
+static void begin_table(struct hprof_in *in, const struct hpx_rd_table *table)
+{
+    enum hpx_view_kind kind = view_of(table->tag);
+    in->tag = table->tag;
+    in->total = table->total;
+    in->open = kind != HPX_VIEWS ? &in->rows[kind] : NULL;
+    if (in->open != NULL) {
+        in->open->len = 0;
+    }
+}
+
+static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
+{
+    struct hprof_in *in = ctx;
+    switch (ev->kind) {
+    case HPX_RD_TABLE:
+        begin_table(in, &ev->table);
+        break;
+    case HPX_RD_ROW:
+        if (in->open != NULL) {
+            row(in, &ev->row);
+        }
+        break;
+    case HPX_RD_HEAP:
+        begin_heap(in);
+        break;
+    case HPX_RD_HEAP_END:
+        in->heap_open = !ev->heap.ended;
+        break;
+    case HPX_RD_INSTANCE:
+    case HPX_RD_OBJECTS:
+    case HPX_RD_PRIMITIVES:
+        object(in, ev);
+        break;
+    default:
+        break;
+    }
+    return in->tree->no_memory ? hpx_reader_no_memory(r) : HPX_RD_SOUND;
+}
+
+static uint32_t fact(struct hpx_tree *t, const char *text, uint32_t before)
+{
+    return text[0] != '\0' ? hpx_tree_name(t, text, strlen(text)) : before;
+}
+
+/* The date of a text file is one of this machine's clock: "Wed Nov 25 15:35:21 2026". */
+static uint64_t start_of(const struct hpx_profile *p)
+{
+    struct tm tm = {.tm_isdst = -1};
+    if (p->header.ms != 0) {
+        return p->header.ms;
+    }
+    time_t at = strptime(p->date, "%a %b %d %H:%M:%S %Y", &tm) != NULL ? mktime(&tm) : -1;
+    return at > 0 ? (uint64_t)at * 1000 : 0;
+}
+
+static void facts(struct hprof_in *in)
+{
+    struct hpx_tree *t = in->tree;
+    struct hpx_profile *p = &in->profile;
+    t->start_ms = start_of(p);
+    t->duration_ms = p->us / 1000;
+    t->interval_ns = p->said.interval_ns;
+    t->effective += in->rows[HPX_VIEW_CPU].len > 0 ? hpx_profile_effective(p) : 0;
+    t->lost = fact(t, p->said.lost, t->lost);
+    t->own = fact(t, p->said.own, t->own);
+    t->older = fact(t, p->said.older, t->older);
+}
+
+static void leave(struct hprof_in *in)
+{
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        free(in->rows[k].items);
+    }
+    free(in->frames.items);
+    free(in->classes.items);
+    free(in->objects.items);
+    hpx_idmap_fini(&in->class_of);
+    hpx_idmap_fini(&in->object_of);
+    hpx_profile_fini(&in->profile);
+    free(in);
+}
+
+static enum hpx_tree_read result(const struct hprof_in *in, const struct hpx_reader *r, struct hpx_err *err)
+{
+    if (r->result == HPX_RD_SOUND && !in->tree->no_memory) {
+        return HPX_TREE_WHOLE;
+    }
+    if (in->tree->no_memory || r->result == HPX_RD_FAILED) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", in->tree->no_memory ? "no memory" : r->why);
+        return HPX_TREE_FAILED;
+    }
+    (void)hpx_err_set(err, HPX_E_RANGE, "broken at byte %" PRIu64 ": %s", r->at, r->why);
+    return HPX_TREE_PART;
+}
+
+enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
+{
+    struct hprof_in *in = calloc(1, sizeof *in);
+    if (in == NULL || hpx_profile_init(&in->profile) != 0) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        free(in);
+        return HPX_TREE_FAILED;
+    }
+    in->tree = t;
+    in->profile.defined.whole = true;
+    hpx_idmap_init(&in->class_of, true);
+    hpx_idmap_init(&in->object_of, true);
+    struct hpx_reader r = {.source = s, .sinks = {hpx_profile_event, event}, .ctx = {&in->profile, in}, .unfinished = true};
+    (void)hpx_reader_run(&r);
+    enum hpx_tree_read done = result(in, &r, err);
+    if (done != HPX_TREE_FAILED) {
+        add_rows(in);
+        end_heap(in);
+        facts(in);
+        if (tell != NULL) {
+            tell(ctx, t, &in->profile);
+        }
+    }
+    leave(in);
+    return done;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pprof_in.c: reads a pprof profile (profile.proto of github.com/google/pprof). Its strings may come last, so it is read whole first. */
+#include "formats.h"
+#include "protobuf.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST ((size_t)1 << 30) /* bytes, unpacked */
+
+enum { SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING = 6, TIME = 9, DURATION = 10, PERIOD = 12 };
+
+struct line {
+    uint64_t function;
+    int32_t line;
+};
+
+struct location {
+    uint64_t address;
+    size_t first, lines; /* of pprof.lines, innermost first */
+};
+
+struct function {
+    uint32_t name, file;
+};
+
+struct type {
+    struct hpx_tree_view *view; /* NULL: no room for it */
+    size_t measure;
+};
+
+struct pprof {
+    struct hpx_tree *tree;
+    struct hpx_list strings; /* struct hpx_pb_in */
+    struct hpx_list types, locations, functions, lines;
+    struct hpx_idmap location_of, function_of;
+    struct hpx_list stack; /* uint64_t: locations of the sample */
+    struct hpx_list values;
+    bool no_memory, dropped;
+};
+
+static uint32_t text(struct pprof *p, uint64_t i)
+{
+    const struct hpx_pb_in *s = i < p->strings.len ? (const struct hpx_pb_in *)p->strings.items + i : NULL;
+    return s != NULL ? hpx_tree_name(p->tree, (const char *)s->at, (size_t)(s->end - s->at)) : 0;
+}
+
+static void *push(struct pprof *p, struct hpx_list *l, size_t size)
+{
+    void *item = hpx_list_push(l, size);
+    p->no_memory |= item == NULL;
+    return item;
+}
+
+static void take_line(struct pprof *p, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    struct line *l = push(p, &p->lines, sizeof *l);
+    while (l != NULL && hpx_pb_next(&m, &f)) {
+        if (f.number == 1) {
+            l->function = f.v;
+        } else if (f.number == 2) {
+            l->line = f.v <= INT32_MAX ? (int32_t)f.v : 0;
+        }
+    }
+}
+
+static void take_location(struct pprof *p, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    struct location at = {.first = p->lines.len};
+    uint64_t id = 0;
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == 4 && f.is_bytes) {
+            take_line(p, f.bytes);
+        } else if (f.number == 1) {
+            id = f.v;
+        } else if (f.number == 3) {
+            at.address = f.v;
+        }
+    }
+    at.lines = p->lines.len - at.first;
+    struct location *l = hpx_list_entry(&p->location_of, &p->locations, sizeof *l, id);
+    p->no_memory |= l == NULL;
+    if (l != NULL) {
+        *l = at;
+    }
+}
+
+static void take_function(struct pprof *p, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    uint64_t id = 0, name = 0, file = 0;
+    while (hpx_pb_next(&m, &f)) {
+        id = f.number == 1 ? f.v : id;
+        name = f.number == 2 ? f.v : name;
+        file = f.number == 4 ? f.v : file;
+    }
+    struct function *fn = hpx_list_entry(&p->function_of, &p->functions, sizeof *fn, id);
+    p->no_memory |= fn == NULL;
+    if (fn != NULL) {
+        *fn = (struct function){text(p, name), text(p, file)};
+    }
+}
+
+static void take_type(struct pprof *p, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    uint64_t name = 0, unit = 0;
+    while (hpx_pb_next(&m, &f)) {
+        name = f.number == 1 ? f.v : name;
+        unit = f.number == 2 ? f.v : unit;
+    }
+    struct type *t = push(p, &p->types, sizeof *t);
+    if (t != NULL) {
+        t->view = hpx_tree_find(p->tree, hpx_tree_text(p->tree, text(p, name)), hpx_tree_text(p->tree, text(p, unit)), &t->measure);
+        p->dropped |= t->view == NULL;
+    }
+}
+
+static void take_numbers(struct pprof *p, struct hpx_list *to, struct hpx_pb_field *f)
+{
+    uint64_t v = f->v;
+    while (!f->is_bytes || hpx_pb_varint(&f->bytes, &v)) { /* packed or not */
+        uint64_t *slot = push(p, to, sizeof v);
+        if (slot == NULL) {
+            return;
+        }
+        *slot = v;
+        if (!f->is_bytes) {
+            return;
+        }
+    }
+}
+
+static uint32_t thread_of(struct pprof *p, struct hpx_pb_in label)
+{
+    struct hpx_pb_field f;
+    uint32_t key = 0, value = 0;
+    while (hpx_pb_next(&label, &f)) {
+        key = f.number == 1 ? text(p, f.v) : key;
+        value = f.number == 2 ? text(p, f.v) : value;
+    }
+    return strcmp(hpx_tree_text(p->tree, key), "thread") == 0 ? value : 0;
+}
+
+static uint32_t down(struct pprof *p, uint32_t node, const struct location *l)
+{
+    if (l->lines == 0) {
+        char address[24];
+        int n = snprintf(address, sizeof address, "0x%" PRIx64, l->address);
+        return hpx_tree_node(p->tree, node, hpx_tree_frame(p->tree, hpx_tree_name(p->tree, address, (size_t)n), 0, 0, HPX_FRAME_METHOD));
+    }
+    for (size_t i = l->lines; i-- > 0;) {
+        const struct line *at = (const struct line *)p->lines.items + l->first + i;
+        const uint32_t *index = hpx_idmap_find(&p->function_of, at->function);
+        struct function fn = {0, 0};
+        if (index != NULL && *index > 0) {
+            fn = ((const struct function *)p->functions.items)[*index - 1];
+        }
+        fn.name = fn.name != 0 ? fn.name : hpx_tree_name(p->tree, "?", 1);
+        node = hpx_tree_node(p->tree, node, hpx_tree_frame(p->tree, fn.name, fn.file, at->line, HPX_FRAME_METHOD));
+    }
+    return node;
+}
+
+static uint32_t node_of(struct pprof *p)
+{
+    uint32_t node = 0;
+    for (size_t i = p->stack.len; i-- > 0;) {
+        const uint32_t *index = hpx_idmap_find(&p->location_of, ((const uint64_t *)p->stack.items)[i]);
+        if (index != NULL && *index > 0) {
+            node = down(p, node, (const struct location *)p->locations.items + *index - 1);
+        }
+    }
+    return node;
+}
+
+/* Negative values are what `pprof -base` makes; there is no such measure here. */
+static void take_sample(struct pprof *p, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    uint32_t thread = 0;
+    p->stack.len = p->values.len = 0;
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == 1 || f.number == 2) {
+            take_numbers(p, f.number == 1 ? &p->stack : &p->values, &f);
+        } else if (f.number == 3 && f.is_bytes) {
+            uint32_t named = thread_of(p, f.bytes);
+            thread = named != 0 ? named : thread;
+        }
+    }
+    uint32_t node = node_of(p);
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        uint64_t values[HPX_TREE_VALUES] = {0}, any = 0;
+        struct hpx_tree_view *v = &p->tree->views[k];
+        for (size_t i = 0; i < p->types.len && i < p->values.len; i++) {
+            const struct type *t = (const struct type *)p->types.items + i;
+            uint64_t value = ((const uint64_t *)p->values.items)[i];
+            if (t->view == v && value <= INT64_MAX) {
+                values[t->measure] += value;
+                any |= value;
+            }
+            p->dropped |= value > INT64_MAX;
+        }
+        if (any != 0) {
+            hpx_tree_add(p->tree, v, node, thread, values);
+        }
+    }
+}
+
+/* The fields of one number; all of them are read before what names them by id. */
+static bool each(struct pprof *p, struct hpx_pb_in m, unsigned number, void (*take)(struct pprof *, struct hpx_pb_in))
+{
+    struct hpx_pb_field f;
+    while (!p->no_memory && hpx_pb_next(&m, &f)) {
+        if (f.number == number && f.is_bytes) {
+            take(p, f.bytes);
+        }
+    }
+    return !m.broken;
+}
+
+static void take_string(struct pprof *p, struct hpx_pb_in s)
+{
+    struct hpx_pb_in *slot = push(p, &p->strings, sizeof *slot);
+    if (slot != NULL) {
+        *slot = s;
+    }
+}
+
+static void take_facts(struct hpx_tree *t, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    uint64_t time = 0, duration = 0, period = 0;
+    while (hpx_pb_next(&m, &f)) {
+        time = f.number == TIME ? f.v : time;
+        duration = f.number == DURATION ? f.v : duration;
+        period = f.number == PERIOD ? f.v : period;
+    }
+    t->start_ms = time <= INT64_MAX ? time / 1000000 : 0;
+    t->duration_ms = duration <= INT64_MAX ? duration / 1000000 : 0;
+    t->interval_ns = period > 1 && period < UINT64_C(1000000000000) ? period : 0;
+}
+
+static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hpx_err *err)
+{
+    bool whole = each(p, all, STRING, take_string) && each(p, all, SAMPLE_TYPE, take_type) && each(p, all, FUNCTION, take_function) &&
+                 each(p, all, LOCATION, take_location) && each(p, all, SAMPLE, take_sample);
+    if (p->no_memory || p->tree->no_memory) {
+        hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return HPX_TREE_FAILED;
+    }
+    if (!whole || p->types.len == 0) {
+        hpx_err_set(err, HPX_E_RANGE, "this is no pprof profile, or a broken one");
+        return HPX_TREE_FAILED;
+    }
+    take_facts(p->tree, all);
+    if (p->dropped) {
+        hpx_err_set(err, HPX_E_RANGE, "negative values, and measures beyond %d, are left out", HPX_TREE_VALUES);
+        return HPX_TREE_PART;
+    }
+    return HPX_TREE_WHOLE;
+}
+
+/* All bytes of the source; NULL: no memory, too many of them, or they cannot be read. */
+static uint8_t *slurp(struct hpx_source *s, size_t *len)
+{
+    uint8_t *all = NULL;
+    size_t cap = 0;
+    *len = 0;
+    for (size_t n; (n = hpx_source_ahead(s, 1)) > 0; hpx_source_take(s, n)) {
+        if (cap - *len < n) {
+            cap = 2 * cap + n;
+            uint8_t *grown = cap <= MOST ? realloc(all, cap) : NULL;
+            if (grown == NULL) {
+                free(all);
+                return NULL;
+            }
+            all = grown;
+        }
+        memcpy(all + *len, hpx_source_bytes(s), n);
+        *len += n;
+    }
+    if (s->error != 0) {
+        free(all);
+        return NULL;
+    }
+    return all;
+}
+
+enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err)
+{
+    size_t n;
+    struct pprof p = {.tree = t};
+    uint8_t *all = slurp(s, &n);
+    if (all == NULL) {
+        hpx_err_set(err, HPX_E_IO, "%s", s->error != 0 ? strerror(s->error) : "no memory, or more than 1 GiB unpacked");
+        return HPX_TREE_FAILED;
+    }
+    hpx_idmap_init(&p.location_of, true);
+    hpx_idmap_init(&p.function_of, true);
+    enum hpx_tree_read done = parse(&p, (struct hpx_pb_in){.at = all, .end = all + n}, err);
+    struct hpx_list *lists[] = {&p.strings, &p.types, &p.locations, &p.functions, &p.lines, &p.stack, &p.values};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
+        free(lists[i]->items);
+    }
+    hpx_idmap_fini(&p.location_of);
+    hpx_idmap_fini(&p.function_of);
+    free(all);
+    return done;
+}

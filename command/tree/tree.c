@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tree.c: see tree.h. */
+#include "tree.h"
+#include "check.h"
+#include "text.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_KEPT ((size_t)4096)
+
+#define COUNT(name, title)                                                                                                                 \
+    {                                                                                                                                      \
+        name, title, HPX_UNIT_COUNT                                                                                                        \
+    }
+#define NS(name, title)                                                                                                                    \
+    {                                                                                                                                      \
+        name, title, HPX_UNIT_NS                                                                                                           \
+    }
+#define BYTES(name, title)                                                                                                                 \
+    {                                                                                                                                      \
+        name, title, HPX_UNIT_BYTES                                                                                                        \
+    }
+
+static const struct hpx_tree_view empty_views[HPX_VIEWS] = {
+    [HPX_VIEW_CPU] =
+        {.key = "cpu", .title = "CPU", .values = 2, .main = 0, .measures = {COUNT("samples", "samples"), NS("cpu", "CPU time")}},
+    [HPX_VIEW_CALLS] = {.key = "calls",
+                        .title = "Calls",
+                        .exact = true,
+                        .values = 2,
+                        .main = 1,
+                        .measures = {COUNT("calls", "calls"), NS("time", "time")}},
+    [HPX_VIEW_ALLOC] = {.key = "alloc",
+                        .title = "Allocations",
+                        .values = 4,
+                        .main = 1,
+                        .measures = {COUNT("alloc_objects", "allocated objects"), BYTES("alloc_space", "allocated bytes"),
+                                     COUNT("inuse_objects", "live objects"), BYTES("inuse_space", "live bytes")}},
+    [HPX_VIEW_HEAP] = {.key = "heap",
+                       .title = "Heap",
+                       .exact = true,
+                       .values = 2,
+                       .main = 1,
+                       .measures = {COUNT("heap_objects", "objects"), BYTES("heap_space", "bytes")}},
+    [HPX_VIEW_LOCK] = {.key = "lock",
+                       .title = "Monitors",
+                       .values = 2,
+                       .main = 1,
+                       .measures = {COUNT("contentions", "contentions"), NS("delay", "blocked time")}},
+    [HPX_VIEW_OWNER] = {.key = "owner",
+                        .title = "Owners of monitors",
+                        .values = 2,
+                        .main = 1,
+                        .measures = {COUNT("owner_contentions", "contentions"), NS("owner_delay", "time that others were blocked")}},
+    [HPX_VIEW_PARK] = {.key = "park",
+                       .title = "Locks",
+                       .values = 2,
+                       .main = 1,
+                       .measures = {COUNT("parks", "times parked"), NS("park_delay", "parked time")}},
+    [HPX_VIEW_WAIT] =
+        {.key = "wait", .title = "Waits", .values = 2, .main = 1, .measures = {COUNT("waits", "waits"), NS("wait_delay", "waiting time")}},
+    [HPX_VIEW_PINNED] = {.key = "pinned",
+                         .title = "Pinned virtual threads",
+                         .values = 2,
+                         .main = 1,
+                         .measures = {COUNT("pins", "times pinned"), NS("pinned_delay", "pinned time")}},
+    [HPX_VIEW_OTHER] = {.key = "other", .title = "Profile"},
+};
+
+bool hpx_tree_init(struct hpx_tree *t)
+{
+    memset(t, 0, sizeof *t);
+    hpx_idmap_init(&t->name_of, true);
+    hpx_idmap_init(&t->frame_of, true);
+    hpx_idmap_init(&t->node_of, true);
+    memcpy(t->views, empty_views, sizeof t->views);
+    for (size_t i = 0; i < HPX_VIEWS; i++) {
+        hpx_idmap_init(&t->views[i].index, true);
+    }
+    (void)hpx_tree_name(t, "", 0);
+    t->no_memory |= hpx_list_push(&t->frames, sizeof(struct hpx_tree_frame)) == NULL;
+    t->no_memory |= hpx_list_push(&t->nodes, sizeof(struct hpx_tree_node)) == NULL;
+    return !t->no_memory;
+}
+
+void hpx_tree_fini(struct hpx_tree *t)
+{
+    for (size_t i = 0; i < t->names.len; i++) {
+        free(((char **)t->names.items)[i]);
+    }
+    for (size_t i = 0; i < HPX_VIEWS; i++) {
+        hpx_idmap_fini(&t->views[i].index);
+        free(t->views[i].samples.items);
+        free(t->views[i].numbers.items);
+    }
+    hpx_idmap_fini(&t->name_of);
+    hpx_idmap_fini(&t->frame_of);
+    hpx_idmap_fini(&t->node_of);
+    free(t->names.items);
+    free(t->frames.items);
+    free(t->nodes.items);
+    free(t->verdict);
+}
+
+/* The item of a key, made with `size` bytes where there is none. *fresh: it was made. Without memory, or beyond 32 bits, NULL. */
+static void *item(struct hpx_tree *t, struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key, bool *fresh)
+{
+    size_t before = l->len;
+    void *found = before < UINT32_MAX ? hpx_list_entry(map, l, size, key) : NULL;
+    *fresh = l->len > before;
+    t->no_memory |= found == NULL;
+    return found;
+}
+
+uint32_t hpx_tree_name(struct hpx_tree *t, const char *text, size_t n)
+{
+    bool fresh;
+    n = n < NAME_KEPT ? n : NAME_KEPT;
+    char **slot = item(t, &t->name_of, &t->names, sizeof *slot, hpx_check_hash((struct hpx_rd_text){text, n}), &fresh);
+    if (slot == NULL) {
+        return 0;
+    }
+    if (fresh) {
+        char *copy = malloc(6 * n + 1);
+        size_t len = copy != NULL ? hpx_text_escape(copy, (struct hpx_text){text, (uint32_t)n}, false) : 0;
+        char *small = copy != NULL ? realloc(copy, len + 1) : NULL;
+        *slot = small != NULL ? small : copy;
+        if (*slot != NULL) {
+            (*slot)[len] = '\0';
+        }
+        t->no_memory |= *slot == NULL;
+    }
+    return (uint32_t)(slot - (char **)t->names.items);
+}
+
+const char *hpx_tree_text(const struct hpx_tree *t, uint32_t name)
+{
+    const char *text = name < t->names.len ? ((char **)t->names.items)[name] : NULL;
+    return text != NULL ? text : "";
+}
+
+uint32_t hpx_tree_frame(struct hpx_tree *t, uint32_t name, uint32_t source, int32_t line, enum hpx_frame_kind kind)
+{
+    bool fresh;
+    const uint32_t all[] = {name, source, (uint32_t)line, kind};
+    struct hpx_tree_frame *f =
+        item(t, &t->frame_of, &t->frames, sizeof *f, hpx_check_hash((struct hpx_rd_text){(const char *)all, sizeof all}), &fresh);
+    if (f == NULL) {
+        return 0;
+    }
+    if (fresh) {
+        *f = (struct hpx_tree_frame){name, source, line, kind};
+    }
+    return (uint32_t)(f - (struct hpx_tree_frame *)t->frames.items);
+}
+
+uint32_t hpx_tree_node(struct hpx_tree *t, uint32_t parent, uint32_t frame)
+{
+    bool fresh;
+    struct hpx_tree_node *n = item(t, &t->node_of, &t->nodes, sizeof *n, (uint64_t)parent << 32 | frame, &fresh);
+    if (n == NULL) {
+        return parent;
+    }
+    if (fresh) {
+        *n = (struct hpx_tree_node){parent, frame};
+    }
+    return (uint32_t)(n - (struct hpx_tree_node *)t->nodes.items);
+}
+
+void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, uint32_t thread, const uint64_t *values)
+{
+    bool fresh;
+    struct hpx_tree_sample *s = item(t, &v->index, &v->samples, sizeof *s, (uint64_t)node << 32 | thread, &fresh);
+    if (s == NULL) {
+        return;
+    }
+    size_t at = (size_t)(s - (struct hpx_tree_sample *)v->samples.items);
+    *s = (struct hpx_tree_sample){node, thread};
+    for (size_t i = 0; fresh && i < v->values; i++) {
+        t->no_memory |= hpx_list_push(&v->numbers, sizeof *values) == NULL;
+    }
+    uint64_t *to = (uint64_t *)v->numbers.items + at * v->values;
+    for (size_t i = 0; i < v->values && !t->no_memory; i++) {
+        to[i] = to[i] > UINT64_MAX - values[i] ? UINT64_MAX : to[i] + values[i];
+    }
+}
+
+void hpx_tree_clear(struct hpx_tree_view *v)
+{
+    v->samples.len = 0;
+    v->numbers.len = 0;
+    hpx_idmap_clear(&v->index);
+}
+
+static enum hpx_tree_unit unit_of(const char *unit)
+{
+    return strcmp(unit, "count") == 0         ? HPX_UNIT_COUNT
+           : strcmp(unit, "nanoseconds") == 0 ? HPX_UNIT_NS
+           : strcmp(unit, "bytes") == 0       ? HPX_UNIT_BYTES
+                                              : HPX_UNIT_OTHER;
+}
+
+struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const char *unit, size_t *measure)
+{
+    struct hpx_tree_view *other = &t->views[HPX_VIEW_OTHER];
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        struct hpx_tree_view *v = &t->views[k];
+        for (*measure = 0; *measure < v->values; ++*measure) {
+            if (strcmp(v->measures[*measure].name, name) == 0) {
+                return v;
+            }
+        }
+    }
+    /* the numbers of its samples would have to move */
+    if (other->values == HPX_TREE_VALUES || other->samples.len > 0) {
+        return NULL;
+    }
+    *measure = other->values++;
+    other->measures[*measure] = (struct hpx_tree_measure){name, name, unit_of(unit)};
+    return other;
+}
+
+/* ---- finished ---- */
+
+struct order {
+    struct hpx_tree_sample sample;
+    size_t at;
+};
+
+static int by_node(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    return x->sample.node != y->sample.node ? (x->sample.node > y->sample.node) - (x->sample.node < y->sample.node)
+                                            : (x->sample.thread > y->sample.thread) - (x->sample.thread < y->sample.thread);
+}
+
+static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
+{
+    size_t n = v->samples.len, bytes = v->values * sizeof(uint64_t);
+    struct order *order = calloc(n, sizeof *order);
+    uint64_t *numbers = malloc(n * bytes);
+    if (order == NULL || numbers == NULL) {
+        free(order);
+        free(numbers);
+        t->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (struct order){*hpx_tree_sample_at(v, i), i};
+    }
+    qsort(order, n, sizeof *order, by_node);
+    for (size_t i = 0; i < n; i++) {
+        ((struct hpx_tree_sample *)v->samples.items)[i] = order[i].sample;
+        memcpy(numbers + i * v->values, hpx_tree_values_at(v, order[i].at), bytes);
+    }
+    free(order);
+    free(v->numbers.items);
+    v->numbers = (struct hpx_list){numbers, n * v->values, n * v->values};
+    hpx_idmap_clear(&v->index); /* its indices are those before */
+}
+
+void hpx_tree_finish(struct hpx_tree *t)
+{
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        struct hpx_tree_view *v = &t->views[k];
+        memset(v->totals, 0, sizeof v->totals);
+        for (size_t i = 0; i < v->samples.len && !t->no_memory; i++) {
+            for (size_t m = 0; m < v->values; m++) {
+                uint64_t value = hpx_tree_values_at(v, i)[m];
+                v->totals[m] = v->totals[m] > UINT64_MAX - value ? UINT64_MAX : v->totals[m] + value;
+            }
+        }
+        if (v->samples.len > 0 && !t->no_memory) {
+            sort(t, v);
+        }
+    }
+}
+
+size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES])
+{
+    size_t n = 0;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        const struct hpx_tree_view *v = &t->views[k];
+        if (v->totals[v->main] > 0) {
+            of[n++] = (struct hpx_tree_column){k, v->main};
+        }
+        for (size_t m = 0; m < v->values; m++) {
+            if (m != v->main && v->totals[m] > 0) {
+                of[n++] = (struct hpx_tree_column){k, m};
+            }
+        }
+    }
+    return n;
+}
+
+bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree_column *c)
+{
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
+    size_t n = hpx_tree_columns(t, of);
+    for (size_t i = 0; i < n; i++) {
+        const struct hpx_tree_view *v = &t->views[of[i].view];
+        if (name == NULL || strcmp(name, v->key) == 0 || strcmp(name, v->measures[of[i].measure].name) == 0) {
+            *c = of[i];
+            return true;
+        }
+    }
+    return false;
+}

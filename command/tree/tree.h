@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tree.h: what a profile says, of whatever format: its stacks as a call tree, and for each view of the run (CPU, calls, allocations, locks,
+ * heap) the values of the stacks. Readers fill it; writers and the diff read it.
+ *
+ * Memory: each name, frame and node once, and a sample for each stack and thread of a view. One thread. */
+#ifndef HPX_TREE_TREE_H
+#define HPX_TREE_TREE_H
+
+#include "list.h"
+
+#define HPX_TREE_VALUES 8 /* of a sample, at most */
+
+/* In the order in which people look at them. */
+enum hpx_view_kind {
+    HPX_VIEW_CPU,
+    HPX_VIEW_CALLS,  /* cpu=times, cpu=old */
+    HPX_VIEW_ALLOC,  /* heap=sites */
+    HPX_VIEW_HEAP,   /* heap=dump */
+    HPX_VIEW_LOCK,   /* who waited for a monitor */
+    HPX_VIEW_OWNER,  /* who held a monitor that others waited for */
+    HPX_VIEW_PARK,   /* java.util.concurrent */
+    HPX_VIEW_WAIT,   /* Object.wait() */
+    HPX_VIEW_PINNED, /* virtual threads */
+    HPX_VIEW_OTHER,  /* what a file of another profiler has */
+    HPX_VIEWS
+};
+
+enum hpx_tree_unit { HPX_UNIT_COUNT, HPX_UNIT_NS, HPX_UNIT_BYTES, HPX_UNIT_OTHER };
+
+struct hpx_tree_measure {
+    const char *name;  /* as pprof names its types: "cpu", "alloc_space" */
+    const char *title; /* for people: "CPU time" */
+    enum hpx_tree_unit unit;
+};
+
+enum hpx_frame_kind {
+    HPX_FRAME_METHOD,
+    HPX_FRAME_CLASS, /* innermost: of what was allocated, or of the monitor */
+};
+
+struct hpx_tree_frame {
+    uint32_t name;   /* for people: p.C.m, without the numbers of generated classes */
+    uint32_t source; /* a name; 0: unknown */
+    int32_t line;    /* 0: unknown */
+    enum hpx_frame_kind kind;
+};
+
+/* Node 0 is the root, which has no frame: a sample there has an empty stack. A node's parent has a lower number. */
+struct hpx_tree_node {
+    uint32_t parent, frame;
+};
+
+struct hpx_tree_sample {
+    uint32_t node;
+    uint32_t thread; /* a name; 0: not told */
+};
+
+struct hpx_tree_view {
+    const char *key, *title; /* "cpu", "CPU" */
+    bool exact;              /* counted: nothing is left to chance */
+    size_t values;           /* of a sample */
+    size_t main;             /* the one that people look at first */
+    struct hpx_tree_measure measures[HPX_TREE_VALUES];
+    struct hpx_list samples; /* struct hpx_tree_sample */
+    struct hpx_list numbers; /* uint64_t: `values` for each sample */
+    struct hpx_idmap index;
+    uint64_t totals[HPX_TREE_VALUES]; /* hpx_tree_finish(); 0: nothing was measured, and the measure is not shown */
+};
+
+struct hpx_tree {
+    struct hpx_list names;  /* char *: UTF-8 without controls; 0 is "" */
+    struct hpx_list frames; /* struct hpx_tree_frame; 0 is none */
+    struct hpx_list nodes;  /* struct hpx_tree_node */
+    struct hpx_idmap name_of, frame_of, node_of;
+    struct hpx_tree_view views[HPX_VIEWS];
+    /* Facts for the head of a picture; 0, "": unknown. Those of several files are those of the last. */
+    uint64_t start_ms, duration_ms; /* since 1970 */
+    uint64_t interval_ns;           /* CPU time that a sample stands for */
+    uint64_t effective;             /* samples, by weight (certainty.h): the sum over all files */
+    uint32_t lost, own, older;      /* names: what hprofx's report says of each */
+    char *verdict;                  /* owned; NULL, or sentences as on the terminal, each with a newline */
+    bool no_memory;                 /* something did not fit: the tree must not be shown */
+};
+
+/* false: no memory. hpx_tree_fini() in any case. */
+bool hpx_tree_init(struct hpx_tree *t);
+void hpx_tree_fini(struct hpx_tree *t);
+
+/* The number of a name, of which the first 4 KiB are kept; bytes that are no UTF-8, and controls, are escaped as in writers/text.h. */
+uint32_t hpx_tree_name(struct hpx_tree *t, const char *text, size_t n);
+const char *hpx_tree_text(const struct hpx_tree *t, uint32_t name);
+uint32_t hpx_tree_frame(struct hpx_tree *t, uint32_t name, uint32_t source, int32_t line, enum hpx_frame_kind kind);
+/* The node of a frame that `parent` called. */
+uint32_t hpx_tree_node(struct hpx_tree *t, uint32_t parent, uint32_t frame);
+/* Adds to the values of a stack; values: v->values of them. */
+void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, uint32_t thread, const uint64_t *values);
+/* Forgets the samples of a view. */
+void hpx_tree_clear(struct hpx_tree_view *v);
+/* Where a measure of that name is: the view, and its index in *measure. A name that hprofx does not use is of HPX_VIEW_OTHER, and made
+ * there; the name must outlive the tree. NULL: HPX_VIEW_OTHER is full. */
+struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const char *unit, size_t *measure);
+/* Totals; samples sorted by node, then thread. After the last file, before any writer. */
+void hpx_tree_finish(struct hpx_tree *t);
+
+/* A column: a measure of a view that has anything. Writers of formats with one value a stack write one. */
+struct hpx_tree_column {
+    size_t view, measure;
+};
+/* The columns of a finished tree, the main measure of each view first; how many. */
+size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
+/* The column that `name` asks for: a view's key (its main measure), or the name of a measure; NULL: the first. false: there is none. */
+bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree_column *c);
+
+static inline const struct hpx_tree_frame *hpx_tree_frame_at(const struct hpx_tree *t, uint32_t frame)
+{
+    return (const struct hpx_tree_frame *)t->frames.items + frame;
+}
+static inline const struct hpx_tree_node *hpx_tree_node_at(const struct hpx_tree *t, uint32_t node)
+{
+    return (const struct hpx_tree_node *)t->nodes.items + node;
+}
+static inline const struct hpx_tree_sample *hpx_tree_sample_at(const struct hpx_tree_view *v, size_t i)
+{
+    return (const struct hpx_tree_sample *)v->samples.items + i;
+}
+static inline const uint64_t *hpx_tree_values_at(const struct hpx_tree_view *v, size_t i)
+{
+    return (const uint64_t *)v->numbers.items + i * v->values;
+}
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* write_pprof.c: pprof (profile.proto of github.com/google/pprof). Its fields may stand in any order, so each is written as it is found.
+ * Numbers of names and frames are those of the tree; names that it does not have come behind. */
+#include "protobuf.h"
+#include "writers.h"
+#include <string.h>
+
+enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, TIME = 9, DURATION, PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_TYPE };
+
+struct pprof {
+    const struct hpx_tree *tree;
+    FILE *to;
+    struct hpx_pb part, inner, packed;
+    struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
+    size_t ncolumns;
+    uint32_t strings; /* so far */
+    uint32_t thread;  /* the key of labels */
+    bool no_memory;
+};
+
+/* A message as a field of the profile. */
+static void put(struct pprof *p, unsigned field, struct hpx_pb *m)
+{
+    struct hpx_pb head = {0};
+    p->no_memory |= m->no_memory;
+    hpx_pb_raw(&head, (uint64_t)field << 3 | 2);
+    hpx_pb_raw(&head, m->len);
+    p->no_memory |= head.no_memory;
+    if (head.len > 0) {
+        (void)fwrite(head.bytes, 1, head.len, p->to);
+    }
+    if (m->len > 0) {
+        (void)fwrite(m->bytes, 1, m->len, p->to);
+    }
+    hpx_pb_free(&head);
+    m->len = 0;
+}
+
+static void put_number(struct pprof *p, unsigned field, uint64_t v)
+{
+    hpx_pb_number(&p->part, field, v);
+    if (p->part.len > 0) {
+        (void)fwrite(p->part.bytes, 1, p->part.len, p->to);
+    }
+    p->part.len = 0;
+}
+
+static uint32_t put_string(struct pprof *p, const char *text)
+{
+    struct hpx_pb raw = {.bytes = (uint8_t *)(uintptr_t)text, .len = strlen(text)};
+    put(p, STRING, &raw);
+    return p->strings++;
+}
+
+static void put_type(struct pprof *p, unsigned field, uint32_t name, uint32_t unit)
+{
+    hpx_pb_number(&p->part, 1, name);
+    hpx_pb_number(&p->part, 2, unit);
+    put(p, field, &p->part);
+}
+
+static const char *unit_of(enum hpx_tree_unit unit)
+{
+    static const char *const words[] = {"count", "nanoseconds", "bytes", "other"};
+    return words[unit];
+}
+
+static void types(struct pprof *p, struct hpx_tree_column c)
+{
+    uint32_t cpu = 0, ns = 0;
+    for (size_t i = 0; i < p->ncolumns; i++) {
+        const struct hpx_tree_measure *m = &p->tree->views[p->columns[i].view].measures[p->columns[i].measure];
+        uint32_t name = put_string(p, m->name), unit = put_string(p, unit_of(m->unit));
+        put_type(p, SAMPLE_TYPE, name, unit);
+        if (p->columns[i].view == c.view && p->columns[i].measure == c.measure) {
+            put_number(p, DEFAULT_TYPE, name);
+            cpu = name;
+            ns = unit;
+        }
+    }
+    if (p->tree->interval_ns > 0) {
+        cpu = put_string(p, "cpu");
+        ns = put_string(p, "nanoseconds");
+    }
+    put_type(p, PERIOD_TYPE, cpu, ns);
+    put_number(p, PERIOD, p->tree->interval_ns > 0 ? p->tree->interval_ns : 1);
+}
+
+/* A function is a name in a source; a location is one of its lines. */
+static bool frames(struct pprof *p)
+{
+    struct hpx_idmap functions;
+    bool all = true;
+    uint32_t *id, n = 0;
+    hpx_idmap_init(&functions, true);
+    for (uint32_t i = 1; i < p->tree->frames.len && all; i++) {
+        const struct hpx_tree_frame *f = hpx_tree_frame_at(p->tree, i);
+        int added = hpx_idmap_add(&functions, (uint64_t)f->name << 32 | f->source, &id);
+        all = added >= 0;
+        if (added > 0) {
+            *id = ++n;
+            hpx_pb_number(&p->part, 1, n);
+            hpx_pb_number(&p->part, 2, f->name);
+            hpx_pb_number(&p->part, 3, f->name);
+            hpx_pb_number(&p->part, 4, f->source);
+            put(p, FUNCTION, &p->part);
+        }
+        hpx_pb_number(&p->inner, 1, all ? *id : 0);
+        hpx_pb_number(&p->inner, 2, (uint64_t)f->line);
+        hpx_pb_number(&p->part, 1, i);
+        hpx_pb_number(&p->part, 2, 1);
+        hpx_pb_message(&p->part, 4, &p->inner);
+        put(p, LOCATION, &p->part);
+    }
+    hpx_idmap_fini(&functions);
+    return all;
+}
+
+static void sample(struct pprof *p, size_t view, const struct hpx_tree_sample *s, const uint64_t *values)
+{
+    for (uint32_t node = s->node; node != 0; node = hpx_tree_node_at(p->tree, node)->parent) {
+        hpx_pb_raw(&p->packed, hpx_tree_node_at(p->tree, node)->frame);
+    }
+    hpx_pb_bytes(&p->part, 1, p->packed.bytes, p->packed.len);
+    p->packed.len = 0;
+    for (size_t i = 0; i < p->ncolumns; i++) {
+        uint64_t v = p->columns[i].view == view ? values[p->columns[i].measure] : 0;
+        hpx_pb_raw(&p->packed, v <= INT64_MAX ? v : INT64_MAX);
+    }
+    hpx_pb_message(&p->part, 2, &p->packed);
+    if (s->thread != 0) {
+        hpx_pb_number(&p->inner, 1, p->thread);
+        hpx_pb_number(&p->inner, 2, s->thread);
+        hpx_pb_message(&p->part, 3, &p->inner);
+    }
+    put(p, SAMPLE, &p->part);
+}
+
+static void comment(struct pprof *p, const char *what, const char *text)
+{
+    char line[512];
+    if (text[0] != '\0') {
+        (void)snprintf(line, sizeof line, "%s%s", what, text);
+        put_number(p, COMMENT, put_string(p, line));
+    }
+}
+
+bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
+{
+    struct pprof p = {.tree = t, .to = to};
+    p.ncolumns = hpx_tree_columns(t, p.columns);
+    for (uint32_t i = 0; i < t->names.len; i++) {
+        (void)put_string(&p, hpx_tree_text(t, i));
+    }
+    p.thread = put_string(&p, "thread");
+    types(&p, c);
+    hpx_pb_number(&p.part, 1, 1); /* pprof looks for names itself where no mapping says that there are some */
+    hpx_pb_number(&p.part, 7, 1);
+    hpx_pb_number(&p.part, 8, 1);
+    hpx_pb_number(&p.part, 9, 1);
+    put(&p, MAPPING, &p.part);
+    bool all = frames(&p);
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        const struct hpx_tree_view *v = &t->views[k];
+        for (size_t i = 0; i < v->samples.len && !p.no_memory; i++) {
+            sample(&p, k, hpx_tree_sample_at(v, i), hpx_tree_values_at(v, i));
+        }
+    }
+    put_number(&p, TIME, t->start_ms * 1000000);
+    put_number(&p, DURATION, t->duration_ms * 1000000);
+    comment(&p, "lost: ", hpx_tree_text(t, t->lost));
+    comment(&p, "own CPU time: ", hpx_tree_text(t, t->own));
+    hpx_pb_free(&p.part);
+    hpx_pb_free(&p.inner);
+    hpx_pb_free(&p.packed);
+    return all && !p.no_memory;
+}
