@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asked.c: options for the agent, its file, and the profile. Contract: asked.h. */
 #include "asked.h"
-#include "picture.h"
 #include "options.h"
+#include "picture.h"
 #include "plain.h"
 #include "view.h"
 #include <errno.h>
@@ -23,6 +23,9 @@ static const struct {
     {"heap", "heap=dump,format=b"},
     {"all", "cpu=samples,heap=sites,sites=sampled,monitor=y,depth=64"},
 };
+
+/* People look for threads in a picture, and its stacks shall begin where the threads do. */
+static const char for_pictures[] = "thread=y,depth=256,";
 
 const char *hpx_asked_kind(const char *what)
 {
@@ -50,6 +53,12 @@ bool hpx_asked_names_mode(const char *more)
     return hpx_asked_names(more, "cpu") || hpx_asked_names(more, "heap") || hpx_asked_names(more, "monitor");
 }
 
+bool hpx_asked_picture(const struct hpx_asked *a)
+{
+    const struct hpx_format *f = a->out != NULL ? hpx_format_of(a->out) : NULL;
+    return f != NULL && !f->hprof;
+}
+
 /* The options of the agent. file: not with a comma in it; a percent sign is doubled. false: they do not fit. */
 bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size)
 {
@@ -62,8 +71,9 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
         }
     }
     name[n] = 0;
-    int len = snprintf(to, size, "%s%sverbose=n,file=%s%s%s", hpx_asked_names_mode(a->more) ? "" : hpx_asked_kind(a->what),
-                       hpx_asked_names_mode(a->more) ? "" : ",", name, a->more[0] != 0 ? "," : "", a->more);
+    const char *mode = hpx_asked_names_mode(a->more) ? "" : hpx_asked_kind(a->what);
+    int len = snprintf(to, size, "%s%s%sverbose=n,file=%s%s%s", mode, mode[0] != 0 ? "," : "", hpx_asked_picture(a) ? for_pictures : "",
+                       name, a->more[0] != 0 ? "," : "", a->more);
     return len > 0 && (size_t)len < size && strchr(file, ',') == NULL;
 }
 
@@ -175,12 +185,6 @@ static bool write_all(int to, const char *bytes, size_t n)
     return true;
 }
 
-bool hpx_asked_picture(const struct hpx_asked *a)
-{
-    const struct hpx_format *f = a->out != NULL ? hpx_format_of(a->out) : NULL;
-    return f != NULL && !f->hprof;
-}
-
 static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
     struct hpx_tree t;
@@ -189,7 +193,6 @@ static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict 
     enum hpx_status s = read;
     if (read != HPX_FAILED) {
         hpx_tree_finish(&t);
-        (void)!ftruncate(out, 0);
         s = hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
         if (s != HPX_OK) {
             *err = why;

@@ -95,6 +95,30 @@ static void views(const struct hpx_tree *t, char *to, size_t room)
     }
 }
 
+/* What the format cannot hold is said, and none of it may be asked for. */
+static enum hpx_status fits(const struct hpx_tree *t, const struct hpx_format *f, struct hpx_tree_column c, const char *view,
+                            const char *name, struct hpx_err *err)
+{
+    char out[256];
+    size_t at = 0;
+    bool any = false;
+    out[0] = '\0';
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        bool has = t->views[k].samples.len > 0, holds = (f->leaves_out >> k & 1) == 0;
+        any |= has && holds;
+        if (has && !holds && at < sizeof out) {
+            at += (size_t)snprintf(out + at, sizeof out - at, "%s%s", at == 0 ? "" : ", ", t->views[k].title);
+        }
+    }
+    if (!any || (view != NULL && (f->leaves_out >> c.view & 1) != 0)) {
+        return hpx_fail(err, HPX_FAILED, "%s cannot be written: %s does not hold %s", name, f->what, out);
+    }
+    if (at > 0) {
+        (void)fprintf(stderr, "hprofx: %s is without %s, which %s does not hold\n", name, out, f->what);
+    }
+    return HPX_OK;
+}
+
 enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err)
 {
@@ -107,6 +131,13 @@ enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_for
     if (!hpx_tree_column(t, view, &c)) {
         return have[0] == '\0' ? hpx_fail(err, HPX_FAILED, "the profile has no stacks")
                                : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
+    }
+    enum hpx_status s = fits(t, f, c, view, name, err);
+    if (s != HPX_OK) {
+        return s;
+    }
+    if (fd != STDOUT_FILENO) {
+        (void)!ftruncate(fd, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
     }
     FILE *to = stream(fd, f->gzip);
     if (to == NULL) {
@@ -133,7 +164,6 @@ enum hpx_status hpx_picture_save(const struct hpx_tree *t, const struct hpx_form
     if (fd < 0) {
         return HPX_FAILED;
     }
-    (void)!ftruncate(fd, 0); /* a pipe has no length */
     enum hpx_status s = hpx_picture_write(t, f, view, fd, file, err);
     if (close(fd) != 0 && s == HPX_OK) {
         s = hpx_fail(err, HPX_FAILED, "cannot write %s: %s", file, strerror(errno));

@@ -69,11 +69,18 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
     return done;
 }
 
+#define ONE(view) (1u << (view))
+#define NO_BINARY                                                                                                                          \
+    (ONE(HPX_VIEW_CALLS) | ONE(HPX_VIEW_LOCK) | ONE(HPX_VIEW_OWNER) | ONE(HPX_VIEW_PARK) | ONE(HPX_VIEW_WAIT) | ONE(HPX_VIEW_PINNED) |     \
+     ONE(HPX_VIEW_OTHER))
+
 static const struct hpx_format formats[] = {
     {.suffix = ".pb.gz", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
     {.suffix = ".pprof", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
     {.suffix = ".folded", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
     {.suffix = ".collapsed", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
+    {.suffix = ".hprof", .what = "binary HPROF", .hprof = true, .leaves_out = NO_BINARY, .write = hpx_write_hprof},
+    {.suffix = ".txt", .what = "HPROF as text", .hprof = true, .leaves_out = ONE(HPX_VIEW_OTHER), .write = hpx_write_text},
 };
 
 const struct hpx_format *hpx_formats(size_t *n)
