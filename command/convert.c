@@ -11,7 +11,7 @@ static const char usage[] =
     "       hprofx merge [--view VIEW] [--to SUFFIX] IN IN... OUT\n"
     "Reads a profile, HPROF (text or binary), pprof or collapsed stacks, and writes it in the format of OUT's suffix; merge\n"
     "adds several. IN and OUT may be -, standard input and output; then --to tells the format.\n"
-    "  --view VIEW   for formats with one value a stack: cpu, calls, alloc, heap, lock, owner, park, wait, pinned, or a\n"
+    "  --view VIEW   for formats with one value a stack: cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a\n"
     "                measure such as inuse_space; without it the first that the profile has\n"
     "Suffixes:\n";
 

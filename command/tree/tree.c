@@ -24,7 +24,7 @@
 static const struct hpx_tree_view empty_views[HPX_VIEWS] = {
     [HPX_VIEW_CPU] =
         {.key = "cpu", .title = "CPU", .values = 2, .main = 0, .measures = {COUNT("samples", "samples"), NS("cpu", "CPU time")}},
-    [HPX_VIEW_CALLS] = {.key = "calls",
+    [HPX_VIEW_CALLS] = {.key = "times",
                         .title = "Calls",
                         .exact = true,
                         .values = 2,
@@ -298,8 +298,13 @@ bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
     size_t n = hpx_tree_columns(t, of);
     for (size_t i = 0; i < n; i++) {
-        const struct hpx_tree_view *v = &t->views[of[i].view];
-        if (name == NULL || strcmp(name, v->key) == 0 || strcmp(name, v->measures[of[i].measure].name) == 0) {
+        if (name == NULL || strcmp(name, t->views[of[i].view].measures[of[i].measure].name) == 0) {
+            *c = of[i];
+            return true;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(name, t->views[of[i].view].key) == 0) {
             *c = of[i];
             return true;
         }

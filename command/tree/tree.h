@@ -108,7 +108,7 @@ struct hpx_tree_column {
 };
 /* The columns of a finished tree, the main measure of each view first; how many. */
 size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
-/* The column that `name` asks for: a view's key (its main measure), or the name of a measure; NULL: the first. false: there is none. */
+/* The column that `name` asks for: the name of a measure, or a view's key (its main measure); NULL: the first. false: there is none. */
 bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree_column *c);
 
 static inline const struct hpx_tree_frame *hpx_tree_frame_at(const struct hpx_tree *t, uint32_t frame)
