@@ -36,7 +36,7 @@ struct hpx_format {
     const char *what;                                                            /* for people */
     bool gzip;                                                                   /* the caller packs the stream */
     bool hprof;                                                                  /* as the agent writes it */
-    unsigned leaves_out; /* views that it cannot hold: bit `enum hpx_view_kind` */
+    unsigned leaves_out;                                                         /* views that it cannot hold: bit `enum hpx_view_kind` */
     bool one_column;                                                             /* writes column c alone; others write all, c first */
     bool (*write)(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to); /* false: no memory */
 };
