@@ -90,6 +90,21 @@ static int jmh(const struct hpx_asked *a)
 
 /* ---- the command line ---- */
 
+/* Subcommands that have nothing to do with a JVM, and options of their own; NULL: it is none. */
+static int (*for_files(const char *verb))(int argc, char **argv)
+{
+    static const struct {
+        const char *verb;
+        int (*run)(int argc, char **argv);
+    } all[] = {{"convert", hpx_convert}, {"merge", hpx_convert}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        if (strcmp(all[i].verb, verb) == 0) {
+            return all[i].run;
+        }
+    }
+    return hpx_examine_is(verb) ? hpx_examine : NULL;
+}
+
 struct words {
     const char *of[3];
     int n;
@@ -127,8 +142,8 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     if (behind[0] != NULL) {
         return misuse("too many words");
     }
-    if (hpx_examine_is(verb)) {
-        return misuse("info, check and recover come first and have options of their own");
+    if (for_files(verb) != NULL) {
+        return misuse("subcommands for files come first and have options of their own");
     }
     if (strcmp(verb, "list") == 0) {
         return w->n > 1 ? misuse("list takes no words") : list();
@@ -149,6 +164,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     a->more = w->n > at + 1 ? w->of[at + 1] : "";
     if (starts && a->out == NULL) {
         return misuse("start needs -o FILE, the file that the JVM writes");
+    }
+    if (starts && hpx_asked_picture(a)) {
+        return misuse("start lets the JVM write the file, which is HPROF; name it so, and use hprofx convert after the session");
     }
     if (!asks && (checked = hpx_asked_check(a, &err)) != HPX_OK) {
         return hpx_complain(checked, &err);
@@ -224,11 +242,8 @@ int main(int argc, char **argv)
     if (strcmp(program_invocation_short_name, "hprofx-read") == 0) {
         return hpx_examine_as_before(argc, argv);
     }
-    if (argc > 1 && (strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "merge") == 0)) {
-        return flushed(hpx_convert(argc - 1, argv + 1));
-    }
-    if (argc > 1 && hpx_examine_is(argv[1])) {
-        return hpx_examine(argc - 1, argv + 1);
+    if (argc > 1 && for_files(argv[1]) != NULL) {
+        return flushed(for_files(argv[1])(argc - 1, argv + 1));
     }
     for (int opt; status < 0 && (opt = getopt_long(argc, argv, "-d:e:o:h", options, NULL)) != -1;) { /* "-": in any order */
         status = take_option(opt, &a, &w);
