@@ -238,7 +238,7 @@ static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
 {
     size_t n = v->samples.len, bytes = v->values * sizeof(uint64_t);
     struct order *order = calloc(n, sizeof *order);
-    uint64_t *numbers = malloc(n * bytes);
+    uint64_t *numbers = bytes > 0 ? malloc(n * bytes) : NULL;
     if (order == NULL || numbers == NULL) {
         free(order);
         free(numbers);

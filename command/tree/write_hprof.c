@@ -77,7 +77,7 @@ static const struct hpx_method_rec *method(struct hprof *h, uint32_t frame)
     const struct hpx_tree_frame *f = hpx_tree_frame_at(h->tree, frame);
     uint32_t n = number(h, &h->method_of, (uint64_t)f->name << 32 | f->source, &h->nmethods, &fresh);
     if (fresh) {
-        struct hpx_method_rec *m = get(h, sizeof *m), **slot = hpx_list_push(&h->methods, sizeof(m));
+        struct hpx_method_rec *m = get(h, sizeof *m), **slot = hpx_list_push(&h->methods, sizeof(void *));
         const char *source = hpx_tree_text(h->tree, f->source);
         h->no_memory |= slot == NULL;
         if (m == NULL || slot == NULL) {
@@ -116,7 +116,7 @@ static const struct hpx_trace_rec *trace(struct hprof *h, uint32_t node, uint32_
         return h->no_memory ? &empty : ((struct hpx_trace_rec **)h->traces.items)[n - 1];
     }
     uint32_t depth = depth_of(h->tree, node);
-    struct hpx_trace_rec *t = get(h, sizeof *t + depth * sizeof t->frames[0]), **slot = hpx_list_push(&h->traces, sizeof(t));
+    struct hpx_trace_rec *t = get(h, sizeof *t + depth * sizeof t->frames[0]), **slot = hpx_list_push(&h->traces, sizeof(void *));
     h->no_memory |= slot == NULL;
     if (t == NULL || slot == NULL) {
         return &empty;
