@@ -4,6 +4,7 @@
 #include "examine.h"
 #include "launch.h"
 #include "live.h"
+#include "look.h"
 #include "picture.h"
 #include "target.h"
 #include "top.h"
@@ -24,6 +25,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
                             "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
                             "       hprofx recover NAME                          rebuild the profile of a program that was killed\n"
+                            "       hprofx view [OPTIONS] FILE                   a profile as tables, call tree, callers and callees\n"
                             "       hprofx convert|merge IN... OUT               profiles in another format, by the suffix of OUT\n"
                             "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
@@ -96,7 +98,7 @@ static int (*for_files(const char *verb))(int argc, char **argv)
     static const struct {
         const char *verb;
         int (*run)(int argc, char **argv);
-    } all[] = {{"convert", hpx_convert}, {"merge", hpx_convert}};
+    } all[] = {{"convert", hpx_convert}, {"merge", hpx_convert}, {"view", hpx_look}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         if (strcmp(all[i].verb, verb) == 0) {
             return all[i].run;

@@ -119,20 +119,26 @@ static enum hpx_status fits(const struct hpx_tree *t, const struct hpx_format *f
     return HPX_OK;
 }
 
-enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
-                                  struct hpx_err *err)
+enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, struct hpx_tree_column *c, struct hpx_err *err)
 {
-    struct hpx_tree_column c;
     char have[512];
     if (t->no_memory) {
         return hpx_fail(err, HPX_FAILED, "no memory");
     }
-    views(t, have, sizeof have);
-    if (!hpx_tree_column(t, view, &c)) {
-        return have[0] == '\0' ? hpx_fail(err, HPX_FAILED, "the profile has no stacks")
-                               : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
+    if (hpx_tree_column(t, view, c)) {
+        return HPX_OK;
     }
-    enum hpx_status s = fits(t, f, c, view, name, err);
+    views(t, have, sizeof have);
+    return have[0] == '\0' ? hpx_fail(err, HPX_FAILED, "the profile has no stacks")
+                           : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
+}
+
+enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
+                                  struct hpx_err *err)
+{
+    struct hpx_tree_column c;
+    enum hpx_status s = hpx_picture_column(t, view, &c, err);
+    s = s == HPX_OK ? fits(t, f, c, view, name, err) : s;
     if (s != HPX_OK) {
         return s;
     }

@@ -11,6 +11,8 @@
 enum hpx_status hpx_picture_read(struct hpx_tree *t, const char *file, struct hpx_err *err);
 /* The same of an open file, with what is known of the JVM's use of CPU (NULL: nothing). */
 enum hpx_status hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *err);
+/* The column that `view` asks for, as hpx_tree_column(). HPX_FAILED: a tree that is finished has none like that, or is not whole. */
+enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, struct hpx_tree_column *c, struct hpx_err *err);
 /* Writes a finished tree to an open file, which stays open; view: as hpx_tree_column(). `name` is the file's, for messages. HPX_FAILED: the
  * profile has no such view, or nothing at all; or writing failed. */
 enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,

@@ -55,8 +55,9 @@ static bool take(struct folded *f, struct hpx_rd_text line)
     return true;
 }
 
-/* The next line without its end; false: there is none. A line longer than the buffer is its beginning. */
-static bool next(struct hpx_source *s, struct hpx_rd_text *line, size_t *whole)
+/* The next line without its end; false: there is none. *whole: how many bytes to go on. Of a line that is too long it is a piece, and *cut
+ * is set but in the last one. */
+static bool next(struct hpx_source *s, struct hpx_rd_text *line, size_t *whole, bool *cut)
 {
     size_t have = hpx_source_ahead(s, 1), want = have;
     const char *end;
@@ -70,6 +71,7 @@ static bool next(struct hpx_source *s, struct hpx_rd_text *line, size_t *whole)
     }
     *line = (struct hpx_rd_text){hpx_source_bytes(s), end != NULL ? (size_t)(end - hpx_source_bytes(s)) : have};
     *whole = line->n + (end != NULL);
+    *cut = end == NULL && have >= HPX_SOURCE_MAX;
     line->n -= line->n > 0 && line->p[line->n - 1] == '\r';
     return have > 0;
 }
@@ -80,11 +82,12 @@ enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s
     struct hpx_rd_text line;
     size_t whole;
     uint64_t bad = 0;
+    bool cut = false;
     f.view = hpx_tree_find(t, "samples", "count", &f.measure);
-    for (; next(s, &line, &whole) && !t->no_memory; hpx_source_take(s, whole)) {
-        bool blank = line.n == 0 || line.p[0] == '#';
-        f.line++;
-        if (!blank && take(&f, line)) {
+    for (bool inside = false; next(s, &line, &whole, &cut) && !t->no_memory; hpx_source_take(s, whole), inside = cut) {
+        bool blank = !inside && !cut && (line.n == 0 || line.p[0] == '#');
+        f.line += !inside;
+        if (!blank && !inside && !cut && take(&f, line)) {
             f.taken++;
         } else if (!blank && bad == 0) {
             bad = f.line;

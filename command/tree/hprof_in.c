@@ -10,10 +10,20 @@
 #include <string.h>
 #include <time.h>
 
+#define MS        UINT64_C(1000000)
+#define YEAR_9999 UINT64_C(253402300800000) /* ms since 1970 */
+
 /* What the heap has of a class from a trace. */
 struct objects {
     uint32_t trace, class; /* its key's index in hprof_in.classes, + 1 */
     uint64_t count, bytes;
+};
+
+/* The node of a trace, found once: many rows and objects may have it. */
+struct known_trace {
+    uint32_t first; /* of the frames; another one if the trace is defined again */
+    uint32_t node;
+    bool known;
 };
 
 /* A row, kept until the file ends: a later table may replace it. */
@@ -30,6 +40,8 @@ struct hprof_in {
     int tag;
     uint64_t total;
     struct hpx_list frames; /* uint32_t: of the tree, for each defined frame; 0: not yet asked for */
+    struct hpx_list traces; /* struct known_trace, for each defined trace */
+    struct hpx_list spoken; /* uint32_t: names of the tree + 1, for each defined name; 0: not yet asked for */
     bool heap_open;
     struct hpx_idmap class_of, object_of;
     struct hpx_list classes; /* uint32_t: names of the tree */
@@ -62,46 +74,64 @@ static enum hpx_view_kind view_of(int tag)
     }
 }
 
-/* A name as people write it. */
-static uint32_t spoken(struct hpx_tree *t, const char *name)
+/* Item i of a list, which grows as far as that; NULL without memory. */
+static void *nth(struct hprof_in *in, struct hpx_list *l, size_t size, size_t i)
 {
-    char text[4200];
-    hpx_name_spoken(text, sizeof text, name);
-    hpx_name_generated(text);
-    return hpx_tree_name(t, text, strlen(text));
+    while (l->len <= i) {
+        if (hpx_list_push(l, size) == NULL) {
+            in->tree->no_memory = true;
+            return NULL;
+        }
+    }
+    return (char *)l->items + i * size;
+}
+
+/* A defined name as people write it. */
+static uint32_t spoken(struct hprof_in *in, uint32_t defined)
+{
+    uint32_t *known = nth(in, &in->spoken, sizeof *known, defined);
+    if (known != NULL && *known == 0) {
+        char text[4200];
+        hpx_name_spoken(text, sizeof text, hpx_defined_name(&in->profile.defined, defined));
+        hpx_name_generated(text);
+        *known = hpx_tree_name(in->tree, text, strlen(text)) + 1;
+    }
+    return known != NULL ? *known - 1 : 0;
 }
 
 static uint32_t tree_frame(struct hprof_in *in, uint32_t frame)
 {
     struct hpx_definitions *d = &in->profile.defined;
     struct hpx_tree *t = in->tree;
-    while (in->frames.len < d->frames.len) {
-        if (hpx_list_push(&in->frames, sizeof(uint32_t)) == NULL) {
-            t->no_memory = true;
-            return 0;
-        }
-    }
     if (frame == 0) {
         return hpx_tree_frame(t, hpx_tree_name(t, "?", 1), 0, 0, HPX_FRAME_METHOD);
     }
-    uint32_t *known = (uint32_t *)in->frames.items + frame - 1;
-    if (*known == 0) {
+    uint32_t *known = nth(in, &in->frames, sizeof *known, frame - 1);
+    if (known != NULL && *known == 0) {
         const struct hpx_defined_frame f = ((const struct hpx_defined_frame *)d->frames.items)[frame - 1];
         const char *source = f.source != 0 ? hpx_defined_name(d, f.source) : "";
-        uint32_t name = spoken(t, hpx_defined_name(d, hpx_defined_method(d, frame)));
+        uint32_t name = spoken(in, hpx_defined_method(d, frame));
         *known = hpx_tree_frame(t, name, source[0] != '\0' ? hpx_tree_name(t, source, strlen(source)) : 0, f.line > 0 ? f.line : 0,
                                 HPX_FRAME_METHOD);
     }
-    return *known;
+    return known != NULL ? *known : 0;
 }
 
 static uint32_t node_of(struct hprof_in *in, const struct hpx_defined_trace *trace)
 {
-    uint32_t node = 0;
-    for (uint32_t i = trace->frames; i-- > 0;) {
-        node = hpx_tree_node(in->tree, node, tree_frame(in, hpx_defined_frame(&in->profile.defined, trace, i)));
+    struct hpx_definitions *d = &in->profile.defined;
+    struct known_trace *known =
+        trace->frames > 0 ? nth(in, &in->traces, sizeof *known, (size_t)(trace - (const struct hpx_defined_trace *)d->traces.items)) : NULL;
+    if (known == NULL) {
+        return 0;
     }
-    return node;
+    if (!known->known || known->first != trace->first) {
+        *known = (struct known_trace){.first = trace->first, .known = true};
+        for (uint32_t i = trace->frames; i-- > 0;) {
+            known->node = hpx_tree_node(in->tree, known->node, tree_frame(in, hpx_defined_frame(d, trace, i)));
+        }
+    }
+    return known->node;
 }
 
 static uint32_t class_node(struct hprof_in *in, uint32_t node, uint32_t name)
@@ -118,12 +148,13 @@ static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
 /* Milliseconds of a row that tells its share of the table's, in hundredths of a percent. */
 static uint64_t share_ns(const struct hprof_in *in, const struct hpx_rd_row *w)
 {
-    return w->self == HPX_NO_SHARE ? 0 : (uint64_t)((double)in->total * (double)w->self * 100.0 + 0.5);
+    double ns = (double)in->total * (double)w->self * 100.0 + 0.5;
+    return w->self == HPX_NO_SHARE ? 0 : ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX;
 }
 
 static uint32_t text_name(struct hprof_in *in, struct hpx_rd_text text)
 {
-    return spoken(in->tree, hpx_defined_name(&in->profile.defined, hpx_defined_keep(&in->profile.defined, text)));
+    return spoken(in, hpx_defined_keep(&in->profile.defined, text));
 }
 
 /* cpu=old has a method and its caller instead of a trace. */
@@ -132,7 +163,7 @@ static void old_row(struct hprof_in *in, const struct hpx_rd_row *w, struct kept
     uint32_t caller = hpx_tree_frame(in->tree, text_name(in, w->caller), 0, 0, HPX_FRAME_METHOD);
     uint32_t callee = hpx_tree_frame(in->tree, text_name(in, w->name), 0, 0, HPX_FRAME_METHOD);
     *to = (struct kept_row){.node = hpx_tree_node(in->tree, hpx_tree_node(in->tree, 0, caller), callee),
-                            .values = {w->count, w->bytes * 1000000}};
+                            .values = {w->count, w->bytes < INT64_MAX / MS ? w->bytes * MS : INT64_MAX}};
 }
 
 static void row(struct hprof_in *in, const struct hpx_rd_row *w)
@@ -151,7 +182,7 @@ static void row(struct hprof_in *in, const struct hpx_rd_row *w)
     to->node = node_of(in, trace);
     to->thread = thread_name(in, trace->thread);
     if (in->tag != HPX_TAG_SAMPLES && in->tag != HPX_TAG_TIMES) {
-        uint32_t class = d->text ? text_name(in, w->name) : spoken(in->tree, hpx_defined_name(d, hpx_defined_class(d, w->class_serial)));
+        uint32_t class = d->text ? text_name(in, w->name) : spoken(in, hpx_defined_class(d, w->class_serial));
         to->node = class_node(in, to->node, class);
     }
     if (in->tag == HPX_TAG_SITES) {
@@ -192,10 +223,9 @@ static uint32_t class_of(struct hprof_in *in, const struct hpx_rd_event *ev)
     if (in->classes.len > before) {
         char text[24];
         (void)snprintf(text, sizeof text, "%s[]", primitives ? hpx_rd_type_name((int)o->type) : "");
-        *name = primitives ? hpx_tree_name(in->tree, text, strlen(text))
-                : in->profile.defined.text
-                    ? text_name(in, o->name)
-                    : spoken(in->tree, hpx_defined_name(&in->profile.defined, hpx_defined_object(&in->profile.defined, o->class_id)));
+        *name = primitives                 ? hpx_tree_name(in->tree, text, strlen(text))
+                : in->profile.defined.text ? text_name(in, o->name)
+                                           : spoken(in, hpx_defined_object(&in->profile.defined, o->class_id));
     }
     return (uint32_t)(name - (uint32_t *)in->classes.items) + 1;
 }
@@ -293,7 +323,7 @@ static uint64_t start_of(const struct hpx_profile *p)
 {
     struct tm tm = {.tm_isdst = -1};
     if (p->header.ms != 0) {
-        return p->header.ms;
+        return p->header.ms < YEAR_9999 ? p->header.ms : 0;
     }
     time_t at = strptime(p->date, "%a %b %d %H:%M:%S %Y", &tm) != NULL ? mktime(&tm) : -1;
     return at > 0 ? (uint64_t)at * 1000 : 0;
@@ -318,6 +348,8 @@ static void leave(struct hprof_in *in)
         free(in->rows[k].items);
     }
     free(in->frames.items);
+    free(in->traces.items);
+    free(in->spoken.items);
     free(in->classes.items);
     free(in->objects.items);
     hpx_idmap_fini(&in->class_of);

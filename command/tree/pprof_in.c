@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST ((size_t)1 << 30) /* bytes, unpacked */
+#define MOST            ((size_t)1 << 30) /* bytes, unpacked */
+#define FRAMES_PER_BYTE UINT64_C(8)       /* of the file: a location in a sample is a byte or more, and has few lines */
+#define FRAMES_FREE     (UINT64_C(1) << 20)
 
 enum { SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING = 6, TIME = 9, DURATION = 10, PERIOD = 12 };
 
@@ -36,8 +38,18 @@ struct pprof {
     struct hpx_idmap location_of, function_of;
     struct hpx_list stack; /* uint64_t: locations of the sample */
     struct hpx_list values;
+    uint64_t frames; /* that samples may still have */
     bool no_memory, dropped;
+    bool broken; /* a part of it */
+    bool flood;  /* more frames than that */
 };
+
+static bool next(struct pprof *p, struct hpx_pb_in *m, struct hpx_pb_field *f)
+{
+    bool more = hpx_pb_next(m, f);
+    p->broken |= m->broken;
+    return more;
+}
 
 static uint32_t text(struct pprof *p, uint64_t i)
 {
@@ -56,7 +68,7 @@ static void take_line(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
     struct line *l = push(p, &p->lines, sizeof *l);
-    while (l != NULL && hpx_pb_next(&m, &f)) {
+    while (l != NULL && next(p, &m, &f)) {
         if (f.number == 1) {
             l->function = f.v;
         } else if (f.number == 2) {
@@ -70,7 +82,7 @@ static void take_location(struct pprof *p, struct hpx_pb_in m)
     struct hpx_pb_field f;
     struct location at = {.first = p->lines.len};
     uint64_t id = 0;
-    while (hpx_pb_next(&m, &f)) {
+    while (next(p, &m, &f)) {
         if (f.number == 4 && f.is_bytes) {
             take_line(p, f.bytes);
         } else if (f.number == 1) {
@@ -91,7 +103,7 @@ static void take_function(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
     uint64_t id = 0, name = 0, file = 0;
-    while (hpx_pb_next(&m, &f)) {
+    while (next(p, &m, &f)) {
         id = f.number == 1 ? f.v : id;
         name = f.number == 2 ? f.v : name;
         file = f.number == 4 ? f.v : file;
@@ -107,7 +119,7 @@ static void take_type(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
     uint64_t name = 0, unit = 0;
-    while (hpx_pb_next(&m, &f)) {
+    while (next(p, &m, &f)) {
         name = f.number == 1 ? f.v : name;
         unit = f.number == 2 ? f.v : unit;
     }
@@ -131,21 +143,34 @@ static void take_numbers(struct pprof *p, struct hpx_list *to, struct hpx_pb_fie
             return;
         }
     }
+    p->broken |= f->bytes.broken;
 }
 
 static uint32_t thread_of(struct pprof *p, struct hpx_pb_in label)
 {
     struct hpx_pb_field f;
     uint32_t key = 0, value = 0;
-    while (hpx_pb_next(&label, &f)) {
+    while (next(p, &label, &f)) {
         key = f.number == 1 ? text(p, f.v) : key;
         value = f.number == 2 ? text(p, f.v) : value;
     }
     return strcmp(hpx_tree_text(p->tree, key), "thread") == 0 ? value : 0;
 }
 
+/* A location may have many lines, and be in many samples: no more than so many frames a byte of the file, or it would take for ever. */
+static bool afford(struct pprof *p, size_t frames)
+{
+    bool can = p->frames >= frames;
+    p->frames -= can ? frames : p->frames;
+    p->flood |= !can;
+    return can;
+}
+
 static uint32_t down(struct pprof *p, uint32_t node, const struct location *l)
 {
+    if (!afford(p, l->lines + 1)) {
+        return node;
+    }
     if (l->lines == 0) {
         char address[24];
         int n = snprintf(address, sizeof address, "0x%" PRIx64, l->address);
@@ -176,13 +201,18 @@ static uint32_t node_of(struct pprof *p)
     return node;
 }
 
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* Negative values are what `pprof -base` makes; there is no such measure here. */
 static void take_sample(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
     uint32_t thread = 0;
     p->stack.len = p->values.len = 0;
-    while (hpx_pb_next(&m, &f)) {
+    while (next(p, &m, &f)) {
         if (f.number == 1 || f.number == 2) {
             take_numbers(p, f.number == 1 ? &p->stack : &p->values, &f);
         } else if (f.number == 3 && f.is_bytes) {
@@ -191,6 +221,9 @@ static void take_sample(struct pprof *p, struct hpx_pb_in m)
         }
     }
     uint32_t node = node_of(p);
+    if (p->flood) {
+        return; /* this one, and those behind it, are not whole */
+    }
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         uint64_t values[HPX_TREE_VALUES] = {0}, any = 0;
         struct hpx_tree_view *v = &p->tree->views[k];
@@ -198,7 +231,7 @@ static void take_sample(struct pprof *p, struct hpx_pb_in m)
             const struct type *t = (const struct type *)p->types.items + i;
             uint64_t value = ((const uint64_t *)p->values.items)[i];
             if (t->view == v && value <= INT64_MAX) {
-                values[t->measure] += value;
+                values[t->measure] = add(values[t->measure], value);
                 any |= value;
             }
             p->dropped |= value > INT64_MAX;
@@ -256,11 +289,14 @@ static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hp
         return HPX_TREE_FAILED;
     }
     take_facts(p->tree, all);
-    if (p->dropped) {
+    if (p->flood || p->broken) {
+        hpx_err_set(err, HPX_E_RANGE,
+                    p->flood ? "its stacks are longer than such a file can have them; samples are left out"
+                             : "parts of the pprof profile are broken; they are left out");
+    } else if (p->dropped) {
         hpx_err_set(err, HPX_E_RANGE, "negative values, and measures beyond %d, are left out", HPX_TREE_VALUES);
-        return HPX_TREE_PART;
     }
-    return HPX_TREE_WHOLE;
+    return p->flood || p->broken || p->dropped ? HPX_TREE_PART : HPX_TREE_WHOLE;
 }
 
 /* All bytes of the source; NULL: no memory, too many of them, or they cannot be read. */
@@ -271,8 +307,8 @@ static uint8_t *slurp(struct hpx_source *s, size_t *len)
     *len = 0;
     for (size_t n; (n = hpx_source_ahead(s, 1)) > 0; hpx_source_take(s, n)) {
         if (cap - *len < n) {
-            cap = 2 * cap + n;
-            uint8_t *grown = cap <= MOST ? realloc(all, cap) : NULL;
+            cap = 2 * cap + n < MOST ? 2 * cap + n : MOST;
+            uint8_t *grown = cap - *len >= n ? realloc(all, cap) : NULL;
             if (grown == NULL) {
                 free(all);
                 return NULL;
@@ -292,8 +328,8 @@ static uint8_t *slurp(struct hpx_source *s, size_t *len)
 enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err)
 {
     size_t n;
-    struct pprof p = {.tree = t};
     uint8_t *all = slurp(s, &n);
+    struct pprof p = {.tree = t, .frames = FRAMES_FREE + FRAMES_PER_BYTE * n};
     if (all == NULL) {
         hpx_err_set(err, HPX_E_IO, "%s", s->error != 0 ? strerror(s->error) : "no memory, or more than 1 GiB unpacked");
         return HPX_TREE_FAILED;

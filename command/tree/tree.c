@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define NAME_KEPT ((size_t)4096)
+#define MOST      ((size_t)1 << 26) /* of a kind */
 
 #define COUNT(name, title)                                                                                                                 \
     {                                                                                                                                      \
@@ -102,11 +103,11 @@ void hpx_tree_fini(struct hpx_tree *t)
     free(t->verdict);
 }
 
-/* The item of a key, made with `size` bytes where there is none. *fresh: it was made. Without memory, or beyond 32 bits, NULL. */
+/* The item of a key, made with `size` bytes where there is none. *fresh: it was made. Without memory, or beyond MOST, NULL. */
 static void *item(struct hpx_tree *t, struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key, bool *fresh)
 {
     size_t before = l->len;
-    void *found = before < UINT32_MAX ? hpx_list_entry(map, l, size, key) : NULL;
+    void *found = before < MOST ? hpx_list_entry(map, l, size, key) : NULL;
     *fresh = l->len > before;
     t->no_memory |= found == NULL;
     return found;

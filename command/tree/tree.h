@@ -2,7 +2,8 @@
 /* tree.h: what a profile says, of whatever format: its stacks as a call tree, and for each view of the run (CPU, calls, allocations, locks,
  * heap) the values of the stacks. Readers fill it; writers and the diff read it.
  *
- * Memory: each name, frame and node once, and a sample for each stack and thread of a view. One thread. */
+ * Memory: each name, frame and node once, and a sample for each stack and thread of a view; more than 2^26 of a kind are as no memory, so
+ * that no file can take all of the machine's. One thread. */
 #ifndef HPX_TREE_TREE_H
 #define HPX_TREE_TREE_H
 

@@ -19,7 +19,8 @@ bool hpx_write_folded(const struct hpx_tree *t, struct hpx_tree_column c, FILE *
         uint32_t node = hpx_tree_sample_at(v, i)->node;
         uint64_t value = hpx_tree_values_at(v, i)[c.measure];
         while (i + 1 < v->samples.len && hpx_tree_sample_at(v, i + 1)->node == node) { /* all threads */
-            value += hpx_tree_values_at(v, ++i)[c.measure];
+            uint64_t more = hpx_tree_values_at(v, ++i)[c.measure];
+            value = value > UINT64_MAX - more ? UINT64_MAX : value + more;
         }
         size_t n;
         if (value == 0) {

@@ -138,7 +138,7 @@ static void sample(struct pprof *p, size_t view, const struct hpx_tree_sample *s
 
 static void comment(struct pprof *p, const char *what, const char *text)
 {
-    char line[512];
+    char line[1200]; /* of a report, where a byte may become six */
     if (text[0] != '\0') {
         (void)snprintf(line, sizeof line, "%s%s", what, text);
         put_number(p, COMMENT, put_string(p, line));

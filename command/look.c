@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* look.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
+#include "look.h"
+#include "picture.h"
+#include "words.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define ROWS       20 /* of the one view that was asked for */
+#define ROWS_BRIEF 10
+#define LISTED     10 /* methods that a part of a name may mean */
+
+static const char usage[] =
+    "usage: hprofx view [--view VIEW] [--table|--tree|--method NAME|--threads] [OPTIONS] FILE\n"
+    "Shows a profile, HPROF (text or binary), pprof or collapsed stacks. FILE may be -, standard input.\n"
+    "Without --view it shows the tables of all views; --tree, --method and --threads show the first.\n"
+    "  --view VIEW      cpu, calls, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space\n"
+    "  --table          self and total by method; by class, too, if it is about objects (the default)\n"
+    "  --tree           the call tree\n"
+    "  --method NAME    callers and callees of a method, or of a class; the end of its name, or a part, suffices\n"
+    "  --threads        the total of every thread\n"
+    "  --thread NAME    only threads with that name, or, if there is none, with NAME in their name\n"
+    "  -n, --rows ROWS  rows of a table (20; 10 without --view)\n"
+    "  --min PERCENT    smaller parts of a tree are left out (1)\n"
+    "  --json           the tables as one JSON object, with all rows unless -n is given\n"
+    "Status: 0 ok, 1 FILE cannot be read, or has nothing like that, 2 usage, 6 FILE is broken: what could be read is shown.\n";
+
+static int misuse(const char *why)
+{
+    (void)fprintf(stderr, "hprofx: %s; `hprofx view --help` shows how\n", why);
+    return HPX_USAGE;
+}
+
+enum form { TABLE, TREE, METHOD, THREADS };
+
+struct asked {
+    const char *view, *method, *thread, *file;
+    enum form form;
+    unsigned forms; /* that were asked for */
+    bool json;
+    size_t rows; /* 0: not given */
+    double least;
+};
+
+/* ---- names that the user gives ---- */
+
+/* 3: the name itself; 2: its end, from a dot on; 1: a part; 0: it is another one. */
+static int likeness(const char *name, const char *wanted)
+{
+    size_t n = strlen(name), w = strlen(wanted);
+    bool ends = n > w && strcmp(name + n - w, wanted) == 0;
+    return strcmp(name, wanted) == 0                                    ? 3
+           : ends && (name[n - w - 1] == '.' || name[n - w - 1] == '/') ? 2
+           : strstr(name, wanted) != NULL                               ? 1
+                                                                        : 0;
+}
+
+static void list(const struct hpx_tree *t, const struct hpx_list *methods, const char *wanted, int best, size_t n)
+{
+    const struct hpx_graph_method *m = methods->items;
+    size_t listed = 0;
+    (void)fprintf(stderr, "hprofx: %s methods have that name, or a part of it:\n", hpx_words_number(n));
+    for (size_t i = 0; i < methods->len && listed < LISTED; i++) {
+        if (likeness(hpx_tree_text(t, m[i].name), wanted) == best) {
+            (void)fprintf(stderr, "  %s\n", hpx_tree_text(t, m[i].name));
+            listed++;
+        }
+    }
+    if (n > listed) {
+        (void)fprintf(stderr, "  and %s more\n", hpx_words_number(n - listed));
+    }
+}
+
+/* The method that `wanted` means. */
+static enum hpx_status choose(const struct hpx_tree *t, const struct hpx_list *methods, const char *wanted,
+                              const struct hpx_graph_method **found, struct hpx_err *err)
+{
+    const struct hpx_graph_method *m = methods->items;
+    int best = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < methods->len; i++) {
+        int like = likeness(hpx_tree_text(t, m[i].name), wanted);
+        if (like > best) {
+            best = like;
+            n = 0;
+            *found = m + i;
+        }
+        n += like == best && like > 0;
+    }
+    if (n == 0) {
+        return hpx_fail(err, HPX_FAILED, "the view has no method with %s in its name", wanted);
+    }
+    if (n > 1) {
+        list(t, methods, wanted, best, n);
+        return hpx_fail(err, HPX_USAGE, "which method? give more of its name");
+    }
+    return HPX_OK;
+}
+
+/* *threads: by name, those that count; the caller frees it. */
+static enum hpx_status choose_threads(const struct hpx_tree *t, const char *wanted, bool **threads, struct hpx_err *err)
+{
+    int best = 0;
+    *threads = calloc(t->names.len, sizeof **threads);
+    if (*threads == NULL) {
+        return hpx_fail(err, HPX_FAILED, "no memory");
+    }
+    for (int pass = 0; pass < 2; pass++) { /* how alike they are, then those */
+        for (size_t k = 0; k < HPX_VIEWS; k++) {
+            for (size_t i = 0; i < t->views[k].samples.len; i++) {
+                uint32_t thread = hpx_tree_sample_at(&t->views[k], i)->thread;
+                const char *name = hpx_tree_text(t, thread);
+                int like = thread == 0 ? 0 : strcmp(name, wanted) == 0 ? 2 : strstr(name, wanted) != NULL;
+                best = like > best ? like : best;
+                (*threads)[thread] = pass > 0 && like == best && like > 0;
+            }
+        }
+    }
+    return best > 0 ? HPX_OK : hpx_fail(err, HPX_FAILED, "no thread has %s in its name; --threads lists them", wanted);
+}
+
+/* ---- one profile ---- */
+
+size_t hpx_look_beside(const struct hpx_tree *t, struct hpx_tree_column c)
+{
+    const struct hpx_tree_view *v = &t->views[c.view];
+    size_t pair = c.measure ^ 1; /* measures of hprofx come in pairs */
+    return c.view != HPX_VIEW_OTHER && pair < v->values && v->totals[pair] > 0 ? pair : c.measure;
+}
+
+static enum hpx_status one_method(struct hpx_look *l, const char *wanted, struct hpx_err *err)
+{
+    struct hpx_graph c;
+    struct hpx_list methods = {0};
+    const struct hpx_graph_method *found = NULL;
+    enum hpx_status s = hpx_fail(err, HPX_FAILED, "no memory");
+    if (hpx_graph_make(&c, &l->of) && hpx_graph_methods(&methods, &c, l->tree)) {
+        s = choose(l->tree, &methods, wanted, &found, err);
+        if (s == HPX_OK) {
+            hpx_look_head(l);
+            s = hpx_look_method(l, found) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+        }
+    }
+    free(methods.items);
+    hpx_graph_fini(&c);
+    return s;
+}
+
+static enum hpx_status one_view(struct hpx_look *l, const struct asked *a, struct hpx_tree_column c, struct hpx_err *err)
+{
+    l->of.column = c;
+    l->of.beside = hpx_look_beside(l->tree, c);
+    if (a->form == METHOD) {
+        return one_method(l, a->method, err);
+    }
+    hpx_look_head(l);
+    bool made = a->form == TREE ? hpx_look_tree(l) : a->form == THREADS ? hpx_look_threads(l) : hpx_look_table(l);
+    return made ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+}
+
+/* The columns to show: the one that was asked for, or the main one of every view. */
+static size_t chosen(const struct hpx_tree *t, const struct asked *a, struct hpx_tree_column c, struct hpx_tree_column to[HPX_VIEWS])
+{
+    struct hpx_tree_column all[HPX_VIEWS * HPX_TREE_VALUES];
+    size_t n = hpx_tree_columns(t, all), kept = 0;
+    if (a->view != NULL || a->form != TABLE) {
+        to[0] = c;
+        return 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || to[kept - 1].view != all[i].view) { /* the first of a view is the main one, if it has any */
+            to[kept++] = all[i];
+        }
+    }
+    return kept;
+}
+
+/* What the report of hprofx says, and the other views. */
+static void foot(const struct hpx_look *l, size_t shown)
+{
+    const struct hpx_tree *t = l->tree;
+    const char *lost = hpx_tree_text(t, t->lost), *own = hpx_tree_text(t, t->own), *between = "\nAlso here: --view ";
+    for (size_t k = 0; k < HPX_VIEWS && shown == 1; k++) {
+        const struct hpx_tree_view *v = &t->views[k];
+        if (k != l->of.column.view && v->samples.len > 0) {
+            (void)fprintf(l->to, "%s%s", between, v->key);
+            between = ", ";
+        }
+    }
+    (void)fputs(between[0] == ',' ? "\n" : "", l->to);
+    if (lost[0] != '\0' || own[0] != '\0') {
+        (void)fprintf(l->to, "\n%s%s%s%s%s.\n", lost[0] != '\0' ? "Lost: " : "", lost, lost[0] != '\0' && own[0] != '\0' ? ". " : "",
+                      own[0] != '\0' ? "Own CPU time: " : "", own);
+    }
+}
+
+static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
+{
+    struct hpx_tree_column c = {0, 0}, shown[HPX_VIEWS];
+    bool *threads = NULL;
+    enum hpx_status s = hpx_picture_column(l->tree, a->view, &c, err);
+    if (!a->json && l->tree->verdict != NULL) { /* it may say why there is nothing */
+        (void)fputs(l->tree->verdict, l->to);
+        l->apart = l->tree->verdict[0] != '\0';
+    }
+    if (s == HPX_OK && a->thread != NULL) {
+        s = choose_threads(l->tree, a->thread, &threads, err);
+        l->of.threads = threads;
+        l->thread = a->thread;
+    }
+    size_t n = s == HPX_OK ? chosen(l->tree, a, c, shown) : 0;
+    l->rows = a->rows > 0 ? a->rows : a->json ? SIZE_MAX : a->view != NULL || n == 1 ? ROWS : ROWS_BRIEF;
+    if (s == HPX_OK && a->json) {
+        s = hpx_look_json(l, a->file, shown, n) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+    } else if (s == HPX_OK) {
+        for (size_t i = 0; i < n && s == HPX_OK; i++) {
+            s = one_view(l, a, shown[i], err);
+        }
+        foot(l, n);
+    }
+    free(threads);
+    return s;
+}
+
+static bool writes_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && value[0] != '\0') {
+            return strcasestr(value, "UTF-8") != NULL || strcasestr(value, "UTF8") != NULL;
+        }
+    }
+    return false;
+}
+
+static int run(const struct asked *a)
+{
+    struct hpx_tree t;
+    struct hpx_err err = {""};
+    struct winsize size = {0};
+    bool terminal = isatty(STDOUT_FILENO), ready = hpx_tree_init(&t);
+    struct hpx_look l = {.to = stdout, .tree = &t, .of = {.tree = &t}, .least = a->least};
+    l.bold = terminal && getenv("NO_COLOR") == NULL;
+    l.boxes = terminal && writes_utf8();
+    l.columns = terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    enum hpx_status read = ready ? hpx_picture_read(&t, a->file, &err) : hpx_fail(&err, HPX_FAILED, "no memory"), s = read;
+    if (read == HPX_PARTIAL) {
+        (void)hpx_complain(read, &err);
+    }
+    if (read != HPX_FAILED) {
+        hpx_tree_finish(&t);
+        s = show(&l, a, &err);
+    }
+    hpx_tree_fini(&t);
+    return s != HPX_OK ? hpx_complain(s, &err) : read == HPX_PARTIAL ? HPX_PARTIAL : HPX_OK;
+}
+
+/* ---- the command line ---- */
+
+static bool take_rows(struct asked *a, const char *text)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    a->rows = n;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && n > 0 && n < 1000000000;
+}
+
+static bool take_least(struct asked *a, const char *text)
+{
+    char *end;
+    a->least = strtod(text, &end);
+    return end != text && *end == '\0' && a->least >= 0 && a->least <= 100;
+}
+
+/* The status with which the command ends at once, or -1. */
+static int take(int opt, struct asked *a)
+{
+    switch (opt) {
+    case 'v':
+        a->view = optarg;
+        return -1;
+    case 't':
+        a->thread = optarg;
+        return -1;
+    case 'm':
+        a->method = optarg;
+        a->form = METHOD;
+        a->forms++;
+        return -1;
+    case TABLE:
+    case TREE:
+    case THREADS:
+        a->form = (enum form)opt;
+        a->forms++;
+        return -1;
+    case 'n':
+        return take_rows(a, optarg) ? -1 : misuse("-n wants a number of rows");
+    case 'l':
+        return take_least(a, optarg) ? -1 : misuse("--min wants a percentage, 0 to 100");
+    case 'j':
+        a->json = true;
+        return -1;
+    case 'h':
+        (void)fputs(usage, stdout);
+        return HPX_OK;
+    default:
+        return HPX_USAGE;
+    }
+}
+
+int hpx_look(int argc, char **argv)
+{
+    static const struct option options[] = {{"view", required_argument, NULL, 'v'},
+                                            {"table", no_argument, NULL, TABLE},
+                                            {"tree", no_argument, NULL, TREE},
+                                            {"method", required_argument, NULL, 'm'},
+                                            {"threads", no_argument, NULL, THREADS},
+                                            {"thread", required_argument, NULL, 't'},
+                                            {"rows", required_argument, NULL, 'n'},
+                                            {"min", required_argument, NULL, 'l'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct asked a = {.least = 1};
+    argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
+    for (int opt; (opt = getopt_long(argc, argv, "hn:", options, NULL)) != -1;) {
+        int status = take(opt, &a);
+        if (status >= 0) {
+            return status;
+        }
+    }
+    if (argc - optind != 1) {
+        return misuse("view needs one profile");
+    }
+    if (a.forms > 1) {
+        return misuse("--table, --tree, --method and --threads exclude each other");
+    }
+    if (a.json && a.form != TABLE) {
+        return misuse("--json shows tables: neither --tree, nor --method, nor --threads");
+    }
+    a.file = argv[optind];
+    return run(&a);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* look.h: hprofx view: a profile of any format on the terminal. One thread. */
+#ifndef HPX_COMMAND_LOOK_H
+#define HPX_COMMAND_LOOK_H
+
+#include "graph.h"
+#include <stdio.h>
+
+/* What is shown, and how. */
+struct hpx_look {
+    FILE *to;
+    const struct hpx_tree *tree;
+    struct hpx_graph_of of;
+    const char *thread; /* NULL: all */
+    size_t rows;        /* of a table */
+    double least;       /* percent: smaller parts of a call tree are left out; 0: all of it */
+    bool apart;         /* something stands above */
+    bool bold;
+    bool boxes;     /* lines of box characters, not of ASCII */
+    size_t columns; /* of the terminal; 0: there is none */
+};
+
+/* hprofx view FILE. argv[0] is the verb. The command's status. */
+int hpx_look(int argc, char **argv);
+
+/* ---- look_text.c, look_tree.c, look_json.c: false without memory ---- */
+
+/* The name of the view, and its totals. */
+void hpx_look_head(struct hpx_look *l);
+/* Self and total by method; by class, where the view has classes. */
+bool hpx_look_table(const struct hpx_look *l);
+bool hpx_look_threads(const struct hpx_look *l);
+/* A value of a measure, for people. */
+const char *hpx_look_amount(const struct hpx_tree_measure *m, uint64_t v);
+/* A name in `columns`, at least 16; good until the next call. */
+const char *hpx_look_name(const struct hpx_look *l, uint32_t name, size_t columns);
+/* What is left of a line behind so many columns. */
+size_t hpx_look_room(const struct hpx_look *l, size_t columns);
+
+/* The call tree. */
+bool hpx_look_tree(const struct hpx_look *l);
+/* Callers and callees of a method. */
+bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph_method *of);
+
+/* The tables of these columns as one JSON object. */
+bool hpx_look_json(const struct hpx_look *l, const char *file, const struct hpx_tree_column *columns, size_t n);
+/* The measure that belongs to a column: counts to bytes or time. */
+size_t hpx_look_beside(const struct hpx_tree *t, struct hpx_tree_column c);
+
+#endif

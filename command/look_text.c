@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* look_text.c: tables of methods, classes and threads, for a person. Contract: look.h. */
+#include "certainty.h"
+#include "grid.h"
+#include "look.h"
+#include "names.h"
+#include "words.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES  ((size_t)(6 * 4096 + 8)) /* names of the tree, and three dots */
+#define NAME_LEAST  ((size_t)16)
+#define MICROSECOND UINT64_C(1000)
+#define MILLISECOND UINT64_C(1000000)
+
+const char *hpx_look_amount(const struct hpx_tree_measure *m, uint64_t v)
+{
+    static char ring[4][24];
+    static unsigned next;
+    if (m->unit == HPX_UNIT_BYTES) {
+        return hpx_words_size(v);
+    }
+    if (m->unit != HPX_UNIT_NS) {
+        return hpx_words_number(v);
+    }
+    if (v == 0 || v >= MILLISECOND * 10) {
+        return hpx_words_seconds(v / MICROSECOND);
+    }
+    char *text = ring[next++ % 4];
+    (void)snprintf(text, sizeof ring[0], "%.2f ms", (double)v / (double)MILLISECOND);
+    return text;
+}
+
+const char *hpx_look_name(const struct hpx_look *l, uint32_t name, size_t columns)
+{
+    static char text[NAME_BYTES];
+    const char *of = hpx_tree_text(l->tree, name);
+    (void)snprintf(text, sizeof text, "%s", of[0] != '\0' ? of : "[no name]");
+    hpx_name_shorten(text, columns > NAME_LEAST ? columns : NAME_LEAST);
+    return text;
+}
+
+size_t hpx_look_room(const struct hpx_look *l, size_t columns)
+{
+    return l->columns == 0 ? HPX_NAME_COLUMNS : l->columns > columns ? l->columns - columns : 0;
+}
+
+static const struct hpx_tree_view *view(const struct hpx_look *l)
+{
+    return &l->tree->views[l->of.column.view];
+}
+
+static const struct hpx_tree_measure *measure(const struct hpx_look *l)
+{
+    return &view(l)->measures[l->of.column.measure];
+}
+
+static double share(uint64_t part, uint64_t total)
+{
+    return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
+}
+
+void hpx_look_head(struct hpx_look *l)
+{
+    const struct hpx_tree_view *v = view(l);
+    char text[512];
+    int n =
+        snprintf(text, sizeof text, "%s: %s %s", v->title, measure(l)->title, hpx_look_amount(measure(l), v->totals[l->of.column.measure]));
+    for (size_t m = 0; m < v->values && n > 0 && (size_t)n < sizeof text; m++) {
+        if (m != l->of.column.measure && v->totals[m] > 0) {
+            n += snprintf(text + n, sizeof text - (size_t)n, ", %s %s", v->measures[m].title,
+                          hpx_look_amount(&v->measures[m], v->totals[m]));
+        }
+    }
+    (void)fprintf(l->to, l->bold ? "%s\033[1m%s\033[0m\n" : "%s%s\n", l->apart ? "\n" : "", hpx_words_cut(text, sizeof text));
+    l->apart = true;
+    if (l->thread != NULL) {
+        (void)fputs("  Only threads with this in their name: ", l->to);
+        hpx_words_name(l->to, l->thread, HPX_NAME_COLUMNS, false);
+        (void)fputc('\n', l->to);
+    }
+}
+
+/* What a column of numbers is called. */
+static const char *word(const struct hpx_tree_view *v, size_t m)
+{
+    static const char *const words[] = {"count", "time", "bytes", "value"};
+    bool objects = strstr(v->measures[m].title, "objects") != NULL;
+    bool own = v->measures[m].unit == HPX_UNIT_COUNT && strlen(v->measures[m].title) <= 8; /* "samples", "calls" */
+    return objects ? "objects" : own ? v->measures[m].title : words[v->measures[m].unit];
+}
+
+/* ---- a table ---- */
+
+struct table {
+    const struct hpx_look *look;
+    const struct hpx_list *rows; /* struct hpx_graph_method */
+    const char *what;            /* the head of the names */
+    const char *nameless;        /* what stands there for name 0 */
+    uint64_t total;
+    uint64_t effective; /* samples that count for the certainty; 0: not known, or nothing is left to chance */
+    bool totals;        /* with a column for them */
+    bool (*takes)(const struct hpx_graph_method *m);
+};
+
+static size_t columns_of(const struct table *t, struct hpx_grid_column to[HPX_GRID_COLUMNS])
+{
+    const struct hpx_look *l = t->look;
+    size_t n = 0;
+    to[n++] = (struct hpx_grid_column){"self", 2, 7, false};
+    if (t->effective > 0) {
+        to[n++] = (struct hpx_grid_column){"+-", 1, 6, false};
+    }
+    if (t->totals) {
+        to[n++] = (struct hpx_grid_column){"total", 1, 8, false};
+    }
+    to[n++] = (struct hpx_grid_column){word(view(l), l->of.column.measure), 1, 10, false};
+    if (l->of.beside != l->of.column.measure) {
+        to[n++] = (struct hpx_grid_column){word(view(l), l->of.beside), 1, 10, false};
+    }
+    return n;
+}
+
+static void percent(struct hpx_grid *g, const char *format, double v)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, format, v);
+    hpx_grid_cell(g, text);
+}
+
+static void row(const struct table *t, struct hpx_grid *g, const struct hpx_graph_method *m)
+{
+    const struct hpx_look *l = t->look;
+    size_t width = 2;
+    percent(g, "%.2f%%", share(m->self, t->total));
+    if (t->effective > 0) {
+        percent(g, "%.2f", hpx_certainty_points(m->self, t->total, t->effective));
+    }
+    if (t->totals) {
+        percent(g, "%.2f%%", share(m->total, t->total));
+    }
+    hpx_grid_cell(g, hpx_look_amount(measure(l), m->self));
+    if (l->of.beside != l->of.column.measure) {
+        hpx_grid_cell(g, hpx_look_amount(&view(l)->measures[l->of.beside], m->count));
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        width += g->columns[i].gap + g->width[i];
+    }
+    if (hpx_grid_end(g)) {
+        (void)fprintf(l->to, "  %s\n", m->name == 0 ? t->nameless : hpx_look_name(l, m->name, hpx_look_room(l, width)));
+    }
+}
+
+static size_t rows(const struct table *t, struct hpx_grid *g)
+{
+    const struct hpx_graph_method *m = t->rows->items;
+    size_t taken = 0;
+    for (size_t i = 0; i < t->rows->len; i++) {
+        if (t->takes(m + i) && taken++ < t->look->rows) {
+            row(t, g, m + i);
+        }
+    }
+    return taken;
+}
+
+static void print(const struct table *t)
+{
+    struct hpx_grid_column columns[HPX_GRID_COLUMNS];
+    struct hpx_grid g;
+    size_t n;
+    hpx_grid_begin(&g, t->look->to, columns, columns_of(t, columns));
+    do {
+        hpx_grid_heads(&g);
+        if (hpx_grid_end(&g)) {
+            (void)fprintf(t->look->to, "  %s\n", t->what);
+        }
+        n = rows(t, &g);
+    } while (hpx_grid_again(&g));
+    if (n > t->look->rows) {
+        (void)fprintf(t->look->to, "  and %s more\n", hpx_words_number(n - t->look->rows));
+    }
+}
+
+static bool is_class(const struct hpx_graph_method *m)
+{
+    return m->kind == HPX_FRAME_CLASS;
+}
+
+static bool is_method(const struct hpx_graph_method *m)
+{
+    return m->kind != HPX_FRAME_CLASS;
+}
+
+/* Classes, by self; behind them the rows are by self and total. */
+static void classes(struct table *t, const struct hpx_list *all)
+{
+    const struct hpx_graph_method *m = all->items;
+    size_t n = 0;
+    for (size_t i = 0; i < all->len; i++) {
+        n += is_class(m + i);
+    }
+    t->takes = is_class;
+    if (n > 0) {
+        t->what = "class";
+        print(t);
+        (void)fputc('\n', t->look->to);
+    }
+}
+
+/* Moves the methods to the front: their order is another one than that of classes. */
+static struct hpx_list methods_of(const struct hpx_list *all)
+{
+    struct hpx_graph_method *m = all->items;
+    struct hpx_list to = {.items = m, .cap = all->cap};
+    for (size_t i = 0; i < all->len; i++) {
+        if (is_method(m + i)) {
+            m[to.len++] = m[i];
+        }
+    }
+    return to;
+}
+
+bool hpx_look_table(const struct hpx_look *l)
+{
+    struct hpx_graph c;
+    struct hpx_list all = {0};
+    bool made = hpx_graph_make(&c, &l->of) && hpx_graph_methods(&all, &c, l->tree);
+    if (made) {
+        bool samples = l->of.column.view == HPX_VIEW_CPU && l->thread == NULL; /* of a thread it is not known how many count */
+        struct table t = {.look = l,
+                          .rows = &all,
+                          .nameless = "[no stack]",
+                          .total = hpx_graph_at(&c, 0)->total,
+                          .effective = samples ? l->tree->effective : 0};
+        classes(&t, &all);
+        struct hpx_list methods = methods_of(&all);
+        hpx_graph_rank(&methods, l->rows);
+        t.rows = &methods;
+        t.totals = true;
+        t.takes = is_method;
+        t.what = "method";
+        print(&t);
+    }
+    free(all.items);
+    hpx_graph_fini(&c);
+    return made;
+}
+
+bool hpx_look_threads(const struct hpx_look *l)
+{
+    struct hpx_list all = {0};
+    bool made = hpx_graph_threads(&all, &l->of);
+    struct table t = {.look = l, .rows = &all, .what = "thread", .nameless = "[the file does not tell]", .takes = is_method};
+    for (size_t i = 0; i < all.len; i++) {
+        uint64_t self = ((const struct hpx_graph_method *)all.items)[i].self;
+        t.total = t.total > UINT64_MAX - self ? UINT64_MAX : t.total + self;
+    }
+    if (made) {
+        print(&t);
+    }
+    free(all.items);
+    return made;
+}
