@@ -260,11 +260,12 @@ static void sleep_1ms(void)
 
 /* From 20 on a thread of the VM posts the frees some time after a collection. Disabling the event there could deadlock the VM: the thread
  * that disables it waits for the one that posts, and stops at no safepoint meanwhile. canary: an object with that tag dies in our
- * collection. */
+ * collection, if the VM makes one and tells. Once the gate is closed the dump is not made any more, and the end of the session waits for
+ * this thread. */
 static void await_frees(bool canary)
 {
     uint64_t begun = hpx_clock_mono();
-    while (canary && !hpx_allocation_canary_freed() && hpx_clock_mono() - begun < CANARY_MAX) {
+    while (canary && !hpx_allocation_canary_freed() && hpx_gate_is_open(&hpx_session.gate) && hpx_clock_mono() - begun < CANARY_MAX) {
         sleep_1ms();
     }
     uint64_t moved = hpx_clock_mono(), now = moved, seen = hpx_site_ids_frees(&hpx_ids);
