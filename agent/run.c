@@ -166,8 +166,8 @@ static void undo(void)
     hpx_session_end();
 }
 
-/* Neither another session nor its end is possible any more. */
-static atomic_bool stuck; /* relaxed: a word for messages */
+/* A session has not ended, or has begun by halves. While it is there nothing begins. */
+static atomic_bool stuck; /* relaxed: a word for messages; the end has its own order (callbacks.c) */
 
 bool hpx_run_is_stuck(void)
 {
@@ -176,14 +176,19 @@ bool hpx_run_is_stuck(void)
 
 static int refuse_stuck(struct hpx_err *err)
 {
-    return refuse(err, HPX_E_SYS,
-                  "a session did not end: its output or a thread of the profiler made no progress; start the JVM again to profile it");
+    if (!hpx_vm.prepared) {
+        return refuse(err, HPX_E_SYS, "a session did not end: a thread of the profiler does not start or stop; restart the JVM");
+    }
+    return refuse(
+        err, HPX_E_SYS,
+        "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a debugger); "
+        "try again later");
 }
 
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
 {
-    if (hpx_run_is_stuck()) {
-        return refuse_stuck(err);
+    if (hpx_run_is_stuck() && hpx_run_end(env, err) != 0) {
+        return -HPX_E_SYS;
     }
     if (hpx_vm.prepared || atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
         return refuse(err, HPX_E_BUSY,
@@ -208,7 +213,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
         rc = refuse(err, HPX_E_SYS, "a thread of the profiler could not be started");
         if (!hpx_callbacks_undo()) {
             atomic_store_explicit(&stuck, true, memory_order_relaxed);
-            return rc; /* nothing may be freed: no session can begin any more */
+            return rc; /* nothing may be freed, ever: no session can begin any more */
         }
     }
     if (rc != 0) {
@@ -220,10 +225,10 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
 
 int hpx_run_end(JNIEnv *env, struct hpx_err *err)
 {
-    if (hpx_run_is_stuck()) {
+    if (!hpx_vm.prepared && hpx_run_is_stuck()) {
         return refuse_stuck(err);
     }
-    if (!hpx_vm.prepared || hpx_vm.finished) {
+    if (!hpx_vm.prepared || (hpx_vm.finished && !hpx_run_is_stuck())) {
         return refuse(err, HPX_E_BUSY, "no session is running");
     }
     int rc = hpx_callbacks_end(env);
@@ -238,6 +243,7 @@ int hpx_run_end(JNIEnv *env, struct hpx_err *err)
     (void)hpx_kept_states_sweep();
     hpx_vm.jvmti = NULL;
     hpx_vm.finished = false;
+    atomic_store_explicit(&stuck, false, memory_order_relaxed);
     atomic_store_explicit(&taken, false, memory_order_release);
     return 0;
 }

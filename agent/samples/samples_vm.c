@@ -133,10 +133,9 @@ static void restore(jvmtiEnv *jvmti, JNIEnv *env)
 
 static void unload(JNIEnv *env)
 {
-    if (hpx_stack_thread_fini(env)) {
-        hpx_inlines_fini();
-        hpx_codemap_clear();
-    }
+    hpx_stack_thread_fini(env);
+    hpx_inlines_fini();
+    hpx_codemap_clear();
 }
 
 /* The VM tells of code that it has generated before. */
@@ -240,6 +239,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .leave = leave,
     .close = close_events,
     .over = hpx_async_stack_end,
+    .left = hpx_stack_thread_left,
     .restore = restore,
     .unload = unload,
     .forget = hpx_clocks_forget,

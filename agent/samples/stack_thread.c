@@ -24,7 +24,6 @@
 #define POLL_LEAST_NS (1000ull * 1000)       /* between two looks at the clocks */
 #define POLL_MOST_NS  (200ull * 1000 * 1000) /* a longer pause than the interval comes of POLL_SHARE alone */
 #define POLL_SHARE    20                     /* a round may use 1/POLL_SHARE of a CPU, or of the time if it stops all threads */
-#define LEAVE_NS      UINT64_C(10000000000)
 #define FOREVER_NS    UINT64_C(3600000000000)
 
 struct slot {
@@ -526,11 +525,14 @@ void hpx_stack_thread_stop(uint64_t ns)
     list.gone = hpx_spawn_wait(&list.left, now + ns);
 }
 
-bool hpx_stack_thread_fini(JNIEnv *env)
+bool hpx_stack_thread_left(uint64_t until_ns)
 {
-    if (!list.gone && !hpx_spawn_wait(&list.left, hpx_clock_mono() + LEAVE_NS)) {
-        return false;
-    }
+    list.gone = list.gone || hpx_spawn_wait(&list.left, until_ns);
+    return list.gone;
+}
+
+void hpx_stack_thread_fini(JNIEnv *env)
+{
     uint32_t used = atomic_load_explicit(&list.used, memory_order_relaxed);
     for (uint32_t i = 0; i < used; i++) {
         if (list.slots[i].ref != NULL) {
@@ -556,7 +558,6 @@ bool hpx_stack_thread_fini(JNIEnv *env)
     list.skip_until = 0;
     list.state = NOT_YET;
     list.thread = (struct hpx_spawned){0};
-    return true;
 }
 
 uint64_t hpx_stack_thread_cpu(void)

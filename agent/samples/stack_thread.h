@@ -45,8 +45,10 @@ uint64_t hpx_stack_thread_flush(struct hpx_sample_thread *t);
 
 /* Its CPU time so far. */
 uint64_t hpx_stack_thread_cpu(void);
-/* The end of a session in a JVM that runs on, when the thread has left: deletes the references of the listed threads; another session may
- * begin. false: the thread has not left. */
-bool hpx_stack_thread_fini(JNIEnv *env);
+/* The end of a session in a JVM that runs on, after stop: waits for the thread at most until `until_ns` (hpx_clock_mono()). false: it has
+ * not left, and uses the environment. */
+bool hpx_stack_thread_left(uint64_t until_ns);
+/* After that: deletes the references of the listed threads; another session may begin. */
+void hpx_stack_thread_fini(JNIEnv *env);
 
 #endif

@@ -395,14 +395,15 @@ static struct look look_again(const struct look *before)
 
 static void say_stalled(bool works)
 {
-    const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 ? "; rebuild it with hprofx-read --recover" : "";
-    const char *what = hpx_session.goes_on ? "session" : "program";
+    bool goes_on = hpx_session.goes_on; /* then the end is waited for again */
+    const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 && !goes_on ? "; rebuild it with hprofx-read --recover" : "";
+    const char *what = goes_on ? "the session has not ended" : "the program ends and the profile is incomplete";
     if (!works && atomic_load_explicit(&hpx_output.ends, memory_order_relaxed)) {
-        hpx_warn("%s=%s: the output is stalled; the %s ends and the profile is incomplete; check the reader or the file system%s",
-                 hpx_net_is() ? "net" : "file", hpx_net_is() ? hpx_session.opt->net : hpx_session.opt->file, what, remedy);
+        hpx_warn("%s=%s: the output is stalled; %s; check the reader or the file system%s", hpx_net_is() ? "net" : "file",
+                 hpx_net_is() ? hpx_session.opt->net : hpx_session.opt->file, what, remedy);
         return;
     }
-    hpx_warn("%s: the dump at exit is stalled: %s; the %s ends and the profile is incomplete%s", hpx_session_modes(),
+    hpx_warn("%s: the dump at exit is stalled: %s; %s%s", hpx_session_modes(),
              works              ? "nothing was written for 5 minutes"
              : hpx_gate_waits() ? "a callback of the profiler does not return"
                                 : "a thread of the profiler makes no progress",

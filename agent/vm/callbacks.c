@@ -29,7 +29,7 @@ static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
 
 /* Phase of the run. Every step once; release: the thread that makes it; acquire: readers. Covers what VMInit has created. */
 static _Atomic int phase;
-enum { LOADED, STARTING, LIVE, ENDED_EARLY, LEAVING, ENDING };
+enum { LOADED, STARTING, LIVE, ENDED_EARLY, LEAVING, STALLED, ENDING };
 static HPX_OF_SESSION bool writes; /* the writer's thread was started. Of the thread that begins the session */
 
 static bool needs_names(void)
@@ -249,6 +249,22 @@ static int settled_phase(void)
     return now;
 }
 
+/* What the end has waited for, and need not wait for again. The thread's that made it LEAVING; STALLED and LEAVING order it. */
+static HPX_OF_SESSION struct {
+    bool written, service, net;
+} waited;
+
+/* true: everything is written. */
+static bool await_written(void)
+{
+    if (!waited.written && hpx_output_wait(OUTPUT_STALL_NS)) {
+        waited.written = true;
+        HPX_EACH_MODE(vm->over, ());
+        hpx_vm.finished = true;
+    }
+    return waited.written;
+}
+
 /* true: everything is written. */
 static bool wind_up(jvmtiEnv *jvmti)
 {
@@ -261,12 +277,7 @@ static bool wind_up(jvmtiEnv *jvmti)
     load_events(JVMTI_DISABLE);
     HPX_EACH_MODE(vm->close, (jvmti));
     hpx_dump_request_final();
-    bool written = hpx_output_wait(OUTPUT_STALL_NS);
-    if (written) {
-        HPX_EACH_MODE(vm->over, ());
-        hpx_vm.finished = true;
-    }
-    return written;
+    return await_written();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
@@ -295,27 +306,56 @@ bool hpx_callbacks_undo(void)
     return over;
 }
 
+static bool modes_have_left(void)
+{
+    bool left = true;
+    uint64_t until = hpx_clock_mono() + SERVICE_LEAVE_NS;
+    for (uint32_t i = 0; i < hpx_session.nmodes && left; i++) {
+        left = hpx_session.modes[i]->vm->left == NULL || hpx_session.modes[i]->vm->left(until);
+    }
+    return left;
+}
+
+/* true: everything is written, and no thread of the session is in the JVM. */
+static bool has_left(void)
+{
+    bool written = await_written();
+    waited.service = waited.service || (written && hpx_service_stop(SERVICE_LEAVE_NS));
+    waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
+    return waited.net && modes_have_left();
+}
+
+static void take_apart(JNIEnv *env)
+{
+    HPX_EACH_MODE(vm->restore, (hpx_vm.jvmti, env));
+    hpx_aggregator_stop(&hpx_session.aggregator);
+    (void)(*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
+    hpx_names_forget(env);
+    hpx_threads_forget();
+    hpx_service_fini();
+    hpx_thread_refs_forget(env);
+    HPX_EACH_MODE(vm->unload, (env));
+    hpx_vm.prepared = false; /* VMDeath finds nothing to begin */
+}
+
 int hpx_callbacks_end(JNIEnv *env)
 {
-    int live = LIVE;
-    if (!atomic_load_explicit(&went_live, memory_order_acquire) || /* partner: live() */
-        !atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
+    int live = LIVE, stalled = STALLED;
+    bool ended = false;
+    if (atomic_load_explicit(&went_live, memory_order_acquire) && /* partner: live() */
+        atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
+        hpx_session.goes_on = true;
+        ended = wind_up(hpx_vm.jvmti) && has_left();
+    } else if (atomic_compare_exchange_strong_explicit(&phase, &stalled, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
+        ended = has_left();
+    } else {
         return -HPX_E_BUSY;
     }
-    hpx_session.goes_on = true;
-    bool ended = wind_up(hpx_vm.jvmti) && hpx_service_stop(SERVICE_LEAVE_NS) && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS);
     if (ended) {
-        HPX_EACH_MODE(vm->restore, (hpx_vm.jvmti, env));
-        hpx_aggregator_stop(&hpx_session.aggregator);
-        (void)(*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
-        hpx_names_forget(env);
-        hpx_threads_forget();
-        hpx_service_fini();
-        hpx_thread_refs_forget(env);
-        HPX_EACH_MODE(vm->unload, (env));
-        hpx_vm.prepared = false; /* VMDeath finds nothing to begin */
+        take_apart(env);
     }
-    atomic_store_explicit(&phase, ended ? LOADED : ENDING, memory_order_release); /* partner: settled_phase() */
+    /* partners: settled_phase(), and the next call */
+    atomic_store_explicit(&phase, ended ? LOADED : STALLED, memory_order_release);
     return ended ? 0 : -HPX_E_SYS;
 }
 

@@ -17,7 +17,7 @@ bool hpx_callbacks_go_live(JNIEnv *env);
  * be freed. */
 bool hpx_callbacks_undo(void);
 /* In a JVM that runs: ends the session as VMDeath does, and lets its environment and its threads go. 0; -HPX_E_BUSY: another thread does
- * it, or VMDeath; -HPX_E_SYS: the output or a thread does not move; then nothing is freed. */
+ * it, or VMDeath; -HPX_E_SYS: the output or a thread does not move: nothing is freed, and the next call waits for them again. */
 int hpx_callbacks_end(JNIEnv *env);
 /* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
 void hpx_callbacks_give_up(const struct hpx_err *err);

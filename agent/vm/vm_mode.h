@@ -59,8 +59,9 @@ struct hpx_vm_mode {
     void (*over)(void);             /* everything is written */
 
     /* ---- a session that ends while the program runs on (run.h): after over, on the thread that ends it ---- */
+    bool (*left)(uint64_t until_ns); /* its threads have left the JVM, for which it waits until then; false: they use the environment */
     void (*restore)(jvmtiEnv *jvmti, JNIEnv *env); /* the classes get their old code back */
-    void (*unload)(JNIEnv *env);                   /* its threads have left and its environment is gone: deletes references */
+    void (*unload)(JNIEnv *env);                   /* its environment is gone: deletes references */
 
     /* ---- threads: called on the thread itself unless stated otherwise ---- */
     /* Returns a zeroed state with its ring; NULL without memory. kept: the state to make it of, which another thread may be about to look

@@ -171,6 +171,32 @@ def each_has_a_peer_of_its_own(t):
     t.equal(re.findall(r'^between .* awake (\d+) ', run.out, re.M), ['0'], 'threads of the agent')
 
 
+def _held(t, what, options):
+    """What the program says: (what it did, whether that succeeded). The last two are of a session that follows."""
+    run = t.java('SessionsHeld', _library(t, 'libsessions-held.so'), what, options + ',cutoff=0,verbose=n', opts=None)
+    t.equal(run.code, 0, 'exit code (%s)' % run.err)
+    told = [tuple(line.split()) for line in run.out.splitlines() if not line.startswith('error')]
+    t.equal(told[-2:], [('begins', 'true'), ('ends', 'true')], 'the session that follows')
+    t.parse(t.work / 'last', None)
+    return run, told[:-2]
+
+
+@test(collectors='any')
+def one_with_a_suspended_thread_in_it_ends_when_that_goes_on(t):
+    run, told = _held(t, 'suspended', 'heap=sites,sites=exact')
+    t.equal([f for f in told if f[0] != 'begins'], [('suspended', 'true'), ('ends', 'false'), ('resumed', 'true'), ('ends', 'true')], 'what was done')
+    t.equal([f for f in told if f[0] == 'begins'], [('begins', 'true'), ('begins', 'false')], 'beginnings')
+    t.check('a callback of the profiler does not return; the session has not ended' in run.err, 'stderr: %s' % run.err)
+    t.check(any(r.name == 'SessionsHeld$Made' for r in t.parse(t.work / '0', None).table(SITES).rows), 'its profile lacks what was counted')
+
+
+@test(collectors='any')
+def one_whose_sampling_thread_is_still_in_the_vm_does_not_end(t):
+    """The VM's environment of the session is disposed of with it, and that thread uses it."""
+    _, told = _held(t, 'sampler', 'cpu=samples,sampler=walk,interval=1')
+    t.equal(told, [('begins', 'true'), ('ends', 'false'), ('ends', 'true')], 'what was done')
+
+
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.
 GROWS = {
     ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code

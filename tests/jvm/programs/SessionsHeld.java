@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * Sessions while a thread is held in the agent. Arguments: the library (tests/sessions, held.c), what is held, the options.
+ */
+public class SessionsHeld {
+    static native void hold(int place);
+    static native void await();
+    static native void release();
+    static native boolean suspend();
+    static native boolean resume();
+
+    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4;
+    static volatile boolean stop;
+    static volatile Object sink;
+    static volatile long burnt, made;
+
+    static class Made { long a; }
+    public static class Above { int above() { return 1; } }
+    public static class Late extends Above implements Runnable {
+        static int sum;
+        static int leaf(int i) { return i + 1; }
+        public void run() { for (int i = 0; i < 1000; i++) { sum += leaf(i); } }
+    }
+
+    static void told(String what, boolean is) { System.out.println(what + " " + is); }
+
+    static void make() { while (!stop) { sink = new Made(); made++; } }
+    static void burn() { long x = 1; while (!stop) { for (int i = 0; i < 100000; i++) { x += (long) i * i ^ x; } burnt = x; } }
+
+    static Thread work(Runnable r) {
+        Thread t = new Thread(r, "work");
+        t.setDaemon(true);
+        t.start();
+        return t;
+    }
+
+    /** A thread that a debugger, say, has suspended in a callback. */
+    static void suspended(String options) throws Exception {
+        told("begins", Sessions.begin(options + ",file=0"));
+        work(SessionsHeld::make);
+        while (made < 1000) { Thread.sleep(1); }
+        hold(ALLOCATION);
+        await();
+        told("suspended", suspend());
+        release();
+        told("ends", Sessions.end());
+        told("begins", Sessions.begin(options + ",file=1"));
+        told("resumed", resume());
+        told("ends", Sessions.end());
+    }
+
+    /** The sampling thread, which does not come back from the VM for long. */
+    static void sampler(String options) {
+        told("begins", Sessions.begin(options + ",file=0"));
+        hold(SAMPLER);
+        work(SessionsHeld::burn);
+        await();
+        told("ends", Sessions.end());
+        release();
+        told("ends", Sessions.end());
+    }
+
+    static int deep(int n) { return 1 + deep(n + 1); }
+
+    /** A thread in a probe, near the end of its stack. */
+    static void stackEnd(String options) throws Exception {
+        told("begins", Sessions.begin(options + ",file=0"));
+        hold(STACK_END);
+        Thread t = work(() -> { try { deep(0); } catch (StackOverflowError e) { burnt = 1; } });
+        await();
+        told("ends", Sessions.end());
+        release();
+        t.join();
+        told("overflows", burnt == 1);
+    }
+
+    static class Loader extends ClassLoader {
+        final CountDownLatch waits = new CountDownLatch(1), goesOn = new CountDownLatch(1);
+
+        @Override protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith("SessionsHeld$")) { return super.loadClass(name, resolve); }
+            try (InputStream in = getResourceAsStream(name + ".class")) {
+                if (name.endsWith("$Above")) { // the VM has begun with Late
+                    waits.countDown();
+                    goesOn.await();
+                }
+                ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                for (int b = in.read(); b >= 0; b = in.read()) { bytes.write(b); }
+                return defineClass(name, bytes.toByteArray(), 0, bytes.size());
+            } catch (Exception e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+
+    /** A class that began to load before the session, and is there when the session has listed those that are loaded. */
+    static void classes(String options) throws Exception {
+        Loader loader = new Loader();
+        Runnable[] late = new Runnable[1];
+        Thread loads = work(() -> {
+            try { late[0] = (Runnable) loader.loadClass("SessionsHeld$Late").getDeclaredConstructor().newInstance(); } catch (Exception e) { e.printStackTrace(); }
+        });
+        loader.waits.await();
+        hold(CLASSES);
+        Thread begins = work(() -> told("begins", Sessions.begin(options + ",file=0")));
+        await();
+        loader.goesOn.countDown();
+        loads.join();
+        release();
+        begins.join();
+        late[0].run();
+        told("ends", Sessions.end());
+    }
+
+    public static void main(String[] a) throws Exception {
+        System.load(a[0]);
+        switch (a[1]) {
+        case "suspended": suspended(a[2]); break;
+        case "stackEnd": stackEnd(a[2]); break;
+        case "sampler": sampler(a[2]); break;
+        default: classes(a[2]); break;
+        }
+        stop = true;
+        told("begins", Sessions.begin(a[2] + ",file=last"));
+        told("ends", Sessions.end());
+    }
+}

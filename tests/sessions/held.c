@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* held.c: natives of tests/jvm/programs/SessionsHeld.java: the next thread that reaches a place in the agent waits there until it is
+ * released; it can be suspended meanwhile. The linker puts the functions here before those of the agent (--wrap). */
+#include "class_number.h"
+#include "gate.h"
+#include "names.h"
+#include "stack_limit.h"
+#include "vm.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+/* As in SessionsHeld.java. */
+enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END };
+
+static _Atomic int place; /* seq_cst: a test's */
+static pthread_t holder;  /* called hold(), and is not held itself */
+static sem_t reached, go_on;
+static jvmtiEnv *suspends;
+static jthread held; /* global; NULL: not a thread of Java */
+
+static void reach(int at)
+{
+    int expected = at;
+    JNIEnv *env = NULL;
+    jthread self = NULL;
+    if (atomic_load(&place) != at || pthread_equal(pthread_self(), holder) || !atomic_compare_exchange_strong(&place, &expected, NOWHERE)) {
+        return;
+    }
+    if (at == ALLOCATION && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK &&
+        (*suspends)->GetCurrentThread(suspends, &self) == JVMTI_ERROR_NONE) {
+        held = (*env)->NewGlobalRef(env, self);
+    }
+    sem_post(&reached);
+    while (sem_wait(&go_on) != 0) {
+    }
+}
+
+__typeof__(hpx_class_announced) __real_hpx_class_announced, __wrap_hpx_class_announced;
+__typeof__(hpx_gate_enter) __real_hpx_gate_enter, __wrap_hpx_gate_enter;
+__typeof__(hpx_names_ignore) __real_hpx_names_ignore, __wrap_hpx_names_ignore;
+
+/* Inside the gate; the VM is entered next. */
+uint32_t __wrap_hpx_class_announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
+{
+    reach(ALLOCATION);
+    return __real_hpx_class_announced(jvmti, klass, table);
+}
+
+/* The sampling thread, behind a stack that it has taken. */
+bool __wrap_hpx_gate_enter(struct hpx_gate *g)
+{
+    char name[16] = "";
+    if (atomic_load(&place) == SAMPLER && pthread_getname_np(pthread_self(), name, sizeof name) == 0 &&
+        strcmp(name, "hprofx-sampler") == 0) {
+        reach(SAMPLER);
+    }
+    return __real_hpx_gate_enter(g);
+}
+
+/* Between the list of the loaded classes and their rewriting. */
+void __wrap_hpx_names_ignore(bool on)
+{
+    if (on) {
+        reach(CLASSES);
+    }
+    __real_hpx_names_ignore(on);
+}
+
+__typeof__(hpx_stack_limit_event) __real_hpx_stack_limit_event, __wrap_hpx_stack_limit_event;
+
+/* In a probe that is about to ask the VM for the number of frames. */
+void __wrap_hpx_stack_limit_event(struct hpx_stack_limit *d, struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now,
+                                  uintptr_t at, hpx_stack_limit_frames_fn *frames, void *ctx)
+{
+    if (d->state == HPX_STACK_LIMIT_NEAR && kind == HPX_EV_ENTER && at < d->at) {
+        reach(STACK_END);
+    }
+    __real_hpx_stack_limit_event(d, c, kind, method, now, at, frames, ctx);
+}
+
+JNIEXPORT void JNICALL Java_SessionsHeld_hold(JNIEnv *env, jclass unused, jint at);
+JNIEXPORT void JNICALL Java_SessionsHeld_hold(JNIEnv *env, jclass unused, jint at)
+{
+    const jvmtiCapabilities want = {.can_suspend = 1};
+    JavaVM *vm = NULL;
+    (void)unused;
+    if (suspends == NULL && (*env)->GetJavaVM(env, &vm) == 0 && (*vm)->GetEnv(vm, (void **)&suspends, JVMTI_VERSION_1_2) == JNI_OK) {
+        (void)(*suspends)->AddCapabilities(suspends, &want);
+        sem_init(&reached, 0, 0);
+        sem_init(&go_on, 0, 0);
+    }
+    holder = pthread_self();
+    atomic_store(&place, at);
+}
+
+JNIEXPORT void JNICALL Java_SessionsHeld_await(JNIEnv *env, jclass unused);
+JNIEXPORT void JNICALL Java_SessionsHeld_await(JNIEnv *env, jclass unused)
+{
+    (void)env, (void)unused;
+    while (sem_wait(&reached) != 0) {
+    }
+}
+
+JNIEXPORT void JNICALL Java_SessionsHeld_release(JNIEnv *env, jclass unused);
+JNIEXPORT void JNICALL Java_SessionsHeld_release(JNIEnv *env, jclass unused)
+{
+    (void)env, (void)unused;
+    sem_post(&go_on);
+}
+
+JNIEXPORT jboolean JNICALL Java_SessionsHeld_suspend(JNIEnv *env, jclass unused);
+JNIEXPORT jboolean JNICALL Java_SessionsHeld_suspend(JNIEnv *env, jclass unused)
+{
+    (void)env, (void)unused;
+    return (*suspends)->SuspendThread(suspends, held) == JVMTI_ERROR_NONE;
+}
+
+JNIEXPORT jboolean JNICALL Java_SessionsHeld_resume(JNIEnv *env, jclass unused);
+JNIEXPORT jboolean JNICALL Java_SessionsHeld_resume(JNIEnv *env, jclass unused)
+{
+    (void)env, (void)unused;
+    return (*suspends)->ResumeThread(suspends, held) == JVMTI_ERROR_NONE;
+}
