@@ -55,17 +55,28 @@ void hpx_tracker_leave(struct hpx_calls_thread *t)
 /* Of stack_limit.h. The thread is asked about by its reference: with NULL the VM (21 on) waits until no carrier mounts or unmounts a
  * virtual thread, and so for ever where the caller does, in the methods that run between the event of the unmount and that of the next
  * mount. */
-static int32_t count_frames(void *ctx)
+static int32_t frames_of(const struct hpx_calls_thread *t)
 {
-    struct hpx_calls_thread *t = ctx;
     jthread self = NULL;
     jint n;
-    if ((t->carries && t->calls.key == 0) || (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
+    if ((*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
         return -1;
     }
     bool counted = (*hpx_vm.jvmti)->GetFrameCount(hpx_vm.jvmti, self, &n) == JVMTI_ERROR_NONE;
     (*t->s.env)->DeleteLocalRef(t->s.env, self);
     return counted ? n : -1;
+}
+
+/* Inside the session's gate: the end of a session waits for probes a short time only, and then disposes of the environment. */
+static int32_t count_frames(void *ctx)
+{
+    const struct hpx_calls_thread *t = ctx;
+    if ((t->carries && t->calls.key == 0) || !hpx_gate_enter(&hpx_session.gate)) {
+        return -1;
+    }
+    int32_t n = frames_of(t);
+    hpx_gate_leave(&hpx_session.gate);
+    return n;
 }
 
 /* What a probe leaves: a thread's first call, a clock that has to ask the kernel, a full ring, the end of the stack. Its tail call. */

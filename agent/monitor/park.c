@@ -44,10 +44,10 @@ static uint32_t take(const struct parked *p, enum hpx_block_part part)
 /* No exception is pending: Java code calls park(). false: not recorded. */
 static bool begin(struct parked *p, JNIEnv *env)
 {
-    jvmtiEnv *jvmti = hpx_vm.jvmti;
     if (!atomic_load_explicit(&parks.live, memory_order_acquire) || !hpx_gate_enter(&hpx_session.gate)) { /* partner: hpx_park_live() */
         return false;
     }
+    jvmtiEnv *jvmti = hpx_vm.jvmti; /* inside: it is of this session */
     *p = (struct parked){.t = hpx_block_find_self(env), .since = hpx_clock_mono()};
     p->session = p->t != NULL ? p->t->s.session : 0;
     if (p->t != NULL && (*jvmti)->GetCurrentThread(jvmti, &p->self) == JVMTI_ERROR_NONE && p->self != NULL) {

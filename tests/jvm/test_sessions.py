@@ -197,6 +197,13 @@ def one_whose_sampling_thread_is_still_in_the_vm_does_not_end(t):
     t.equal(told, [('begins', 'true'), ('ends', 'false'), ('ends', 'true')], 'what was done')
 
 
+@test(level='quick', collectors='any')
+def a_thread_that_is_in_a_probe_at_its_end_does_not_miss_it(t):
+    """The probe asks the VM for the number of frames, when the session has ended."""
+    _, told = _held(t, 'stackEnd', 'cpu=times')
+    t.equal(told, [('begins', 'true'), ('ends', 'true'), ('overflows', 'true')], 'what was done')
+
+
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.
 GROWS = {
     ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code
