@@ -15,6 +15,8 @@ bool hpx_write_cpuprofile(const struct hpx_tree *t, struct hpx_tree_column c, FI
 bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_page(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
+/* The page that compares t with a base, both finished; c: a column of t. */
+bool hpx_write_page_diff(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 
 /* A string of JSON, with its quotes; safe inside <script>, too: < is \u003c. */
 void hpx_json_string(FILE *to, const char *text);

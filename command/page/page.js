@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// page.js: the page: what is shown, in the address's fragment, and the controls that change it.
+
+const $ = (id) => document.getElementById(id);
+const MODES = [["flame", "Flame graph"], ["icicle", "Icicle"], ["tree", "Call tree"], ["methods", "Methods"], ["threads", "Threads"]];
+const isGraph = (mode) => mode === "flame" || mode === "icicle";
+
+const DEFAULTS = {
+  views: [], mode: "flame", reverse: false, split: false, absolute: false, thread: "", query: "", regex: false, zoom: 0, focus: "", towards: "", hide: [], method: "", theme: "",
+};
+
+function readFragment() {
+  const state = structuredClone(DEFAULTS);
+  for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
+    if (!(key in DEFAULTS)) continue;
+    const like = DEFAULTS[key];
+    if (Array.isArray(like)) state[key].push(value);
+    else state[key] = typeof like === "boolean" ? value === "1" : typeof like === "number" ? Math.max(0, Math.trunc(Number(value)) || 0) : value;
+  }
+  if (!MODES.some(([mode]) => mode === state.mode)) state.mode = "flame";
+  return state;
+}
+
+function writeFragment(state, first) {
+  const params = new URLSearchParams();
+  for (const [key, like] of Object.entries(DEFAULTS)) {
+    const value = state[key];
+    if (key === "views" && value.length === 1 && value[0] === first) continue;
+    if (Array.isArray(like)) value.forEach((item) => params.append(key, item));
+    else if (value !== like) params.set(key, value === true ? "1" : String(value));
+  }
+  const text = params.toString();
+  if (text !== location.hash.slice(1)) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+}
+
+class Page {
+  constructor(profile) {
+    this.profile = profile;
+    this.panes = [];
+    this.whole = new Map(); // of columns: the total without a filter
+    profile.setFilter("", []);
+    for (const column of profile.columns) this.whole.set(column, this.sum(column, this.plain()).total[0]);
+    this.first = profile.column(profile.head.first) ?? profile.columns[0];
+    this.orderGroups();
+    this.tellHead();
+    this.makeControls();
+    this.restore();
+    window.addEventListener("hashchange", () => this.restore());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.render());
+  }
+
+  plain() {
+    return this.profile.shape({ reverse: false, split: false, focus: -1, towards: "" });
+  }
+
+  sum(column, shape) {
+    return this.profile.sum(column, shape, this.absolute());
+  }
+
+  // The groups with the most get the first colours.
+  orderGroups() {
+    const { now, all } = this.profile.byMethod(this.first);
+    this.colours = new Colours(this.profile.methods, groupMethods(this.profile.methods, now, all));
+    for (const [group] of this.groupSums(now)) if (group !== "the JDK" && group !== "classes") this.colours.hue(group);
+  }
+
+  // By group: self, the greatest first.
+  groupSums({ self }) {
+    const sums = new Map();
+    this.colours.groups.forEach((group, method) => group !== "threads" && sums.set(group, (sums.get(group) ?? 0) + self[method]));
+    return [...sums].sort((a, b) => b[1] - a[1]);
+  }
+
+  // ---- the head ----
+
+  // What ran: the class of the outermost main() with the most.
+  program() {
+    const { trie, total } = this.sum(this.first, this.plain());
+    let best = -1;
+    for (const node of trie.children(0)) {
+      if (this.profile.methods.names[trie.method[node]].endsWith(".main") && (best < 0 || total[node] > total[best])) best = node;
+    }
+    return best < 0 ? "" : classOf(this.profile.methods.names[trie.method[best]]);
+  }
+
+  tellHead() {
+    const { head, isDiff, trees } = this.profile;
+    const program = this.program();
+    const title = (program || "Profile") + (isDiff ? ": new against base" : "");
+    $("title").textContent = title;
+    const date = (ms) => new Date(ms).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
+    const when = (tree) => [tree.start && date(tree.start), tree.duration && `${amount(tree.duration * 1e6, "ns")} long`].filter(Boolean).join(", ");
+    $("when").textContent = isDiff ? [["new", when(head)], ["base", when(trees[0])]].filter((x) => x[1]).map((x) => x.join(": ")).join("; ") : when(head);
+    document.title = `${title}, hprofx`;
+    $("verdict").append(...head.verdict.split("\n").filter(Boolean).map((text) => make("p", {}, text)));
+    for (const tree of isDiff ? [head, trees[0]] : [head]) this.tellFacts(tree, !isDiff ? "" : tree === head ? "New: " : "Base: ");
+    $("made").textContent = `hprofx ${head.version}`;
+  }
+
+  tellFacts(tree, side) {
+    const cpu = tree.views.find((view) => view.key === "cpu")?.measures.find((measure) => measure.name === "samples");
+    const samples = cpu ? cpu.values.reduce((a, b) => a + b, 0) : 0;
+    const facts = [
+      ["CPU samples", samples > 0 ? exactly(samples) + (tree.interval ? `, one per ${amount(tree.interval, "ns")}` : "") : ""],
+      ["Confidence", tree.effective > 0 ? `shares are right within ± ${(98 / Math.sqrt(tree.effective)).toFixed(1)} points` : ""],
+      ["Lost", tree.lost],
+      ["Own CPU time", tree.own],
+      ["Without debug information", tree.older],
+    ];
+    for (const [term, text] of facts) if (text) $("facts").append(make("div", {}, make("dt", {}, side + term), make("dd", {}, text)));
+  }
+
+  // ---- controls ----
+
+  makeControls() {
+    const toggle = (id, key) => $(id).addEventListener("click", () => this.set({ [key]: !this.state[key] }));
+    for (const [mode, title] of MODES) {
+      const button = make("button", { type: "button" }, title);
+      button.dataset.mode = mode;
+      button.addEventListener("click", () => this.set({ mode }));
+      $("modes").append(button);
+    }
+    $("reverse").addEventListener("click", () => this.set({ reverse: !this.state.reverse, focus: "", zoom: 0 }));
+    $("split").addEventListener("click", () => this.set({ split: !this.state.split, zoom: 0 }));
+    $("thread").addEventListener("change", () => this.chooseThread($("thread").value));
+    $("theme").addEventListener("click", () => this.set({ theme: this.dark ? "light" : "dark" }));
+    $("side").addEventListener("click", () => this.sideBySide());
+    toggle("absolute", "absolute");
+    toggle("regex", "regex");
+    $("search").addEventListener("input", () => this.set({ query: $("search").value }));
+    $("keys").addEventListener("click", () => $("help").showModal());
+    document.addEventListener("keydown", (event) => this.key(event));
+    $("absolute").hidden = !this.profile.isDiff;
+    this.makeViews();
+  }
+
+  // A tab for each view; live objects have their own.
+  makeViews() {
+    this.tabs = [];
+    for (const column of this.profile.columns) {
+      const title = column.name.startsWith("inuse_") ? "Live" : column.view.key === "other" ? column.title : column.view.title;
+      const last = this.tabs[this.tabs.length - 1];
+      if (last?.title === title) last.columns.push(column);
+      else this.tabs.push({ title, columns: [column] });
+    }
+    for (const tab of this.tabs) {
+      if (tab.title === "Live") tab.columns.sort((a, b) => (b.unit === "bytes") - (a.unit === "bytes"));
+      const first = tab.columns[0];
+      tab.button = make("button", { type: "button" }, make("b", {}, tab.title), make("span", {}, told(this.whole.get(first), first)));
+      tab.button.addEventListener("click", () => this.chooseView(tab));
+    }
+    $("views").append(...this.tabs.map((tab) => tab.button));
+    $("views").hidden = this.tabs.length < 2 && this.tabs[0].columns.length < 2;
+    $("side").hidden = this.profile.columns.length < 2;
+  }
+
+  chooseView(tab) {
+    const { views } = this.state;
+    const names = tab.columns.map((column) => column.name);
+    if (views.length === 1) this.set({ views: [names[0]] });
+    else if (!views.some((name) => names.includes(name))) this.set({ views: [...views, names[0]] });
+    else if (views.length > 1) this.set({ views: views.filter((name) => !names.includes(name)) });
+  }
+
+  sideBySide() {
+    const { views } = this.state;
+    if (views.length > 1) {
+      this.set({ views: [views[0]] });
+      return;
+    }
+    const others = this.tabs.map((tab) => tab.columns).filter((columns) => !columns.some((c) => c.name === views[0]));
+    const more = others.length > 0 ? others.slice(0, 2).map((columns) => columns[0]) : this.profile.columns.filter((c) => c.name !== views[0]).slice(0, 1);
+    this.set({ views: [views[0], ...more.map((column) => column.name)] });
+  }
+
+  chooseThread(thread) {
+    this.set({ thread, mode: this.state.mode === "threads" && thread ? "flame" : this.state.mode });
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+    const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
+    if (event.key === "Escape" && event.target === $("search")) {
+      $("search").value = "";
+      this.set({ query: "" });
+      this.panes[0].graph?.canvas.focus();
+      event.preventDefault();
+      return;
+    }
+    if (typing) return;
+    const digit = MODES[Number(event.key) - 1];
+    if (event.key === "/") $("search").focus();
+    else if (event.key === "?") $("help").showModal();
+    else if (event.key === "r") $("reverse").click();
+    else if (event.key === "s" && !$("side").hidden) $("side").click();
+    else if (digit && event.key !== " ") this.set({ mode: digit[0] });
+    else if ((event.key === "Escape" || event.key === "Backspace") && this.state.zoom > 0) this.zoom(event.key === "Escape" ? 0 : Math.max(0, this.shape().trie.parent[this.state.zoom]));
+    else return;
+    event.preventDefault();
+  }
+
+  // ---- state ----
+
+  restore() {
+    this.state = readFragment();
+    const known = this.state.views.map((name) => this.profile.column(name)?.name).filter(Boolean);
+    this.state.views = known.length > 0 ? [...new Set(known)] : [this.first.name];
+    $("search").value = this.state.query;
+    this.render();
+  }
+
+  set(change) {
+    Object.assign(this.state, change);
+    this.render();
+  }
+
+  shape() {
+    const { reverse, split, focus, towards } = this.state;
+    const method = focus ? this.profile.methods.find(focus) : -1;
+    return this.profile.shape({ reverse: method < 0 && reverse, split, focus: method, towards: method < 0 ? "" : towards === "callees" ? "callees" : "callers" });
+  }
+
+  zoom(node, quiet = false) {
+    const { trie } = this.shape();
+    const method = trie.method[node];
+    this.set({ zoom: node, ...(quiet || method < 0 ? {} : { method: this.profile.methods.names[method] }) });
+  }
+
+  pick(method) {
+    if (method >= 0) this.set({ method: this.profile.methods.names[method] });
+  }
+
+  focusOn(method, towards) {
+    this.set({ focus: this.profile.methods.names[method], towards, zoom: 0, mode: isGraph(this.state.mode) || this.state.mode === "tree" ? this.state.mode : "flame" });
+  }
+
+  hide(method) {
+    const name = this.profile.methods.names[method];
+    if (name !== undefined && !this.state.hide.includes(name)) this.set({ hide: [...this.state.hide, name], zoom: 0 });
+  }
+
+  absolute() {
+    return this.profile.isDiff && (this.state?.absolute ?? false);
+  }
+
+  // ---- what others ask ----
+
+  // Half the interval of a share, at 95 %; 0: the values are exact, or nothing is known of them.
+  points(column, share) {
+    const { effective } = this.profile.head;
+    if (column.view.key !== "cpu" || column.view.exact || effective === 0 || this.profile.isDiff) return 0;
+    return uncertainty(share, (effective * this.sum(column, this.plain()).total[0]) / this.whole.get(column));
+  }
+
+  swatch(method) {
+    const swatch = make("span", { className: "swatch", "aria-hidden": "true" });
+    swatch.style.setProperty("--colour", this.colours.method(method));
+    return swatch;
+  }
+
+  kindNote(method) {
+    const kind = method < 0 ? METHOD : this.profile.methods.kinds[method];
+    return kind === METHOD ? [] : [make("span", { className: "note" }, kind === CLASS ? "class" : "thread")];
+  }
+
+  changeText(change, column) {
+    return signed(change, (v) => (this.absolute() ? amount(v, column.unit) : `${(100 * v).toFixed(2)} points`));
+  }
+
+  changeCell(change, column) {
+    const text = signed(change, (v) => (this.absolute() ? amount(v, column.unit) : percent(v)));
+    return make("td", { className: `number ${change > 0 ? "more" : change < 0 ? "less" : ""}` }, `${change > 0 ? "▲" : change < 0 ? "▼" : ""} ${text}`);
+  }
+
+  changeOf({ total, base, absolute }, node) {
+    return absolute ? total[node] - base.total[node] : total[node] / (total[0] || 1) - base.total[node] / (base.total[0] || 1);
+  }
+
+  // -1 to 1, for the colour; small frames are pale, because they differ by chance.
+  relative(sums, node) {
+    const whole = sums.absolute ? sums.width[0] || 1 : 1;
+    return this.changeOf(sums, node) / (2 * (sums.width[node] / (sums.absolute ? 1 : sums.width[0] || 1)) + 0.004 * whole);
+  }
+
+  valueCells(sums, node) {
+    const { column, base, total, self } = sums;
+    const number = (v) => make("td", { className: "number", title: inFull(v, column) }, amount(v, column.unit));
+    if (base) return [this.changeCell(this.changeOf(sums, node), column), number(base.total[node]), number(total[node]), number(self[node])];
+    return [shareCell(total[node] / (total[0] || 1)), number(total[node]), number(self[node])];
+  }
+
+  frameName(sums, node) {
+    const method = sums.trie.method[node];
+    return method < 0 ? `all ${sums.column.title}` : this.profile.methods.names[method];
+  }
+
+  // What a frame says of itself: lines of text.
+  frameLines(sums, node) {
+    const { column, total, self, base, trie } = sums;
+    const share = (v, of) => percent(of > 0 ? v / of : 0);
+    const points = this.points(column, total[node] / (total[0] || 1));
+    const lines = [`${share(total[node], total[0])}${points > 0 && node !== 0 ? ` ± ${(100 * points).toFixed(1)}` : ""} of ${column.title}, ${amount(total[node], column.unit)}`];
+    if (base) lines.push(`${this.changeText(this.changeOf(sums, node), column)} against base: ${share(base.total[node], base.total[0])}, ${amount(base.total[node], column.unit)}`);
+    lines.push(`self ${share(self[node], total[0])}, ${amount(self[node], column.unit)}`);
+    if (this.state.zoom > 0 && trie.isUnder(node, this.state.zoom)) lines.push(`${share(total[node], total[this.state.zoom])} of the frame zoomed to`);
+    return lines;
+  }
+
+  replace(host, ...children) {
+    const { scrollTop } = host;
+    host.replaceChildren(...children);
+    host.scrollTop = scrollTop;
+  }
+
+  // ---- rendering ----
+
+  search() {
+    const { query, regex } = this.state;
+    const out = $("found");
+    out.className = "";
+    out.textContent = "";
+    if (query === "") return null;
+    let test;
+    try {
+      const pattern = regex ? new RegExp(query, /\p{Lu}/u.test(query) ? "u" : "iu") : null;
+      const low = query.toLowerCase();
+      test = regex ? (name) => pattern.test(name) : (name) => name.toLowerCase().includes(low);
+    } catch {
+      out.className = "bad";
+      out.textContent = "This is not a regular expression.";
+      return null;
+    }
+    const { names, kinds } = this.profile.methods;
+    const hit = Uint8Array.from(names, (name, i) => (kinds[i] !== THREAD && test(name) ? 1 : 0));
+    const count = hit.reduce((a, b) => a + b, 0);
+    const shares = this.state.views.map((name) => this.profile.column(name)).map((column) => `${percent(this.profile.share(column, hit))} of ${column.title}`);
+    out.textContent = count === 0 ? "Nothing matches." : `${shares.join(", ")} in stacks with ${exactly(count)} matching method${count === 1 ? "" : "s"}`;
+    return hit;
+  }
+
+  render() {
+    const { state, profile } = this;
+    const hidden = state.hide.map((name) => profile.methods.find(name)).filter((method) => method >= 0);
+    const filter = JSON.stringify([state.thread, hidden]);
+    if (filter !== this.filter) profile.setFilter(state.thread, hidden);
+    this.filter = filter;
+    this.dark = state.theme ? state.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    document.documentElement.dataset.theme = this.dark ? "dark" : "light";
+    this.colours.setTheme(this.dark);
+    if (state.zoom >= this.shape().trie.size) state.zoom = 0;
+    writeFragment(state, this.first.name);
+    this.hit = this.search();
+    this.renderControls();
+    this.renderChips();
+    this.renderPanes();
+    this.renderPanel();
+    this.renderLegend();
+    $("tip").hidden = true;
+  }
+
+  renderControls() {
+    const { state } = this;
+    const press = (button, on) => button.setAttribute("aria-pressed", String(on));
+    for (const button of $("modes").children) press(button, button.dataset.mode === state.mode);
+    for (const id of ["reverse", "split", "absolute", "regex"]) press($(id), state[id]);
+    press($("theme"), this.dark);
+    press($("side"), state.views.length > 1);
+    for (const tab of this.tabs) press(tab.button, tab.columns.some((column) => state.views.includes(column.name)));
+    const graphs = isGraph(state.mode) || state.mode === "tree";
+    $("reverse").disabled = !graphs || state.focus !== "";
+    const threads = this.profile.threads(this.profile.column(state.views[0])).filter(([thread]) => thread >= 0).map(([thread]) => this.profile.methods.names[thread]);
+    if (state.thread && !threads.includes(state.thread)) threads.unshift(state.thread);
+    $("thread-tool").hidden = threads.length === 0;
+    $("split").hidden = threads.length === 0;
+    $("split").disabled = !graphs;
+    $("thread").replaceChildren(make("option", { value: "" }, "all"), ...threads.map((name) => make("option", { value: name }, name)));
+    $("thread").value = state.thread;
+  }
+
+  renderChips() {
+    const { state } = this;
+    const chip = (text, name, action, run) => {
+      const button = make("button", { type: "button" }, action);
+      button.addEventListener("click", run);
+      return make("span", {}, text, make("span", { className: "name", title: name }, name), button);
+    };
+    const chips = state.hide.map((name) => chip("Without stacks of", name, "Show again", () => this.set({ hide: state.hide.filter((other) => other !== name), zoom: 0 })));
+    if (state.focus) chips.unshift(chip(state.towards === "callees" ? "Callees of" : "Callers of", state.focus, "All stacks", () => this.set({ focus: "", towards: "", zoom: 0 })));
+    if (state.thread) chips.push(chip("Thread", state.thread, "All threads", () => this.set({ thread: "" })));
+    $("chips").replaceChildren(...chips);
+  }
+
+  makePane(name) {
+    const head = make("div", { className: "pane-head" });
+    const title = make("h2");
+    const select = make("select", { "aria-label": "Measure" });
+    for (const column of this.profile.columns) select.append(make("option", { value: column.name }, `${column.view.key === "other" ? "" : column.view.title + ": "}${column.title}`));
+    const state = make("span", { className: "state" });
+    const body = make("div");
+    head.append(title, select, state);
+    const pane = { name, title, select, state, body, section: make("section", { className: "pane" }, head, body), mode: "" };
+    select.addEventListener("change", () => this.set({ views: this.state.views.map((view) => (view === pane.name ? select.value : view)).filter((view, i, all) => all.indexOf(view) === i) }));
+    select.hidden = this.profile.columns.length < 2;
+    return pane;
+  }
+
+  renderPanes() {
+    const { views } = this.state;
+    while (this.panes.length > views.length) this.panes.pop().section.remove();
+    while (this.panes.length < views.length) {
+      const pane = this.makePane(views[this.panes.length]);
+      this.panes.push(pane);
+      $("panes").append(pane.section);
+    }
+    this.panes.forEach((pane, i) => this.renderPane(pane, views[i]));
+  }
+
+  renderPane(pane, name) {
+    const { mode, zoom } = this.state;
+    const column = this.profile.column(name);
+    const sums = this.sum(column, this.shape());
+    pane.name = name;
+    pane.select.value = name;
+    pane.title.textContent = `${column.view.key === "other" ? column.title : column.view.title}`;
+    pane.section.setAttribute("aria-label", column.title);
+    const kind = isGraph(mode) ? "graph" : mode;
+    if (pane.mode !== kind) this.fillPane(pane, kind);
+    const plain = this.sum(column, this.plain());
+    const at = zoom > 0 && kind === "graph" ? ` in view of ${amount(sums.total[0], column.unit)}` : "";
+    const now = zoom > 0 && kind === "graph" ? sums.total[zoom] : kind === "graph" || kind === "tree" ? sums.total[0] : plain.total[0];
+    pane.state.textContent = `${told(now, column)}${at}${this.profile.isDiff ? `, base ${amount((zoom > 0 && kind === "graph" ? sums : plain).base.total[kind === "graph" ? zoom : 0], column.unit)}` : ""}`;
+    if (kind === "graph") this.renderGraph(pane, sums);
+    else if (kind === "tree") pane.tree.show(sums);
+    else if (kind === "methods") pane.methods.show(column, this.hit);
+    else threadTable(pane.host, column, this);
+  }
+
+  fillPane(pane, kind) {
+    Object.assign(pane, { mode: kind, graph: null, tree: null, methods: null });
+    pane.host = make("div", { className: kind === "graph" ? "plot" : "scroll", tabIndex: kind === "graph" ? -1 : 0 });
+    pane.body.replaceChildren(pane.host);
+    if (kind === "graph") pane.graph = this.makeGraph(pane);
+    else if (kind === "tree") pane.tree = new CallTree(pane.host, pane, this);
+    else if (kind === "methods") pane.methods = new MethodTable(pane.host, pane, this);
+    if (kind !== "graph") pane.host.setAttribute("role", "region");
+    if (kind !== "graph") pane.host.setAttribute("aria-label", MODES.find(([mode]) => mode === kind)[1]);
+  }
+
+  makeGraph(pane) {
+    const sums = () => pane.graph.sums;
+    return new Graph(pane.host, this.profile.methods, this.colours, {
+      zoom: (node, quiet) => this.zoom(node, quiet),
+      pick: (node) => this.pick(sums().trie.method[node]),
+      hide: (node) => this.hide(sums().trie.method[node]),
+      point: (node, event) => this.point(sums(), node, event),
+      say: (node) => ($("say").textContent = [this.frameName(sums(), node), ...this.frameLines(sums(), node), `level ${sums().trie.depth[node]}`].join(", ")),
+      sign: (node) => signed(this.changeOf(sums(), node), (v) => (this.absolute() ? amount(v, sums().column.unit) : percent(v))),
+    });
+  }
+
+  renderGraph(pane, sums) {
+    const { state } = this;
+    pane.graph.show({
+      sums, up: state.mode === "flame", hit: this.hit, zoom: state.zoom, mark: state.method ? this.profile.methods.find(state.method) : -1,
+      change: this.profile.isDiff ? (node) => this.relative(sums, node) : null,
+      label: `${state.mode === "flame" ? "Flame graph" : "Icicle"} of ${sums.column.title}, ${amount(sums.total[0], sums.column.unit)}. Arrow keys go from frame to frame, Enter zooms. The call tree is the same as a table.`,
+    });
+  }
+
+  renderPanel() {
+    const method = this.state.method ? this.profile.methods.find(this.state.method) : -1;
+    const shown = method >= 0 && this.profile.methods.kinds[method] !== THREAD;
+    $("panel").hidden = !shown;
+    document.querySelector(".work").classList.toggle("two", shown);
+    const key = JSON.stringify([method, this.state.views[0], this.filter, this.absolute(), this.dark]);
+    if (!shown || this.panelKey === key) return;
+    this.panelKey = key;
+    methodPanel($("method"), method, this.profile.column(this.state.views[0]), this);
+    const close = make("button", { type: "button", className: "close" }, "Close");
+    close.addEventListener("click", () => this.set({ method: "" }));
+    $("method").prepend(close);
+  }
+
+  renderLegend() {
+    const key = JSON.stringify([this.state.views[0], this.state.mode, this.filter, this.dark]);
+    if (this.legendKey === key) return;
+    this.legendKey = key;
+    const column = this.profile.column(this.state.views[0]);
+    const { now, all } = this.profile.byMethod(column);
+    const top = this.groupSums(now).filter(([, v]) => v >= all / 1000).slice(0, 8);
+    const entries = this.profile.isDiff && isGraph(this.state.mode)
+      ? [[1, "more than in base"], [0, "the same"], [-1, "less than in base"]].map(([change, text]) => [this.colours.change(change), text])
+      : top.map(([group, v]) => [this.colours.group(group), `${group} ${percent(v / (all || 1))}`]);
+    $("legend").replaceChildren(...entries.map(([colour, text]) => {
+      const swatch = make("span", { className: "swatch", "aria-hidden": "true" });
+      swatch.style.setProperty("--colour", colour);
+      return make("span", {}, swatch, text);
+    }));
+  }
+
+  point(sums, node, event) {
+    const tip = $("tip");
+    tip.hidden = node < 0;
+    if (node < 0) return;
+    tip.replaceChildren(make("div", { className: "name" }, this.frameName(sums, node)), ...this.frameLines(sums, node).map((text) => make("div", {}, text)));
+    const { width, height } = tip.getBoundingClientRect();
+    const x = event.clientX + 14 + width > innerWidth ? Math.max(4, event.clientX - width - 10) : event.clientX + 14;
+    const y = event.clientY + 16 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 16;
+    tip.style.left = `${x}px`;
+    tip.style.top = `${y}px`;
+  }
+}
+
+async function open() {
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old to unpack it (DecompressionStream)");
+  const trees = await unpack($("data").textContent);
+  $("data").remove();
+  const page = new Page(new Profile(trees));
+  document.documentElement.dataset.ready = String(Math.round(performance.now())); // milliseconds since the page was asked for
+  return page;
+}
+
+open().catch((error) => {
+  $("notice").textContent = `The profile cannot be shown: ${error.message}.`;
+  $("notice").hidden = false;
+});

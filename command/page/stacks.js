@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// stacks.js: what the page shows, without the page: methods, call trees of every shape, and sums over them.
+
+const METHOD = 0;
+const CLASS = 1;
+const THREAD = 2;
+
+// A call tree. It grows by child(); finish() numbers its nodes in preorder, children in the order of their names, and a node's descendants are
+// then the numbers up to end[node].
+class Trie {
+  constructor(room = 1024) {
+    this.size = 1;
+    this.parent = new Int32Array(room);
+    this.method = new Int32Array(room);
+    this.parent[0] = this.method[0] = -1;
+    this.table = new Int32Array(4 * room); // 0 is free: the root is nobody's child; a power of two
+  }
+
+  slot(parent, method) {
+    const mask = this.table.length - 1;
+    let at = Math.imul(parent, 0x9e3779b1) ^ Math.imul(method, 0x85ebca6b);
+    for (at = (at ^ (at >>> 15)) & mask; ; at = (at + 1) & mask) {
+      const node = this.table[at];
+      if (node === 0 || (this.parent[node] === parent && this.method[node] === method)) return at;
+    }
+  }
+
+  child(parent, method) {
+    const at = this.slot(parent, method);
+    if (this.table[at] !== 0) return this.table[at];
+    if (this.size === this.parent.length) {
+      this.grow();
+      return this.child(parent, method);
+    }
+    this.parent[this.size] = parent;
+    this.method[this.size] = method;
+    this.table[at] = this.size;
+    return this.size++;
+  }
+
+  grow() {
+    const wider = (old) => {
+      const next = new Int32Array(2 * old.length);
+      next.set(old);
+      return next;
+    };
+    this.parent = wider(this.parent);
+    this.method = wider(this.method);
+    this.table = new Int32Array(2 * this.table.length);
+    for (let node = 1; node < this.size; node++) this.table[this.slot(this.parent[node], this.method[node])] = node;
+  }
+
+  // The new number of each node. rank: of methods.
+  finish(rank) {
+    const n = this.size;
+    const byRank = sortedBy(n, rank.length, (node) => (node === 0 ? 0 : rank[this.method[node]]));
+    const first = new Int32Array(n);
+    const next = new Int32Array(n);
+    for (let k = n - 1; k >= 0; k--) {
+      const node = byRank[k];
+      if (node !== 0) {
+        next[node] = first[this.parent[node]];
+        first[this.parent[node]] = node;
+      }
+    }
+    return this.renumber(first, next);
+  }
+
+  renumber(first, next) {
+    const n = this.size;
+    const number = new Int32Array(n);
+    const parent = new Int32Array(n);
+    const method = new Int32Array(n);
+    const depth = new Int32Array(n);
+    const end = new Int32Array(n).fill(n);
+    let node = 0;
+    for (let k = 0; k < n; k++) {
+      number[node] = k;
+      parent[k] = k === 0 ? -1 : number[this.parent[node]];
+      method[k] = this.method[node];
+      depth[k] = k === 0 ? 0 : depth[parent[k]] + 1;
+      if (first[node] !== 0) {
+        node = first[node];
+        continue;
+      }
+      while (node !== 0 && next[node] === 0) {
+        end[number[node]] = k + 1;
+        node = this.parent[node];
+      }
+      end[number[node]] = node === 0 ? n : k + 1;
+      node = next[node];
+    }
+    Object.assign(this, { parent, method, depth, end, table: null });
+    this.levels = depth.reduce((most, d) => Math.max(most, d), 0) + 1;
+    return number;
+  }
+
+  *children(node) {
+    for (let child = node + 1; child < this.end[node]; child = this.end[child]) yield child;
+  }
+
+  isUnder(node, above) {
+    return node >= above && node < this.end[above];
+  }
+}
+
+// 0 to n - 1 in the order of key(i), which is below `keys`.
+function sortedBy(n, keys, key) {
+  const start = new Int32Array(keys + 1);
+  for (let i = 0; i < n; i++) start[key(i) + 1]++;
+  for (let k = 0; k < keys; k++) start[k + 1] += start[k];
+  const sorted = new Int32Array(n);
+  for (let i = 0; i < n; i++) sorted[start[key(i)]++] = i;
+  return sorted;
+}
+
+// Methods, classes and threads by number; their names in order.
+class Methods {
+  constructor() {
+    this.names = [];
+    this.kinds = [];
+    this.sources = [];
+    this.known = new Map();
+  }
+
+  number(name, kind, source = "") {
+    const key = kind + name;
+    let n = this.known.get(key);
+    if (n === undefined) {
+      n = this.names.length;
+      this.known.set(key, n);
+      this.names.push(name);
+      this.kinds.push(kind);
+      this.sources.push(source);
+    }
+    if (source && !this.sources[n]) this.sources[n] = source;
+    return n;
+  }
+
+  find(name) {
+    return this.known.get(METHOD + name) ?? this.known.get(CLASS + name) ?? this.known.get(THREAD + name) ?? -1;
+  }
+
+  ranks() {
+    const order = this.names.map((_, i) => i).sort((a, b) => (this.names[a] < this.names[b] ? -1 : this.names[a] > this.names[b] ? 1 : a - b));
+    const rank = new Int32Array(order.length);
+    order.forEach((method, at) => (rank[method] = at));
+    return rank;
+  }
+}
+
+// The class of p.C.m, and its package.
+function classOf(name) {
+  const bracket = name.indexOf("(");
+  const dot = name.lastIndexOf(".", bracket < 0 ? name.length : bracket);
+  return dot > 0 ? name.slice(0, dot) : "";
+}
+
+function packageOf(name, kind) {
+  const type = kind === METHOD ? classOf(name) : name;
+  const dot = type.lastIndexOf(".");
+  return dot > 0 ? type.slice(0, dot) : "";
+}
+
+function shortName(name, kind) {
+  const from = packageOf(name, kind).length;
+  return from > 0 ? name.slice(from + 1) : name;
+}
+
+// Everything the trees say: views with the samples of each side (base and new, or new alone), and the tree of all stacks.
+class Profile {
+  constructor(trees) {
+    this.head = trees[trees.length - 1];
+    this.trees = trees;
+    this.isDiff = trees.length > 1;
+    this.methods = new Methods();
+    this.views = new Map();
+    this.columns = [];
+    const main = new Trie(2 ** Math.ceil(Math.log2(Math.max(...trees.map((tree) => tree.nodes.parent.length)) + 2)));
+    const maps = trees.map((tree) => this.addStacks(tree, main));
+    trees.forEach((tree, side) => tree.views.forEach((view) => this.addView(tree, side, view)));
+    this.rank = this.methods.ranks();
+    const number = main.finish(this.rank);
+    maps.forEach((map) => map.forEach((node, i) => (map[i] = number[node])));
+    for (const view of this.views.values()) {
+      view.sides.forEach((samples, side) => samples && (samples.main = samples.node.map((node) => maps[side][node])));
+    }
+    this.main = main;
+    this.shapes = new Map();
+    this.sums = new Map();
+    this.filter = { thread: -1, hidden: [] };
+    this.flags = null;
+  }
+
+  addStacks(tree, trie) {
+    const { name, source, kind } = tree.frames;
+    const method = name.map((n, frame) => (frame === 0 ? -1 : this.methods.number(tree.names[n], kind[frame], tree.names[source[frame]])));
+    const { parent, frame } = tree.nodes;
+    const map = new Int32Array(parent.length);
+    for (let node = 1; node < map.length; node++) map[node] = trie.child(map[parent[node]], method[frame[node]]);
+    tree.method = method;
+    return map;
+  }
+
+  addView(tree, side, raw) {
+    let view = this.views.get(raw.key);
+    if (!view) {
+      view = { key: raw.key, title: raw.title, exact: raw.exact, sides: this.trees.map(() => null) };
+      this.views.set(raw.key, view);
+    }
+    const thread = raw.thread.map((name) => (name === 0 ? -1 : this.methods.number(tree.names[name], THREAD)));
+    const values = new Map(raw.measures.map((measure) => [measure.name, measure.values]));
+    view.sides[side] = { tree, node: raw.node, thread, values };
+    for (const measure of raw.measures) {
+      if (!this.columns.some((c) => c.name === measure.name)) {
+        this.columns.push({ view, name: measure.name, title: measure.title, unit: measure.unit });
+      }
+    }
+  }
+
+  column(name) {
+    return this.columns.find((c) => c.name === name) ?? this.columns.find((c) => c.view.key === name);
+  }
+
+  // shape: { reverse, split, focus, towards }; focus: a method or -1, with the stacks `towards` its "callers" or "callees".
+  shape(shape) {
+    const key = [shape.reverse, shape.split, shape.focus, shape.towards].join();
+    let found = this.shapes.get(key);
+    if (!found) {
+      const isMain = !shape.reverse && !shape.split && shape.focus < 0;
+      found = isMain ? { trie: this.main, targets: (samples) => samples.main } : this.build(shape);
+      found.key = key;
+      if (this.shapes.size > 8) this.shapes.delete(this.shapes.keys().next().value);
+      this.shapes.set(key, found);
+    }
+    return found;
+  }
+
+  build(shape) {
+    const trie = new Trie(1 << 12);
+    const targets = new Map();
+    for (const view of this.views.values()) {
+      for (const samples of view.sides) if (samples) targets.set(samples, this.bend(samples, shape, trie));
+    }
+    const number = trie.finish(this.rank);
+    for (const map of targets.values()) map.forEach((node, i) => (map[i] = node < 0 ? -1 : number[node]));
+    return { trie, targets: (samples) => targets.get(samples) };
+  }
+
+  // The node of each sample in a tree of that shape; -1: it has none.
+  bend(samples, shape, trie) {
+    const { parent, method } = this.main;
+    const map = new Int32Array(samples.main.length);
+    const path = []; // from the innermost to the outermost
+    for (let i = 0; i < map.length; i++) {
+      path.length = 0;
+      let at = -1;
+      for (let node = samples.main[i]; node > 0; node = parent[node]) {
+        if (method[node] === shape.focus) at = path.length;
+        path.push(method[node]);
+      }
+      map[i] = shape.focus >= 0 && at < 0 ? -1 : this.lay(trie, path, shape, at, samples.thread[i]);
+    }
+    return map;
+  }
+
+  lay(trie, path, shape, at, thread) {
+    let node = shape.split && thread >= 0 ? trie.child(0, thread) : 0;
+    if (shape.focus >= 0 ? shape.towards === "callers" : shape.reverse) {
+      for (let k = Math.max(at, 0); k < path.length; k++) node = trie.child(node, path[k]);
+    } else {
+      for (let k = at >= 0 ? at : path.length - 1; k >= 0; k--) node = trie.child(node, path[k]);
+    }
+    return node;
+  }
+
+  // Which samples count: of a thread by name ("": all), without the stacks that have one of the hidden methods.
+  setFilter(thread, hidden) {
+    const number = thread === "" ? -1 : this.methods.known.get(THREAD + thread) ?? -2;
+    this.filter = { thread: number, hidden };
+    this.flags = hidden.length > 0 ? this.under((method) => hidden.includes(method)) : null;
+    this.sums.clear();
+  }
+
+  // Of the nodes of the tree of all stacks: whether they, or one above, are of such a method.
+  under(wanted) {
+    const { parent, method, size } = this.main;
+    const flags = new Uint8Array(size);
+    for (let node = 1; node < size; node++) flags[node] = flags[parent[node]] || wanted(method[node]) ? 1 : 0;
+    return flags;
+  }
+
+  counts(samples, i) {
+    const { thread } = this.filter;
+    return (thread === -1 || samples.thread[i] === thread) && !(this.flags && this.flags[samples.main[i]]);
+  }
+
+  // Self and total of each node, on one side.
+  side(column, samples, shape) {
+    const { trie } = shape;
+    const self = new Float64Array(trie.size);
+    const total = new Float64Array(trie.size);
+    const values = samples?.values.get(column.name);
+    if (values) {
+      const target = shape.targets(samples);
+      for (let i = 0; i < target.length; i++) {
+        if (target[i] >= 0 && this.counts(samples, i)) self[target[i]] += values[i];
+      }
+    }
+    total.set(self);
+    for (let node = trie.size - 1; node > 0; node--) total[trie.parent[node]] += total[node];
+    return { self, total };
+  }
+
+  // Sums of a column over a shape: width (what frames are as wide as), and for a comparison the base. absolute: the sides as they are, not as
+  // shares of their totals.
+  sum(column, shape, absolute = false) {
+    const key = [column.name, shape.key, absolute].join();
+    let sums = this.sums.get(key);
+    if (!sums) {
+      const sides = column.view.sides.map((samples) => this.side(column, samples, shape));
+      sums = { ...sides[sides.length - 1], base: this.isDiff ? sides[0] : null, column, shape, trie: shape.trie, absolute };
+      sums.width = this.isDiff ? this.middle(sums) : sums.total;
+      if (this.sums.size > 24) this.sums.clear();
+      this.sums.set(key, sums);
+    }
+    return sums;
+  }
+
+  // In a comparison a frame is as wide as the mean of both sides, so that what is gone can be seen, too.
+  middle({ total, base, absolute }) {
+    const now = absolute ? 1 : 1 / (total[0] || 1);
+    const then = absolute ? 1 : 1 / (base.total[0] || 1);
+    return total.map((v, i) => (v * now + base.total[i] * then) / 2);
+  }
+
+  // The share of the stacks that have one of the methods.
+  share(column, hit) {
+    const flags = this.under((method) => hit[method]);
+    const samples = column.view.sides[column.view.sides.length - 1];
+    const values = samples?.values.get(column.name) ?? [];
+    let all = 0;
+    let found = 0;
+    for (let i = 0; i < values.length; i++) {
+      if (!this.counts(samples, i)) continue;
+      all += values[i];
+      if (flags[samples.main[i]]) found += values[i];
+    }
+    return all > 0 ? found / all : 0;
+  }
+
+  // By method: { self, total }, a stack once for each of its methods.
+  byMethod(column) {
+    const shape = this.shape({ reverse: false, split: false, focus: -1, towards: "" });
+    const sums = this.sum(column, shape);
+    sums.methods ??= [sums, sums.base].map((side) => side && this.perMethod(side));
+    return { now: sums.methods[0], base: sums.methods[1], all: sums.total[0], baseAll: sums.base ? sums.base.total[0] : 0 };
+  }
+
+  perMethod({ self, total }) {
+    const { method, end, size } = this.main;
+    const n = this.methods.names.length;
+    const sum = { self: new Float64Array(n), total: new Float64Array(n) };
+    const covered = new Int32Array(n); // up to which node the method is on the stack
+    for (let node = 1; node < size; node++) {
+      const m = method[node];
+      sum.self[m] += self[node];
+      if (node >= covered[m]) {
+        sum.total[m] += total[node];
+        covered[m] = end[node];
+      }
+    }
+    return sum;
+  }
+
+  // The direct callers and callees of a method, the greatest first: [method, value]; -1: the root of the stack.
+  neighbours(column, wanted) {
+    const { total } = this.sum(column, this.shape({ reverse: false, split: false, focus: -1, towards: "" }));
+    const { method, end, parent, size } = this.main;
+    const edges = [new Map(), new Map()]; // method -> [value, covered]
+    const add = (map, of, node) => {
+      const edge = map.get(of) ?? [0, 0];
+      if (node >= edge[1]) {
+        edge[0] += total[node];
+        edge[1] = end[node];
+      }
+      map.set(of, edge);
+    };
+    for (let node = 1; node < size; node++) {
+      const caller = parent[node] === 0 ? -1 : method[parent[node]];
+      if (total[node] > 0 && method[node] === wanted) add(edges[0], caller, node);
+      if (total[node] > 0 && caller === wanted) add(edges[1], method[node], node);
+    }
+    const [callers, callees] = edges.map((map) => [...map].map(([of, [value]]) => [of, value]).sort((a, b) => b[1] - a[1]));
+    return { callers, callees };
+  }
+
+  // By line of a method, the greatest first: [line, self, total]; its outermost frame counts.
+  lines(column, wanted) {
+    const samples = column.view.sides[column.view.sides.length - 1];
+    const values = samples?.values.get(column.name);
+    if (!values) return [];
+    const { tree, node } = samples;
+    const found = new Map();
+    for (let i = 0; i < values.length; i++) {
+      if (!this.counts(samples, i)) continue;
+      let outer = 0;
+      for (let at = node[i]; at > 0; at = tree.nodes.parent[at]) if (tree.method[tree.nodes.frame[at]] === wanted) outer = at;
+      if (outer === 0) continue;
+      const line = tree.frames.line[tree.nodes.frame[outer]];
+      const sum = found.get(line) ?? [line, 0, 0];
+      sum[2] += values[i];
+      if (tree.method[tree.nodes.frame[node[i]]] === wanted) sum[1] += values[i];
+      found.set(line, sum);
+    }
+    return [...found.values()].sort((a, b) => b[2] - a[2]);
+  }
+
+  // By thread, the greatest first: [thread, value, base]; -1: not told.
+  threads(column) {
+    const key = `threads ${column.name}`;
+    if (!this.sums.has(key)) this.sums.set(key, this.sumThreads(column));
+    return this.sums.get(key);
+  }
+
+  sumThreads(column) {
+    const found = new Map();
+    column.view.sides.forEach((samples, side) => {
+      const values = samples?.values.get(column.name) ?? [];
+      for (let i = 0; i < values.length; i++) {
+        if (this.flags && this.flags[samples.main[i]]) continue;
+        const sum = found.get(samples.thread[i]) ?? [samples.thread[i], 0, 0];
+        sum[this.isDiff && side === 0 ? 2 : 1] += values[i];
+        found.set(samples.thread[i], sum);
+      }
+    });
+    return [...found.values()].sort((a, b) => b[1] - a[1]);
+  }
+}
+
+// Half the interval at 95 % of a share of n samples (Agresti and Coull), as a fraction.
+function uncertainty(share, n) {
+  const z = 1.959964;
+  const more = n + z * z;
+  const p = (share * n + (z * z) / 2) / more;
+  return n > 0 && p < 1 ? z * Math.sqrt((p * (1 - p)) / more) : 0;
+}
+
