@@ -43,9 +43,9 @@ static bool take(struct folded *f, struct hpx_rd_text line)
     for (const char *at = line.p, *end = line.p + line.n; at <= end;) {
         const char *stop = memchr(at, ';', (size_t)(end - at));
         stop = stop != NULL ? stop : end;
-        if (stop > at) {
-            node = hpx_tree_node(f->tree, node,
-                                 hpx_tree_frame(f->tree, hpx_tree_name(f->tree, at, (size_t)(stop - at)), 0, 0, HPX_FRAME_METHOD));
+        uint32_t name = stop > at ? hpx_tree_name(f->tree, at, (size_t)(stop - at)) : 0;
+        if (stop > at && !hpx_tree_no_stack(f->tree, node, name)) {
+            node = hpx_tree_node(f->tree, node, hpx_tree_frame(f->tree, name, 0, 0, HPX_FRAME_METHOD));
         }
         at = stop + 1;
     }
@@ -85,7 +85,8 @@ enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s
     bool cut = false;
     f.view = hpx_tree_find(t, "samples", "count", &f.measure);
     for (bool inside = false; next(s, &line, &whole, &cut) && !t->no_memory; hpx_source_take(s, whole), inside = cut) {
-        bool blank = !inside && !cut && (line.n == 0 || line.p[0] == '#');
+        bool comment = line.n > 0 && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' '); /* names may begin with it */
+        bool blank = !inside && !cut && (line.n == 0 || comment);
         f.line += !inside;
         if (!blank && !inside && !cut && take(&f, line)) {
             f.taken++;

@@ -110,9 +110,9 @@ static uint32_t tree_frame(struct hprof_in *in, uint32_t frame)
     if (known != NULL && *known == 0) {
         const struct hpx_defined_frame f = ((const struct hpx_defined_frame *)d->frames.items)[frame - 1];
         const char *source = f.source != 0 ? hpx_defined_name(d, f.source) : "";
+        bool told = source[0] != '\0' && strcmp(source, "<Unknown Source>") != 0;
         uint32_t name = spoken(in, hpx_defined_method(d, frame));
-        *known = hpx_tree_frame(t, name, source[0] != '\0' ? hpx_tree_name(t, source, strlen(source)) : 0, f.line > 0 ? f.line : 0,
-                                HPX_FRAME_METHOD);
+        *known = hpx_tree_frame(t, name, told ? hpx_tree_name(t, source, strlen(source)) : 0, f.line > 0 ? f.line : 0, HPX_FRAME_METHOD);
     }
     return known != NULL ? *known : 0;
 }
@@ -139,10 +139,26 @@ static uint32_t class_node(struct hprof_in *in, uint32_t node, uint32_t name)
     return hpx_tree_node(in->tree, node, hpx_tree_frame(in->tree, name, 0, 0, HPX_FRAME_CLASS));
 }
 
+/* A name that stands in quotes in text files; the escapes of controls stay, because the tree has the same. */
+static uint32_t unquoted(struct hpx_tree *t, const char *name)
+{
+    char text[4200];
+    size_t n = 0;
+    for (; *name != '\0' && n < sizeof text; name++) {
+        name += *name == '\\' && (name[1] == '"' || name[1] == '\\');
+        text[n++] = *name;
+    }
+    return hpx_tree_name(t, text, n);
+}
+
 static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
 {
-    const char *name = serial != 0 ? hpx_defined_name(&in->profile.defined, hpx_defined_thread(&in->profile.defined, serial)->name) : "";
-    return name[0] != '\0' && strcmp(name, "?") != 0 ? hpx_tree_name(in->tree, name, strlen(name)) : 0;
+    struct hpx_definitions *d = &in->profile.defined;
+    const char *name = serial != 0 ? hpx_defined_name(d, hpx_defined_thread(d, serial)->name) : "";
+    if (name[0] == '\0' || strcmp(name, "?") == 0) {
+        return 0;
+    }
+    return d->text ? unquoted(in->tree, name) : hpx_tree_name(in->tree, name, strlen(name));
 }
 
 /* Milliseconds of a row that tells its share of the table's, in hundredths of a percent. */

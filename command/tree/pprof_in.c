@@ -184,7 +184,9 @@ static uint32_t down(struct pprof *p, uint32_t node, const struct location *l)
             fn = ((const struct function *)p->functions.items)[*index - 1];
         }
         fn.name = fn.name != 0 ? fn.name : hpx_tree_name(p->tree, "?", 1);
-        node = hpx_tree_node(p->tree, node, hpx_tree_frame(p->tree, fn.name, fn.file, at->line, HPX_FRAME_METHOD));
+        if (!hpx_tree_no_stack(p->tree, node, fn.name)) {
+            node = hpx_tree_node(p->tree, node, hpx_tree_frame(p->tree, fn.name, fn.file, at->line, HPX_FRAME_METHOD));
+        }
     }
     return node;
 }

@@ -5,6 +5,7 @@
 #include "text.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_KEPT ((size_t)4096)
 #define MOST      ((size_t)1 << 26) /* of a kind */
@@ -155,6 +156,11 @@ uint32_t hpx_tree_frame(struct hpx_tree *t, uint32_t name, uint32_t source, int3
     return (uint32_t)(f - (struct hpx_tree_frame *)t->frames.items);
 }
 
+bool hpx_tree_no_stack(const struct hpx_tree *t, uint32_t parent, uint32_t name)
+{
+    return parent == 0 && strcmp(hpx_tree_text(t, name), HPX_NO_STACK) == 0;
+}
+
 uint32_t hpx_tree_node(struct hpx_tree *t, uint32_t parent, uint32_t frame)
 {
     bool fresh;
@@ -299,7 +305,8 @@ bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
     size_t n = hpx_tree_columns(t, of);
     for (size_t i = 0; i < n; i++) {
-        if (name == NULL || strcmp(name, t->views[of[i].view].measures[of[i].measure].name) == 0) {
+        const struct hpx_tree_measure *m = &t->views[of[i].view].measures[of[i].measure];
+        if (name == NULL || strcmp(name, m->name) == 0 || strcasecmp(name, m->title) == 0) {
             *c = of[i];
             return true;
         }

@@ -11,6 +11,9 @@
 
 #define HPX_TREE_VALUES 8 /* of a sample, at most */
 
+/* The frame that files have in the place of a stack of no frames; a reader makes no frame of it. */
+#define HPX_NO_STACK "[no stack]"
+
 /* In the order in which people look at them. */
 enum hpx_view_kind {
     HPX_VIEW_CPU,
@@ -91,6 +94,8 @@ void hpx_tree_fini(struct hpx_tree *t);
 uint32_t hpx_tree_name(struct hpx_tree *t, const char *text, size_t n);
 const char *hpx_tree_text(const struct hpx_tree *t, uint32_t name);
 uint32_t hpx_tree_frame(struct hpx_tree *t, uint32_t name, uint32_t source, int32_t line, enum hpx_frame_kind kind);
+/* Whether a frame of that name, below `parent`, is none: it stands for a stack of no frames. */
+bool hpx_tree_no_stack(const struct hpx_tree *t, uint32_t parent, uint32_t name);
 /* The node of a frame that `parent` called. */
 uint32_t hpx_tree_node(struct hpx_tree *t, uint32_t parent, uint32_t frame);
 /* Adds to the values of a stack; values: v->values of them. */
@@ -109,7 +114,8 @@ struct hpx_tree_column {
 };
 /* The columns of a finished tree, the main measure of each view first; how many. */
 size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
-/* The column that `name` asks for: the name of a measure, or a view's key (its main measure); NULL: the first. false: there is none. */
+/* The column that `name` asks for: the name or title of a measure, or a view's key (its main measure); NULL: the first. false: there is
+ * none. */
 bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree_column *c);
 
 static inline const struct hpx_tree_frame *hpx_tree_frame_at(const struct hpx_tree *t, uint32_t frame)

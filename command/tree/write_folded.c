@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* write_folded.c: collapsed stacks: folded_in.c has the format. A semicolon in a name would be two frames, and becomes a comma. */
+/* write_folded.c: collapsed stacks: folded_in.c has the format. A semicolon in a name would be two frames, and becomes a comma. A number
+ * behind the last blank of the innermost name would be a first count, of two, to flamegraph.pl: an underscore takes the blank's place. */
 #include "writers.h"
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void put_name(FILE *to, const char *name)
+/* Where a number that ends the name has its blank; NULL: there is none. */
+static const char *blank_before_number(const char *name)
 {
-    for (; *name != '\0'; name++) {
-        (void)putc_unlocked(*name == ';' ? ',' : *name, to);
+    const char *blank = strrchr(name, ' ');
+    return blank != NULL && blank[1 + strspn(blank + 1, "0123456789.")] == '\0' ? blank : NULL;
+}
+
+static void put_name(FILE *to, const char *name, bool innermost)
+{
+    const char *number = innermost ? blank_before_number(name) : NULL;
+    for (const char *at = name; *at != '\0'; at++) {
+        (void)putc_unlocked(*at == ';' ? ',' : at == number ? '_' : *at, to);
     }
 }
 
 bool hpx_write_folded(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
 {
-    const struct hpx_tree_view *v = &t->views[c.view];
     struct hpx_list stack = {0};
-    for (size_t i = 0; i < v->samples.len; i++) {
-        uint32_t node = hpx_tree_sample_at(v, i)->node;
-        uint64_t value = hpx_tree_values_at(v, i)[c.measure];
-        while (i + 1 < v->samples.len && hpx_tree_sample_at(v, i + 1)->node == node) { /* all threads */
-            uint64_t more = hpx_tree_values_at(v, ++i)[c.measure];
-            value = value > UINT64_MAX - more ? UINT64_MAX : value + more;
-        }
-        size_t n;
-        if (value == 0) {
-            continue;
-        }
-        if (!hpx_tree_stack(t, node, &stack, &n)) {
-            free(stack.items);
-            return false;
-        }
+    uint32_t node;
+    uint64_t value;
+    bool all = true;
+    for (size_t i = 0, n; all && hpx_tree_next(&t->views[c.view], c.measure, &i, &node, &value);) {
+        all = hpx_tree_stack(t, node, &stack, &n);
         const uint32_t *frames = stack.items;
-        for (size_t k = 0; k < n; k++) {
-            put_name(to, hpx_tree_text(t, hpx_tree_frame_at(t, frames[k])->name));
+        for (size_t k = 0; all && k < n; k++) {
+            put_name(to, hpx_tree_text(t, hpx_tree_frame_at(t, frames[k])->name), k + 1 == n);
             (void)putc_unlocked(k + 1 < n ? ';' : ' ', to);
         }
-        (void)fprintf(to, "%s%" PRIu64 "\n", n == 0 ? "[no stack] " : "", value);
+        (void)fputs(n == 0 ? HPX_NO_STACK " " : "", to);
+        hpx_json_number(to, value);
+        (void)putc_unlocked('\n', to);
     }
     free(stack.items);
-    return true;
+    return all;
 }

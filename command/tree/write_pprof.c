@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_pprof.c: pprof (profile.proto of github.com/google/pprof). Its fields may stand in any order, so each is written as it is found.
  * Numbers of names and frames are those of the tree; names that it does not have come behind. */
+#include "numbering.h"
 #include "protobuf.h"
 #include "writers.h"
 #include <string.h>
@@ -10,7 +11,8 @@ enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, TIME = 9, D
 struct pprof {
     const struct hpx_tree *tree;
     FILE *to;
-    struct hpx_pb part, inner, packed;
+    struct hpx_pb head, part, inner, packed;
+    struct hpx_functions functions;
     struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
     size_t ncolumns;
     uint32_t strings; /* so far */
@@ -21,18 +23,17 @@ struct pprof {
 /* A message as a field of the profile. */
 static void put(struct pprof *p, unsigned field, struct hpx_pb *m)
 {
-    struct hpx_pb head = {0};
-    p->no_memory |= m->no_memory;
-    hpx_pb_raw(&head, (uint64_t)field << 3 | 2);
-    hpx_pb_raw(&head, m->len);
-    p->no_memory |= head.no_memory;
-    if (head.len > 0) {
-        (void)fwrite(head.bytes, 1, head.len, p->to);
+    struct hpx_pb *head = &p->head;
+    head->len = 0;
+    hpx_pb_raw(head, (uint64_t)field << 3 | 2);
+    hpx_pb_raw(head, m->len);
+    p->no_memory |= m->no_memory || head->no_memory;
+    if (head->len > 0) {
+        (void)fwrite_unlocked(head->bytes, 1, head->len, p->to);
     }
     if (m->len > 0) {
-        (void)fwrite(m->bytes, 1, m->len, p->to);
+        (void)fwrite_unlocked(m->bytes, 1, m->len, p->to);
     }
-    hpx_pb_free(&head);
     m->len = 0;
 }
 
@@ -86,40 +87,48 @@ static void types(struct pprof *p, struct hpx_tree_column c)
     put_number(p, PERIOD, p->tree->interval_ns > 0 ? p->tree->interval_ns : 1);
 }
 
-/* A function is a name in a source; a location is one of its lines. */
-static bool frames(struct pprof *p)
+/* A location for samples without any, which Go's pprof forgets. */
+static void no_stack(struct pprof *p, uint32_t location, uint64_t function)
 {
-    struct hpx_idmap functions;
-    bool all = true;
-    uint32_t *id, n = 0;
-    hpx_idmap_init(&functions, true);
-    for (uint32_t i = 1; i < p->tree->frames.len && all; i++) {
-        const struct hpx_tree_frame *f = hpx_tree_frame_at(p->tree, i);
-        int added = hpx_idmap_add(&functions, (uint64_t)f->name << 32 | f->source, &id);
-        all = added >= 0;
-        if (added > 0) {
-            *id = ++n;
-            hpx_pb_number(&p->part, 1, n);
-            hpx_pb_number(&p->part, 2, f->name);
-            hpx_pb_number(&p->part, 3, f->name);
-            hpx_pb_number(&p->part, 4, f->source);
-            put(p, FUNCTION, &p->part);
-        }
-        hpx_pb_number(&p->inner, 1, all ? *id : 0);
-        hpx_pb_number(&p->inner, 2, (uint64_t)f->line);
+    uint32_t name = put_string(p, HPX_NO_STACK);
+    hpx_pb_number(&p->part, 1, function);
+    hpx_pb_number(&p->part, 2, name);
+    put(p, FUNCTION, &p->part);
+    hpx_pb_number(&p->inner, 1, function);
+    hpx_pb_number(&p->part, 1, location);
+    hpx_pb_number(&p->part, 2, 1);
+    hpx_pb_message(&p->part, 4, &p->inner);
+    put(p, LOCATION, &p->part);
+}
+
+/* A location is a line of a function. Without a name of the system Go's pprof leaves the other one alone: else it takes names with brackets
+ * for those of C++, and their arguments away. */
+static void frames(struct pprof *p)
+{
+    for (size_t i = 1; i < p->functions.list.len; i++) {
+        hpx_pb_number(&p->part, 1, i);
+        hpx_pb_number(&p->part, 2, hpx_function_at(&p->functions, i)->name);
+        hpx_pb_number(&p->part, 4, hpx_function_at(&p->functions, i)->source);
+        put(p, FUNCTION, &p->part);
+    }
+    for (uint32_t i = 1; i < p->tree->frames.len; i++) {
+        hpx_pb_number(&p->inner, 1, p->functions.of[i]);
+        hpx_pb_number(&p->inner, 2, (uint64_t)hpx_tree_frame_at(p->tree, i)->line);
         hpx_pb_number(&p->part, 1, i);
         hpx_pb_number(&p->part, 2, 1);
         hpx_pb_message(&p->part, 4, &p->inner);
         put(p, LOCATION, &p->part);
     }
-    hpx_idmap_fini(&functions);
-    return all;
+    no_stack(p, (uint32_t)p->tree->frames.len, p->functions.list.len);
 }
 
 static void sample(struct pprof *p, size_t view, const struct hpx_tree_sample *s, const uint64_t *values)
 {
     for (uint32_t node = s->node; node != 0; node = hpx_tree_node_at(p->tree, node)->parent) {
         hpx_pb_raw(&p->packed, hpx_tree_node_at(p->tree, node)->frame);
+    }
+    if (s->node == 0) {
+        hpx_pb_raw(&p->packed, p->tree->frames.len);
     }
     hpx_pb_bytes(&p->part, 1, p->packed.bytes, p->packed.len);
     p->packed.len = 0;
@@ -149,6 +158,10 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
 {
     struct pprof p = {.tree = t, .to = to};
     p.ncolumns = hpx_tree_columns(t, p.columns);
+    if (!hpx_functions_init(&p.functions, t)) {
+        hpx_functions_fini(&p.functions);
+        return false;
+    }
     for (uint32_t i = 0; i < t->names.len; i++) {
         (void)put_string(&p, hpx_tree_text(t, i));
     }
@@ -159,7 +172,7 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     hpx_pb_number(&p.part, 8, 1);
     hpx_pb_number(&p.part, 9, 1);
     put(&p, MAPPING, &p.part);
-    bool all = frames(&p);
+    frames(&p);
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         const struct hpx_tree_view *v = &t->views[k];
         for (size_t i = 0; i < v->samples.len && !p.no_memory; i++) {
@@ -170,8 +183,10 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     put_number(&p, DURATION, t->duration_ms * 1000000);
     comment(&p, "lost: ", hpx_tree_text(t, t->lost));
     comment(&p, "own CPU time: ", hpx_tree_text(t, t->own));
+    hpx_functions_fini(&p.functions);
+    hpx_pb_free(&p.head);
     hpx_pb_free(&p.part);
     hpx_pb_free(&p.inner);
     hpx_pb_free(&p.packed);
-    return all && !p.no_memory;
+    return !p.no_memory;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_shared.c: what the writers share. */
+#include "digits.h"
 #include "writers.h"
+#include <string.h>
 
 bool hpx_tree_stack(const struct hpx_tree *t, uint32_t node, struct hpx_list *stack, size_t *n)
 {
@@ -22,19 +24,73 @@ bool hpx_tree_stack(const struct hpx_tree *t, uint32_t node, struct hpx_list *st
     return true;
 }
 
+bool hpx_tree_next(const struct hpx_tree_view *v, size_t measure, size_t *i, uint32_t *node, uint64_t *value)
+{
+    for (*value = 0; *value == 0 && *i < v->samples.len;) {
+        *node = hpx_tree_sample_at(v, *i)->node;
+        do {
+            uint64_t more = hpx_tree_values_at(v, (*i)++)[measure];
+            *value = *value > UINT64_MAX - more ? UINT64_MAX : *value + more;
+        } while (*i < v->samples.len && hpx_tree_sample_at(v, *i)->node == *node);
+    }
+    return *value > 0;
+}
+
+size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column first, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES])
+{
+    size_t n = hpx_tree_columns(t, of), at = 0;
+    while (at < n && (of[at].view != first.view || of[at].measure != first.measure)) {
+        at++;
+    }
+    if (at < n) {
+        memmove(of + 1, of, at * sizeof *of);
+        of[0] = first;
+    }
+    return n;
+}
+
 void hpx_json_string(FILE *to, const char *text)
 {
     (void)putc_unlocked('"', to);
-    for (const char *at = text; *at != '\0'; at++) {
+    for (const char *at = text; *at != '\0';) {
+        const char *plain = at;
         unsigned char c = (unsigned char)*at;
-        if (c == '"' || c == '\\') {
+        while (c >= ' ' && c != '"' && c != '\\' && c != '<' && c != 0x7f) {
+            c = (unsigned char)*++at;
+        }
+        if (at > plain) {
+            (void)fwrite_unlocked(plain, 1, (size_t)(at - plain), to);
+        } else if (c == '"' || c == '\\') {
             (void)putc_unlocked('\\', to);
             (void)putc_unlocked(c, to);
-        } else if (c < ' ' || c == '<' || c == 0x7f) {
-            (void)fprintf(to, "\\u%04x", c);
+            at++;
         } else {
-            (void)putc_unlocked(c, to);
+            (void)fprintf(to, "\\u%04x", c);
+            at++;
         }
     }
     (void)putc_unlocked('"', to);
+}
+
+void hpx_json_number(FILE *to, uint64_t v)
+{
+    char text[24];
+    (void)fwrite_unlocked(text, 1, (size_t)(hpx_digits_decimal(text, v) - text), to);
+}
+
+void hpx_json_decimal(FILE *to, uint64_t v, unsigned places)
+{
+    uint64_t one = 1;
+    for (unsigned i = 0; i < places; i++) {
+        one *= 10;
+    }
+    hpx_json_number(to, v / one);
+    for (v %= one; v > 0; v %= one) {
+        if (places > 0) {
+            (void)putc_unlocked('.', to);
+            places = 0;
+        }
+        one /= 10;
+        (void)putc_unlocked((int)('0' + v / one), to);
+    }
 }

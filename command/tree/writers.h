@@ -18,8 +18,17 @@ bool hpx_write_page(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to
 /* The page that compares t with a base, both finished; c: a column of t. */
 bool hpx_write_page_diff(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 
+/* The next stack of a column that has any value, its threads added up; *i: the sample to go on with. false: there is none. */
+bool hpx_tree_next(const struct hpx_tree_view *v, size_t measure, size_t *i, uint32_t *node, uint64_t *value);
+/* As hpx_tree_columns(), but with that column first. */
+size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column first,
+                             struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
+
 /* A string of JSON, with its quotes; safe inside <script>, too: < is \u003c. */
 void hpx_json_string(FILE *to, const char *text);
+void hpx_json_number(FILE *to, uint64_t v);
+/* v divided by 10 to the power of `places`, with all its digits. */
+void hpx_json_decimal(FILE *to, uint64_t v, unsigned places);
 /* The stack of a node in frames of the tree, outermost first, in `stack`, whose owner frees its items; false: no memory. */
 bool hpx_tree_stack(const struct hpx_tree *t, uint32_t node, struct hpx_list *stack, size_t *n);
 
