@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx.c: the command hprofx: profiles a JVM that runs, or one that it starts, and shows profiles. hprofx(1), docs/attach.md. */
+#include "diff.h"
 #include "doctor.h"
 #include "examine.h"
 #include "launch.h"
@@ -27,6 +28,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx recover NAME                          rebuild the profile of a program that was killed\n"
                             "       hprofx view [OPTIONS] FILE                   a profile as tables, call tree, callers and callees\n"
                             "       hprofx convert|merge IN... OUT               profiles in another format, by the suffix of OUT\n"
+                            "       hprofx diff [OPTIONS] A B                    what changed between two profiles, beyond chance\n"
                             "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
                             "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
@@ -98,7 +100,7 @@ static int (*for_files(const char *verb))(int argc, char **argv)
     static const struct {
         const char *verb;
         int (*run)(int argc, char **argv);
-    } all[] = {{"convert", hpx_convert}, {"merge", hpx_convert}, {"view", hpx_look}};
+    } all[] = {{"convert", hpx_convert}, {"merge", hpx_convert}, {"diff", hpx_diff}, {"view", hpx_look}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         if (strcmp(all[i].verb, verb) == 0) {
             return all[i].run;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, KEYS };
-static const char *const keys[KEYS] = {"effective samples",        "inside probes", "samples", "lost", "own CPU time",
-                                       "without debug information"};
+enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, ERROR, LIVE, KEYS };
+static const char *const keys[KEYS] = {"effective samples",         "inside probes",  "samples", "lost", "own CPU time",
+                                       "without debug information", "standard error", "live"};
 
 static uint64_t leading_number(const char *digits, size_t n)
 {
@@ -49,6 +49,19 @@ static uint64_t interval(const char *value, size_t n)
     return per != NULL && sscanf(per, "(one per %lf ms of CPU time", &ms) == 1 && ms > 0 && ms < 1e9 ? (uint64_t)(ms * 1e6) : 0;
 }
 
+/* "1.23 % of all allocated bytes", which is rounded. */
+static uint64_t by_error(const char *value, size_t n)
+{
+    char line[HPX_SAID];
+    double percent;
+    keep_line(line, value, n);
+    if (sscanf(line, "%lf %% of all allocated bytes", &percent) != 1 || !(percent >= 0 && percent < 1e4)) {
+        return 0;
+    }
+    percent = percent < 0.005 ? 0.005 : percent;
+    return (uint64_t)(1e4 / (percent * percent)) + 1;
+}
+
 static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
 {
     switch (i) {
@@ -62,6 +75,12 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
         break;
     case SAMPLES:
         s->interval_ns = interval(value, n);
+        break;
+    case ERROR:
+        s->allocations = by_error(value, n);
+        break;
+    case LIVE:
+        s->live_drawn = memmem(value, n, "estimated", 9) != NULL;
         break;
     default:
         keep_line(i == LOST ? s->lost : i == OWN ? s->own : s->older, value, n);
@@ -77,7 +96,8 @@ static void binary_report(struct hpx_said *s, struct hpx_rd_text t)
     for (size_t i = 0; is && i < KEYS; i++) {
         char line[40];
         size_t n = (size_t)snprintf(line, sizeof(line), "\n%s%s: ", begin, keys[i]);
-        const char *at = memmem(t.p, t.n, line, n);
+        const char *first = t.n > n && memcmp(t.p, line + 1, n - 1) == 0 ? t.p - 1 : NULL; /* no line before it */
+        const char *at = first != NULL ? first : memmem(t.p, t.n, line, n);
         if (at != NULL) {
             hear(s, i, at + n, (size_t)(t.p + t.n - at) - n);
         }

@@ -10,10 +10,12 @@
 /* 0 and "": nothing. */
 struct hpx_said {
     /* Of the last CPU SAMPLES. */
-    uint64_t effective;                                  /* samples, by weight */
-    uint64_t in_probes;                                  /* samples inside probes since the start, which may be more than the table has */
-    uint32_t in_probes_share;                            /* their share of all samples since the start, in hundredths of a percent */
-    uint64_t interval_ns;                                /* CPU time that a sample stands for */
+    uint64_t effective;       /* samples, by weight */
+    uint64_t in_probes;       /* samples inside probes since the start, which may be more than the table has */
+    uint32_t in_probes_share; /* their share of all samples since the start, in hundredths of a percent */
+    uint64_t interval_ns;     /* CPU time that a sample stands for */
+    uint64_t allocations;     /* of SITES: samples of equal weight that would be as certain, by the standard error; 0: they were counted */
+    bool live_drawn;          /* of SITES: live objects are estimated */
     char lost[HPX_SAID], own[HPX_SAID], older[HPX_SAID]; /* as text of the file */
 };
 

@@ -353,6 +353,11 @@ static void facts(struct hprof_in *in)
     t->duration_ms = p->us / 1000;
     t->interval_ns = p->said.interval_ns;
     t->effective += in->rows[HPX_VIEW_CPU].len > 0 ? hpx_profile_effective(p) : 0;
+    if (in->rows[HPX_VIEW_ALLOC].len > 0) {
+        t->sampled += p->said.allocations;
+        t->live_drawn |= p->said.live_drawn;
+        t->views[HPX_VIEW_ALLOC].exact = p->said.allocations == 0;
+    }
     t->lost = fact(t, p->said.lost, t->lost);
     t->own = fact(t, p->said.own, t->own);
     t->older = fact(t, p->said.older, t->older);

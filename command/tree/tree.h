@@ -61,7 +61,7 @@ struct hpx_tree_sample {
 
 struct hpx_tree_view {
     const char *key, *title; /* "cpu", "CPU" */
-    bool exact;              /* counted: nothing is left to chance */
+    bool exact;              /* counted: nothing is left to chance. Allocations: as the last file says */
     size_t values;           /* of a sample */
     size_t main;             /* the one that people look at first */
     struct hpx_tree_measure measures[HPX_TREE_VALUES];
@@ -81,6 +81,8 @@ struct hpx_tree {
     uint64_t start_ms, duration_ms; /* since 1970 */
     uint64_t interval_ns;           /* CPU time that a sample stands for */
     uint64_t effective;             /* samples, by weight (certainty.h): the sum over all files */
+    uint64_t sampled;               /* the same of allocations that were sampled; 0: they were counted, or nothing says how many */
+    bool live_drawn;                /* live objects were estimated, also where allocations were counted */
     uint32_t lost, own, older;      /* names: what hprofx's report says of each */
     char *verdict;                  /* owned; NULL, or sentences as on the terminal, each with a newline */
     bool no_memory;                 /* something did not fit: the tree must not be shown */

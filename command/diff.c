@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* diff.c: the command line of hprofx diff, its files, and its status. */
+#include "diff.h"
+#include "picture.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUTS 8
+
+static const char usage[] =
+    "usage: hprofx diff [OPTIONS] A B                 what changed between two profiles\n"
+    "       hprofx diff [OPTIONS] A... -- B...        the same of several runs on each side\n"
+    "Tells changes of methods from chance, at 95 %. Several runs on each side also show how much runs differ.\n"
+    "  --view VIEW     cpu, calls, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space or calls/calls;\n"
+    "                  without it the first that all profiles have\n"
+    "  --absolute      compare amounts of a run, not shares of its total\n"
+    "  --fail-if COND  'METHOD +5%': the method with what it calls grew by more than 5 %; 'METHOD self +5%': itself;\n"
+    "                  +2pt: percentage points; - for +: it shrank; several METHODs by * and ?; '* +2pt': any method;\n"
+    "                  'total +5%': the sum, with --absolute. May be given several times\n"
+    "  --json          one JSON object\n"
+    "  -o FILE         also write FILE: .html, .json or .txt. May be given several times\n"
+    "Status: 0 no condition holds, 1 one holds or a file cannot be read or written, 2 usage, 6 too few samples to tell, or a\n"
+    "profile was broken.\n";
+
+struct asked {
+    const char *view;
+    bool absolute, json;
+    const char *outputs[OUTPUTS];
+    size_t noutputs, before; /* files: those of all sides in d.files */
+    size_t files;
+    struct hpx_diff d;
+};
+
+static int misuse(const char *why)
+{
+    (void)fprintf(stderr, "hprofx: %s; `hprofx diff --help` shows how\n", why);
+    return HPX_USAGE;
+}
+
+int hpx_diff_status(const struct hpx_diff *d)
+{
+    int status = d->broken ? HPX_PARTIAL : HPX_OK;
+    for (size_t i = 0; i < d->nconditions; i++) {
+        enum hpx_condition_result r = d->conditions[i].result;
+        if (r == HPX_CONDITION_HOLDS) {
+            return HPX_FAILED;
+        }
+        status = r == HPX_CONDITION_UNSURE ? HPX_PARTIAL : status;
+    }
+    return status;
+}
+
+/* ---- files to write ---- */
+
+enum kind { KIND_NONE, KIND_PAGE, KIND_JSON, KIND_TEXT };
+
+static enum kind kind_of(const char *file)
+{
+    static const struct {
+        const char *suffix;
+        enum kind kind;
+    } kinds[] = {{".html", KIND_PAGE}, {".json", KIND_JSON}, {".txt", KIND_TEXT}};
+    size_t n = strlen(file);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
+        size_t k = strlen(kinds[i].suffix);
+        if (n > k && strcmp(file + n - k, kinds[i].suffix) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return KIND_NONE;
+}
+
+/* The page has one tree for each side. */
+static bool join(struct hpx_tree *to, const struct hpx_compare *c, int side)
+{
+    bool ready = hpx_tree_init(to);
+    size_t first = side == HPX_BEFORE ? 0 : c->runs[HPX_BEFORE];
+    for (size_t i = 0; ready && i < c->runs[side]; i++) {
+        hpx_tree_join(to, c->run[first + i].tree);
+    }
+    hpx_tree_finish(to);
+    return ready && !to->no_memory;
+}
+
+static struct hpx_tree_column column_of(const struct hpx_compare *c, const struct hpx_tree *t)
+{
+    struct hpx_tree_column found = {0, 0};
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        for (size_t m = 0; m < t->views[k].values; m++) {
+            if (strcmp(t->views[k].measures[m].name, c->measure.name) == 0) {
+                found = (struct hpx_tree_column){k, m};
+            }
+        }
+    }
+    return found;
+}
+
+/* The one place where the page is called: writers.h declares it. */
+static bool write_page(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column column, FILE *to)
+{
+#ifdef HPX_PAGE_DIFF
+    return hpx_write_page_diff(base, t, column, to);
+#else
+    (void)base, (void)t, (void)column, (void)to;
+    errno = ENOTSUP;
+    return false;
+#endif
+}
+
+static bool page(FILE *to, const struct hpx_diff *d)
+{
+    struct hpx_tree sides[HPX_SIDES];
+    bool ok = true;
+    for (int side = 0; side < HPX_SIDES; side++) {
+        ok = join(&sides[side], &d->compare, side) && ok;
+    }
+    ok = ok && write_page(&sides[HPX_BEFORE], &sides[HPX_AFTER], column_of(&d->compare, &sides[HPX_AFTER]), to);
+    for (int side = 0; side < HPX_SIDES; side++) {
+        hpx_tree_fini(&sides[side]);
+    }
+    return ok;
+}
+
+static enum hpx_status save(const struct hpx_diff *d, const char *file, struct hpx_err *err)
+{
+    bool made = false;
+    enum kind kind = kind_of(file);
+    int fd = hpx_out_open(file, &made, err);
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (fd < 0) {
+        return HPX_FAILED;
+    }
+    if (to == NULL) {
+        (void)close(fd);
+        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", file, strerror(errno));
+    }
+    (void)!ftruncate(fd, 0); /* a pipe has no length */
+    errno = 0;
+    bool ok = kind == KIND_PAGE ? page(to, d) : kind == KIND_JSON ? hpx_diff_json(to, d) : hpx_diff_text(to, d);
+    int why = ok ? 0 : errno != 0 ? errno : ENOMEM;
+    ok = ferror(to) == 0 && ok;
+    if (fclose(to) != 0 || !ok) {
+        why = why != 0 ? why : errno;
+        if (made) {
+            (void)unlink(file);
+        }
+        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", file, strerror(why));
+    }
+    return HPX_OK;
+}
+
+static enum hpx_status write_all(const struct asked *a, struct hpx_err *err)
+{
+    enum hpx_status s = HPX_OK;
+    if (!(a->json ? hpx_diff_json(stdout, &a->d) : hpx_diff_text(stdout, &a->d))) {
+        return hpx_fail(err, HPX_FAILED, "no memory");
+    }
+    for (size_t i = 0; i < a->noutputs && s == HPX_OK; i++) {
+        s = save(&a->d, a->outputs[i], err);
+    }
+    return s;
+}
+
+/* ---- comparing ---- */
+
+static enum hpx_status judge(struct asked *a, struct hpx_err *err)
+{
+    struct hpx_compare *c = &a->d.compare;
+    if (!hpx_compare_choose(c, a->view)) {
+        return a->view != NULL ? hpx_fail(err, HPX_FAILED, "no profile has %s", a->view)
+                               : hpx_fail(err, HPX_FAILED, "the profiles have no stacks");
+    }
+    bool ok = hpx_compare_methods(c);
+    for (size_t i = 0; ok && i < a->d.nconditions; i++) {
+        ok = hpx_condition_judge(&a->d.conditions[i], c);
+    }
+    return ok ? write_all(a, err) : hpx_fail(err, HPX_FAILED, "no memory");
+}
+
+static enum hpx_status read_all(struct asked *a, struct hpx_tree *trees, struct hpx_err *err)
+{
+    enum hpx_status s = HPX_OK;
+    for (size_t i = 0; i < a->files && s == HPX_OK; i++) {
+        s = hpx_picture_read(&trees[i], a->d.files[i], err);
+        if (s == HPX_PARTIAL) {
+            (void)hpx_complain(s, err);
+            a->d.broken = true;
+            s = HPX_OK;
+        }
+        hpx_tree_finish(&trees[i]);
+        if (s == HPX_OK && trees[i].no_memory) {
+            s = hpx_fail(err, HPX_FAILED, "no memory");
+        }
+    }
+    return s;
+}
+
+static int compare(struct asked *a)
+{
+    struct hpx_err err = {""};
+    enum hpx_status s = HPX_OK;
+    struct hpx_tree *trees = calloc(a->files, sizeof *trees);
+    const struct hpx_tree **all = calloc(a->files, sizeof *all);
+    size_t made = 0;
+    bool ready = trees != NULL && all != NULL;
+    while (ready && made < a->files) {
+        all[made] = &trees[made];
+        ready = hpx_tree_init(&trees[made++]);
+    }
+    if (!ready) {
+        s = hpx_fail(&err, HPX_FAILED, "no memory");
+    } else if ((s = read_all(a, trees, &err)) == HPX_OK) {
+        bool enough = hpx_compare_init(&a->d.compare, all, a->before, a->files - a->before, a->absolute);
+        s = enough ? judge(a, &err) : hpx_fail(&err, HPX_FAILED, "no memory");
+        hpx_compare_fini(&a->d.compare);
+    }
+    while (made > 0) {
+        hpx_tree_fini(&trees[--made]);
+    }
+    free(trees);
+    free(all);
+    return s != HPX_OK ? hpx_complain(s, &err) : hpx_diff_status(&a->d);
+}
+
+/* ---- the command line ---- */
+
+/* The status with which the command ends at once, or -1. */
+static int take(struct asked *a, int opt)
+{
+    struct hpx_err err = {""};
+    switch (opt) {
+    case 1:
+        a->d.files[a->files++] = optarg;
+        return -1;
+    case 'v':
+        a->view = optarg;
+        return -1;
+    case 'a':
+        a->absolute = true;
+        return -1;
+    case 'j':
+        a->json = true;
+        return -1;
+    case 'f':
+        a->d.conditions[a->d.nconditions++].text = optarg;
+        return -1;
+    case 'o':
+        if (kind_of(optarg) == KIND_NONE || a->noutputs == OUTPUTS) {
+            return misuse(a->noutputs == OUTPUTS ? "too many -o" : "-o wants a file .html, .json or .txt");
+        }
+        a->outputs[a->noutputs++] = optarg;
+        return -1;
+    case 'h':
+        (void)fputs(usage, stdout);
+        return HPX_OK;
+    default:
+        return hpx_complain(HPX_USAGE, &err);
+    }
+}
+
+/* Options and files up to the end, or to --, which is eaten; *at: what stands behind it, or NULL. */
+static int take_side(struct asked *a, int argc, char **argv, int *at)
+{
+    static const struct option options[] = {{"view", required_argument, NULL, 'v'},
+                                            {"absolute", no_argument, NULL, 'a'},
+                                            {"fail-if", required_argument, NULL, 'f'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    int status = -1, opt;
+    optind = 0;                                                                          /* from the beginning */
+    while (status < 0 && (opt = getopt_long(argc, argv, "-o:h", options, NULL)) != -1) { /* "-": in any order */
+        status = take(a, opt);
+    }
+    *at = optind;
+    return status;
+}
+
+static int parse(struct asked *a, int argc, char **argv)
+{
+    int at, end = 1;
+    struct hpx_err err = {""};
+    argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
+    int status = take_side(a, argc, argv, &at);
+    bool sides = status < 0 && at > 1 && strcmp(argv[at - 1], "--") == 0;
+    a->before = sides ? a->files : 1;
+    if (sides) {
+        argv[at - 1] = argv[0];
+        status = take_side(a, argc - at + 1, argv + at - 1, &end);
+        for (int i = at - 1 + end; status < 0 && i < argc; i++) {
+            return misuse("there are two sides: A... -- B...");
+        }
+    }
+    if (status >= 0) {
+        return status;
+    }
+    if (a->files < 2 || a->before == 0 || a->before == a->files || (!sides && a->files > 2)) {
+        return misuse(sides ? "diff needs profiles before and behind --" : "diff needs two profiles; several on each side have -- between");
+    }
+    for (size_t i = 0; i < a->d.nconditions; i++) {
+        if (hpx_condition_parse(&a->d.conditions[i], a->d.conditions[i].text, a->absolute, &err) != 0) {
+            return hpx_complain(HPX_USAGE, &err);
+        }
+    }
+    return -1;
+}
+
+int hpx_diff(int argc, char **argv)
+{
+    struct asked a = {.view = NULL};
+    a.d.files = calloc((size_t)argc, sizeof *a.d.files);
+    a.d.conditions = calloc((size_t)argc, sizeof *a.d.conditions);
+    int status = HPX_FAILED;
+    if (a.d.files == NULL || a.d.conditions == NULL) {
+        (void)fputs("hprofx: no memory\n", stderr);
+    } else {
+        status = parse(&a, argc, argv);
+        status = status < 0 ? compare(&a) : status;
+    }
+    for (size_t i = 0; i < a.d.nconditions; i++) {
+        hpx_condition_fini(&a.d.conditions[i]);
+    }
+    free(a.d.conditions);
+    free(a.d.files);
+    return status;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* diff_text.c: the differences of diff.h for people. */
+#include "diff.h"
+#include "grid.h"
+#include "words.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS    20
+#define LISTED  10   /* methods of "*" */
+#define EXAMPLE 0.2  /* of the samples */
+#define WIDE    1000 /* percent, from which on no tenths are shown */
+
+static const char *const figures[HPX_FIGURES] = {"Self: the method itself", "Total: the method and what it calls"};
+
+/* ---- numbers ---- */
+
+static void amount(char *to, size_t room, const struct hpx_compare *c, double v)
+{
+    uint64_t whole = v < 1.8e19 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+    if (!c->absolute) {
+        (void)snprintf(to, room, "%.2f %%", 100 * v);
+    } else {
+        (void)snprintf(to, room, "%s", c->measure.unit == HPX_UNIT_NS ? hpx_words_seconds(whole / 1000) : hpx_words_number(whole));
+    }
+}
+
+static double percent(double ratio)
+{
+    return 100 * (ratio - 1);
+}
+
+static void relative(char *to, size_t room, double ratio)
+{
+    if (isnan(ratio)) {
+        (void)snprintf(to, room, "none");
+    } else if (isinf(ratio)) {
+        (void)snprintf(to, room, "new");
+    } else {
+        (void)snprintf(to, room, ratio <= 0 ? "gone" : "%+.*f %%", percent(ratio) < WIDE ? 1 : 0, percent(ratio));
+    }
+}
+
+static void interval(char *to, size_t room, const struct hpx_change *h)
+{
+    if (isinf(h->high) && h->low <= 0) {
+        (void)snprintf(to, room, "not known");
+    } else if (isinf(h->high)) {
+        (void)snprintf(to, room, "above %+.0f %%", percent(h->low));
+    } else {
+        (void)snprintf(to, room, "%+.*f to %+.*f %%", percent(h->low) < WIDE ? 1 : 0, percent(h->low), percent(h->high) < WIDE ? 1 : 0,
+                       percent(h->high));
+    }
+}
+
+static bool counted(const struct hpx_compare *c)
+{
+    bool alone = c->runs[HPX_BEFORE] == 1 && c->runs[HPX_AFTER] == 1;
+    return c->kind == HPX_CHANGE_COUNTED || (c->kind == HPX_CHANGE_MEASURED && alone);
+}
+
+static bool cannot_tell(const struct hpx_compare *c)
+{
+    return c->kind == HPX_CHANGE_UNKNOWN && c->runs[HPX_BEFORE] == 1 && c->runs[HPX_AFTER] == 1;
+}
+
+/* ---- the head ---- */
+
+static void say_side(FILE *to, const struct hpx_diff *d, int side)
+{
+    const struct hpx_compare *c = &d->compare;
+    char total[64];
+    (void)fputs(side == HPX_BEFORE ? "Before: " : "After: ", to);
+    if (c->runs[side] == 1) {
+        hpx_words_name(to, d->files[side == HPX_BEFORE ? 0 : c->runs[HPX_BEFORE]], 0, false);
+    } else {
+        (void)fprintf(to, "%zu runs", c->runs[side]);
+    }
+    if (c->kind == HPX_CHANGE_DRAWN) {
+        double n = hpx_compare_samples(c, side);
+        (void)fprintf(to, ", %s samples", hpx_words_number(n < 1e18 ? (uint64_t)(n + 0.5) : UINT64_MAX));
+    }
+    if (c->absolute || c->kind != HPX_CHANGE_DRAWN) {
+        struct hpx_compare amounts = *c;
+        amounts.absolute = true;
+        amount(total, sizeof total, &amounts, hpx_compare_total(c, side));
+        (void)fprintf(to, ", %s%s%s", total, c->measure.unit == HPX_UNIT_NS ? "" : " ",
+                      c->measure.unit == HPX_UNIT_NS ? "" : c->measure.title);
+    }
+    (void)fputs(side == HPX_BEFORE ? ". " : ".\n", to);
+}
+
+static size_t changed_methods(const struct hpx_compare *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->methods.len; i++) {
+        const struct hpx_compare_method *m = hpx_compare_method(c, i);
+        n += m->changed[HPX_SELF] || m->changed[HPX_TOTAL];
+    }
+    return n;
+}
+
+static void say_within(FILE *to, const struct hpx_compare *c)
+{
+    double far = hpx_change_within(EXAMPLE, hpx_compare_samples(c, HPX_BEFORE), hpx_compare_samples(c, HPX_AFTER));
+    bool alone = c->runs[HPX_BEFORE] == 1 && c->runs[HPX_AFTER] == 1;
+    if (c->kind == HPX_CHANGE_DRAWN && !c->absolute && alone && isfinite(far)) {
+        (void)fprintf(to, " The change of a method with %.0f %% of the samples is right within %.*f %%.", 100 * EXAMPLE, far < 0.1 ? 1 : 0,
+                      100 * far);
+    }
+}
+
+static void say_changes(FILE *to, const struct hpx_compare *c)
+{
+    size_t n = changed_methods(c);
+    const char *all = hpx_words_number(c->methods.len);
+    (void)fprintf(to, "%s of %s%s: ", c->absolute ? "Amounts" : "Shares", c->measure.title, c->absolute ? " in a run" : "");
+    if (cannot_tell(c)) {
+        (void)fputs("the profiles do not say from how many samples they are; several runs on each side tell changes from chance.\n", to);
+    } else if (counted(c) && n == 0) {
+        (void)fprintf(to, "none of %s methods differs.\n", all);
+    } else if (counted(c)) {
+        (void)fprintf(to, "%s of %s methods differ.%s\n", hpx_words_number(n), all,
+                      c->kind == HPX_CHANGE_MEASURED ? " Times differ from run to run: several runs on each side show by how much." : "");
+    } else if (n == 0) {
+        (void)fprintf(to, "none of %s methods differs beyond chance.", all);
+        say_within(to, c);
+        (void)fputc('\n', to);
+    } else {
+        (void)fprintf(to, "%s of %s methods differ%s beyond chance (at most 5 %% of such rows are false).\n", hpx_words_number(n), all,
+                      n == 1 ? "s" : "");
+    }
+}
+
+/* ---- the tables ---- */
+
+struct row {
+    const struct hpx_compare_method *method;
+    double far;
+};
+
+static int farthest(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->far != y->far ? (x->far < y->far) - (x->far > y->far) : strcmp(x->method->name, y->method->name);
+}
+
+static void table(FILE *to, const struct hpx_compare *c, int figure, const struct row *rows, size_t n)
+{
+    static const struct hpx_grid_column columns[] = {
+        {"before", 2, 8, false}, {"after", 2, 8, false}, {"change", 2, 8, false}, {"95 % interval", 2, 13, false}};
+    struct hpx_grid g;
+    (void)fprintf(to, "\n%s\n", figures[figure]);
+    hpx_grid_begin(&g, to, columns, counted(c) ? 3 : 4);
+    do {
+        hpx_grid_heads(&g);
+        if (hpx_grid_end(&g)) {
+            (void)fputs("  method\n", to);
+        }
+        for (size_t i = 0; i < n && i < ROWS; i++) {
+            const struct hpx_compare_method *m = rows[i].method;
+            char text[64];
+            amount(text, sizeof text, c, m->side[figure][HPX_BEFORE].mean);
+            hpx_grid_cell(&g, text);
+            amount(text, sizeof text, c, m->side[figure][HPX_AFTER].mean);
+            hpx_grid_cell(&g, text);
+            relative(text, sizeof text, m->change[figure].ratio);
+            hpx_grid_cell(&g, text);
+            interval(text, sizeof text, &m->change[figure]);
+            if (!counted(c)) {
+                hpx_grid_cell(&g, text);
+            }
+            if (hpx_grid_end(&g)) {
+                (void)fputs("  ", to);
+                hpx_words_java(to, m->name);
+                (void)fputc('\n', to);
+            }
+        }
+    } while (hpx_grid_again(&g));
+    if (n > ROWS) {
+        (void)fprintf(to, "  and %s more methods\n", hpx_words_number(n - ROWS));
+    }
+}
+
+static bool tables(FILE *to, const struct hpx_compare *c)
+{
+    struct row *rows = calloc(c->methods.len + 1, sizeof *rows);
+    for (int figure = HPX_TOTAL; rows != NULL && figure >= HPX_SELF; figure--) {
+        size_t n = 0;
+        for (size_t i = 0; i < c->methods.len; i++) {
+            const struct hpx_compare_method *m = hpx_compare_method(c, i);
+            if (m->changed[figure]) {
+                rows[n++] = (struct row){m, fabs(m->change[figure].points)};
+            }
+        }
+        if (n > 0) {
+            qsort(rows, n, sizeof *rows, farthest);
+            table(to, c, figure, rows, n);
+        }
+    }
+    free(rows);
+    return rows != NULL;
+}
+
+/* ---- the conditions ---- */
+
+static void say_figures(FILE *to, const struct hpx_compare *c, const struct hpx_condition *k, const struct hpx_finding *f)
+{
+    char before[64], after[64], change[64], between[64];
+    amount(before, sizeof before, c, f->side[HPX_BEFORE].mean);
+    amount(after, sizeof after, c, f->side[HPX_AFTER].mean);
+    relative(change, sizeof change, f->change.ratio);
+    interval(between, sizeof between, &f->change);
+    if (k->points) {
+        (void)snprintf(change, sizeof change, "%+.2f points", 100 * f->change.points);
+        (void)snprintf(between, sizeof between, "%+.2f to %+.2f", 100 * f->change.points_low, 100 * f->change.points_high);
+    }
+    (void)fprintf(to, ": %s -> %s (%s", before, after, change);
+    if (!counted(c) && !(isinf(f->change.points_high))) {
+        (void)fprintf(to, ", %s interval %s", k->every ? "joint 95 %" : "95 %", between);
+    }
+    (void)fputs("): ", to);
+}
+
+static const char *about(double n)
+{
+    double scale = n >= 1000 ? pow(10, floor(log10(n)) - 1) : 1;
+    return hpx_words_number((uint64_t)(ceil(n / scale) * scale));
+}
+
+/* Why nothing can be said, and what would help. */
+static void say_need(FILE *to, const struct hpx_compare *c, const struct hpx_condition *k, const struct hpx_finding *f)
+{
+    double before = hpx_compare_samples(c, HPX_BEFORE), after = hpx_compare_samples(c, HPX_AFTER);
+    if (c->kind == HPX_CHANGE_UNKNOWN && f->change.degrees < 1) {
+        (void)fprintf(to, "cannot tell %s: the profiles do not say from how many samples they are; give several runs on each side",
+                      k->change);
+        return;
+    }
+    if (f->samples > 0) {
+        (void)fprintf(to, "too few samples to tell %s", k->change);
+        if (isinf(f->samples)) {
+            (void)fputs(before > 0 && after > 0 ? "; no number would do" : "; a side has none", to);
+        } else {
+            (void)fprintf(to, ": about %s on each side would do, now %s", about(f->samples), hpx_words_number((uint64_t)(before + 0.5)));
+            (void)fprintf(to, " and %s", hpx_words_number((uint64_t)(after + 0.5)));
+        }
+    }
+    if (f->runs > 0) {
+        (void)fprintf(to, "%s", f->samples > 0 ? ", and the runs differ" : "the runs differ too much to tell ");
+        (void)fputs(f->samples > 0 ? "" : k->change, to);
+        if (isfinite(f->runs)) {
+            (void)fprintf(to, ": about %.0f on each side would do, now %zu and %zu", f->runs, c->runs[HPX_BEFORE], c->runs[HPX_AFTER]);
+        }
+    }
+}
+
+static void say_finding(FILE *to, const struct hpx_compare *c, const struct hpx_condition *k, const struct hpx_finding *f)
+{
+    if (k->every) {
+        hpx_words_java(to, f->name);
+    } else {
+        hpx_words_name(to, k->method, 0, false);
+    }
+    if (k->methods != 1 && !k->every && k->methods > 0) {
+        (void)fprintf(to, " (%s methods)", hpx_words_number(k->methods));
+    }
+    (void)fputs(k->self ? " itself" : "", to);
+    if (k->methods == 0) {
+        (void)fputs(": no method of these profiles has that name: check it\n", to);
+        return;
+    }
+    say_figures(to, c, k, f);
+    if (f->result == HPX_CONDITION_UNSURE) {
+        say_need(to, c, k, f);
+    } else {
+        (void)fprintf(to, "%s %s", f->result == HPX_CONDITION_HOLDS ? "fails" : "passes", k->change);
+    }
+    (void)fputc('\n', to);
+}
+
+static void say_every(FILE *to, const struct hpx_compare *c, const struct hpx_condition *k)
+{
+    const struct hpx_finding *f = k->finding.items;
+    size_t holds = 0;
+    for (size_t i = 0; i < k->finding.len; i++) {
+        holds += f[i].result == HPX_CONDITION_HOLDS;
+        if (i < LISTED) {
+            say_finding(to, c, k, &f[i]);
+        }
+    }
+    (void)fprintf(to, "*: of %s method%s%s, ", hpx_words_number(k->methods), k->methods == 1 ? "" : "s",
+                  c->kind == HPX_CHANGE_COUNTED ? "" : " with at least 1 %");
+    if (k->finding.len == 0) {
+        (void)fprintf(to, "none: passes %s\n", k->change);
+    } else {
+        (void)fprintf(to, "%s fail%s %s", hpx_words_number(holds), holds == 1 ? "s" : "", k->change);
+        (void)fprintf(to, " and %s cannot be told\n", hpx_words_number(k->finding.len - holds));
+    }
+}
+
+bool hpx_diff_text(FILE *to, const struct hpx_diff *d)
+{
+    const struct hpx_compare *c = &d->compare;
+    say_side(to, d, HPX_BEFORE);
+    say_side(to, d, HPX_AFTER);
+    say_changes(to, c);
+    if (!tables(to, c)) {
+        return false;
+    }
+    for (size_t i = 0; i < d->nconditions; i++) {
+        const struct hpx_condition *k = &d->conditions[i];
+        (void)fputs(i == 0 ? "\n" : "", to);
+        if (k->every) {
+            say_every(to, c, k);
+        } else {
+            say_finding(to, c, k, k->finding.items);
+        }
+    }
+    return true;
+}

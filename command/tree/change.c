@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* change.c: the arithmetic of change.h. */
+#include "change.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define HALF      0.5 /* a sample: what Haldane adds to each count, so that 0 has a logarithm, and its error is not too small */
+#define AS_PARTS  1e3 /* events of an amount are this small a part of something, which makes the hypergeometric a binomial */
+#define NEGLECTED 1e-17
+
+/* ---- distributions ---- */
+
+static double normal(double z)
+{
+    return erfc(z / M_SQRT2);
+}
+
+/* Two-sided, for whole degrees of freedom: the finite series. */
+static double student(double t, double degrees)
+{
+    double angle = atan(t / sqrt(degrees)), c = cos(angle), s = sin(angle), term, sum;
+    bool odd = fmod(degrees, 2) > 0.5;
+    term = odd ? c : 1;
+    sum = degrees > 1.5 ? term : 0;
+    for (double k = odd ? 3 : 2; k < degrees - 1; k += 2) {
+        term *= (k - 1) / k * c * c;
+        sum += term;
+    }
+    double inside = odd ? (angle + s * sum) * M_2_PI : s * sum;
+    return inside < 1 ? 1 - inside : 0;
+}
+
+/* What has the probability p of being exceeded. */
+static double exceeded(double p, double degrees)
+{
+    double low = 0, high = 1;
+    while ((degrees > 0 ? student(high, degrees) : normal(high)) > p && high < 1e9) {
+        high *= 2;
+    }
+    for (int i = 0; i < 80; i++) {
+        double middle = (low + high) / 2;
+        if ((degrees > 0 ? student(middle, degrees) : normal(middle)) > p) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return high;
+}
+
+double hpx_change_z(double p)
+{
+    return exceeded(p, 0);
+}
+
+double hpx_change_t(double p, double degrees)
+{
+    return exceeded(p, degrees);
+}
+
+static double log_of_choices(double n, double k)
+{
+    int sign;
+    return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
+}
+
+/* Of x successes among n, and y among m, as uneven a split or a more uneven one: Fisher's test, twice the smaller tail. */
+static double fisher(double x, double n, double y, double m)
+{
+    double k = x + y, at = x, sum = 0;
+    if (n < 1 || m < 1 || k < 1 || k > n + m - 1) {
+        return 1;
+    }
+    double term = exp(log_of_choices(n, x) + log_of_choices(m, y) - log_of_choices(n + m, k));
+    bool down = x < k * n / (n + m);
+    while (term > NEGLECTED * sum && term > 0) {
+        sum += term;
+        term *= down ? at * (m - k + at) / ((n - at + 1) * (k - at + 1)) : (n - at) * (k - at) / ((at + 1) * (m - k + at + 1));
+        at += down ? -1 : 1;
+    }
+    return sum < HALF ? 2 * sum : 1;
+}
+
+/* ---- a change ---- */
+
+static bool is_amount(const struct hpx_change_side *s)
+{
+    return isinf(s->of);
+}
+
+/* Squared error of the logarithm. */
+static double log_error(const struct hpx_change_side *s)
+{
+    return 1 / (s->events + HALF) - (is_amount(s) ? 0 : 1 / (s->of + HALF));
+}
+
+static double centre(const struct hpx_change_side *s)
+{
+    return is_amount(s) ? (s->events + HALF) * s->unit : (s->events + HALF) / (s->of + HALF);
+}
+
+/* Squared error of the figure itself (Agresti and Caffo). */
+static double error(const struct hpx_change_side *s)
+{
+    if (is_amount(s)) {
+        return (s->events + 1) * s->unit * s->unit;
+    }
+    double p = (s->events + 1) / (s->of + 2);
+    return p * (1 - p) / (s->of + 2);
+}
+
+static double chance_of(const struct hpx_change_side *a, const struct hpx_change_side *b)
+{
+    double x = nearbyint(a->events), y = nearbyint(b->events), n = nearbyint(a->of), m = nearbyint(b->of);
+    if (is_amount(a) || is_amount(b)) { /* an event of the side with the larger unit weighs more */
+        n = nearbyint(AS_PARTS * (x + y + 1) * (b->unit > a->unit ? b->unit / a->unit : 1));
+        m = nearbyint(AS_PARTS * (x + y + 1) * (a->unit > b->unit ? a->unit / b->unit : 1));
+    }
+    return fisher(x < n ? x : n, n, y < m ? y : m, m);
+}
+
+/* The spread of the runs about their mean is taken to be the same on both sides, as a part of the mean. */
+static double spread(const struct hpx_change_side *a, const struct hpx_change_side *b, double *degrees)
+{
+    double squares = (a->mean > 0 ? a->squares : 0) + (b->mean > 0 ? b->squares : 0);
+    *degrees = (a->mean > 0 ? (double)a->runs - 1 : 0) + (b->mean > 0 ? (double)b->runs - 1 : 0);
+    return *degrees > 0 ? squares / *degrees : 0;
+}
+
+static void by_drawing(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double chance)
+{
+    double z = hpx_change_z(chance);
+    c->drawn = z * sqrt(log_error(a) + log_error(b));
+    c->points_drawn = z * sqrt(error(a) + error(b));
+    c->p = chance_of(a, b);
+}
+
+static void by_runs(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double chance)
+{
+    double each = spread(a, b, &c->degrees);
+    if (c->degrees < 1) {
+        return;
+    }
+    double t = hpx_change_t(chance, c->degrees), runs = 1 / (double)a->runs + 1 / (double)b->runs;
+    double points = a->mean * a->mean / (double)a->runs + b->mean * b->mean / (double)b->runs, error_now = sqrt(each * points);
+    c->between = t * sqrt(each * runs);
+    c->points_between = t * error_now;
+    double p = error_now > 0 ? student(fabs(c->points) / error_now, c->degrees) : c->points != 0 ? 0 : 1;
+    c->p = p > c->p ? p : c->p;
+}
+
+/* Between runs, and there is no run on one side that has anything: how far it is from the others cannot be told. */
+static bool cannot_tell(enum hpx_change_kind kind, const struct hpx_change *c, const struct hpx_change_side *a,
+                        const struct hpx_change_side *b)
+{
+    bool empty = !(a->of > 0) || !(b->of > 0);
+    return kind == HPX_CHANGE_DRAWN     ? empty
+           : kind == HPX_CHANGE_UNKNOWN ? c->degrees < 1 || !(a->mean > 0) || !(b->mean > 0)
+                                        : c->degrees > 0 && (!(a->mean > 0) || !(b->mean > 0));
+}
+
+struct hpx_change hpx_change_between(enum hpx_change_kind kind, const struct hpx_change_side *before, const struct hpx_change_side *after,
+                                     double chance)
+{
+    struct hpx_change c = {.ratio = before->mean > 0  ? after->mean / before->mean
+                                    : after->mean > 0 ? INFINITY
+                                                      : NAN,
+                           .points = after->mean - before->mean};
+    double middle = log(c.ratio);
+    if (kind == HPX_CHANGE_DRAWN && before->of > 0 && after->of > 0) {
+        by_drawing(&c, before, after, chance);
+        middle = log(centre(after) / centre(before));
+    }
+    if (kind != HPX_CHANGE_COUNTED) {
+        by_runs(&c, before, after, chance);
+    }
+    if (kind == HPX_CHANGE_COUNTED || (kind == HPX_CHANGE_MEASURED && c.degrees < 1)) {
+        c.low = c.high = c.ratio;
+        c.points_low = c.points_high = c.points;
+        c.p = c.points == 0 ? 1 : 0;
+    } else if (cannot_tell(kind, &c, before, after)) {
+        c.low = 0;
+        c.high = c.points_high = INFINITY;
+        c.points_low = -INFINITY;
+        c.p = 1;
+    } else {
+        double half = fmax(c.drawn, c.between), points = fmax(c.points_drawn, c.points_between);
+        c.low = exp(middle - half);
+        c.high = before->mean > 0 ? exp(middle + half) : INFINITY;
+        c.points_low = c.points - points;
+        c.points_high = c.points + points;
+    }
+    return c;
+}
+
+/* ---- many of them ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double hpx_change_limit(double *p, size_t n, double chance)
+{
+    if (n > 1) {
+        qsort(p, n, sizeof *p, ascending);
+    }
+    for (size_t i = n; i > 0; i--) {
+        if (p[i - 1] <= chance * (double)i / (double)n) {
+            return p[i - 1];
+        }
+    }
+    return -1;
+}
+
+double hpx_change_within(double share, double before, double after)
+{
+    double error = (1 - share) / share * (1 / before + 1 / after);
+    return before > 0 && after > 0 ? exp(hpx_change_z(HPX_CHANGE_CHANCE) * sqrt(error)) - 1 : INFINITY;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* join.c: several trees as one, see compare.h. */
+#include "compare.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *unit_name(enum hpx_tree_unit unit)
+{
+    return unit == HPX_UNIT_COUNT ? "count" : unit == HPX_UNIT_NS ? "nanoseconds" : unit == HPX_UNIT_BYTES ? "bytes" : "";
+}
+
+static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k, const uint32_t *nodes, const uint32_t *names)
+{
+    const struct hpx_tree_view *v = &from->views[k];
+    for (size_t i = 0; i < v->samples.len; i++) {
+        const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
+        const uint64_t *values = hpx_tree_values_at(v, i);
+        if (k != HPX_VIEW_OTHER) {
+            hpx_tree_add(to, &to->views[k], nodes[s->node], names[s->thread], values);
+            continue;
+        }
+        uint64_t placed[HPX_TREE_VALUES] = {0};
+        struct hpx_tree_view *other = &to->views[k];
+        for (size_t m = 0; m < v->values; m++) { /* its measures may stand in another order */
+            for (size_t at = 0; at < other->values; at++) {
+                placed[at] += strcmp(other->measures[at].name, v->measures[m].name) == 0 ? values[m] : 0;
+            }
+        }
+        hpx_tree_add(to, other, nodes[s->node], names[s->thread], placed);
+    }
+    to->views[k].exact = v->exact; /* of the last, as its facts */
+}
+
+static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const uint32_t *names)
+{
+    to->start_ms = from->start_ms;
+    to->duration_ms = from->duration_ms;
+    to->interval_ns = from->interval_ns;
+    to->effective += from->effective;
+    to->sampled += from->sampled;
+    to->live_drawn |= from->live_drawn;
+    to->lost = names[from->lost];
+    to->own = names[from->own];
+    to->older = names[from->older];
+    if (from->verdict != NULL) {
+        free(to->verdict);
+        to->verdict = strdup(from->verdict);
+    }
+}
+
+void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
+{
+    uint32_t *names = calloc(from->names.len + 1, sizeof *names), *frames = calloc(from->frames.len + 1, sizeof *frames),
+             *nodes = calloc(from->nodes.len + 1, sizeof *nodes);
+    to->no_memory |= names == NULL || frames == NULL || nodes == NULL || from->no_memory;
+    if (!to->no_memory) {
+        for (uint32_t i = 1; i < from->names.len; i++) {
+            const char *text = hpx_tree_text(from, i);
+            names[i] = hpx_tree_name(to, text, strlen(text));
+        }
+        for (uint32_t i = 1; i < from->frames.len; i++) {
+            const struct hpx_tree_frame *f = hpx_tree_frame_at(from, i);
+            frames[i] = hpx_tree_frame(to, names[f->name], names[f->source], f->line, f->kind);
+        }
+        for (uint32_t i = 1; i < from->nodes.len; i++) {
+            const struct hpx_tree_node *n = hpx_tree_node_at(from, i);
+            nodes[i] = hpx_tree_node(to, nodes[n->parent], frames[n->frame]);
+        }
+        for (size_t m = 0, at; m < from->views[HPX_VIEW_OTHER].values; m++) {
+            const struct hpx_tree_measure *of = &from->views[HPX_VIEW_OTHER].measures[m];
+            (void)hpx_tree_find(to, of->name, unit_name(of->unit), &at);
+        }
+        for (size_t k = 0; k < HPX_VIEWS; k++) {
+            join_view(to, from, k, nodes, names);
+        }
+        join_facts(to, from, names);
+    }
+    free(names);
+    free(frames);
+    free(nodes);
+}
