@@ -21,6 +21,7 @@ uint32_t hpx_defined_keep(struct hpx_definitions *d, struct hpx_rd_text text)
     char **slot = copy != NULL ? hpx_list_push(&d->names, sizeof(*slot)) : NULL;
     if (slot == NULL) {
         free(copy);
+        d->no_memory = true;
         return 0;
     }
     memcpy(copy, text.p, text.n);
@@ -61,11 +62,13 @@ void hpx_definitions_fini(struct hpx_definitions *d)
     }
 }
 
-static void set(struct hpx_idmap *map, uint64_t key, uint32_t value)
+static void set(struct hpx_definitions *d, struct hpx_idmap *map, uint64_t key, uint32_t value)
 {
     uint32_t *slot;
     if (hpx_idmap_add(map, key, &slot) >= 0) {
         *slot = value;
+    } else {
+        d->no_memory = true;
     }
 }
 
@@ -80,6 +83,7 @@ static void thread_event(struct hpx_definitions *d, const struct hpx_rd_event *e
     bool start = ev->kind == HPX_RD_THREAD_START;
     struct hpx_defined_thread *t = hpx_list_entry(&d->thread_of, &d->threads, sizeof(*t), start ? ev->thread.serial : ev->serial);
     if (t == NULL) {
+        d->no_memory = true;
         return;
     }
     if (start) {
@@ -105,6 +109,7 @@ static uint32_t text_frame(struct hpx_definitions *d, const struct hpx_rd_frame_
     size_t before = d->frames.len;
     struct hpx_defined_frame *f = hpx_list_entry(&d->frame_of, &d->frames, sizeof(*f), key);
     if (f == NULL) {
+        d->no_memory = true;
         return 0;
     }
     if (d->frames.len > before) {
@@ -133,6 +138,7 @@ static void frame_of_trace(struct hpx_definitions *d, const struct hpx_rd_event 
         *kept = frame;
         d->trace.frames++;
     }
+    d->no_memory |= d->whole && kept == NULL;
 }
 
 static void frame(struct hpx_definitions *d, const struct hpx_rd_frame *of)
@@ -142,6 +148,7 @@ static void frame(struct hpx_definitions *d, const struct hpx_rd_frame *of)
         *f = (struct hpx_defined_frame){get(&d->strings, of->method), get(&d->class_names, of->class_serial), get(&d->strings, of->source),
                                         of->line};
     }
+    d->no_memory |= f == NULL;
 }
 
 static void trace_end(struct hpx_definitions *d, uint32_t serial)
@@ -150,6 +157,7 @@ static void trace_end(struct hpx_definitions *d, uint32_t serial)
     if (t != NULL) {
         *t = d->trace;
     }
+    d->no_memory |= t == NULL;
 }
 
 void hpx_definitions_event(struct hpx_definitions *d, const struct hpx_rd_event *ev)
@@ -162,11 +170,11 @@ void hpx_definitions_event(struct hpx_definitions *d, const struct hpx_rd_event 
         d->us = ev->record.us;
         break;
     case HPX_RD_STRING:
-        set(&d->strings, ev->string.id, hpx_defined_keep(d, ev->string.text));
+        set(d, &d->strings, ev->string.id, hpx_defined_keep(d, ev->string.text));
         break;
     case HPX_RD_LOAD:
-        set(&d->class_names, ev->load.serial, get(&d->strings, ev->load.name));
-        set(&d->object_names, ev->load.id, get(&d->strings, ev->load.name));
+        set(d, &d->class_names, ev->load.serial, get(&d->strings, ev->load.name));
+        set(d, &d->object_names, ev->load.id, get(&d->strings, ev->load.name));
         break;
     case HPX_RD_FRAME:
         frame(d, &ev->frame);

@@ -2,7 +2,7 @@
 /* definitions.h: what the records of a file define for those behind them: names, threads, frames, traces. The same for both formats.
  *
  * Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class; `whole`: also four bytes for each frame of a
- * trace. Without memory a name is "?". One thread. */
+ * trace. Without memory a name is "?", and no_memory is set. One thread. */
 #ifndef HPX_READ_DEFINITIONS_H
 #define HPX_READ_DEFINITIONS_H
 
@@ -29,8 +29,9 @@ struct hpx_defined_thread {
 
 struct hpx_definitions {
     bool text;
-    bool whole;  /* set by the caller behind hpx_definitions_init(): keeps all frames of traces */
-    uint64_t us; /* of the last record */
+    bool whole;     /* set by the caller behind hpx_definitions_init(): keeps all frames of traces */
+    bool no_memory; /* something is missing */
+    uint64_t us;    /* of the last record */
     struct hpx_list threads, frames, traces;
     struct hpx_list frames_of_traces;                    /* uint32_t, as top */
     struct hpx_idmap thread_of, frame_of, trace_of;      /* -> index + 1 */

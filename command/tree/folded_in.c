@@ -62,7 +62,7 @@ static bool next(struct hpx_source *s, struct hpx_rd_text *line, size_t *whole, 
     size_t have = hpx_source_ahead(s, 1), want = have;
     const char *end;
     while ((end = memchr(hpx_source_bytes(s), '\n', have)) == NULL && want < HPX_SOURCE_MAX) {
-        want = want < HPX_SOURCE_MAX / 2 ? want * 2 : HPX_SOURCE_MAX;
+        want = have < HPX_SOURCE_MAX / 2 ? have * 2 : HPX_SOURCE_MAX;
         size_t more = hpx_source_ahead(s, want);
         if (more == have) {
             break;

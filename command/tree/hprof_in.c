@@ -381,6 +381,7 @@ static void leave(struct hprof_in *in)
 
 static enum hpx_tree_read result(const struct hprof_in *in, const struct hpx_reader *r, struct hpx_err *err)
 {
+    in->tree->no_memory |= in->profile.defined.no_memory;
     if (r->result == HPX_RD_SOUND && !in->tree->no_memory) {
         return HPX_TREE_WHOLE;
     }

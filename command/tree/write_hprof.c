@@ -301,7 +301,7 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     struct hprof h;
     struct hpx_snapshot cpu;
     struct hpx_site_snapshot alloc;
-    char said[512];
+    char said[1200]; /* a byte of a file's report may be six */
     (void)c;
     if (!open_out(&h, t, &o, to)) {
         return false;
@@ -321,10 +321,10 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
         if (cpu.nrows > 0) {
             hpx_binary_cpu_samples(&w, &cpu, NAN);
         }
+        h.no_memory = w.unplaced > 0 || w.unplaced_sites > 0; /* the end of the dump begins anew */
         report(t, said, sizeof said);
         hpx_binary_dump_end(&w, said);
     }
-    h.no_memory |= w.unplaced > 0 || w.unplaced_sites > 0;
     hpx_binary_fini(&w);
     free(cpu.rows);
     free(alloc.rows);
@@ -380,7 +380,7 @@ bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to
     static struct hpx_out o;
     struct hpx_ascii w = {0};
     struct hprof h;
-    char said[512];
+    char said[1200]; /* a byte of a file's report may be six */
     (void)c;
     if (!open_out(&h, t, &o, to)) {
         return false;
@@ -388,9 +388,9 @@ bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to
     hpx_ascii_init(&w, &o);
     hpx_ascii_header(&w, t->start_ms != 0 ? (time_t)(t->start_ms / 1000) : time(NULL));
     text_tables(&h, &w);
+    h.no_memory |= w.unplaced > 0;
     report(t, said, sizeof said);
     hpx_ascii_report(&w, said);
-    h.no_memory |= w.unplaced > 0;
     hpx_ascii_fini(&w);
     return close_out(&h, &o);
 }

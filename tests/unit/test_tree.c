@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_tree.c: the tree itself (names, stacks, values, columns), generated names, and the tree without memory. */
+#include "cmocka_all.h"
+#include "compiler.h"
+#include "failing_memory.h"
+#include "generated.h"
+#include "text_check.h"
+#include "tree.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct hpx_tree tree;
+
+static int setup(void **state)
+{
+    (void)state;
+    return hpx_tree_init(&tree) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_tree_fini(&tree);
+    return 0;
+}
+
+static uint32_t name(const char *text)
+{
+    return hpx_tree_name(&tree, text, strlen(text));
+}
+
+static uint32_t method(uint32_t parent, const char *text)
+{
+    return hpx_tree_node(&tree, parent, hpx_tree_frame(&tree, name(text), 0, 0, HPX_FRAME_METHOD));
+}
+
+static void names_frames_and_nodes_are_made_once(void **state)
+{
+    (void)state;
+    assert_int_equal(name("main"), name("main"));
+    assert_true(name("main") != name("mai"));
+    assert_int_equal(name(""), 0);
+    uint32_t f = hpx_tree_frame(&tree, name("p.C.m"), name("C.java"), 7, HPX_FRAME_METHOD);
+    assert_int_equal(hpx_tree_frame(&tree, name("p.C.m"), name("C.java"), 7, HPX_FRAME_METHOD), f);
+    assert_true(hpx_tree_frame(&tree, name("p.C.m"), name("C.java"), 8, HPX_FRAME_METHOD) != f);
+    assert_true(hpx_tree_frame(&tree, name("p.C.m"), name("C.java"), 7, HPX_FRAME_CLASS) != f);
+    assert_true(hpx_tree_frame(&tree, name("p.C.m"), 0, 7, HPX_FRAME_METHOD) != f);
+    uint32_t n = hpx_tree_node(&tree, 0, f);
+    assert_int_equal(hpx_tree_node(&tree, 0, f), n);
+    assert_true(hpx_tree_node(&tree, n, f) > n);
+    assert_int_equal(hpx_tree_node_at(&tree, n)->parent, 0);
+    assert_string_equal(hpx_tree_text(&tree, hpx_tree_frame_at(&tree, hpx_tree_node_at(&tree, n)->frame)->name), "p.C.m");
+    assert_int_equal(tree.nodes.len, 3);
+    assert_string_equal(hpx_tree_text(&tree, 1000), "");
+}
+
+static void names_are_text_without_controls_and_have_an_end(void **state)
+{
+    static char longest[5000], other[5000];
+    (void)state;
+    assert_string_equal(hpx_tree_text(&tree, name("a\x1b[2Jb\n\xff")), "a\\u001B[2Jb\\n\\u00FF");
+    memset(longest, '\x1b', sizeof longest);
+    memset(other, '\x1b', sizeof other);
+    other[4500] = 'x';
+    uint32_t n = hpx_tree_name(&tree, longest, sizeof longest);
+    assert_int_equal(hpx_tree_name(&tree, other, sizeof other), n); /* 4 KiB are kept */
+    assert_int_equal(strlen(hpx_tree_text(&tree, n)), 6 * 4096);
+    assert_null(text_fault(hpx_tree_text(&tree, n), strlen(hpx_tree_text(&tree, n)), false));
+}
+
+static void values_of_a_stack_add_and_do_not_wrap(void **state)
+{
+    struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU];
+    uint32_t m = method(0, "m");
+    (void)state;
+    hpx_tree_add(&tree, v, m, 0, (uint64_t[]){1, 10});
+    hpx_tree_add(&tree, v, m, name("a"), (uint64_t[]){2, 20});
+    hpx_tree_add(&tree, v, m, 0, (uint64_t[]){4, UINT64_MAX - 5});
+    assert_int_equal(v->samples.len, 2);
+    assert_int_equal(hpx_tree_values_at(v, 0)[0], 5);
+    assert_int_equal(hpx_tree_values_at(v, 0)[1], UINT64_MAX);
+    assert_int_equal(hpx_tree_values_at(v, 1)[1], 20);
+    hpx_tree_finish(&tree);
+    assert_int_equal(v->totals[0], 7);
+    assert_int_equal(v->totals[1], UINT64_MAX);
+}
+
+static void a_cleared_view_begins_anew(void **state)
+{
+    struct hpx_tree_view *v = &tree.views[HPX_VIEW_LOCK];
+    uint32_t m = method(0, "m");
+    (void)state;
+    hpx_tree_add(&tree, v, m, 0, (uint64_t[]){1, 10});
+    hpx_tree_clear(v);
+    hpx_tree_finish(&tree);
+    assert_int_equal(v->samples.len, 0);
+    assert_int_equal(v->totals[1], 0);
+    hpx_tree_add(&tree, v, m, 0, (uint64_t[]){3, 30});
+    hpx_tree_finish(&tree);
+    assert_int_equal(v->samples.len, 1);
+    assert_int_equal(v->totals[1], 30);
+}
+
+static void a_finished_view_is_in_order_with_its_values(void **state)
+{
+    struct hpx_tree_view *v = &tree.views[HPX_VIEW_CALLS];
+    uint32_t a = method(0, "a"), b = method(a, "b"), t1 = name("t1"), t2 = name("t2");
+    static const uint64_t values[] = {1, 2, 3, 4, 5};
+    const struct hpx_tree_sample given[] = {{b, 0}, {a, t2}, {b, t1}, {a, t1}, {0, 0}};
+    static const size_t order[] = {4, 3, 1, 0, 2};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(given); i++) {
+        hpx_tree_add(&tree, v, given[i].node, given[i].thread, (uint64_t[]){values[i], 10 * values[i]});
+    }
+    hpx_tree_finish(&tree);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(given); i++) {
+        assert_int_equal(hpx_tree_sample_at(v, i)->node, given[order[i]].node);
+        assert_int_equal(hpx_tree_sample_at(v, i)->thread, given[order[i]].thread);
+        assert_int_equal(hpx_tree_values_at(v, i)[1], 10 * values[order[i]]);
+    }
+    assert_int_equal(v->totals[0], 15);
+}
+
+static void columns_are_those_with_values_and_the_main_one_is_first(void **state)
+{
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES], c;
+    (void)state;
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_ALLOC], method(0, "m"), 0, (uint64_t[]){2, 64, 1, 32});
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], method(0, "m"), 0, (uint64_t[]){5, 0});
+    hpx_tree_finish(&tree);
+    static const struct hpx_tree_column wanted[] = {
+        {HPX_VIEW_CPU, 0}, {HPX_VIEW_ALLOC, 1}, {HPX_VIEW_ALLOC, 0}, {HPX_VIEW_ALLOC, 2}, {HPX_VIEW_ALLOC, 3}};
+    assert_int_equal(hpx_tree_columns(&tree, of), HPX_ARRAY_LEN(wanted));
+    assert_memory_equal(of, wanted, sizeof wanted);
+    static const struct {
+        const char *name;
+        bool found;
+        struct hpx_tree_column is;
+    } names[] = {{NULL, true, {HPX_VIEW_CPU, 0}},
+                 {"alloc", true, {HPX_VIEW_ALLOC, 1}},
+                 {"inuse_space", true, {HPX_VIEW_ALLOC, 3}},
+                 {"samples", true, {HPX_VIEW_CPU, 0}},
+                 {"lock", false, {0, 0}},
+                 {"delay", false, {0, 0}},
+                 {"", false, {0, 0}}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        assert_int_equal(hpx_tree_column(&tree, names[i].name, &c), names[i].found);
+        assert_true(!names[i].found || (c.view == names[i].is.view && c.measure == names[i].is.measure));
+    }
+}
+
+static void a_measure_of_others_goes_into_a_view_of_its_own(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    struct hpx_tree_view *other = &tree.views[HPX_VIEW_OTHER];
+    size_t m;
+    (void)state;
+    assert_ptr_equal(hpx_tree_find(&tree, "contentions", "count", &m), &tree.views[HPX_VIEW_LOCK]);
+    assert_int_equal(m, 0);
+    assert_ptr_equal(hpx_tree_find(&tree, "inuse_space", "bytes", &m), &tree.views[HPX_VIEW_ALLOC]);
+    assert_int_equal(m, 3);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        assert_ptr_equal(hpx_tree_find(&tree, names[i], i == 0 ? "bytes" : "parsecs", &m), other);
+        assert_int_equal(m, i);
+    }
+    assert_int_equal(other->measures[0].unit, HPX_UNIT_BYTES);
+    assert_int_equal(other->measures[1].unit, HPX_UNIT_OTHER);
+    assert_null(hpx_tree_find(&tree, "i", "count", &m)); /* full */
+    assert_ptr_equal(hpx_tree_find(&tree, "c", "count", &m), other);
+    assert_int_equal(m, 2);
+}
+
+static void a_view_with_samples_takes_no_further_measure(void **state)
+{
+    size_t m;
+    (void)state;
+    struct hpx_tree_view *v = hpx_tree_find(&tree, "cycles", "count", &m);
+    hpx_tree_add(&tree, v, 0, 0, (uint64_t[HPX_TREE_VALUES]){1});
+    assert_null(hpx_tree_find(&tree, "misses", "count", &m));
+    assert_ptr_equal(hpx_tree_find(&tree, "cycles", "count", &m), v);
+}
+
+/* ---- generated.c ---- */
+
+static void numbers_of_generated_classes_are_cut(void **state)
+{
+    static const char *const names[][2] = {
+        /* lambdas of JDK 8, 11 and 17, 21 and later; in HPROF and as others write them */
+        {"p.Foo$$Lambda$14/1234567.run", "p.Foo$$Lambda.run"},
+        {"p.Foo$$Lambda$14/0x0000000800c03000.run", "p.Foo$$Lambda.run"},
+        {"p.Foo$$Lambda/0x00007f0388000a08.run", "p.Foo$$Lambda.run"},
+        {"p.Foo$$Lambda.0x00007f0388000a08.run", "p.Foo$$Lambda.run"},
+        {"p.Foo$$Lambda$14/1234567", "p.Foo$$Lambda"},
+        {"p.Foo$$Lambda$14/1234567[]", "p.Foo$$Lambda[]"},
+        {"p.Foo$$Lambda$14.run", "p.Foo$$Lambda.run"},
+        {"p.Bar.m(p.Foo$$Lambda$14/1234567, int)", "p.Bar.m(p.Foo$$Lambda, int)"},
+        {"java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke", "java.lang.invoke.LambdaForm$MH.invoke"},
+        {"java.lang.invoke.LambdaForm$DMH/1234567.invokeStatic", "java.lang.invoke.LambdaForm$DMH.invokeStatic"},
+        {"p.Hidden/0x0000000800c03000.m", "p.Hidden.m"},
+        {"sun.reflect.GeneratedMethodAccessor12.invoke", "sun.reflect.GeneratedMethodAccessor.invoke"},
+        {"jdk.internal.reflect.GeneratedConstructorAccessor3.newInstance", "jdk.internal.reflect.GeneratedConstructorAccessor.newInstance"},
+        {"sun.reflect.GeneratedSerializationConstructorAccessor7.newInstance",
+         "sun.reflect.GeneratedSerializationConstructorAccessor.newInstance"},
+        {"com.sun.proxy.$Proxy5.close", "com.sun.proxy.$Proxy.close"},
+        {"p.S$$EnhancerByCGLIB$$3f1a2b4c.m", "p.S$$EnhancerByCGLIB$$.m"},
+        {"p.S$$FastClassBySpringCGLIB$$a1.invoke", "p.S$$FastClassBySpringCGLIB$$.invoke"},
+        {"p.S$$SpringCGLIB$$0.m", "p.S$$SpringCGLIB$$.m"},
+        /* what stays */
+        {"p.Foo.lambda$run$14", "p.Foo.lambda$run$14"},
+        {"p.Foo$1.run", "p.Foo$1.run"},
+        {"p.Foo$$LambdaForm$14.run", "p.Foo$$LambdaForm$14.run"},
+        {"p.Foo$$Lambda.run", "p.Foo$$Lambda.run"},
+        {"p.GeneratedMethodAccessor.invoke", "p.GeneratedMethodAccessor.invoke"},
+        {"p.GeneratedMethodAccessor12b.invoke", "p.GeneratedMethodAccessor12b.invoke"},
+        {"p.$Proxy.m", "p.$Proxy.m"},
+        {"p.0x12.m", "p.0x12.m"},
+        {"java/lang/String.indexOf", "java/lang/String.indexOf"},
+        {"p.C.m(int, long[])", "p.C.m(int, long[])"},
+        {"1234567.m", "1234567.m"},
+        {"p.C/12", "p.C/12"},
+        {"./", "./"},
+        {"", ""},
+        {"...0x", "...0x"},
+        {"$$Lambda", "$$Lambda"}};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "%s", names[i][0]);
+        hpx_name_generated(text);
+        assert_string_equal(text, names[i][1]);
+        hpx_name_generated(text); /* it is done */
+        assert_string_equal(text, names[i][1]);
+    }
+}
+
+/* ---- no memory ---- */
+
+static void fill(struct hpx_tree *t)
+{
+    size_t m;
+    if (!hpx_tree_init(t)) {
+        return;
+    }
+    struct hpx_tree_view *other = hpx_tree_find(t, "cycles", "count", &m);
+    for (uint32_t i = 0; i < 100; i++) {
+        char text[16];
+        int n = snprintf(text, sizeof text, "m%u", i);
+        uint32_t node = hpx_tree_node(t, i / 2, hpx_tree_frame(t, hpx_tree_name(t, text, (size_t)n), 0, 0, HPX_FRAME_METHOD));
+        hpx_tree_add(t, &t->views[HPX_VIEW_CPU], node, 0, (uint64_t[]){i, 1});
+        hpx_tree_add(t, other, node, 0, (uint64_t[HPX_TREE_VALUES]){1});
+    }
+    hpx_tree_finish(t);
+}
+
+static void without_memory_a_tree_is_whole_or_says_so(void **state)
+{
+    uint64_t step = memory_fault_step(), whole = 0;
+    (void)state;
+    for (int for_ever = 0; for_ever < 2; for_ever++) {
+        for (uint64_t first = memory_first_fault();; first += step) {
+            struct hpx_tree t;
+            memory_fail(first, for_ever ? UINT64_MAX : first);
+            fill(&t);
+            bool reached = memory_calls() >= first;
+            memory_allow();
+            assert_true(t.no_memory || (t.views[HPX_VIEW_CPU].totals[0] == 4950 && t.views[HPX_VIEW_OTHER].totals[0] == 100));
+            assert_true(t.no_memory || t.nodes.len == 101);
+            assert_true(reached || !t.no_memory);
+            whole += !t.no_memory;
+            hpx_tree_fini(&t);
+            if (!reached) {
+                break;
+            }
+        }
+    }
+    assert_true(whole >= 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_frames_and_nodes_are_made_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_are_text_without_controls_and_have_an_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(values_of_a_stack_add_and_do_not_wrap, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_cleared_view_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_finished_view_is_in_order_with_its_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(columns_are_those_with_values_and_the_main_one_is_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_measure_of_others_goes_into_a_view_of_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_view_with_samples_takes_no_further_measure, setup, teardown),
+        cmocka_unit_test(numbers_of_generated_classes_are_cut),
+        cmocka_unit_test(without_memory_a_tree_is_whole_or_says_so),
+    };
+    return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
+}

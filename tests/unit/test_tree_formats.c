@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_tree_formats.c: the readers of collapsed stacks and of pprof, what is broken there and what is hostile; round trips; every reader
+ * and writer without memory. Files of HPROF, value by value: test_convert.py. */
+#include "cmocka_all.h"
+#include "failing_memory.h"
+#include "formats.h"
+#include "protobuf.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static struct hpx_tree tree;
+static struct hpx_err err;
+
+static int setup(void **state)
+{
+    (void)state;
+    return hpx_tree_init(&tree) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_tree_fini(&tree);
+    return 0;
+}
+
+static int file_of(const void *bytes, size_t n)
+{
+    int fd = memfd_create("profile", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), n);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+static enum hpx_tree_read read_bytes(struct hpx_tree *t, const void *bytes, size_t n)
+{
+    int fd = file_of(bytes, n);
+    err.msg[0] = '\0';
+    enum hpx_tree_read done = hpx_tree_read(t, fd, NULL, NULL, &err);
+    assert_int_equal(done == HPX_TREE_WHOLE, err.msg[0] == '\0');
+    (void)close(fd);
+    return done;
+}
+
+static enum hpx_tree_read read_text(const char *text)
+{
+    return read_bytes(&tree, text, strlen(text));
+}
+
+/* The finished tree as the writer with that suffix has it; the caller frees it. */
+static char *written(const struct hpx_tree *t, const char *suffix, const char *column, size_t *n)
+{
+    char *text = NULL;
+    struct hpx_tree_column c;
+    FILE *to = open_memstream(&text, n);
+    assert_non_null(to);
+    assert_true(hpx_tree_column(t, column, &c));
+    assert_true(hpx_format_of(suffix)->write(t, c, to));
+    assert_int_equal(fclose(to), 0);
+    return text;
+}
+
+static void assert_folded(const char *column, const char *wanted)
+{
+    size_t n;
+    hpx_tree_finish(&tree);
+    char *text = written(&tree, "x.folded", column, &n);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+/* ---- collapsed stacks ---- */
+
+static void lines_become_stacks(void **state)
+{
+    (void)state;
+    assert_int_equal(read_text("# words\n\nmain;a b;c 3\r\nmain 2\nmain;a b;c 4\n;;main;; 1\n 9\nmain;0 0"), HPX_TREE_PART);
+    assert_string_equal(err.msg, "line 7 is no stack with a count behind it; lines like it are left out");
+    assert_folded("samples", "main 3\nmain;a b;c 7\n");
+}
+
+static void a_line_that_is_no_stack_is_told(void **state)
+{
+    static const char *const bad[] = {"x", "x -1", "x 1.5", "x ", "x 18446744073709551616", "x 1a", " 1"};
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
+        char text[64];
+        assert_int_equal(read_text(bad[i]), HPX_TREE_FAILED);
+        assert_string_equal(err.msg, "neither HPROF, nor pprof, nor collapsed stacks");
+        (void)snprintf(text, sizeof text, "main 1\n%s\n", bad[i]);
+        assert_int_equal(read_text(text), HPX_TREE_PART);
+        assert_string_equal(err.msg, "line 2 is no stack with a count behind it; lines like it are left out");
+    }
+    assert_int_equal(read_text(""), HPX_TREE_FAILED);
+    assert_int_equal(read_text("main 18446744073709551615\nmain 5\n"), HPX_TREE_WHOLE);
+    assert_folded(NULL, "main 18446744073709551615\n");
+}
+
+static void a_line_beyond_all_measure_is_one_line(void **state)
+{
+    size_t n = (size_t)40 << 20, at = 0;
+    char *text = malloc(n + 64);
+    (void)state;
+    assert_non_null(text);
+    memcpy(text, "main;a 1\n", 9);
+    memset(text + 9, ';', n);
+    memcpy(text + 9 + n / 2, "b 7", 3); /* where a part of it would be a stack */
+    memcpy(text + 9 + n - 4, " 99\n", 4);
+    at = 9 + n;
+    memcpy(text + at, "main;c 2\n", 9);
+    assert_int_equal(read_bytes(&tree, text, at + 9), HPX_TREE_PART);
+    assert_string_equal(err.msg, "line 2 is no stack with a count behind it; lines like it are left out");
+    free(text);
+    assert_folded(NULL, "main;a 1\nmain;c 2\n");
+}
+
+static void a_stack_as_deep_as_a_line_is_read(void **state)
+{
+    size_t n = (size_t)2 << 20;
+    char *text = malloc(n);
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < n; i += 2) {
+        memcpy(text + i, "a;", 2);
+    }
+    memcpy(text + n - 3, " 5\n", 3);
+    assert_int_equal(read_bytes(&tree, text, n), HPX_TREE_WHOLE);
+    free(text);
+    hpx_tree_finish(&tree);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[0], 5);
+    assert_int_equal(tree.names.len, 2);
+}
+
+static void a_semicolon_in_a_name_makes_no_frame(void **state)
+{
+    (void)state;
+    uint32_t f = hpx_tree_frame(&tree, hpx_tree_name(&tree, "a;b\n 9", 6), 0, 0, HPX_FRAME_METHOD);
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){1, 0});
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], 0, 0, (uint64_t[]){2, 0});
+    assert_folded(NULL, "[no stack] 2\na,b\\n 9 1\n");
+}
+
+/* ---- pprof ---- */
+
+static struct hpx_pb file, part, inner;
+
+static void string(const char *text)
+{
+    hpx_pb_element(&file, 6, text, strlen(text));
+}
+
+static void type(uint64_t name, uint64_t unit)
+{
+    hpx_pb_number(&part, 1, name);
+    hpx_pb_number(&part, 2, unit);
+    hpx_pb_message(&file, 1, &part);
+}
+
+static void function(uint64_t id, uint64_t name)
+{
+    hpx_pb_number(&part, 1, id);
+    hpx_pb_number(&part, 2, name);
+    hpx_pb_message(&file, 5, &part);
+}
+
+/* Innermost first; a function of 0 has no line. */
+static void location(uint64_t id, uint64_t address, const uint64_t *functions, size_t n)
+{
+    hpx_pb_number(&part, 1, id);
+    hpx_pb_number(&part, 3, address);
+    for (size_t i = 0; i < n; i++) {
+        hpx_pb_number(&inner, 1, functions[i]);
+        hpx_pb_number(&inner, 2, 10 + i);
+        hpx_pb_message(&part, 4, &inner);
+    }
+    hpx_pb_message(&file, 4, &part);
+}
+
+static void numbers(unsigned field, const uint64_t *v, size_t n, bool packed)
+{
+    for (size_t i = 0; i < n && packed; i++) {
+        hpx_pb_raw(&inner, v[i]);
+    }
+    if (packed) {
+        hpx_pb_message(&part, field, &inner);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        hpx_pb_raw(&part, (uint64_t)field << 3); /* also a 0 */
+        hpx_pb_raw(&part, v[i]);
+    }
+}
+
+static void stack(const uint64_t *locations, size_t n, const uint64_t *values, size_t nvalues, uint64_t thread, bool packed)
+{
+    numbers(1, locations, n, packed);
+    numbers(2, values, nvalues, packed);
+    if (thread != 0) {
+        hpx_pb_number(&inner, 1, 9); /* "thread" */
+        hpx_pb_number(&inner, 2, thread);
+        hpx_pb_message(&part, 3, &inner);
+    }
+    hpx_pb_message(&file, 2, &part);
+}
+
+#define STACK(locations, values, thread, packed)                                                                                           \
+    stack((const uint64_t[])locations, sizeof((uint64_t[])locations) / 8, (const uint64_t[])values, sizeof((uint64_t[])values) / 8,        \
+          thread, packed)
+#define LIST(...)                                                                                                                          \
+    {                                                                                                                                      \
+        __VA_ARGS__                                                                                                                        \
+    }
+
+/* Strings 0 to 9, types samples and cpu, functions 1 (main), 2 (a), 3 (inlined into a), locations 1, 2 and 4 (without lines). */
+static void begin_pprof(void)
+{
+    static const char *const strings[] = {"", "samples", "count", "cpu", "nanoseconds", "main", "a", "in", "worker", "thread"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(strings); i++) {
+        string(strings[i]);
+    }
+    type(1, 2);
+    type(3, 4);
+    function(1, 5);
+    function(2, 6);
+    function(3, 7);
+    location(1, 0, (const uint64_t[]){1}, 1);
+    location(2, 0, (const uint64_t[]){3, 2}, 2);
+    location(4, 0xabc, NULL, 0);
+}
+
+static enum hpx_tree_read read_pprof(void)
+{
+    assert_false(file.no_memory || part.no_memory || inner.no_memory);
+    enum hpx_tree_read done = read_bytes(&tree, file.bytes, file.len);
+    hpx_pb_free(&file);
+    hpx_pb_free(&part);
+    hpx_pb_free(&inner);
+    return done;
+}
+
+static void numbers_are_read_packed_or_not(void **state)
+{
+    (void)state;
+    begin_pprof();
+    STACK(LIST(2, 1), LIST(3, 30), 8, true);
+    STACK(LIST(2, 1), LIST(4, 40), 0, false);
+    STACK(LIST(4, 1), LIST(0, 5), 0, false);
+    stack(NULL, 0, (const uint64_t[]){1, 10}, 2, 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    assert_folded("samples", "[no stack] 1\nmain;a;in 7\n");
+    assert_folded("cpu", "[no stack] 10\nmain;a;in 70\nmain;0xabc 5\n");
+    const struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU];
+    assert_int_equal(v->samples.len, 4); /* one of a thread */
+    assert_string_equal(hpx_tree_text(&tree, hpx_tree_sample_at(v, 2)->thread), "worker");
+}
+
+static void what_is_not_defined_is_a_question_mark_or_nothing(void **state)
+{
+    (void)state;
+    begin_pprof();
+    location(5, 0, (const uint64_t[]){77}, 1);
+    function(6, 1000);
+    location(6, 0, (const uint64_t[]){6}, 1);
+    STACK(LIST(5, 1), LIST(1, 1), 0, true);
+    STACK(LIST(6, 1), LIST(2, 2), 0, true);
+    STACK(LIST(99, 1), LIST(4, 4), 1000, true); /* no such location, no such thread */
+    STACK(LIST(1), LIST(8), 0, true);           /* one value too few */
+    STACK(LIST(1), LIST(16, 16, 16, 16), 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    assert_folded("samples", "main 28\nmain;? 3\n");
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 23);
+}
+
+static void negative_values_are_left_out_and_told(void **state)
+{
+    (void)state;
+    begin_pprof();
+    STACK(LIST(1), LIST((uint64_t)-5, 7), 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_PART);
+    assert_string_equal(err.msg, "negative values, and measures beyond 8, are left out");
+    hpx_tree_finish(&tree);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[0], 0);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 7);
+}
+
+static void measures_beyond_the_room_are_left_out_and_told(void **state)
+{
+    static const uint64_t ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    (void)state;
+    begin_pprof();
+    for (uint64_t i = 0; i < 10; i++) {
+        char text[8];
+        (void)snprintf(text, sizeof text, "t%u", (unsigned)i);
+        string(text);
+        type(10 + i, 2);
+    }
+    stack((const uint64_t[]){1}, 1, ones, 12, 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_PART);
+    assert_string_equal(err.msg, "negative values, and measures beyond 8, are left out");
+    hpx_tree_finish(&tree);
+    assert_int_equal(tree.views[HPX_VIEW_OTHER].totals[7], 1);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[0], 1);
+}
+
+static void bytes_that_are_broken_are_told(void **state)
+{
+    (void)state;
+    begin_pprof();
+    hpx_pb_element(&file, 2, "\x0a\x01\x01\x12\x03\x01\x80\x80", 8); /* a number without its end in a sample */
+    STACK(LIST(1), LIST(2, 2), 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_PART);
+    assert_string_equal(err.msg, "parts of the pprof profile are broken; they are left out");
+    hpx_tree_finish(&tree);
+    begin_pprof();
+    hpx_pb_raw(&file, 7); /* a wire type that there is not */
+    assert_int_equal(read_pprof(), HPX_TREE_FAILED);
+    assert_string_equal(err.msg, "this is no pprof profile, or a broken one");
+    begin_pprof();
+    file.len--; /* cut off */
+    assert_int_equal(read_pprof(), HPX_TREE_FAILED);
+    string("");
+    assert_int_equal(read_pprof(), HPX_TREE_FAILED); /* no type */
+}
+
+/* A location of 2^16 lines 2^16 times in a sample would be 2^32 frames. */
+static void a_flood_of_lines_is_refused(void **state)
+{
+    static uint64_t many[65536];
+    (void)state;
+    begin_pprof();
+    STACK(LIST(1), LIST(3, 3), 0, true);
+    location(7, 0, many, HPX_ARRAY_LEN(many));
+    for (size_t i = 0; i < HPX_ARRAY_LEN(many); i++) {
+        many[i] = 7;
+    }
+    stack(many, HPX_ARRAY_LEN(many), (const uint64_t[]){1, 1}, 2, 0, true);
+    STACK(LIST(1), LIST(4, 4), 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_PART);
+    assert_string_equal(err.msg, "its stacks are longer than such a file can have them; samples are left out");
+    assert_folded("samples", "main 3\n");
+    assert_true(tree.nodes.len < (size_t)16 << 20);
+}
+
+static void a_packed_flood_is_read_once(void **state)
+{
+    size_t n = (size_t)1 << 20;
+    uint64_t *ones = malloc(n * sizeof *ones);
+    (void)state;
+    assert_non_null(ones);
+    for (size_t i = 0; i < n; i++) {
+        ones[i] = 1;
+    }
+    begin_pprof();
+    stack(ones, n, (const uint64_t[]){1, 1}, 2, 0, true);
+    stack((const uint64_t[]){1}, 1, ones, n, 0, false);
+    free(ones);
+    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[0], 2);
+    assert_int_equal(tree.nodes.len, n + 1);
+}
+
+static void facts_of_the_head_are_taken_if_they_can_be(void **state)
+{
+    (void)state;
+    begin_pprof();
+    STACK(LIST(1), LIST(1, 1), 0, true);
+    hpx_pb_number(&file, 9, UINT64_C(1700000000123000000));
+    hpx_pb_number(&file, 10, UINT64_C(2500000000));
+    hpx_pb_number(&file, 12, 10000000);
+    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    assert_int_equal(tree.start_ms, UINT64_C(1700000000123));
+    assert_int_equal(tree.duration_ms, 2500);
+    assert_int_equal(tree.interval_ns, 10000000);
+}
+
+static void gzip_is_unpacked_and_its_end_is_missed(void **state)
+{
+    unsigned char packed[256];
+    static const char text[] = "main;a 3\nmain;b 4\nmain;c 5\n";
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)text, .avail_in = sizeof text - 1, .next_out = packed, .avail_out = sizeof packed};
+    (void)state;
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    size_t n = sizeof packed - z.avail_out;
+    (void)deflateEnd(&z);
+    assert_int_equal(read_bytes(&tree, packed, n - 4), HPX_TREE_PART);
+    assert_string_equal(err.msg, "the compressed data end too early");
+    assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_WHOLE);
+    packed[n - 6] ^= 0xff; /* of the checksum */
+    assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_FAILED + 0 * HPX_TREE_PART);
+}
+
+/* ---- round trips, and no memory ---- */
+
+#define DATE "Thu Jan  1 00:00:00 1970"
+
+/* Each table that a text file has, and a heap dump. */
+static const char all_tables[] =
+    "JAVA PROFILE 1.0.1, created " DATE "\n\nwords\n--------\n\n"
+    "THREAD START (obj=50000181, id = 200001, name=\"main\", group=\"main\")\n"
+    "TRACE 300001: (thread=200001)\n\tA.main(A.java:12)\n\tp.B$$Lambda$14/1234567.x(<Unknown Source>:Unknown line)\n"
+    "TRACE 300002:\n\tB.x(B.java:7)\n"
+    "MONITOR TIME BEGIN (total = 2 ms) " DATE "\nrank   self  accum   count trace monitor\n"
+    "   1 100.00% 100.00%       3 300001 java.lang.Object (Java)\nMONITOR TIME END\n"
+    "MONITOR OWNERS BEGIN (total = 9 ms) " DATE "\nrank   self  accum   count trace owner monitor\n"
+    "   1 100.00% 100.00%       3 300001 300002 java.lang.Object (Java)\nMONITOR OWNERS END\n"
+    "LOCK TIME BEGIN (total = 7 ms) " DATE "\nrank   self  accum   count trace lock\n"
+    "   1 100.00% 100.00%       5 300001 p.Lock$Sync (Java)\nLOCK TIME END\n"
+    "PINNED TIME BEGIN (total = 8 ms) " DATE "\nrank   self  accum   count trace monitor\n"
+    "   1 100.00% 100.00%       1 300002 p.C (Java)\nPINNED TIME END\n"
+    "HEAP DUMP BEGIN (2 objects, 28 bytes) " DATE "\nROOT 61 (kind=<thread>, id=200001, trace=300001)\n"
+    "CLS 51 (name=java.lang.Object, trace=300000)\nCLS 52 (name=A, trace=300000)\n\tsuper\t\t51\n"
+    "OBJ 61 (sz=16, trace=300001, class=A@52)\nARR 65 (sz=12, trace=300002, nelems=3, elem type=int[])\nHEAP DUMP END\n"
+    "SITES BEGIN (ordered by live bytes) " DATE "\n"
+    "          percent          live          alloc'ed  stack class\n rank   self  accum     bytes objs     bytes  objs trace name\n"
+    "    1 66.67% 66.67%        64    1        72     2 300001 A[]\n    2 33.33% 100.00%        32    1        40     2 300002 A\nSITES "
+    "END\n"
+    "CPU SAMPLES BEGIN (total = 10) " DATE "\nrank   self  accum   count trace method\n"
+    "   1 60.00% 60.00%       6 300001 A.main\n   2 40.00% 100.00%       4 300002 B.x\nCPU SAMPLES END\n"
+    "hprofx: version: 1\nhprofx: samples: 10 (one per 20 ms of CPU time of a Java thread)\n";
+
+static void each_table_of_a_text_file_is_a_view(void **state)
+{
+    (void)state;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    assert_folded("samples", "p.B$$Lambda.x;A.main 6\nB.x 4\n");
+    assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
+    assert_folded("delay", "p.B$$Lambda.x;A.main;java.lang.Object 2000000\n");
+    assert_folded("owner_delay", "p.B$$Lambda.x;A.main;java.lang.Object 9000000\n");
+    assert_folded("park", "p.B$$Lambda.x;A.main;p.Lock$Sync 7000000\n");
+    assert_folded("pinned", "B.x;p.C 8000000\n");
+    assert_folded("heap", "p.B$$Lambda.x;A.main;A 16\nB.x;int[] 12\n");
+    assert_folded("alloc_space", "p.B$$Lambda.x;A.main;A[] 72\nB.x;A 40\n");
+    assert_folded("alloc_objects", "p.B$$Lambda.x;A.main;A[] 2\nB.x;A 2\n");
+    assert_folded("inuse_space", "p.B$$Lambda.x;A.main;A[] 64\nB.x;A 32\n");
+    assert_int_equal(tree.interval_ns, 20000000);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 200000000);
+}
+
+static void through_pprof_all_values_stay(void **state)
+{
+    struct hpx_tree again;
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
+    size_t n;
+    (void)state;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    char *pprof = written(&tree, "x.pprof", NULL, &n);
+    assert_true(hpx_tree_init(&again));
+    assert_int_equal(read_bytes(&again, pprof, n), HPX_TREE_WHOLE);
+    hpx_tree_finish(&again);
+    free(pprof);
+    size_t columns = hpx_tree_columns(&tree, of);
+    assert_int_equal(columns, 16);
+    for (size_t i = 0; i < columns; i++) {
+        size_t a, b;
+        const char *name = tree.views[of[i].view].measures[of[i].measure].name;
+        char *before = written(&tree, "x.folded", name, &a), *after = written(&again, "x.folded", name, &b);
+        assert_string_equal(before, after);
+        free(before);
+        free(after);
+    }
+    hpx_tree_fini(&again);
+}
+
+struct sample_file {
+    const char *what;
+    void *bytes;
+    size_t n;
+};
+
+/* Reads and writes all; *whole: it says that the memory sufficed. What was written. */
+static uint64_t read_and_write(int fd, bool *whole)
+{
+    struct hpx_tree t;
+    struct hpx_err why = {""};
+    size_t n, length;
+    uint64_t bytes = 0;
+    *whole = hpx_tree_init(&t) && hpx_tree_read(&t, fd, NULL, NULL, &why) == HPX_TREE_WHOLE;
+    hpx_tree_finish(&t);
+    *whole = *whole && !t.no_memory;
+    const struct hpx_format *f = hpx_formats(&n);
+    for (size_t i = 0; i < n && *whole; i++) {
+        struct hpx_tree_column c;
+        char *text = NULL;
+        FILE *to = open_memstream(&text, &length);
+        *whole = to != NULL && hpx_tree_column(&t, NULL, &c) && f[i].write(&t, c, to) && ferror(to) == 0;
+        *whole = to != NULL && fclose(to) == 0 && *whole;
+        bytes += *whole && !f[i].hprof ? length : 0; /* without memory, HPROF has some strings twice */
+        free(text);
+    }
+    hpx_tree_fini(&t);
+    return bytes;
+}
+
+static void fail_each(const struct sample_file *f)
+{
+    int fd = file_of(f->bytes, f->n);
+    bool whole, reached = true;
+    uint64_t wanted = read_and_write(fd, &whole), first = memory_first_fault();
+    assert_true(whole && wanted > 0);
+    for (; reached; first += memory_fault_step()) {
+        assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+        memory_fail(first, first);
+        uint64_t got = read_and_write(fd, &whole);
+        reached = memory_calls() >= first;
+        memory_allow();
+        if (whole && got != wanted) {
+            fail_msg("%s without allocation %u: whole, but something is missing", f->what, (unsigned)first);
+        }
+        assert_true(whole || reached);
+    }
+    assert_true(first > 20);
+    (void)close(fd);
+}
+
+static void without_memory_a_file_is_read_whole_or_not(void **state)
+{
+    struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"};
+    (void)state;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    pprof.bytes = written(&tree, "x.pprof", NULL, &pprof.n);
+    folded.bytes = written(&tree, "x.folded", NULL, &folded.n);
+    fail_each(&(struct sample_file){"text", (void *)(uintptr_t)all_tables, sizeof all_tables - 1});
+    fail_each(&pprof);
+    fail_each(&folded);
+    free(pprof.bytes);
+    free(folded.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_become_stacks, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_line_that_is_no_stack_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_line_beyond_all_measure_is_one_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stack_as_deep_as_a_line_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_semicolon_in_a_name_makes_no_frame, setup, teardown),
+        cmocka_unit_test_setup_teardown(numbers_are_read_packed_or_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_defined_is_a_question_mark_or_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(negative_values_are_left_out_and_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(measures_beyond_the_room_are_left_out_and_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(bytes_that_are_broken_are_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_flood_of_lines_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_packed_flood_is_read_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(facts_of_the_head_are_taken_if_they_can_be, setup, teardown),
+        cmocka_unit_test_setup_teardown(gzip_is_unpacked_and_its_end_is_missed, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_table_of_a_text_file_is_a_view, setup, teardown),
+        cmocka_unit_test_setup_teardown(through_pprof_all_values_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory_a_file_is_read_whole_or_not, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("tree_formats", tests, NULL, NULL);
+}
