@@ -2,6 +2,7 @@
 /* classes.c: the class file load hook, and the tracker classes. Contract: classes.h. */
 #include "classes.h"
 #include "callbacks.h"
+#include "class_list.h"
 #include "class_numbers.h"
 #include "downcall.h"
 #include "log.h"
@@ -322,40 +323,57 @@ static void retransform(jvmtiEnv *jvmti, const jclass *batch, jint n)
     }
 }
 
-/* Has the hook see all loaded classes that get probes; or, if it is closed, take their probes out. */
-static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+/* Those of the list that are worth it. seen NULL: all; else those that are not in it. */
+static void retransform_list(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_class_list *l, const struct hpx_class_list *seen)
 {
-    jint n = 0, in_batch = 0;
-    jclass *all = NULL, batch[BATCH];
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
-        hpx_warn("%s: cannot list the classes loaded so far; %s; raise the memory limit of the VM", hpx_session_modes(),
-                 atomic_load_explicit(&rewritten, memory_order_relaxed) ? "nothing is counted in them"
-                                                                        : "their probes stay, without effect");
-        return;
-    }
-    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) {
-        (*env)->ExceptionClear(env);
-    }
-    hpx_names_ignore(true);
-    atomic_store_explicit(&passed.done, 0, memory_order_relaxed);
-    atomic_store_explicit(&passed.of, (uint32_t)n, memory_order_relaxed);
+    jint in_batch = 0;
+    jclass batch[BATCH];
     const bool begins = atomic_load_explicit(&rewritten, memory_order_relaxed);
-    for (jint i = 0; i < n && (!begins || hpx_gate_is_open(&hpx_session.gate)); i++) { /* VMDeath closes it, and waits for this thread */
-        if (worth_it(jvmti, all[i])) {
-            batch[in_batch++] = all[i];
+    for (jint i = 0; i < l->n && (!begins || hpx_gate_is_open(&hpx_session.gate)); i++) { /* VMDeath closes it, and waits for this thread */
+        if ((seen == NULL || !hpx_class_list_has(seen, jvmti, env, l->all[i])) && worth_it(jvmti, l->all[i])) {
+            batch[in_batch++] = l->all[i];
         }
-        if (in_batch == BATCH || i == n - 1) {
+        if (in_batch == BATCH || i == l->n - 1) {
             retransform(jvmti, batch, in_batch);
             in_batch = 0;
             atomic_store_explicit(&passed.done, (uint32_t)i + 1, memory_order_relaxed);
         }
     }
-    atomic_store_explicit(&passed.of, 0, memory_order_relaxed);
-    hpx_names_ignore(false);
-    for (jint i = 0; i < n; i++) {
-        (*env)->DeleteLocalRef(env, all[i]);
+}
+
+/* A class that began to load before the hook was open may not have been there when the others were listed. Those that began later have
+ * their probes, and get them once more. */
+static void retransform_late(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_class_list *seen)
+{
+    struct hpx_class_list l;
+    if (!hpx_class_list_index(seen, jvmti) || !hpx_class_list_init(&l, jvmti, env)) {
+        add(&done.unannounced, 1); /* how many there are is not known */
+        return;
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+    retransform_list(jvmti, env, &l, seen);
+    hpx_class_list_fini(&l, jvmti, env);
+}
+
+/* Has the hook see all loaded classes that get probes; or, if it is closed, take their probes out. */
+static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    struct hpx_class_list l;
+    const bool begins = atomic_load_explicit(&rewritten, memory_order_relaxed);
+    if (!hpx_class_list_init(&l, jvmti, env)) {
+        hpx_warn("%s: cannot list the classes loaded so far; %s; raise the memory limit of the VM", hpx_session_modes(),
+                 begins ? "nothing is counted in them" : "their probes stay, without effect");
+        return;
+    }
+    hpx_names_ignore(true);
+    atomic_store_explicit(&passed.of, (uint32_t)l.n, memory_order_relaxed);
+    retransform_list(jvmti, env, &l, NULL);
+    atomic_store_explicit(&passed.of, 0, memory_order_relaxed);
+    if (begins && hpx_vm.late) {
+        retransform_late(jvmti, env, &l);
+    }
+    atomic_store_explicit(&passed.done, 0, memory_order_relaxed);
+    hpx_names_ignore(false);
+    hpx_class_list_fini(&l, jvmti, env);
 }
 
 struct hpx_classes_progress hpx_classes_progress(void)

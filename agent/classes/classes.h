@@ -38,8 +38,8 @@ void hpx_classes_callbacks(union hpx_event_callbacks *all);
 /* Adds the capabilities of these events and of retransforming. At load. */
 void hpx_classes_capabilities(jvmtiCapabilities *want);
 /* Retransforms the classes loaded so far, in batches, and then has the probes use downcalls if they are available. If the VM refuses a
- * batch, its classes are tried one by one, and refused ones are counted. VMInit (hpx_vm_mode.classes); only the first call has an effect.
- */
+ * batch, its classes are tried one by one, and refused ones are counted. In a JVM that runs also those that have loaded meanwhile.
+ * VMInit (hpx_vm_mode.classes); only the first call has an effect. */
 void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env);
 /* Stops the rewriting; a thread inside the hook continues. Any thread; async-signal-safe. */
 void hpx_classes_close(void);

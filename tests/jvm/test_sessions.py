@@ -204,6 +204,13 @@ def a_thread_that_is_in_a_probe_at_its_end_does_not_miss_it(t):
     t.equal(told, [('begins', 'true'), ('ends', 'true'), ('overflows', 'true')], 'what was done')
 
 
+@test(level='quick', collectors='any')
+def a_class_that_loads_while_one_begins_is_counted(t):
+    _, told = _held(t, 'classes', 'cpu=times')
+    t.equal(told, [('begins', 'true'), ('ends', 'true')], 'what was done')
+    t.equal(_counts(t.parse(t.work / '0', None), TIMES).get('SessionsHeld$Late.leaf'), 1000, 'calls')
+
+
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.
 GROWS = {
     ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code
