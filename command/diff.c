@@ -14,7 +14,7 @@ static const char usage[] =
     "usage: hprofx diff [OPTIONS] A B                 what changed between two profiles\n"
     "       hprofx diff [OPTIONS] A... -- B...        the same of several runs on each side\n"
     "Tells changes of methods from chance, at 95 %. Several runs on each side also show how much runs differ.\n"
-    "  --view VIEW     cpu, calls, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space or calls/calls;\n"
+    "  --view VIEW     cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space or calls;\n"
     "                  without it the first that all profiles have\n"
     "  --absolute      compare amounts of a run, not shares of its total\n"
     "  --fail-if COND  'METHOD +5%': the method with what it calls grew by more than 5 %; 'METHOD self +5%': itself;\n"
