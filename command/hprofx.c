@@ -106,7 +106,7 @@ static int (*for_files(const char *verb))(int argc, char **argv)
             return all[i].run;
         }
     }
-    return hpx_examine_is(verb) ? hpx_examine : NULL;
+    return NULL;
 }
 
 struct words {
@@ -146,7 +146,7 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     if (behind[0] != NULL) {
         return misuse("too many words");
     }
-    if (for_files(verb) != NULL) {
+    if (hpx_examine_is(verb) || for_files(verb) != NULL) {
         return misuse("subcommands for files come first and have options of their own");
     }
     if (strcmp(verb, "list") == 0) {
@@ -245,6 +245,9 @@ int main(int argc, char **argv)
     int status = -1;
     if (strcmp(program_invocation_short_name, "hprofx-read") == 0) {
         return hpx_examine_as_before(argc, argv);
+    }
+    if (argc > 1 && hpx_examine_is(argv[1])) {
+        return hpx_examine(argc - 1, argv + 1);
     }
     if (argc > 1 && for_files(argv[1]) != NULL) {
         return flushed(for_files(argv[1])(argc - 1, argv + 1));

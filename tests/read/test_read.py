@@ -888,7 +888,7 @@ class SubcommandTests(Folder):
             self.assertEqual((done.returncode, done.stdout), (2, b''), words)
             self.assertRegex(done.stderr, b"^(hprofx: .* '--.*'\n)?usage: hprofx %s " % words[0].encode())
         done = self.run_new('-o', 'x', 'info', 'a')
-        self.assertEqual((done.returncode, done.stdout, done.stderr[:28]), (2, b'', b'hprofx: info, check and reco'))
+        self.assertEqual((done.returncode, done.stdout, done.stderr[:28]), (2, b'', b'hprofx: subcommands for file'))
         done = self.run_new('check', '--help')
         self.assertEqual((done.returncode, done.stdout[:20], done.stderr), (0, b'usage: hprofx check ', b''))
 

@@ -135,13 +135,13 @@ static void a_stack_as_deep_as_a_line_is_read(void **state)
     assert_int_equal(tree.names.len, 2);
 }
 
-static void a_semicolon_in_a_name_makes_no_frame(void **state)
+static void a_name_makes_neither_another_frame_nor_a_count(void **state)
 {
     (void)state;
     uint32_t f = hpx_tree_frame(&tree, hpx_tree_name(&tree, "a;b\n 9", 6), 0, 0, HPX_FRAME_METHOD);
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){1, 0});
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], 0, 0, (uint64_t[]){2, 0});
-    assert_folded(NULL, "[no stack] 2\na,b\\n 9 1\n");
+    assert_folded(NULL, "[no stack] 2\na,b\\n_9 1\n");
 }
 
 /* ---- pprof ---- */
@@ -541,7 +541,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_line_that_is_no_stack_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(a_line_beyond_all_measure_is_one_line, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stack_as_deep_as_a_line_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_semicolon_in_a_name_makes_no_frame, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_name_makes_neither_another_frame_nor_a_count, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_are_read_packed_or_not, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_defined_is_a_question_mark_or_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(negative_values_are_left_out_and_told, setup, teardown),
