@@ -429,6 +429,7 @@ class Page {
     const at = zoom > 0 && kind === "graph" ? ` in view of ${amount(sums.total[0], column.unit)}` : "";
     const now = zoom > 0 && kind === "graph" ? sums.total[zoom] : kind === "graph" || kind === "tree" ? sums.total[0] : plain.total[0];
     pane.state.textContent = `${told(now, column)}${at}${this.profile.isDiff ? `, base ${amount((zoom > 0 && kind === "graph" ? sums : plain).base.total[kind === "graph" ? zoom : 0], column.unit)}` : ""}`;
+    if (kind !== "graph") pane.host.setAttribute("aria-label", `${MODES.find(([m]) => m === kind)[1]}: ${column.title}`);
     if (kind === "graph") this.renderGraph(pane, sums);
     else if (kind === "tree") pane.tree.show(sums);
     else if (kind === "methods") pane.methods.show(column, this.hit);
@@ -443,7 +444,6 @@ class Page {
     else if (kind === "tree") pane.tree = new CallTree(pane.host, pane, this);
     else if (kind === "methods") pane.methods = new MethodTable(pane.host, pane, this);
     if (kind !== "graph") pane.host.setAttribute("role", "region");
-    if (kind !== "graph") pane.host.setAttribute("aria-label", MODES.find(([mode]) => mode === kind)[1]);
   }
 
   makeGraph(pane) {

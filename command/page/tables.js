@@ -186,10 +186,11 @@ class MethodTable {
   }
 
   list() {
-    const { profile, absolute } = this.page;
+    const { profile } = this.page;
+    const absolute = this.page.absolute();
     const { now, base, all, baseAll } = profile.byMethod(this.column);
     const rows = [];
-    const change = (a, b) => (absolute() ? a - b : a / (all || 1) - b / (baseAll || 1));
+    const change = (a, b) => (absolute ? a - b : a / (all || 1) - b / (baseAll || 1));
     for (let method = 0; method < profile.methods.names.length; method++) {
       if (!now.total[method] && !base?.total[method]) continue;
       if (this.hit && !this.hit[method]) continue;

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// test_page.mjs: the page in Chromium: its values against those of the source, and everything that a reader can do with it. Run by tests/page/run.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { AXE, folded, launch, open } from "./browse.mjs";
+
+const { PROGRAM, COMPARE, WORK, SHOTS, PATTERN } = process.env;
+const mix = path.join(WORK, "mix.txt");
+const tests = [];
+const test = (name, run) => tests.push({ name, run });
+let browser;
+
+function convert(text, name) {
+  const file = path.join(WORK, name);
+  writeFileSync(`${file}.folded`, text);
+  execFileSync(PROGRAM, ["convert", `${file}.folded`, `${file}.html`]);
+  return `${file}.html`;
+}
+
+function compare(base, now, name) {
+  const file = path.join(WORK, name);
+  writeFileSync(`${file}.base.folded`, base);
+  writeFileSync(`${file}.now.folded`, now);
+  writeFileSync(`${file}.html`, execFileSync(COMPARE, [`${file}.base.folded`, `${file}.now.folded`], { maxBuffer: 1 << 28 }));
+  return `${file}.html`;
+}
+
+async function withPage(file, options, run) {
+  const page = await open(browser, file, options);
+  try {
+    await run(page);
+    assert.deepEqual(page.trouble, []);
+  } finally {
+    await page.close();
+  }
+}
+
+const small = () => convert("a.B.main;a.B.run;c.D.x 60\na.B.main;a.B.run;c.D.y 30\na.B.main;e.F.z 10\n", "small");
+const state = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+const say = (page) => text(page, "#say");
+const rows = (page, table) => page.$$eval(`table.${table} tbody tr`, (trs) => trs.map((tr) => [...tr.cells].map((cell) => cell.title || cell.textContent)));
+const exactly = (title) => Number(title.replace(/[^0-9].*$/, "") && title.split(" ")[0].replaceAll(",", ""));
+const press = (page, id) => page.$eval(`#${id}`, (e) => e.click());
+
+// The middle of the row that many levels from the root of the first graph.
+async function row(page, level, part = 0.5) {
+  return page.$eval("canvas", (canvas, at, x) => {
+    const box = canvas.getBoundingClientRect();
+    const up = document.querySelector('#modes [data-mode="flame"]').getAttribute("aria-pressed") === "true";
+    return { x: box.left + box.width * x, y: up ? box.bottom - 19 * at - 10 : box.top + 19 * at + 10 };
+  }, level, part);
+}
+
+async function openWhole(page, table) {
+  for (let more; (more = await page.$(`.${table} ~ p.more button`));) await more.evaluate((button) => button.click());
+}
+
+// ---- values ----
+
+for (const view of ["samples", "cpu", "alloc_objects", "alloc_space", "inuse_space", "contentions", "delay"]) {
+  test(`self_and_total_of_every_method_are_those_of_the_profile: ${view}`, () => withPage(path.join(WORK, "mix.html"), { fragment: `views=${view}&mode=methods` }, async (page) => {
+    const source = folded(PROGRAM, mix, view);
+    await openWhole(page, "methods");
+    const shown = await rows(page, "methods");
+    assert.equal(shown.length, source.total.size);
+    for (const cells of shown) {
+      const name = cells[cells.length - 1].replace(/class$/, "").trim();
+      const known = source.total.has(name) ? name : name.replaceAll(";", ",");
+      const [self, , total] = cells.slice(-4);
+      assert.deepEqual([exactly(self), exactly(total)], [source.self.get(known) ?? 0, source.total.get(known)], name);
+    }
+  }));
+}
+
+test("the_call_tree_has_the_sums_of_the_stacks_that_begin_so", () => withPage(path.join(WORK, "mix.html"), { fragment: "mode=tree" }, async (page) => {
+  const source = folded(PROGRAM, mix, "samples");
+  for (let i = 0; i < 60; i++) {
+    const opened = await page.$$eval('tr[aria-expanded="false"]', (all) => all[0]?.click() ?? all.length);
+    if (opened === 0) break;
+  }
+  const shown = await page.$$eval("table.calltree tbody tr", (trs) => trs.filter((tr) => tr.dataset.node).map((tr) => [Number(tr.ariaLevel ?? tr.getAttribute("aria-level")), tr.querySelector(".name").textContent, tr.cells[1].title]));
+  assert.ok(shown.length > 20);
+  const way = [];
+  for (const [level, name, value] of shown) {
+    way.length = Math.max(0, level - 2);
+    if (level > 1) way.push(name.replaceAll(";", ","));
+    assert.equal(exactly(value), level === 1 ? source.all : source.prefix.get(way.join(";")), way.join(";"));
+  }
+}));
+
+test("callers_and_callees_count_a_stack_once_for_each", () => withPage(convert("m;a;r;r;r;b 5\nm;r;a;r;b 7\nm;c;r 2\nr 1\n", "recursive"), { fragment: "method=r" }, async (page) => {
+  const table = (label) => page.$$eval(`table[aria-label="${label}"] tbody tr`, (trs) => trs.map((tr) => [tr.cells[1].textContent, tr.cells[0].title.split(" ")[0]]));
+  assert.deepEqual(Object.fromEntries(await table("Callers")), { a: "12", m: "7", r: "5", c: "2", outermost: "1" });
+  assert.deepEqual(Object.fromEntries(await table("Callees")), { b: "12", a: "7", r: "5" });
+  assert.match(await text(page, "#panel dl"), /Self20\.0 %, 3Total100 %, 15/);
+}));
+
+test("the_graphs_of_callers_and_of_callees_have_every_stack_of_the_method", () => withPage(convert("m;a;r;x 5\nm;b;r;y 7\nm;c 2\n", "towards"), { fragment: "method=r&mode=tree" }, async (page) => {
+  const buttons = await page.$$("#panel .buttons button");
+  await buttons[0].click();
+  assert.deepEqual((await state(page)).towards, "callers");
+  const shown = async () => (await page.$$eval("table.calltree tbody tr", (trs) => trs.map((tr) => `${tr.querySelector(".name").textContent} ${tr.cells[1].textContent}`))).join(", ");
+  assert.equal(await shown(), "all other 12, r 12, b 7, m 7, a 5".replace("other", (await shown()).split(" ")[1]));
+  await (await page.$$("#panel .buttons button"))[1].click();
+  assert.match(await shown(), /^all \S+ 12, r 12, y 7, x 5$/);
+}));
+
+test("numbers_beyond_32_bits_are_whole", () => withPage(convert("a 9007199254740991\nb 4294967296\n", "large"), { fragment: "mode=methods" }, async (page) => {
+  assert.deepEqual((await rows(page, "methods")).map((cells) => exactly(cells[1])), [9007199254740991, 4294967296]);
+}));
+
+test("a_stack_without_frames_counts_for_the_whole", () => withPage(convert("[no stack] 3\na 1\n", "nostack"), { fragment: "mode=tree" }, async (page) => {
+  assert.match((await rows(page, "calltree"))[0].join(" "), /100 % 4 /);
+}));
+
+// ---- what a reader does ----
+
+test("a_click_zooms_and_shows_the_method", () => withPage(small(), {}, async (page) => {
+  const at = await row(page, 3, 0.2);
+  await page.mouse.move(at.x, at.y);
+  assert.match(await text(page, "#tip"), /^c\.D\.x60\.0 % of .*self 60\.0 %/);
+  await page.mouse.click(at.x, at.y);
+  assert.equal((await state(page)).method, "c.D.x");
+  assert.equal(await text(page, "#method-name"), "c.D.x");
+  const again = await row(page, 3, 0.95); // the frame is as wide as the graph now
+  await page.mouse.move(again.x, again.y);
+  assert.match(await text(page, "#tip"), /^c\.D\.x.*100 % of the frame zoomed to/);
+  await page.keyboard.press("Escape");
+  assert.equal((await state(page)).zoom, undefined);
+}));
+
+// A clock that only tick() moves.
+const ownClock = (page) => page.evaluateOnNewDocument(() => {
+  let now = 0;
+  const asked = [];
+  window.requestAnimationFrame = (run) => asked.push(run);
+  performance.now = () => now;
+  window.tick = (ms) => {
+    now += ms;
+    asked.splice(0).forEach((run) => run(now));
+  };
+});
+
+for (const still of [false, true]) {
+  test(`a_zoom_${still ? "is_at_once_where_the_reader_wants_no_motion" : "moves"}`, () => withPage(small(), { still, before: ownClock, fragment: "method=c.D.x" }, async (page) => {
+    const pictures = await page.evaluate(() => {
+      const canvas = document.querySelector("canvas");
+      const box = canvas.getBoundingClientRect();
+      window.tick(1);
+      canvas.dispatchEvent(new PointerEvent("click", { clientX: box.left + box.width * 0.2, clientY: box.bottom - 19 * 3 - 10, bubbles: true }));
+      return [20, 50, 50, 50, 50, 50, 50].map((ms) => {
+        window.tick(ms);
+        return canvas.toDataURL();
+      });
+    });
+    assert.equal((await state(page)).zoom, "3");
+    assert.equal(new Set(pictures).size, still ? 1 : 5);
+  }));
+}
+
+test("keys_move_between_frames_and_say_each", () => withPage(small(), {}, async (page) => {
+  await page.focus("canvas");
+  const go = async (key) => {
+    await page.keyboard.press(key);
+    return say(page);
+  };
+  assert.match(await go("ArrowUp"), /^a\.B\.main, 100 % of .*level 1$/);
+  assert.match(await go("ArrowUp"), /^a\.B\.run, 90\.0 % of .*self 0 %.*level 2$/);
+  assert.match(await go("ArrowRight"), /^e\.F\.z, 10\.0 %/);
+  assert.match(await go("ArrowLeft"), /^a\.B\.run/);
+  await page.keyboard.press("Enter");
+  assert.equal((await state(page)).zoom, "2");
+  assert.match(await go("ArrowUp"), /^c\.D\.x, 60\.0 %.*66\.7 % of the frame zoomed to/);
+  await page.keyboard.press("Backspace");
+  assert.equal((await state(page)).zoom, "1");
+  await page.keyboard.press("Escape");
+  assert.equal((await state(page)).zoom, undefined);
+  assert.match(await go("Home"), /^all /);
+  await page.keyboard.press("2");
+  assert.equal((await state(page)).mode, "icicle");
+  await page.focus("canvas");
+  assert.match(await go("ArrowDown"), /^a\.B\.main/);
+  await page.keyboard.press("?");
+  assert.equal(await page.$eval("#help", (e) => e.open), true);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("3");
+  assert.equal((await state(page)).mode, "tree");
+  await page.keyboard.press("r");
+  assert.equal((await state(page)).reverse, "1");
+}));
+
+test("keys_open_and_close_the_call_tree", () => withPage(small(), { fragment: "mode=tree" }, async (page) => {
+  const focused = () => page.evaluate(() => [document.activeElement.querySelector(".name")?.textContent, document.activeElement.getAttribute("aria-expanded")]);
+  await page.focus("tr[tabindex='0']");
+  for (const key of ["ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+  assert.deepEqual(await focused(), ["a.B.run", "true"]);
+  await page.keyboard.press("ArrowLeft");
+  assert.deepEqual(await focused(), ["a.B.run", "false"]);
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  assert.deepEqual(await focused(), ["c.D.x", null]);
+  await page.keyboard.press("ArrowLeft");
+  assert.deepEqual((await focused())[0], "a.B.run");
+}));
+
+test("search_tells_the_share_of_the_stacks_that_match", () => withPage(path.join(WORK, "mix.html"), {}, async (page) => {
+  const source = folded(PROGRAM, mix, "samples");
+  const share = (matches) => (100 * source.stacks.filter(([stack]) => stack.some(matches)).reduce((sum, [, v]) => sum + v, 0)) / source.all;
+  await page.keyboard.press("/");
+  await page.keyboard.type("mix.LITTLE".toLowerCase());
+  const told = async () => Number.parseFloat(await text(page, "#found"));
+  assert.ok(Math.abs((await told()) - share((m) => m.toLowerCase().includes("mix.little"))) <= 0.05);
+  await page.keyboard.press("Escape");
+  assert.equal(await text(page, "#found"), "");
+  await press(page, "regex");
+  await page.type("#search", "^Mix\\.(much|little)$");
+  assert.ok(Math.abs((await told()) - share((m) => /^Mix\.(much|little)$/.test(m))) <= 0.05);
+  await page.type("#search", "(");
+  assert.match(await text(page, "#found"), /not a regular expression/);
+}));
+
+test("hidden_stacks_do_not_count_and_come_back", () => withPage(small(), { fragment: "mode=methods" }, async (page) => {
+  await page.evaluate(() => [...document.querySelectorAll("table.methods button.link")].find((b) => b.textContent === "c.D.x").click());
+  await (await page.$$("#panel .buttons button"))[2].click();
+  assert.deepEqual((await rows(page, "methods")).map((cells) => [cells.at(-1), exactly(cells[1])]), [["c.D.y", 30], ["e.F.z", 10], ["a.B.main", 0], ["a.B.run", 0]]);
+  await page.click("#chips button");
+  assert.equal((await rows(page, "methods")).length, 5);
+}));
+
+test("threads_add_up_and_filter_and_split", () => withPage(path.join(WORK, "mix.html"), { fragment: "mode=threads" }, async (page) => {
+  const source = folded(PROGRAM, mix, "samples");
+  const threads = Object.fromEntries((await rows(page, "threads")).map(([, value, name]) => [name, exactly(value)]));
+  assert.ok(threads["second; <b>"] > 100 && threads.main > 100, JSON.stringify(threads));
+  assert.equal(Object.values(threads).reduce((a, b) => a + b, 0), source.all);
+  await page.select("#thread", "second; <b>");
+  await page.keyboard.press("3");
+  assert.equal(exactly((await rows(page, "calltree"))[0][1]), threads["second; <b>"]);
+  assert.equal((await state(page)).thread, "second; <b>");
+  await page.select("#thread", "");
+  await press(page, "split");
+  const split = await page.$$eval('table.calltree tr[aria-level="2"]', (trs) => trs.map((tr) => [tr.querySelector(".name").textContent, tr.cells[1].title]));
+  for (const [name, value] of split.filter(([name]) => name in threads)) assert.equal(exactly(value), threads[name], name);
+  assert.ok(split.some(([name]) => name === "second; <b>"));
+}));
+
+test("the_fragment_brings_a_state_back", async () => {
+  const file = path.join(WORK, "mix.html");
+  let fragment;
+  await withPage(file, {}, async (page) => {
+    await press(page, "side");
+    await page.keyboard.press("2");
+    await press(page, "theme");
+    await page.type("#search", "Mix.again");
+    await page.focus("canvas");
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    fragment = await page.evaluate(() => location.hash.slice(1));
+  });
+  await withPage(file, { fragment }, async (page) => {
+    assert.equal(await page.evaluate(() => location.hash.slice(1)), fragment);
+    assert.equal(await page.$$eval("canvas", (all) => all.length), 3);
+    assert.equal(await page.$eval("#search", (e) => e.value), "Mix.again");
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    assert.equal(await page.$eval('[data-mode="icicle"]', (e) => e.getAttribute("aria-pressed")), "true");
+    await page.evaluate(() => (location.hash = "mode=methods"));
+    await page.waitForSelector("table.methods");
+  });
+});
+
+test("a_fragment_of_nonsense_is_the_page_as_it_opens", () => withPage(small(), { fragment: "views=__proto__&mode=constructor&zoom=99999999999&zoom=-1&method=toString&hide=%00&x=%3Cimg%3E&thread=nobody&towards=x&focus=y" }, async (page) => {
+  assert.equal(await page.$eval('[data-mode="flame"]', (e) => e.getAttribute("aria-pressed")), "true");
+  assert.equal(await page.$$eval("img", (all) => all.length), 0);
+}));
+
+test("the_scheme_is_that_of_the_system_until_the_reader_chooses", () => withPage(small(), { dark: true }, async (page) => {
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "dark");
+  await press(page, "theme");
+  assert.equal(await theme(), "light");
+  assert.equal((await state(page)).theme, "light");
+}));
+
+test("the_verdict_and_the_facts_stand_on_top", () => withPage(path.join(WORK, "mix.html"), {}, async (page) => {
+  assert.match(await text(page, "#verdict"), /samples?: shares are right within .* points\..*Look at Mix\.much/);
+  assert.match(await text(page, "#facts"), /CPU samples[\d,]+, one per 1 ms.*Confidenceshares are right within ± [\d.]+ points.*Lost0.*Own CPU time[\d.]+ ms/);
+  assert.equal(await text(page, "#title"), "Mix");
+  const tabs = await page.$$eval("#views b", (all) => all.map((e) => e.textContent));
+  assert.deepEqual(tabs.slice(0, 4), ["CPU", "Allocations", "Live", "Monitors"]);
+}));
+
+// ---- a comparison ----
+
+const BASE = "m;a 500\nm;b 300\nm;gone 200\n";
+const NEW = "m;a 1000\nm;b 800\nm;fresh 200\n";
+
+test("a_comparison_tells_what_grew_and_what_shrank", () => withPage(compare(BASE, NEW, "diff"), { fragment: "mode=methods" }, async (page) => {
+  const changes = async () => Object.fromEntries((await rows(page, "methods")).map((cells) => [cells.at(-1), cells[0]]));
+  assert.deepEqual(await changes(), { gone: "▼ −20.0 %", b: "▲ +10.0 %", fresh: "▲ +10.0 %", a: " ±0 %", m: " ±0 %" });
+  await press(page, "absolute");
+  assert.deepEqual(await changes(), { gone: "▼ −200", b: "▲ +500", fresh: "▲ +200", a: "▲ +500", m: " ±0" });
+  assert.match(await text(page, "#title"), /new against base/);
+}));
+
+test("a_frame_that_is_gone_can_be_seen_in_a_comparison", () => withPage(compare(BASE, NEW, "diff"), {}, async (page) => {
+  await page.focus("canvas");
+  for (const key of ["ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
+  const seen = [];
+  for (const key of ["Home", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"]) {
+    await page.keyboard.press(key);
+    seen.push(await say(page));
+  }
+  assert.ok(seen.some((line) => /^gone, 0 % of .*−20\.00 points against base: 20\.0 %, 200/.test(line)), seen.join("\n"));
+  await page.screenshot({ path: path.join(SHOTS, "diff.png") });
+}));
+
+// ---- hostile names, the policy ----
+
+const HOSTILE = ["</script><img src=x onerror=alert(1)>.m", "\"'`${alert(1)}.m", "<!--<script>.m", "__proto__", "constructor.prototype", "evil\u202Egnp.m\u2066", "\u05d0\u05d1.\u05d2", "x".repeat(4000) + ".m", "&amp.&#60b.m", "]]>.m", "{{data}}.{{script}}", "😀.m"];
+
+for (const mode of ["flame", "icicle", "tree", "methods", "threads"]) {
+  test(`every_name_stays_a_name: ${mode}`, () => withPage(convert(`${HOSTILE.map((name) => `${name};${HOSTILE.join(";")} 1`).join("\n")}\n`, "hostile"), { fragment: `mode=${mode}&method=${encodeURIComponent(HOSTILE[0])}&hide=${encodeURIComponent("<b>")}&query=${encodeURIComponent("<img")}&focus=${encodeURIComponent(HOSTILE[2])}` }, async (page) => {
+    assert.equal(await page.$$eval("img, b:not(#views b), script[src]", (all) => all.length), 0);
+    assert.equal(await text(page, "#method-name"), HOSTILE[0]);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+    if (mode !== "methods") return;
+    await page.$eval("#search", (e) => (e.value = ""));
+    await page.evaluate(() => (location.hash = "mode=methods"));
+    await page.waitForFunction(() => document.querySelectorAll("table.methods tbody tr").length > 5);
+    const names = (await rows(page, "methods")).map((cells) => cells.at(-1)).sort();
+    assert.deepEqual(names, HOSTILE.map((name) => name.replace("\u202E", "\\u202e").replace("\u2066", "\\u2066")).sort());
+  }));
+}
+
+test("the_policy_forbids_what_the_page_does_not_need", () => withPage(small(), {}, async (page) => {
+  const outcome = await page.evaluate(async () => {
+    const tried = {};
+    const attempt = async (name, run) => (tried[name] = await Promise.resolve().then(run).then((v) => String(v), () => "refused"));
+    await attempt("fetch", () => fetch("https://example.com/"));
+    await attempt("markup", () => (document.createElement("div").innerHTML = "<b>"));
+    await attempt("script", () => {
+      const script = document.createElement("script");
+      script.append("window.ran = 1");
+      document.body.append(script);
+      return window.ran;
+    });
+    return tried;
+  });
+  assert.doesNotMatch(await page.$eval("meta[http-equiv]", (e) => e.content), /unsafe|https?:|data:|\*/);
+  assert.deepEqual(Object.keys(outcome).filter((name) => !["refused", "undefined"].includes(outcome[name])), []);
+  page.trouble = page.trouble.filter((line) => !/Content Security Policy|Trusted|https:\/\/example/.test(line));
+}));
+
+test("a_page_that_was_cut_says_so", async () => {
+  const whole = readFileSync(small(), "utf-8");
+  const file = path.join(WORK, "cut.html");
+  const at = whole.indexOf('type="text/plain">') + 60;
+  writeFileSync(file, whole.slice(0, at) + whole.slice(whole.indexOf("</script>", at)));
+  const page = await browser.newPage();
+  await page.goto(`file://${file}`);
+  await page.waitForSelector("#notice:not([hidden])");
+  assert.match(await text(page, "#notice"), /^The profile cannot be shown: /);
+  await page.close();
+});
+
+// ---- a screen reader ----
+
+for (const dark of [false, true]) {
+  for (const [name, file, fragment] of [
+    ["flame", "mix", ""], ["icicle", "mix", "mode=icicle&method=Mix.much"], ["tree", "mix", "mode=tree&method=Mix.much"], ["methods", "mix", "mode=methods"],
+    ["threads", "mix", "mode=threads"], ["side", "mix", "views=samples&views=alloc_space&query=much&mode=methods"], ["chips", "mix", "focus=Mix.work&towards=callers&hide=Mix.little&thread=main&zoom=1"],
+    ["help", "mix", ""], ["diff", "diff", "mode=methods&method=gone"], ["difftree", "diff", "mode=tree"], ["hostile", "hostile", "mode=tree"]]) {
+    test(`axe_finds_nothing: ${name}${dark ? ", dark" : ""}`, async () => {
+      if (file === "diff") compare(BASE, NEW, "diff");
+      if (file === "hostile") convert(`${HOSTILE.join(";")} 1\n`, "hostile");
+      const page = await open(browser, path.join(WORK, `${file}.html`), { fragment, dark, before: (p) => p.setBypassCSP(true) });
+      if (name === "help") await page.keyboard.press("?");
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      await page.screenshot({ path: path.join(SHOTS, `${name}${dark ? "-dark" : ""}.png`) });
+      await page.evaluate(readFileSync(AXE, "utf-8"));
+      const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+      await page.close();
+      assert.deepEqual(violations.map((v) => [v.id, v.help, v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 200)} ${n.failureSummary}`)]), []);
+    });
+  }
+}
+
+// ----
+
+execFileSync(PROGRAM, ["convert", mix, path.join(WORK, "mix.html")]);
+browser = await launch();
+let failed = 0;
+const chosen = tests.filter(({ name }) => name.includes(PATTERN ?? ""));
+for (const { name, run } of chosen) {
+  try {
+    await run();
+    console.log(`ok    ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL  ${name}\n${String(error.stack ?? error).replace(/^/gm, "      ")}`);
+  }
+}
+await browser.close();
+console.log(`${chosen.length - failed} passed, ${failed} failed, 0 skipped`);
+process.exit(failed > 0 || chosen.length === 0 ? 1 : 0);
