@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Collapsed stacks of a program that does not exist: walks through a graph of calls, in which some ways are taken much more often."""
 import random
+import sys
 
 
 def method(rng, words, i):
@@ -27,3 +28,7 @@ def write(path, stacks, depth=20, methods=8000, seed=1):
     with open(path, "w", encoding="ascii") as out:
         for stack, count in found.items():
             out.write(";".join(names[m] for m in stack) + " %d\n" % count)
+
+
+if __name__ == "__main__":
+    write(sys.argv[1], int(sys.argv[2]))

@@ -191,7 +191,7 @@ class Graph {
       this.view = this.goal;
       this.from = null;
     } else {
-      this.from = { ...this.view, since: performance.now() };
+      this.from = { ...this.view, since: 0 };
     }
     this.draw();
   }
@@ -213,6 +213,7 @@ class Graph {
   }
 
   step(now) {
+    this.from.since ||= now; // its first picture
     const part = Math.min(1, Math.max(0, (now - this.from.since) / 220));
     const eased = 1 - (1 - part) ** 3;
     // the width in proportion, so that the speed looks even; the place follows

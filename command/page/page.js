@@ -39,7 +39,7 @@ class Page {
     this.panes = [];
     this.whole = new Map(); // of columns: the total without a filter
     profile.setFilter("", []);
-    for (const column of profile.columns) this.whole.set(column, this.sum(column, this.plain()).total[0]);
+    for (const column of profile.columns) this.whole.set(column, profile.whole(column));
     this.first = profile.column(profile.head.first) ?? profile.columns[0];
     this.orderGroups();
     this.tellHead();
@@ -268,7 +268,7 @@ class Page {
   }
 
   changeCell(change, column) {
-    const text = signed(change, (v) => (this.absolute() ? amount(v, column.unit) : percent(v)));
+    const text = signed(change, (v) => (this.absolute() ? amount(v, column.unit) : (100 * v).toFixed(2)));
     return make("td", { className: `number ${change > 0 ? "more" : change < 0 ? "less" : ""}` }, `${change > 0 ? "▲" : change < 0 ? "▼" : ""} ${text}`);
   }
 
@@ -454,7 +454,7 @@ class Page {
       hide: (node) => this.hide(sums().trie.method[node]),
       point: (node, event) => this.point(sums(), node, event),
       say: (node) => ($("say").textContent = [this.frameName(sums(), node), ...this.frameLines(sums(), node), `level ${sums().trie.depth[node]}`].join(", ")),
-      sign: (node) => signed(this.changeOf(sums(), node), (v) => (this.absolute() ? amount(v, sums().column.unit) : percent(v))),
+      sign: (node) => signed(this.changeOf(sums(), node), (v) => (this.absolute() ? amount(v, sums().column.unit) : (100 * v).toFixed(1))),
     });
   }
 

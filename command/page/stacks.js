@@ -16,10 +16,12 @@ class Trie {
     this.table = new Int32Array(4 * room); // 0 is free: the root is nobody's child; a power of two
   }
 
+  // The first place is near that of the parent, because callers and callees come one after the other; further ones are anywhere.
   slot(parent, method) {
     const mask = this.table.length - 1;
-    let at = Math.imul(parent, 0x9e3779b1) ^ Math.imul(method, 0x85ebca6b);
-    for (at = (at ^ (at >>> 15)) & mask; ; at = (at + 1) & mask) {
+    let step = Math.imul(parent, 0x9e3779b1) ^ Math.imul(method, 0x85ebca6b);
+    step = (step ^ (step >>> 15)) | 1;
+    for (let at = (4 * parent + (step & 126)) & mask; ; at = (at + step) & mask) {
       const node = this.table[at];
       if (node === 0 || (this.parent[node] === parent && this.method[node] === method)) return at;
     }
@@ -52,16 +54,21 @@ class Trie {
 
   // The new number of each node. rank: of methods.
   finish(rank) {
-    const n = this.size;
-    const byRank = sortedBy(n, rank.length, (node) => (node === 0 ? 0 : rank[this.method[node]]));
-    const first = new Int32Array(n);
-    const next = new Int32Array(n);
-    for (let k = n - 1; k >= 0; k--) {
-      const node = byRank[k];
-      if (node !== 0) {
-        next[node] = first[this.parent[node]];
-        first[this.parent[node]] = node;
-      }
+    const { size, parent, method } = this;
+    const first = new Int32Array(size);
+    const next = new Int32Array(size);
+    for (let node = size - 1; node > 0; node--) {
+      next[node] = first[parent[node]];
+      first[parent[node]] = node;
+    }
+    const list = [];
+    for (let node = 0; node < size; node++) {
+      if (next[first[node]] === 0) continue;
+      list.length = 0;
+      for (let child = first[node]; child !== 0; child = next[child]) list.push(child);
+      list.sort((a, b) => rank[method[a]] - rank[method[b]]);
+      first[node] = list[0];
+      list.forEach((child, i) => (next[child] = list[i + 1] ?? 0));
     }
     return this.renumber(first, next);
   }
@@ -91,7 +98,6 @@ class Trie {
       node = next[node];
     }
     Object.assign(this, { parent, method, depth, end, table: null });
-    this.levels = depth.reduce((most, d) => Math.max(most, d), 0) + 1;
     return number;
   }
 
@@ -102,16 +108,6 @@ class Trie {
   isUnder(node, above) {
     return node >= above && node < this.end[above];
   }
-}
-
-// 0 to n - 1 in the order of key(i), which is below `keys`.
-function sortedBy(n, keys, key) {
-  const start = new Int32Array(keys + 1);
-  for (let i = 0; i < n; i++) start[key(i) + 1]++;
-  for (let k = 0; k < keys; k++) start[k + 1] += start[k];
-  const sorted = new Int32Array(n);
-  for (let i = 0; i < n; i++) sorted[start[key(i)]++] = i;
-  return sorted;
 }
 
 // Methods, classes and threads by number; their names in order.
@@ -216,6 +212,12 @@ class Profile {
         this.columns.push({ view, name: measure.name, title: measure.title, unit: measure.unit });
       }
     }
+  }
+
+  // All of a column, whatever the filter.
+  whole(column) {
+    const samples = column.view.sides[column.view.sides.length - 1];
+    return samples?.values.get(column.name)?.reduce((a, b) => a + b, 0) ?? 0;
   }
 
   column(name) {
@@ -373,25 +375,27 @@ class Profile {
     return sum;
   }
 
-  // The direct callers and callees of a method, the greatest first: [method, value]; -1: the root of the stack.
+  // The direct callers and callees of a method, the greatest first: [method, value, value in the base]; method -1: it is the outermost.
   neighbours(column, wanted) {
-    const { total } = this.sum(column, this.shape({ reverse: false, split: false, focus: -1, towards: "" }));
+    const { total, base } = this.sum(column, this.shape({ reverse: false, split: false, focus: -1, towards: "" }));
     const { method, end, parent, size } = this.main;
-    const edges = [new Map(), new Map()]; // method -> [value, covered]
+    const edges = [new Map(), new Map()]; // method -> [value, base, covered]
     const add = (map, of, node) => {
-      const edge = map.get(of) ?? [0, 0];
-      if (node >= edge[1]) {
+      const edge = map.get(of) ?? [0, 0, 0];
+      if (node >= edge[2]) {
         edge[0] += total[node];
-        edge[1] = end[node];
+        edge[1] += base ? base.total[node] : 0;
+        edge[2] = end[node];
       }
       map.set(of, edge);
     };
     for (let node = 1; node < size; node++) {
+      if (total[node] === 0 && !base?.total[node]) continue;
       const caller = parent[node] === 0 ? -1 : method[parent[node]];
-      if (total[node] > 0 && method[node] === wanted) add(edges[0], caller, node);
-      if (total[node] > 0 && caller === wanted) add(edges[1], method[node], node);
+      if (method[node] === wanted) add(edges[0], caller, node);
+      if (caller === wanted) add(edges[1], method[node], node);
     }
-    const [callers, callees] = edges.map((map) => [...map].map(([of, [value]]) => [of, value]).sort((a, b) => b[1] - a[1]));
+    const [callers, callees] = edges.map((map) => [...map].map(([of, [value, then]]) => [of, value, then]).sort((a, b) => b[1] - a[1] || b[2] - a[2]));
     return { callers, callees };
   }
 

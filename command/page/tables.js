@@ -36,7 +36,7 @@ const UNITS = {
 
 const amount = (v, unit) => (UNITS[unit] ? scaled(v, UNITS[unit]) : exactly(v));
 // With the unit, for a place where nothing else says what is counted.
-const told = (v, column) => (UNITS[column.unit] ? amount(v, column.unit) : `${amount(v, column.unit)} ${column.title}`);
+const told = (v, column) => (UNITS[column.unit] ? amount(v, column.unit) : `${amount(v, column.unit)} ${v === 1 ? column.title.replace(/s$/, "") : column.title}`);
 const inFull = (v, column) => `${exactly(v)} ${column.unit === "ns" ? "ns" : column.unit === "bytes" ? "bytes" : column.title}`;
 const signed = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text(Math.abs(v));
 
@@ -101,7 +101,7 @@ class CallTree {
   render() {
     const { page, sums } = this;
     const { column, base } = sums;
-    const heads = base ? ["Change", "Base", "New", "Self", "Frame"] : ["Total", column.title, "Self", "Frame"];
+    const heads = base ? [page.absolute() ? "Change" : "Change, points", "Base", "New", "Self", "Frame"] : ["Total", column.title, "Self", "Frame"];
     this.visible = this.rows();
     const body = make("tbody");
     const table = make("table", { className: "calltree", role: "treegrid", "aria-label": `Call tree of ${column.title}` },
@@ -214,8 +214,9 @@ class MethodTable {
     const { rows, all, baseAll, by } = this.list();
     const base = page.profile.isDiff;
     const sure = !base && page.points(column, 0.5) > 0;
+    const in_what = page.absolute() ? "" : ", points";
     const heads = base
-      ? [["dself", "Self change"], ["selfBase", "Self base"], ["self", "Self new"], ["dtotal", "Total change"], ["total", "Total new"], ["name", "Method"]]
+      ? [["dself", `Self change${in_what}`], ["selfBase", "Self base"], ["self", "Self new"], ["dtotal", `Total change${in_what}`], ["total", "Total new"], ["name", "Method"]]
       : [["self", "Self"], ...(sure ? [[null, "±"]] : []), ["self", `Self ${column.title}`], ["total", "Total"], ["total", `Total ${column.title}`], ["name", "Method"]];
     const body = make("tbody");
     for (const row of rows.slice(0, this.shown)) body.append(make("tr", {}, ...(base ? this.diffCells(row, all, baseAll) : this.cells(row, all, sure)), this.nameCell(row.method)));
@@ -284,7 +285,7 @@ function threadTable(host, column, page) {
     body.append(make("tr", {}, ...(profile.isDiff ? [page.changeCell(change, column)] : []), shareCell(value / (all || 1)),
       make("td", { className: "number", title: inFull(value, column) }, amount(value, column.unit)), make("td", { className: "frame" }, button)));
   }
-  const heads = [...(profile.isDiff ? ["Change"] : []), "Share", column.title, "Thread"];
+  const heads = [...(profile.isDiff ? [page.absolute() ? "Change" : "Change, points"] : []), "Share", column.title, "Thread"];
   page.replace(host, make("table", { className: "threads", "aria-label": `Threads by ${column.title}` },
     make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", className: text === "Thread" ? "" : "number" }, text)))), body));
 }
@@ -321,19 +322,22 @@ function methodPanel(host, method, column, page) {
       action("Graph of callers", "All stacks that lead to this method", () => page.focusOn(method, "callers")),
       action("Graph of callees", "All stacks below this method", () => page.focusOn(method, "callees")),
       action("Hide its stacks", "Leave out every stack that has this method", () => page.hide(method))),
-    ...neighbourTable("Callers", callers, column, all, page), ...neighbourTable("Callees", callees, column, all, page), ...lineTable(lines, column, all));
+    ...neighbourTable("Callers", callers, column, [all, baseAll], page), ...neighbourTable("Callees", callees, column, [all, baseAll], page), ...lineTable(lines, column, all));
 }
 
-function neighbourTable(title, list, column, all, page) {
+function neighbourTable(title, list, column, [all, baseAll], page) {
+  const { isDiff } = page.profile;
   if (list.length === 0) return [make("h3", {}, title), make("p", { className: "dim" }, "none")];
   const body = make("tbody");
-  for (const [method, value] of list.slice(0, 40)) {
+  for (const [method, value, base] of list.slice(0, 40)) {
     const name = method < 0 ? make("span", { className: "dim" }, "outermost") : nameButton(page.profile.methods.names[method]);
     if (method >= 0) name.addEventListener("click", () => page.pick(method));
-    body.append(make("tr", {}, shareCell(value / (all || 1), { title: inFull(value, column) }), make("td", { className: "frame" }, name)));
+    const change = page.absolute() ? value - base : value / (all || 1) - base / (baseAll || 1);
+    body.append(make("tr", {}, ...(isDiff ? [page.changeCell(change, column)] : []), shareCell(value / (all || 1), { title: inFull(value, column) }), make("td", { className: "frame" }, name)));
   }
+  const heads = [...(isDiff ? ["Change"] : []), "Share", "Method"];
   return [make("h3", {}, title, ...(list.length > 40 ? [` (40 of ${exactly(list.length)})`] : [])), make("table", { "aria-label": title },
-    make("thead", { className: "unseen" }, make("tr", {}, make("th", { scope: "col" }, "Share"), make("th", { scope: "col" }, "Method"))), body)];
+    make("thead", { className: "unseen" }, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))), body)];
 }
 
 function lineTable(lines, column, all) {

@@ -157,7 +157,7 @@ for (const still of [false, true]) {
       });
     });
     assert.equal((await state(page)).zoom, "3");
-    assert.equal(new Set(pictures).size, still ? 1 : 5);
+    assert.equal(new Set(pictures).size, still ? 1 : 6);
   }));
 }
 
@@ -297,10 +297,12 @@ const NEW = "m;a 1000\nm;b 800\nm;fresh 200\n";
 
 test("a_comparison_tells_what_grew_and_what_shrank", () => withPage(compare(BASE, NEW, "diff"), { fragment: "mode=methods" }, async (page) => {
   const changes = async () => Object.fromEntries((await rows(page, "methods")).map((cells) => [cells.at(-1), cells[0]]));
-  assert.deepEqual(await changes(), { gone: "▼ −20.0 %", b: "▲ +10.0 %", fresh: "▲ +10.0 %", a: " ±0 %", m: " ±0 %" });
+  assert.deepEqual(await changes(), { gone: "▼ −20.00", b: "▲ +10.00", fresh: "▲ +10.00", a: " ±0.00", m: " ±0.00" });
   await press(page, "absolute");
   assert.deepEqual(await changes(), { gone: "▼ −200", b: "▲ +500", fresh: "▲ +200", a: "▲ +500", m: " ±0" });
   assert.match(await text(page, "#title"), /new against base/);
+  await page.evaluate(() => [...document.querySelectorAll("table.methods button.link")].find((b) => b.textContent === "gone").click());
+  assert.match(await text(page, 'table[aria-label="Callers"] tbody'), /▼ −2000 %m/);
 }));
 
 test("a_frame_that_is_gone_can_be_seen_in_a_comparison", () => withPage(compare(BASE, NEW, "diff"), {}, async (page) => {
@@ -312,7 +314,7 @@ test("a_frame_that_is_gone_can_be_seen_in_a_comparison", () => withPage(compare(
     seen.push(await say(page));
   }
   assert.ok(seen.some((line) => /^gone, 0 % of .*−20\.00 points against base: 20\.0 %, 200/.test(line)), seen.join("\n"));
-  await page.screenshot({ path: path.join(SHOTS, "diff.png") });
+  await page.screenshot({ path: path.join(SHOTS, "diffgraph.png") });
 }));
 
 // ---- hostile names, the policy ----
