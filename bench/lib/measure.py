@@ -25,6 +25,7 @@ class Run:
     def __init__(self, wall, usage, output):
         self.wall = wall                            # seconds
         self.cpu = usage.ru_utime + usage.ru_stime  # seconds
+        self.peak = usage.ru_maxrss                 # KiB of memory
         self.output = output
         self.figures = {}                           # the program's "key value" lines
         self.report = {}                            # the agent's "hprofx: key: value" lines

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ascii_records.c: threads, traces, tables, waits and reports of text files. */
 #include "ascii.h"
+#include "digits.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,25 +159,49 @@ static uint64_t column(struct hpx_scan *s)
     return hpx_scan_number(s);
 }
 
+/* A number of at least `width` columns, with blanks before it, at the end of a text. */
+static char *put_column(char *to, uint64_t v, unsigned width)
+{
+    char digits[24];
+    size_t n = (size_t)(hpx_digits_decimal(digits, v) - digits);
+    for (; width > n; width--) {
+        *to++ = ' ';
+    }
+    memcpy(to, digits, n);
+    return to + n;
+}
+
+/* "12.34%" of 1234, of at least 6 columns; a blank before it. */
+static char *put_share(char *to, uint32_t v)
+{
+    *to++ = ' ';
+    to = put_column(to, v / 100, 2);
+    *to++ = '.';
+    *to++ = (char)('0' + v % 100 / 10);
+    *to++ = (char)('0' + v % 10);
+    *to++ = '%';
+    return to;
+}
+
 /* Is the line laid out as printf() does it? */
 static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool sites)
 {
-    char self[24];
-    char accum[24];
     char text[256];
-    snprintf(self, sizeof(self), "%" PRIu32 ".%02" PRIu32, w->self / 100, w->self % 100);
-    snprintf(accum, sizeof(accum), "%" PRIu32 ".%02" PRIu32, w->accum / 100, w->accum % 100);
-    int n;
-    if (sites) {
-        n = snprintf(text, sizeof(text), "%5" PRIu32 " %5s%% %5s%% %9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %5" PRIu32 " ",
-                     w->rank, self, accum, w->live_bytes, w->live_objects, w->bytes, w->objects, w->trace);
-    } else {
-        n = snprintf(text, sizeof(text), "%4" PRIu32 " %5s%% %5s%% %7" PRIu64 " %5" PRIu32 " ", w->rank, self, accum, w->count, w->trace);
+    char *at = put_column(text, w->rank, sites ? 5 : 4);
+    at = put_share(put_share(at, w->self), w->accum);
+    const struct {
+        uint64_t v;
+        unsigned width;
+    } columns[] = {{w->live_bytes, 9}, {w->live_objects, 4}, {w->bytes, 9}, {w->objects, 5}, {w->count, 7}, {w->trace, 5}, {w->owner, 5}};
+    for (size_t i = sites ? 0 : 4; i < HPX_ARRAY_LEN(columns) - (w->owner == 0); i++) {
+        if (!sites || i != 4) {
+            *at++ = ' ';
+            at = put_column(at, columns[i].v, columns[i].width);
+        }
     }
-    if (w->owner != 0 && n > 0) {
-        n += snprintf(text + n, sizeof(text) - (size_t)n, "%5" PRIu32 " ", w->owner);
-    }
-    return n > 0 && l.n > (size_t)n && memcmp(l.p, text, (size_t)n) == 0;
+    *at++ = ' ';
+    size_t n = (size_t)(at - text);
+    return l.n > n && memcmp(l.p, text, n) == 0;
 }
 
 static int row(struct hpx_txt *t, struct hpx_rd_text l)

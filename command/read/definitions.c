@@ -145,8 +145,10 @@ static void frame(struct hpx_definitions *d, const struct hpx_rd_frame *of)
 {
     struct hpx_defined_frame *f = hpx_list_entry(&d->frame_of, &d->frames, sizeof(*f), of->id);
     if (f != NULL) {
-        *f = (struct hpx_defined_frame){get(&d->strings, of->method), get(&d->class_names, of->class_serial), get(&d->strings, of->source),
-                                        of->line};
+        *f = (struct hpx_defined_frame){.method = get(&d->strings, of->method),
+                                        .class_name = get(&d->class_names, of->class_serial),
+                                        .source = get(&d->strings, of->source),
+                                        .line = of->line};
     }
     d->no_memory |= f == NULL;
 }
@@ -228,12 +230,15 @@ uint32_t hpx_defined_method(struct hpx_definitions *d, uint32_t frame)
     if (frame == 0) {
         return 0;
     }
-    const struct hpx_defined_frame *f = (const struct hpx_defined_frame *)d->frames.items + frame - 1;
+    struct hpx_defined_frame *f = (struct hpx_defined_frame *)d->frames.items + frame - 1;
     if (d->text) {
         return f->method;
     }
-    int n = snprintf(text, sizeof(text), "%.*s.%.*s", 500, hpx_defined_name(d, f->class_name), 500, hpx_defined_name(d, f->method));
-    return hpx_defined_keep(d, (struct hpx_rd_text){text, n > 0 ? (size_t)n : 0});
+    if (f->full == 0) {
+        int n = snprintf(text, sizeof(text), "%.*s.%.*s", 500, hpx_defined_name(d, f->class_name), 500, hpx_defined_name(d, f->method));
+        f->full = hpx_defined_keep(d, (struct hpx_rd_text){text, n > 0 ? (size_t)n : 0});
+    }
+    return f->full;
 }
 
 uint32_t hpx_defined_empty(struct hpx_definitions *d)

@@ -13,6 +13,7 @@
 struct hpx_defined_frame {
     uint32_t method, class_name, source; /* text: method has the class in it, and class_name is 0 */
     int32_t line;
+    uint32_t full; /* binary: hpx_defined_method(), once it was asked for */
 };
 
 struct hpx_defined_trace {

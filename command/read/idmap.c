@@ -7,24 +7,25 @@
 #include <sys/random.h>
 
 #define FIRST 64
+#define KEY   sizeof(uint64_t)
 
-static uint64_t seed(void)
+__extension__ typedef unsigned __int128 u128;
+
+static uint64_t seed[2]; /* set before the first slot of any map */
+
+static void sow(void)
 {
-    static uint64_t value;
-    if (value == 0 && getrandom(&value, sizeof(value), GRND_NONBLOCK) != (ssize_t)sizeof(value)) {
-        value = (uint64_t)(uintptr_t)&value;
+    if (seed[1] == 0 && getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
+        seed[0] = seed[1] = (uint64_t)(uintptr_t)&seed;
     }
-    value |= 1;
-    return value;
+    seed[1] |= 1;
 }
 
-/* The finaliser of MurmurHash3: each bit of the key reaches each bit of the slot. */
-static size_t slot_of(const struct hpx_idmap *m, uint64_t key)
+/* Both halves of a product with a number that nobody knows: each bit of the key reaches each bit of the slot. */
+static inline size_t slot_of(const struct hpx_idmap *m, uint64_t key)
 {
-    uint64_t h = key ^ seed();
-    h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdu;
-    h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53u;
-    return (size_t)(h ^ (h >> 33)) & (m->cap - 1);
+    u128 h = (u128)(key ^ seed[0]) * seed[1];
+    return (size_t)((uint64_t)h ^ (uint64_t)(h >> 64)) & (m->cap - 1);
 }
 
 void hpx_idmap_init(struct hpx_idmap *m, bool with_values)
@@ -34,10 +35,8 @@ void hpx_idmap_init(struct hpx_idmap *m, bool with_values)
 
 void hpx_idmap_fini(struct hpx_idmap *m)
 {
-    free(m->keys);
-    free(m->values);
-    m->keys = NULL;
-    m->values = NULL;
+    free(m->slots);
+    m->slots = NULL;
 }
 
 void hpx_idmap_clear(struct hpx_idmap *m)
@@ -46,11 +45,33 @@ void hpx_idmap_clear(struct hpx_idmap *m)
     hpx_idmap_init(m, m->with_values);
 }
 
+static inline size_t slot_size(const struct hpx_idmap *m)
+{
+    return m->with_values ? KEY + sizeof(uint32_t) : KEY;
+}
+
+static inline unsigned char *slot_at(const struct hpx_idmap *m, size_t i)
+{
+    return m->slots + i * slot_size(m);
+}
+
+static inline uint64_t key_at(const struct hpx_idmap *m, size_t i)
+{
+    uint64_t key;
+    memcpy(&key, slot_at(m, i), KEY);
+    return key;
+}
+
+static inline uint32_t *value_at(const struct hpx_idmap *m, size_t i)
+{
+    return (uint32_t *)(void *)(slot_at(m, i) + KEY); /* slots of 12 bytes: aligned */
+}
+
 /* The slot of the key, or the free one where it belongs. */
-static size_t probe(const struct hpx_idmap *m, uint64_t key)
+static inline size_t probe(const struct hpx_idmap *m, uint64_t key)
 {
     size_t i = slot_of(m, key);
-    while (m->keys[i] != 0 && m->keys[i] != key) {
+    for (uint64_t there; (there = key_at(m, i)) != 0 && there != key;) {
         i = (i + 1) & (m->cap - 1);
     }
     return i;
@@ -59,23 +80,19 @@ static size_t probe(const struct hpx_idmap *m, uint64_t key)
 static int grow(struct hpx_idmap *m)
 {
     struct hpx_idmap to = *m;
+    sow();
     to.cap = m->cap == 0 ? FIRST : m->cap * 2;
-    to.keys = calloc(to.cap, sizeof(*to.keys));
-    to.values = m->with_values ? calloc(to.cap, sizeof(*to.values)) : NULL;
-    if (to.keys == NULL || (m->with_values && to.values == NULL)) {
-        hpx_idmap_fini(&to);
+    to.slots = calloc(to.cap, slot_size(m));
+    if (to.slots == NULL) {
         return -HPX_E_NOMEM;
     }
     for (size_t i = 0; i < m->cap; i++) {
-        if (m->keys[i] != 0) {
-            size_t j = probe(&to, m->keys[i]);
-            to.keys[j] = m->keys[i];
-            if (m->with_values) {
-                to.values[j] = m->values[i];
-            }
+        uint64_t key = key_at(m, i);
+        if (key != 0) {
+            memcpy(slot_at(&to, probe(&to, key)), slot_at(m, i), slot_size(m));
         }
     }
-    hpx_idmap_fini(m);
+    free(m->slots);
     *m = to;
     return 0;
 }
@@ -94,18 +111,20 @@ int hpx_idmap_add(struct hpx_idmap *m, uint64_t key, uint32_t **value)
         return -HPX_E_NOMEM;
     }
     size_t i = probe(m, key);
-    bool was = m->keys[i] == key;
-    m->keys[i] = key;
-    m->len += !was;
+    bool was = key_at(m, i) == key;
+    if (!was) {
+        memcpy(slot_at(m, i), &key, KEY);
+        m->len++;
+    }
     if (value != NULL && m->with_values) {
-        *value = &m->values[i];
+        *value = value_at(m, i);
     }
     return was ? 0 : 1;
 }
 
 bool hpx_idmap_has(const struct hpx_idmap *m, uint64_t key)
 {
-    return key == 0 ? m->has_zero : m->cap > 0 && m->keys[probe(m, key)] == key;
+    return key == 0 ? m->has_zero : m->cap > 0 && key_at(m, probe(m, key)) == key;
 }
 
 uint32_t *hpx_idmap_find(const struct hpx_idmap *m, uint64_t key)
@@ -117,5 +136,5 @@ uint32_t *hpx_idmap_find(const struct hpx_idmap *m, uint64_t key)
         return NULL;
     }
     size_t i = probe(m, key);
-    return m->keys[i] == key ? &m->values[i] : NULL;
+    return key_at(m, i) == key ? value_at(m, i) : NULL;
 }

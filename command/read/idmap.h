@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* idmap.h: 64-bit keys with an optional 32-bit value each; open addressing, at most three quarters full: 11 to 22 bytes a key without
- * values, 16 to 32 with. The hash has a seed of the process, so that a file cannot be made to collide. One thread. */
+/* idmap.h: 64-bit keys with an optional 32-bit value each, which lies behind its key; open addressing, at most three quarters full: 11 to
+ * 22 bytes a key without values, 16 to 32 with. The hash has a seed of the process, so that a file cannot be made to collide. One thread.
+ */
 #ifndef HPX_READ_IDMAP_H
 #define HPX_READ_IDMAP_H
 
 #include "compiler.h"
 
 struct hpx_idmap {
-    uint64_t *keys; /* 0: free */
-    uint32_t *values;
-    size_t cap, len; /* len: without key 0 */
-    uint32_t zero;   /* value of key 0 */
+    unsigned char *slots; /* of 8 or 12 bytes; key 0: free */
+    size_t cap, len;      /* len: without key 0 */
+    uint32_t zero;        /* value of key 0 */
     bool has_zero, with_values;
 };
 

@@ -2,22 +2,16 @@
 /* list.c: see list.h. */
 #include "list.h"
 #include <stdlib.h>
-#include <string.h>
 
-void *hpx_list_push(struct hpx_list *l, size_t size)
+bool hpx_list_grow(struct hpx_list *l, size_t size)
 {
-    if (l->len == l->cap) {
-        size_t cap = l->cap == 0 ? 32 : l->cap * 2;
-        void *grown = realloc(l->items, cap * size);
-        if (grown == NULL) {
-            return NULL;
-        }
+    size_t cap = l->cap == 0 ? 32 : l->cap * 2;
+    void *grown = realloc(l->items, cap * size);
+    if (grown != NULL) {
         l->items = grown;
         l->cap = cap;
     }
-    void *item = (char *)l->items + l->len++ * size;
-    memset(item, 0, size);
-    return item;
+    return grown != NULL;
 }
 
 void *hpx_list_entry(struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key)

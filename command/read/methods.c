@@ -7,18 +7,17 @@
 void hpx_methods_init(struct hpx_methods *m)
 {
     memset(m, 0, sizeof(*m));
-    hpx_idmap_init(&m->index, true);
 }
 
 void hpx_methods_fini(struct hpx_methods *m)
 {
-    hpx_idmap_fini(&m->index);
+    free(m->index.items);
     free(m->of.items);
 }
 
 void hpx_methods_clear(struct hpx_methods *m)
 {
-    hpx_idmap_clear(&m->index);
+    m->index.len = 0;
     m->of.len = 0;
     m->row = 0;
 }
@@ -28,18 +27,28 @@ void hpx_methods_row(struct hpx_methods *m)
     m->row++;
 }
 
+/* Where the place of a name is; NULL: no memory. */
+static uint32_t *place(struct hpx_methods *m, uint32_t name)
+{
+    while (m->index.len <= name) {
+        if (hpx_list_push(&m->index, sizeof(uint32_t)) == NULL) {
+            return NULL;
+        }
+    }
+    return (uint32_t *)m->index.items + name;
+}
+
 void hpx_methods_add(struct hpx_methods *m, uint32_t name, uint64_t samples, bool innermost)
 {
-    uint32_t *at;
-    int added = hpx_idmap_add(&m->index, name, &at);
-    if (added > 0) {
+    uint32_t *at = place(m, name);
+    if (at != NULL && *at == 0) {
         struct hpx_method *made = hpx_list_push(&m->of, sizeof(*made));
         *at = made != NULL ? (uint32_t)m->of.len : 0;
         if (made != NULL) {
             *made = (struct hpx_method){.name = name};
         }
     }
-    if (added < 0 || *at == 0) {
+    if (at == NULL || *at == 0) {
         return;
     }
     struct hpx_method *of = (struct hpx_method *)m->of.items + *at - 1;

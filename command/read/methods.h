@@ -14,8 +14,8 @@ struct hpx_method {
 };
 
 struct hpx_methods {
-    struct hpx_list of; /* struct hpx_method */
-    struct hpx_idmap index;
+    struct hpx_list of;    /* struct hpx_method */
+    struct hpx_list index; /* uint32_t: of each name, its place in `of` + 1 */
     uint32_t row;
 };
 

@@ -103,10 +103,11 @@ struct hpx_rd_text hpx_scan_before_last(struct hpx_scan *s, const char *word)
     if (over(s)) {
         return (struct hpx_rd_text){s->p, 0};
     }
-    for (size_t i = left(s) + 1; i-- > n;) {
-        if (memcmp(s->p + i - n, word, n) == 0) {
-            struct hpx_rd_text found = {s->p, i - n};
-            s->p += i;
+    for (const char *last = s->end; (last = memrchr(s->p, word[n - 1], (size_t)(last - s->p))) != NULL;) {
+        const char *at = last + 1 - n;
+        if ((size_t)(last + 1 - s->p) >= n && memcmp(at, word, n - 1) == 0) {
+            struct hpx_rd_text found = {s->p, (size_t)(at - s->p)};
+            s->p = last + 1;
             return found;
         }
     }

@@ -19,16 +19,12 @@ struct objects {
     uint64_t count, bytes;
 };
 
-/* The node of a trace, found once: many rows and objects may have it. */
-struct known_trace {
-    uint32_t first; /* of the frames; another one if the trace is defined again */
-    uint32_t node;
-    bool known;
-};
-
-/* A row, kept until the file ends: a later table may replace it. */
+/* A row, kept until the file ends: a later table may replace it, and stacks of one trace after the other are found sooner than in the order
+ * of rows. */
 struct kept_row {
-    uint32_t node, thread;
+    uint32_t trace; /* its index in the definitions + 1; 0: `node` is all */
+    uint32_t node;
+    uint32_t class; /* a name of the tree, + 1; 0: none */
     uint64_t values[4];
 };
 
@@ -40,8 +36,10 @@ struct hprof_in {
     int tag;
     uint64_t total;
     struct hpx_list frames; /* uint32_t: of the tree, for each defined frame; 0: not yet asked for */
-    struct hpx_list traces; /* struct known_trace, for each defined trace */
+    struct hpx_list nodes;  /* uint32_t: of the tree, for each defined trace; at the end of the file */
     struct hpx_list spoken; /* uint32_t: names of the tree + 1, for each defined name; 0: not yet asked for */
+    struct hpx_tree_path path;
+    uint32_t thread, thread_of; /* the last name, and its thread */
     bool heap_open;
     struct hpx_idmap class_of, object_of;
     struct hpx_list classes; /* uint32_t: names of the tree */
@@ -119,19 +117,16 @@ static uint32_t tree_frame(struct hprof_in *in, uint32_t frame)
 
 static uint32_t node_of(struct hprof_in *in, const struct hpx_defined_trace *trace)
 {
-    struct hpx_definitions *d = &in->profile.defined;
-    struct known_trace *known =
-        trace->frames > 0 ? nth(in, &in->traces, sizeof *known, (size_t)(trace - (const struct hpx_defined_trace *)d->traces.items)) : NULL;
-    if (known == NULL) {
-        return 0;
+    hpx_tree_path_begin(&in->path);
+    for (uint32_t i = trace->frames; i-- > 0;) {
+        hpx_tree_path_down(in->tree, &in->path, tree_frame(in, hpx_defined_frame(&in->profile.defined, trace, i)));
     }
-    if (!known->known || known->first != trace->first) {
-        *known = (struct known_trace){.first = trace->first, .known = true};
-        for (uint32_t i = trace->frames; i-- > 0;) {
-            known->node = hpx_tree_node(in->tree, known->node, tree_frame(in, hpx_defined_frame(d, trace, i)));
-        }
-    }
-    return known->node;
+    return hpx_tree_path_end(&in->path);
+}
+
+static const struct hpx_defined_trace *trace_at(const struct hprof_in *in, size_t i)
+{
+    return (const struct hpx_defined_trace *)in->profile.defined.traces.items + i;
 }
 
 static uint32_t class_node(struct hprof_in *in, uint32_t node, uint32_t name)
@@ -154,11 +149,14 @@ static uint32_t unquoted(struct hpx_tree *t, const char *name)
 static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
 {
     struct hpx_definitions *d = &in->profile.defined;
-    const char *name = serial != 0 ? hpx_defined_name(d, hpx_defined_thread(d, serial)->name) : "";
-    if (name[0] == '\0' || strcmp(name, "?") == 0) {
-        return 0;
+    if (serial == in->thread_of) {
+        return in->thread;
     }
-    return d->text ? unquoted(in->tree, name) : hpx_tree_name(in->tree, name, strlen(name));
+    const char *name = hpx_defined_name(d, hpx_defined_thread(d, serial)->name);
+    bool told = name[0] != '\0' && strcmp(name, "?") != 0;
+    in->thread_of = serial;
+    in->thread = !told ? 0 : d->text ? unquoted(in->tree, name) : hpx_tree_name(in->tree, name, strlen(name));
+    return in->thread;
 }
 
 /* Milliseconds of a row that tells its share of the table's, in hundredths of a percent. */
@@ -182,6 +180,13 @@ static void old_row(struct hprof_in *in, const struct hpx_rd_row *w, struct kept
                             .values = {w->count, w->bytes < INT64_MAX / MS ? w->bytes * MS : INT64_MAX}};
 }
 
+/* Of a trace among the defined ones, + 1; 0: it is not defined. */
+static uint32_t index_of(const struct hprof_in *in, uint32_t trace)
+{
+    const uint32_t *index = hpx_idmap_find(&in->profile.defined.trace_of, trace);
+    return index != NULL ? *index : 0;
+}
+
 static void row(struct hprof_in *in, const struct hpx_rd_row *w)
 {
     struct hpx_definitions *d = &in->profile.defined;
@@ -194,33 +199,15 @@ static void row(struct hprof_in *in, const struct hpx_rd_row *w)
         old_row(in, w, to);
         return;
     }
-    const struct hpx_defined_trace *trace = hpx_defined_trace(d, w->trace);
-    to->node = node_of(in, trace);
-    to->thread = thread_name(in, trace->thread);
+    to->trace = index_of(in, w->trace);
     if (in->tag != HPX_TAG_SAMPLES && in->tag != HPX_TAG_TIMES) {
-        uint32_t class = d->text ? text_name(in, w->name) : spoken(in, hpx_defined_class(d, w->class_serial));
-        to->node = class_node(in, to->node, class);
+        to->class = 1 + (d->text ? text_name(in, w->name) : spoken(in, hpx_defined_class(d, w->class_serial)));
     }
     if (in->tag == HPX_TAG_SITES) {
         memcpy(to->values, (uint64_t[]){w->objects, w->bytes, w->live_objects, w->live_bytes}, sizeof to->values);
     } else {
         to->values[0] = w->count;
         to->values[1] = in->tag == HPX_TAG_SAMPLES ? 0 : share_ns(in, w);
-    }
-}
-
-/* The report behind the table says what a sample stands for. */
-static void add_rows(struct hprof_in *in)
-{
-    uint64_t interval = in->profile.said.interval_ns;
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        struct kept_row *w = in->rows[k].items;
-        for (size_t i = 0; i < in->rows[k].len; i++, w++) {
-            if (k == HPX_VIEW_CPU && __builtin_mul_overflow(w->values[0], interval, &w->values[1])) {
-                w->values[1] = UINT64_MAX;
-            }
-            hpx_tree_add(in->tree, &in->tree->views[k], w->node, w->thread, w->values);
-        }
     }
 }
 
@@ -275,18 +262,79 @@ static void begin_heap(struct hprof_in *in)
     }
 }
 
-/* At the end of the file: traces and names may stand behind the dump. */
-static void end_heap(struct hprof_in *in)
+/* ---- at the end of the file: traces and names may stand behind the dump ---- */
+
+/* Marks the traces that rows and objects name, and gives these a node, in their own order. */
+static bool place(struct hprof_in *in)
 {
-    struct hpx_definitions *d = &in->profile.defined;
+    const uint32_t used = UINT32_MAX;
+    while (in->nodes.len < in->profile.defined.traces.len) {
+        if (hpx_list_push(&in->nodes, sizeof(uint32_t)) == NULL) {
+            return false;
+        }
+    }
+    uint32_t *nodes = in->nodes.items;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        const struct kept_row *w = in->rows[k].items;
+        for (size_t i = 0; i < in->rows[k].len; i++, w++) {
+            if (w->trace != 0) {
+                nodes[w->trace - 1] = used;
+            }
+        }
+    }
+    for (size_t i = 0; i < in->objects.len; i++) {
+        uint32_t index = index_of(in, ((const struct objects *)in->objects.items)[i].trace);
+        if (index != 0) {
+            nodes[index - 1] = used;
+        }
+    }
+    for (size_t i = 0; i < in->nodes.len; i++) {
+        nodes[i] = nodes[i] == used ? node_of(in, trace_at(in, i)) : 0;
+    }
+    return true;
+}
+
+static void add_row(struct hprof_in *in, struct hpx_tree_view *v, const struct kept_row *w)
+{
+    uint32_t node = w->trace != 0 ? ((const uint32_t *)in->nodes.items)[w->trace - 1] : w->node;
+    uint32_t thread = w->trace != 0 ? thread_name(in, trace_at(in, w->trace - 1)->thread) : 0;
+    hpx_tree_add(in->tree, v, w->class != 0 ? class_node(in, node, w->class - 1) : node, thread, w->values);
+}
+
+/* The report behind the table says what a sample stands for. */
+static void add_rows(struct hprof_in *in)
+{
+    uint64_t interval = in->profile.said.interval_ns;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        struct kept_row *w = in->rows[k].items;
+        for (size_t i = 0; i < in->rows[k].len; i++, w++) {
+            if (k == HPX_VIEW_CPU && __builtin_mul_overflow(w->values[0], interval, &w->values[1])) {
+                w->values[1] = UINT64_MAX;
+            }
+            add_row(in, &in->tree->views[k], w);
+        }
+    }
+}
+
+static void add_objects(struct hprof_in *in)
+{
     for (size_t i = 0; i < in->objects.len; i++) {
         const struct objects *o = (const struct objects *)in->objects.items + i;
-        const struct hpx_defined_trace *trace = hpx_defined_trace(d, o->trace);
-        uint32_t name = ((const uint32_t *)in->classes.items)[o->class - 1];
-        uint64_t values[] = {o->count, o->bytes};
-        hpx_tree_add(in->tree, &in->tree->views[HPX_VIEW_HEAP], class_node(in, node_of(in, trace), name), thread_name(in, trace->thread),
-                     values);
+        struct kept_row w = {.trace = index_of(in, o->trace),
+                             .class = 1 + ((const uint32_t *)in->classes.items)[o->class - 1],
+                             .values = {o->count, o->bytes}};
+        add_row(in, &in->tree->views[HPX_VIEW_HEAP], &w);
     }
+}
+
+static void add_all(struct hprof_in *in)
+{
+    if (!place(in)) {
+        in->tree->no_memory = true;
+        return;
+    }
+    add_rows(in);
+    add_objects(in);
 }
 
 static void begin_table(struct hprof_in *in, const struct hpx_rd_table *table)
@@ -369,8 +417,9 @@ static void leave(struct hprof_in *in)
         free(in->rows[k].items);
     }
     free(in->frames.items);
-    free(in->traces.items);
+    free(in->nodes.items);
     free(in->spoken.items);
+    free(in->path.steps.items);
     free(in->classes.items);
     free(in->objects.items);
     hpx_idmap_fini(&in->class_of);
@@ -409,8 +458,7 @@ enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s,
     (void)hpx_reader_run(&r);
     enum hpx_tree_read done = result(in, &r, err);
     if (done != HPX_TREE_FAILED) {
-        add_rows(in);
-        end_heap(in);
+        add_all(in);
         facts(in);
         if (tell != NULL) {
             tell(ctx, t, &in->profile);

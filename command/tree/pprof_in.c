@@ -13,12 +13,10 @@
 enum { SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING = 6, TIME = 9, DURATION = 10, PERIOD = 12 };
 
 struct line {
-    uint64_t function;
-    int32_t line;
+    uint32_t name, frame; /* of the tree */
 };
 
 struct location {
-    uint64_t address;
     size_t first, lines; /* of pprof.lines, innermost first */
 };
 
@@ -37,6 +35,7 @@ struct pprof {
     struct hpx_list types, locations, functions, lines;
     struct hpx_idmap location_of, function_of;
     struct hpx_list stack; /* uint64_t: locations of the sample */
+    struct hpx_tree_path path;
     struct hpx_list values;
     uint64_t frames; /* that samples may still have */
     bool no_memory, dropped;
@@ -64,32 +63,50 @@ static void *push(struct pprof *p, struct hpx_list *l, size_t size)
     return item;
 }
 
+/* A line, or an address without any. */
+static void add_line(struct pprof *p, uint32_t name, uint32_t file, int32_t line)
+{
+    struct line *l = push(p, &p->lines, sizeof *l);
+    if (l != NULL) {
+        *l = (struct line){name, hpx_tree_frame(p->tree, name, file, line, HPX_FRAME_METHOD)};
+    }
+}
+
+/* Functions are known before locations. */
 static void take_line(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
-    struct line *l = push(p, &p->lines, sizeof *l);
-    while (l != NULL && next(p, &m, &f)) {
-        if (f.number == 1) {
-            l->function = f.v;
-        } else if (f.number == 2) {
-            l->line = f.v <= INT32_MAX ? (int32_t)f.v : 0;
-        }
+    struct function fn = {0, 0};
+    uint64_t function = 0, line = 0;
+    while (next(p, &m, &f)) {
+        function = f.number == 1 ? f.v : function;
+        line = f.number == 2 ? f.v : line;
     }
+    const uint32_t *index = hpx_idmap_find(&p->function_of, function);
+    if (index != NULL && *index > 0) {
+        fn = ((const struct function *)p->functions.items)[*index - 1];
+    }
+    add_line(p, fn.name != 0 ? fn.name : hpx_tree_name(p->tree, "?", 1), fn.file, line <= INT32_MAX ? (int32_t)line : 0);
 }
 
 static void take_location(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
     struct location at = {.first = p->lines.len};
-    uint64_t id = 0;
+    uint64_t id = 0, address = 0;
     while (next(p, &m, &f)) {
         if (f.number == 4 && f.is_bytes) {
             take_line(p, f.bytes);
         } else if (f.number == 1) {
             id = f.v;
         } else if (f.number == 3) {
-            at.address = f.v;
+            address = f.v;
         }
+    }
+    if (p->lines.len == at.first) {
+        char text[24];
+        int n = snprintf(text, sizeof text, "0x%" PRIx64, address);
+        add_line(p, hpx_tree_name(p->tree, text, (size_t)n), 0, 0);
     }
     at.lines = p->lines.len - at.first;
     struct location *l = hpx_list_entry(&p->location_of, &p->locations, sizeof *l, id);
@@ -166,41 +183,29 @@ static bool afford(struct pprof *p, size_t frames)
     return can;
 }
 
-static uint32_t down(struct pprof *p, uint32_t node, const struct location *l)
+static void down(struct pprof *p, const struct location *l)
 {
-    if (!afford(p, l->lines + 1)) {
-        return node;
-    }
-    if (l->lines == 0) {
-        char address[24];
-        int n = snprintf(address, sizeof address, "0x%" PRIx64, l->address);
-        return hpx_tree_node(p->tree, node, hpx_tree_frame(p->tree, hpx_tree_name(p->tree, address, (size_t)n), 0, 0, HPX_FRAME_METHOD));
+    if (!afford(p, l->lines)) {
+        return;
     }
     for (size_t i = l->lines; i-- > 0;) {
         const struct line *at = (const struct line *)p->lines.items + l->first + i;
-        const uint32_t *index = hpx_idmap_find(&p->function_of, at->function);
-        struct function fn = {0, 0};
-        if (index != NULL && *index > 0) {
-            fn = ((const struct function *)p->functions.items)[*index - 1];
-        }
-        fn.name = fn.name != 0 ? fn.name : hpx_tree_name(p->tree, "?", 1);
-        if (!hpx_tree_no_stack(p->tree, node, fn.name)) {
-            node = hpx_tree_node(p->tree, node, hpx_tree_frame(p->tree, fn.name, fn.file, at->line, HPX_FRAME_METHOD));
+        if (p->path.at > 0 || !hpx_tree_no_stack(p->tree, 0, at->name)) {
+            hpx_tree_path_down(p->tree, &p->path, at->frame);
         }
     }
-    return node;
 }
 
 static uint32_t node_of(struct pprof *p)
 {
-    uint32_t node = 0;
+    hpx_tree_path_begin(&p->path);
     for (size_t i = p->stack.len; i-- > 0;) {
         const uint32_t *index = hpx_idmap_find(&p->location_of, ((const uint64_t *)p->stack.items)[i]);
         if (index != NULL && *index > 0) {
-            node = down(p, node, (const struct location *)p->locations.items + *index - 1);
+            down(p, (const struct location *)p->locations.items + *index - 1);
         }
     }
-    return node;
+    return hpx_tree_path_end(&p->path);
 }
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -339,7 +344,7 @@ enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s,
     hpx_idmap_init(&p.location_of, true);
     hpx_idmap_init(&p.function_of, true);
     enum hpx_tree_read done = parse(&p, (struct hpx_pb_in){.at = all, .end = all + n}, err);
-    struct hpx_list *lists[] = {&p.strings, &p.types, &p.locations, &p.functions, &p.lines, &p.stack, &p.values};
+    struct hpx_list *lists[] = {&p.strings, &p.types, &p.locations, &p.functions, &p.lines, &p.stack, &p.values, &p.path.steps};
     for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
         free(lists[i]->items);
     }

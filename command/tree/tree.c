@@ -174,6 +174,39 @@ uint32_t hpx_tree_node(struct hpx_tree *t, uint32_t parent, uint32_t frame)
     return (uint32_t)(n - (struct hpx_tree_node *)t->nodes.items);
 }
 
+static struct hpx_tree_node *step(const struct hpx_tree_path *p, size_t i)
+{
+    return (struct hpx_tree_node *)p->steps.items + i;
+}
+
+void hpx_tree_path_begin(struct hpx_tree_path *p)
+{
+    p->at = 0;
+    p->parted = false;
+}
+
+uint32_t hpx_tree_path_end(const struct hpx_tree_path *p)
+{
+    return p->at > 0 ? step(p, p->at - 1)->parent : 0;
+}
+
+void hpx_tree_path_down(struct hpx_tree *t, struct hpx_tree_path *p, uint32_t frame)
+{
+    if (!p->parted && p->at < p->steps.len && step(p, p->at)->frame == frame) {
+        p->at++;
+        return;
+    }
+    uint32_t node = hpx_tree_node(t, hpx_tree_path_end(p), frame);
+    p->parted = true;
+    p->steps.len = p->at;
+    struct hpx_tree_node *s = hpx_list_push(&p->steps, sizeof *s);
+    t->no_memory |= s == NULL;
+    if (s != NULL) {
+        *s = (struct hpx_tree_node){node, frame};
+        p->at++;
+    }
+}
+
 void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, uint32_t thread, const uint64_t *values)
 {
     bool fresh;

@@ -100,6 +100,16 @@ uint32_t hpx_tree_frame(struct hpx_tree *t, uint32_t name, uint32_t source, int3
 bool hpx_tree_no_stack(const struct hpx_tree *t, uint32_t parent, uint32_t name);
 /* The node of a frame that `parent` called. */
 uint32_t hpx_tree_node(struct hpx_tree *t, uint32_t parent, uint32_t frame);
+/* A stack that is gone down frame by frame, and remembers the one before: what both begin with is not looked up again. */
+struct hpx_tree_path {
+    struct hpx_list steps; /* struct hpx_tree_node, with the node itself in the place of its parent */
+    size_t at;
+    bool parted;
+};
+void hpx_tree_path_begin(struct hpx_tree_path *p);
+/* As hpx_tree_node() below the step before. */
+void hpx_tree_path_down(struct hpx_tree *t, struct hpx_tree_path *p, uint32_t frame);
+uint32_t hpx_tree_path_end(const struct hpx_tree_path *p);
 /* Adds to the values of a stack; values: v->values of them. */
 void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, uint32_t thread, const uint64_t *values);
 /* Forgets the samples of a view. */
