@@ -99,14 +99,52 @@ static double centre(const struct hpx_change_side *s)
     return is_amount(s) ? (s->events + HALF) * s->unit : (s->events + HALF) / (s->of + HALF);
 }
 
-/* Squared error of the figure itself (Agresti and Caffo). */
-static double error(const struct hpx_change_side *s)
+/* What the F distribution exceeds as often as the normal one exceeds z (Paulson): quadratic in the cube root. */
+static double f_beyond(double n, double m, double z)
 {
-    if (is_amount(s)) {
-        return (s->events + 1) * s->unit * s->unit;
-    }
-    double p = (s->events + 1) / (s->of + 2);
-    return p * (1 - p) / (s->of + 2);
+    double a = 2 / (9 * n), b = 2 / (9 * m), p = (1 - b) * (1 - b) - z * z * b, q = (1 - a) * (1 - b), r = (1 - a) * (1 - a) - z * z * a;
+    double root = p > 0 ? (q + sqrt(fmax(q * q - p * r, 0))) / p : INFINITY;
+    return root * root * root;
+}
+
+/* The most that the ratio of two Poisson means can be: Clopper and Pearson's bound. */
+static double ratio_below(double x, double y, double z)
+{
+    return y > 0 ? (x + 1) / y * f_beyond(2 * (x + 1), 2 * y, z) : INFINITY;
+}
+
+/* A share has a smaller error than Poisson's count: as if it had this many events. */
+static double as_poisson(const struct hpx_change_side *s, double *unit)
+{
+    double rest = is_amount(s) ? 1 : (s->of - s->events + HALF) / (s->of + 1);
+    *unit = is_amount(s) ? s->unit : rest / s->of;
+    return s->events / rest;
+}
+
+static void ratio_by_drawing(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double z)
+{
+    double a_unit, b_unit, x = as_poisson(a, &a_unit), y = as_poisson(b, &b_unit);
+    c->low = b_unit / a_unit / ratio_below(x, y, z);
+    c->high = b_unit / a_unit * ratio_below(y, x, z);
+    bool both = c->low > 0 && !isinf(c->high);
+    c->drawn = both ? log(c->high / c->low) / 2 : z * sqrt(log_error(a) + log_error(b));
+}
+
+/* Wilson's interval of a figure; for amounts its limit. */
+static double wilson(const struct hpx_change_side *s, double z)
+{
+    double n = s->of, x = s->events, part = is_amount(s) ? x : x * (n - x) / n;
+    double at = x + z * z / 2 + z * sqrt(fmax(part, 0) + z * z / 4); /* z < 0: the lower end */
+    return is_amount(s) ? at * s->unit : at / (n + z * z);
+}
+
+/* Newcombe's interval of a difference, from those of both figures: the errors to the sides that matter. */
+static void points_by_drawing(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double z)
+{
+    double down = hypot(b->mean - wilson(b, -z), wilson(a, z) - a->mean), up = hypot(wilson(b, z) - b->mean, a->mean - wilson(a, -z));
+    c->points_low = c->points - down;
+    c->points_high = c->points + up;
+    c->points_drawn = (down + up) / 2;
 }
 
 static double chance_of(const struct hpx_change_side *a, const struct hpx_change_side *b)
@@ -130,8 +168,8 @@ static double spread(const struct hpx_change_side *a, const struct hpx_change_si
 static void by_drawing(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double chance)
 {
     double z = hpx_change_z(chance);
-    c->drawn = z * sqrt(log_error(a) + log_error(b));
-    c->points_drawn = z * sqrt(error(a) + error(b));
+    ratio_by_drawing(c, a, b, z);
+    points_by_drawing(c, a, b, z);
     c->p = chance_of(a, b);
 }
 
@@ -159,36 +197,36 @@ static bool cannot_tell(enum hpx_change_kind kind, const struct hpx_change *c, c
                                         : c->degrees > 0 && (!(a->mean > 0) || !(b->mean > 0));
 }
 
+/* The wider of both intervals. */
+static void widen(struct hpx_change *c, double middle)
+{
+    c->low = fmin(c->low, exp(middle - c->between));
+    c->high = fmax(c->high, exp(middle + c->between));
+    c->points_low = fmin(c->points_low, c->points - c->points_between);
+    c->points_high = fmax(c->points_high, c->points + c->points_between);
+}
+
 struct hpx_change hpx_change_between(enum hpx_change_kind kind, const struct hpx_change_side *before, const struct hpx_change_side *after,
                                      double chance)
 {
-    struct hpx_change c = {.ratio = before->mean > 0  ? after->mean / before->mean
-                                    : after->mean > 0 ? INFINITY
-                                                      : NAN,
-                           .points = after->mean - before->mean};
-    double middle = log(c.ratio);
-    if (kind == HPX_CHANGE_DRAWN && before->of > 0 && after->of > 0) {
+    double ratio = before->mean > 0 ? after->mean / before->mean : after->mean > 0 ? INFINITY : NAN, points = after->mean - before->mean;
+    struct hpx_change c = {.ratio = ratio, .low = ratio, .high = ratio, .points = points, .points_low = points, .points_high = points};
+    bool drawn = kind == HPX_CHANGE_DRAWN && before->of > 0 && after->of > 0;
+    if (drawn) {
         by_drawing(&c, before, after, chance);
-        middle = log(centre(after) / centre(before));
     }
     if (kind != HPX_CHANGE_COUNTED) {
         by_runs(&c, before, after, chance);
     }
     if (kind == HPX_CHANGE_COUNTED || (kind == HPX_CHANGE_MEASURED && c.degrees < 1)) {
-        c.low = c.high = c.ratio;
-        c.points_low = c.points_high = c.points;
-        c.p = c.points == 0 ? 1 : 0;
+        c.p = points == 0 ? 1 : 0;
     } else if (cannot_tell(kind, &c, before, after)) {
         c.low = 0;
         c.high = c.points_high = INFINITY;
         c.points_low = -INFINITY;
         c.p = 1;
-    } else {
-        double half = fmax(c.drawn, c.between), points = fmax(c.points_drawn, c.points_between);
-        c.low = exp(middle - half);
-        c.high = before->mean > 0 ? exp(middle + half) : INFINITY;
-        c.points_low = c.points - points;
-        c.points_high = c.points + points;
+    } else if (c.degrees > 0) {
+        widen(&c, drawn ? log(centre(after) / centre(before)) : log(ratio));
     }
     return c;
 }

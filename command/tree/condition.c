@@ -9,7 +9,7 @@
 #define ROUNDING 1e-12 /* 105 of 100 are not more than 5 % */
 #define TWICE    2.0   /* fewer more samples are not worth another run */
 #define MOST     1e12
-#define RUNS     1000
+#define RUNS     1000 /* more than anybody has */
 
 /* ---- names ---- */
 
@@ -59,18 +59,19 @@ static bool fits(void *pattern, const char *name)
 
 /* ---- the words ---- */
 
-/* "+5%", "-2pt". */
+/* "+5%", "-2pt". What else strtod() takes, such as 0x5 and 1e3, ends behind the digits. */
 static bool take_change(struct hpx_condition *k, const char *word)
 {
     char *unit;
-    if ((word[0] != '+' && word[0] != '-') || strlen(word) >= sizeof k->change || strspn(word + 1, "0123456789.") == 0) {
+    size_t digits = word[0] != '\0' ? strspn(word + 1, "0123456789.") : 0;
+    if ((word[0] != '+' && word[0] != '-') || strlen(word) >= sizeof k->change || digits == 0) {
         return false;
     }
     k->sign = word[0] == '-' ? -1 : 1;
     k->by = strtod(word + 1, &unit) / 100;
     k->points = strcmp(unit, "pt") == 0;
     (void)strcpy(k->change, word);
-    return (k->points || strcmp(unit, "%") == 0) && k->by < (k->sign < 0 || k->points ? 1 : 1e4);
+    return unit == word + 1 + digits && (k->points || strcmp(unit, "%") == 0) && k->by < (k->sign < 0 || k->points ? 1 : 1e4);
 }
 
 static void cut_blanks(char *text)
@@ -143,12 +144,14 @@ static double distance(const struct hpx_condition *k, const struct hpx_change *c
 
 static double runs_needed(double each, double distance)
 {
-    for (double n = 3; n < RUNS; n++) {
-        if (hpx_change_t(HPX_CHANGE_CHANCE, 2 * n - 2) * each * sqrt(2 / n) <= distance) {
-            return n;
-        }
+    unsigned low = 2, high = RUNS;
+    while (high - low > 1) {
+        unsigned n = (low + high) / 2;
+        bool enough = hpx_change_t(HPX_CHANGE_CHANCE, 2 * (double)n - 2) * each * sqrt(2 / (double)n) <= distance;
+        high = enough ? n : high;
+        low = enough ? low : n;
     }
-    return INFINITY;
+    return high < RUNS ? high : INFINITY;
 }
 
 static void need(const struct hpx_condition *k, const struct hpx_compare *c, struct hpx_finding *f)
@@ -227,12 +230,16 @@ static bool is_judged(const struct hpx_compare *c, const struct hpx_compare_meth
     return any;
 }
 
-/* Bonferroni: one false alarm among all. */
+/* Bonferroni, over all methods and not the large ones alone, because whether one is large depends on what was drawn, too. */
 static bool judge_every(struct hpx_condition *k, struct hpx_compare *c)
 {
     int figure = k->self ? HPX_SELF : HPX_TOTAL;
+    size_t all = 0;
     for (size_t i = 0; i < c->methods.len; i++) {
-        k->methods += is_judged(c, hpx_compare_method(c, i), figure);
+        const struct hpx_compare_method *m = hpx_compare_method(c, i);
+        bool judged = is_judged(c, m, figure);
+        k->methods += judged;
+        all += judged || m->tested[figure];
     }
     k->result = k->methods > 0 ? HPX_CONDITION_NOT : HPX_CONDITION_UNSURE;
     for (size_t i = 0; i < c->methods.len; i++) {
@@ -241,7 +248,7 @@ static bool judge_every(struct hpx_condition *k, struct hpx_compare *c)
         if (!is_judged(c, m, figure)) {
             continue;
         }
-        f.change = hpx_change_between(c->kind, &f.side[HPX_BEFORE], &f.side[HPX_AFTER], HPX_CHANGE_CHANCE / (double)k->methods);
+        f.change = hpx_change_between(c->kind, &f.side[HPX_BEFORE], &f.side[HPX_AFTER], HPX_CHANGE_CHANCE / (double)all);
         f.result = judge(k, &f.change);
         if (f.result == HPX_CONDITION_UNSURE) {
             need(k, c, &f);
