@@ -34,7 +34,8 @@ static bool begin(struct hpx_graph *c)
 static uint32_t child(struct hpx_graph *c, uint32_t parent, uint32_t name, enum hpx_frame_kind kind)
 {
     size_t before = c->nodes.len;
-    struct hpx_graph_node *n = hpx_list_entry(&c->child_of, &c->nodes, sizeof *n, (uint64_t)parent << 32 | name);
+    uint64_t key = (uint64_t)parent << 32 | (uint64_t)(kind == HPX_FRAME_CLASS) << 31 | name; /* a tree has fewer names */
+    struct hpx_graph_node *n = hpx_list_entry(&c->child_of, &c->nodes, sizeof *n, key);
     if (n == NULL) {
         return NOT_IN;
     }
@@ -131,14 +132,19 @@ bool hpx_graph_make(struct hpx_graph *c, const struct hpx_graph_of *of)
     return made && end(c);
 }
 
-bool hpx_graph_callees(struct hpx_graph *c, const struct hpx_graph *whole, uint32_t name)
+static bool is(const struct hpx_graph_node *n, const struct hpx_graph_method *m)
+{
+    return n->name == m->name && n->kind == m->kind;
+}
+
+bool hpx_graph_callees(struct hpx_graph *c, const struct hpx_graph *whole, const struct hpx_graph_method *method)
 {
     uint32_t *to = malloc(whole->nodes.len * sizeof *to);
     bool made = begin(c) && to != NULL;
     for (uint32_t i = 0; made && i < whole->nodes.len; i++) {
         const struct hpx_graph_node *n = hpx_graph_at(whole, i);
         uint32_t above = i > 0 ? to[n->parent] : NOT_IN;
-        to[i] = above != NOT_IN ? child(c, above, n->name, n->kind) : i > 0 && n->name == name ? 0 : NOT_IN;
+        to[i] = above != NOT_IN ? child(c, above, n->name, n->kind) : i > 0 && is(n, method) ? 0 : NOT_IN;
         made = above == NOT_IN || to[i] != NOT_IN;
         if (to[i] != NOT_IN) {
             at(c, to[i])->self = sum(at(c, to[i])->self, n->self);
@@ -165,13 +171,13 @@ static bool climb(struct hpx_graph *c, const struct hpx_graph *whole, const stru
     return true;
 }
 
-bool hpx_graph_callers(struct hpx_graph *c, const struct hpx_graph *whole, uint32_t name)
+bool hpx_graph_callers(struct hpx_graph *c, const struct hpx_graph *whole, const struct hpx_graph_method *method)
 {
     bool *below = calloc(whole->nodes.len, sizeof *below);
     bool made = begin(c) && below != NULL;
     for (uint32_t i = 1; made && i < whole->nodes.len; i++) {
         const struct hpx_graph_node *n = hpx_graph_at(whole, i);
-        below[i] = below[n->parent] || n->name == name;
+        below[i] = below[n->parent] || is(n, method);
         if (below[i] && !below[n->parent]) {
             made = climb(c, whole, n);
         }
@@ -184,40 +190,51 @@ bool hpx_graph_callers(struct hpx_graph *c, const struct hpx_graph *whole, uint3
 
 struct walk {
     struct hpx_list *methods;
-    uint32_t *index; /* of each name: + 1 */
-    uint32_t *open;  /* of each name: how often it is on the stack */
+    uint32_t *index; /* of each name and kind: + 1 */
+    uint32_t *open;  /* how often it is on the stack */
 };
 
-static struct hpx_graph_method *method(const struct walk *w, uint32_t name, enum hpx_frame_kind kind)
+static size_t slot(uint32_t name, enum hpx_frame_kind kind)
 {
-    if (w->index[name] == 0) {
+    return 2 * (size_t)name + (kind == HPX_FRAME_CLASS);
+}
+
+static struct hpx_graph_method *row(const struct walk *w, uint32_t name, enum hpx_frame_kind kind)
+{
+    uint32_t *index = &w->index[slot(name, kind)];
+    if (*index == 0) {
         struct hpx_graph_method *made = hpx_list_push(w->methods, sizeof *made);
         if (made == NULL) {
             return NULL;
         }
         made->name = name;
         made->kind = kind;
-        w->index[name] = (uint32_t)w->methods->len;
+        *index = (uint32_t)w->methods->len;
     }
-    return (struct hpx_graph_method *)w->methods->items + w->index[name] - 1;
+    return (struct hpx_graph_method *)w->methods->items + *index - 1;
 }
 
 static bool enter(const struct walk *w, const struct hpx_graph *c, const struct hpx_graph_node *n)
 {
-    struct hpx_graph_method *m = method(w, n->name, n->kind);
+    struct hpx_graph_method *m = row(w, n->name, n->kind);
     if (m == NULL) {
         return false;
     }
-    m->total = w->open[n->name]++ == 0 ? sum(m->total, n->total) : m->total;
+    m->total = w->open[slot(n->name, n->kind)]++ == 0 ? sum(m->total, n->total) : m->total;
     m->self = sum(m->self, n->self);
     m->count = sum(m->count, n->count);
     if (n->kind == HPX_FRAME_CLASS && n->parent != 0) {
         const struct hpx_graph_node *caller = hpx_graph_at(c, n->parent);
-        struct hpx_graph_method *above = method(w, caller->name, caller->kind); /* it is there */
+        struct hpx_graph_method *above = row(w, caller->name, caller->kind); /* it is there */
         above->self = sum(above->self, n->self);
         above->count = sum(above->count, n->count);
     }
     return true;
+}
+
+static void leave(const struct walk *w, const struct hpx_graph_node *n)
+{
+    w->open[slot(n->name, n->kind)]--;
 }
 
 /* In the order of a walk, so that what is on the stack is known. */
@@ -233,11 +250,11 @@ static bool walk(const struct walk *w, const struct hpx_graph *c)
             continue;
         }
         while (n != 0 && hpx_graph_at(c, n)->next == 0) {
-            w->open[hpx_graph_at(c, n)->name]--;
+            leave(w, hpx_graph_at(c, n));
             n = hpx_graph_at(c, n)->parent;
         }
         if (n != 0) {
-            w->open[hpx_graph_at(c, n)->name]--;
+            leave(w, hpx_graph_at(c, n));
             n = hpx_graph_at(c, n)->next;
         }
     }
@@ -268,11 +285,12 @@ static void sort(struct hpx_list *methods, size_t from, int (*order)(const void 
 bool hpx_graph_methods(struct hpx_list *methods, const struct hpx_graph *whole, const struct hpx_tree *t)
 {
     const struct hpx_graph_node *root = hpx_graph_at(whole, 0);
-    struct walk w = {.methods = methods, .index = calloc(t->names.len, sizeof *w.index), .open = calloc(t->names.len, sizeof *w.open)};
+    struct walk w = {
+        .methods = methods, .index = calloc(2 * t->names.len, sizeof *w.index), .open = calloc(2 * t->names.len, sizeof *w.open)};
     *methods = (struct hpx_list){0};
     bool made = w.index != NULL && w.open != NULL && walk(&w, whole);
     if (made && root->self > 0) {
-        struct hpx_graph_method *none = method(&w, 0, HPX_FRAME_METHOD);
+        struct hpx_graph_method *none = row(&w, 0, HPX_FRAME_METHOD);
         made = none != NULL;
         if (made) {
             none->self = sum(none->self, root->self);
@@ -295,12 +313,12 @@ void hpx_graph_rank(struct hpx_list *methods, size_t n)
 bool hpx_graph_threads(struct hpx_list *threads, const struct hpx_graph_of *of)
 {
     const struct hpx_tree_view *v = &of->tree->views[of->column.view];
-    struct walk w = {.methods = threads, .index = calloc(of->tree->names.len, sizeof *w.index)};
+    struct walk w = {.methods = threads, .index = calloc(2 * of->tree->names.len, sizeof *w.index)};
     *threads = (struct hpx_list){0};
     bool made = w.index != NULL;
     for (size_t i = 0; made && i < v->samples.len; i++) {
         if (counts(of, v, i)) {
-            struct hpx_graph_method *m = method(&w, hpx_tree_sample_at(v, i)->thread, HPX_FRAME_METHOD);
+            struct hpx_graph_method *m = row(&w, hpx_tree_sample_at(v, i)->thread, HPX_FRAME_METHOD);
             made = m != NULL;
             if (made) {
                 m->self = sum(m->self, hpx_tree_values_at(v, i)[of->column.measure]);

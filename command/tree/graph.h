@@ -2,7 +2,7 @@
 /* graph.h: what a column of a finished tree says of methods: a call tree without lines and sources, self and total of every method, callers
  * and callees of one, totals of threads. Sums that do not fit stay at UINT64_MAX. One thread.
  *
- * Memory: 40 bytes and an index entry for each node; 4 bytes for each name, and for each node of the tree, while it is computed. Time:
+ * Memory: 40 bytes and an index entry for each node; 16 bytes for each name, and 4 for each node of the tree, while it is computed. Time:
  * linear in the tree, and n log n for sorting. */
 #ifndef HPX_TREE_GRAPH_H
 #define HPX_TREE_GRAPH_H
@@ -44,10 +44,10 @@ struct hpx_graph_method {
 void hpx_graph_fini(struct hpx_graph *c);
 /* These fill *c, which hpx_graph_fini() frees in any case. false: no memory. */
 bool hpx_graph_make(struct hpx_graph *c, const struct hpx_graph_of *of);
-/* What the method calls, below the root, which stands for the method; and the methods that call it, each below the one that it calls. Each
- * sample counts once: where the method stands farthest from the end of the stack. whole: hpx_graph_make(). */
-bool hpx_graph_callees(struct hpx_graph *c, const struct hpx_graph *whole, uint32_t name);
-bool hpx_graph_callers(struct hpx_graph *c, const struct hpx_graph *whole, uint32_t name);
+/* What the method (its name and kind) calls, below the root, which stands for the method; and the methods that call it, each below the one
+ * that it calls. Each sample counts once: where the method stands farthest from the end of the stack. whole: hpx_graph_make(). */
+bool hpx_graph_callees(struct hpx_graph *c, const struct hpx_graph *whole, const struct hpx_graph_method *method);
+bool hpx_graph_callers(struct hpx_graph *c, const struct hpx_graph *whole, const struct hpx_graph_method *method);
 
 /* struct hpx_graph_method, by self; the caller frees the items in any case. false: no memory. */
 bool hpx_graph_methods(struct hpx_list *methods, const struct hpx_graph *whole, const struct hpx_tree *t);

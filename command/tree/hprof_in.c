@@ -454,7 +454,7 @@ enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s,
     in->profile.defined.whole = true;
     hpx_idmap_init(&in->class_of, true);
     hpx_idmap_init(&in->object_of, true);
-    struct hpx_reader r = {.source = s, .sinks = {hpx_profile_event, event}, .ctx = {&in->profile, in}, .unfinished = true};
+    struct hpx_reader r = {.source = s, .sinks = {hpx_profile_event, event}, .ctx = {&in->profile, in}};
     (void)hpx_reader_run(&r);
     enum hpx_tree_read done = result(in, &r, err);
     if (done != HPX_TREE_FAILED) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* write_folded.c: collapsed stacks: folded_in.c has the format. A semicolon in a name would be two frames, and becomes a comma. A number
- * behind the last blank of the innermost name would be a first count, of two, to flamegraph.pl: an underscore takes the blank's place. */
+/* write_folded.c: collapsed stacks: folded_in.c has the format. A semicolon in a name would be two frames, and becomes a comma; a line that
+ * begins with # would be a comment. A number behind the last blank of the innermost name would be a first count, of two, to flamegraph.pl:
+ * an underscore takes the blank's place. */
 #include "writers.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,9 @@ bool hpx_write_folded(const struct hpx_tree *t, struct hpx_tree_column c, FILE *
     for (size_t i = 0, n; all && hpx_tree_next(&t->views[c.view], c.measure, &i, &node, &value);) {
         all = hpx_tree_stack(t, node, &stack, &n);
         const uint32_t *frames = stack.items;
+        if (all && n > 0 && hpx_tree_text(t, hpx_tree_frame_at(t, frames[0])->name)[0] == '#') {
+            (void)putc_unlocked('\\', to);
+        }
         for (size_t k = 0; all && k < n; k++) {
             put_name(to, hpx_tree_text(t, hpx_tree_frame_at(t, frames[k])->name), k + 1 == n);
             (void)putc_unlocked(k + 1 < n ? ';' : ' ', to);

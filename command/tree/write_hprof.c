@@ -321,7 +321,7 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
         if (cpu.nrows > 0) {
             hpx_binary_cpu_samples(&w, &cpu, NAN);
         }
-        h.no_memory = w.unplaced > 0 || w.unplaced_sites > 0; /* the end of the dump begins anew */
+        h.no_memory |= w.unplaced > 0 || w.unplaced_sites > 0; /* the end of the dump begins anew */
         report(t, said, sizeof said);
         hpx_binary_dump_end(&w, said);
     }

@@ -57,6 +57,13 @@ static int teardown(void **state)
     return 0;
 }
 
+static const struct hpx_graph_method *called(const char *text_of_it)
+{
+    static struct hpx_graph_method m;
+    m = (struct hpx_graph_method){.name = name(text_of_it)};
+    return &m;
+}
+
 static struct hpx_graph_of of(size_t view, size_t measure, size_t beside)
 {
     return (struct hpx_graph_of){.tree = &tree, .column = {view, measure}, .beside = beside};
@@ -129,20 +136,20 @@ static void callees_and_callers_count_every_sample_once(void **state)
     const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
     (void)state;
     assert_true(hpx_graph_make(&whole, &cpu));
-    assert_true(hpx_graph_callees(&part, &whole, name("a")));
+    assert_true(hpx_graph_callees(&part, &whole, called("a")));
     assert_string_equal(text_of(&part), "0:d 16/16, 0:b 4/12, 1:a 8/8");
     assert_int_equal(hpx_graph_at(&part, 0)->self, 1);
     assert_int_equal(hpx_graph_at(&part, 0)->total, 29);
     hpx_graph_fini(&part);
-    assert_true(hpx_graph_callers(&part, &whole, name("a")));
+    assert_true(hpx_graph_callers(&part, &whole, called("a")));
     assert_string_equal(text_of(&part), "0:c 0/16, 1:main 16/16, 0:main 13/13");
     assert_int_equal(hpx_graph_at(&part, 0)->total, 29);
     hpx_graph_fini(&part);
-    assert_true(hpx_graph_callers(&part, &whole, name("main"))); /* nobody */
+    assert_true(hpx_graph_callers(&part, &whole, called("main"))); /* nobody */
     assert_int_equal(part.nodes.len, 1);
     assert_int_equal(hpx_graph_at(&part, 0)->total, 29);
     hpx_graph_fini(&part);
-    assert_true(hpx_graph_callees(&part, &whole, name("no such method")));
+    assert_true(hpx_graph_callees(&part, &whole, called("no such method")));
     assert_int_equal(hpx_graph_at(&part, 0)->total, 0);
 }
 
@@ -157,8 +164,25 @@ static void what_a_class_has_is_self_of_the_method_that_made_it(void **state)
     const struct hpx_graph_method *m = methods.items;
     assert_true(m[1].kind == HPX_FRAME_CLASS && m[0].kind == HPX_FRAME_METHOD);
     free(methods.items);
-    assert_true(hpx_graph_callers(&part, &whole, name("p.D")));
+    assert_true(hpx_graph_callers(&part, &whole, &(const struct hpx_graph_method){.name = name("p.D"), .kind = HPX_FRAME_CLASS}));
     assert_string_equal(text_of(&part), "0:a 0/30, 1:main 30/30, 0:b 0/20, 1:main 20/20");
+}
+
+/* Names are data: a method may have that of a class. */
+static void a_class_and_a_method_of_one_name_are_two(void **state)
+{
+    struct hpx_list methods;
+    const struct hpx_graph_of heap = of(HPX_VIEW_HEAP, 0, 0);
+    (void)state;
+    sample(HPX_VIEW_HEAP, "? @?", "", 5, 1);
+    sample(HPX_VIEW_HEAP, "main ?", "", 7, 1);
+    hpx_tree_finish(&tree);
+    assert_true(hpx_graph_make(&whole, &heap));
+    assert_true(hpx_graph_methods(&methods, &whole, &tree));
+    assert_string_equal(rows(&methods), "? 12/12(12), ? 5/5(5), main 0/7(0)");
+    free(methods.items);
+    assert_true(hpx_graph_callers(&part, &whole, called("?")));
+    assert_int_equal(hpx_graph_at(&part, 0)->total, 12);
 }
 
 static void only_threads_that_are_asked_for_count(void **state)
@@ -215,10 +239,10 @@ static void a_deep_stack_takes_no_stack_of_ours(void **state)
     assert_true(hpx_graph_methods(&methods, &whole, &tree));
     assert_string_equal(rows(&methods), "a 100000/200000(200000), b 100000/199999(200000)");
     free(methods.items);
-    assert_true(hpx_graph_callees(&part, &whole, name("b")));
+    assert_true(hpx_graph_callees(&part, &whole, called("b")));
     assert_int_equal(hpx_graph_at(&part, 0)->total, 199999);
     hpx_graph_fini(&part);
-    assert_true(hpx_graph_callers(&part, &whole, name("b")));
+    assert_true(hpx_graph_callers(&part, &whole, called("b")));
     assert_int_equal(hpx_graph_at(&part, 0)->total, 199999);
 }
 
@@ -229,7 +253,7 @@ static bool all_of_it(void)
     struct hpx_graph callers = {0};
     const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
     bool made = hpx_graph_make(&whole, &cpu) && hpx_graph_methods(&methods, &whole, &tree) && hpx_graph_threads(&threads, &cpu) &&
-                hpx_graph_callees(&part, &whole, 2) && hpx_graph_callers(&callers, &whole, 2);
+                hpx_graph_callees(&part, &whole, called("a")) && hpx_graph_callers(&callers, &whole, called("a"));
     free(methods.items);
     free(threads.items);
     hpx_graph_fini(&whole);
@@ -259,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_method_that_recurs_counts_once_in_its_total, setup, teardown),
         cmocka_unit_test_setup_teardown(callees_and_callers_count_every_sample_once, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_class_has_is_self_of_the_method_that_made_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_class_and_a_method_of_one_name_are_two, setup, teardown),
         cmocka_unit_test_setup_teardown(only_threads_that_are_asked_for_count, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_do_not_wrap, setup, teardown),
         cmocka_unit_test_setup_teardown(a_deep_stack_takes_no_stack_of_ours, setup, teardown),

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_convert HPROFX [unittest arguments]: hprofx convert and merge from outside: files of the original agent value by value, round trips,
+what it refuses, and what a failure leaves."""
+import collections
+import gzip
+import os
+import pathlib
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'read'))
+import hprof_files as h  # noqa: E402
+import hprof_stacks  # noqa: E402
+
+PROGRAM = None
+GOLDEN = HERE.parent / 'read' / 'golden'
+NO_PROFILE = {'force-n', 'request-binary-dump'}  # as in test_read.py
+FOLDED = 'main;p.C.m 3\nmain;p.C.m;p.D.n 4\nmain 1\n'
+
+
+def folded(text):
+    found = collections.Counter()
+    for line in text.splitlines():
+        stack, value = line.rsplit(' ', 1)
+        found[stack] += int(value)
+    return found
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, data, name='in'):
+        path = self.folder / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    def run_it(self, *arguments, **how):
+        how.setdefault('stdin', subprocess.DEVNULL)
+        if 'input' in how:
+            del how['stdin']
+        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, check=False, **how)
+
+    def done(self, *arguments, status=0, said='', **how):
+        """Standard output of a run that ends so; said: what stderr is, or a part of it."""
+        done = self.run_it(*arguments, **how)
+        self.assertEqual(done.returncode, status, done.stderr)
+        error = done.stderr.decode()
+        (self.assertIn if said else self.assertEqual)(said, error)
+        return done.stdout.decode()
+
+
+class Values(Folder):
+    def files(self):
+        for path in sorted(GOLDEN.glob('*/*.gz')):
+            if path.parent.name not in NO_PROFILE:
+                yield path
+
+    def test_every_value_of_the_original_agents_files_is_there_also_through_pprof(self):
+        measures = collections.Counter()
+        for path in self.files():
+            stacks = hprof_stacks.Stacks(gzip.decompress(path.read_bytes())).found
+            wanted = {measure: +values for measure, values in stacks.items() if +values}
+            if not wanted:
+                continue
+            with self.subTest(str(path.relative_to(GOLDEN))):
+                pprof = self.folder / 'x.pb.gz'
+                self.done('convert', path, pprof)
+                for measure, values in wanted.items():
+                    measures[measure] += 1
+                    for file in (path, pprof):
+                        self.assertEqual(folded(self.done('convert', '--view', measure, '--to', '.folded', file, '-')), values, measure)
+        for measure, least in (('samples', 10), ('calls', 5), ('time', 5), ('alloc_space', 10), ('inuse_objects', 10), ('heap_space', 5), ('delay', 1)):
+            self.assertGreaterEqual(measures[measure], least, measure)
+
+    def test_small_files_of_both_formats_have_their_values(self):
+        for pieces in (h.text(), h.times(), h.old(), h.old().drop('report'), h.binary(), h.binary(4, 1), h.binary(8, 1), h.binary(4, 2)):
+            data = pieces.data()
+            with self.subTest(data[:30]):
+                path = self.write(data)
+                for measure, wanted in hprof_stacks.Stacks(data).found.items():
+                    if +wanted:
+                        self.assertEqual(folded(self.done('convert', '--view', measure, '--to', '.folded', path, '-')), +wanted, measure)
+
+    def test_gzip_is_read(self):
+        self.assertEqual(self.done('convert', '--to', '.folded', self.write(gzip.compress(FOLDED.encode())), '-'), 'main 1\nmain;p.C.m 3\nmain;p.C.m;p.D.n 4\n')
+
+    def test_merge_adds(self):
+        one, two = self.write(FOLDED, 'one'), self.write('main;p.C.m 10\nother 5\n', 'two')
+        wanted = folded(FOLDED) + folded('main;p.C.m 10\nother 5\n')
+        self.assertEqual(folded(self.done('merge', '--to', '.folded', one, two, '-')), wanted)
+        self.done('merge', one, two, 'x.pb.gz')
+        self.assertEqual(folded(self.done('merge', '--to', '.folded', 'x.pb.gz', one, '-')), wanted + folded(FOLDED))
+        twice = self.done('merge', '--to', '.folded', self.write(h.text().data(), 'text'), 'text', '-')
+        once = self.done('convert', '--to', '.folded', 'text', '-')
+        self.assertEqual(folded(twice), folded(once) + folded(once))
+
+    def test_one_file_may_be_merged_too(self):
+        self.assertEqual(folded(self.done('merge', '--to', '.folded', self.write(FOLDED), '-')), folded(FOLDED))
+
+
+class Command(Folder):
+    def test_usage_errors_are_told_before_anything_is_read(self):
+        self.write(FOLDED)
+        for arguments, why in ((['convert'], 'convert needs a profile, and the file to write'), (['convert', 'in'], 'convert needs a profile'),
+                               (['convert', 'in', 'in', 'x.folded'], 'convert needs a profile'), (['merge', 'in'], 'merge needs profiles'), (['merge'], 'merge needs profiles'),
+                               (['convert', 'in', 'x.xyz'], 'no format has the suffix'), (['convert', 'missing', 'x.xyz'], 'no format has the suffix'),
+                               (['convert', 'in', '-'], 'no format has the suffix'), (['convert', '--to', 'folded.xyz', 'in', 'x.folded'], 'no format has the suffix'),
+                               (['convert', '--no', 'in', 'x.folded'], "unrecognized option '--no'"), (['convert', 'in', 'x.folded', '--view'], "requires an argument")):
+            with self.subTest(arguments):
+                self.assertEqual(self.done(*arguments, status=2, said=why), '')
+                self.assertEqual(os.listdir(self.folder), ['in'])
+
+    def test_help_names_every_suffix_and_all_can_be_written(self):
+        text = self.done('convert', '--help')
+        suffixes = [line.split()[0] for line in text.split('Suffixes:\n')[1].splitlines() if line.startswith('  .')]
+        self.assertGreaterEqual(len(suffixes), 4)
+        path = self.write(h.text().data())
+        for suffix in suffixes:
+            with self.subTest(suffix):
+                done = self.run_it('convert', path, 'x' + suffix)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertGreater((self.folder / ('x' + suffix)).stat().st_size, 0)
+
+    def test_standard_input_and_output(self):
+        text = self.done('convert', '--to', '.folded', '-', '-', input=FOLDED.encode())
+        self.assertEqual(folded(text), folded(FOLDED))
+        packed = self.run_it('convert', '--to', '.pb.gz', '-', '-', input=FOLDED.encode())
+        self.assertEqual((packed.returncode, packed.stdout[:2]), (0, b'\x1f\x8b'))
+        self.assertEqual(folded(self.done('convert', '--to', '.folded', '-', '-', input=packed.stdout)), folded(FOLDED))
+        self.done('convert', '--to', '.folded', '-', '-', input=b'', status=1, said='standard input: neither HPROF, nor pprof, nor collapsed stacks')
+
+    def test_a_new_file_is_the_users_alone_and_an_old_one_keeps_its_mode(self):
+        self.write(FOLDED)
+        self.done('convert', 'in', 'x.folded', preexec_fn=lambda: os.umask(0))
+        self.assertEqual(stat.S_IMODE((self.folder / 'x.folded').stat().st_mode), 0o600)
+        old = self.write('something longer than what comes, ' * 10, 'y.folded')
+        old.chmod(0o644)
+        self.done('convert', 'in', 'y.folded')
+        self.assertEqual(stat.S_IMODE(old.stat().st_mode), 0o644)
+        self.assertEqual(folded(old.read_text()), folded(FOLDED))
+
+    def test_a_link_is_not_followed(self):
+        self.write(FOLDED)
+        target = self.write('keep', 'target')
+        (self.folder / 'x.folded').symlink_to(target)
+        (self.folder / 'y.folded').symlink_to('nothing')
+        for name in ('x.folded', 'y.folded'):
+            self.done('convert', 'in', name, status=1, said='cannot write %s: ' % name)
+            self.assertTrue((self.folder / name).is_symlink())
+        self.assertEqual(target.read_text(), 'keep')
+        self.assertFalse((self.folder / 'nothing').exists())
+
+    def test_a_broken_file_gives_the_rest_and_says_so(self):
+        data = h.text().data()
+        self.write(data[:data.index(b'   2 40.00%')])
+        self.done('convert', 'in', 'x.folded', status=6, said='in: broken at byte ')
+        self.assertEqual(folded((self.folder / 'x.folded').read_text()), {'B.x;A.main': 6})
+        self.write(FOLDED + 'no count\n', 'two')
+        self.done('merge', 'two', 'in', 'y.folded', status=6, said='two: line 4 is no stack with a count behind it; lines like it are left out')
+        self.assertEqual(folded((self.folder / 'y.folded').read_text()), folded(FOLDED) + folded('B.x;A.main 6'))
+
+    def test_what_cannot_be_read_leaves_nothing(self):
+        for data, why in ((b'', 'neither HPROF'), (b'\x0a\x05\x00', 'no pprof profile'), (b'words\n', 'neither HPROF'), (None, 'No such file')):
+            with self.subTest(data):
+                path = self.write(data) if data is not None else 'missing'
+                self.done('convert', path, 'x.folded', status=1, said=why)
+                self.assertFalse((self.folder / 'x.folded').exists())
+        self.done('convert', self.folder, 'x.folded', status=1, said='Is a directory')
+
+    def test_a_file_that_does_not_fit_is_removed(self):
+        def small():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+        self.write(FOLDED)
+        for name in ('x.folded', 'x.pb.gz'):
+            self.done('convert', 'in', name, status=1, said='cannot write %s: ' % name, preexec_fn=small)
+            self.assertFalse((self.folder / name).exists())
+        for suffix in ('.folded', '.pb.gz'):
+            self.done('convert', '--to', suffix, 'in', '/dev/full', status=1, said='cannot write /dev/full: No space left on device')
+            with open('/dev/full', 'wb') as full:
+                done = subprocess.run([PROGRAM, 'convert', '--to', suffix, 'in', '-'], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b'cannot write standard output: No space left on device', done.stderr)
+        self.assertTrue(pathlib.Path('/dev/full').is_char_device())
+
+    def test_a_view_that_is_not_there_is_told_with_those_that_are(self):
+        self.write(h.text().data())
+        self.done('convert', '--view', 'nonsense', 'in', 'x.folded', status=1, said='the profile has no nonsense; it has samples, alloc_space, alloc_objects, inuse_objects')
+        self.write(FOLDED, 'folded')
+        self.done('convert', '--view', 'alloc', 'folded', 'x.folded', status=1, said='hprofx: the profile has no alloc; it has samples\n')
+        self.done('convert', 'empty', 'x.folded', status=1, said='empty: No such file')
+        self.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n', 'empty')
+        self.done('convert', 'empty', 'x.folded', status=1, said='the profile has no stacks')
+        self.assertFalse((self.folder / 'x.folded').exists())
+
+    def test_names_of_files_are_said_without_controls(self):
+        self.done('convert', 'a\x1b[2Jb', 'x.folded', status=1, said='a?[2Jb: No such file')
+
+
+if __name__ == '__main__':
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
