@@ -13,6 +13,7 @@ static const char usage[] =
     "adds several. IN and OUT may be -, standard input and output; then --to tells the format.\n"
     "  --view VIEW   for formats with one value a stack: cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a\n"
     "                measure such as inuse_space; without it the first that the profile has\n"
+    "  --to SUFFIX   the format, if OUT is - or has another suffix\n"
     "Suffixes:\n";
 
 static void help(FILE *to)

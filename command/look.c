@@ -17,7 +17,7 @@ static const char usage[] =
     "usage: hprofx view [--view VIEW] [--table|--tree|--method NAME|--threads] [OPTIONS] FILE\n"
     "Shows a profile, HPROF (text or binary), pprof or collapsed stacks. FILE may be -, standard input.\n"
     "Without --view it shows the tables of all views; --tree, --method and --threads show the first.\n"
-    "  --view VIEW      cpu, calls, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space\n"
+    "  --view VIEW      cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space\n"
     "  --table          self and total by method; by class, too, if it is about objects (the default)\n"
     "  --tree           the call tree\n"
     "  --method NAME    callers and callees of a method, or of a class; the end of its name, or a part, suffices\n"

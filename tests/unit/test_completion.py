@@ -51,6 +51,8 @@ TYPED = [
     ('--eve\theap Mai\t', ['--event', 'heap', 'Main']),
     ('check --stri\tfile\\ \t', ['check', '--strict', 'file with $(touch x)']),
     ('info --js\tfile\\ \t', ['info', '--json', 'file with $(touch x)']),
+    ('view --meth\tx --view al\tfile\\ \t', ['view', '--method', 'x', '--view', 'alloc', 'file with $(touch x)']),
+    ('convert --to .fold\t file\\ \t-', ['convert', '--to', '.folded', 'file with $(touch x)', '-']),
     ('-o file\\ \tMai\t', ['-o', 'file with $(touch x)', 'Main']),
     ('run -e cpu -- zz-\tfile\\ \t', ['run', '-e', 'cpu', '--', 'zz-command', 'file with $(touch x)']),
 ]
@@ -147,10 +149,11 @@ class BashTests(Typed, Folder):
     def test_it_offers_what_may_stand_there(self):
         jvms = self.words('hprofx stop ')
         self.assertEqual(len(jvms), 9, jvms)  # numbers and names; one JVM has no name
-        self.assertEqual(self.words('hprofx ') - jvms, {'start', 'stop', 'dump', 'status', 'run', 'top', 'list', 'doctor', 'jmh', 'info', 'check', 'recover'})
-        for line in ('hprofx list ', 'hprofx stop 1 ', 'hprofx -d ', 'hprofx 1 depth=1 '):
+        self.assertEqual(self.words('hprofx ') - jvms, {'start', 'stop', 'dump', 'status', 'run', 'top', 'list', 'doctor', 'jmh', 'info', 'check', 'recover', 'convert', 'merge',
+                                                              'view', 'diff'})
+        for line in ('hprofx list ', 'hprofx stop 1 ', 'hprofx -d ', 'hprofx 1 depth=1 ', 'hprofx view --method ', 'hprofx view a '):
             self.assertEqual(self.offers(line), ([], []), line)
-        for line in ('hprofx info ', 'hprofx check --json ', 'hprofx -o ', 'hprofx --agent ', 'hprofx run -- java '):
+        for line in ('hprofx info ', 'hprofx check --json ', 'hprofx -o ', 'hprofx --agent ', 'hprofx run -- java ', 'hprofx view --tree ', 'hprofx merge a b ', 'hprofx diff a -- b '):
             self.assertEqual(self.offers(line), ([], ['-o default']), line)
         self.assertEqual(self.offers('hprofx 1 inc'), (['include='], ['-o nospace']))
         self.assertEqual(self.words('hprofx 1 include=a,cpu='), {'samples', 'times', 'old'})  # bash keeps what stands before the =
@@ -161,9 +164,14 @@ class BashTests(Typed, Folder):
         self.assertEqual(self.words('hprofx ') - self.words('hprofx stop '), verbs)
         kinds = subprocess.run([HPROFX, '-e', 'nothing'], capture_output=True, text=True).stderr
         self.assertEqual(self.words('hprofx -e '), set(re.search('wants ([a-z, ]+)', kinds)[1].replace(' or', ',').split(', ')))
-        for verb in ('info', 'check', 'recover'):
+        for verb in ('info', 'check', 'recover', 'convert', 'merge', 'view', 'diff'):
             told = subprocess.run([HPROFX, verb, '--help'], capture_output=True, text=True, check=True).stdout
-            self.assertEqual(self.words('hprofx %s -' % verb), set(re.findall(r'^  (--\w+)', told, re.M)) | {'--help'})
+            self.assertEqual(self.words('hprofx %s -' % verb), set(re.findall(r'^  (?:-\w, )?(--[\w-]+)', told, re.M)) | {'--help'})
+        told = subprocess.run([HPROFX, 'convert', '--help'], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(self.words('hprofx convert --to '), set(re.findall(r'^  (\.\S+)', told, re.M)))
+        for verb in ('convert', 'merge', 'view', 'diff'):
+            told = ' '.join(subprocess.run([HPROFX, verb, '--help'], capture_output=True, text=True, check=True).stdout.split())
+            self.assertIn(', '.join(self.offers('hprofx %s --view ' % verb)[0]) + ', or a measure', told)
         for option in self.words('hprofx -'):  # a value that cannot be, or none
             done = subprocess.run([HPROFX, option], capture_output=True, text=True)
             self.assertNotRegex(done.stderr, 'unrecognized|invalid option', option)
