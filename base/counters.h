@@ -26,6 +26,7 @@
     X(LOST_NESTED, LOSS, "lost, nested", "samples lost: the signal interrupted a record of the same thread")                               \
     X(LOST_WAIT, LOSS, "lost, wait timed out", "events of an exact mode lost: the ring stayed full for too long")                          \
     X(LOST_NO_MEMORY, LOSS, "lost, no memory", "samples lost: a table could not grow")                                                     \
+    X(CALLS_UNCOUNTED, LOSS, "calls not counted", "calls of threads for whose state there was no memory")                                  \
     X(ALLOCATIONS_UNCOUNTED, LOSS, "allocations not counted",                                                                              \
       "allocations of threads that had just begun, by code of an earlier session, or without memory")                                      \
     X(SITES_FULL, LOSS, "allocations without a site", "allocations in no row: no site number or no memory left")                           \

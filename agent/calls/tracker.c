@@ -84,6 +84,9 @@ static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, u
 {
     struct hpx_calls_thread *t = hpx_tracker_enter(env);
     if (t == NULL) {
+        if (kind == HPX_EV_ENTER && hpx_threads_stateless() && hpx_gate_own_is_open(&probing)) {
+            hpx_count(&hpx_session.counters, HPX_C_CALLS_UNCOUNTED, 1);
+        }
         return;
     }
     uint64_t now = hpx_tracker_now(t);

@@ -20,8 +20,8 @@
 /* The first state of the calling thread's chain; NULL: none; &ours on hprofx's own threads. */
 static __thread struct hpx_mode_thread *first_of_self __attribute__((tls_model("initial-exec")));
 static struct hpx_mode_thread ours;
-/* The session in which it has found its states, and the one in which it is announced: ThreadStart comes again for VMInit's thread, and
- * without states first_of_self does not tell. */
+/* The session in which it has found its states, or that it has none, and the one in which it is announced: ThreadStart comes again for
+ * VMInit's thread, and without states first_of_self does not tell. */
 static __thread uint32_t found_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t ended_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t announced_in __attribute__((tls_model("initial-exec")));
@@ -36,6 +36,11 @@ static void set_first(struct hpx_mode_thread *first)
 {
     first_of_self = first;
     found_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+}
+
+bool hpx_threads_stateless(void)
+{
+    return first_of_self == NULL && hpx_session_is(found_in);
 }
 
 bool hpx_threads_left(void)
@@ -68,11 +73,8 @@ static void forget_info(jvmtiEnv *jvmti, JNIEnv *env, const struct info *i)
 static struct info info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     struct info i = {NULL, NULL, NULL};
-    jvmtiThreadInfo t;
-    jvmtiThreadGroupInfo g, parent;
-    memset(&t, 0, sizeof t);
-    memset(&parent, 0, sizeof parent);
-    memset(&g, 0, sizeof g);
+    jvmtiThreadInfo t = {.name = NULL};
+    jvmtiThreadGroupInfo g = {.name = NULL}, parent = {.name = NULL};
     if ((*jvmti)->GetThreadInfo(jvmti, thread, &t) == JVMTI_ERROR_NONE) {
         i.name = t.name;
         if (t.thread_group != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, t.thread_group, &g) == JVMTI_ERROR_NONE) {
@@ -174,8 +176,7 @@ static bool some_states(void)
 #define KEYS_ADOPTED (UINT64_C(1) << 32)
 #define KEYS_VIRTUAL (UINT64_C(1) << 33)
 
-/* START before the registry: a definition precedes its use. */
-/* false: no memory, which is counted; nothing may name the serial. */
+/* START before the registry: a definition precedes its use. false: no memory, which is counted; nothing may name the serial. */
 static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
@@ -330,11 +331,11 @@ static bool find_self(JNIEnv *env)
     }
     struct adoptee *a = adoptee_of_tid((pid_t)syscall(SYS_gettid));
     a = a != NULL ? a : adoptee_of_self(hpx_vm.jvmti);
-    if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED || a->first == NULL) { /* partner: publish() */
+    if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED) { /* partner: publish() */
         return false;
     }
     struct hpx_mode_thread *first = a->first;
-    bool unknown = first->tid == 0; /* VMInit did not find out which one it is */
+    bool unknown = first != NULL && first->tid == 0; /* VMInit did not find out which one it is */
     set_self(first, env);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         s->tid = (pid_t)syscall(SYS_gettid);
@@ -347,12 +348,12 @@ static bool find_self(JNIEnv *env)
     if (unknown) {
         arm(first);
     }
-    return true;
+    return first != NULL;
 }
 
 bool hpx_threads_find_self(JNIEnv *env)
 {
-    bool found = hpx_gate_enter(&hpx_session.gate);
+    bool found = !hpx_threads_stateless() && hpx_gate_enter(&hpx_session.gate);
     if (found) {
         found = find_self(env);
         hpx_gate_leave(&hpx_session.gate);
@@ -415,7 +416,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     }
     hpx_thread_refs_remove(env, key, true);
     first_of_self = NULL;
-    announced_in = 0;
+    announced_in = found_in = 0;
     ended_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         hpx_vm_mode_of(s)->disarm(s);

@@ -224,3 +224,14 @@ def ended_threads_are_forgotten(t):
     few, _, _ = _tables(t, 'ShortThreads', 2000, 0)
     many, _, _ = _tables(t, 'ShortThreads', 20000, 0)
     t.check(many < 1.2 * few, 'tables: %d KiB after 2000 threads, %d KiB after 20000' % (few, many))
+
+
+@test(level='quick', cases=('cpu=times', 'heap=sites,sites=counts,live=n'))
+def what_threads_without_memory_for_a_state_do_is_counted_as_lost(t, opts):
+    if 'counts' in opts and t.jdk.version < 11:
+        t.skip('sites=counts is tested from JDK 11 on')
+    env = preload(t, 'faults', HPX_FAULTS_FILE=str(t.dir / 'faults'), HPX_FAULTS='posix_memalign:1+:%d' % errno.ENOMEM)
+    run, p = t.profile('Stateless', opts=opts + ',cutoff=0', env=env, stdout='done 1000\n')
+    t.check('threads not sampled' in p.report, 'the report: %s' % p.report)
+    lost = re.match(r'(\d+) ', p.report.get('calls not counted' if 'times' in opts else 'allocations not counted', '0 '))
+    t.check(1000 <= int(lost[1]) < 10000000, 'the loss: %s' % p.report)
