@@ -227,15 +227,31 @@ uint64_t hpx_service_cpu(void)
     return hpx_spawn_cpu(&service.thread);
 }
 
-static void (*exit_failed)(const char *why); /* constant while the thread runs: the peer asks once at a time */
+/* Who asked the program to end. Written before the thread starts, which keeps a copy: the session may end before it comes back. */
+static struct exiting {
+    void (*failed)(const char *why);
+    uint32_t session;
+} exiting;
+
+/* Unless the session that asked has ended. */
+static void say_not_ended(const struct exiting *e, const char *why)
+{
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        if (hpx_session_is(e->session)) {
+            e->failed(why);
+        }
+        hpx_gate_leave(&hpx_session.gate);
+    }
+}
 
 static void *end_program(void *unused)
 {
+    const struct exiting asked = exiting;
     (void)unused;
     hpx_spawn_enter("hprofx-exit", NULL);
     JNIEnv *env = hpx_threads_attach(HPX_OURS "exit");
     if (env == NULL) {
-        exit_failed("the VM refused to attach the service thread");
+        say_not_ended(&asked, "the VM refused to attach the service thread");
         return NULL;
     }
     jclass system = (*env)->FindClass(env, "java/lang/System");
@@ -244,13 +260,13 @@ static void *end_program(void *unused)
         (*env)->CallStaticVoidMethod(env, system, leave, (jint)0); /* comes back with an exception alone */
     }
     (*env)->ExceptionClear(env);
-    exit_failed("System.exit threw an exception");
+    say_not_ended(&asked, "System.exit threw an exception");
     (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
     return NULL;
 }
 
 int hpx_service_exit(void (*failed)(const char *why), struct hpx_err *err)
 {
-    exit_failed = failed;
+    exiting = (struct exiting){failed, atomic_load_explicit(&hpx_session_number, memory_order_relaxed)};
     return hpx_spawn(end_program, "hprofx-exit", err);
 }

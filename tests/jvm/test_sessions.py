@@ -7,7 +7,7 @@ import shutil
 
 import balance
 from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
-from peer import Peer
+from peer import EXIT, Peer, command
 from preload import preload
 from runner import test
 
@@ -209,6 +209,18 @@ def a_class_that_loads_while_one_begins_is_counted(t):
     _, told = _held(t, 'classes', 'cpu=times')
     t.equal(told, [('begins', 'true'), ('ends', 'true')], 'what was done')
     t.equal(_counts(t.parse(t.work / '0', None), TIMES).get('SessionsHeld$Late.leaf'), 1000, 'calls')
+
+
+@test(level='quick', collectors='any', until=17)
+def a_program_that_refuses_to_end_may_outlive_the_session_that_asked(t):
+    peer = Peer(t)
+    run = t.start('SessionsVeto', _library(t), 'cpu=times,verbose=n,allow-exit=y,net=127.0.0.1:%d' % peer.port, opts=None)
+    peer.wait_streams(1)
+    peer.send(command(EXIT))
+    run.finish()
+    t.equal((run.code, run.out), (0, 'session true true\nsession true true\n'), 'exit code, stdout (%s)' % run.err)
+    t.check('received exit event' in run.err and 'the program continues' not in run.err, 'stderr: %s' % run.err)
+    t.output('last')
 
 
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.
