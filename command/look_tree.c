@@ -165,8 +165,7 @@ static void say_method(const struct hpx_look *l, const struct hpx_graph_method *
 bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph_method *of)
 {
     struct hpx_graph whole, callees = {0}, callers = {0};
-    bool made =
-        hpx_graph_make(&whole, &l->of) && hpx_graph_callees(&callees, &whole, of) && hpx_graph_callers(&callers, &whole, of);
+    bool made = hpx_graph_make(&whole, &l->of) && hpx_graph_callees(&callees, &whole, of) && hpx_graph_callers(&callers, &whole, of);
     if (made) {
         say_method(l, of, hpx_graph_at(&whole, 0)->total);
         (void)fputs("\n    share            called by\n", l->to);

@@ -277,7 +277,7 @@ static int by_total(const void *a, const void *b)
 
 static void sort(struct hpx_list *methods, size_t from, int (*order)(const void *, const void *))
 {
-    if (methods->len > from + 1) {
+    if (methods->items != NULL && methods->len > from + 1) {
         qsort((struct hpx_graph_method *)methods->items + from, methods->len - from, sizeof(struct hpx_graph_method), order);
     }
 }
