@@ -447,6 +447,9 @@ enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s,
     struct hprof_in *in = calloc(1, sizeof *in);
     if (in == NULL || hpx_profile_init(&in->profile) != 0) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        if (in != NULL) {
+            hpx_profile_fini(&in->profile);
+        }
         free(in);
         return HPX_TREE_FAILED;
     }

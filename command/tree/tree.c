@@ -219,8 +219,11 @@ void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, ui
     for (size_t i = 0; fresh && i < v->values; i++) {
         t->no_memory |= hpx_list_push(&v->numbers, sizeof *values) == NULL;
     }
+    if (t->no_memory) {
+        return;
+    }
     uint64_t *to = (uint64_t *)v->numbers.items + at * v->values;
-    for (size_t i = 0; i < v->values && !t->no_memory; i++) {
+    for (size_t i = 0; i < v->values; i++) {
         to[i] = to[i] > UINT64_MAX - values[i] ? UINT64_MAX : to[i] + values[i];
     }
 }

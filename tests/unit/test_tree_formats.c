@@ -521,17 +521,20 @@ static void fail_each(const struct sample_file *f)
 
 static void without_memory_a_file_is_read_whole_or_not(void **state)
 {
-    struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"};
+    struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"}, binary = {.what = "binary"};
     (void)state;
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
     hpx_tree_finish(&tree);
     pprof.bytes = written(&tree, "x.pprof", NULL, &pprof.n);
     folded.bytes = written(&tree, "x.folded", NULL, &folded.n);
+    binary.bytes = written(&tree, "x.hprof", NULL, &binary.n);
     fail_each(&(struct sample_file){"text", (void *)(uintptr_t)all_tables, sizeof all_tables - 1});
     fail_each(&pprof);
     fail_each(&folded);
+    fail_each(&binary);
     free(pprof.bytes);
     free(folded.bytes);
+    free(binary.bytes);
 }
 
 int main(void)
