@@ -35,11 +35,14 @@ void hpx_profile_fini(struct hpx_profile *p)
     hpx_definitions_fini(&p->defined);
 }
 
+/* A table names a trace once; in one that names a deep one again and again, rows count for their innermost method alone. */
 static void by_method(struct hpx_profile *p, const struct hpx_rd_row *of)
 {
     const struct hpx_defined_trace *trace = hpx_defined_trace(&p->defined, of->trace);
+    bool again = p->walked + trace->frames > p->defined.frames_of_traces.len;
+    p->walked += again ? 0 : trace->frames;
     hpx_methods_row(&p->methods);
-    for (uint32_t i = 0; i < trace->frames; i++) {
+    for (uint32_t i = 0; i < (again && trace->frames > 0 ? 1 : trace->frames); i++) {
         hpx_methods_add(&p->methods, hpx_defined_method(&p->defined, hpx_defined_frame(&p->defined, trace, i)), of->count, i == 0);
     }
     if (trace->top == 0) {
@@ -84,6 +87,7 @@ static void table_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         p->open = ev->table.tag;
         if (p->open == HPX_TAG_SAMPLES) {
             hpx_methods_clear(&p->methods);
+            p->walked = 0;
         }
     } else if (ev->kind == HPX_RD_ROW) {
         row(p, ev, hpx_profile_table(p, p->open));

@@ -59,6 +59,7 @@ struct hpx_profile {
     int open; /* tag of the open table */
     struct hpx_said said;
     struct hpx_methods methods; /* of the last CPU SAMPLES, if defined.whole */
+    uint64_t walked;            /* frames of traces, for them */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
     struct hpx_definitions defined;
