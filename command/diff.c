@@ -2,6 +2,7 @@
 /* diff.c: the command line of hprofx diff, its files, and its status. */
 #include "diff.h"
 #include "picture.h"
+#include "writers.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -98,18 +99,6 @@ static struct hpx_tree_column column_of(const struct hpx_compare *c, const struc
     return found;
 }
 
-/* The one place where the page is called: writers.h declares it. */
-static bool write_page(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column column, FILE *to)
-{
-#ifdef HPX_PAGE_DIFF
-    return hpx_write_page_diff(base, t, column, to);
-#else
-    (void)base, (void)t, (void)column, (void)to;
-    errno = ENOTSUP;
-    return false;
-#endif
-}
-
 static bool page(FILE *to, const struct hpx_diff *d)
 {
     struct hpx_tree sides[HPX_SIDES];
@@ -117,7 +106,7 @@ static bool page(FILE *to, const struct hpx_diff *d)
     for (int side = 0; side < HPX_SIDES; side++) {
         ok = join(&sides[side], &d->compare, side) && ok;
     }
-    ok = ok && write_page(&sides[HPX_BEFORE], &sides[HPX_AFTER], column_of(&d->compare, &sides[HPX_AFTER]), to);
+    ok = ok && hpx_write_page_diff(&sides[HPX_BEFORE], &sides[HPX_AFTER], column_of(&d->compare, &sides[HPX_AFTER]), to);
     for (int side = 0; side < HPX_SIDES; side++) {
         hpx_tree_fini(&sides[side]);
     }

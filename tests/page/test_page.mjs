@@ -257,6 +257,7 @@ test("the_fragment_brings_a_state_back", async () => {
     await page.focus("canvas");
     for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     fragment = await page.evaluate(() => location.hash.slice(1));
+    assert.match(fragment, /(^|&)zoom=\d/);
   });
   await withPage(file, { fragment }, async (page) => {
     assert.equal(await page.evaluate(() => location.hash.slice(1)), fragment);
