@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Profiles of many traces, for benches: the same data as HPROF text, binary and pprof."""
+"""traces.py FOLDER COUNT DEPTH: a profile of so many traces as HPROF text, binary and pprof: FOLDER/traces.text, .binary, .pprof. Prints their average depth."""
 import gzip
+import os
 import random
 import struct
+import sys
 
 METHODS = 20000 # of the program
 DATE = 'Sat Nov 21 01:52:23 2026'
@@ -111,3 +113,14 @@ def pprof(path, rows):
             out.write(field(2, field(1, b''.join([numbers[m] for m in frames])) + field(2, varint(n))))
         for s in strings:
             out.write(field(6, s.encode()))
+
+
+def main(folder, count, depth):
+    rows = stacks(int(count), int(depth))
+    for make in (text, binary, pprof):
+        make(os.path.join(folder, 'traces.' + make.__name__), rows)
+    print('average_depth %.1f' % (sum(len(frames) for _, frames in rows) / len(rows)))
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])
