@@ -326,11 +326,14 @@ jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
     return e;
 }
 
-/* Runs in a VM operation: touches only counters. */
+/* Runs in a VM operation: touches only counters and tags. If the program goes on, the tags go: with tagged objects the disposal of the
+ * environment would wait for the thread that posts frees, as disabling the event does (await_frees()). The last image of the heap has been
+ * taken, and nothing is tagged any more. */
 static jint JNICALL on_live_object(jlong class_tag, jlong size, jlong *tag, jint length, void *unused)
 {
     (void)class_tag, (void)size, (void)length, (void)unused;
     hpx_site_ids_live(&hpx_ids, (uint64_t)*tag);
+    *tag = hpx_session.goes_on ? 0 : *tag;
     return JVMTI_VISIT_OBJECTS;
 }
 

@@ -177,7 +177,8 @@ def _held(t, what, options):
     t.equal(run.code, 0, 'exit code (%s)' % run.err)
     told = [tuple(line.split()) for line in run.out.splitlines() if not line.startswith('error')]
     t.equal(told[-2:], [('begins', 'true'), ('ends', 'true')], 'the session that follows')
-    t.parse(t.work / 'last', None)
+    if 'format=b' not in options:
+        t.parse(t.work / 'last', None)
     return run, told[:-2]
 
 
@@ -221,6 +222,13 @@ def a_program_that_refuses_to_end_may_outlive_the_session_that_asked(t):
     t.equal((run.code, run.out), (0, 'session true true\nsession true true\n'), 'exit code, stdout (%s)' % run.err)
     t.check('received exit event' in run.err and 'the program continues' not in run.err, 'stderr: %s' % run.err)
     t.output('last')
+
+
+@test(level='quick', collectors='any', since=20, cases=('heap=sites,sites=exact,live=y', 'heap=all,format=b'))
+def one_has_no_tags_when_its_environment_goes(t, options):
+    """The VM would wait, where it stops at no safepoint, for its thread that tells of freed objects."""
+    _, told = _held(t, 'tags', options)
+    t.equal(told, [('begins', 'true'), ('ends', 'true'), ('untagged', 'true')], 'what was done')
 
 
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.

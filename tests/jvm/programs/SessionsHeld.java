@@ -12,6 +12,7 @@ public class SessionsHeld {
     static native void release();
     static native boolean suspend();
     static native boolean resume();
+    static native int tagged();
 
     static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4;
     static volatile boolean stop;
@@ -78,6 +79,16 @@ public class SessionsHeld {
         told("overflows", burnt == 1);
     }
 
+    /** Objects that live on. */
+    static void tags(String options) {
+        Object[] live = new Object[1000];
+        told("begins", Sessions.begin(options + ",file=0"));
+        for (int i = 0; i < live.length; i++) { live[i] = new Made(); }
+        told("ends", Sessions.end());
+        told("untagged", tagged() == 0);
+        sink = live;
+    }
+
     static class Loader extends ClassLoader {
         final CountDownLatch waits = new CountDownLatch(1), goesOn = new CountDownLatch(1);
 
@@ -121,6 +132,7 @@ public class SessionsHeld {
         switch (a[1]) {
         case "suspended": suspended(a[2]); break;
         case "stackEnd": stackEnd(a[2]); break;
+        case "tags": tags(a[2]); break;
         case "sampler": sampler(a[2]); break;
         default: classes(a[2]); break;
         }
