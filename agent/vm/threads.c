@@ -434,9 +434,7 @@ static pid_t tid_of(JNIEnv *env, jthread thread, const char *name, struct hpx_st
 {
     pid_t tid = hpx_thread_id_of(env, thread, stack);
     *sure = tid > 0;
-    if (tid < 0) {
-        tid = name != NULL ? hpx_thread_by_name(name) : 0;
-    }
+    tid = tid >= 0 ? tid : name != NULL ? hpx_thread_by_name(name) : 0;
     return tid != (pid_t)syscall(SYS_gettid) ? tid : 0;
 }
 
