@@ -73,8 +73,10 @@ class Page {
 
   // ---- the head ----
 
-  // What ran: the class of the outermost main() with the most.
+  // What ran: as the verdict of a JVM that runs names it; else the class of the outermost main() with the most.
   program() {
+    const told = /^(\S+) used [\d.]+ of \d+ CPU/.exec(this.profile.head.verdict);
+    if (told) return told[1];
     const { trie, total } = this.sum(this.first, this.plain());
     let best = -1;
     for (const node of trie.children(0)) {
