@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_folded.c: collapsed stacks: folded_in.c has the format. A semicolon in a name would be two frames, and becomes a comma; a line that
- * begins with # would be a comment. A number behind the last blank of the innermost name would be a first count, of two, to flamegraph.pl:
- * an underscore takes the blank's place. */
+ * begins with # and a blank would be a comment, and gets a backslash. A number behind the last blank of the innermost name would be a first
+ * count, of two, to flamegraph.pl: an underscore takes the blank's place. */
 #include "writers.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,11 @@ static const char *blank_before_number(const char *name)
 {
     const char *blank = strrchr(name, ' ');
     return blank != NULL && blank[1 + strspn(blank + 1, "0123456789.")] == '\0' ? blank : NULL;
+}
+
+static bool like_comment(const char *name)
+{
+    return name[0] == '#' && (name[1] == '\0' || name[1] == ' ');
 }
 
 static void put_name(FILE *to, const char *name, bool innermost)
@@ -30,7 +35,7 @@ bool hpx_write_folded(const struct hpx_tree *t, struct hpx_tree_column c, FILE *
     for (size_t i = 0, n; all && hpx_tree_next(&t->views[c.view], c.measure, &i, &node, &value);) {
         all = hpx_tree_stack(t, node, &stack, &n);
         const uint32_t *frames = stack.items;
-        if (all && n > 0 && hpx_tree_text(t, hpx_tree_frame_at(t, frames[0])->name)[0] == '#') {
+        if (all && n > 0 && like_comment(hpx_tree_text(t, hpx_tree_frame_at(t, frames[0])->name))) {
             (void)putc_unlocked('\\', to);
         }
         for (size_t k = 0; all && k < n; k++) {

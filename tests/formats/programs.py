@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
@@ -98,22 +99,35 @@ def speedscope(*files):
 # ---- Firefox Profiler's engine ----
 
 class Engine:
-    """A session with a file."""
+    """A session with a file. Its command gives the session half a second to start, so the session is started here."""
 
     def __init__(self, file, folder):
         self.command = [node(), MODULES / '@firefox-devtools' / 'profiler-cli' / 'dist' / 'profiler-cli.js']
-        self.env = {'PROFILER_CLI_SESSION_DIR': str(folder)}
+        self.env = {'PROFILER_CLI_SESSION_DIR': str(folder), 'PROFILER_CLI_LOAD_TIMEOUT_MS': str(int(1000 * LIMIT))}
         self.file = file
 
     def __enter__(self):
-        self.ask('load', self.file)
-        return self
+        self.daemon = subprocess.Popen([*self.command, '--daemon', self.file, '--session', 'hprofx'], env={**os.environ, **self.env}, stdin=subprocess.DEVNULL,  # pylint: disable=consider-using-with
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + LIMIT
+        try:
+            while True:
+                try:
+                    self.ask('profile', 'info')
+                    return self
+                except AssertionError:
+                    if self.daemon.poll() is not None or time.monotonic() > end:
+                        raise
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __exit__(self, *_):
-        self.ask('stop')
+        self.daemon.kill()
+        self.daemon.wait()
 
     def ask(self, *words):
-        return run(*self.command, *words, env=self.env)
+        return run(*self.command, *words, '--session', 'hprofx', env=self.env)
 
     def threads(self):
         """[(handle, process, thread)]."""

@@ -101,7 +101,7 @@ def samples(text):
     for i in range(n):
         rows.append((7 * i + 1, i % len(THREADS), [(i, i + 1), ((i * 5 + 2) % n, 4), (1, 9), (0, 5)], ''))
     rows += [(3, 0, [(2, 12), (0, 5)], ''), (4, 0, [(2, 13), (0, 5)], ''), (5, 1, [(2, 12), (0, 5)], ''), (11, 2, [(1, 9)] * 30 + [(0, 5)], ''), (2, 0, [(0, 0)], ''),
-             (6, 3, [], ''), (2 ** 33, 1, [(10, 1)], '')]
+             (6, 3, [], ''), (2 ** 33, 1, [(10, 1)], ''), (13, 1, [(2, 1), (11, 2)], '')]
     text.table('CPU SAMPLES', 'CPU SAMPLES', 'method', rows)
     for count, thread, frames, _ in rows:
         key = text.trace(thread, frames)[1]
