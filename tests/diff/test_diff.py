@@ -161,7 +161,7 @@ class Counted(Folder):
         return runs.text(counts, table='CPU TIME (ms)')
 
     def test_one_call_more_is_a_change(self):
-        view = ('--view', 'calls/calls', '--absolute')
+        view = ('--view', 'calls', '--absolute')
         status, found = self.told(*view, *asked('A.f +0%'), *self.pair(self.calls, 1001))
         self.assertEqual((status, found['kind'], found['measure']), (1, 'counted', 'calls'))
         self.assertEqual(changed(found), {('m.A.f', 'self'), ('m.A.f', 'total'), ('m.Main.main', 'total')})
@@ -171,7 +171,7 @@ class Counted(Folder):
                                      (1001, '* +0%', 1), (1000, '* +0%', 0), (1001, 'total +0%', 1), (1001, 'A.x +0%', 6), (1001, 'Main.main self +0%', 0)):
             self.assertEqual(self.run_it(*view, *asked(condition), *self.pair(self.calls, n)).returncode, status, (n, condition))
         self.assertIn('none of 3 methods differs.', self.run_it(*view, *self.pair(self.calls)).stdout)
-        self.assertIn('3 of 3 methods differ.', self.run_it('--view', 'calls/calls', *self.pair(self.calls, 1001)).stdout)  # shares
+        self.assertIn('3 of 3 methods differ.', self.run_it('--view', 'calls', *self.pair(self.calls, 1001)).stdout)  # shares
 
     def test_sites_are_counted_unless_they_were_sampled(self):
         _, found = self.told('--absolute', *asked('A.f +0%'), *self.pair(runs.sites, 1001))
