@@ -192,17 +192,18 @@ static int compare(struct asked *a)
     struct hpx_err err = {""};
     enum hpx_status s = HPX_OK;
     struct hpx_tree *trees = calloc(a->files, sizeof *trees);
-    const struct hpx_tree **all = calloc(a->files, sizeof *all);
     size_t made = 0;
-    bool ready = trees != NULL && all != NULL;
+    bool ready = trees != NULL;
     while (ready && made < a->files) {
-        all[made] = &trees[made];
         ready = hpx_tree_init(&trees[made++]);
     }
     if (!ready) {
         s = hpx_fail(&err, HPX_FAILED, "no memory");
     } else if ((s = read_all(a, trees, &err)) == HPX_OK) {
-        bool enough = hpx_compare_init(&a->d.compare, all, a->before, a->files - a->before, a->absolute);
+        bool enough = hpx_compare_init(&a->d.compare, a->before, a->files - a->before, a->absolute);
+        for (size_t i = 0; enough && i < a->files; i++) {
+            hpx_compare_run(&a->d.compare, i, &trees[i]);
+        }
         s = enough ? judge(a, &err) : hpx_fail(&err, HPX_FAILED, "no memory");
         hpx_compare_fini(&a->d.compare);
     }
@@ -210,7 +211,6 @@ static int compare(struct asked *a)
         hpx_tree_fini(&trees[--made]);
     }
     free(trees);
-    free(all);
     return s != HPX_OK ? hpx_complain(s, &err) : hpx_diff_status(&a->d);
 }
 

@@ -22,8 +22,8 @@ static double student(double t, double degrees)
     bool odd = fmod(degrees, 2) > 0.5;
     term = odd ? c : 1;
     sum = degrees > 1.5 ? term : 0;
-    for (double k = odd ? 3 : 2; k < degrees - 1; k += 2) {
-        term *= (k - 1) / k * c * c;
+    for (unsigned k = odd ? 3 : 2; k < degrees - 1; k += 2) {
+        term *= (k - 1.0) / k * c * c;
         sum += term;
     }
     double inside = odd ? (angle + s * sum) * M_2_PI : s * sum;

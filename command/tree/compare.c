@@ -20,7 +20,7 @@ enum {
     UNKNOWN,
 };
 
-bool hpx_compare_init(struct hpx_compare *c, const struct hpx_tree *const *trees, size_t before, size_t after, bool absolute)
+bool hpx_compare_init(struct hpx_compare *c, size_t before, size_t after, bool absolute)
 {
     memset(c, 0, sizeof *c);
     c->absolute = absolute;
@@ -29,9 +29,6 @@ bool hpx_compare_init(struct hpx_compare *c, const struct hpx_tree *const *trees
     c->all_runs = before + after;
     hpx_idmap_init(&c->method_of, true);
     c->run = calloc(c->all_runs, sizeof *c->run);
-    for (size_t i = 0; c->run != NULL && i < c->all_runs; i++) {
-        c->run[i].tree = trees[i];
-    }
     return c->run != NULL;
 }
 

@@ -54,8 +54,13 @@ struct hpx_compare {
     bool no_memory;
 };
 
-/* The trees are finished; they stay the caller's, and must outlive the comparison. false: no memory. hpx_compare_fini() in any case. */
-bool hpx_compare_init(struct hpx_compare *c, const struct hpx_tree *const *trees, size_t before, size_t after, bool absolute);
+/* false: no memory. hpx_compare_fini() in any case. */
+bool hpx_compare_init(struct hpx_compare *c, size_t before, size_t after, bool absolute);
+/* The tree of run i, which is finished; it stays the caller's and must outlive the comparison. Every run has one before the next calls. */
+static inline void hpx_compare_run(struct hpx_compare *c, size_t i, const struct hpx_tree *t)
+{
+    c->run[i].tree = t;
+}
 void hpx_compare_fini(struct hpx_compare *c);
 /* Which figures: as hpx_tree_column(); NULL: the first that every run has, else the first that a run has. false: no run has them. */
 bool hpx_compare_choose(struct hpx_compare *c, const char *view);

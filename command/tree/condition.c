@@ -2,6 +2,7 @@
 /* condition.c: see condition.h. */
 #include "condition.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ static bool take_change(struct hpx_condition *k, const char *word)
     k->sign = word[0] == '-' ? -1 : 1;
     k->by = strtod(word + 1, &unit) / 100;
     k->points = strcmp(unit, "pt") == 0;
-    (void)strcpy(k->change, word);
+    (void)snprintf(k->change, sizeof k->change, "%s", word);
     return unit == word + 1 + digits && (k->points || strcmp(unit, "%") == 0) && k->by < (k->sign < 0 || k->points ? 1 : 1e4);
 }
 
@@ -151,7 +152,7 @@ static double runs_needed(double each, double distance)
         high = enough ? n : high;
         low = enough ? low : n;
     }
-    return high < RUNS ? high : INFINITY;
+    return high < RUNS ? (double)high : INFINITY;
 }
 
 static void need(const struct hpx_condition *k, const struct hpx_compare *c, struct hpx_finding *f)

@@ -216,12 +216,11 @@ static void stack(struct made *m, const char *frames, uint64_t first, uint64_t s
 static struct hpx_compare compared(struct made *made, size_t before, size_t after, const char *view, bool absolute)
 {
     struct hpx_compare c;
-    const struct hpx_tree *trees[8];
+    assert_true(hpx_compare_init(&c, before, after, absolute));
     for (size_t i = 0; i < before + after; i++) {
         hpx_tree_finish(&made[i].tree);
-        trees[i] = &made[i].tree;
+        hpx_compare_run(&c, i, &made[i].tree);
     }
-    assert_true(hpx_compare_init(&c, trees, before, after, absolute));
     assert_true(hpx_compare_choose(&c, view));
     assert_true(hpx_compare_methods(&c));
     return c;
@@ -335,6 +334,7 @@ static void several_runs_show_their_spread_and_join_to_one_tree(void **state)
         begin(&m[i], HPX_VIEW_CPU);
         stack(&m[i], "main;f", f[i], 0);
         stack(&m[i], "main;g", 10000 - f[i], 0);
+        m[i].tree.effective = 10000;
     }
     struct hpx_compare c = compared(m, 3, 3, NULL, false);
     const struct hpx_change *h = &method(&c, "f")->change[HPX_SELF];
@@ -348,6 +348,7 @@ static void several_runs_show_their_spread_and_join_to_one_tree(void **state)
     hpx_tree_finish(&all);
     assert_false(all.no_memory);
     assert_int_equal(all.views[HPX_VIEW_CPU].totals[0], 30000);
+    assert_int_equal(all.effective, 30000);
     assert_int_equal(all.nodes.len, 13); /* the root; main and f, main and g of every run, whose lines differ */
     hpx_tree_fini(&all);
     end(m, 6, &c);
@@ -370,7 +371,9 @@ static void a_view_and_its_measure_name_one_column(void **state)
     assert_int_equal(c.kind, HPX_CHANGE_COUNTED);
     hpx_compare_fini(&c);
     struct hpx_compare none;
-    assert_true(hpx_compare_init(&none, (const struct hpx_tree *[]){&m[0].tree, &m[1].tree}, 1, 1, true));
+    assert_true(hpx_compare_init(&none, 1, 1, true));
+    hpx_compare_run(&none, 0, &m[0].tree);
+    hpx_compare_run(&none, 1, &m[1].tree);
     assert_false(hpx_compare_choose(&none, "lock"));
     end(m, 2, &none);
 }
