@@ -362,7 +362,7 @@ static void a_view_and_its_measure_name_one_column(void **state)
         begin(&m[i], HPX_VIEW_CALLS);
         stack(&m[i], "main;f", 7, 1000000);
     }
-    struct hpx_compare c = compared(m, 1, 1, "calls", true);
+    struct hpx_compare c = compared(m, 1, 1, "times", true);
     assert_string_equal(c.measure.name, "time");
     assert_int_equal(c.kind, HPX_CHANGE_MEASURED);
     hpx_compare_fini(&c);
