@@ -238,10 +238,12 @@ static bool thread(struct firefox *x, size_t from, size_t end)
     for (size_t i = from; i < end && all; i++) {
         all = use(x, hpx_tree_sample_at(v, entry(x, i)->sample)->node);
     }
+    (void)fprintf(x->to, "%s{\"processType\":\"default\",\"processName\":", x->threads > 0 ? ",\n" : "\n");
+    hpx_json_column(x->to, x->tree, x->column);
     (void)fprintf(x->to,
-                  "%s{\"processType\":\"default\",\"processName\":\"%s: %s\",\"processStartupTime\":0,\"processShutdownTime\":null,"
+                  ",\"processStartupTime\":0,\"processShutdownTime\":null,"
                   "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"name\":",
-                  x->threads > 0 ? ",\n" : "\n", v->title, measure(x)->title, from == 0 ? "true" : "false", x->process, x->threads + 1);
+                  from == 0 ? "true" : "false", x->process, x->threads + 1);
     hpx_json_string(x->to, entry(x, from)->thread != 0 ? hpx_tree_text(x->tree, entry(x, from)->thread) : "all threads");
     (void)fputs(",\n", x->to);
     weights(x, from, end);

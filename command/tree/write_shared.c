@@ -49,9 +49,8 @@ size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column fi
     return n;
 }
 
-void hpx_json_string(FILE *to, const char *text)
+static void json_escaped(FILE *to, const char *text)
 {
-    (void)putc_unlocked('"', to);
     for (const char *at = text; *at != '\0';) {
         const char *plain = at;
         unsigned char c = (unsigned char)*at;
@@ -69,6 +68,21 @@ void hpx_json_string(FILE *to, const char *text)
             at++;
         }
     }
+}
+
+void hpx_json_string(FILE *to, const char *text)
+{
+    (void)putc_unlocked('"', to);
+    json_escaped(to, text);
+    (void)putc_unlocked('"', to);
+}
+
+void hpx_json_column(FILE *to, const struct hpx_tree *t, struct hpx_tree_column c)
+{
+    (void)putc_unlocked('"', to);
+    json_escaped(to, t->views[c.view].title);
+    (void)fputs(": ", to);
+    json_escaped(to, t->views[c.view].measures[c.measure].title);
     (void)putc_unlocked('"', to);
 }
 

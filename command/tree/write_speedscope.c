@@ -54,12 +54,10 @@ static bool profile(struct speedscope *s, struct hpx_tree_column c)
     static const char *const units[] = {"none", "nanoseconds", "bytes", "none"};
     const struct hpx_tree_view *v = &s->tree->views[c.view];
     const struct hpx_tree_measure *m = &v->measures[c.measure];
-    char name[256];
     uint32_t node;
     uint64_t value;
-    (void)snprintf(name, sizeof name, "%s: %s", v->title, m->title);
     (void)fputs("{\"type\":\"sampled\",\"name\":", s->to);
-    hpx_json_string(s->to, name);
+    hpx_json_column(s->to, s->tree, c);
     (void)fprintf(s->to, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":", units[m->unit]);
     hpx_json_number(s->to, v->totals[c.measure]);
     (void)fputs(",\"samples\":[\n", s->to);

@@ -26,6 +26,8 @@ size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column fi
 
 /* A string of JSON, with its quotes; safe inside <script>, too: < is \u003c. */
 void hpx_json_string(FILE *to, const char *text);
+/* The name of a column as a string of JSON: "CPU: samples". That of a measure may be from a file. */
+void hpx_json_column(FILE *to, const struct hpx_tree *t, struct hpx_tree_column c);
 void hpx_json_number(FILE *to, uint64_t v);
 /* v divided by 10 to the power of `places`, with all its digits. */
 void hpx_json_decimal(FILE *to, uint64_t v, unsigned places);

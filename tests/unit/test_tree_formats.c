@@ -364,6 +364,24 @@ static void a_packed_flood_is_read_once(void **state)
     assert_int_equal(tree.nodes.len, n + 1);
 }
 
+static void the_name_of_a_measure_is_data_in_every_format(void **state)
+{
+    static const char *const suffixes[] = {"x.speedscope.json", "x.firefox.json"};
+    (void)state;
+    begin_pprof();
+    string("a\",\"pid\":\"<");
+    type(10, 2);
+    STACK(LIST(1), LIST(0, 0, 7), 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(suffixes); i++) {
+        size_t n;
+        char *text = written(&tree, suffixes[i], NULL, &n);
+        assert_non_null(strstr(text, "\"Profile: a\\\",\\\"pid\\\":\\\"\\u003c\""));
+        free(text);
+    }
+}
+
 static void facts_of_the_head_are_taken_if_they_can_be(void **state)
 {
     (void)state;
@@ -552,6 +570,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_that_are_broken_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(a_flood_of_lines_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_packed_flood_is_read_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_name_of_a_measure_is_data_in_every_format, setup, teardown),
         cmocka_unit_test_setup_teardown(facts_of_the_head_are_taken_if_they_can_be, setup, teardown),
         cmocka_unit_test_setup_teardown(gzip_is_unpacked_and_its_end_is_missed, setup, teardown),
         cmocka_unit_test_setup_teardown(each_table_of_a_text_file_is_a_view, setup, teardown),
