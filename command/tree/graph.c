@@ -6,11 +6,6 @@
 
 #define NOT_IN UINT32_MAX
 
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static struct hpx_graph_node *at(struct hpx_graph *c, uint32_t node)
 {
     return (struct hpx_graph_node *)c->nodes.items + node;
@@ -71,9 +66,9 @@ static bool end(struct hpx_graph *c)
     }
     for (uint32_t i = (uint32_t)n; i-- > 0;) {
         struct hpx_graph_node *node = at(c, i);
-        node->total = sum(node->total, node->self);
+        node->total = hpx_tree_sum(node->total, node->self);
         if (i > 0) {
-            at(c, node->parent)->total = sum(at(c, node->parent)->total, node->total);
+            at(c, node->parent)->total = hpx_tree_sum(at(c, node->parent)->total, node->total);
         }
         order[i] = (struct order){i, node->parent, node->total};
     }
@@ -124,8 +119,8 @@ bool hpx_graph_make(struct hpx_graph *c, const struct hpx_graph_of *of)
     for (size_t i = 0; made && i < v->samples.len; i++) {
         if (counts(of, v, i)) {
             struct hpx_graph_node *n = at(c, to[hpx_tree_sample_at(v, i)->node]);
-            n->self = sum(n->self, hpx_tree_values_at(v, i)[of->column.measure]);
-            n->count = sum(n->count, hpx_tree_values_at(v, i)[of->beside]);
+            n->self = hpx_tree_sum(n->self, hpx_tree_values_at(v, i)[of->column.measure]);
+            n->count = hpx_tree_sum(n->count, hpx_tree_values_at(v, i)[of->beside]);
         }
     }
     free(to);
@@ -147,8 +142,8 @@ bool hpx_graph_callees(struct hpx_graph *c, const struct hpx_graph *whole, const
         to[i] = above != NOT_IN ? child(c, above, n->name, n->kind) : i > 0 && is(n, method) ? 0 : NOT_IN;
         made = above == NOT_IN || to[i] != NOT_IN;
         if (to[i] != NOT_IN) {
-            at(c, to[i])->self = sum(at(c, to[i])->self, n->self);
-            at(c, to[i])->count = sum(at(c, to[i])->count, n->count);
+            at(c, to[i])->self = hpx_tree_sum(at(c, to[i])->self, n->self);
+            at(c, to[i])->count = hpx_tree_sum(at(c, to[i])->count, n->count);
         }
     }
     free(to);
@@ -167,7 +162,7 @@ static bool climb(struct hpx_graph *c, const struct hpx_graph *whole, const stru
         }
         from = n->parent;
     }
-    at(c, to)->self = sum(at(c, to)->self, of->total);
+    at(c, to)->self = hpx_tree_sum(at(c, to)->self, of->total);
     return true;
 }
 
@@ -220,14 +215,14 @@ static bool enter(const struct walk *w, const struct hpx_graph *c, const struct 
     if (m == NULL) {
         return false;
     }
-    m->total = w->open[slot(n->name, n->kind)]++ == 0 ? sum(m->total, n->total) : m->total;
-    m->self = sum(m->self, n->self);
-    m->count = sum(m->count, n->count);
+    m->total = w->open[slot(n->name, n->kind)]++ == 0 ? hpx_tree_sum(m->total, n->total) : m->total;
+    m->self = hpx_tree_sum(m->self, n->self);
+    m->count = hpx_tree_sum(m->count, n->count);
     if (n->kind == HPX_FRAME_CLASS && n->parent != 0) {
         const struct hpx_graph_node *caller = hpx_graph_at(c, n->parent);
         struct hpx_graph_method *above = row(w, caller->name, caller->kind); /* it is there */
-        above->self = sum(above->self, n->self);
-        above->count = sum(above->count, n->count);
+        above->self = hpx_tree_sum(above->self, n->self);
+        above->count = hpx_tree_sum(above->count, n->count);
     }
     return true;
 }
@@ -293,9 +288,9 @@ bool hpx_graph_methods(struct hpx_list *methods, const struct hpx_graph *whole, 
         struct hpx_graph_method *none = row(&w, 0, HPX_FRAME_METHOD);
         made = none != NULL;
         if (made) {
-            none->self = sum(none->self, root->self);
-            none->total = sum(none->total, root->self);
-            none->count = sum(none->count, root->count);
+            none->self = hpx_tree_sum(none->self, root->self);
+            none->total = hpx_tree_sum(none->total, root->self);
+            none->count = hpx_tree_sum(none->count, root->count);
         }
     }
     free(w.index);
@@ -321,9 +316,9 @@ bool hpx_graph_threads(struct hpx_list *threads, const struct hpx_graph_of *of)
             struct hpx_graph_method *m = row(&w, hpx_tree_sample_at(v, i)->thread, HPX_FRAME_METHOD);
             made = m != NULL;
             if (made) {
-                m->self = sum(m->self, hpx_tree_values_at(v, i)[of->column.measure]);
+                m->self = hpx_tree_sum(m->self, hpx_tree_values_at(v, i)[of->column.measure]);
                 m->total = m->self;
-                m->count = sum(m->count, hpx_tree_values_at(v, i)[of->beside]);
+                m->count = hpx_tree_sum(m->count, hpx_tree_values_at(v, i)[of->beside]);
             }
         }
     }

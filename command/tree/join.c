@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *unit_name(enum hpx_tree_unit unit)
-{
-    return unit == HPX_UNIT_COUNT ? "count" : unit == HPX_UNIT_NS ? "nanoseconds" : unit == HPX_UNIT_BYTES ? "bytes" : "";
-}
-
 static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k, const uint32_t *nodes, const uint32_t *names)
 {
     const struct hpx_tree_view *v = &from->views[k];
@@ -23,7 +18,8 @@ static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k
         struct hpx_tree_view *other = &to->views[k];
         for (size_t m = 0; m < v->values; m++) { /* its measures may stand in another order */
             for (size_t at = 0; at < other->values; at++) {
-                placed[at] += strcmp(other->measures[at].name, v->measures[m].name) == 0 ? values[m] : 0;
+                bool is = other->measures[at].unit == v->measures[m].unit && strcmp(other->measures[at].name, v->measures[m].name) == 0;
+                placed[at] = is ? hpx_tree_sum(placed[at], values[m]) : placed[at];
             }
         }
         hpx_tree_add(to, other, nodes[s->node], names[s->thread], placed);
@@ -68,7 +64,7 @@ void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
         }
         for (size_t m = 0, at; m < from->views[HPX_VIEW_OTHER].values; m++) {
             const struct hpx_tree_measure *of = &from->views[HPX_VIEW_OTHER].measures[m];
-            (void)hpx_tree_find(to, of->name, unit_name(of->unit), &at);
+            (void)hpx_tree_find(to, of->name, hpx_tree_unit_name(of->unit), &at);
         }
         for (size_t k = 0; k < HPX_VIEWS; k++) {
             join_view(to, from, k, nodes, names);

@@ -7,10 +7,16 @@
 #include <string.h>
 
 #define MOST            ((size_t)1 << 30) /* bytes, unpacked */
+#define MOST_ITEMS      ((size_t)1 << 26) /* of a kind: strings of no bytes would take all of the memory */
 #define FRAMES_PER_BYTE UINT64_C(8)       /* of the file: a location in a sample is a byte or more, and has few lines */
 #define FRAMES_FREE     (UINT64_C(1) << 20)
 
-enum { SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING = 6, TIME = 9, DURATION = 10, PERIOD = 12 };
+enum { SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING = 6, TIME = 9, DURATION = 10, PERIOD_TYPE = 11, PERIOD = 12 };
+
+struct string {
+    struct hpx_pb_in bytes;
+    uint32_t name; /* of the tree, + 1; 0: not yet asked for. Else each use of a long one would be as long */
+};
 
 struct line {
     uint32_t name, frame; /* of the tree */
@@ -31,7 +37,7 @@ struct type {
 
 struct pprof {
     struct hpx_tree *tree;
-    struct hpx_list strings; /* struct hpx_pb_in */
+    struct hpx_list strings; /* struct string */
     struct hpx_list types, locations, functions, lines;
     struct hpx_idmap location_of, function_of;
     struct hpx_list stack; /* uint64_t: locations of the sample */
@@ -52,13 +58,27 @@ static bool next(struct pprof *p, struct hpx_pb_in *m, struct hpx_pb_field *f)
 
 static uint32_t text(struct pprof *p, uint64_t i)
 {
-    const struct hpx_pb_in *s = i < p->strings.len ? (const struct hpx_pb_in *)p->strings.items + i : NULL;
-    return s != NULL ? hpx_tree_name(p->tree, (const char *)s->at, (size_t)(s->end - s->at)) : 0;
+    struct string *s = i < p->strings.len ? (struct string *)p->strings.items + i : NULL;
+    if (s == NULL) {
+        return 0;
+    }
+    if (s->name == 0) {
+        s->name = 1 + hpx_tree_name(p->tree, (const char *)s->bytes.at, (size_t)(s->bytes.end - s->bytes.at));
+    }
+    return s->name - 1;
 }
 
 static void *push(struct pprof *p, struct hpx_list *l, size_t size)
 {
-    void *item = hpx_list_push(l, size);
+    void *item = l->len < MOST_ITEMS ? hpx_list_push(l, size) : NULL;
+    p->no_memory |= item == NULL;
+    return item;
+}
+
+/* As hpx_list_entry(). */
+static void *entry(struct pprof *p, struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key)
+{
+    void *item = l->len < MOST_ITEMS ? hpx_list_entry(map, l, size, key) : NULL;
     p->no_memory |= item == NULL;
     return item;
 }
@@ -109,8 +129,7 @@ static void take_location(struct pprof *p, struct hpx_pb_in m)
         add_line(p, hpx_tree_name(p->tree, text, (size_t)n), 0, 0);
     }
     at.lines = p->lines.len - at.first;
-    struct location *l = hpx_list_entry(&p->location_of, &p->locations, sizeof *l, id);
-    p->no_memory |= l == NULL;
+    struct location *l = entry(p, &p->location_of, &p->locations, sizeof *l, id);
     if (l != NULL) {
         *l = at;
     }
@@ -125,8 +144,7 @@ static void take_function(struct pprof *p, struct hpx_pb_in m)
         name = f.number == 2 ? f.v : name;
         file = f.number == 4 ? f.v : file;
     }
-    struct function *fn = hpx_list_entry(&p->function_of, &p->functions, sizeof *fn, id);
-    p->no_memory |= fn == NULL;
+    struct function *fn = entry(p, &p->function_of, &p->functions, sizeof *fn, id);
     if (fn != NULL) {
         *fn = (struct function){text(p, name), text(p, file)};
     }
@@ -208,11 +226,6 @@ static uint32_t node_of(struct pprof *p)
     return hpx_tree_path_end(&p->path);
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Negative values are what `pprof -base` makes; there is no such measure here. */
 static void take_sample(struct pprof *p, struct hpx_pb_in m)
 {
@@ -238,7 +251,7 @@ static void take_sample(struct pprof *p, struct hpx_pb_in m)
             const struct type *t = (const struct type *)p->types.items + i;
             uint64_t value = ((const uint64_t *)p->values.items)[i];
             if (t->view == v && value <= INT64_MAX) {
-                values[t->measure] = add(values[t->measure], value);
+                values[t->measure] = hpx_tree_sum(values[t->measure], value);
                 any |= value;
             }
             p->dropped |= value > INT64_MAX;
@@ -263,24 +276,44 @@ static bool each(struct pprof *p, struct hpx_pb_in m, unsigned number, void (*ta
 
 static void take_string(struct pprof *p, struct hpx_pb_in s)
 {
-    struct hpx_pb_in *slot = push(p, &p->strings, sizeof *slot);
+    struct string *slot = push(p, &p->strings, sizeof *slot);
     if (slot != NULL) {
-        *slot = s;
+        slot->bytes = s;
     }
 }
 
-static void take_facts(struct hpx_tree *t, struct hpx_pb_in m)
+static bool is_text(struct pprof *p, uint64_t i, const char *word)
+{
+    return strcmp(hpx_tree_text(p->tree, text(p, i)), word) == 0;
+}
+
+/* Whether a period of this type is CPU time: that of a heap profile is bytes. */
+static bool is_cpu_time(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
+    uint64_t name = 0, unit = 0;
+    while (next(p, &m, &f)) {
+        name = f.number == 1 ? f.v : name;
+        unit = f.number == 2 ? f.v : unit;
+    }
+    return is_text(p, name, "cpu") && is_text(p, unit, "nanoseconds");
+}
+
+static void take_facts(struct pprof *p, struct hpx_pb_in m)
+{
+    struct hpx_tree *t = p->tree;
+    struct hpx_pb_field f;
+    bool cpu = false;
     uint64_t time = 0, duration = 0, period = 0;
     while (hpx_pb_next(&m, &f)) {
         time = f.number == TIME ? f.v : time;
         duration = f.number == DURATION ? f.v : duration;
         period = f.number == PERIOD ? f.v : period;
+        cpu = f.number == PERIOD_TYPE && f.is_bytes ? is_cpu_time(p, f.bytes) : cpu;
     }
     t->start_ms = time <= INT64_MAX ? time / 1000000 : 0;
     t->duration_ms = duration <= INT64_MAX ? duration / 1000000 : 0;
-    t->interval_ns = period > 1 && period < UINT64_C(1000000000000) ? period : 0;
+    t->interval_ns = cpu && period > 1 && period < UINT64_C(1000000000000) ? period : 0;
 }
 
 static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hpx_err *err)
@@ -295,7 +328,7 @@ static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hp
         hpx_err_set(err, HPX_E_RANGE, "this is no pprof profile, or a broken one");
         return HPX_TREE_FAILED;
     }
-    take_facts(p->tree, all);
+    take_facts(p, all);
     if (p->flood || p->broken) {
         hpx_err_set(err, HPX_E_RANGE,
                     p->flood ? "its stacks are longer than such a file can have them; samples are left out"

@@ -224,7 +224,7 @@ void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, ui
     }
     uint64_t *to = (uint64_t *)v->numbers.items + at * v->values;
     for (size_t i = 0; i < v->values; i++) {
-        to[i] = to[i] > UINT64_MAX - values[i] ? UINT64_MAX : to[i] + values[i];
+        to[i] = hpx_tree_sum(to[i], values[i]);
     }
 }
 
@@ -235,12 +235,39 @@ void hpx_tree_clear(struct hpx_tree_view *v)
     hpx_idmap_clear(&v->index);
 }
 
+static const char *const units[] = {
+    [HPX_UNIT_COUNT] = "count", [HPX_UNIT_NS] = "nanoseconds", [HPX_UNIT_BYTES] = "bytes", [HPX_UNIT_OTHER] = "other"};
+
+const char *hpx_tree_unit_name(enum hpx_tree_unit unit)
+{
+    return units[unit];
+}
+
 static enum hpx_tree_unit unit_of(const char *unit)
 {
-    return strcmp(unit, "count") == 0         ? HPX_UNIT_COUNT
-           : strcmp(unit, "nanoseconds") == 0 ? HPX_UNIT_NS
-           : strcmp(unit, "bytes") == 0       ? HPX_UNIT_BYTES
-                                              : HPX_UNIT_OTHER;
+    enum hpx_tree_unit u = HPX_UNIT_COUNT;
+    while (u < HPX_UNIT_OTHER && strcmp(units[u], unit) != 0) {
+        u++;
+    }
+    return u;
+}
+
+/* Room for one more value in each sample. false: no memory. */
+static bool widen(struct hpx_tree *t, struct hpx_tree_view *v)
+{
+    size_t n = v->samples.len, wide = v->values + 1;
+    uint64_t *numbers = n > 0 ? calloc(n, wide * sizeof *numbers) : NULL;
+    if (n > 0 && numbers == NULL) {
+        t->no_memory = true;
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(numbers + i * wide, hpx_tree_values_at(v, i), v->values * sizeof *numbers);
+    }
+    free(v->numbers.items);
+    v->numbers = (struct hpx_list){numbers, n * wide, n * wide};
+    v->values = wide;
+    return true;
 }
 
 struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const char *unit, size_t *measure)
@@ -249,16 +276,15 @@ struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const 
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         struct hpx_tree_view *v = &t->views[k];
         for (*measure = 0; *measure < v->values; ++*measure) {
-            if (strcmp(v->measures[*measure].name, name) == 0) {
+            if (v->measures[*measure].unit == unit_of(unit) && strcmp(v->measures[*measure].name, name) == 0) {
                 return v;
             }
         }
     }
-    /* the numbers of its samples would have to move */
-    if (other->values == HPX_TREE_VALUES || other->samples.len > 0) {
+    if (t->no_memory || other->values == HPX_TREE_VALUES || !widen(t, other)) {
         return NULL;
     }
-    *measure = other->values++;
+    *measure = other->values - 1;
     other->measures[*measure] = (struct hpx_tree_measure){name, name, unit_of(unit)};
     return other;
 }
@@ -309,8 +335,7 @@ void hpx_tree_finish(struct hpx_tree *t)
         memset(v->totals, 0, sizeof v->totals);
         for (size_t i = 0; i < v->samples.len && !t->no_memory; i++) {
             for (size_t m = 0; m < v->values; m++) {
-                uint64_t value = hpx_tree_values_at(v, i)[m];
-                v->totals[m] = v->totals[m] > UINT64_MAX - value ? UINT64_MAX : v->totals[m] + value;
+                v->totals[m] = hpx_tree_sum(v->totals[m], hpx_tree_values_at(v, i)[m]);
             }
         }
         if (v->samples.len > 0 && !t->no_memory) {

@@ -30,6 +30,8 @@ enum hpx_view_kind {
 };
 
 enum hpx_tree_unit { HPX_UNIT_COUNT, HPX_UNIT_NS, HPX_UNIT_BYTES, HPX_UNIT_OTHER };
+/* As pprof names it: "count", "nanoseconds", "bytes", "other". */
+const char *hpx_tree_unit_name(enum hpx_tree_unit unit);
 
 struct hpx_tree_measure {
     const char *name;  /* as pprof names its types: "cpu", "alloc_space" */
@@ -114,8 +116,8 @@ uint32_t hpx_tree_path_end(const struct hpx_tree_path *p);
 void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, uint32_t thread, const uint64_t *values);
 /* Forgets the samples of a view. */
 void hpx_tree_clear(struct hpx_tree_view *v);
-/* Where a measure of that name is: the view, and its index in *measure. A name that hprofx does not use is of HPX_VIEW_OTHER, and made
- * there; the name must outlive the tree. NULL: HPX_VIEW_OTHER is full. */
+/* Where the measure of that name and unit is: the view, and its index in *measure. One that hprofx does not have is made in HPX_VIEW_OTHER;
+ * the name must outlive the tree. NULL: HPX_VIEW_OTHER is full, or there is no memory. */
 struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const char *unit, size_t *measure);
 /* Totals; samples sorted by node, then thread. After the last file, before any writer. */
 void hpx_tree_finish(struct hpx_tree *t);
@@ -130,6 +132,11 @@ size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_
  * none. */
 bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree_column *c);
 
+/* Sums that do not fit stay at UINT64_MAX. */
+static inline uint64_t hpx_tree_sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 static inline const struct hpx_tree_frame *hpx_tree_frame_at(const struct hpx_tree *t, uint32_t frame)
 {
     return (const struct hpx_tree_frame *)t->frames.items + frame;

@@ -74,7 +74,7 @@ static bool build(struct cpuprofile *p, struct hpx_tree_column c)
     for (size_t i = 0; fine && hpx_tree_next(&p->tree->views[c.view], c.measure, &i, &node, &value);) {
         uint32_t to = place(p, node, &fine);
         struct node *n = at(p, to);
-        n->value = n->value > UINT64_MAX - value ? UINT64_MAX : n->value + value;
+        n->value = hpx_tree_sum(n->value, value);
     }
     return fine;
 }

@@ -97,12 +97,6 @@ static uint32_t string(struct otlp *o, const char *text)
     return (uint32_t)o->tree->names.len + i;
 }
 
-static const char *unit_of(enum hpx_tree_unit unit)
-{
-    static const char *const words[] = {"count", "nanoseconds", "bytes", "other"};
-    return words[unit];
-}
-
 /* ---- the tables, each with a zero entry first ---- */
 
 static void attribute(struct otlp *o, const char *key, const char *value)
@@ -183,7 +177,7 @@ static void dictionary(struct otlp *o, size_t k)
 static void type(struct otlp *o, unsigned field, const char *name, enum hpx_tree_unit unit)
 {
     hpx_pb_number(&o->part, 1, string(o, name));
-    hpx_pb_number(&o->part, 2, string(o, unit_of(unit)));
+    hpx_pb_number(&o->part, 2, string(o, hpx_tree_unit_name(unit)));
     put(o, field);
 }
 

@@ -60,18 +60,12 @@ static void put_type(struct pprof *p, unsigned field, uint32_t name, uint32_t un
     put(p, field, &p->part);
 }
 
-static const char *unit_of(enum hpx_tree_unit unit)
-{
-    static const char *const words[] = {"count", "nanoseconds", "bytes", "other"};
-    return words[unit];
-}
-
 static void types(struct pprof *p, struct hpx_tree_column c)
 {
     uint32_t cpu = 0, ns = 0;
     for (size_t i = 0; i < p->ncolumns; i++) {
         const struct hpx_tree_measure *m = &p->tree->views[p->columns[i].view].measures[p->columns[i].measure];
-        uint32_t name = put_string(p, m->name), unit = put_string(p, unit_of(m->unit));
+        uint32_t name = put_string(p, m->name), unit = put_string(p, hpx_tree_unit_name(m->unit));
         put_type(p, SAMPLE_TYPE, name, unit);
         if (p->columns[i].view == c.view && p->columns[i].measure == c.measure) {
             put_number(p, DEFAULT_TYPE, name);

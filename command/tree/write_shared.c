@@ -29,8 +29,7 @@ bool hpx_tree_next(const struct hpx_tree_view *v, size_t measure, size_t *i, uin
     for (*value = 0; *value == 0 && *i < v->samples.len;) {
         *node = hpx_tree_sample_at(v, *i)->node;
         do {
-            uint64_t more = hpx_tree_values_at(v, (*i)++)[measure];
-            *value = *value > UINT64_MAX - more ? UINT64_MAX : *value + more;
+            *value = hpx_tree_sum(*value, hpx_tree_values_at(v, (*i)++)[measure]);
         } while (*i < v->samples.len && hpx_tree_sample_at(v, *i)->node == *node);
     }
     return *value > 0;

@@ -166,18 +166,27 @@ static void a_measure_of_others_goes_into_a_view_of_its_own(void **state)
     assert_int_equal(other->measures[0].unit, HPX_UNIT_BYTES);
     assert_int_equal(other->measures[1].unit, HPX_UNIT_OTHER);
     assert_null(hpx_tree_find(&tree, "i", "count", &m)); /* full */
-    assert_ptr_equal(hpx_tree_find(&tree, "c", "count", &m), other);
+    assert_null(hpx_tree_find(&tree, "c", "count", &m));
+    assert_ptr_equal(hpx_tree_find(&tree, "c", "parsecs", &m), other);
     assert_int_equal(m, 2);
 }
 
-static void a_view_with_samples_takes_no_further_measure(void **state)
+static void samples_keep_their_values_when_a_measure_is_added(void **state)
 {
     size_t m;
     (void)state;
     struct hpx_tree_view *v = hpx_tree_find(&tree, "cycles", "count", &m);
+    uint32_t n = method(0, "m");
     hpx_tree_add(&tree, v, 0, 0, (uint64_t[HPX_TREE_VALUES]){1});
-    assert_null(hpx_tree_find(&tree, "misses", "count", &m));
+    hpx_tree_add(&tree, v, n, 0, (uint64_t[HPX_TREE_VALUES]){2});
+    assert_ptr_equal(hpx_tree_find(&tree, "misses", "count", &m), v);
+    assert_int_equal(m, 1);
+    hpx_tree_add(&tree, v, n, 0, (uint64_t[HPX_TREE_VALUES]){4, 8});
     assert_ptr_equal(hpx_tree_find(&tree, "cycles", "count", &m), v);
+    assert_int_equal(m, 0);
+    hpx_tree_finish(&tree);
+    assert_int_equal(v->samples.len, 2);
+    assert_memory_equal(hpx_tree_values_at(v, 0), ((uint64_t[]){1, 0, 6, 8}), 4 * sizeof(uint64_t));
 }
 
 /* ---- generated.c ---- */
@@ -248,6 +257,7 @@ static void fill(struct hpx_tree *t)
         uint32_t node = hpx_tree_node(t, i / 2, hpx_tree_frame(t, hpx_tree_name(t, text, (size_t)n), 0, 0, HPX_FRAME_METHOD));
         hpx_tree_add(t, &t->views[HPX_VIEW_CPU], node, 0, (uint64_t[]){i, 1});
         hpx_tree_add(t, other, node, 0, (uint64_t[HPX_TREE_VALUES]){1});
+        (void)(i == 50 ? hpx_tree_find(t, "misses", "count", &m) : NULL);
     }
     hpx_tree_finish(t);
 }
@@ -286,7 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_finished_view_is_in_order_with_its_values, setup, teardown),
         cmocka_unit_test_setup_teardown(columns_are_those_with_values_and_the_main_one_is_first, setup, teardown),
         cmocka_unit_test_setup_teardown(a_measure_of_others_goes_into_a_view_of_its_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_view_with_samples_takes_no_further_measure, setup, teardown),
+        cmocka_unit_test_setup_teardown(samples_keep_their_values_when_a_measure_is_added, setup, teardown),
         cmocka_unit_test(numbers_of_generated_classes_are_cut),
         cmocka_unit_test(without_memory_a_tree_is_whole_or_says_so),
     };

@@ -364,6 +364,35 @@ static void a_packed_flood_is_read_once(void **state)
     assert_int_equal(tree.nodes.len, n + 1);
 }
 
+static void a_known_name_with_another_unit_is_another_measure(void **state)
+{
+    (void)state;
+    begin_pprof();
+    string("microseconds");
+    type(3, 10); /* cpu */
+    STACK(LIST(1), LIST(0, 0, 7), 0, true);
+    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 0);
+    assert_int_equal(tree.views[HPX_VIEW_OTHER].totals[0], 7);
+    assert_int_equal(tree.views[HPX_VIEW_OTHER].measures[0].unit, HPX_UNIT_OTHER);
+}
+
+/* As `hprofx merge` reads them. */
+static void measures_of_the_next_file_stand_beside_those_of_the_first(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        begin_pprof();
+        string(i == 0 ? "cycles" : "misses");
+        type(10, 2);
+        STACK(LIST(1), LIST(0, 0, 5 + i), 0, true);
+        assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    }
+    assert_folded("cycles", "main 5\n");
+    assert_folded("misses", "main 6\n");
+}
+
 static void the_name_of_a_measure_is_data_in_every_format(void **state)
 {
     static const char *const suffixes[] = {"x.speedscope.json", "x.firefox.json"};
@@ -382,6 +411,14 @@ static void the_name_of_a_measure_is_data_in_every_format(void **state)
     }
 }
 
+static void period(uint64_t name, uint64_t unit, uint64_t n)
+{
+    hpx_pb_number(&part, 1, name);
+    hpx_pb_number(&part, 2, unit);
+    hpx_pb_message(&file, 11, &part);
+    hpx_pb_number(&file, 12, n);
+}
+
 static void facts_of_the_head_are_taken_if_they_can_be(void **state)
 {
     (void)state;
@@ -389,11 +426,17 @@ static void facts_of_the_head_are_taken_if_they_can_be(void **state)
     STACK(LIST(1), LIST(1, 1), 0, true);
     hpx_pb_number(&file, 9, UINT64_C(1700000000123000000));
     hpx_pb_number(&file, 10, UINT64_C(2500000000));
-    hpx_pb_number(&file, 12, 10000000);
+    period(3, 4, 10000000); /* cpu, nanoseconds */
     assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
     assert_int_equal(tree.start_ms, UINT64_C(1700000000123));
     assert_int_equal(tree.duration_ms, 2500);
     assert_int_equal(tree.interval_ns, 10000000);
+    begin_pprof();
+    STACK(LIST(1), LIST(1, 1), 0, true);
+    string("space");
+    period(10, 2, 524288);
+    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
+    assert_int_equal(tree.interval_ns, 0); /* bytes are no time */
 }
 
 static void gzip_is_unpacked_and_its_end_is_missed(void **state)
@@ -410,7 +453,7 @@ static void gzip_is_unpacked_and_its_end_is_missed(void **state)
     assert_string_equal(err.msg, "the compressed data end too early");
     assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_WHOLE);
     packed[n - 6] ^= 0xff; /* of the checksum */
-    assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_FAILED + 0 * HPX_TREE_PART);
+    assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_FAILED);
 }
 
 /* ---- round trips, and no memory ---- */
@@ -570,6 +613,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_that_are_broken_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(a_flood_of_lines_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_packed_flood_is_read_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_known_name_with_another_unit_is_another_measure, setup, teardown),
+        cmocka_unit_test_setup_teardown(measures_of_the_next_file_stand_beside_those_of_the_first, setup, teardown),
         cmocka_unit_test_setup_teardown(the_name_of_a_measure_is_data_in_every_format, setup, teardown),
         cmocka_unit_test_setup_teardown(facts_of_the_head_are_taken_if_they_can_be, setup, teardown),
         cmocka_unit_test_setup_teardown(gzip_is_unpacked_and_its_end_is_missed, setup, teardown),
