@@ -54,6 +54,10 @@ static int run(const struct asked *a, const struct hpx_format *f)
             s = HPX_OK;
         }
     }
+    if (a->n > 2) { /* the sentences are those of one file */
+        free(t.verdict);
+        t.verdict = NULL;
+    }
     if (s == HPX_OK) {
         hpx_tree_finish(&t);
         s = hpx_picture_save(&t, f, a->view, a->files[a->n - 1], &err);

@@ -95,6 +95,22 @@ static void views(const struct hpx_tree *t, char *to, size_t room)
     }
 }
 
+/* What the format cannot hold of a view; NULL: nothing. */
+static const char *missing(const struct hpx_tree *t, const struct hpx_format *f, size_t view)
+{
+    const struct hpx_tree_view *v = &t->views[view];
+    if (v->samples.len == 0) {
+        return NULL;
+    }
+    if (f->hprof && view == HPX_VIEW_CPU && v->totals[0] == 0) {
+        return "CPU time without a number of samples";
+    }
+    if (f->hprof && view == HPX_VIEW_HEAP && t->views[HPX_VIEW_ALLOC].samples.len > 0) {
+        return "Heap beside Allocations"; /* both would be SITES */
+    }
+    return (f->leaves_out >> view & 1) != 0 ? v->title : NULL;
+}
+
 /* What the format cannot hold is said, and none of it may be asked for. */
 static enum hpx_status fits(const struct hpx_tree *t, const struct hpx_format *f, struct hpx_tree_column c, const char *view,
                             const char *name, struct hpx_err *err)
@@ -104,13 +120,13 @@ static enum hpx_status fits(const struct hpx_tree *t, const struct hpx_format *f
     bool any = false;
     out[0] = '\0';
     for (size_t k = 0; k < HPX_VIEWS; k++) {
-        bool has = t->views[k].samples.len > 0, holds = (f->leaves_out >> k & 1) == 0;
-        any |= has && holds;
-        if (has && !holds && at < sizeof out) {
-            at += (size_t)snprintf(out + at, sizeof out - at, "%s%s", at == 0 ? "" : ", ", t->views[k].title);
+        const char *what = missing(t, f, k);
+        any |= t->views[k].samples.len > 0 && what == NULL;
+        if (what != NULL && at < sizeof out) {
+            at += (size_t)snprintf(out + at, sizeof out - at, "%s%s", at == 0 ? "" : ", ", what);
         }
     }
-    if (!any || (view != NULL && (f->leaves_out >> c.view & 1) != 0)) {
+    if (!any || (view != NULL && missing(t, f, c.view) != NULL)) {
         return hpx_fail(err, HPX_FAILED, "%s cannot be written: %s does not hold %s", name, f->what, out);
     }
     if (at > 0) {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define MS        UINT64_C(1000000)
-#define YEAR_9999 UINT64_C(253402300800000) /* ms since 1970 */
+#define YEAR_2262 UINT64_C(9223372036854) /* ms since 1970; what is later has too many ns for pprof */
 
 /* What the heap has of a class from a trace. */
 struct objects {
@@ -92,7 +92,9 @@ static uint32_t spoken(struct hprof_in *in, uint32_t defined)
         char text[4200];
         hpx_name_spoken(text, sizeof text, hpx_defined_name(&in->profile.defined, defined));
         hpx_name_generated(text);
-        *known = hpx_tree_name(in->tree, text, strlen(text)) + 1;
+        const char *name = text + (text[0] == '.'); /* a function without a class, as write_hprof.c has it */
+        name = name[0] != '\0' ? name : "?";        /* names of frames are not empty */
+        *known = hpx_tree_name(in->tree, name, strlen(name)) + 1;
     }
     return known != NULL ? *known - 1 : 0;
 }
@@ -159,7 +161,7 @@ static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
     return in->thread;
 }
 
-/* Milliseconds of a row that tells its share of the table's, in hundredths of a percent. */
+/* Nanoseconds of a row that tells its share of the table's, in hundredths of a percent. */
 static uint64_t share_ns(const struct hprof_in *in, const struct hpx_rd_row *w)
 {
     double ns = (double)in->total * (double)w->self * 100.0 + 0.5;
@@ -387,10 +389,10 @@ static uint64_t start_of(const struct hpx_profile *p)
 {
     struct tm tm = {.tm_isdst = -1};
     if (p->header.ms != 0) {
-        return p->header.ms < YEAR_9999 ? p->header.ms : 0;
+        return p->header.ms < YEAR_2262 ? p->header.ms : 0;
     }
     time_t at = strptime(p->date, "%a %b %d %H:%M:%S %Y", &tm) != NULL ? mktime(&tm) : -1;
-    return at > 0 ? (uint64_t)at * 1000 : 0;
+    return at > 0 && (uint64_t)at < YEAR_2262 / 1000 ? (uint64_t)at * 1000 : 0;
 }
 
 static void facts(struct hprof_in *in)

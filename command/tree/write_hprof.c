@@ -10,6 +10,7 @@
 #include "writers.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,7 +214,7 @@ static void blocked(struct hprof *h, enum hpx_view_kind kind, struct hpx_block_t
         r->owner = kind == HPX_VIEW_OWNER ? &none : NULL;
         r->count = x[0];
         r->ns = x[1];
-        s->nrows += r->count > 0;
+        s->nrows += r->count > 0 || r->ns > 0;
         s->count += r->count;
         s->ns += x[1];
     }
@@ -235,21 +236,49 @@ static int end(void *to)
 
 static const struct hpx_out_ops ops = {.write = put, .close = end};
 
-static void report(const struct hpx_tree *t, char *to, size_t room)
+struct report {
+    char text[4096]; /* of facts of HPX_SAID bytes, each of which may be six */
+    size_t len;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct report *r, const char *format, ...)
 {
-    const struct hpx_tree_view *v = &t->views[HPX_VIEW_CPU];
-    int n = 0;
-    to[0] = '\0';
-    if (v->samples.len > 0 && t->interval_ns > 0) {
-        n = snprintf(to, room, "hprofx: samples: %" PRIu64 " (one per %.6g ms of CPU time of a Java thread)\n", v->totals[0],
-                     (double)t->interval_ns / 1e6);
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(r->text + r->len, sizeof r->text - r->len, format, ap);
+    va_end(ap);
+    r->len += n > 0 && (size_t)n < sizeof r->text - r->len ? (size_t)n : 0;
+    r->text[r->len] = '\0';
+}
+
+static void say_fact(struct report *r, const struct hpx_tree *t, const char *what, uint32_t name)
+{
+    if (name != 0) {
+        say(r, "hprofx: %s: %s\n", what, hpx_tree_text(t, name));
     }
-    if (v->samples.len > 0 && t->effective > 0) {
-        n += snprintf(to + n, room - (size_t)n, "hprofx: effective samples: %" PRIu64 "\n", t->effective);
+}
+
+/* What said.c reads of it: how sure the values are stays known. */
+static void report(const struct hpx_tree *t, struct report *r)
+{
+    const struct hpx_tree_view *cpu = &t->views[HPX_VIEW_CPU], *alloc = &t->views[HPX_VIEW_ALLOC];
+    *r = (struct report){.len = 0};
+    if (cpu->samples.len > 0 && t->interval_ns > 0) {
+        say(r, "hprofx: samples: %" PRIu64 " (one per %.6g ms of CPU time of a Java thread)\n", cpu->totals[0],
+            (double)t->interval_ns / 1e6);
     }
-    if (t->lost != 0) {
-        (void)snprintf(to + n, room - (size_t)n, "hprofx: lost: %s\n", hpx_tree_text(t, t->lost));
+    if (cpu->samples.len > 0 && t->effective > 0) {
+        say(r, "hprofx: effective samples: %" PRIu64 "\n", t->effective);
     }
+    if (alloc->samples.len > 0 && t->sampled > 0) {
+        say(r, "hprofx: standard error: %.9f %% of all allocated bytes\n", 100 / sqrt((double)t->sampled));
+    }
+    if (alloc->samples.len > 0 && t->live_drawn) {
+        say(r, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, estimated\n", alloc->totals[2], alloc->totals[3]);
+    }
+    say_fact(r, t, "lost", t->lost);
+    say_fact(r, t, "own CPU time", t->own);
+    say_fact(r, t, "without debug information", t->older);
 }
 
 static void each_thread(struct hprof *h, void *w, bool is_text)
@@ -301,7 +330,7 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     struct hprof h;
     struct hpx_snapshot cpu;
     struct hpx_site_snapshot alloc;
-    char said[1200]; /* a byte of a file's report may be six */
+    struct report said;
     (void)c;
     if (!open_out(&h, t, &o, to)) {
         return false;
@@ -322,8 +351,8 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
             hpx_binary_cpu_samples(&w, &cpu, NAN);
         }
         h.no_memory |= w.unplaced > 0 || w.unplaced_sites > 0; /* the end of the dump begins anew */
-        report(t, said, sizeof said);
-        hpx_binary_dump_end(&w, said);
+        report(t, &said);
+        hpx_binary_dump_end(&w, said.text);
     }
     hpx_binary_fini(&w);
     free(cpu.rows);
@@ -380,7 +409,7 @@ bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to
     static struct hpx_out o;
     struct hpx_ascii w = {0};
     struct hprof h;
-    char said[1200]; /* a byte of a file's report may be six */
+    struct report said;
     (void)c;
     if (!open_out(&h, t, &o, to)) {
         return false;
@@ -389,8 +418,8 @@ bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to
     hpx_ascii_header(&w, t->start_ms != 0 ? (time_t)(t->start_ms / 1000) : time(NULL));
     text_tables(&h, &w);
     h.no_memory |= w.unplaced > 0;
-    report(t, said, sizeof said);
-    hpx_ascii_report(&w, said);
+    report(t, &said);
+    hpx_ascii_report(&w, said.text);
     hpx_ascii_fini(&w);
     return close_out(&h, &o);
 }

@@ -108,6 +108,35 @@ class Values(Folder):
         self.assertEqual(folded(self.done('merge', '--to', '.folded', self.write(FOLDED), '-')), folded(FOLDED))
 
 
+class Losses(Folder):
+    """What the output cannot hold is told, and is not asked for in vain."""
+
+    def test_a_heap_beside_allocations_is_told(self):
+        stacks = 'TRACE 300001:\n\tA.m(A.java:1)\n'
+        sites = ('SITES BEGIN (ordered by live bytes) Thu Jan  1 00:00:00 1970\n          percent          live          alloc\'ed  stack class\n'
+                 ' rank   self  accum     bytes objs     bytes  objs trace name\n    1 100.00% 100.00%        64    1        72     2 300001 A\nSITES END\n')
+        heap = ('HEAP DUMP BEGIN (1 objects, 16 bytes) Thu Jan  1 00:00:00 1970\nCLS 52 (name=A, trace=300000)\n\tsuper\t\t51\n'
+                'OBJ 61 (sz=16, trace=300001, class=A@52)\nHEAP DUMP END\n')
+        both = self.write(stacks + heap + sites)
+        self.done('convert', both, 'x.txt', said='x.txt is without Heap beside Allocations')
+        self.assertEqual(self.done('convert', '--view', 'alloc', '--to', '.folded', 'x.txt', '-'), 'A.m;A 72\n')
+        self.done('convert', '--view', 'heap', both, 'y.txt', status=1, said='y.txt cannot be written')
+        self.done('convert', self.write(stacks + heap), 'z.txt')
+        self.assertEqual(self.done('convert', '--to', '.folded', 'z.txt', '-'), 'A.m;A 16\n')
+
+    def test_CPU_time_without_samples_is_no_HPROF(self):
+        profile = b'\x0a\x04\x08\x01\x10\x02' + b'\x12\x06\x0a\x01\x01\x12\x01\x07' + b'\x22\x02\x08\x01' + b'2\x00' + b'2\x03cpu' + b'2\x0bnanoseconds'
+        self.assertEqual(self.done('convert', '--to', '.folded', self.write(profile), '-'), '0x0 7\n')
+        self.done('convert', 'in', 'x.txt', status=1, said='does not hold CPU time without a number of samples')
+        self.assertEqual(os.listdir(self.folder), ['in'])
+
+    def test_sentences_about_one_file_are_not_those_of_several(self):
+        self.write(h.text().data())
+        self.done('convert', 'in', 'one.firefox.json')
+        self.done('merge', 'in', 'in', 'two.firefox.json')
+        self.assertEqual(['"verdict"' in (self.folder / file).read_text() for file in ('one.firefox.json', 'two.firefox.json')], [True, False])
+
+
 class Command(Folder):
     def test_usage_errors_are_told_before_anything_is_read(self):
         self.write(FOLDED)

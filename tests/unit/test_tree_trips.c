@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_tree_trips.c: files of each format are read, written and read again; every reader and writer without memory. */
+#include "failing_memory.h"
+#include "tree_files.h"
+
+#define DATE "Thu Jan  1 00:00:00 1970"
+
+/* Each table that a text file has, and a heap dump. */
+static const char all_tables[] =
+    "JAVA PROFILE 1.0.1, created " DATE "\n\nwords\n--------\n\n"
+    "THREAD START (obj=50000181, id = 200001, name=\"main\", group=\"main\")\n"
+    "TRACE 300001: (thread=200001)\n\tA.main(A.java:12)\n\tp.B$$Lambda$14/1234567.x(<Unknown Source>:Unknown line)\n"
+    "TRACE 300002:\n\tB.x(B.java:7)\n"
+    "MONITOR TIME BEGIN (total = 2 ms) " DATE "\nrank   self  accum   count trace monitor\n"
+    "   1 100.00% 100.00%       3 300001 java.lang.Object (Java)\nMONITOR TIME END\n"
+    "MONITOR OWNERS BEGIN (total = 9 ms) " DATE "\nrank   self  accum   count trace owner monitor\n"
+    "   1 100.00% 100.00%       3 300001 300002 java.lang.Object (Java)\nMONITOR OWNERS END\n"
+    "LOCK TIME BEGIN (total = 7 ms) " DATE "\nrank   self  accum   count trace lock\n"
+    "   1 100.00% 100.00%       5 300001 p.Lock$Sync (Java)\nLOCK TIME END\n"
+    "PINNED TIME BEGIN (total = 8 ms) " DATE "\nrank   self  accum   count trace monitor\n"
+    "   1 100.00% 100.00%       1 300002 p.C (Java)\nPINNED TIME END\n"
+    "HEAP DUMP BEGIN (2 objects, 28 bytes) " DATE "\nROOT 61 (kind=<thread>, id=200001, trace=300001)\n"
+    "CLS 51 (name=java.lang.Object, trace=300000)\nCLS 52 (name=A, trace=300000)\n\tsuper\t\t51\n"
+    "OBJ 61 (sz=16, trace=300001, class=A@52)\nARR 65 (sz=12, trace=300002, nelems=3, elem type=int[])\nHEAP DUMP END\n"
+    "SITES BEGIN (ordered by live bytes) " DATE "\n"
+    "          percent          live          alloc'ed  stack class\n rank   self  accum     bytes objs     bytes  objs trace name\n"
+    "    1 66.67% 66.67%        64    1        72     2 300001 A[]\n    2 33.33% 100.00%        32    1        40     2 300002 A\nSITES "
+    "END\n"
+    "CPU SAMPLES BEGIN (total = 10) " DATE "\nrank   self  accum   count trace method\n"
+    "   1 60.00% 60.00%       6 300001 A.main\n   2 40.00% 100.00%       4 300002 B.x\nCPU SAMPLES END\n"
+    "hprofx: version: 1\nhprofx: samples: 10 (one per 20 ms of CPU time of a Java thread)\n";
+
+static void each_table_of_a_text_file_is_a_view(void **state)
+{
+    (void)state;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    assert_folded("samples", "p.B$$Lambda.x;A.main 6\nB.x 4\n");
+    assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
+    assert_folded("delay", "p.B$$Lambda.x;A.main;java.lang.Object 2000000\n");
+    assert_folded("owner_delay", "p.B$$Lambda.x;A.main;java.lang.Object 9000000\n");
+    assert_folded("park", "p.B$$Lambda.x;A.main;p.Lock$Sync 7000000\n");
+    assert_folded("pinned", "B.x;p.C 8000000\n");
+    assert_folded("heap", "p.B$$Lambda.x;A.main;A 16\nB.x;int[] 12\n");
+    assert_folded("alloc_space", "p.B$$Lambda.x;A.main;A[] 72\nB.x;A 40\n");
+    assert_folded("alloc_objects", "p.B$$Lambda.x;A.main;A[] 2\nB.x;A 2\n");
+    assert_folded("inuse_space", "p.B$$Lambda.x;A.main;A[] 64\nB.x;A 32\n");
+    assert_int_equal(tree.interval_ns, 20000000);
+    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 200000000);
+}
+
+static void through_HPROF_names_and_what_is_known_of_errors_stay(void **state)
+{
+    static const char *const suffixes[] = {"x.txt", "x.hprof"};
+    (void)state;
+    uint32_t f = hpx_tree_frame(&tree, name_of("main (x)"), 0, 0, HPX_FRAME_METHOD);
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_ALLOC], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){1, 16, 1, 16});
+    tree.sampled = 12345;
+    tree.live_drawn = true;
+    tree.own = name_of("1 ms");
+    tree.older = name_of("2 of 3");
+    hpx_tree_finish(&tree);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(suffixes); i++) {
+        struct hpx_tree again;
+        size_t n;
+        char *text = written(&tree, suffixes[i], NULL, &n);
+        assert_true(hpx_tree_init(&again));
+        assert_int_equal(read_bytes(&again, text, n), HPX_TREE_WHOLE);
+        free(text);
+        assert_in_range(again.sampled, 12344, 12347);
+        assert_true(again.live_drawn && !again.views[HPX_VIEW_ALLOC].exact);
+        assert_string_equal(hpx_tree_text(&again, again.own), "1 ms");
+        assert_string_equal(hpx_tree_text(&again, again.older), "2 of 3");
+        hpx_tree_finish(&again);
+        text = written(&again, "x.folded", "alloc_space", &n);
+        assert_string_equal(text, "main (x);hprofx.unknown 16\n");
+        free(text);
+        hpx_tree_fini(&again);
+    }
+}
+
+static void through_pprof_all_values_stay(void **state)
+{
+    struct hpx_tree again;
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
+    size_t n;
+    (void)state;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    char *pprof = written(&tree, "x.pprof", NULL, &n);
+    assert_true(hpx_tree_init(&again));
+    assert_int_equal(read_bytes(&again, pprof, n), HPX_TREE_WHOLE);
+    hpx_tree_finish(&again);
+    free(pprof);
+    size_t columns = hpx_tree_columns(&tree, of);
+    assert_int_equal(columns, 16);
+    for (size_t i = 0; i < columns; i++) {
+        size_t a, b;
+        const char *name = tree.views[of[i].view].measures[of[i].measure].name;
+        char *before = written(&tree, "x.folded", name, &a), *after = written(&again, "x.folded", name, &b);
+        assert_string_equal(before, after);
+        free(before);
+        free(after);
+    }
+    hpx_tree_fini(&again);
+}
+
+struct sample_file {
+    const char *what;
+    void *bytes;
+    size_t n;
+};
+
+/* Reads and writes all; *whole: it says that the memory sufficed. What was written. */
+static uint64_t read_and_write(int fd, bool *whole)
+{
+    struct hpx_tree t;
+    struct hpx_err why = {""};
+    size_t n, length;
+    uint64_t bytes = 0;
+    *whole = hpx_tree_init(&t) && hpx_tree_read(&t, fd, NULL, NULL, &why) == HPX_TREE_WHOLE;
+    hpx_tree_finish(&t);
+    *whole = *whole && !t.no_memory;
+    const struct hpx_format *f = hpx_formats(&n);
+    for (size_t i = 0; i < n && *whole; i++) {
+        struct hpx_tree_column c;
+        char *text = NULL;
+        FILE *to = open_memstream(&text, &length);
+        *whole = to != NULL && hpx_tree_column(&t, NULL, &c) && f[i].write(&t, c, to) && ferror(to) == 0;
+        *whole = to != NULL && fclose(to) == 0 && *whole;
+        bytes += *whole && !f[i].hprof ? length : 0; /* without memory, HPROF has some strings twice */
+        free(text);
+    }
+    hpx_tree_fini(&t);
+    return bytes;
+}
+
+static void fail_each(const struct sample_file *f)
+{
+    int fd = file_of(f->bytes, f->n);
+    bool whole, reached = true;
+    uint64_t wanted = read_and_write(fd, &whole), first = memory_first_fault();
+    assert_true(whole && wanted > 0);
+    for (; reached; first += memory_fault_step()) {
+        assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+        memory_fail(first, first);
+        uint64_t got = read_and_write(fd, &whole);
+        reached = memory_calls() >= first;
+        memory_allow();
+        if (whole && got != wanted) {
+            fail_msg("%s without allocation %u: whole, but something is missing", f->what, (unsigned)first);
+        }
+        assert_true(whole || reached);
+    }
+    assert_true(first > 20);
+    (void)close(fd);
+}
+
+static void without_memory_a_file_is_read_whole_or_not(void **state)
+{
+    struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"}, binary = {.what = "binary"};
+    (void)state;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    pprof.bytes = written(&tree, "x.pprof", NULL, &pprof.n);
+    folded.bytes = written(&tree, "x.folded", NULL, &folded.n);
+    binary.bytes = written(&tree, "x.hprof", NULL, &binary.n);
+    fail_each(&(struct sample_file){"text", (void *)(uintptr_t)all_tables, sizeof all_tables - 1});
+    fail_each(&pprof);
+    fail_each(&folded);
+    fail_each(&binary);
+    free(pprof.bytes);
+    free(folded.bytes);
+    free(binary.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_table_of_a_text_file_is_a_view, setup, teardown),
+        cmocka_unit_test_setup_teardown(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(through_pprof_all_values_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory_a_file_is_read_whole_or_not, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("tree_trips", tests, NULL, NULL);
+}
