@@ -64,7 +64,10 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
 {
     char name[2 * PATH_MAX];
     size_t n = 0;
-    for (const char *p = file; *p != 0 && n + 2 < sizeof name; p++) {
+    for (const char *p = file; *p != 0; p++) {
+        if (n + 2 >= sizeof name) {
+            return false;
+        }
         name[n++] = *p;
         if (*p == '%') {
             name[n++] = '%';

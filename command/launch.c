@@ -100,10 +100,12 @@ static int run_with(char **with, struct hpx_usage *used, bool *ran)
         return HPX_FAILED;
     }
     take_signals(was, &mask);
+    void (*ends_of_children)(int) = signal(SIGCHLD, SIG_DFL); /* who has us start may ignore them: then there is no status */
     pid_t pid = fork();
     int failed = errno;
     if (pid == 0) {
         (void)signal(SIGPIPE, SIG_DFL);
+        (void)signal(SIGCHLD, ends_of_children);
         give_signals_back(was);
         (void)sigprocmask(SIG_SETMASK, &mask, NULL);
         exec(with, ends[1]);
@@ -255,6 +257,9 @@ int hpx_launch(const struct hpx_asked *a, char **argv)
     (void)snprintf(load, sizeof load, "-agentpath:%s=%s", hpx_asked_agent(a), options);
     char **with = words_with(argv, load);
     if (with == NULL) {
+        if (at.folder[0] != 0) {
+            remove_folder(at.folder);
+        }
         return HPX_FAILED;
     }
     int status = run(a, with, &at);

@@ -17,7 +17,9 @@ void hpx_methods_fini(struct hpx_methods *m)
 
 void hpx_methods_clear(struct hpx_methods *m)
 {
-    m->index.len = 0;
+    for (size_t i = 0; i < m->of.len; i++) { /* not all names: a file may have many tables of a row each */
+        ((uint32_t *)m->index.items)[((const struct hpx_method *)m->of.items)[i].name] = 0;
+    }
     m->of.len = 0;
     m->row = 0;
 }
