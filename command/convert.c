@@ -91,5 +91,6 @@ int hpx_convert(int argc, char **argv)
                              : "convert needs a profile, and the file to write");
     }
     const struct hpx_format *f = hpx_format_of(a.to != NULL ? a.to : a.files[a.n - 1]);
-    return f != NULL ? run(&a, f) : misuse("no format has the suffix of the file to write");
+    return f != NULL ? run(&a, f)
+                     : misuse(a.to != NULL ? "no format has the suffix of --to" : "no format has the suffix of the file to write");
 }

@@ -46,7 +46,7 @@ static uint64_t interval(const char *value, size_t n)
     double ms;
     keep_line(line, value, n);
     const char *per = strstr(line, "(one per ");
-    return per != NULL && sscanf(per, "(one per %lf ms of CPU time", &ms) == 1 && ms > 0 && ms < 1e9 ? (uint64_t)(ms * 1e6) : 0;
+    return per != NULL && sscanf(per, "(one per %lf ms of CPU time", &ms) == 1 && ms > 0 && ms < 1e9 ? (uint64_t)(ms * 1e6 + 0.5) : 0;
 }
 
 /* "1.23 % of all allocated bytes", which is rounded. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tree.h: what a profile says, of whatever format: its stacks as a call tree, and for each view of the run (CPU, calls, allocations, locks,
- * heap) the values of the stacks. Readers fill it; writers and the diff read it.
+/* tree.h: a profile of any format: its stacks as a call tree, and for every view of the run (CPU, calls, allocations, locks, heap) the
+ * values of the stacks. Readers fill it; writers and the diff read it.
  *
- * Memory: each name, frame and node once, and a sample for each stack and thread of a view; more than 2^26 of a kind are as no memory, so
- * that no file can take all of the machine's. One thread. */
+ * Memory: every name, frame and node once; one sample for every stack and thread of a view. More than 2^26 of a kind count as no memory, so
+ * that no file can exhaust the machine's. One thread. */
 #ifndef HPX_TREE_TREE_H
 #define HPX_TREE_TREE_H
 
@@ -70,7 +70,7 @@ struct hpx_tree_view {
     struct hpx_list samples; /* struct hpx_tree_sample */
     struct hpx_list numbers; /* uint64_t: `values` for each sample */
     struct hpx_idmap index;
-    uint64_t totals[HPX_TREE_VALUES]; /* hpx_tree_finish(); 0: nothing was measured, and the measure is not shown */
+    uint64_t totals[HPX_TREE_VALUES]; /* by hpx_tree_finish(); 0: nothing was measured, and no writer shows the measure */
 };
 
 struct hpx_tree {
@@ -119,7 +119,7 @@ void hpx_tree_clear(struct hpx_tree_view *v);
 /* Where the measure of that name and unit is: the view, and its index in *measure. One that hprofx does not have is made in HPX_VIEW_OTHER;
  * the name must outlive the tree. NULL: HPX_VIEW_OTHER is full, or there is no memory. */
 struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const char *unit, size_t *measure);
-/* Totals; samples sorted by node, then thread. After the last file, before any writer. */
+/* Computes totals and sorts samples by node, then thread. After the last file, before any writer; what is added later needs it again. */
 void hpx_tree_finish(struct hpx_tree *t);
 
 /* A column: a measure of a view that has anything. Writers of formats with one value a stack write one. */
@@ -128,8 +128,8 @@ struct hpx_tree_column {
 };
 /* The columns of a finished tree, the main measure of each view first; how many. */
 size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
-/* The column that `name` asks for: the name or title of a measure, or a view's key (its main measure); NULL: the first. false: there is
- * none. */
+/* The column that `name` asks for: the name or title of a measure, else a view's key (its main measure, or the first that has a value);
+ * NULL: the first column. false: there is none. */
 bool hpx_tree_column(const struct hpx_tree *t, const char *name, struct hpx_tree_column *c);
 
 /* Sums that do not fit stay at UINT64_MAX. */

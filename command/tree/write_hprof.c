@@ -263,9 +263,9 @@ static void report(const struct hpx_tree *t, struct report *r)
 {
     const struct hpx_tree_view *cpu = &t->views[HPX_VIEW_CPU], *alloc = &t->views[HPX_VIEW_ALLOC];
     *r = (struct report){.len = 0};
-    if (cpu->samples.len > 0 && t->interval_ns > 0) {
-        say(r, "hprofx: samples: %" PRIu64 " (one per %.6g ms of CPU time of a Java thread)\n", cpu->totals[0],
-            (double)t->interval_ns / 1e6);
+    if (cpu->totals[0] > 0 && cpu->totals[1] > 0) { /* on average: files that were merged may differ */
+        say(r, "hprofx: samples: %" PRIu64 " (one per %.9g ms of CPU time of a Java thread)\n", cpu->totals[0],
+            (double)cpu->totals[1] / (double)cpu->totals[0] / 1e6);
     }
     if (cpu->samples.len > 0 && t->effective > 0) {
         say(r, "hprofx: effective samples: %" PRIu64 "\n", t->effective);

@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 import waiting
@@ -449,4 +450,7 @@ def an_old_file_is_no_profile_of_a_program_that_leaves_none(t):
         refuses(t, FAILED, 'has written no profile to /', 'run', *file, '--', 'true')
         refuses(t, 127, 'has written no profile to /', 'run', *file, '--', ends)
     refuses(t, 127, r'cannot run /nowhere/java: [^:]*\n$', 'run', '--', '/nowhere/java')
+    ignore = 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])'
+    done = subprocess.run([sys.executable, '-c', ignore, *command(t), 'run', '--', str(ends)], capture_output=True, text=True, cwd=t.work, timeout=60)
+    t.equal(done.returncode, 127, 'status where SIGCHLD is ignored (%s)' % done.stderr)
     t.equal((t.work / 'x').read_text(), 'old', 'the file')

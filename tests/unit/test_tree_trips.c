@@ -54,6 +54,7 @@ static void through_HPROF_names_and_what_is_known_of_errors_stay(void **state)
     (void)state;
     uint32_t f = hpx_tree_frame(&tree, name_of("main (x)"), 0, 0, HPX_FRAME_METHOD);
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_ALLOC], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){1, 16, 1, 16});
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){10, 41000000}); /* one per 4.1 ms */
     tree.sampled = 12345;
     tree.live_drawn = true;
     tree.own = name_of("1 ms");
@@ -66,6 +67,7 @@ static void through_HPROF_names_and_what_is_known_of_errors_stay(void **state)
         assert_true(hpx_tree_init(&again));
         assert_int_equal(read_bytes(&again, text, n), HPX_TREE_WHOLE);
         free(text);
+        assert_int_equal(again.interval_ns, 4100000);
         assert_in_range(again.sampled, 12344, 12347);
         assert_true(again.live_drawn && !again.views[HPX_VIEW_ALLOC].exact);
         assert_string_equal(hpx_tree_text(&again, again.own), "1 ms");
