@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* folded_in.c: reads collapsed stacks: on each line the frames, outermost first, with semicolons between, and behind the last blank a
- * count.
- */
+/* folded_in.c: reads collapsed stacks. A line has the frames of a stack, outermost first, separated by semicolons, then a blank and a
+ * count. */
 #include "formats.h"
 #include <string.h>
 
@@ -55,8 +54,8 @@ static bool take(struct folded *f, struct hpx_rd_text line)
     return true;
 }
 
-/* The next line without its end; false: there is none. *whole: how many bytes to go on. Of a line that is too long it is a piece, and *cut
- * is set but in the last one. */
+/* The next line without its end; false: there is none. *whole: the bytes to take from the source for it. A line longer than the buffer
+ * comes in pieces; *cut: more of them follow. */
 static bool next(struct hpx_source *s, struct hpx_rd_text *line, size_t *whole, bool *cut)
 {
     size_t have = hpx_source_ahead(s, 1), want = have;
@@ -102,8 +101,7 @@ enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s
         return HPX_TREE_FAILED;
     }
     if (bad > 0) {
-        (void)hpx_err_set(err, HPX_E_RANGE, "line %llu is no stack with a count behind it; lines like it are left out",
-                          (unsigned long long)bad);
+        (void)hpx_err_set(err, HPX_E_RANGE, "line %llu is not a stack and a count; such lines are left out", (unsigned long long)bad);
         return HPX_TREE_PART;
     }
     return HPX_TREE_WHOLE;

@@ -19,8 +19,8 @@ struct objects {
     uint64_t count, bytes;
 };
 
-/* A row, kept until the file ends: a later table may replace it, and stacks of one trace after the other are found sooner than in the order
- * of rows. */
+/* A row, kept until the file ends: a later table may replace it, and stacks are built faster in the order of traces, where neighbours begin
+ * alike, than in the order of rows. */
 struct kept_row {
     uint32_t trace; /* its index in the definitions + 1; 0: `node` is all */
     uint32_t node;
@@ -266,7 +266,7 @@ static void begin_heap(struct hprof_in *in)
 
 /* ---- at the end of the file: traces and names may stand behind the dump ---- */
 
-/* Marks the traces that rows and objects name, and gives these a node, in their own order. */
+/* Gives a node to every trace that rows or objects name, in the order of traces. */
 static bool place(struct hprof_in *in)
 {
     const uint32_t used = UINT32_MAX;

@@ -15,7 +15,7 @@ struct hpx_numbering {
 /* For things 0 to n - 1. false: no memory; hpx_numbering_fini() in any case. */
 bool hpx_numbering_init(struct hpx_numbering *m, size_t n);
 void hpx_numbering_fini(struct hpx_numbering *m);
-/* Forgets all numbers, in a time that goes by how many there are. */
+/* Forgets all numbers. Time: linear in their number, not in n. */
 void hpx_numbering_clear(struct hpx_numbering *m);
 /* The number of a thing, which gets one if it has none; 0: no memory, and m->no_memory. */
 uint32_t hpx_number(struct hpx_numbering *m, uint32_t thing);

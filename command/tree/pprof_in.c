@@ -44,9 +44,11 @@ struct pprof {
     struct hpx_tree_path path;
     struct hpx_list values;
     uint64_t frames; /* that samples may still have */
-    bool no_memory, dropped;
-    bool broken; /* a part of it */
-    bool flood;  /* more frames than that */
+    bool no_memory;
+    bool crowded;  /* more measures than a view has room for */
+    bool negative; /* values */
+    bool broken;   /* a part of it */
+    bool flood;    /* more frames than that */
 };
 
 static bool next(struct pprof *p, struct hpx_pb_in *m, struct hpx_pb_field *f)
@@ -161,7 +163,7 @@ static void take_type(struct pprof *p, struct hpx_pb_in m)
     struct type *t = push(p, &p->types, sizeof *t);
     if (t != NULL) {
         t->view = hpx_tree_find(p->tree, hpx_tree_text(p->tree, text(p, name)), hpx_tree_text(p->tree, text(p, unit)), &t->measure);
-        p->dropped |= t->view == NULL;
+        p->crowded |= t->view == NULL;
     }
 }
 
@@ -192,7 +194,8 @@ static uint32_t thread_of(struct pprof *p, struct hpx_pb_in label)
     return strcmp(hpx_tree_text(p->tree, key), "thread") == 0 ? value : 0;
 }
 
-/* A location may have many lines, and be in many samples: no more than so many frames a byte of the file, or it would take for ever. */
+/* A location may have many lines and be in many samples. The size of the file limits the frames of all samples together, so that a small
+ * file cannot keep us busy for hours. */
 static bool afford(struct pprof *p, size_t frames)
 {
     bool can = p->frames >= frames;
@@ -254,7 +257,7 @@ static void take_sample(struct pprof *p, struct hpx_pb_in m)
                 values[t->measure] = hpx_tree_sum(values[t->measure], value);
                 any |= value;
             }
-            p->dropped |= value > INT64_MAX;
+            p->negative |= value > INT64_MAX;
         }
         if (any != 0) {
             hpx_tree_add(p->tree, v, node, thread, values);
@@ -325,18 +328,20 @@ static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hp
         return HPX_TREE_FAILED;
     }
     if (!whole || p->types.len == 0) {
-        hpx_err_set(err, HPX_E_RANGE, "this is no pprof profile, or a broken one");
+        hpx_err_set(err, HPX_E_RANGE, "not a pprof profile, or a broken one");
         return HPX_TREE_FAILED;
     }
     take_facts(p, all);
     if (p->flood || p->broken) {
         hpx_err_set(err, HPX_E_RANGE,
-                    p->flood ? "its stacks are longer than such a file can have them; samples are left out"
+                    p->flood ? "the stacks are too long for a file of this size; the samples from there on are left out"
                              : "parts of the pprof profile are broken; they are left out");
-    } else if (p->dropped) {
-        hpx_err_set(err, HPX_E_RANGE, "negative values, and measures beyond %d, are left out", HPX_TREE_VALUES);
+    } else if (p->crowded) {
+        hpx_err_set(err, HPX_E_RANGE, "more than %d measures that hprofx does not know; the others are left out", HPX_TREE_VALUES);
+    } else if (p->negative) {
+        hpx_err_set(err, HPX_E_RANGE, "negative values are left out; a difference (pprof -base) is not a profile");
     }
-    return p->flood || p->broken || p->dropped ? HPX_TREE_PART : HPX_TREE_WHOLE;
+    return p->flood || p->broken || p->crowded || p->negative ? HPX_TREE_PART : HPX_TREE_WHOLE;
 }
 
 /* All bytes of the source; NULL: no memory, too many of them, or they cannot be read. */

@@ -11,7 +11,7 @@
 
 #define HPX_TREE_VALUES 8 /* of a sample, at most */
 
-/* The frame that files have in the place of a stack of no frames; a reader makes no frame of it. */
+/* Stands in files for a stack without frames. Readers make no frame of it. */
 #define HPX_NO_STACK "[no stack]"
 
 /* In the order in which people look at them. */
@@ -102,7 +102,8 @@ uint32_t hpx_tree_frame(struct hpx_tree *t, uint32_t name, uint32_t source, int3
 bool hpx_tree_no_stack(const struct hpx_tree *t, uint32_t parent, uint32_t name);
 /* The node of a frame that `parent` called. */
 uint32_t hpx_tree_node(struct hpx_tree *t, uint32_t parent, uint32_t frame);
-/* A stack that is gone down frame by frame, and remembers the one before: what both begin with is not looked up again. */
+/* A stack that is built frame by frame, outermost first. It remembers the stack before: frames with which both begin are not looked up
+ * again. */
 struct hpx_tree_path {
     struct hpx_list steps; /* struct hpx_tree_node, with the node itself in the place of its parent */
     size_t at;

@@ -195,11 +195,11 @@ class Command(Folder):
         self.done('convert', 'in', 'x.folded', status=6, said='in: broken at byte ')
         self.assertEqual(folded((self.folder / 'x.folded').read_text()), {'B.x;A.main': 6})
         self.write(FOLDED + 'no count\n', 'two')
-        self.done('merge', 'two', 'in', 'y.folded', status=6, said='two: line 4 is no stack with a count behind it; lines like it are left out')
+        self.done('merge', 'two', 'in', 'y.folded', status=6, said='two: line 4 is not a stack and a count; such lines are left out')
         self.assertEqual(folded((self.folder / 'y.folded').read_text()), folded(FOLDED) + folded('B.x;A.main 6'))
 
     def test_what_cannot_be_read_leaves_nothing(self):
-        for data, why in ((b'', 'neither HPROF'), (b'\x0a\x05\x00', 'no pprof profile'), (b'words\n', 'neither HPROF'), (None, 'No such file')):
+        for data, why in ((b'', 'neither HPROF'), (b'\x0a\x05\x00', 'not a pprof profile'), (b'words\n', 'neither HPROF'), (None, 'No such file')):
             with self.subTest(data):
                 path = self.write(data) if data is not None else 'missing'
                 self.done('convert', path, 'x.folded', status=1, said=why)
