@@ -130,7 +130,8 @@ static void frame_of_trace(struct hpx_definitions *d, const struct hpx_rd_event 
         return;
     }
     uint32_t frame = d->text ? text_frame(d, &ev->of) : get(&d->frame_of, ev->of.id);
-    uint32_t *kept = d->whole ? hpx_list_push(&d->frames_of_traces, sizeof(frame)) : NULL;
+    bool fits = d->frames_of_traces.len < UINT32_MAX; /* else a trace could not say where its frames begin */
+    uint32_t *kept = d->whole && fits ? hpx_list_push(&d->frames_of_traces, sizeof(frame)) : NULL;
     if (slot != NULL) {
         *slot = frame;
     }

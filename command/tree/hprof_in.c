@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define MS        UINT64_C(1000000)
+#define MOST      ((size_t)1 << 26)       /* rows of a view; kinds of objects: as tree.h bounds what it holds */
 #define YEAR_2262 UINT64_C(9223372036854) /* ms since 1970; what is later has too many ns for pprof */
 
 /* What the heap has of a class from a trace. */
@@ -192,7 +193,7 @@ static uint32_t index_of(const struct hprof_in *in, uint32_t trace)
 static void row(struct hprof_in *in, const struct hpx_rd_row *w)
 {
     struct hpx_definitions *d = &in->profile.defined;
-    struct kept_row *to = hpx_list_push(in->open, sizeof *to);
+    struct kept_row *to = in->open->len < MOST ? hpx_list_push(in->open, sizeof *to) : NULL;
     if (to == NULL) {
         in->tree->no_memory = true;
         return;
@@ -240,7 +241,7 @@ static void object(struct hprof_in *in, const struct hpx_rd_event *ev)
     uint32_t class = class_of(in, ev), trace = ev->object.trace;
     struct objects *o = in->objects.items;
     if (in->near >= in->objects.len || o[in->near].trace != trace || o[in->near].class != class) { /* neighbours are alike */
-        o = hpx_list_entry(&in->object_of, &in->objects, sizeof *o, (uint64_t)trace << 32 | class);
+        o = in->objects.len < MOST ? hpx_list_entry(&in->object_of, &in->objects, sizeof *o, (uint64_t)trace << 32 | class) : NULL;
         if (o == NULL || class == 0) {
             in->tree->no_memory = true;
             return;
