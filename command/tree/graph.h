@@ -45,7 +45,8 @@ void hpx_graph_fini(struct hpx_graph *c);
 /* These fill *c, which hpx_graph_fini() frees in any case. false: no memory. */
 bool hpx_graph_make(struct hpx_graph *c, const struct hpx_graph_of *of);
 /* What the method (its name and kind) calls, below the root, which stands for the method; and the methods that call it, each below the one
- * that it calls. Each sample counts once: where the method stands farthest from the end of the stack. whole: hpx_graph_make(). */
+ * that it calls, without `count`. Each sample counts once: where the method stands farthest from the end of the stack. whole:
+ * hpx_graph_make(). */
 bool hpx_graph_callees(struct hpx_graph *c, const struct hpx_graph *whole, const struct hpx_graph_method *method);
 bool hpx_graph_callers(struct hpx_graph *c, const struct hpx_graph *whole, const struct hpx_graph_method *method);
 
