@@ -22,7 +22,8 @@ static const char usage[] =
     "                  +2pt: percentage points; - for +: it shrank; several METHODs by * and ?; '* +2pt': any method;\n"
     "                  'total +5%': the sum, with --absolute. May be given several times\n"
     "  --json          one JSON object\n"
-    "  -o FILE         also write FILE: .html, .json or .txt. May be given several times\n"
+    "  -o, --output FILE\n"
+    "                  also write FILE: .html, .json or .txt. May be given several times\n"
     "Status: 0 no condition holds, 1 one holds or a file cannot be read or written, 2 usage, 6 too few samples to tell, or a\n"
     "profile was broken.\n";
 

@@ -54,6 +54,7 @@ TYPED = [
     ('view --meth\tx --view al\tfile\\ \t', ['view', '--method', 'x', '--view', 'alloc', 'file with $(touch x)']),
     ('convert --to .fold\t file\\ \t-', ['convert', '--to', '.folded', 'file with $(touch x)', '-']),
     ('diff --abs\tfile\\ \t-- file\\ \t', ['diff', '--absolute', 'file with $(touch x)', '--', 'file with $(touch x)']),
+    ('diff --outp\tfile\\ \tfile\\ \t', ['diff', '--output', 'file with $(touch x)', 'file with $(touch x)']),
     ('-o file\\ \tMai\t', ['-o', 'file with $(touch x)', 'Main']),
     ('run -e cpu -- zz-\tfile\\ \t', ['run', '-e', 'cpu', '--', 'zz-command', 'file with $(touch x)']),
 ]
