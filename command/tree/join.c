@@ -24,7 +24,9 @@ static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k
         }
         hpx_tree_add(to, other, nodes[s->node], names[s->thread], placed);
     }
-    to->views[k].exact = v->exact; /* of the last, as its facts */
+    if (v->samples.len > 0) {
+        to->views[k].exact = v->exact; /* of the last that has any, as its facts */
+    }
 }
 
 static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const uint32_t *names)
@@ -41,6 +43,7 @@ static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const u
     if (from->verdict != NULL) {
         free(to->verdict);
         to->verdict = strdup(from->verdict);
+        to->no_memory |= to->verdict == NULL;
     }
 }
 

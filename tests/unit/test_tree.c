@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_tree.c: the tree itself (names, stacks, values, columns), generated names, and the tree without memory. */
 #include "cmocka_all.h"
+#include "compare.h"
 #include "compiler.h"
 #include "failing_memory.h"
 #include "generated.h"
@@ -191,6 +192,30 @@ static void samples_keep_their_values_when_a_measure_is_added(void **state)
 
 /* ---- generated.c ---- */
 
+/* A run without allocations says nothing of whether those of the others were counted. */
+static void a_joined_tree_knows_what_was_counted(void **state)
+{
+    (void)state;
+    struct hpx_tree from, to;
+    assert_true(hpx_tree_init(&from) && hpx_tree_init(&to));
+    uint32_t node = method(0, "main");
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_ALLOC], node, 0, (uint64_t[]){1, 16, 0, 0});
+    tree.views[HPX_VIEW_ALLOC].exact = true;
+    tree.verdict = strdup("counted\n");
+    hpx_tree_finish(&tree);
+    hpx_tree_finish(&from);
+    assert_false(from.views[HPX_VIEW_ALLOC].exact);
+    hpx_tree_join(&to, &tree);
+    hpx_tree_join(&to, &from);
+    hpx_tree_finish(&to);
+    assert_false(to.no_memory);
+    assert_true(to.views[HPX_VIEW_ALLOC].exact);
+    assert_string_equal(to.verdict, "counted\n");
+    assert_int_equal(to.views[HPX_VIEW_ALLOC].totals[1], 16);
+    hpx_tree_fini(&to);
+    hpx_tree_fini(&from);
+}
+
 static void numbers_of_generated_classes_are_cut(void **state)
 {
     static const char *const names[][2] = {
@@ -297,6 +322,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(columns_are_those_with_values_and_the_main_one_is_first, setup, teardown),
         cmocka_unit_test_setup_teardown(a_measure_of_others_goes_into_a_view_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(samples_keep_their_values_when_a_measure_is_added, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_joined_tree_knows_what_was_counted, setup, teardown),
         cmocka_unit_test(numbers_of_generated_classes_are_cut),
         cmocka_unit_test(without_memory_a_tree_is_whole_or_says_so),
     };
