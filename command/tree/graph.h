@@ -2,8 +2,8 @@
 /* graph.h: what a column of a finished tree says of methods: a call tree without lines and sources, self and total of every method, callers
  * and callees of one, totals of threads. Sums that do not fit stay at UINT64_MAX. One thread.
  *
- * Memory: 40 bytes and an index entry for each node; 16 bytes for each name, and 4 for each node of the tree, while it is computed. Time:
- * linear in the tree, and n log n for sorting. */
+ * Memory: 48 bytes and an index entry for each node. While it is computed also 16 for each node, 16 for each name and 4 for each node of
+ * the tree. Time: linear in the tree, and n log n for sorting. */
 #ifndef HPX_TREE_GRAPH_H
 #define HPX_TREE_GRAPH_H
 
