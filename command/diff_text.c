@@ -16,13 +16,17 @@ static const char *const figures[HPX_FIGURES] = {"Self: the method itself", "Tot
 
 /* ---- numbers ---- */
 
+static uint64_t whole(double v)
+{
+    return v < 1.8e19 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+}
+
 static void amount(char *to, size_t room, const struct hpx_compare *c, double v)
 {
-    uint64_t whole = v < 1.8e19 ? (uint64_t)(v + 0.5) : UINT64_MAX;
     if (!c->absolute) {
         (void)snprintf(to, room, "%.2f %%", 100 * v);
     } else {
-        (void)snprintf(to, room, "%s", c->measure.unit == HPX_UNIT_NS ? hpx_words_seconds(whole / 1000) : hpx_words_number(whole));
+        (void)snprintf(to, room, "%s", c->measure.unit == HPX_UNIT_NS ? hpx_words_seconds(whole(v) / 1000) : hpx_words_number(whole(v)));
     }
 }
 
@@ -67,9 +71,17 @@ static bool cannot_tell(const struct hpx_compare *c)
 
 /* ---- the head ---- */
 
+/* Also where only the other side was sampled. */
+static bool side_was_counted(const struct hpx_compare *c, int side)
+{
+    return hpx_compare_samples(c, side) <= 0 && hpx_compare_total(c, side) > 0;
+}
+
 static void say_side(FILE *to, const struct hpx_diff *d, int side)
 {
     const struct hpx_compare *c = &d->compare;
+    double n = hpx_compare_samples(c, side), sum = hpx_compare_total(c, side);
+    bool said = c->kind == HPX_CHANGE_DRAWN && c->runs[side] == 1 && strcmp(c->measure.name, "samples") == 0 && whole(n) == whole(sum);
     char total[64];
     (void)fputs(side == HPX_BEFORE ? "Before: " : "After: ", to);
     if (c->runs[side] == 1) {
@@ -77,14 +89,15 @@ static void say_side(FILE *to, const struct hpx_diff *d, int side)
     } else {
         (void)fprintf(to, "%zu runs", c->runs[side]);
     }
-    if (c->kind == HPX_CHANGE_DRAWN) {
-        double n = hpx_compare_samples(c, side);
-        (void)fprintf(to, ", %s samples", hpx_words_number(n < 1e18 ? (uint64_t)(n + 0.5) : UINT64_MAX));
+    if (c->kind == HPX_CHANGE_DRAWN && side_was_counted(c, side)) {
+        (void)fputs(", counted", to);
+    } else if (c->kind == HPX_CHANGE_DRAWN) {
+        (void)fprintf(to, ", %s samples", hpx_words_number(whole(n)));
     }
-    if (c->absolute || c->kind != HPX_CHANGE_DRAWN) {
+    if ((c->absolute && !said) || c->kind != HPX_CHANGE_DRAWN) {
         struct hpx_compare amounts = *c;
         amounts.absolute = true;
-        amount(total, sizeof total, &amounts, hpx_compare_total(c, side));
+        amount(total, sizeof total, &amounts, sum);
         (void)fprintf(to, ", %s%s%s", total, c->measure.unit == HPX_UNIT_NS ? "" : " ",
                       c->measure.unit == HPX_UNIT_NS ? "" : c->measure.title);
     }
@@ -121,7 +134,7 @@ static void say_changes(FILE *to, const struct hpx_compare *c)
     } else if (counted(c) && n == 0) {
         (void)fprintf(to, "none of %s methods differs.\n", all);
     } else if (counted(c)) {
-        (void)fprintf(to, "%s of %s methods differ.%s\n", hpx_words_number(n), all,
+        (void)fprintf(to, "%s of %s methods differ%s.%s\n", hpx_words_number(n), all, n == 1 ? "s" : "",
                       c->kind == HPX_CHANGE_MEASURED ? " Times differ from run to run: several runs on each side show by how much." : "");
     } else if (n == 0) {
         (void)fprintf(to, "none of %s methods differs beyond chance.", all);
@@ -226,7 +239,7 @@ static void say_figures(FILE *to, const struct hpx_compare *c, const struct hpx_
 static const char *about(double n)
 {
     double scale = n >= 1000 ? pow(10, floor(log10(n)) - 1) : 1;
-    return hpx_words_number((uint64_t)(ceil(n / scale) * scale));
+    return hpx_words_number(whole(ceil(n / scale) * scale));
 }
 
 /* Why nothing can be said, and what would help. */
@@ -238,13 +251,21 @@ static void say_need(FILE *to, const struct hpx_compare *c, const struct hpx_con
                       k->change);
         return;
     }
+    if (c->kind != HPX_CHANGE_DRAWN && !(f->side[HPX_BEFORE].mean > 0 && f->side[HPX_AFTER].mean > 0)) {
+        (void)fprintf(to, "cannot tell %s: on one side it is in no run", k->change);
+        return;
+    }
     if (f->samples > 0) {
+        bool counts = side_was_counted(c, HPX_BEFORE) || side_was_counted(c, HPX_AFTER);
         (void)fprintf(to, "too few samples to tell %s", k->change);
         if (isinf(f->samples)) {
-            (void)fputs(before > 0 && after > 0 ? "; no number would do" : "; a side has none", to);
+            (void)fputs(before > 0 && after > 0 ? "; no number would do"
+                        : counts                ? " on the side that was sampled"
+                                                : "; a side has none",
+                        to);
         } else {
-            (void)fprintf(to, ": about %s on each side would do, now %s", about(f->samples), hpx_words_number((uint64_t)(before + 0.5)));
-            (void)fprintf(to, " and %s", hpx_words_number((uint64_t)(after + 0.5)));
+            (void)fprintf(to, ": about %s on each side would do, now %s", about(f->samples), hpx_words_number(whole(before)));
+            (void)fprintf(to, " and %s", hpx_words_number(whole(after)));
         }
     }
     if (f->runs > 0) {
@@ -284,6 +305,11 @@ static void say_every(FILE *to, const struct hpx_compare *c, const struct hpx_co
 {
     const struct hpx_finding *f = k->finding.items;
     size_t holds = 0;
+    if (k->methods == 0) {
+        (void)fprintf(to, "*%s: cannot tell %s: no method has 1 %% of the total%s\n", k->self ? " itself" : "", k->change,
+                      k->self ? " by itself" : "");
+        return;
+    }
     for (size_t i = 0; i < k->finding.len; i++) {
         holds += f[i].result == HPX_CONDITION_HOLDS;
         if (i < LISTED) {

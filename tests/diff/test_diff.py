@@ -183,6 +183,21 @@ class Counted(Folder):
         _, found = self.told('--view', 'inuse_space', *self.pair(runs.sites, 1001, 'hprofx: live: 7 objects, 24 bytes, as of the last collection, estimated'))
         self.assertEqual((found['kind'], changed(found)), ('unknown', set()))
 
+    def test_a_side_that_was_counted_is_said_to_be(self):
+        counted, drawn = self.write('a.txt', runs.sites(self.COUNTS)), self.write('b.txt', runs.sites(self.COUNTS, report='hprofx: standard error: 1.00 % of all allocated bytes'))
+        done = self.run_it(counted, drawn)
+        self.assertRegex(done.stdout, r'^Before: \S+, counted\. After: \S+, 10,001 samples\.\n')
+        done = self.run_it(*asked('A.f +0%'), drawn, counted)
+        self.assertEqual(done.returncode, 6)
+        self.assertRegex(done.stdout, r': too few samples to tell \+0% on the side that was sampled\n')
+
+    def test_time_of_what_is_new_is_no_question_of_samples(self):
+        after = {**self.COUNTS, ('m.Main.main', 'm.New.n'): 800}
+        done = self.run_it('--view', 'times', '--absolute', *asked('New.n +5%'), *[self.write('a.txt', self.calls(self.COUNTS))] * 3, '--', *[self.write('b.txt', self.calls(after))] * 3)
+        self.assertRegex(done.stdout, r'\nNew\.n: 0 ms -> ')
+        self.assertNotIn('samples', done.stdout)
+        self.assertNotIn('would do', done.stdout)
+
     def test_blocked_time_of_few_blocks_is_no_certainty(self):
         def blocked(counts, report=''):
             head = re.sub(r'(?m)^( +\d+ +\S+ +\S+ +\d+ \d+) .*', r'\1 p.Lock (Java)', runs.text(counts, table='MONITOR TIME')).replace('trace method', 'trace monitor')
@@ -248,6 +263,17 @@ class Line(Folder):
         self.assertRegex(self.run_it(self.a, self.b).stdout, r'Shares of samples: none of \d+ methods differs beyond chance\.')
         done = self.run_it(self.slow, self.a, *asked('Hot.spin -5%'))
         self.assertRegex(done.stdout, r': fails -5%\n')
+
+    def test_every_method_may_be_too_small_to_judge(self):
+        flat = self.write('flat.folded', ''.join('main;m%d 10\n' % i for i in range(200)))
+        done = self.run_it(*asked('* self +5%'), flat, flat)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn('\n* itself: cannot tell +5%: no method has 1 % of the total by itself\n', done.stdout)
+        self.assertNotIn('passes', done.stdout)
+
+    def test_a_number_of_samples_is_said_once(self):
+        flat = self.write('flat.folded', 'main;m 1000\nmain;n 1000\n')
+        self.assertIn('flat.folded, 2,000 samples.\n', self.run_it('--absolute', flat, flat).stdout)
 
     def test_outputs_go_by_their_suffix(self):
         text, data = self.folder / 'd.txt', self.folder / 'd.json'
