@@ -48,7 +48,9 @@ static void relative(char *to, size_t room, double ratio)
 
 static void interval(char *to, size_t room, const struct hpx_change *h)
 {
-    if (isinf(h->high) && h->low <= 0) {
+    if (isinf(h->low)) {
+        (void)snprintf(to, room, "new");
+    } else if (isinf(h->high) && h->low <= 0) {
         (void)snprintf(to, room, "not known");
     } else if (isinf(h->high)) {
         (void)snprintf(to, room, "above %+.0f %%", percent(h->low));
@@ -251,7 +253,7 @@ static void say_need(FILE *to, const struct hpx_compare *c, const struct hpx_con
                       k->change);
         return;
     }
-    if (c->kind != HPX_CHANGE_DRAWN && !(f->side[HPX_BEFORE].mean > 0 && f->side[HPX_AFTER].mean > 0)) {
+    if (c->kind == HPX_CHANGE_UNKNOWN && !(f->side[HPX_BEFORE].mean > 0 && f->side[HPX_AFTER].mean > 0)) {
         (void)fprintf(to, "cannot tell %s: on one side it is in no run", k->change);
         return;
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* change.c: the arithmetic of change.h. */
 #include "change.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define HALF      0.5 /* a sample: what Haldane adds to each count, so that 0 has a logarithm, and its error is not too small */
 #define AS_PARTS  1e3 /* events of an amount are this small a part of something, which makes the hypergeometric a binomial */
 #define NEGLECTED 1e-17
+#define MANY      1e6 /* events from which on the normal distribution is as good as the exact test, which takes their root of steps */
 
 /* ---- distributions ---- */
 
@@ -58,25 +60,61 @@ double hpx_change_t(double p, double degrees)
     return exceeded(p, degrees);
 }
 
-static double log_of_choices(double n, double k)
+/* What Stirling's formula lacks of the logarithm of n!. */
+static double beyond_stirling(double n)
 {
     int sign;
-    return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
+    return n < 16 ? lgamma_r(n + 1, &sign) - (n + HALF) * log(n) + n - HALF * log(2 * M_PI)
+                  : (1 - (1 / (n * n)) * (1.0 / 30 - 1 / (105 * n * n))) / (12 * n);
+}
+
+/* x log(x / mean) - x + mean, also where both are nearly the same: then the series, in which nothing is cancelled. */
+static double deviance(double x, double mean)
+{
+    double v = (x - mean) / (x + mean), sum = (x - mean) * v, term = 2 * x * v;
+    if (fabs(v) > 0.1) {
+        return x * log(x / mean) - x + mean;
+    }
+    for (int j = 3; j < 40; j += 2) {
+        term *= v * v;
+        sum += term / j;
+    }
+    return sum;
+}
+
+/* Logarithm of the binomial probability of x among n. Not by factorials: their logarithms are so large that with 1e12 samples nothing of
+ * the difference is left (Loader). */
+static double log_binomial(double x, double n, double p)
+{
+    return x <= 0   ? n * log1p(-p)
+           : x >= n ? n * log(p)
+                    : beyond_stirling(n) - beyond_stirling(x) - beyond_stirling(n - x) - deviance(x, n * p) - deviance(n - x, n * (1 - p)) +
+                          HALF * log(n / (2 * M_PI * x * (n - x)));
 }
 
 /* Of x successes among n, and y among m, as uneven a split or a more uneven one: Fisher's test, twice the smaller tail. */
 static double fisher(double x, double n, double y, double m)
 {
-    double k = x + y, at = x, sum = 0;
-    if (n < 1 || m < 1 || k < 1 || k > n + m - 1) {
+    double k = x + y, all = n + m, sum = 0;
+    if (n < 1 || m < 1 || k < 1 || k > all - 1) {
         return 1;
     }
-    double term = exp(log_of_choices(n, x) + log_of_choices(m, y) - log_of_choices(n + m, k));
-    bool down = x < k * n / (n + m);
+    /* Walk in the cell that is expected to be the smallest: a step of 1 must not be lost in a large number. */
+    double least = fmin(n, m), fewer = fmin(k, all - k), expected = least * fewer / all;
+    x = 2 * k > all ? n - x : x;
+    x = n > m ? fewer - x : x;
+    if (expected > MANY) {
+        double error = sqrt(expected * (1 - least / all) * (1 - fewer / all));
+        return normal(fmax(fabs(x - expected) - HALF, 0) / error);
+    }
+    double most = all - least, p = fewer / all;
+    double term = exp(log_binomial(x, least, p) + log_binomial(fewer - x, most, p) - log_binomial(fewer, all, p));
+    bool down = x < expected;
     while (term > NEGLECTED * sum && term > 0) {
         sum += term;
-        term *= down ? at * (m - k + at) / ((n - at + 1) * (k - at + 1)) : (n - at) * (k - at) / ((at + 1) * (m - k + at + 1));
-        at += down ? -1 : 1;
+        term *= down ? x * (most - fewer + x) / ((least - x + 1) * (fewer - x + 1))
+                     : (least - x) * (fewer - x) / ((x + 1) * (most - fewer + x + 1));
+        x += down ? -1 : 1;
     }
     return sum < HALF ? 2 * sum : 1;
 }
@@ -187,29 +225,41 @@ static void by_runs(struct hpx_change *c, const struct hpx_change_side *a, const
     c->p = p > c->p ? p : c->p;
 }
 
-/* Between runs, and there is no run on one side that has anything: how far it is from the others cannot be told. */
+/* A side has no samples; or it is not known how many samples there were, and so not what it means that a side has nothing. */
 static bool cannot_tell(enum hpx_change_kind kind, const struct hpx_change *c, const struct hpx_change_side *a,
                         const struct hpx_change_side *b)
 {
     bool empty = !(a->of > 0) || !(b->of > 0);
-    return kind == HPX_CHANGE_DRAWN     ? empty
-           : kind == HPX_CHANGE_UNKNOWN ? c->degrees < 1 || !(a->mean > 0) || !(b->mean > 0)
-                                        : c->degrees > 0 && (!(a->mean > 0) || !(b->mean > 0));
+    return kind == HPX_CHANGE_DRAWN ? empty : kind == HPX_CHANGE_UNKNOWN && (c->degrees < 1 || !(a->mean > 0) || !(b->mean > 0));
 }
 
 /* The wider of both intervals. */
 static void widen(struct hpx_change *c, double middle)
 {
-    c->low = fmin(c->low, exp(middle - c->between));
-    c->high = fmax(c->high, exp(middle + c->between));
     c->points_low = fmin(c->points_low, c->points - c->points_between);
     c->points_high = fmax(c->points_high, c->points + c->points_between);
+    if (isfinite(middle)) {
+        c->low = fmin(c->low, exp(middle - c->between));
+        c->high = fmax(c->high, exp(middle + c->between));
+    } else { /* measured, and new or gone: the ratio is that, or nothing is known of it */
+        c->low = c->points_low > 0 ? c->low : 0;
+        c->high = c->points_high < 0 ? c->high : INFINITY;
+    }
+}
+
+/* The mean of several shares is rounded, so that equal ones may differ. That of amounts is one whole number by another. */
+static bool alike(const struct hpx_change_side *a, const struct hpx_change_side *b)
+{
+    double runs = (double)(a->runs + b->runs), rounding = is_amount(a) || runs < 3 ? 0 : runs * DBL_EPSILON;
+    return fabs(b->mean - a->mean) <= rounding * fmax(a->mean, b->mean);
 }
 
 struct hpx_change hpx_change_between(enum hpx_change_kind kind, const struct hpx_change_side *before, const struct hpx_change_side *after,
                                      double chance)
 {
-    double ratio = before->mean > 0 ? after->mean / before->mean : after->mean > 0 ? INFINITY : NAN, points = after->mean - before->mean;
+    bool equal = alike(before, after);
+    double ratio = before->mean > 0 ? equal ? 1 : after->mean / before->mean : after->mean > 0 ? INFINITY : NAN;
+    double points = equal ? 0 : after->mean - before->mean;
     struct hpx_change c = {.ratio = ratio, .low = ratio, .high = ratio, .points = points, .points_low = points, .points_high = points};
     bool drawn = kind == HPX_CHANGE_DRAWN && before->of > 0 && after->of > 0;
     if (drawn) {

@@ -334,7 +334,7 @@ struct hpx_change_side hpx_compare_side(const struct hpx_compare *c, int side, c
         const struct hpx_compare_run *r = &c->run[first + i];
         struct hpx_compare_sum sum = sums[(first + i) * stride];
         if (r->all.value > 0) {
-            s.mean += (c->absolute ? sum.value : sum.value / r->all.value) / k;
+            s.mean += c->absolute ? sum.value : sum.value / r->all.value;
             errors += sum.error;
             inverse += 1 / samples_of(r, sum);
             unit += r->all.error / r->all.value / k / k;
@@ -342,6 +342,7 @@ struct hpx_change_side hpx_compare_side(const struct hpx_compare *c, int side, c
             inverse = c->absolute ? inverse : INFINITY;
         }
     }
+    s.mean /= k; /* in the end, so that the mean of equal amounts is the amount: those of counted views are compared exactly */
     for (size_t i = 0; i < s.runs && s.mean > 0; i++) {
         const struct hpx_compare_run *r = &c->run[first + i];
         double value = sums[(first + i) * stride].value;

@@ -191,12 +191,12 @@ class Counted(Folder):
         self.assertEqual(done.returncode, 6)
         self.assertRegex(done.stdout, r': too few samples to tell \+0% on the side that was sampled\n')
 
-    def test_time_of_what_is_new_is_no_question_of_samples(self):
+    def test_time_of_what_is_new_in_several_runs_is_a_change(self):
         after = {**self.COUNTS, ('m.Main.main', 'm.New.n'): 800}
         done = self.run_it('--view', 'times', '--absolute', *asked('New.n +5%'), *[self.write('a.txt', self.calls(self.COUNTS))] * 3, '--', *[self.write('b.txt', self.calls(after))] * 3)
-        self.assertRegex(done.stdout, r'\nNew\.n: 0 ms -> ')
-        self.assertNotIn('samples', done.stdout)
-        self.assertNotIn('would do', done.stdout)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r'\nNew\.n: 0 ms -> 800 ms \(new.*\): fails \+5%\n')
+        self.assertRegex(done.stdout, r' new +m\.New\.n\n')
 
     def test_blocked_time_of_few_blocks_is_no_certainty(self):
         def blocked(counts, report=''):

@@ -354,6 +354,28 @@ static void several_runs_show_their_spread_and_join_to_one_tree(void **state)
     end(m, 6, &c);
 }
 
+/* Sevenths of a share, seven times, are not the same double. */
+static void equal_runs_are_equal_however_many_there_are(void **state)
+{
+    (void)state;
+    static const char *const frames[] = {"main;f", "main;g", "main;h", "main"};
+    static const uint64_t calls[] = {1001, 497, 71, 3};
+    for (size_t k = 0; k < 14; k++) {
+        struct made m[8];
+        size_t runs = 1 + k / 2;
+        for (size_t i = 0; i <= runs; i++) {
+            begin(&m[i], HPX_VIEW_CALLS);
+            for (size_t f = 0; f < HPX_ARRAY_LEN(calls); f++) {
+                stack(&m[i], frames[f], calls[f], 7);
+            }
+        }
+        struct hpx_compare c = compared(m, runs, 1, "calls", k % 2 == 0);
+        assert_int_equal(c.changed, 0);
+        assert_true(method(&c, "h")->change[HPX_SELF].points == 0);
+        end(m, runs + 1, &c);
+    }
+}
+
 static void a_view_and_its_measure_name_one_column(void **state)
 {
     (void)state;
@@ -533,6 +555,7 @@ int main(void)
         cmocka_unit_test(calls_are_counted_and_classes_have_a_total_alone),
         cmocka_unit_test(blocked_time_is_as_sure_as_its_events),
         cmocka_unit_test(several_runs_show_their_spread_and_join_to_one_tree),
+        cmocka_unit_test(equal_runs_are_equal_however_many_there_are),
         cmocka_unit_test(a_view_and_its_measure_name_one_column),
         cmocka_unit_test(names_fit_from_a_boundary_on),
         cmocka_unit_test(conditions_are_a_method_and_a_change),

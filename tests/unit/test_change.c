@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_change.c: the statistics of hprofx diff at the ends: very many samples, and what only runs can tell. test_compare.c has the rest. */
+#include "change.h"
+#include "cmocka_all.h"
+#include <math.h>
+
+static bool near(double a, double b, double by)
+{
+    return fabs(a - b) <= by;
+}
+
+/* The p-value of x of n samples before, and y of m after. */
+static double chance(double x, double n, double y, double m)
+{
+    struct hpx_change_side a = {.runs = 1, .mean = x / n, .events = x, .of = n}, b = {.runs = 1, .mean = y / m, .events = y, .of = m};
+    return hpx_change_between(HPX_CHANGE_DRAWN, &a, &b, HPX_CHANGE_CHANCE).p;
+}
+
+/* Also where the logarithm of a factorial has no digit left for it. That the walk over the tail ends is a part of it. */
+static void the_test_of_very_many_samples_is_as_exact(void **state)
+{
+    (void)state;
+    for (double n = 1e6; n < 1e19; n *= 1e3) {
+        assert_true(near(chance(n / 10, n, n / 10, n), 1, 1e-9));
+        assert_true(near(chance(0, n, 5, n), 2.0 / 32, 1e-4));
+        assert_true(near(chance(0, 2 * n, 5, n), 2 * pow(1.0 / 3, 5), 1e-4));
+        double off = sqrt(2 * n); /* z = 4: both sides have the error sqrt(n) / 2 */
+        assert_true(near(log(chance(n / 2 - off, n, n / 2 + off, n)), log(erfc(4 / M_SQRT2)), 0.02));
+        assert_true(near(log(chance(n / 2 + off, n, n / 2 - off, n)), log(erfc(4 / M_SQRT2)), 0.02));
+    }
+    for (double n = 1e6; n < 1e15; n *= 1e3) {
+        assert_true(near(chance(n - 5, n, n, n), 2.0 / 32, 1e-4));
+        assert_true(near(chance(3, 3, 0, n), 0, 1e-6));
+        assert_true(near(chance(2, 3, n / 2, n), 1, 1e-6)); /* of 3, 2 or more: a half */
+    }
+}
+
+/* With a million events in the smallest cell another test begins: nothing is seen of it. */
+static void both_tests_agree_where_one_ends(void **state)
+{
+    (void)state;
+    for (double off = 0; off < 6000; off += 500) {
+        double fewer = chance(999000 - off, 2e6, 999000 + off, 2e6), more = chance(1001000 - off, 2e6, 1001000 + off, 2e6);
+        assert_true(near(log(fewer), log(more), 0.05));
+    }
+}
+
+/* Figures of three runs, nothing of which is drawn. */
+static struct hpx_change_side runs(double a, double b, double c)
+{
+    struct hpx_change_side s = {.runs = 3, .mean = (a + b + c) / 3, .of = INFINITY};
+    double of[] = {a, b, c};
+    for (size_t i = 0; i < 3 && s.mean > 0; i++) {
+        s.squares += (of[i] / s.mean - 1) * (of[i] / s.mean - 1);
+    }
+    return s;
+}
+
+static struct hpx_change between(enum hpx_change_kind kind, struct hpx_change_side a, struct hpx_change_side b)
+{
+    return hpx_change_between(kind, &a, &b, HPX_CHANGE_CHANCE);
+}
+
+static void what_is_new_or_gone_in_all_runs_is_no_chance(void **state)
+{
+    (void)state;
+    struct hpx_change c = between(HPX_CHANGE_MEASURED, runs(0, 0, 0), runs(80, 81, 82));
+    assert_true(isinf(c.low) && isinf(c.high) && c.points_low > 70 && c.p < 0.001);
+    c = between(HPX_CHANGE_MEASURED, runs(80, 81, 82), runs(0, 0, 0));
+    assert_true(c.low == 0 && c.high == 0 && c.points_high < -70 && c.p < 0.001);
+    c = between(HPX_CHANGE_MEASURED, runs(0, 0, 0), runs(0, 0, 81)); /* one run alone has it */
+    assert_true(c.low == 0 && isinf(c.high) && c.points_low < 0 && c.p > 0.2);
+    c = between(HPX_CHANGE_MEASURED, runs(0, 0, 0), runs(0, 0, 0));
+    assert_true(isnan(c.ratio) && c.points == 0 && c.p == 1);
+    c = between(HPX_CHANGE_UNKNOWN, runs(0, 0, 0), runs(80, 81, 82));
+    assert_true(c.low == 0 && isinf(c.high) && c.p == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_test_of_very_many_samples_is_as_exact),
+        cmocka_unit_test(both_tests_agree_where_one_ends),
+        cmocka_unit_test(what_is_new_or_gone_in_all_runs_is_no_chance),
+    };
+    return cmocka_run_group_tests_name("change", tests, NULL, NULL);
+}
