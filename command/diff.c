@@ -270,6 +270,22 @@ static int take_side(struct asked *a, int argc, char **argv, int *at)
     return status;
 }
 
+/* Behind a -- that comes first nothing is an option; a second one stands between the sides. */
+static int take_files(struct asked *a, int argc, char **argv, bool *sides)
+{
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--") != 0) {
+            a->d.files[a->files++] = argv[i];
+        } else if (*sides) {
+            return misuse("there are two sides: A... -- B...");
+        } else {
+            a->before = a->files;
+            *sides = true;
+        }
+    }
+    return -1;
+}
+
 static int parse(struct asked *a, int argc, char **argv)
 {
     int at, end = 1;
@@ -277,8 +293,11 @@ static int parse(struct asked *a, int argc, char **argv)
     argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
     int status = take_side(a, argc, argv, &at);
     bool sides = status < 0 && at > 1 && strcmp(argv[at - 1], "--") == 0;
-    a->before = sides ? a->files : 1;
-    if (sides) {
+    a->before = sides && a->files > 0 ? a->files : 1;
+    if (sides && a->files == 0) {
+        sides = false;
+        status = take_files(a, argc - at, argv + at, &sides);
+    } else if (sides) {
         argv[at - 1] = argv[0];
         status = take_side(a, argc - at + 1, argv + at - 1, &end);
         for (int i = at - 1 + end; status < 0 && i < argc; i++) {

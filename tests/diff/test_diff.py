@@ -220,16 +220,16 @@ class Line(Folder):
     def test_two_files_or_two_sides(self):
         self.assertEqual(self.run_it(self.a, self.b).returncode, 0)
         same = self.told(self.a, self.slow)
-        for line in (('--', self.a, self.slow), (self.a, '--', self.slow), (self.a, '--', self.slow, '--view', 'cpu'), ('--view', 'samples', self.a, self.slow)):
-            if line[0] != '--':
-                self.assertEqual(self.told(*line), same, line)
+        for line in (('--', self.a, self.slow), (self.a, '--', self.slow), (self.a, '--', self.slow, '--view', 'cpu'), ('--view', 'samples', self.a, self.slow),
+                     ('--', self.a, '--', self.slow)):
+            self.assertEqual(self.told(*line), same, line)
         _, found = self.told(self.a, self.b, '--', self.c, self.slow)
         self.assertEqual([[pathlib.Path(f['file']).name for f in found[side]] for side in ('before', 'after')], [['a.txt', 'b.txt'], ['c.txt', 'slow.txt']])
         done = self.run_it('-', self.slow, input=pathlib.Path(self.a).read_text())
         self.assertIn('Before: -, 5,000 samples. After: ', done.stdout)
 
     def test_a_wrong_line_says_so(self):
-        for line in ((), (self.a,), (self.a, self.b, self.c), (self.a, '--'), ('--', self.a), (self.a, '--', self.b, '--', self.c), ('--bogus', self.a, self.b), ('-o', 'x.png', self.a, self.b),
+        for line in ((), (self.a,), (self.a, self.b, self.c), (self.a, '--'), ('--', self.a), ('--', self.a, '--'), ('--', '--', self.a), ('--', self.a, '--', self.b, '--', self.c), (self.a, '--', self.b, '--', self.c), ('--bogus', self.a, self.b), ('-o', 'x.png', self.a, self.b),
                      ('--fail-if', 'Hot.spin', self.a, self.b), ('--fail-if', 'total +5%', self.a, self.b), ('--absolute', '--fail-if', 'Hot +5pt', self.a, self.b), ('--view',)):
             done = self.run_it(*line)
             self.assertEqual((done.returncode, done.stdout), (2, ''), line)
