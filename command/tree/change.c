@@ -7,6 +7,7 @@
 
 #define HALF      0.5 /* a sample: what Haldane adds to each count, so that 0 has a logarithm, and its error is not too small */
 #define AS_PARTS  1e3 /* events of an amount are this small a part of something, which makes the hypergeometric a binomial */
+#define LARGE     0.5 /* a share */
 #define NEGLECTED 1e-17
 #define MANY      1e6 /* events from which on the normal distribution is as good as the exact test, which takes their root of steps */
 
@@ -159,21 +160,34 @@ static double as_poisson(const struct hpx_change_side *s, double *unit)
     return s->events / rest;
 }
 
-static void ratio_by_drawing(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double z)
-{
-    double a_unit, b_unit, x = as_poisson(a, &a_unit), y = as_poisson(b, &b_unit);
-    c->low = b_unit / a_unit / ratio_below(x, y, z);
-    c->high = b_unit / a_unit * ratio_below(y, x, z);
-    bool both = c->low > 0 && !isinf(c->high);
-    c->drawn = both ? log(c->high / c->low) / 2 : z * sqrt(log_error(a) + log_error(b));
-}
-
 /* Wilson's interval of a figure; for amounts its limit. */
 static double wilson(const struct hpx_change_side *s, double z)
 {
     double n = s->of, x = s->events, part = is_amount(s) ? x : x * (n - x) / n;
     double at = x + z * z / 2 + z * sqrt(fmax(part, 0) + z * z / 4); /* z < 0: the lower end */
     return is_amount(s) ? at * s->unit : at / (n + z * z);
+}
+
+/* Large shares: what is left of them up to 1 is as rare as a small share, and lopsided, which Poisson's count does not know. So, by the
+ * logarithms of Wilson's limits, the errors to the sides that matter. */
+static void widen_large(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double z)
+{
+    double down = hypot(log(b->mean / wilson(b, -z)), log(wilson(a, z) / a->mean));
+    double up = hypot(log(wilson(b, z) / b->mean), log(a->mean / wilson(a, -z)));
+    c->low = fmin(c->low, b->mean / a->mean * exp(-down));
+    c->high = fmax(c->high, b->mean / a->mean * exp(up));
+}
+
+static void ratio_by_drawing(struct hpx_change *c, const struct hpx_change_side *a, const struct hpx_change_side *b, double z)
+{
+    double a_unit, b_unit, x = as_poisson(a, &a_unit), y = as_poisson(b, &b_unit);
+    c->low = b_unit / a_unit / ratio_below(x, y, z);
+    c->high = b_unit / a_unit * ratio_below(y, x, z);
+    if (!is_amount(a) && !is_amount(b) && a->mean > 0 && b->mean > 0 && fmax(a->mean, b->mean) > LARGE) {
+        widen_large(c, a, b, z);
+    }
+    bool both = c->low > 0 && !isinf(c->high);
+    c->drawn = both ? log(c->high / c->low) / 2 : z * sqrt(log_error(a) + log_error(b));
 }
 
 /* Newcombe's interval of a difference, from those of both figures: the errors to the sides that matter. */

@@ -45,6 +45,53 @@ static void both_tests_agree_where_one_ends(void **state)
     }
 }
 
+static double binomial(int n, int x, double p)
+{
+    return p < 1 ? exp(lgamma(n + 1) - lgamma(x + 1) - lgamma(n - x + 1) + x * log(p) + (n - x) * log1p(-p)) : x == n;
+}
+
+struct missed {
+    double low, high, points_low, points_high;
+};
+
+/* How often the intervals miss the true change, on either side: over all that may be drawn. */
+static struct missed misses(int n, int m, double p, double q)
+{
+    struct missed miss = {0};
+    double ratio = q / p, little = 1e-9;
+    for (int x = 0; x <= n; x++) {
+        for (int y = 0; y <= m && binomial(n, x, p) > little; y++) {
+            double often = binomial(n, x, p) * binomial(m, y, q);
+            if (often < little) {
+                continue;
+            }
+            struct hpx_change_side a = {.runs = 1, .mean = (double)x / n, .events = x, .of = n},
+                                   b = {.runs = 1, .mean = (double)y / m, .events = y, .of = m};
+            struct hpx_change c = hpx_change_between(HPX_CHANGE_DRAWN, &a, &b, HPX_CHANGE_CHANCE);
+            miss.low += c.low > ratio + little ? often : 0;
+            miss.high += c.high < ratio - little ? often : 0;
+            miss.points_low += c.points_low > q - p + little ? often : 0;
+            miss.points_high += c.points_high < q - p - little ? often : 0;
+        }
+    }
+    return miss;
+}
+
+/* An alarm is an interval on one side of the true change. Half of 5 % is what is meant; counts are whole, which adds to it. */
+static void intervals_hold_the_true_change_also_near_0_and_1(void **state)
+{
+    (void)state;
+    static const double cases[][4] = {{200, 200, 0.01, 0.01},  {400, 80, 0.01, 0.01}, {400, 80, 0.1, 0.1},    {400, 80, 0.9, 0.9},
+                                      {400, 80, 0.975, 0.975}, {80, 400, 0.99, 0.99}, {200, 200, 0.01, 0.05}, {200, 200, 1, 0.99},
+                                      {200, 200, 0.99, 1},     {200, 200, 1, 0.97},   {200, 200, 0.9, 0.95},  {200, 200, 0.5, 0.5}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        struct missed miss = misses((int)cases[i][0], (int)cases[i][1], cases[i][2], cases[i][3]);
+        if (fmax(miss.low, miss.high) > 0.035 || fmax(miss.points_low, miss.points_high) > 0.04) {
+            fail_msg("%g %g: %.3f %.3f, %.3f %.3f", cases[i][2], cases[i][3], miss.low, miss.high, miss.points_low, miss.points_high);
+        }
+    }
+}
+
 /* Figures of three runs, nothing of which is drawn. */
 static struct hpx_change_side runs(double a, double b, double c)
 {
@@ -81,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_test_of_very_many_samples_is_as_exact),
         cmocka_unit_test(both_tests_agree_where_one_ends),
+        cmocka_unit_test(intervals_hold_the_true_change_also_near_0_and_1),
         cmocka_unit_test(what_is_new_or_gone_in_all_runs_is_no_chance),
     };
     return cmocka_run_group_tests_name("change", tests, NULL, NULL);
