@@ -166,28 +166,30 @@ static void undo(void)
     hpx_session_end();
 }
 
-/* A session has not ended, or has begun by halves. While it is there nothing begins. */
-static atomic_bool stuck; /* relaxed: a word for messages; the end has its own order (callbacks.c) */
+/* A session has begun by halves and cannot be undone: none begins any more. */
+static atomic_bool broken; /* relaxed: `taken` keeps the next from beginning; this one says why */
+
+static bool is_broken(void)
+{
+    return atomic_load_explicit(&broken, memory_order_relaxed);
+}
 
 bool hpx_run_is_stuck(void)
 {
-    return atomic_load_explicit(&stuck, memory_order_relaxed);
+    return is_broken() || hpx_callbacks_stalled();
 }
 
-static int refuse_stuck(struct hpx_err *err)
+static int refuse_broken(struct hpx_err *err)
 {
-    if (!hpx_vm.prepared) {
-        return refuse(err, HPX_E_SYS, "a session did not end: a thread of the profiler does not start or stop; restart the JVM");
-    }
-    return refuse(
-        err, HPX_E_SYS,
-        "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a debugger); "
-        "try again later");
+    return refuse(err, HPX_E_SYS, "a session did not end: a thread of the profiler does not start or stop; restart the JVM");
 }
 
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
 {
-    if (hpx_run_is_stuck() && hpx_run_end(env, err) != 0) {
+    if (is_broken()) {
+        return refuse_broken(err);
+    }
+    if (hpx_callbacks_stalled() && hpx_run_end(env, err) == -HPX_E_SYS) {
         return -HPX_E_SYS;
     }
     if (hpx_vm.prepared || atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
@@ -212,8 +214,8 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
         hpx_vm.prepared = false;
         rc = refuse(err, HPX_E_SYS, "a thread of the profiler could not be started");
         if (!hpx_callbacks_undo()) {
-            atomic_store_explicit(&stuck, true, memory_order_relaxed);
-            return rc; /* nothing may be freed, ever: no session can begin any more */
+            atomic_store_explicit(&broken, true, memory_order_relaxed);
+            return rc; /* nothing may be freed, ever */
         }
     }
     if (rc != 0) {
@@ -225,10 +227,10 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
 
 int hpx_run_end(JNIEnv *env, struct hpx_err *err)
 {
-    if (!hpx_vm.prepared && hpx_run_is_stuck()) {
-        return refuse_stuck(err);
+    if (is_broken()) {
+        return refuse_broken(err);
     }
-    if (!hpx_vm.prepared || (hpx_vm.finished && !hpx_run_is_stuck())) {
+    if (!hpx_vm.prepared) {
         return refuse(err, HPX_E_BUSY, "no session is running");
     }
     int rc = hpx_callbacks_end(env);
@@ -236,14 +238,14 @@ int hpx_run_end(JNIEnv *env, struct hpx_err *err)
         return refuse(err, HPX_E_BUSY, "the session begins, or is being ended; try again");
     }
     if (rc != 0) {
-        atomic_store_explicit(&stuck, true, memory_order_relaxed);
-        return refuse_stuck(err);
+        return refuse(err, HPX_E_SYS,
+                      "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a "
+                      "debugger); try again later");
     }
     hpx_session_end();
     (void)hpx_kept_states_sweep();
     hpx_vm.jvmti = NULL;
     hpx_vm.finished = false;
-    atomic_store_explicit(&stuck, false, memory_order_relaxed);
     atomic_store_explicit(&taken, false, memory_order_release);
     return 0;
 }

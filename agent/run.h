@@ -25,9 +25,9 @@ void hpx_run_loaded(void);
  * prepare: nothing has begun. */
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err);
 /* Ends it: writes the profile as at exit and gives everything back. As begin. 0; -HPX_E_BUSY: there is none, or the VM ends; -HPX_E_SYS:
- * the output or a thread does not move. Then nothing is freed, and the next call, or a begin, goes on with the end. */
+ * the output or a thread does not move. Then nothing is freed, and the next call, a begin, or VMDeath goes on with the end. */
 int hpx_run_end(JNIEnv *env, struct hpx_err *err);
-/* -HPX_E_SYS has been returned, and that session has not ended since. Any thread. */
+/* -HPX_E_SYS has been returned, and nobody ends that session at the moment. Any thread. */
 bool hpx_run_is_stuck(void);
 
 #endif

@@ -197,7 +197,7 @@ static int end(uint64_t number, int fd, struct hpx_err *err)
         return hpx_err_set(err, HPX_E_BUSY, number == 0 ? "no session is running" : "the session has ended");
     }
     int rc = do_errand(NULL, fd, err);
-    own.runs = own.runs && rc != 0 && rc != -HPX_E_SYS; /* after that one no session ends */
+    own.runs = own.runs && rc != 0; /* one that stalls ends with the next command */
     return rc;
 }
 

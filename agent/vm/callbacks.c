@@ -227,17 +227,20 @@ bool hpx_callbacks_go_live(JNIEnv *env)
     return is;
 }
 
-/* The phase at VMDeath; waits for another thread that is in VMInit, or ends the session. LIVE: the caller winds up, and nobody else. */
+/* The phase at VMDeath; waits for another thread that is in VMInit, or ends the session. LIVE, STALLED: the caller ends it, and nobody
+ * else. */
 static int settled_phase(void)
 {
     uint64_t begun = hpx_clock_mono();
     (void)go_live();                                              /* if VMInit has not happened: the output still gets its end */
     int now = atomic_load_explicit(&phase, memory_order_acquire); /* partner: go_live() */
     while ((now == STARTING && hpx_clock_mono() < begun + START_WAIT_NS) || (now == LEAVING && hpx_clock_mono() < begun + END_WAIT_NS) ||
-           now == LIVE) {
+           now == LIVE || now == STALLED) {
+        int was = now;
         /* partner: hpx_callbacks_end() */
-        if (now == LIVE && atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
-            return LIVE;
+        if ((was == LIVE || was == STALLED) &&
+            atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
+            return was;
         }
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         now = atomic_load_explicit(&phase, memory_order_acquire);
@@ -249,7 +252,8 @@ static int settled_phase(void)
     return now;
 }
 
-/* What the end has waited for, and need not wait for again. The thread's that made it LEAVING; STALLED and LEAVING order it. */
+/* What the end has waited for, and must not wait for again: each is posted once. The thread's that made the phase LEAVING or ENDING; phase
+ * orders it. */
 static HPX_OF_SESSION struct {
     bool written, service, net;
 } waited;
@@ -289,6 +293,12 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     }
     if (now == LIVE) {
         (void)wind_up(jvmti);
+    }
+    if (now == STALLED) { /* the output may have moved since */
+        hpx_session.goes_on = false;
+        (void)await_written();
+    }
+    if ((now == LIVE || now == STALLED) && !waited.service) {
         (void)hpx_service_stop(SERVICE_WAIT_NS);
     }
 }
@@ -357,6 +367,11 @@ int hpx_callbacks_end(JNIEnv *env)
     /* partners: settled_phase(), and the next call */
     atomic_store_explicit(&phase, ended ? LOADED : STALLED, memory_order_release);
     return ended ? 0 : -HPX_E_SYS;
+}
+
+bool hpx_callbacks_stalled(void)
+{
+    return atomic_load_explicit(&phase, memory_order_acquire) == STALLED; /* partner: hpx_callbacks_end() */
 }
 
 void hpx_callbacks_forget(void)

@@ -19,6 +19,8 @@ bool hpx_callbacks_undo(void);
 /* In a JVM that runs: ends the session as VMDeath does, and lets its environment and its threads go. 0; -HPX_E_BUSY: another thread does
  * it, or VMDeath; -HPX_E_SYS: the output or a thread does not move: nothing is freed, and the next call waits for them again. */
 int hpx_callbacks_end(JNIEnv *env);
+/* end has returned -HPX_E_SYS, and no thread goes on with it yet. VMDeath does, if no call comes before. Any thread. */
+bool hpx_callbacks_stalled(void);
 /* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
 void hpx_callbacks_give_up(const struct hpx_err *err);
 /* In the child of a fork: its VMDeath writes nothing. Async-signal-safe. */

@@ -192,6 +192,15 @@ def one_with_a_suspended_thread_in_it_ends_when_that_goes_on(t):
 
 
 @test(collectors='any')
+def one_that_stalled_ends_with_the_program(t):
+    run = t.java('SessionsHeld', _library(t, 'libsessions-held.so'), 'stalled', 'heap=sites,sites=exact,cutoff=0,verbose=n', opts=None)
+    told = [line for line in run.out.splitlines() if not line.startswith('error')]
+    t.equal((run.code, told), (0, ['begins true', 'ends false']), 'exit code, what was done (%s)' % run.err)
+    t.check('the session has not ended' in run.err and 'the program ends' not in run.err, 'stderr: %s' % run.err)
+    t.check(any(r.name == 'SessionsHeld$Made' for r in t.parse(t.work / '0', None).table(SITES).rows), 'its profile lacks what was counted')
+
+
+@test(collectors='any')
 def one_whose_sampling_thread_is_still_in_the_vm_does_not_end(t):
     """The VM's environment of the session is disposed of with it, and that thread uses it."""
     _, told = _held(t, 'sampler', 'cpu=samples,sampler=walk,interval=1')

@@ -4,6 +4,7 @@
 #include "class_number.h"
 #include "gate.h"
 #include "names.h"
+#include "output.h"
 #include "stack_limit.h"
 #include "vm.h"
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* As in SessionsHeld.java. */
-enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END };
+enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END, RELEASES };
 
 static _Atomic int place; /* seq_cst: a test's */
 static pthread_t holder;  /* called hold(), and is not held itself */
@@ -77,6 +78,18 @@ void __wrap_hpx_stack_limit_event(struct hpx_stack_limit *d, struct hpx_calls *c
         reach(STACK_END);
     }
     __real_hpx_stack_limit_event(d, c, kind, method, now, at, frames, ctx);
+}
+
+__typeof__(hpx_output_wait) __real_hpx_output_wait, __wrap_hpx_output_wait;
+
+/* Whoever waits for the output at VMDeath releases what is held. */
+bool __wrap_hpx_output_wait(uint64_t stall_ns)
+{
+    int expected = RELEASES;
+    if (atomic_compare_exchange_strong(&place, &expected, NOWHERE)) {
+        sem_post(&go_on);
+    }
+    return __real_hpx_output_wait(stall_ns);
 }
 
 static jint tagged; /* objects with a tag of the session, before its environment is disposed of */

@@ -14,7 +14,7 @@ public class SessionsHeld {
     static native boolean resume();
     static native int tagged();
 
-    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4;
+    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5;
     static volatile boolean stop;
     static volatile Object sink;
     static volatile long burnt, made;
@@ -52,6 +52,17 @@ public class SessionsHeld {
         told("begins", Sessions.begin(options + ",file=1"));
         told("resumed", resume());
         told("ends", Sessions.end());
+    }
+
+    /** A thread in a callback, which leaves it only when the JVM ends. */
+    static void stalled(String options) throws Exception {
+        told("begins", Sessions.begin(options + ",file=0"));
+        work(SessionsHeld::make);
+        while (made < 1000) { Thread.sleep(1); }
+        hold(ALLOCATION);
+        await();
+        told("ends", Sessions.end());
+        hold(RELEASES);
     }
 
     /** The sampling thread, which does not come back from the VM for long. */
@@ -130,6 +141,7 @@ public class SessionsHeld {
     public static void main(String[] a) throws Exception {
         System.load(a[0]);
         switch (a[1]) {
+        case "stalled": stalled(a[2]); return;
         case "suspended": suspended(a[2]); break;
         case "stackEnd": stackEnd(a[2]); break;
         case "tags": tags(a[2]); break;
