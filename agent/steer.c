@@ -223,7 +223,7 @@ static void tell_status(int fd)
         (void)snprintf(output, sizeof output, "%s", hpx_session.opt->net != NULL ? hpx_session.opt->net : hpx_session.opt->file);
         hpx_gate_leave(&hpx_session.gate);
     }
-    answer(fd, "session: %s", runs ? "running" : hpx_run_is_stuck() ? "did not end" : "none");
+    answer(fd, "session: %s", runs ? "running" : hpx_run_is_stuck() ? "has not ended" : "none");
     if (runs) {
         answer(fd, "modes: %s", modes);
         answer(fd, "output: %s", output);

@@ -185,11 +185,14 @@ static struct hpx_site_thread *self_of(JNIEnv *env)
 static struct hpx_site_thread *enter(JNIEnv *env)
 {
     struct hpx_site_thread *t = self_of(env);
+    if (hpx_allocation_is_off()) {
+        return NULL;
+    }
     if (t == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
         return NULL;
     }
-    if (t == &hpx_site_nobody || t->inside || hpx_allocation_is_off()) {
+    if (t == &hpx_site_nobody || t->inside) {
         return NULL;
     }
     t->inside = true;

@@ -150,7 +150,7 @@ static __attribute__((noinline)) void count_slowly(JNIEnv *env, bool multi, uint
     struct hpx_site_thread *t;
     if (enter_slowly(env, &t)) {
         put_slowly(env, t, multi, id, stamp);
-    } else if (hpx_threads_stateless() && hpx_gate_own_is_open(&counting)) {
+    } else if (hpx_threads_stateless() && hpx_gate_own_is_open(&counting) && !hpx_allocation_is_off()) {
         hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, multi ? HPX_EV_MULTI_N(stamp) : 1);
     }
     leave(t);

@@ -260,8 +260,8 @@ static void sleep_1ms(void)
 
 /* From 20 on a thread of the VM posts the frees some time after a collection. Disabling the event there could deadlock the VM: the thread
  * that disables it waits for the one that posts, and stops at no safepoint meanwhile. canary: an object with that tag dies in our
- * collection, if the VM makes one and tells. Once the gate is closed the dump is not made any more, and the end of the session waits for
- * this thread. */
+ * collection, if the VM makes one. Once the gate is closed nobody needs these frees: the last dump counts what lives (count_live()), and
+ * the end of the session waits for this thread. */
 static void await_frees(bool canary)
 {
     uint64_t begun = hpx_clock_mono();
@@ -328,7 +328,7 @@ jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
 
 /* Runs in a VM operation: touches only counters and tags. If the program goes on, the tags go: with tagged objects the disposal of the
  * environment would wait for the thread that posts frees, as disabling the event does (await_frees()). The last image of the heap has been
- * taken, and nothing is tagged any more. */
+ * taken. What is tagged later is of the threads that are inside the gate now: one object each. */
 static jint JNICALL on_live_object(jlong class_tag, jlong size, jlong *tag, jint length, void *unused)
 {
     (void)class_tag, (void)size, (void)length, (void)unused;

@@ -15,7 +15,7 @@ void hpx_threads_arm_self(void);
 /* Completes the states of the calling thread, which started before VMInit, and calls hpx_vm_mode.adopted for each. false: it has none,
  * or the session ends. For threads whose thread-local pointer of a mode is NULL, or of an earlier session. Enters the session's gate. */
 bool hpx_threads_find_self(JNIEnv *env);
-/* There was no memory for the states of the calling thread in this session: what it does is not counted, but as a loss. */
+/* The calling thread has looked for its states in this session and has none, for lack of memory. The caller counts what it does as lost. */
 bool hpx_threads_stateless(void);
 /* Attaches the calling thread, one of hprofx (spawn.h), as a daemon thread; `name` begins with HPX_OURS. NULL: the VM refused it. */
 JNIEnv *hpx_threads_attach(const char *name);
