@@ -143,12 +143,6 @@ int hpx_run_prepare(struct hpx_err *err)
 
 /* ---- while the program runs ---- */
 
-/* The caller tells it. */
-static int refuse(struct hpx_err *err, enum hpx_errc code, const char *why)
-{
-    return hpx_err_set(err, code, "%s", why);
-}
-
 void hpx_run_loaded(void)
 {
     atomic_store_explicit(&taken, true, memory_order_release);
@@ -181,7 +175,7 @@ bool hpx_run_is_stuck(void)
 
 static int refuse_broken(struct hpx_err *err)
 {
-    return refuse(err, HPX_E_SYS, "a session did not end: a thread of the profiler does not start or stop; restart the JVM");
+    return hpx_err_set(err, HPX_E_SYS, "a session did not end: a thread of the profiler does not start or stop; restart the JVM");
 }
 
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
@@ -193,8 +187,8 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
         return -HPX_E_SYS;
     }
     if (hpx_vm.prepared || atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
-        return refuse(err, HPX_E_BUSY,
-                      hpx_vm.prepared ? "a session is running" : "a session begins or ends, or could not begin when the JVM started");
+        return hpx_vm.prepared ? hpx_err_set(err, HPX_E_BUSY, "a session is running")
+                               : hpx_err_set(err, HPX_E_BUSY, "a session begins or ends, or could not begin when the JVM started");
     }
     hpx_vm.java = vm;
     hpx_vm.late = true;
@@ -212,7 +206,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     hpx_vm.prepared = rc == 0;
     if (rc == 0 && !hpx_callbacks_go_live(env)) {
         hpx_vm.prepared = false;
-        rc = refuse(err, HPX_E_SYS, "a thread of the profiler could not be started");
+        rc = hpx_err_set(err, HPX_E_SYS, "a thread of the profiler could not be started");
         if (!hpx_callbacks_undo()) {
             atomic_store_explicit(&broken, true, memory_order_relaxed);
             return rc; /* nothing may be freed, ever */
@@ -231,16 +225,17 @@ int hpx_run_end(JNIEnv *env, struct hpx_err *err)
         return refuse_broken(err);
     }
     if (!hpx_vm.prepared) {
-        return refuse(err, HPX_E_BUSY, "no session is running");
+        return hpx_err_set(err, HPX_E_BUSY, "no session is running");
     }
     int rc = hpx_callbacks_end(env);
     if (rc == -HPX_E_BUSY) {
-        return refuse(err, HPX_E_BUSY, "the session begins, or is being ended; try again");
+        return hpx_err_set(err, HPX_E_BUSY, "the session begins, or is being ended; try again");
     }
     if (rc != 0) {
-        return refuse(err, HPX_E_SYS,
-                      "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a "
-                      "debugger); try again later");
+        return hpx_err_set(
+            err, HPX_E_SYS,
+            "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a "
+            "debugger); try again later");
     }
     hpx_session_end();
     (void)hpx_kept_states_sweep();
