@@ -5,10 +5,11 @@ import pathlib
 import re
 import signal
 import subprocess
+import threading
 import time
 
 import waiting
-from attached import NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, wait_for_session
+from attached import FAILED, NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, refuses, wait_for_session
 from hprof_text import TIMES
 from runner import test
 
@@ -125,6 +126,31 @@ def one_that_ends_while_a_dump_waits_for_freed_objects(t):
     does(t, 'dump', p.run.pid)
     waiting.until(p.run, lambda: _switches(p.run.pid, 'hprofx-service') > before + 50 or 'allocation sites ... done' in p.run.err)
     does(t, 'stop', p.run.pid)
+    _healthy(t, p)
+
+
+@test(collectors='any', cases=('stop', 'start'))
+def one_whose_output_stalls_ends_with_the_next(t, verb):
+    p, pipe, parts = Program(t), t.work / 'pipe', []
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # and does not read: an image of the heap is more than a pipe holds
+    does(t, 'start', '-e', 'heap', '-o', pipe, p.run.pid)
+    refuses(t, FAILED, 'the session has not ended: its output does not move', 'stop', p.run.pid)
+    t.check('session: has not ended' in does(t, 'status', p.run.pid), 'the status')
+    os.set_blocking(reader, True)
+
+    def read():
+        while part := os.read(reader, 1 << 20):
+            parts.append(part)
+        os.close(reader)
+    reads = threading.Thread(target=read)
+    reads.start()
+    if verb == 'start':
+        does(t, 'start', '-e', 'times', '-o', t.work / 'next', p.run.pid)
+    does(t, 'stop', p.run.pid)
+    reads.join()
+    (t.work / 'image').write_bytes(b''.join(parts))
+    t.equal(len(t.binary(t.work / 'image').heaps), 1, 'heap dumps of the session that stalled')
     _healthy(t, p)
 
 
