@@ -77,11 +77,11 @@ static void lose_owed(struct hpx_calls_thread *t)
 
 static void gone(struct hpx_thread *t)
 {
+    state(t)->stack_limit.limit = UINTPTR_MAX; /* a probe that finds it in a later session takes its slow way */
     if (!hpx_gate_own_wait(&state(t)->in_probe, 0) || !hpx_gate_own_wait(&state(t)->tick.in_handler, 0)) {
         return; /* the thread is stopped inside, and will write its ring: everything stays */
     }
     lose_owed(state(t));
-    state(t)->stack_limit.limit = UINTPTR_MAX; /* a probe that finds it later takes its slow way */
     hpx_ring_fini(&t->ring);
     hpx_kept_states_give(&state(t)->s);
 }

@@ -50,6 +50,7 @@ static void fini(void)
 static void gone(struct hpx_thread *t)
 {
     struct hpx_site_thread *s = HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base);
+    s->inside = true; /* a probe that finds it in a later session takes its slow way */
     if (!hpx_gate_own_wait(&s->in_probe, 0)) {
         return; /* the thread is stopped inside, and will write its ring: everything stays */
     }
@@ -58,7 +59,6 @@ static void gone(struct hpx_thread *t)
         hpx_counting_add_up(sites.table, s, true);
     }
     hpx_counting_destroy(s);
-    s->inside = true; /* a probe that finds it later takes its slow way */
     hpx_kept_states_give(&s->s);
 }
 

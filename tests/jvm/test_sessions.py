@@ -214,6 +214,19 @@ def a_thread_that_is_in_a_probe_at_its_end_does_not_miss_it(t):
     t.equal(told, [('begins', 'true'), ('ends', 'true'), ('overflows', 'true')], 'what was done')
 
 
+@test(level='quick', collectors='any', cases=('probeOfCalls', 'probeOfCounts'))
+def a_thread_that_is_in_a_probe_at_its_end_counts_in_the_next(t, what):
+    if what == 'probeOfCounts' and t.jdk.version < 11:
+        t.skip('sites=counts is tested from JDK 11 on')
+    _, told = _held(t, what, 'cpu=times' if what == 'probeOfCalls' else 'heap=sites,sites=counts,live=n')
+    t.equal(told, [('begins', 'true'), ('ends', 'true')] * 2, 'what was done')
+    p = t.parse(t.work / '1', None)
+    if what == 'probeOfCalls':
+        t.equal(_counts(p, TIMES).get('SessionsHeld.leaf'), 1000, 'calls')
+    else:
+        t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsHeld$Made'), 1000, 'objects')
+
+
 @test(level='quick', collectors='any')
 def a_class_that_loads_while_one_begins_is_counted(t):
     _, told = _held(t, 'classes', 'cpu=times')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* held.c: natives of tests/jvm/programs/SessionsHeld.java: the next thread that reaches a place in the agent waits there until it is
  * released; it can be suspended meanwhile. The linker puts the functions here before those of the agent (--wrap). */
+#include "aggregator.h"
 #include "class_number.h"
 #include "gate.h"
 #include "names.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 /* As in SessionsHeld.java. */
-enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END, RELEASES };
+enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END, RELEASES, RING };
 
 static _Atomic int place; /* seq_cst: a test's */
 static pthread_t holder;  /* called hold(), and is not held itself */
@@ -78,6 +79,15 @@ void __wrap_hpx_stack_limit_event(struct hpx_stack_limit *d, struct hpx_calls *c
         reach(STACK_END);
     }
     __real_hpx_stack_limit_event(d, c, kind, method, now, at, frames, ctx);
+}
+
+__typeof__(hpx_reserve_or_wait) __real_hpx_reserve_or_wait, __wrap_hpx_reserve_or_wait;
+
+/* In a probe: of sites=counts for an array of arrays, of cpu=times when the ring is full. */
+void *__wrap_hpx_reserve_or_wait(struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *t, size_t n)
+{
+    reach(RING);
+    return __real_hpx_reserve_or_wait(a, g, t, n);
 }
 
 __typeof__(hpx_output_wait) __real_hpx_output_wait, __wrap_hpx_output_wait;

@@ -14,7 +14,7 @@ public class SessionsHeld {
     static native boolean resume();
     static native int tagged();
 
-    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5;
+    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5, RING = 6;
     static volatile boolean stop;
     static volatile Object sink;
     static volatile long burnt, made;
@@ -90,6 +90,32 @@ public class SessionsHeld {
         told("overflows", burnt == 1);
     }
 
+    static int leaf(int i) { return i + 1; }
+    static void nothing() { }
+
+    /** A thread in a probe that waits for room, when its session ends; it goes on in the next one. */
+    static void probe(String options, Runnable reaches) throws Exception {
+        CountDownLatch left = new CountDownLatch(1), next = new CountDownLatch(1);
+        told("begins", Sessions.begin(options + ",file=0"));
+        hold(RING);
+        Thread t = work(() -> {
+            reaches.run();
+            left.countDown();
+            try { next.await(); } catch (InterruptedException e) { throw new IllegalStateException(e); }
+            for (int i = 0; i < 1000; i++) { burnt = leaf(i); sink = new Made(); }
+        });
+        await();
+        told("ends", Sessions.end());
+        release();
+        left.await();
+        told("begins", Sessions.begin(options + ",file=1"));
+        next.countDown();
+        t.join();
+        told("ends", Sessions.end());
+    }
+
+    static void fill() { for (int i = 0; i < 5000000; i++) { nothing(); leaf(i); } }
+
     /** Objects that live on. */
     static void tags(String options) {
         Object[] live = new Object[1000];
@@ -143,6 +169,8 @@ public class SessionsHeld {
         switch (a[1]) {
         case "stalled": stalled(a[2]); return;
         case "suspended": suspended(a[2]); break;
+        case "probeOfCalls": probe(a[2], SessionsHeld::fill); break;
+        case "probeOfCounts": probe(a[2], () -> sink = new int[2][2]); break;
         case "stackEnd": stackEnd(a[2]); break;
         case "tags": tags(a[2]); break;
         case "sampler": sampler(a[2]); break;
