@@ -193,7 +193,8 @@ static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool site
         uint64_t v;
         unsigned width;
     } columns[] = {{w->live_bytes, 9}, {w->live_objects, 4}, {w->bytes, 9}, {w->objects, 5}, {w->count, 7}, {w->trace, 5}, {w->owner, 5}};
-    for (size_t i = sites ? 0 : 4; i < HPX_ARRAY_LEN(columns) - (w->owner == 0); i++) {
+    const size_t end = w->owner != 0 ? HPX_ARRAY_LEN(columns) : HPX_ARRAY_LEN(columns) - 1;
+    for (size_t i = sites ? 0 : 4; i < end; i++) {
         if (!sites || i != 4) {
             *at++ = ' ';
             at = put_column(at, columns[i].v, columns[i].width);
