@@ -47,15 +47,12 @@ struct asked {
 
 /* ---- names that the user gives ---- */
 
-/* 3: the name itself; 2: its end, from a dot on; 1: a part; 0: it is another one. */
+/* 3: the name itself; 2: its end, from a dot, dollar sign or slash on; 1: a part; 0: it is another one. */
 static int likeness(const char *name, const char *wanted)
 {
     size_t n = strlen(name), w = strlen(wanted);
     bool ends = n > w && strcmp(name + n - w, wanted) == 0;
-    return strcmp(name, wanted) == 0                                    ? 3
-           : ends && (name[n - w - 1] == '.' || name[n - w - 1] == '/') ? 2
-           : strstr(name, wanted) != NULL                               ? 1
-                                                                        : 0;
+    return strcmp(name, wanted) == 0 ? 3 : ends && strchr(".$/", name[n - w - 1]) != NULL ? 2 : strstr(name, wanted) != NULL ? 1 : 0;
 }
 
 static void list(const struct hpx_tree *t, const struct hpx_list *methods, const char *wanted, int best, size_t n)
@@ -100,8 +97,8 @@ static enum hpx_status choose(const struct hpx_tree *t, const struct hpx_list *m
     return HPX_OK;
 }
 
-/* *threads: by name, those that count; the caller frees it. */
-static enum hpx_status choose_threads(const struct hpx_tree *t, const char *wanted, bool **threads, struct hpx_err *err)
+/* *threads: by name, those that count; the caller frees it. *exact: it is the whole name. */
+static enum hpx_status choose_threads(const struct hpx_tree *t, const char *wanted, bool **threads, bool *exact, struct hpx_err *err)
 {
     int best = 0;
     *threads = calloc(t->names.len, sizeof **threads);
@@ -119,6 +116,7 @@ static enum hpx_status choose_threads(const struct hpx_tree *t, const char *want
             }
         }
     }
+    *exact = best == 2;
     return best > 0 ? HPX_OK : hpx_fail(err, HPX_FAILED, "no thread has %s in its name; --threads lists them", wanted);
 }
 
@@ -207,7 +205,7 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
         l->apart = l->tree->verdict[0] != '\0';
     }
     if (s == HPX_OK && a->thread != NULL) {
-        s = choose_threads(l->tree, a->thread, &threads, err);
+        s = choose_threads(l->tree, a->thread, &threads, &l->thread_exact, err);
         l->of.threads = threads;
         l->thread = a->thread;
     }

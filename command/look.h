@@ -12,6 +12,7 @@ struct hpx_look {
     const struct hpx_tree *tree;
     struct hpx_graph_of of;
     const char *thread; /* NULL: all */
+    bool thread_exact;  /* its whole name */
     size_t rows;        /* of a table */
     double least;       /* percent: smaller parts of a call tree are left out; 0: all of it */
     bool apart;         /* something stands above */

@@ -75,7 +75,7 @@ void hpx_look_head(struct hpx_look *l)
     (void)fprintf(l->to, l->bold ? "%s\033[1m%s\033[0m\n" : "%s%s\n", l->apart ? "\n" : "", hpx_words_cut(text, sizeof text));
     l->apart = true;
     if (l->thread != NULL) {
-        (void)fputs("  Only threads with this in their name: ", l->to);
+        (void)fputs(l->thread_exact ? "  Only threads with this name: " : "  Only threads with this in their name: ", l->to);
         hpx_words_name(l->to, l->thread, HPX_NAME_COLUMNS, false);
         (void)fputc('\n', l->to);
     }

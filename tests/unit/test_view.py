@@ -126,6 +126,10 @@ com.acme.A.x
         self.view('--method', 'nowhere', 'in', status=1, said='hprofx: the view has no method with nowhere in its name\n')
         self.assertIn('com.acme.web.Layer3.handle\n', self.view('--method', 'Layer3', 'in'))  # a part that only one has
 
+    def test_a_nested_class_is_an_end_of_a_name(self):
+        self.write('p.Outer$Inner.m 3\np.OtherInner.m 4\n')
+        self.assertIn('\np.Outer$Inner.m\n  self 3 (', self.view('--method', 'Inner.m', 'in'))
+
     def test_all_views_of_a_file_are_shown_briefly(self):
         shown = self.view(self.write(h.text().data()))
         self.assertEqual(re.findall(r'^([A-Z][\w ]*): (?=\w+ )', shown, re.M), ['CPU', 'Allocations', 'Heap', 'Monitors', 'Owners of monitors', 'Locks', 'Pinned virtual threads'])
@@ -165,6 +169,7 @@ Also here: --view cpu, alloc, heap, owner, park, pinned
         self.assertIn('     self    samples  thread\n   60.00%          6  main\n   40.00%          4  [the file does not tell]\n', shown)
         shown = self.view('--view', 'cpu', '--thread', 'mai', 'in')
         self.assertIn('  Only threads with this in their name: mai\n', shown)
+        self.assertIn('  Only threads with this name: main\n', self.view('--view', 'cpu', '--thread', 'main', 'in'))
         self.assertIn('  100.00%  100.00%          6  A.main\n', shown)
         self.assertNotIn('+-', shown)  # how many samples count is known of all threads alone
         self.view('--thread', 'nobody', 'in', status=1, said='no thread has nobody in its name; --threads lists them')
