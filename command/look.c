@@ -139,7 +139,7 @@ static enum hpx_status one_method(struct hpx_look *l, const char *wanted, struct
         s = choose(l->tree, &methods, wanted, &found, err);
         if (s == HPX_OK) {
             hpx_look_head(l);
-            s = hpx_look_method(l, found) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+            s = hpx_look_method(l, &c, found) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
         }
     }
     free(methods.items);

@@ -40,8 +40,8 @@ size_t hpx_look_room(const struct hpx_look *l, size_t columns);
 
 /* The call tree. */
 bool hpx_look_tree(const struct hpx_look *l);
-/* Callers and callees of a method. */
-bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph_method *of);
+/* Callers and callees of a method; whole: all calls of the view. */
+bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph *whole, const struct hpx_graph_method *of);
 
 /* The tables of these columns as one JSON object. */
 bool hpx_look_json(const struct hpx_look *l, const char *file, const struct hpx_tree_column *columns, size_t n);

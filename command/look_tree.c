@@ -162,19 +162,18 @@ static void say_method(const struct hpx_look *l, const struct hpx_graph_method *
                   hpx_look_amount(m, of->total), 100.0 * (double)of->total / all);
 }
 
-bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph_method *of)
+bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph *whole, const struct hpx_graph_method *of)
 {
-    struct hpx_graph whole, callees = {0}, callers = {0};
-    bool made = hpx_graph_make(&whole, &l->of) && hpx_graph_callees(&callees, &whole, of) && hpx_graph_callers(&callers, &whole, of);
+    struct hpx_graph callees = {0}, callers = {0};
+    bool made = hpx_graph_callees(&callees, whole, of) && hpx_graph_callers(&callers, whole, of);
     if (made) {
-        say_method(l, of, hpx_graph_at(&whole, 0)->total);
+        say_method(l, of, hpx_graph_at(whole, 0)->total);
         (void)fputs("\n    share            called by\n", l->to);
         made = print(l, &callers, METHOD_DEEP, false);
         (void)fputs("\n    total     self   calls\n", l->to);
         made = print(l, &callees, METHOD_DEEP, true) && made;
         (void)fputs("  Shares are those of the method's total.\n", l->to);
     }
-    hpx_graph_fini(&whole);
     hpx_graph_fini(&callees);
     hpx_graph_fini(&callers);
     return made;
