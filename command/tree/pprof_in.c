@@ -11,7 +11,18 @@
 #define FRAMES_PER_BYTE UINT64_C(8)       /* of the file: a location in a sample is a byte or more, and has few lines */
 #define FRAMES_FREE     (UINT64_C(1) << 20)
 
-enum { SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING = 6, TIME = 9, DURATION = 10, PERIOD_TYPE = 11, PERIOD = 12 };
+enum {
+    SAMPLE_TYPE = 1,
+    SAMPLE = 2,
+    LOCATION = 4,
+    FUNCTION = 5,
+    STRING = 6,
+    TIME = 9,
+    DURATION = 10,
+    PERIOD_TYPE = 11,
+    PERIOD = 12,
+    COMMENT = 13
+};
 
 struct string {
     struct hpx_pb_in bytes;
@@ -302,6 +313,19 @@ static bool is_cpu_time(struct pprof *p, struct hpx_pb_in m)
     return is_text(p, name, "cpu") && is_text(p, unit, "nanoseconds");
 }
 
+/* As hprofx writes them. */
+static void take_comment(struct hpx_tree *t, const char *line)
+{
+    static const char lost[] = "lost: ", own[] = "own CPU time: ", effective[] = "effective samples: ";
+    if (strncmp(line, lost, sizeof lost - 1) == 0) {
+        t->lost = hpx_tree_name(t, line + sizeof lost - 1, strlen(line + sizeof lost - 1));
+    } else if (strncmp(line, own, sizeof own - 1) == 0) {
+        t->own = hpx_tree_name(t, line + sizeof own - 1, strlen(line + sizeof own - 1));
+    } else if (strncmp(line, effective, sizeof effective - 1) == 0) {
+        t->effective = hpx_tree_sum(t->effective, strtoull(line + sizeof effective - 1, NULL, 10));
+    }
+}
+
 static void take_facts(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_tree *t = p->tree;
@@ -313,6 +337,13 @@ static void take_facts(struct pprof *p, struct hpx_pb_in m)
         duration = f.number == DURATION ? f.v : duration;
         period = f.number == PERIOD ? f.v : period;
         cpu = f.number == PERIOD_TYPE && f.is_bytes ? is_cpu_time(p, f.bytes) : cpu;
+        uint64_t comment = f.v;
+        while (f.number == COMMENT && (!f.is_bytes || hpx_pb_varint(&f.bytes, &comment))) { /* packed or not */
+            take_comment(t, hpx_tree_text(t, text(p, comment)));
+            if (!f.is_bytes) {
+                break;
+            }
+        }
     }
     t->start_ms = time <= INT64_MAX ? time / 1000000 : 0;
     t->duration_ms = duration <= INT64_MAX ? duration / 1000000 : 0;

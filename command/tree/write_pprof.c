@@ -4,6 +4,7 @@
 #include "numbering.h"
 #include "protobuf.h"
 #include "writers.h"
+#include <inttypes.h>
 #include <string.h>
 
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, TIME = 9, DURATION, PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_TYPE };
@@ -177,6 +178,11 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     put_number(&p, DURATION, t->duration_ms * 1000000);
     comment(&p, "lost: ", hpx_tree_text(t, t->lost));
     comment(&p, "own CPU time: ", hpx_tree_text(t, t->own));
+    if (t->effective > 0) {
+        char number[24];
+        (void)snprintf(number, sizeof number, "%" PRIu64, t->effective);
+        comment(&p, "effective samples: ", number);
+    }
     hpx_functions_fini(&p.functions);
     hpx_pb_free(&p.head);
     hpx_pb_free(&p.part);

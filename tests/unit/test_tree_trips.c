@@ -87,10 +87,16 @@ static void through_pprof_all_values_stay(void **state)
     size_t n;
     (void)state;
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    tree.effective = 987654321;
+    tree.lost = name_of("3 of 4");
+    tree.own = name_of("5 ms");
     hpx_tree_finish(&tree);
     char *pprof = written(&tree, "x.pprof", NULL, &n);
     assert_true(hpx_tree_init(&again));
     assert_int_equal(read_bytes(&again, pprof, n), HPX_TREE_WHOLE);
+    assert_int_equal(again.effective, tree.effective);
+    assert_string_equal(hpx_tree_text(&again, again.lost), hpx_tree_text(&tree, tree.lost));
+    assert_string_equal(hpx_tree_text(&again, again.own), hpx_tree_text(&tree, tree.own));
     hpx_tree_finish(&again);
     free(pprof);
     size_t columns = hpx_tree_columns(&tree, of);
