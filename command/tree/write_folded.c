@@ -32,13 +32,16 @@ bool hpx_write_folded(const struct hpx_tree *t, struct hpx_tree_column c, FILE *
     uint32_t node;
     uint64_t value;
     bool all = true;
-    for (size_t i = 0, n; all && hpx_tree_next(&t->views[c.view], c.measure, &i, &node, &value);) {
+    for (size_t i = 0, n; hpx_tree_next(&t->views[c.view], c.measure, &i, &node, &value);) {
         all = hpx_tree_stack(t, node, &stack, &n);
+        if (!all) {
+            break;
+        }
         const uint32_t *frames = stack.items;
         if (all && n > 0 && like_comment(hpx_tree_text(t, hpx_tree_frame_at(t, frames[0])->name))) {
             (void)putc_unlocked('\\', to);
         }
-        for (size_t k = 0; all && k < n; k++) {
+        for (size_t k = 0; k < n; k++) {
             put_name(to, hpx_tree_text(t, hpx_tree_frame_at(t, frames[k])->name), k + 1 == n);
             (void)putc_unlocked(k + 1 < n ? ';' : ' ', to);
         }
