@@ -89,16 +89,30 @@ MUTANTS = [
            'JDK 21 on: a virtual thread whose carrier is deep in its stack while it mounts waits for ever',
            '''    jthread self = NULL;
     jint n;
-    if ((t->carries && t->calls.key == 0) || (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
+    if ((*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
         return -1;
     }
     bool counted = (*hpx_vm.jvmti)->GetFrameCount(hpx_vm.jvmti, self, &n) == JVMTI_ERROR_NONE;
     (*t->s.env)->DeleteLocalRef(t->s.env, self);
     return counted ? n : -1;
+}
+
+/* Inside the session's gate: the end of a session waits for probes a short time only, and then disposes of the environment. */
+static int32_t count_frames(void *ctx)
+{
+    const struct hpx_calls_thread *t = ctx;
+    if ((t->carries && t->calls.key == 0) || !hpx_gate_enter(&hpx_session.gate)) {
 ''',
            '''    jint n;
     (void)t;
     return (*hpx_vm.jvmti)->GetFrameCount(hpx_vm.jvmti, NULL, &n) == JVMTI_ERROR_NONE ? n : -1;
+}
+
+/* Inside the session's gate: the end of a session waits for probes a short time only, and then disposes of the environment. */
+static int32_t count_frames(void *ctx)
+{
+    const struct hpx_calls_thread *t = ctx;
+    if (!hpx_gate_enter(&hpx_session.gate)) {
 '''),
     Mutant('service-is-not-woken-to-leave', 'agent/vm/service.c', 'missing wake-up',
            'everybody: each program ends 0.3 s later, with a thread of the agent still inside the VM',
