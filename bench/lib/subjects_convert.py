@@ -15,7 +15,7 @@ SUFFIXES = (".pb.gz", ".folded", ".speedscope.json")
 
 
 def sources(ctx, count):
-    """({kind: file}, average depth). In a program of its own, because the peak of a child begins with the memory of its parent."""
+    """({kind: file}, average depth). A separate program makes them, because the peak of a child begins with the memory of its parent."""
     made = ctx.run([sys.executable, os.path.join(ctx.root, "bench", "read", "traces.py"), ctx.work, str(count), str(DEPTH)])
     return {kind: os.path.join(ctx.work, "traces." + kind) for kind in KINDS}, float(made.output.split()[1])
 

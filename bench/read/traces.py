@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""traces.py FOLDER COUNT DEPTH: a profile of so many traces as HPROF text, binary and pprof: FOLDER/traces.text, .binary, .pprof. Prints their average depth."""
+"""traces.py FOLDER COUNT DEPTH: writes a profile of COUNT traces as HPROF text, binary and pprof (FOLDER/traces.text, .binary, .pprof), and prints their
+average depth."""
 import gzip
 import os
 import random
@@ -11,8 +12,8 @@ DATE = 'Sat Nov 21 01:52:23 2026'
 
 
 def stacks(count, depth=16, seed=1):
-    """[(samples, [method, ...] innermost first)] of so many different stacks of at most `depth` methods, in the order in which a program that returns from a few
-    methods and calls a few others comes to them. A caller has 4 places that call; a tenth of the calls goes to one of 500 methods that everybody uses."""
+    """[(samples, [method, ...] innermost first)] of `count` different stacks of at most `depth` methods, in the order of a program that returns from a few
+    methods and then calls a few others. A caller has 4 places that call; a tenth of the calls goes to one of 500 methods that everybody uses."""
     rng, seen, rows = random.Random(seed), set(), []
     path = [0]
     while len(rows) < count:
@@ -35,7 +36,7 @@ def method(i):
 
 
 def order(rows):
-    """Of the rows of a table: the most first."""
+    """Indexes of the rows, largest count first."""
     return sorted(range(len(rows)), key=lambda i: -rows[i][0])
 
 

@@ -294,6 +294,10 @@ class Line(Folder):
         folded = ''.join('%s %d\n' % (';'.join(s), n) for s, n in {('a.A.main', 'a.A.f'): 400, ('a.A.main',): 600}.items())
         packed = self.write('a.txt.gz', gzip.compress(pathlib.Path(self.a).read_bytes()))
         self.assertEqual(changed(self.told(packed, self.a)[1]), set())
+        heavy, pprof = self.write('heavy.txt', runs.text(program(9).draw(random.Random(9), 3000), heaviness=20)), self.folder / 'heavy.pb.gz'
+        subprocess.run([HPROFX, 'convert', heavy, pprof], check=True, timeout=60)
+        _, found = self.told(pprof, heavy)  # a comment of the pprof file has the effective samples
+        self.assertEqual(([found[side][0]['samples'] for side in ('before', 'after')], changed(found)), ([3000, 3000], set()))
         one, two = self.write('1.folded', folded), self.write('2.folded', folded.replace('400', '500'))
         self.assertEqual(changed(self.told(one, two)[1]), {('a.A.f', 'self'), ('a.A.f', 'total'), ('a.A.main', 'self')})
 

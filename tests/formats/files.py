@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What is in the files that hprofx writes, read here with nothing but Python: [(measure or name of a part, {key: value})] of each. A part of other programs'
-formats is a dictionary of stacks as source.py has them, less what the format has not."""
+formats is a dictionary of stacks as in source.py, without what the format cannot hold."""
 import collections
 import gzip
 import json

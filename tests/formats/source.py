@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Profiles whose every count is known, as files that hprofx reads. Expected values are made here, of what the file was made of, not of what hprofx says.
+"""Profiles whose every count is known, as files that hprofx reads. Expected values come from what a file is made of here, not from what hprofx says.
 
-A profile's columns: {name of the measure: {(thread, (frame, ...)): value}}, frames outermost first, each (name, source, line); a thread is '' where the file
-tells none, a source '', a line 0."""
+A profile's columns: {name of the measure: {(thread, (frame, ...)): value}}, frames outermost first, each (name, source, line). What the file does not state
+is '' (thread, source) or 0 (line)."""
 import collections
 import re
 import sys

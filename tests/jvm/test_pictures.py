@@ -43,7 +43,7 @@ def a_session_is_written_in_the_format_of_the_suffix(t):
     t.equal(of_leaf(t, profile), 4321, 'calls in the pprof file')
     for suffix in ('folded', 'txt', 'pb.gz'):
         converts(t, profile, t.work / ('again.' + suffix))
-        if suffix != 'folded':  # which has one value a stack
+        if suffix != 'folded':  # which has one value per stack
             t.equal(of_leaf(t, t.work / ('again.' + suffix)), 4321, 'calls in the %s file' % suffix)
         t.equal(stat.S_IMODE(os.stat(t.work / ('again.' + suffix)).st_mode), 0o600, 'mode')
     leaves_nothing(t, p.run.pid)

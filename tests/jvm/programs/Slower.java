@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/** Slower PERCENT CPU_MS: methods that use CPU time 30 : 30 : 40, the first of them PERCENT % more than that. */
+/** Slower PERCENT CPU_MS: three methods use CPU time as 30 : 30 : 40; the first needs PERCENT % more. */
 public class Slower {
     static long unit = 20000;
 
@@ -10,7 +10,7 @@ public class Slower {
     public static void main(String[] a) {
         long percent = 100 + Long.parseLong(a[0]), end = Cpu.now() + Long.parseLong(a[1]) * 1000000L;
         for (long r = 1; Cpu.now() < end; r++) {
-            long k = 1 + ((r * 2654435761L >>> 7) & 7); // another one each round, so that no rhythm falls in step with the timer
+            long k = 1 + ((r * 2654435761L >>> 7) & 7); // changes every round, so that no rhythm falls in step with the timer
             Cpu.sink += hot(3 * k * unit * percent / 100) + same(3 * k * unit) + rest(4 * k * unit);
         }
     }
