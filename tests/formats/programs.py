@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files as other programs read them: Go's pprof, speedscope, Firefox Profiler's engine, protoc. tests/formats/readers installs them; NotAvailable where one is
-not there."""
+"""Files as other programs read them: Go's pprof, speedscope, Firefox Profiler's engine, protoc. tests/formats/readers installs them. If one is missing,
+NotAvailable; a failure if HPX_FORMAT_READERS (go, npm, otlp, blanks between) says that it was installed."""
 import collections
 import json
 import os
@@ -13,7 +13,8 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 JDKS = os.environ.get('JDKS', '/opt/jdks')
 MODULES = Path(os.environ.get('FORMAT_READERS', JDKS + '/format-readers')) / 'node_modules'
-PROTO = Path(JDKS) / '.tree' / 'usr' / 'include'
+PROTO = next((p.parents[1] for p in (Path(JDKS) / '.tree' / 'usr').glob('*/opentelemetry/proto')), None) # as tools/jdks --otlp finds it
+INSTALLED = os.environ.get('HPX_FORMAT_READERS', '').split()
 LIMIT = 120 * float(os.environ.get('HPX_SLOW') or 1)
 
 
@@ -21,9 +22,10 @@ class NotAvailable(Exception):
     pass
 
 
-def need(ok, what):
+def need(ok, reader, what):
     if not ok:
-        raise NotAvailable('%s is not there; tests/formats/readers installs it' % what)
+        assert reader not in INSTALLED, '%s is missing, although tests/formats/readers %s succeeded' % (what, reader)
+        raise NotAvailable('%s is missing; tests/formats/readers %s installs it' % (what, reader))
 
 
 def run(*command, stdin=None, env=None):
@@ -35,7 +37,7 @@ def run(*command, stdin=None, env=None):
 # ---- go tool pprof ----
 
 def go(file, *arguments):
-    need(shutil.which('go'), 'go')
+    need(shutil.which('go'), 'go', 'go')
     home = str(Path(file).parent) # its settings and cache
     return run('go', 'tool', 'pprof', '-symbolize=local', *arguments, file, env={'HOME': home, 'PPROF_TMPDIR': home, 'GOCACHE': home})
 
@@ -75,7 +77,7 @@ def pprof_top(file, measure):
 
 def node():
     found = [p for p in MODULES.glob('node-linux-*/bin/node')] if MODULES.is_dir() else []
-    need(found, 'node of the npm registry')
+    need(found, 'npm', 'node of the npm registry')
     return found[0]
 
 
@@ -175,10 +177,10 @@ def text_format(text):
 
 
 def otlp(file, message='opentelemetry.proto.profiles.v1development.ProfilesData'):
-    """({measure: (unit, {(thread, frames): value})}, {name of an attribute of the profiles: value}), and that the tables begin as they must."""
-    need(shutil.which('protoc'), 'protoc')
+    """({measure: (unit, {(thread, frames): value})}, {name of an attribute of the profiles: value}). Also checks that the tables begin as they must."""
+    need(shutil.which('protoc'), 'otlp', 'protoc')
+    need(PROTO, 'otlp', 'the folder with the .proto files of OpenTelemetry')
     source = PROTO / 'opentelemetry' / 'proto'
-    need(source.is_dir(), 'the .proto files of OpenTelemetry')
     with open(file, 'rb') as f:
         data = text_format(run('protoc', '-I', PROTO, '--decode=' + message, source / 'profiles' / 'v1development' / 'profiles.proto',
                                source / 'collector' / 'profiles' / 'v1development' / 'profiles_service.proto', stdin=f))

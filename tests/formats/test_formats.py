@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every format that hprofx converts to, read back: all values of all stacks are those of the source, whoever reads.
 
-python3 -m unittest discover -s tests/formats. HPX_BUILD=FOLDER: another build than build/. Programs that are not installed (tests/formats/readers) are skipped
-tests; what Python reads by itself is always tested. The real profile is one of javac, and needs a JDK 17."""
+python3 -m unittest discover -s tests/formats. HPX_BUILD=FOLDER: another build than build/. If a program is not installed (tests/formats/readers), its tests are
+skipped; what Python reads by itself is always tested. The real profile is one of javac, and needs a JDK 17."""
 import collections
 import fractions
 import os
@@ -89,7 +89,7 @@ class Case(unittest.TestCase):
         return self.sources[name]
 
     def javac(self):
-        """javac under hprofx, compiling its own test's classes."""
+        """A profile of javac. It compiles two sources of the tests; one lacks its library, so javac's status is 1."""
         found = subprocess.run(['bash', '-c', '. "$0/tools/common.sh" && find_jdk 17', source.ROOT], capture_output=True, text=True, check=False).stdout.strip()
         if not found or not (BUILD / 'agent' / 'libhprofx.so').exists():
             self.skipTest('no JDK 17, or no agent in the build')
@@ -98,7 +98,9 @@ class Case(unittest.TestCase):
         subprocess.run([found + '/bin/java', *JAVAC, '-agentpath:%s=%s' % (BUILD / 'agent' / 'libhprofx.so', options), '-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn',
                         '-d', self.folder, *(source.ROOT / 'tests' / 'bci').glob('AsmCheck.java'), *(source.ROOT / 'tests' / 'format' / 'heap').glob('Dump.java')],
                        cwd=self.folder, capture_output=True, timeout=programs.LIMIT, check=False)
-        return source.real(out.read_bytes(), 1)
+        profile = source.real(out.read_bytes(), 1)
+        self.assertGreater(len(profile.columns['samples']), 20, 'stacks of javac')
+        return profile
 
     def program(self, call, *arguments):
         try:
