@@ -247,12 +247,13 @@ static void put_samples(const struct page *p, const struct hpx_tree_column *colu
     }
 }
 
-static bool put_tree(const struct hpx_tree *t, struct hpx_tree_column c, struct hpx_pack *to)
+/* first: the name of the measure that the page opens with. Only the last tree needs to have it. */
+static bool put_tree(const struct hpx_tree *t, const char *first, struct hpx_pack *to)
 {
     struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
     size_t n = hpx_tree_columns(t, columns);
     struct page p = {t, to, calloc(t->nodes.len, sizeof *p.order), calloc(t->nodes.len, sizeof *p.first)};
-    bool memory = p.order != NULL && p.first != NULL && preorder(&p) && put_head(&p, t->views[c.view].measures[c.measure].name, columns, n);
+    bool memory = p.order != NULL && p.first != NULL && preorder(&p) && put_head(&p, first, columns, n);
     if (memory) {
         put_names(&p);
         put_frames(&p);
@@ -273,9 +274,10 @@ static bool put_page(const struct hpx_tree *base, const struct hpx_tree *t, stru
     if (pack == NULL) {
         return false;
     }
+    const char *first = t->views[c.view].measures[c.measure].name;
     (void)fwrite(hpx_page_head, 1, hpx_page_head_size, to);
     hpx_pack_number(pack, base != NULL ? 2 : 1);
-    bool memory = (base == NULL || put_tree(base, c, pack)) && put_tree(t, c, pack);
+    bool memory = (base == NULL || put_tree(base, first, pack)) && put_tree(t, first, pack);
     hpx_pack_destroy(pack);
     (void)fwrite(hpx_page_tail, 1, hpx_page_tail_size, to);
     return memory;

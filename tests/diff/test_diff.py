@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_diff HPROFX [unittest arguments]: hprofx diff from outside. Runs of made-up programs, drawn at random with a seed: how often it raises a false alarm, how
 often it finds a change that was planted, when it says that the samples are too few; counted profiles; the command line."""
+import base64
 import concurrent.futures
 import gzip
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 import runs
 
@@ -209,6 +211,28 @@ class Counted(Folder):
         self.assertLess(found['before'][0]['samples'], 15)
 
 
+def varint(v):
+    return bytes([v & 127 | 128]) + varint(v >> 7) if v > 127 else bytes([v])
+
+
+def pprof(types, rows):
+    """A pprof file of stacks of one method; rows: method -> its value of each type. Every unit is "count"."""
+    def field(number, value):
+        return varint(number << 3) + varint(value) if isinstance(value, int) else varint(number << 3 | 2) + varint(len(value)) + value
+    texts = ['', 'count', *types, *rows]
+    out = b''.join(field(1, field(1, texts.index(t)) + field(2, 1)) for t in types)
+    for i, (method, values) in enumerate(rows.items(), 1):
+        out += field(2, field(1, varint(i)) + field(2, b''.join(map(varint, values))))
+        out += field(4, field(1, i) + field(4, field(1, i))) + field(5, field(1, i) + field(2, texts.index(method)))
+    return gzip.compress(out + b''.join(field(6, t.encode()) for t in texts))
+
+
+def page_heads(page):
+    """The head of every tree in a page (command/tree/write_page.c); what lies between is passed over by looking for the next head."""
+    data = zlib.decompress(base64.b64decode(re.search('type="text/plain">([^<]*)<', page).group(1)))
+    return [json.JSONDecoder().raw_decode(data[at.start():].decode(errors='replace'))[0] for at in re.finditer(rb'\{"version":', data)]
+
+
 class Line(Folder):
     def setUp(self):
         super().setUp()
@@ -300,6 +324,18 @@ class Line(Folder):
         self.assertEqual(([found[side][0]['samples'] for side in ('before', 'after')], changed(found)), ([3000, 3000], set()))
         one, two = self.write('1.folded', folded), self.write('2.folded', folded.replace('400', '500'))
         self.assertEqual(changed(self.told(one, two)[1]), {('a.A.f', 'self'), ('a.A.f', 'total'), ('a.A.main', 'self')})
+
+    def test_a_page_needs_the_measure_on_one_side_only(self):
+        both, other = (self.write(name, pprof(types, rows)) for name, types, rows in (
+            ('both.pb.gz', ['samples', 'widgets', 'gadgets'], {'a': (5, 0, 3), 'b': (7, 0, 4)}), ('other.pb.gz', ['samples'], {'a': (5,), 'b': (7,)})))
+        page = self.folder / 'd.html'
+        for sides in ((other, both), (both, other)):
+            done = self.run_it('--view', 'gadgets', '-o', page, *sides)
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+            heads = page_heads(page.read_text())
+            self.assertEqual([[m['name'] for v in head['views'] for m in v['measures']] for head in heads],
+                             [['samples', 'gadgets'] if side is both else ['samples'] for side in sides])
+            self.assertEqual(heads[1]['first'], 'gadgets' if sides[1] is both else 'samples')
 
     def test_names_are_data(self):
         name = 'p.C.</script>\\"%n'
