@@ -35,6 +35,9 @@ class Numbers {
   }
 }
 
+// A text in which nothing turns what stands around it.
+const still = (text) => text.replace(TURNING, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+
 function fromBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const chars = atob(text);
@@ -75,8 +78,8 @@ function readView(numbers, view) {
 }
 
 function readTree(numbers) {
-  const head = JSON.parse(numbers.text(numbers.next()));
-  const names = numbers.text(head.bytes).replace(TURNING, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")).split("\0");
+  const head = JSON.parse(numbers.text(numbers.next()), (_, value) => (typeof value === "string" ? still(value) : value));
+  const names = still(numbers.text(head.bytes)).split("\0");
   const frames = readFrames(numbers, head.frames);
   const nodes = readNodes(numbers, head.nodes);
   return { ...head, names, frames, nodes, views: head.views.map((view) => readView(numbers, view)) };
