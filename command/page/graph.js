@@ -130,11 +130,14 @@ class Graph {
   show({ sums, up, hit, change, label, zoom, mark }) {
     const fresh = this.sums?.trie !== sums.trie;
     const changed = this.sums !== sums;
+    const moved = changed || this.up !== up || this.wanted !== zoom;
     Object.assign(this, { sums, up, hit, change, mark });
     this.canvas.setAttribute("aria-label", label);
     if (fresh) this.cursor = zoom;
     if (changed) this.layOut();
-    this.zoomTo(zoom, fresh);
+    this.wanted = zoom;
+    if (moved) this.zoomTo(zoom, changed); // of other values no width of before means anything
+    else this.resize(); // and stay where the reader has scrolled to
   }
 
   layOut() {
@@ -286,7 +289,7 @@ class Graph {
   label(node, left, y, room) {
     const method = this.sums.trie.method[node];
     const sign = this.change && node !== 0 ? this.on.sign(node) + " " : "";
-    const forms = (this.labels[method] ??= this.forms(method));
+    const forms = method < 0 ? this.forms(method) : (this.labels[method] ??= this.forms(method)); // the root has the name of the view
     const before = sign ? this.measure(sign) : 0;
     let form = forms[forms.length - 1];
     for (const longer of forms) {
@@ -299,7 +302,7 @@ class Graph {
     if (form.width + before > room) {
       const n = Math.floor(((room - before - 12) / form.width) * text.length);
       if (n < 2) return;
-      text = [...text.slice(0, n)].join("") + "…";
+      text = text.slice(0, n).replace(/[\ud800-\udbff]$/, "") + "…"; // no half of a character
     }
     this.paper.fillStyle = this.colours.text;
     this.paper.fillText(sign + text, left + 4, y + ROW / 2);
