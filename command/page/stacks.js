@@ -133,8 +133,9 @@ class Methods {
     return n;
   }
 
+  // The method or class of that name; -1: none. Threads have names of their own: one may be called as a method is.
   find(name) {
-    return this.known.get(METHOD + name) ?? this.known.get(CLASS + name) ?? this.known.get(THREAD + name) ?? -1;
+    return this.known.get(METHOD + name) ?? this.known.get(CLASS + name) ?? -1;
   }
 
   ranks() {
@@ -205,13 +206,18 @@ class Profile {
       this.views.set(raw.key, view);
     }
     const thread = raw.thread.map((name) => (name === 0 ? -1 : this.methods.number(tree.names[name], THREAD)));
-    const values = new Map(raw.measures.map((measure) => [measure.name, measure.values]));
+    const values = new Map(raw.measures.map((measure) => [this.addColumn(view, measure).name, measure.values]));
     view.sides[side] = { tree, node: raw.node, thread, values };
-    for (const measure of raw.measures) {
-      if (!this.columns.some((c) => c.name === measure.name)) {
-        this.columns.push({ view, name: measure.name, title: measure.title, unit: measure.unit });
-      }
-    }
+  }
+
+  // Other profilers have measures that differ only in their unit: the name of the second one has it.
+  addColumn(view, { name, title, unit }) {
+    const same = this.columns.find((c) => c.view === view && c.measure === name && c.unit === unit);
+    if (same) return same;
+    const taken = this.columns.some((c) => c.name === name);
+    const column = { view, measure: name, name: taken ? `${name} ${unit}` : name, title: taken ? `${title} (${unit})` : title, unit };
+    this.columns.push(column);
+    return column;
   }
 
   // All of a column, whatever the filter.
@@ -399,25 +405,27 @@ class Profile {
     return { callers, callees };
   }
 
-  // By line of a method, the greatest first: [line, self, total]; its outermost frame counts.
+  // By line of a method, the greatest first: [line, self, total], a stack once for each of its lines.
   lines(column, wanted) {
     const samples = column.view.sides[column.view.sides.length - 1];
     const values = samples?.values.get(column.name);
     if (!values) return [];
     const { tree, node } = samples;
-    const found = new Map();
+    const { frame, parent } = tree.nodes;
+    const found = new Map(); // line -> [line, self, total, the last sample that counted]
     for (let i = 0; i < values.length; i++) {
       if (!this.counts(samples, i)) continue;
-      let outer = 0;
-      for (let at = node[i]; at > 0; at = tree.nodes.parent[at]) if (tree.method[tree.nodes.frame[at]] === wanted) outer = at;
-      if (outer === 0) continue;
-      const line = tree.frames.line[tree.nodes.frame[outer]];
-      const sum = found.get(line) ?? [line, 0, 0];
-      sum[2] += values[i];
-      if (tree.method[tree.nodes.frame[node[i]]] === wanted) sum[1] += values[i];
-      found.set(line, sum);
+      for (let at = node[i]; at > 0; at = parent[at]) {
+        if (tree.method[frame[at]] !== wanted) continue;
+        const line = tree.frames.line[frame[at]];
+        const sum = found.get(line) ?? [line, 0, 0, -1];
+        if (at === node[i]) sum[1] += values[i];
+        if (sum[3] !== i) sum[2] += values[i];
+        sum[3] = i;
+        found.set(line, sum);
+      }
     }
-    return [...found.values()].sort((a, b) => b[2] - a[2]);
+    return [...found.values()].map((sum) => sum.slice(0, 3)).sort((a, b) => b[2] - a[2] || b[1] - a[1]);
   }
 
   // By thread, the greatest first: [thread, value, base]; -1: not told.
@@ -438,7 +446,7 @@ class Profile {
         found.set(samples.thread[i], sum);
       }
     });
-    return [...found.values()].sort((a, b) => b[1] - a[1]);
+    return [...found.values()].sort((a, b) => b[1] - a[1] || b[2] - a[2]);
   }
 }
 
