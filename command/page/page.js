@@ -12,7 +12,7 @@ const DEFAULTS = {
 function readFragment() {
   const state = structuredClone(DEFAULTS);
   for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
-    if (!(key in DEFAULTS)) continue;
+    if (!Object.hasOwn(DEFAULTS, key)) continue;
     const like = DEFAULTS[key];
     if (Array.isArray(like)) state[key].push(value);
     else state[key] = typeof like === "boolean" ? value === "1" : typeof like === "number" ? Math.max(0, Math.trunc(Number(value)) || 0) : value;
@@ -30,7 +30,12 @@ function writeFragment(state, first) {
     else if (value !== like) params.set(key, value === true ? "1" : String(value));
   }
   const text = params.toString();
-  if (text !== location.hash.slice(1)) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+  if (text === location.hash.slice(1)) return;
+  try {
+    history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+  } catch {
+    // Some browsers refuse it in a sandbox, or when it comes often: what is shown is right all the same.
+  }
 }
 
 class Page {
@@ -207,6 +212,7 @@ class Page {
     this.state = readFragment();
     const known = this.state.views.map((name) => this.profile.column(name)?.name).filter(Boolean);
     this.state.views = known.length > 0 ? [...new Set(known)] : [this.first.name];
+    if (this.state.focus && this.profile.methods.find(this.state.focus) < 0) this.state.focus = this.state.towards = ""; // of another profile
     $("search").value = this.state.query;
     this.render();
   }
@@ -225,11 +231,12 @@ class Page {
   zoom(node, quiet = false) {
     const { trie } = this.shape();
     const method = trie.method[node];
-    this.set({ zoom: node, ...(quiet || method < 0 ? {} : { method: this.profile.methods.names[method] }) });
+    const hasPanel = method >= 0 && this.profile.methods.kinds[method] !== THREAD;
+    this.set({ zoom: node, ...(quiet || !hasPanel ? {} : { method: this.profile.methods.names[method] }) });
   }
 
   pick(method) {
-    if (method >= 0) this.set({ method: this.profile.methods.names[method] });
+    if (method >= 0 && this.profile.methods.kinds[method] !== THREAD) this.set({ method: this.profile.methods.names[method] });
   }
 
   focusOn(method, towards) {
@@ -238,7 +245,8 @@ class Page {
 
   hide(method) {
     const name = this.profile.methods.names[method];
-    if (name !== undefined && !this.state.hide.includes(name)) this.set({ hide: [...this.state.hide, name], zoom: 0 });
+    const isThread = this.profile.methods.kinds[method] === THREAD; // no stack has it as a frame
+    if (name !== undefined && !isThread && !this.state.hide.includes(name)) this.set({ hide: [...this.state.hide, name], zoom: 0 });
   }
 
   absolute() {
@@ -247,11 +255,11 @@ class Page {
 
   // ---- what others ask ----
 
-  // Half the interval of a share, at 95 %; 0: the values are exact, or nothing is known of them.
-  points(column, share) {
+  // Half the interval of a share of `of`, at 95 %; 0: the values are exact, or nothing is known of them.
+  points(column, share, of = this.sum(column, this.plain()).total[0]) {
     const { effective } = this.profile.head;
     if (column.view.key !== "cpu" || column.view.exact || effective === 0 || this.profile.isDiff) return 0;
-    return uncertainty(share, (effective * this.sum(column, this.plain()).total[0]) / this.whole.get(column));
+    return uncertainty(share, (effective * of) / this.whole.get(column));
   }
 
   swatch(method) {
@@ -300,7 +308,7 @@ class Page {
   frameLines(sums, node) {
     const { column, total, self, base, trie } = sums;
     const share = (v, of) => percent(of > 0 ? v / of : 0);
-    const points = this.points(column, total[node] / (total[0] || 1));
+    const points = this.points(column, total[node] / (total[0] || 1), total[0]);
     const lines = [`${share(total[node], total[0])}${points > 0 && node !== 0 ? ` ± ${(100 * points).toFixed(1)}` : ""} of ${column.title}, ${amount(total[node], column.unit)}`];
     if (base) lines.push(`${this.changeText(this.changeOf(sums, node), column)} against base: ${share(base.total[node], base.total[0])}, ${amount(base.total[node], column.unit)}`);
     lines.push(`self ${share(self[node], total[0])}, ${amount(self[node], column.unit)}`);
@@ -370,7 +378,7 @@ class Page {
     for (const tab of this.tabs) press(tab.button, tab.columns.some((column) => state.views.includes(column.name)));
     const graphs = isGraph(state.mode) || state.mode === "tree";
     $("reverse").disabled = !graphs || state.focus !== "";
-    const threads = this.profile.threads(this.profile.column(state.views[0])).filter(([thread]) => thread >= 0).map(([thread]) => this.profile.methods.names[thread]);
+    const threads = this.profile.threads(this.profile.column(state.views[0])).filter(([thread]) => thread >= 0).slice(0, MANY_THREADS).map(([thread]) => this.profile.methods.names[thread]);
     if (state.thread && !threads.includes(state.thread)) threads.unshift(state.thread);
     $("thread-tool").hidden = threads.length === 0;
     $("split").hidden = threads.length === 0;
@@ -427,10 +435,9 @@ class Page {
     pane.section.setAttribute("aria-label", column.title);
     const kind = isGraph(mode) ? "graph" : mode;
     if (pane.mode !== kind) this.fillPane(pane, kind);
-    const plain = this.sum(column, this.plain());
-    const at = zoom > 0 && kind === "graph" ? ` in view of ${amount(sums.total[0], column.unit)}` : "";
-    const now = zoom > 0 && kind === "graph" ? sums.total[zoom] : kind === "graph" || kind === "tree" ? sums.total[0] : plain.total[0];
-    pane.state.textContent = `${told(now, column)}${at}${this.profile.isDiff ? `, base ${amount((zoom > 0 && kind === "graph" ? sums : plain).base.total[kind === "graph" ? zoom : 0], column.unit)}` : ""}`;
+    const { total, base } = kind === "graph" || kind === "tree" ? sums : this.sum(column, this.plain());
+    const at = kind === "graph" && sums.width[zoom] > 0 ? zoom : 0; // as the graph does: it does not zoom to what has no width
+    pane.state.textContent = `${told(total[at], column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, base ${amount(base.total[at], column.unit)}` : ""}`;
     if (kind !== "graph") pane.host.setAttribute("aria-label", `${MODES.find(([m]) => m === kind)[1]}: ${column.title}`);
     if (kind === "graph") this.renderGraph(pane, sums);
     else if (kind === "tree") pane.tree.show(sums);
@@ -471,7 +478,7 @@ class Page {
 
   renderPanel() {
     const method = this.state.method ? this.profile.methods.find(this.state.method) : -1;
-    const shown = method >= 0 && this.profile.methods.kinds[method] !== THREAD;
+    const shown = method >= 0;
     $("panel").hidden = !shown;
     document.querySelector(".work").classList.toggle("two", shown);
     const key = JSON.stringify([method, this.state.views[0], this.filter, this.absolute(), this.dark]);

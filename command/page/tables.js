@@ -103,6 +103,7 @@ class CallTree {
     const { column, base } = sums;
     const heads = base ? [page.absolute() ? "Change" : "Change, points", "Base", "New", "Self", "Frame"] : ["Total", column.title, "Self", "Frame"];
     this.visible = this.rows();
+    if (!this.visible.some(({ node }) => node === this.cursor)) this.cursor = 0; // a filter took its row: Tab must find another
     const body = make("tbody");
     const table = make("table", { className: "calltree", role: "treegrid", "aria-label": `Call tree of ${column.title}` },
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", className: text === "Frame" ? "" : "number" }, text)))), body);
@@ -137,7 +138,9 @@ class CallTree {
     const button = make("button", { type: "button", className: "link" }, `${exactly(rest)} more`);
     button.addEventListener("click", () => {
       this.more.set(node, shown + 200);
+      this.cursor = this.sorted(this.sums, node)[shown];
       this.render();
+      this.focus(); // the button is gone
     });
     const cell = make("td", { colSpan: columns, className: "frame" }, button);
     cell.style.setProperty("--depth", this.sums.trie.depth[node] + 1);
@@ -176,7 +179,7 @@ class CallTree {
 // Self and total by method: sorted by a column, filtered by the search.
 class MethodTable {
   constructor(host, pane, page) {
-    Object.assign(this, { host, pane, page, by: "self", up: false, shown: 100 });
+    Object.assign(this, { host, pane, page, by: null, up: false, shown: 100 }); // by null: nobody chose
   }
 
   show(column, hit) {
@@ -202,7 +205,7 @@ class MethodTable {
       }
       rows.push(row);
     }
-    const by = this.by === "self" && base ? "dself" : this.by;
+    const by = this.by ?? (base ? "dself" : "self");
     const key = by === "name" ? null : (row) => (by.startsWith("d") ? Math.abs(row[by]) : row[by]);
     rows.sort((a, b) => (key ? key(b) - key(a) || b.total - a.total : profile.rank[a.method] - profile.rank[b.method]));
     if (this.up) rows.reverse();
@@ -223,8 +226,10 @@ class MethodTable {
     const more = rows.length - this.shown;
     const button = make("button", { type: "button", className: "link" }, `${exactly(more)} more`);
     button.addEventListener("click", () => {
+      const first = this.shown;
       this.shown += 400;
       this.render();
+      this.host.querySelectorAll("tbody button")[first].focus(); // the button may be gone
     });
     const table = make("table", { className: "methods", "aria-label": `Methods by ${column.title}` },
       make("thead", {}, make("tr", {}, ...heads.map(([key, text], i) => this.head(key, text, by, heads.findIndex((h) => h[0] === key) === i)))), body);
@@ -271,13 +276,15 @@ class MethodTable {
   }
 }
 
+const MANY_THREADS = 1000; // as many as there may be rows and options without a wait
+
 function threadTable(host, column, page) {
   const { profile } = page;
   const threads = profile.threads(column);
   const all = threads.reduce((sum, t) => sum + t[1], 0);
   const baseAll = threads.reduce((sum, t) => sum + t[2], 0);
   const body = make("tbody");
-  for (const [thread, value, base] of threads.slice(0, 1000)) {
+  for (const [thread, value, base] of threads.slice(0, MANY_THREADS)) {
     const name = thread < 0 ? "not told" : profile.methods.names[thread];
     const button = nameButton(name, { disabled: thread < 0 });
     button.addEventListener("click", () => page.chooseThread(name));
@@ -286,8 +293,10 @@ function threadTable(host, column, page) {
       make("td", { className: "number", title: inFull(value, column) }, amount(value, column.unit)), make("td", { className: "frame" }, button)));
   }
   const heads = [...(profile.isDiff ? [page.absolute() ? "Change" : "Change, points"] : []), "Share", column.title, "Thread"];
+  const more = threads.length - MANY_THREADS;
+  const rest = more > 0 ? [make("p", { className: "more" }, `Threads not shown, with smaller values: ${exactly(more)}`)] : [];
   page.replace(host, make("table", { className: "threads", "aria-label": `Threads by ${column.title}` },
-    make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", className: text === "Thread" ? "" : "number" }, text)))), body));
+    make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", className: text === "Thread" ? "" : "number" }, text)))), body), ...rest);
 }
 
 // The panel about a method: values, lines, callers, callees.

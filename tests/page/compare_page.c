@@ -17,13 +17,11 @@ static bool read_tree(struct hpx_tree *t, const char *file)
 
 int main(int argc, char **argv)
 {
-    struct hpx_tree base, new;
+    struct hpx_tree base = {0}, new = {0};
     struct hpx_tree_column c;
     bool good = argc == 3 && read_tree(&base, argv[1]) && read_tree(&new, argv[2]);
     good = good && hpx_tree_column(&new, NULL, &c) && hpx_write_page_diff(&base, &new, c, stdout) && fflush(stdout) == 0;
-    if (argc == 3) {
-        hpx_tree_fini(&base);
-        hpx_tree_fini(&new);
-    }
+    hpx_tree_fini(&base);
+    hpx_tree_fini(&new);
     return good ? 0 : 1;
 }

@@ -108,6 +108,41 @@ test("the_graphs_of_callers_and_of_callees_have_every_stack_of_the_method", () =
   assert.match(await shown(), /^all \S+ 12, r 12, y 7, x 5$/);
 }));
 
+// A profile as HPROF writes it: traces of [thread, count, frames from the innermost on].
+function hprof(name, traces) {
+  const file = path.join(WORK, name);
+  const threads = [...new Set(traces.map(([thread]) => thread))];
+  writeFileSync(`${file}.txt`, ["JAVA PROFILE 1.0.1, created Tue Jan  6 10:00:00 2026", "", "--------", "",
+    ...threads.map((thread, i) => `THREAD START (obj=50000100, id = ${200001 + i}, name="${thread}", group="main")`),
+    ...traces.flatMap(([thread, , frames], i) => [`TRACE ${300001 + i}: (thread=${200001 + threads.indexOf(thread)})`, ...frames.map((frame) => `\t${frame}`)]),
+    `CPU SAMPLES BEGIN (total = ${traces.reduce((sum, [, n]) => sum + n, 0)}) Tue Jan  6 10:00:01 2026`, "rank   self  accum   count trace method",
+    ...traces.map(([, n, [frame]], i) => `${String(i + 1).padStart(4)}  1.00%  1.00% ${String(n).padStart(7)} ${300001 + i} ${frame.split("(")[0]}`), "CPU SAMPLES END", ""].join("\n"));
+  execFileSync(PROGRAM, ["convert", `${file}.txt`, `${file}.html`]);
+  return `${file}.html`;
+}
+
+test("lines_count_a_stack_once_and_self_where_it_ran", () => withPage(hprof("lines", [
+  ["main", 5, ["a.B.f(B.java:12)", "a.B.f(B.java:10)", "a.B.f(B.java:10)", "a.B.main(B.java:3)"]], ["main", 3, ["a.B.f(B.java:10)", "a.B.main(B.java:3)"]], ["main", 2, ["a.B.g(B.java:20)", "a.B.f(B.java:11)"]],
+]), { fragment: "method=a.B.f" }, async (page) => {
+  const lines = await page.$$eval('table[aria-label="Lines"] tbody tr', (trs) => trs.map((tr) => [...tr.cells].map((cell) => Number.parseInt(cell.title || cell.textContent, 10))));
+  assert.deepEqual(lines, [[10, 3, 8], [12, 5, 5], [11, 0, 2]]);
+}));
+
+test("very_many_threads_are_shown_in_part_and_the_page_says_so", () => withPage(hprof("threads", Array.from({ length: 1500 }, (_, i) => [`t${i}`, 1 + (i % 7), ["a.B.f(B.java:12)"]])), { fragment: "mode=threads" }, async (page) => {
+  assert.equal((await rows(page, "threads")).length, 1000);
+  assert.equal(await text(page, ".threads ~ p.more"), "Threads not shown, with smaller values: 500");
+  assert.equal(await page.$$eval("#thread option", (all) => all.length), 1001);
+}));
+
+test("measures_that_differ_in_their_unit_alone_are_two", async () => {
+  const file = path.join(WORK, "units"); // of pprof: x in count (3 and 4), x in bytes (100 and 200)
+  writeFileSync(`${file}.pb.gz`, Buffer.from("H4sIAJ0aB2sC/+Ni4WAUYOICkcxC7FyMjEJMzClCHFyMTELMLCcYlTg4GJVAkoxaIJIFyGcC8pnAfCYBViMGI8YKI9bk/NK8EiPWpMqS1GIjxkQjxiQAQg9By1gAAAA=", "base64"));
+  execFileSync(PROGRAM, ["convert", `${file}.pb.gz`, `${file}.html`]);
+  await withPage(`${file}.html`, {}, async (page) => {
+    assert.deepEqual(await page.$$eval("#views button", (all) => all.map((e) => e.textContent)), ["x7 x", "x (bytes)300 bytes"]);
+  });
+});
+
 test("numbers_beyond_32_bits_are_whole", () => withPage(convert("a 9007199254740991\nb 4294967296\n", "large"), { fragment: "mode=methods" }, async (page) => {
   assert.deepEqual((await rows(page, "methods")).map((cells) => exactly(cells[1])), [9007199254740991, 4294967296]);
 }));
@@ -222,6 +257,38 @@ test("search_tells_the_share_of_the_stacks_that_match", () => withPage(path.join
   assert.match(await text(page, "#found"), /not a regular expression/);
 }));
 
+test("the_root_is_called_as_what_is_shown", () => withPage(path.join(WORK, "mix.html"), { before: (p) => p.evaluateOnNewDocument(() => {
+  window.drawn = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    window.drawn.push(text);
+    return fillText.call(this, text, ...place);
+  };
+}) }, async (page) => {
+  const drawn = async () => {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    return page.evaluate(() => window.drawn.splice(0));
+  };
+  assert.ok((await drawn()).includes("CPU"));
+  await page.evaluate(() => [...document.querySelectorAll("#views button")].find((b) => b.textContent.startsWith("Monitors")).click());
+  const now = await drawn();
+  assert.ok(now.includes("Monitors") && !now.includes("CPU"), now.join());
+}));
+
+test("a_thread_is_no_method_to_hide", () => withPage(path.join(WORK, "mix.html"), { fragment: "split=1" }, async (page) => {
+  await page.focus("canvas");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("h");
+  assert.equal(await text(page, "#chips"), "");
+}));
+
+test("a_row_of_the_call_tree_can_be_reached_when_the_row_of_before_is_gone", () => withPage(small(), { fragment: "mode=tree" }, async (page) => {
+  await page.evaluate(() => [...document.querySelectorAll("table.calltree tbody tr")].find((tr) => tr.querySelector(".name").textContent === "c.D.x").click());
+  assert.equal(await page.$eval("tr[tabindex='0'] .name", (e) => e.textContent), "c.D.x");
+  await (await page.$$("#panel .buttons button"))[2].click();
+  assert.match(await page.$eval("tr[tabindex='0'] .name", (e) => e.textContent), /^all /);
+}));
+
 test("hidden_stacks_do_not_count_and_come_back", () => withPage(small(), { fragment: "mode=methods" }, async (page) => {
   await page.evaluate(() => [...document.querySelectorAll("table.methods button.link")].find((b) => b.textContent === "c.D.x").click());
   await (await page.$$("#panel .buttons button"))[2].click();
@@ -273,6 +340,7 @@ test("the_fragment_brings_a_state_back", async () => {
 test("a_fragment_of_nonsense_is_the_page_as_it_opens", () => withPage(small(), { fragment: "views=__proto__&mode=constructor&zoom=99999999999&zoom=-1&method=toString&hide=%00&x=%3Cimg%3E&thread=nobody&towards=x&focus=y" }, async (page) => {
   assert.equal(await page.$eval('[data-mode="flame"]', (e) => e.getAttribute("aria-pressed")), "true");
   assert.equal(await page.$$eval("img", (all) => all.length), 0);
+  assert.doesNotMatch(await text(page, "#chips"), /Callers of/);
 }));
 
 test("the_scheme_is_that_of_the_system_until_the_reader_chooses", () => withPage(small(), { dark: true }, async (page) => {
@@ -304,6 +372,15 @@ test("a_comparison_tells_what_grew_and_what_shrank", () => withPage(compare(BASE
   assert.match(await text(page, "#title"), /new against base/);
   await page.evaluate(() => [...document.querySelectorAll("table.methods button.link")].find((b) => b.textContent === "gone").click());
   assert.match(await text(page, 'table[aria-label="Callers"] tbody'), /▼ −2000 %m/);
+}));
+
+test("a_comparison_sorts_by_the_column_that_was_asked_for", () => withPage(compare(BASE, NEW, "diff"), { fragment: "mode=methods" }, async (page) => {
+  await page.evaluate(() => [...document.querySelectorAll("table.methods th button")].find((b) => b.firstChild.data === "Self new").click());
+  assert.deepEqual((await rows(page, "methods")).map((cells) => cells.at(-1)), ["a", "b", "fresh", "m", "gone"]);
+}));
+
+test("both_sides_of_a_comparison_are_of_the_same_stacks", () => withPage(compare(BASE, NEW, "diff"), { fragment: "focus=b&towards=callers" }, async (page) => {
+  assert.match(await text(page, ".pane-head .state"), /^800 .*, base 300$/);
 }));
 
 test("a_frame_that_is_gone_can_be_seen_in_a_comparison", () => withPage(compare(BASE, NEW, "diff"), {}, async (page) => {
@@ -339,8 +416,9 @@ for (const mode of ["flame", "icicle", "tree", "methods", "threads"]) {
 test("the_policy_forbids_what_the_page_does_not_need", () => withPage(small(), {}, async (page) => {
   const outcome = await page.evaluate(async () => {
     const tried = {};
+    const violated = new Promise((done) => document.addEventListener("securitypolicyviolation", (event) => event.effectiveDirective === "connect-src" && done("refused")));
     const attempt = async (name, run) => (tried[name] = await Promise.resolve().then(run).then((v) => String(v), () => "refused"));
-    await attempt("fetch", () => fetch("https://example.com/"));
+    await attempt("fetch", () => fetch("https://example.com/").catch(() => violated)); // without a network it fails in any case
     await attempt("markup", () => (document.createElement("div").innerHTML = "<b>"));
     await attempt("script", () => {
       const script = document.createElement("script");
