@@ -52,9 +52,11 @@ def a_session_is_written_in_the_format_of_the_suffix(t):
 
 @test(level='quick', collectors='any')
 def a_run_is_written_in_the_format_of_the_suffix(t):
-    program = t.command('Attached', jvm=(), opts=None)
-    done = subprocess.run(command(t) + ['run', '-e', 'times', '-o', 'run.pb.gz', 'cutoff=0', '--'] + [str(w) for w in program], input='calls 777\n', capture_output=True, text=True, cwd=t.work, timeout=120)
-    t.equal((done.returncode, done.stdout.splitlines()[-1]), (OK, 'run.pb.gz'), 'status, last line of stdout (%s)' % done.stderr)
+    run = t.start_command([*command(t), 'run', '-e', 'times', '-o', 'run.pb.gz', 'cutoff=0', '--'] + t.command('Attached', opts=None), stdin=subprocess.PIPE)
+    run.process.stdin.write(b'calls 777\n')
+    run.process.stdin.close()
+    run.finish()
+    t.equal((run.code, run.out.splitlines()[-1:]), (OK, ['run.pb.gz']), 'status, last line of stdout (%s)' % run.err)
     t.equal(of_leaf(t, t.work / 'run.pb.gz'), 777, 'calls')
 
 
