@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -101,25 +102,35 @@ def speedscope(*files):
 # ---- Firefox Profiler's engine ----
 
 class Engine:
-    """A session with a file. Its command gives the session half a second to start, so the session is started here."""
+    """A session with a file. Its command gives the session half a second to start, so the session is started here. Some sessions are never found: a question at
+    the wrong moment removes what they have just written about themselves. Then another one is started, in a folder of its own."""
 
     def __init__(self, file, folder):
         self.command = [node(), MODULES / '@firefox-devtools' / 'profiler-cli' / 'dist' / 'profiler-cli.js']
-        self.env = {'PROFILER_CLI_SESSION_DIR': str(folder), 'PROFILER_CLI_LOAD_TIMEOUT_MS': str(int(1000 * LIMIT))}
-        self.file = file
+        self.file, self.folder = file, folder
 
     def __enter__(self):
+        end = time.monotonic() + LIMIT
+        while not self.start(min(end, time.monotonic() + LIMIT / 8)):
+            assert time.monotonic() < end, 'no session of profiler-cli was found'
+        return self
+
+    def start(self, until):
+        """false: it was not found until then."""
+        self.env = {'PROFILER_CLI_SESSION_DIR': tempfile.mkdtemp(dir=self.folder), 'PROFILER_CLI_LOAD_TIMEOUT_MS': str(int(1000 * LIMIT))}
         self.daemon = subprocess.Popen([*self.command, '--daemon', self.file, '--session', 'hprofx'], env={**os.environ, **self.env}, stdin=subprocess.DEVNULL,  # pylint: disable=consider-using-with
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + LIMIT
         try:
             while True:
                 try:
                     self.ask('profile', 'info')
-                    return self
+                    return True
                 except AssertionError:
-                    if self.daemon.poll() is not None or time.monotonic() > end:
+                    if self.daemon.poll() is not None:
                         raise
+                    if time.monotonic() > until:
+                        self.__exit__()
+                        return False
         except BaseException:
             self.__exit__()
             raise
