@@ -29,7 +29,7 @@ static void help(FILE *to)
 
 static int misuse(const char *why)
 {
-    (void)fprintf(stderr, "hprofx: %s; `hprofx convert --help` shows how\n", why);
+    hpx_misuse("convert", why);
     return HPX_USAGE;
 }
 

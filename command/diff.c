@@ -38,7 +38,7 @@ struct asked {
 
 static int misuse(const char *why)
 {
-    (void)fprintf(stderr, "hprofx: %s; `hprofx diff --help` shows how\n", why);
+    hpx_misuse("diff", why);
     return HPX_USAGE;
 }
 
@@ -220,7 +220,6 @@ static int compare(struct asked *a)
 /* The status with which the command ends at once, or -1. */
 static int take(struct asked *a, int opt)
 {
-    struct hpx_err err = {""};
     switch (opt) {
     case 1:
         a->d.files[a->files++] = optarg;
@@ -246,8 +245,8 @@ static int take(struct asked *a, int opt)
     case 'h':
         (void)fputs(usage, stdout);
         return HPX_OK;
-    default:
-        return hpx_complain(HPX_USAGE, &err);
+    default: /* getopt_long() has said it */
+        return HPX_USAGE;
     }
 }
 

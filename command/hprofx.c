@@ -45,7 +45,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
 
 static int misuse(const char *why)
 {
-    (void)fprintf(stderr, "hprofx: %s; `hprofx --help` shows how\n", why);
+    hpx_misuse("", why);
     return HPX_USAGE;
 }
 

@@ -30,7 +30,7 @@ static const char usage[] =
 
 static int misuse(const char *why)
 {
-    (void)fprintf(stderr, "hprofx: %s; `hprofx view --help` shows how\n", why);
+    hpx_misuse("view", why);
     return HPX_USAGE;
 }
 

@@ -21,6 +21,11 @@ int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err)
     return fd;
 }
 
+void hpx_misuse(const char *verb, const char *why)
+{
+    (void)fprintf(stderr, "hprofx: %s; `hprofx %s%s--help` shows how\n", why, verb, verb[0] != 0 ? " " : "");
+}
+
 int hpx_complain(enum hpx_status s, struct hpx_err *err)
 {
     if (s != HPX_OK) {

@@ -9,6 +9,8 @@
 /* Opens the file for writing, never through a link; made with mode 0600 if it is missing (*fresh). What is in it stays until the caller
  * empties it. -1: it cannot be (err). */
 int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err);
+/* Says on stderr what is wrong with the command line. verb: of the help that shows how; "": that of all. */
+void hpx_misuse(const char *verb, const char *why);
 /* Says on stderr what failed; returns the status. */
 int hpx_complain(enum hpx_status s, struct hpx_err *err);
 

@@ -163,17 +163,28 @@ static void take_function(struct pprof *p, struct hpx_pb_in m)
     }
 }
 
-static void take_type(struct pprof *p, struct hpx_pb_in m)
+/* Strings. */
+struct value_type {
+    uint64_t name, unit;
+};
+
+static struct value_type value_type(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
-    uint64_t name = 0, unit = 0;
+    struct value_type v = {0, 0};
     while (next(p, &m, &f)) {
-        name = f.number == 1 ? f.v : name;
-        unit = f.number == 2 ? f.v : unit;
+        v.name = f.number == 1 ? f.v : v.name;
+        v.unit = f.number == 2 ? f.v : v.unit;
     }
+    return v;
+}
+
+static void take_type(struct pprof *p, struct hpx_pb_in m)
+{
+    struct value_type v = value_type(p, m);
     struct type *t = push(p, &p->types, sizeof *t);
     if (t != NULL) {
-        t->view = hpx_tree_find(p->tree, hpx_tree_text(p->tree, text(p, name)), hpx_tree_text(p->tree, text(p, unit)), &t->measure);
+        t->view = hpx_tree_find(p->tree, hpx_tree_text(p->tree, text(p, v.name)), hpx_tree_text(p->tree, text(p, v.unit)), &t->measure);
         p->crowded |= t->view == NULL;
     }
 }
@@ -304,13 +315,8 @@ static bool is_text(struct pprof *p, uint64_t i, const char *word)
 /* Whether a period of this type is CPU time: that of a heap profile is bytes. */
 static bool is_cpu_time(struct pprof *p, struct hpx_pb_in m)
 {
-    struct hpx_pb_field f;
-    uint64_t name = 0, unit = 0;
-    while (next(p, &m, &f)) {
-        name = f.number == 1 ? f.v : name;
-        unit = f.number == 2 ? f.v : unit;
-    }
-    return is_text(p, name, "cpu") && is_text(p, unit, "nanoseconds");
+    struct value_type v = value_type(p, m);
+    return is_text(p, v.name, "cpu") && is_text(p, v.unit, "nanoseconds");
 }
 
 /* As hprofx writes them. */

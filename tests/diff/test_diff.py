@@ -257,7 +257,7 @@ class Line(Folder):
                      ('--fail-if', 'Hot.spin', self.a, self.b), ('--fail-if', 'total +5%', self.a, self.b), ('--absolute', '--fail-if', 'Hot +5pt', self.a, self.b), ('--view',)):
             done = self.run_it(*line)
             self.assertEqual((done.returncode, done.stdout), (2, ''), line)
-            self.assertIn('hprofx: ', done.stderr)
+            self.assertRegex(done.stderr, r'\Ahprofx: [^\n]+\n\Z')
         for line in ((self.a, self.folder / 'none'), ('--view', 'lock', self.a, self.b), ('--view', 'nonsense', self.a, self.b)):
             done = self.run_it(*line)
             self.assertEqual((done.returncode, done.stdout), (1, ''), line)
