@@ -2,6 +2,7 @@
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -16,6 +17,7 @@ final class Blocked implements Runnable {
     private final Map<String, long[]> sums = new TreeMap<>();
     final Thread thread;
     private volatile Consumer<Blocked> task;
+    private volatile boolean given;
     private volatile Throwable failure;
     private volatile int at; // the block that it begins or is in, counted from 1 in a task; 0: in none
     private volatile long seen, forced; // by the one that ends the block
@@ -56,6 +58,13 @@ final class Blocked implements Runnable {
 
     // --- of the thread itself
 
+    /** So that its next park blocks: a semaphore may unpark a thread that had no need of it, and late. */
+    void spendPermit() {
+        while (!given) { Thread.yield(); }
+        LockSupport.unpark(Thread.currentThread());
+        LockSupport.park();
+    }
+
     /** What may block comes next. */
     void before() {
         at = ++begun;
@@ -82,8 +91,10 @@ final class Blocked implements Runnable {
     // --- of others
 
     void give(Consumer<Blocked> what) {
+        given = false;
         task = what;
         go.release();
+        given = true;
     }
 
     /** Until it is blocked for the nth time in its task, in this state or the other. */

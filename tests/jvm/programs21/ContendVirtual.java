@@ -38,6 +38,7 @@ public class ContendVirtual {
 
     /** A monitor that it has keeps the carrier, up to JDK 23. */
     static void parksInMonitor(Blocked me, Object mine, Object blocker) {
+        me.spendPermit();
         synchronized (mine) {
             me.before();
             LockSupport.park(blocker);
@@ -50,6 +51,7 @@ public class ContendVirtual {
         static int value = parks(current);
 
         static int parks(Blocked me) {
+            me.spendPermit();
             me.before();
             LockSupport.park(new Parked());
             me.after("pinned - ContendVirtual$Initialised.parks ContendVirtual$Parked");
