@@ -159,6 +159,12 @@ const char *hpx_asked_jmh(void)
     return own_file("hprofx-jmh.jar", HPX_JMH_PATH, name);
 }
 
+const char *hpx_asked_ship(void)
+{
+    static char name[2 * PATH_MAX];
+    return own_file("hprofx-ship", HPX_SHIP_PATH, name);
+}
+
 static bool made; /* the file of -o was not there before */
 
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err)

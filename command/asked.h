@@ -31,6 +31,8 @@ enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err);
 const char *hpx_asked_agent(const struct hpx_asked *a);
 /* The jar for JMH, found in the same way; it may be missing. */
 const char *hpx_asked_jmh(void);
+/* The program that ships profiles, likewise. */
+const char *hpx_asked_ship(void);
 /* An absolute name, perhaps in `room`: the JVM has another working directory. */
 const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
 /* The file of -o, which is made if it is missing, never through a link; hpx_asked_show() empties it. -1: there is no -o, or (err) it cannot

@@ -93,6 +93,27 @@ static int jmh(const struct hpx_asked *a)
     return HPX_OK;
 }
 
+/* ---- hprofx-ship, which stands beside this program ---- */
+
+static bool for_fleet(const char *verb)
+{
+    static const char *const verbs[] = {"ship", "watch", "fetch"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(verbs); i++) {
+        if (strcmp(verbs[i], verb) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int fleet(char **argv)
+{
+    (void)execv(hpx_asked_ship(), argv);
+    (void)fprintf(stderr, "hprofx: %s cannot be run: %s; it is built where libcurl and libmicrohttpd are found\n", hpx_asked_ship(),
+                  strerror(errno));
+    return HPX_FAILED;
+}
+
 /* ---- the command line ---- */
 
 /* Subcommands that have nothing to do with a JVM, and options of their own; NULL: it is none. */
@@ -249,6 +270,9 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && hpx_examine_is(argv[1])) {
         return hpx_examine(argc - 1, argv + 1);
+    }
+    if (argc > 1 && for_fleet(argv[1])) {
+        return fleet(argv);
     }
     if (argc > 1 && for_files(argv[1]) != NULL) {
         return flushed(for_files(argv[1])(argc - 1, argv + 1));

@@ -73,6 +73,14 @@ struct hpx_tree_view {
     uint64_t totals[HPX_TREE_VALUES]; /* by hpx_tree_finish(); 0: nothing was measured, and no writer shows the measure */
 };
 
+/* Whose profile it is, as hprofx's report says; 0: unknown. The words are names. */
+struct hpx_tree_origin {
+    uint32_t host, service, version, container; /* service: OTEL_SERVICE_NAME, or the main class */
+    uint64_t pid;
+    uint64_t began_ms; /* since 1970: of the run or session. With host and pid it tells a run from all others */
+    uint64_t number;   /* of the profile in its run, from 1 */
+};
+
 struct hpx_tree {
     struct hpx_list names;  /* char *: UTF-8 without controls; 0 is "" */
     struct hpx_list frames; /* struct hpx_tree_frame; 0 is none */
@@ -86,6 +94,7 @@ struct hpx_tree {
     uint64_t sampled;               /* the same of allocations that were sampled; 0: they were counted, or nothing says how many */
     bool live_drawn;                /* live objects were estimated, also where allocations were counted */
     uint32_t lost, own, older;      /* names: what hprofx's report says of each */
+    struct hpx_tree_origin origin;
     char *verdict;                  /* owned; NULL, or sentences as on the terminal, each with a newline */
     bool no_memory;                 /* something did not fit: the tree must not be shown */
 };

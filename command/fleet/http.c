@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* http.c: see http.h. */
+#include "http.h"
