@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, ERROR, LIVE, KEYS };
-static const char *const keys[KEYS] = {"effective samples",         "inside probes",  "samples", "lost", "own CPU time",
-                                       "without debug information", "standard error", "live"};
+/* Those before HOST are of a table and end with the next, the others are of the run. */
+enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, ERROR, LIVE, HOST, SERVICE, VERSION, CONTAINER, PID, BEGAN, PROFILE, KEYS };
+static const char *const keys[KEYS] = {"effective samples",         "inside probes",  "samples", "lost",      "own CPU time",
+                                       "without debug information", "standard error", "live",    "host",      "service",
+                                       "service version",           "container",      "pid",     "run began", "profile"};
 
 static uint64_t leading_number(const char *digits, size_t n)
 {
@@ -62,8 +64,43 @@ static uint64_t by_error(const char *value, size_t n)
     return (uint64_t)(1e4 / (percent * percent)) + 1;
 }
 
+/* "3, from 1764096858123 to 1764096868456 ms since 1970". */
+static void period(struct hpx_said *s, const char *value, size_t n)
+{
+    char line[HPX_SAID];
+    unsigned long long number, from, to;
+    keep_line(line, value, n);
+    if (sscanf(line, "%18llu, from %18llu to %18llu ms since 1970", &number, &from, &to) == 3 && from <= to) {
+        s->number = number;
+        s->from_ms = from;
+        s->to_ms = to;
+    }
+}
+
+static void hear_of_run(struct hpx_said *s, size_t i, const char *value, size_t n)
+{
+    switch (i) {
+    case PID:
+        s->pid = leading_number(value, n);
+        break;
+    case BEGAN:
+        s->began_ms = leading_number(value, n);
+        break;
+    case PROFILE:
+        period(s, value, n);
+        break;
+    default:
+        keep_line(i == HOST ? s->host : i == SERVICE ? s->service : i == VERSION ? s->version : s->container, value, n);
+        break;
+    }
+}
+
 static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
 {
+    if (i >= HOST) {
+        hear_of_run(s, i, value, n);
+        return;
+    }
     switch (i) {
     case EFFECTIVE:
         s->effective = leading_number(value, n);
@@ -120,7 +157,7 @@ void hpx_said_event(struct hpx_said *s, const struct hpx_rd_event *ev)
     } else if (ev->kind == HPX_RD_REPORT) {
         text_report(s, &ev->report);
     } else if (ev->kind == HPX_RD_TABLE || ev->kind == HPX_RD_SUMMARY) {
-        for (size_t i = ev->table.tag == HPX_TAG_SAMPLES ? 0 : LOST; i < KEYS; i++) {
+        for (size_t i = ev->table.tag == HPX_TAG_SAMPLES ? 0 : LOST; i < HOST; i++) {
             hear(s, i, "", 0);
         }
     }

@@ -17,6 +17,9 @@ struct hpx_said {
     uint64_t allocations;     /* of SITES: samples of equal weight that would be as certain, by the standard error; 0: they were counted */
     bool live_drawn;          /* of SITES: live objects are estimated */
     char lost[HPX_SAID], own[HPX_SAID], older[HPX_SAID]; /* as text of the file */
+    /* Of the last report that says it. */
+    char host[HPX_SAID], service[HPX_SAID], version[HPX_SAID], container[HPX_SAID];
+    uint64_t pid, began_ms, number, from_ms, to_ms; /* times since 1970 */
 };
 
 /* Takes from an event what it says; a table begins anew. */

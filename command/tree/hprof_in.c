@@ -396,6 +396,22 @@ static uint64_t start_of(const struct hpx_profile *p)
     return at > 0 && (uint64_t)at < YEAR_2262 / 1000 ? (uint64_t)at * 1000 : 0;
 }
 
+static void origin(struct hpx_tree *t, const struct hpx_said *s)
+{
+    struct hpx_tree_origin o = {.host = fact(t, s->host, 0),
+                                .service = fact(t, s->service, 0),
+                                .version = fact(t, s->version, 0),
+                                .container = fact(t, s->container, 0),
+                                .pid = s->pid,
+                                .began_ms = s->began_ms,
+                                .number = s->number};
+    t->origin = o;
+    if (s->to_ms > 0 && s->to_ms < YEAR_2262) { /* what this profile covers; the head of the file is older */
+        t->start_ms = s->from_ms;
+        t->duration_ms = s->to_ms - s->from_ms;
+    }
+}
+
 static void facts(struct hprof_in *in)
 {
     struct hpx_tree *t = in->tree;
@@ -412,6 +428,7 @@ static void facts(struct hprof_in *in)
     t->lost = fact(t, p->said.lost, t->lost);
     t->own = fact(t, p->said.own, t->own);
     t->older = fact(t, p->said.older, t->older);
+    origin(t, &p->said);
 }
 
 static void leave(struct hprof_in *in)

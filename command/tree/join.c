@@ -40,6 +40,11 @@ static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const u
     to->lost = names[from->lost];
     to->own = names[from->own];
     to->older = names[from->older];
+    to->origin = from->origin;
+    to->origin.host = names[from->origin.host];
+    to->origin.service = names[from->origin.service];
+    to->origin.version = names[from->origin.version];
+    to->origin.container = names[from->origin.container];
     if (from->verdict != NULL) {
         free(to->verdict);
         to->verdict = strdup(from->verdict);
