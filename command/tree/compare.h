@@ -82,6 +82,14 @@ static inline struct hpx_compare_method *hpx_compare_method(const struct hpx_com
     return (struct hpx_compare_method *)(void *)((char *)c->methods.items + i * size);
 }
 
+/* Where the names and nodes of a tree are in another. */
+struct hpx_tree_map {
+    uint32_t *names, *nodes;
+};
+/* Adds the names, frames and nodes of `from`, without samples; all: also names that no frame has, which else are 0 in the map. false: no
+ * memory. hpx_tree_map_fini() in any case. */
+bool hpx_tree_map(struct hpx_tree_map *m, struct hpx_tree *to, const struct hpx_tree *from, bool all);
+void hpx_tree_map_fini(struct hpx_tree_map *m);
 /* Adds to `to` what a finished tree has, with its facts; `from` must outlive it. Without memory to->no_memory is set. */
 void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from);
 

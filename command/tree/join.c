@@ -52,34 +52,57 @@ static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const u
     }
 }
 
-void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
+/* A name that frames have. */
+static uint32_t name_of(struct hpx_tree_map *m, struct hpx_tree *to, const struct hpx_tree *from, uint32_t name)
 {
-    uint32_t *names = calloc(from->names.len + 1, sizeof *names), *frames = calloc(from->frames.len + 1, sizeof *frames),
-             *nodes = calloc(from->nodes.len + 1, sizeof *nodes);
-    to->no_memory |= names == NULL || frames == NULL || nodes == NULL || from->no_memory;
+    if (name != 0 && m->names[name] == 0) {
+        const char *text = hpx_tree_text(from, name);
+        m->names[name] = hpx_tree_name(to, text, strlen(text));
+    }
+    return m->names[name];
+}
+
+bool hpx_tree_map(struct hpx_tree_map *m, struct hpx_tree *to, const struct hpx_tree *from, bool all)
+{
+    uint32_t *frames = calloc(from->frames.len + 1, sizeof *frames);
+    m->names = calloc(from->names.len + 1, sizeof *m->names);
+    m->nodes = calloc(from->nodes.len + 1, sizeof *m->nodes);
+    to->no_memory |= frames == NULL || m->names == NULL || m->nodes == NULL || from->no_memory;
     if (!to->no_memory) {
-        for (uint32_t i = 1; i < from->names.len; i++) {
-            const char *text = hpx_tree_text(from, i);
-            names[i] = hpx_tree_name(to, text, strlen(text));
+        for (uint32_t i = 1; all && i < from->names.len; i++) {
+            (void)name_of(m, to, from, i);
         }
         for (uint32_t i = 1; i < from->frames.len; i++) {
             const struct hpx_tree_frame *f = hpx_tree_frame_at(from, i);
-            frames[i] = hpx_tree_frame(to, names[f->name], names[f->source], f->line, f->kind);
+            frames[i] = hpx_tree_frame(to, name_of(m, to, from, f->name), name_of(m, to, from, f->source), f->line, f->kind);
         }
         for (uint32_t i = 1; i < from->nodes.len; i++) {
             const struct hpx_tree_node *n = hpx_tree_node_at(from, i);
-            nodes[i] = hpx_tree_node(to, nodes[n->parent], frames[n->frame]);
+            m->nodes[i] = hpx_tree_node(to, m->nodes[n->parent], frames[n->frame]);
         }
-        for (size_t m = 0, at; m < from->views[HPX_VIEW_OTHER].values; m++) {
-            const struct hpx_tree_measure *of = &from->views[HPX_VIEW_OTHER].measures[m];
+    }
+    free(frames);
+    return !to->no_memory;
+}
+
+void hpx_tree_map_fini(struct hpx_tree_map *m)
+{
+    free(m->names);
+    free(m->nodes);
+}
+
+void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
+{
+    struct hpx_tree_map m;
+    if (hpx_tree_map(&m, to, from, true)) {
+        for (size_t i = 0, at; i < from->views[HPX_VIEW_OTHER].values; i++) {
+            const struct hpx_tree_measure *of = &from->views[HPX_VIEW_OTHER].measures[i];
             (void)hpx_tree_find(to, of->name, hpx_tree_unit_name(of->unit), &at);
         }
         for (size_t k = 0; k < HPX_VIEWS; k++) {
-            join_view(to, from, k, nodes, names);
+            join_view(to, from, k, m.nodes, m.names);
         }
-        join_facts(to, from, names);
+        join_facts(to, from, m.names);
     }
-    free(names);
-    free(frames);
-    free(nodes);
+    hpx_tree_map_fini(&m);
 }
