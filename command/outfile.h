@@ -5,10 +5,14 @@
 
 #include "status.h"
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Opens the file for writing, never through a link; made with mode 0600 if it is missing (*fresh). What is in it stays until the caller
  * empties it. -1: it cannot be (err). */
 int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err);
+/* A stream to an open file, which stays open; gzip: what is written is packed, and whole when the stream is closed. NULL: no memory, or no
+ * descriptor. */
+FILE *hpx_out_stream(int fd, bool gzip);
 /* Says on stderr what is wrong with the command line. verb: of the help that shows how; "": that of all. */
 void hpx_misuse(const char *verb, const char *why);
 /* Says on stderr what failed; returns the status. */

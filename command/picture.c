@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 struct told {
     const struct hpx_verdict *verdict;
@@ -59,31 +58,6 @@ enum hpx_status hpx_picture_read(struct hpx_tree *t, const char *file, struct hp
 }
 
 /* ---- writing ---- */
-
-static ssize_t pack(void *gz, const char *bytes, size_t n)
-{
-    return n == 0 || gzwrite(gz, bytes, (unsigned)n) > 0 ? (ssize_t)n : 0;
-}
-
-static int end_pack(void *gz)
-{
-    return gzclose(gz) == Z_OK ? 0 : EOF;
-}
-
-static FILE *stream(int fd, bool gzip)
-{
-    int own = dup(fd);
-    gzFile gz = own >= 0 && gzip ? gzdopen(own, "wb1") : NULL; /* 1: a tenth larger, a third of the time */
-    FILE *to = gz != NULL          ? fopencookie(gz, "w", (cookie_io_functions_t){.write = pack, .close = end_pack})
-               : own >= 0 && !gzip ? fdopen(own, "w")
-                                   : NULL;
-    if (to == NULL && gz != NULL) {
-        (void)gzclose(gz);
-    } else if (to == NULL && own >= 0) {
-        (void)close(own);
-    }
-    return to;
-}
 
 static void views(const struct hpx_tree *t, char *to, size_t room)
 {
@@ -161,7 +135,7 @@ enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_for
     if (fd != STDOUT_FILENO) {
         (void)!ftruncate(fd, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
     }
-    FILE *to = stream(fd, f->gzip);
+    FILE *to = hpx_out_stream(fd, f->gzip);
     if (to == NULL) {
         return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", name, strerror(errno));
     }
