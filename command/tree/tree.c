@@ -344,6 +344,31 @@ void hpx_tree_finish(struct hpx_tree *t)
     }
 }
 
+static void add_up(struct hpx_tree_view *v)
+{
+    size_t n = 0;
+    struct hpx_tree_sample *samples = v->samples.items;
+    uint64_t *numbers = v->numbers.items;
+    for (size_t i = 0; i < v->samples.len; i++) {
+        bool same = n > 0 && samples[n - 1].node == samples[i].node;
+        n += !same;
+        samples[n - 1] = (struct hpx_tree_sample){samples[i].node, 0};
+        for (size_t m = 0; m < v->values; m++) {
+            uint64_t before = same ? numbers[(n - 1) * v->values + m] : 0;
+            numbers[(n - 1) * v->values + m] = hpx_tree_sum(before, numbers[i * v->values + m]);
+        }
+    }
+    v->samples.len = n;
+    v->numbers.len = n * v->values;
+}
+
+void hpx_tree_without_threads(struct hpx_tree *t)
+{
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        add_up(&t->views[k]);
+    }
+}
+
 size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES])
 {
     size_t n = 0;

@@ -95,8 +95,8 @@ struct hpx_tree {
     bool live_drawn;                /* live objects were estimated, also where allocations were counted */
     uint32_t lost, own, older;      /* names: what hprofx's report says of each */
     struct hpx_tree_origin origin;
-    char *verdict;                  /* owned; NULL, or sentences as on the terminal, each with a newline */
-    bool no_memory;                 /* something did not fit: the tree must not be shown */
+    char *verdict;  /* owned; NULL, or sentences as on the terminal, each with a newline */
+    bool no_memory; /* something did not fit: the tree must not be shown */
 };
 
 /* false: no memory. hpx_tree_fini() in any case. */
@@ -131,6 +131,9 @@ void hpx_tree_clear(struct hpx_tree_view *v);
 struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const char *unit, size_t *measure);
 /* Computes totals and sorts samples by node, then thread. After the last file, before any writer; what is added later needs it again. */
 void hpx_tree_finish(struct hpx_tree *t);
+
+/* Adds up what the threads of a stack have, and forgets their names. The tree is finished, and stays so. */
+void hpx_tree_without_threads(struct hpx_tree *t);
 
 /* A column: a measure of a view that has anything. Writers of formats with one value a stack write one. */
 struct hpx_tree_column {

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* delta.c: see delta.h. A stack is known by a hash of its names, because numbers of nodes are different in every tree. */
+#include "delta.h"
+#include <stdlib.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define MOST ((size_t)1 << 22)
+#define DAY  86400
+
+enum { OBJECTS, SPACE, KEPT }; /* as HPX_VIEW_ALLOC has them; live objects are no totals */
+
+struct stack {
+    uint64_t had[KEPT];
+};
+
+struct run {
+    uint64_t key, number, heard; /* number: of its latest profile */
+    struct hpx_idmap stack_of;
+    struct hpx_list stacks; /* struct stack */
+};
+
+struct hpx_delta {
+    struct hpx_list runs; /* struct run */
+    size_t stacks;        /* of all runs */
+};
+
+struct hpx_delta *hpx_delta_new(void)
+{
+    return calloc(1, sizeof(struct hpx_delta));
+}
+
+static struct run *run_at(const struct hpx_delta *d, size_t i)
+{
+    return (struct run *)d->runs.items + i;
+}
+
+static void forget(struct hpx_delta *d, size_t i)
+{
+    struct run *r = run_at(d, i);
+    d->stacks -= r->stacks.len;
+    hpx_idmap_fini(&r->stack_of);
+    free(r->stacks.items);
+    *r = *run_at(d, --d->runs.len);
+}
+
+void hpx_delta_free(struct hpx_delta *d)
+{
+    while (d != NULL && d->runs.len > 0) {
+        forget(d, 0);
+    }
+    if (d != NULL) {
+        free(d->runs.items);
+    }
+    free(d);
+}
+
+static uint64_t hash_of(const struct hpx_tree *t, uint32_t name, uint64_t seed)
+{
+    const char *text = hpx_tree_text(t, name);
+    return XXH3_64bits_withSeed(text, strlen(text), seed);
+}
+
+uint64_t hpx_delta_run(const struct hpx_tree *t)
+{
+    const struct hpx_tree_origin *o = &t->origin;
+    const uint64_t numbers[] = {o->pid, o->began_ms};
+    uint64_t h = hash_of(t, o->container, hash_of(t, o->host, 0));
+    return o->number == 0 ? 0 : XXH3_64bits_withSeed(numbers, sizeof numbers, h) | 1;
+}
+
+static struct run *find(const struct hpx_delta *d, uint64_t key)
+{
+    for (size_t i = 0; i < d->runs.len; i++) {
+        if (run_at(d, i)->key == key) {
+            return run_at(d, i);
+        }
+    }
+    return NULL;
+}
+
+bool hpx_delta_knows(const struct hpx_delta *d, uint64_t run)
+{
+    return find(d, run) != NULL;
+}
+
+static void tidy(struct hpx_delta *d, uint64_t now)
+{
+    for (size_t i = d->runs.len; i-- > 0;) {
+        if (now > run_at(d, i)->heard + DAY) {
+            forget(d, i);
+        }
+    }
+    while (d->stacks > MOST && d->runs.len > 1) {
+        size_t oldest = 0;
+        for (size_t i = 1; i < d->runs.len; i++) {
+            oldest = run_at(d, i)->heard < run_at(d, oldest)->heard ? i : oldest;
+        }
+        forget(d, oldest);
+    }
+}
+
+/* A hash of the stack of every node. */
+static uint64_t *stacks_of(const struct hpx_tree *t)
+{
+    uint64_t *of = malloc(t->nodes.len * sizeof *of);
+    for (uint32_t i = 0; of != NULL && i < t->nodes.len; i++) {
+        const struct hpx_tree_node *n = hpx_tree_node_at(t, i);
+        const struct hpx_tree_frame *f = hpx_tree_frame_at(t, n->frame);
+        const uint64_t more[] = {(uint64_t)(uint32_t)f->line, (uint64_t)f->kind};
+        of[i] = i == 0 ? 1 : XXH3_64bits_withSeed(more, sizeof more, hash_of(t, f->name, hash_of(t, f->source, of[n->parent])));
+    }
+    return of;
+}
+
+static bool subtract(struct hpx_delta *d, struct run *r, struct hpx_tree *t)
+{
+    struct hpx_tree_view *v = &t->views[HPX_VIEW_ALLOC];
+    uint64_t *hashes = stacks_of(t), *numbers = v->numbers.items;
+    bool all = hashes != NULL;
+    for (size_t i = 0; all && i < v->samples.len; i++) {
+        size_t before = r->stacks.len;
+        struct stack *s = hpx_list_entry(&r->stack_of, &r->stacks, sizeof *s, hashes[hpx_tree_sample_at(v, i)->node]);
+        all = s != NULL;
+        d->stacks += r->stacks.len - before;
+        for (size_t m = 0; all && m < KEPT; m++) {
+            uint64_t *now = &numbers[i * v->values + m], total = *now;
+            *now = total > s->had[m] ? total - s->had[m] : 0; /* an estimate may fall; then it has to rise above what was handed on */
+            s->had[m] = total > s->had[m] ? total : s->had[m];
+        }
+    }
+    free(hashes);
+    return all;
+}
+
+static void take_out(struct hpx_tree *t)
+{
+    struct hpx_tree_view *v = &t->views[HPX_VIEW_ALLOC];
+    for (size_t i = 0; i < v->samples.len; i++) {
+        for (size_t m = 0; m < KEPT; m++) {
+            ((uint64_t *)v->numbers.items)[i * v->values + m] = 0;
+        }
+    }
+    hpx_tree_finish(t);
+}
+
+enum hpx_delta_done hpx_delta_take(struct hpx_delta *d, struct hpx_tree *t, bool base, uint64_t now)
+{
+    uint64_t key = hpx_delta_run(t), number = t->origin.number;
+    if (key == 0 || t->views[HPX_VIEW_ALLOC].samples.len == 0) {
+        return HPX_DELTA_DONE;
+    }
+    tidy(d, now);
+    struct run *r = find(d, key);
+    bool fresh = r == NULL;
+    if (!fresh && number <= r->number) { /* what it has was handed on with a later one */
+        take_out(t);
+        return HPX_DELTA_DONE;
+    }
+    if (fresh && (r = hpx_list_push(&d->runs, sizeof *r)) == NULL) {
+        take_out(t);
+        return HPX_DELTA_NO_MEMORY;
+    }
+    if (fresh) {
+        r->key = key;
+        hpx_idmap_init(&r->stack_of, true);
+    }
+    r->number = number;
+    r->heard = now;
+    if (!subtract(d, r, t)) {
+        forget(d, (size_t)(r - run_at(d, 0)));
+        take_out(t);
+        return HPX_DELTA_NO_MEMORY;
+    }
+    if (fresh && number > 1 && !base) {
+        take_out(t);
+        return HPX_DELTA_NO_BASE;
+    }
+    hpx_tree_finish(t);
+    return HPX_DELTA_DONE;
+}
