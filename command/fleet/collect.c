@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* collect.c: see collect.h. */
+#include "collect.h"

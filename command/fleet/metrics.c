@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* metrics.c: see metrics.h. */
+#include "metrics.h"
