@@ -6,6 +6,7 @@
 #include "log.h"
 #include "modes.h"
 #include "options.h"
+#include "origin.h"
 #include "output.h"
 #include "service.h"
 #include "session_life.h"
@@ -109,6 +110,16 @@ static void warn_idle(const char *option, const char *needs, const char *missing
     hpx_warn("%s has no effect without %s: there will be no %s; add %s, or leave out %s", option, needs, missing, needs, option);
 }
 
+static void note_origin(void)
+{
+    char *command = NULL;
+    bool known = (*hpx_vm.jvmti)->GetSystemProperty(hpx_vm.jvmti, "sun.java.command", &command) == JVMTI_ERROR_NONE;
+    hpx_origin_begin(known ? command : NULL);
+    if (known && command != NULL) {
+        (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)command);
+    }
+}
+
 int hpx_run_prepare(struct hpx_err *err)
 {
     if (!hpx_session.opt->start) {
@@ -133,6 +144,7 @@ int hpx_run_prepare(struct hpx_err *err)
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the fork handlers; raise the memory limit of the process");
     }
     int rc = 0;
+    note_origin();
     hpx_ticks_begin();
     for (uint32_t i = 0; rc == 0 && i < hpx_session.nmodes; i++) {
         rc = hpx_session.modes[i]->vm->load != NULL ? hpx_session.modes[i]->vm->load(err) : 0;

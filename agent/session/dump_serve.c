@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "journal.h"
 #include "net.h"
+#include "origin.h"
 #include "output.h"
 #include "peer.h"
 #include "report.h"
@@ -12,16 +13,28 @@
 #define JOURNAL_RESTS 3u
 
 static HPX_OF_SESSION struct {
-    struct hpx_parts parts;      /* of the dump that is being made */
-    struct hpx_snapshot *traces; /* the same, of one that is all traces */
-    uint64_t round;              /* when the last round of the journal began */
-    uint32_t left;               /* traces of it that wait still */
-    uint64_t journal_lost;       /* of the model, as it was last looked at */
+    struct hpx_parts parts;        /* of the dump that is being made */
+    struct hpx_snapshot *traces;   /* the same, of one that is all traces */
+    uint64_t round;                /* when the last round of the journal began */
+    uint32_t left;                 /* traces of it that wait still */
+    uint64_t journal_lost;         /* of the model, as it was last looked at */
+    uint64_t since[HPX_MODES_MAX]; /* hpx_clock_mono(): when the counts of each mode were last reset; 0: when the session went live */
+    uint64_t from;                 /* the same of the dump that is being made: the first of its modes; 0: nothing is taken */
+    uint32_t number;               /* of the last profile */
 } made;
 
 static void add_thread(void *ctx, struct hpx_thread *t)
 {
     hpx_counters_add(ctx, &t->counters);
+}
+
+/* The period of the dump that is being made. */
+static void set_period(struct hpx_report *r)
+{
+    uint64_t now = hpx_clock_mono(), ms = made.from > 0 && made.from < now ? (now - made.from) / 1000000 : 0;
+    r->number = made.number + 1;
+    r->to_ms = hpx_origin_wall_ms();
+    r->from_ms = ms < r->to_ms ? r->to_ms - ms : 0;
 }
 
 /* The figures so far, and those of the dump that is being made. */
@@ -44,6 +57,17 @@ static void collect(struct hpx_report *r)
     r->table_bytes = hpx_model_bytes(hpx_session.model);
     r->trace_bytes = hpx_model_trace_bytes(hpx_session.model);
     r->classes = hpx_model_classes(hpx_session.model);
+    set_period(r);
+}
+
+/* The counts of the mode are in a snapshot, and those of the next one begin. */
+static void taken(uint32_t mode, enum hpx_take take)
+{
+    uint64_t since = made.since[mode] > 0 ? made.since[mode] : hpx_session.start_mono;
+    made.from = made.from == 0 || since < made.from ? since : made.from;
+    if (take == HPX_TAKE_RESET) {
+        made.since[mode] = hpx_clock_mono();
+    }
 }
 
 /* Each resets its counts: one that was taken is kept until the others have memory. */
@@ -56,6 +80,9 @@ static bool take_snapshots(enum hpx_take take, uint32_t modes, uint16_t flags)
             continue;
         }
         made.parts.of[i] = m->dump.snapshot(take);
+        if (made.parts.of[i] != NULL) {
+            taken(i, take);
+        }
         if (made.parts.of[i] != NULL && flags != 0 && m->section->choose != NULL) {
             m->section->choose(made.parts.of[i], flags);
         }
@@ -76,8 +103,10 @@ static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request 
         }
         hpx_output_leave_out(&made.parts, made.traces, request);
     }
+    made.number += made.traces == NULL;
     made.parts = (struct hpx_parts){.modes = 0};
     made.traces = NULL;
+    made.from = 0;
     return true;
 }
 
@@ -124,11 +153,19 @@ uint64_t hpx_dump_serve_journal(uint64_t since)
     return next_journal(since);
 }
 
+static void begin_anew(const struct hpx_command *clear)
+{
+    for (uint32_t i = 0; clear->control == HPX_CONTROL_CLEAR_CPU && i < hpx_session.nmodes; i++) {
+        made.since[i] = hpx_clock_mono();
+    }
+}
+
 bool hpx_dump_serve(const struct hpx_dump_request *request, bool ends, uint64_t until)
 {
     if (request->clear.control != HPX_CONTROL_NONE) {
         if (!ends) { /* the last dump has what was counted until the end */
             hpx_peer_control(&request->clear);
+            begin_anew(&request->clear);
         }
         request->done(request->arg);
         return true;

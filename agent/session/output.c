@@ -5,6 +5,7 @@
 #include "live_threads.h"
 #include "log.h"
 #include "net.h"
+#include "origin.h"
 #include "out_file.h"
 #include "output_internal.h"
 #include "peer.h"
@@ -318,6 +319,7 @@ static bool carry_out(struct hpx_msg *m)
 
 static void begin(void)
 {
+    hpx_origin_look_for_container(NULL);
     if (hpx_net_is()) {
         hpx_net_begin();
         return;

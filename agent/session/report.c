@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c: the lines of report.h. */
-#include "report.h"
+#include "origin.h"
 #include "session.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -49,6 +49,9 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     struct hpx_lines t = {to, 0};
     bool names_classes = false;
     hpx_lines_add(&t, "hprofx: version: %s\n", HPX_VERSION);
+    if (!hpx_session_bare()) { /* stderr knows */
+        hpx_origin_lines(&t, r);
+    }
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         hpx_session.modes[i]->report.lines(&t, r, &r->figures[i]);
         names_classes = names_classes || hpx_session.modes[i]->report.names_classes;

@@ -16,6 +16,8 @@ struct hpx_report {
     uint64_t program_cpu_ns;                   /* of the rest of the process, since VMInit */
     size_t table_bytes, trace_bytes;           /* trace_bytes: the part that grows with the distinct stacks */
     uint32_t classes;
+    uint32_t number;         /* of the profile in its session, from 1 */
+    uint64_t from_ms, to_ms; /* since 1970: when what the profile resets was counted (origin.h) */
 };
 
 /* The writer's thread; the report is a value, so reporting a loss needs no memory. Both fill `to` with whole lines and omit lines that

@@ -45,6 +45,7 @@ struct hpx_session {
     struct hpx_counters counters; /* losses and figures of no particular thread */
     time_t start;                 /* wall clock, for headers and names */
     uint64_t start_cpu;           /* CPU time of the process when it went live */
+    uint64_t start_mono;          /* hpx_clock_mono() at that moment */
 };
 
 extern struct hpx_session hpx_session;

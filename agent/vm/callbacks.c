@@ -180,6 +180,7 @@ static bool go_live(void)
         return false;
     }
     hpx_session.start_cpu = hpx_clock_process_cpu();
+    hpx_session.start_mono = hpx_clock_mono();
     int starting = STARTING;
     hpx_gate_open(&hpx_session.gate);
     /* partner: settled_phase() */

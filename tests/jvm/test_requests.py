@@ -5,6 +5,8 @@ import os
 import pathlib
 import re
 import signal
+import socket
+import time
 
 import hprof_text
 from expect import EXACT, exact, no_odd_exits, samples_are_those_reported
@@ -278,3 +280,27 @@ def two_programs_on_one_name(t):
         methods = t.parse(t.work / name, dumps=None).methods()
         whose = [any(m.startswith(c) for m in methods) for c in ('Progress.', 'Burn.')]
         t.equal(sum(whose), 1, 'programs in %s: %s' % (name, sorted(methods)[:20]))
+
+
+@test(level='quick', params=('a', 'b'))
+def every_profile_says_whose_it_is(t, form):
+    """Host, process and begin tell a run from all others; the periods of its profiles follow one another."""
+    before = time.time_ns() // 1000000
+    run = t.start('Burn', 60000, opts=SAMPLES + ',split=y,file=x,format=' + form, env={'OTEL_RESOURCE_ATTRIBUTES': 'service.version=1%2E2'})
+    _begun(t, run, 'burn-0')
+    for _ in range(2):
+        t.check(_ask(t, run), 'the program has ended')
+    run.signal(signal.SIGTERM)
+    run.finish()
+    after = time.time_ns() // 1000000
+    reports = [(t.parse if form == 'a' else t.binary)(t.work / n).report for n in ('x.1', 'x.2', 'x')]
+    until_then = 0
+    for k, r in enumerate(reports):
+        t.equal([r[key] for key in ('host', 'pid', 'service', 'service version')], [socket.gethostname(), str(run.pid), 'Burn', '1.2'], 'whose it is')
+        began = re.fullmatch(r'(\d+) ms since 1970', r['run began'])
+        t.check(began and before <= int(began[1]) <= after and r['run began'] == reports[0]['run began'], 'began %s' % r['run began'])
+        number, begin, end = map(int, re.fullmatch(r'(\d+), from (\d+) to (\d+) ms since 1970', r['profile']).groups())
+        t.equal(number, k + 1, 'number')
+        t.check(before <= begin <= end <= after, 'from %d to %d' % (begin, end))
+        t.check(k == 0 or begin <= until_then + 2, 'a gap from %d to %d' % (until_then, begin))  # rounded down to ms
+        until_then = end
