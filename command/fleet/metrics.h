@@ -20,6 +20,12 @@
     X(PROFILES_SENT, COUNTER, "hprofx_ship_profiles_sent_total", "destination", NULL, 1, "Profiles that a destination accepted.")          \
     X(PROFILES_DROPPED, COUNTER, "hprofx_ship_profiles_dropped_total", "destination", "cause", 1,                                          \
       "Profiles that a destination never got.")                                                                                            \
+    X(VALUES_SENT, COUNTER, "hprofx_ship_values_sent_total", "destination", "kind", 1,                                                     \
+      "Sum of the values in the profiles that a destination accepted.")                                                                    \
+    X(VALUES_DROPPED, COUNTER, "hprofx_ship_values_dropped_total", "destination", "kind", 1,                                               \
+      "Sum of the values in the profiles that a destination never got.")                                                                   \
+    X(RUNS_WITHOUT_BASE, COUNTER, "hprofx_ship_allocations_unknown_total", NULL, NULL, 1,                                                  \
+      "Profiles whose allocations were left out, because those of the run before are not known.")                                          \
     X(BYTES_SENT, COUNTER, "hprofx_ship_bytes_sent_total", "destination", NULL, 1,                                                         \
       "Bytes of request bodies that a destination accepted, as they were sent.")                                                           \
     X(REQUESTS, COUNTER, "hprofx_ship_requests_total", "destination", "status", 1,                                                         \

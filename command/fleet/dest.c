@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dest.c: see dest.h. */
+#include "dest.h"
+#include "clock.h"
+#include "files.h"
+#include "metrics.h"
+#include "outfile.h"
+#include "spool.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+struct hpx_dest {
+    struct hpx_dest_way way;
+    struct hpx_http *http;   /* of the sender */
+    struct hpx_files *files; /* of a folder; NULL: an engine */
+    struct hpx_spool *spool;
+    struct hpx_batch batch;
+    int body; /* the open batch; -1: there is none */
+    pthread_t sender;
+    bool sends, end; /* end: atomic */
+};
+
+/* ---- what is counted ---- */
+
+static void count_kinds(enum hpx_metric m, const char *label, const struct hpx_batch_head *head)
+{
+    for (size_t i = 0; i < head->nkinds; i++) {
+        hpx_metric_add(m, label, head->kinds[i].name, head->kinds[i].sum);
+    }
+}
+
+static void dropped(void *ctx, const struct hpx_batch_head *head, const char *cause)
+{
+    const struct hpx_dest *d = ctx;
+    hpx_metric_add(HPX_METRIC_PROFILES_DROPPED, d->way.label, cause, head->profiles);
+    count_kinds(HPX_METRIC_VALUES_DROPPED, d->way.label, head);
+    (void)fprintf(stderr, "hprofx: %s: %llu profiles were dropped: %s\n", d->way.label, (unsigned long long)head->profiles, cause);
+}
+
+/* ---- the sender ---- */
+
+static bool ends(const struct hpx_dest *d)
+{
+    return __atomic_load_n(&d->end, __ATOMIC_RELAXED);
+}
+
+static void rest(const struct hpx_dest *d, uint64_t ms)
+{
+    for (; ms > 0 && !ends(d); ms -= ms < 200 ? ms : 200) {
+        const struct timespec step = {0, (long)(ms < 200 ? ms : 200) * 1000000};
+        (void)nanosleep(&step, NULL);
+    }
+}
+
+/* Says what is wrong when it begins and when it changes; *said: the status that was said last. */
+static void tell(const struct hpx_dest *d, const struct hpx_http_reply *reply, enum hpx_dest_fate fate, long *said)
+{
+    bool fine = fate == HPX_DEST_TAKEN;
+    if (fine && *said != 0) {
+        (void)fprintf(stderr, "hprofx: %s takes profiles again\n", d->way.label);
+        *said = 0;
+    }
+    long now = fine ? 0 : reply->status == 0 ? -1 : reply->status;
+    if (now != *said) {
+        char status[32] = "";
+        if (now > 0) {
+            (void)snprintf(status, sizeof status, "HTTP %ld%s", now, reply->why[0] != '\0' ? ": " : "");
+        }
+        (void)fprintf(stderr, "hprofx: %s did not take profiles, %s: %s%s\n", d->way.label,
+                      fate == HPX_DEST_REFUSED ? "which are lost" : "which wait", status, reply->why);
+        *said = now;
+    }
+}
+
+static enum hpx_dest_fate send_one(struct hpx_dest *d, const struct hpx_spool_item *item, struct hpx_http_reply *reply)
+{
+    char status[24];
+    *reply = (struct hpx_http_reply){.cancel = &d->end};
+    hpx_http_post(d->http, d->way.request, d->way.headers, item->body, item->n, reply);
+    (void)snprintf(status, sizeof status, "%ld", reply->status);
+    hpx_metric_add(HPX_METRIC_REQUESTS, d->way.label, status, 1);
+    enum hpx_dest_fate fate = hpx_dest_fate(reply->status);
+    if (fate == HPX_DEST_TAKEN) {
+        hpx_metric_add(HPX_METRIC_PROFILES_SENT, d->way.label, NULL, item->head.profiles);
+        hpx_metric_add(HPX_METRIC_BYTES_SENT, d->way.label, NULL, item->n);
+        count_kinds(HPX_METRIC_VALUES_SENT, d->way.label, &item->head);
+    }
+    return fate;
+}
+
+static void *send_all(void *ctx)
+{
+    struct hpx_dest *d = ctx;
+    struct hpx_spool_item item;
+    struct hpx_http_reply reply;
+    unsigned failures = 0;
+    long said = 0;
+    unsigned seed = (unsigned)hpx_clock_mono() ^ (unsigned)getpid(); /* shippers of many hosts must not come together */
+    while (!ends(d)) {
+        if (!hpx_spool_take(d->spool, &item, 1000)) {
+            continue;
+        }
+        if (!hpx_spool_read(d->spool, &item)) {
+            dropped(d, &item.head, "broken");
+            hpx_spool_done(d->spool, &item);
+            continue;
+        }
+        enum hpx_dest_fate fate = send_one(d, &item, &reply);
+        if (!ends(d)) {
+            tell(d, &reply, fate, &said);
+        }
+        if (fate == HPX_DEST_REFUSED) {
+            dropped(d, &item.head, "refused");
+        }
+        if (fate != HPX_DEST_AGAIN) {
+            hpx_spool_done(d->spool, &item);
+            failures = 0;
+        } else {
+            hpx_spool_later(d->spool, &item);
+            rest(d, hpx_dest_pause(reply.retry_after, ++failures, (double)rand_r(&seed) / RAND_MAX));
+        }
+    }
+    return NULL;
+}
+
+/* ---- the open batch ---- */
+
+static bool begin(struct hpx_dest *d)
+{
+    d->body = hpx_spool_begin(d->spool);
+    if (d->body >= 0 && !hpx_batch_begin(&d->batch, d->way.engine, d->body)) {
+        hpx_spool_abort(d->spool, d->body);
+        d->body = -1;
+        errno = ENOMEM;
+    }
+    return d->body >= 0;
+}
+
+static const char *cause_of(int error)
+{
+    return error == ENOMEM ? "no memory" : error == ENOSPC || error == EDQUOT ? "disk full" : "spool cannot be written";
+}
+
+static void drop_tree(struct hpx_dest *d, const struct hpx_tree *t, const char *cause)
+{
+    struct hpx_batch_head head = {0};
+    hpx_batch_count(&head, t);
+    dropped(d, &head, cause);
+}
+
+void hpx_dest_add(struct hpx_dest *d, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID])
+{
+    if (d->files != NULL) {
+        struct hpx_batch_head head = {0};
+        hpx_batch_count(&head, t);
+        if (hpx_files_add(d->files, t, id)) {
+            hpx_metric_add(HPX_METRIC_PROFILES_SENT, d->way.label, NULL, 1);
+            count_kinds(HPX_METRIC_VALUES_SENT, d->way.label, &head);
+        } else {
+            dropped(d, &head, cause_of(errno));
+        }
+        return;
+    }
+    while (d->body < 0 && !begin(d)) {
+        int error = errno;
+        if (error != ENOSPC || !hpx_spool_drop(d->spool, "disk full")) {
+            drop_tree(d, t, cause_of(error));
+            return;
+        }
+    }
+    hpx_batch_add(&d->batch, t, id);
+}
+
+uint64_t hpx_dest_bytes(const struct hpx_dest *d)
+{
+    return d->body >= 0 ? d->batch.bytes : 0;
+}
+
+void hpx_dest_flush(struct hpx_dest *d)
+{
+    if (d->body < 0) {
+        return;
+    }
+    if (hpx_batch_end(&d->batch)) {
+        (void)hpx_spool_add(d->spool, d->body, &d->batch.head);
+    } else {
+        int error = errno;
+        hpx_spool_abort(d->spool, d->body);
+        dropped(d, &d->batch.head, cause_of(error));
+        if (error == ENOSPC) {
+            (void)hpx_spool_drop(d->spool, "disk full"); /* room for the next one */
+        }
+    }
+    d->body = -1;
+}
+
+bool hpx_dest_look(struct hpx_dest *d)
+{
+    struct hpx_spool_state s;
+    struct timespec now;
+    if (d->files != NULL) {
+        return true;
+    }
+    hpx_spool_look(d->spool, &s);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    hpx_metric_set(HPX_METRIC_SPOOL_BYTES, d->way.label, NULL, s.bytes);
+    hpx_metric_set(HPX_METRIC_LAG, d->way.label, NULL, s.oldest_ms > 0 && ms > s.oldest_ms ? ms - s.oldest_ms : 0);
+    return s.batches == 0;
+}
+
+/* ---- begin and end ---- */
+
+static bool open_engine(struct hpx_dest *d, const struct hpx_dest_asked *asked, int spool, uint64_t most, struct hpx_err *err)
+{
+    char name[32]; /* the same for the same destination */
+    (void)snprintf(name, sizeof name, "%016llx", (unsigned long long)XXH3_64bits(asked->url, strlen(asked->url)));
+    d->http = hpx_http_new(&asked->how, err);
+    d->spool = d->http != NULL ? hpx_spool_open(spool, name, most, dropped, d, err) : NULL;
+    if (d->spool == NULL) {
+        return false;
+    }
+    d->sends = pthread_create(&d->sender, NULL, send_all, d) == 0;
+    return d->sends || (hpx_err_set(err, HPX_E_SYS, "no thread can be made for %s", d->way.label), false);
+}
+
+struct hpx_dest *hpx_dest_open(const struct hpx_dest_asked *asked, int spool, uint64_t most, enum hpx_status *status, struct hpx_err *err)
+{
+    struct hpx_dest *d = calloc(1, sizeof *d);
+    *status = HPX_FAILED;
+    if (d == NULL) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return NULL;
+    }
+    d->body = -1;
+    bool known = hpx_dest_way(asked->url, &d->way, err);
+    *status = known ? HPX_FAILED : HPX_USAGE;
+    if (known && d->way.folder != NULL) {
+        d->files = hpx_files_open(d->way.folder, err);
+    }
+    if (!known || (d->way.folder != NULL ? d->files == NULL : !open_engine(d, asked, spool, most, err))) {
+        hpx_dest_close(d);
+        return NULL;
+    }
+    *status = HPX_OK;
+    return d;
+}
+
+void hpx_dest_close(struct hpx_dest *d)
+{
+    hpx_dest_flush(d);
+    __atomic_store_n(&d->end, true, __ATOMIC_RELAXED);
+    if (d->sends) {
+        hpx_spool_wake(d->spool);
+        (void)pthread_join(d->sender, NULL);
+    }
+    if (d->spool != NULL) {
+        hpx_spool_close(d->spool);
+    }
+    hpx_http_free(d->http);
+    hpx_files_close(d->files);
+    free(d);
+}
