@@ -9,9 +9,9 @@
 #include "picture.h"
 #include "target.h"
 #include "top.h"
+#include "units.h"
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,23 +47,6 @@ static int misuse(const char *why)
 {
     hpx_misuse("", why);
     return HPX_USAGE;
-}
-
-/* 30s, 2m, 1h, 500ms; without a unit seconds. Negative: no time. */
-static double seconds_of(const char *text)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}};
-    char *unit;
-    double n = strtod(text, &unit);
-    for (size_t i = 0; unit != text && i < HPX_ARRAY_LEN(units); i++) {
-        if (strcmp(unit, units[i].unit) == 0 && isfinite(n) && n > 0 && n * units[i].seconds < 1e7) {
-            return n * units[i].seconds;
-        }
-    }
-    return -1;
 }
 
 static bool list_one(void *ctx, const struct hpx_target *t)
@@ -211,7 +194,7 @@ static int take_option(int opt, struct hpx_asked *a, struct words *w)
     switch (opt) {
     case 'd':
         a->bounded = true;
-        a->seconds = seconds_of(optarg);
+        a->seconds = hpx_seconds_of(optarg);
         return a->seconds > 0 ? -1 : misuse("-d wants a time: 30s, 2m, 500ms");
     case 'e':
         a->what = optarg;

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* intake.c: see intake.h. */
+#include "intake.h"
+#include "clock.h"
+#include "delta.h"
+#include "metrics.h"
+#include "picture.h"
+#include "seen.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define MOST_FILE ((off_t)1 << 30)
+
+/* A file that may be a profile. */
+struct found {
+    struct hpx_seen_file file;
+    int64_t mtime_ns;
+    char *name;
+    size_t folder;
+};
+
+struct hpx_intake {
+    struct hpx_intake_asked asked;
+    int *dirs; /* -1: it could not be opened, which was told */
+    struct hpx_seen *seen;
+    struct hpx_delta *delta;
+    struct hpx_list found;  /* struct found: of this scan */
+    struct hpx_list handed; /* struct found: not yet settled */
+    char host[256];
+    bool told;
+};
+
+/* ---- begin and end ---- */
+
+static void forget_names(struct hpx_list *l)
+{
+    for (size_t i = 0; i < l->len; i++) {
+        free(((struct found *)l->items + i)->name);
+    }
+    l->len = 0;
+}
+
+void hpx_intake_close(struct hpx_intake *in)
+{
+    if (in == NULL) {
+        return;
+    }
+    for (size_t i = 0; in->dirs != NULL && i < in->asked.nfolders; i++) {
+        (void)(in->dirs[i] >= 0 ? close(in->dirs[i]) : 0);
+    }
+    forget_names(&in->found);
+    forget_names(&in->handed);
+    free(in->found.items);
+    free(in->handed.items);
+    free(in->dirs);
+    hpx_seen_close(in->seen);
+    hpx_delta_free(in->delta);
+    free(in);
+}
+
+struct hpx_intake *hpx_intake_open(const struct hpx_intake_asked *asked, struct hpx_err *err)
+{
+    struct hpx_intake *in = calloc(1, sizeof *in);
+    if (in != NULL) {
+        in->asked = *asked;
+        in->dirs = malloc(asked->nfolders * sizeof *in->dirs);
+        in->delta = hpx_delta_new();
+        in->seen = hpx_seen_open(asked->state, err);
+        (void)gethostname(in->host, sizeof in->host - 1);
+    }
+    if (in == NULL || in->dirs == NULL || in->delta == NULL || in->seen == NULL) {
+        (void)(in == NULL || in->seen != NULL ? hpx_err_set(err, HPX_E_NOMEM, "no memory") : 0);
+        free(in != NULL ? in->dirs : NULL);
+        if (in != NULL) {
+            in->dirs = NULL;
+        }
+        hpx_intake_close(in);
+        return NULL;
+    }
+    memset(in->dirs, 0xff, asked->nfolders * sizeof *in->dirs);
+    for (size_t i = 0; i < asked->nfolders; i++) {
+        in->dirs[i] = open(asked->folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (in->dirs[i] < 0) {
+            (void)hpx_err_set(err, HPX_E_IO, "%s: %s", asked->folders[i], strerror(errno));
+            hpx_intake_close(in);
+            return NULL;
+        }
+    }
+    return in;
+}
+
+/* ---- what is new ---- */
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), k = strlen(end);
+    return n >= k && strcmp(name + n - k, end) == 0;
+}
+
+static void look_at(struct hpx_intake *in, size_t folder, const char *name)
+{
+    struct stat st;
+    if (name[0] == '.' || ends_with(name, ".part") || fstatat(in->dirs[folder], name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(st.st_mode)) {
+        return;
+    }
+    struct found f = {
+        .file = {st.st_dev, st.st_ino, name}, .folder = folder, .mtime_ns = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+    if (hpx_seen_has(in->seen, &f.file)) {
+        return;
+    }
+    struct found *slot = hpx_list_push(&in->found, sizeof f);
+    f.name = slot != NULL ? strdup(name) : NULL;
+    if (f.name == NULL) {
+        in->found.len -= slot != NULL;
+        return; /* the next scan finds it again */
+    }
+    f.file.name = f.name;
+    *slot = f;
+}
+
+static void look_into(struct hpx_intake *in, size_t folder)
+{
+    int fd = openat(in->dirs[folder], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (d == NULL) {
+        (void)(fd >= 0 ? close(fd) : 0);
+        return;
+    }
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        look_at(in, folder, e->d_name);
+    }
+    (void)closedir(d);
+}
+
+/* Profiles of a run one after the other: their times may be equal, and "x.9" comes before "x.10". */
+static int by_age(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    size_t n = strlen(x->name), k = strlen(y->name);
+    return x->mtime_ns != y->mtime_ns ? (x->mtime_ns > y->mtime_ns) - (x->mtime_ns < y->mtime_ns)
+           : n != k                   ? (n > k) - (n < k)
+                                      : strcmp(x->name, y->name);
+}
+
+/* ---- a profile ---- */
+
+static void broken(const struct found *f, const char *cause, const char *why)
+{
+    hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, cause, NULL, 1);
+    (void)fprintf(stderr, "hprofx: %s is not sent: %s\n", f->name, why);
+}
+
+static bool id_of(int fd, const char *host, uint8_t id[HPX_PROFILE_ID])
+{
+    static char block[1 << 16];
+    XXH128_canonical_t bytes;
+    XXH3_state_t *s = XXH3_createState();
+    bool all = s != NULL && XXH3_128bits_reset_withSeed(s, XXH3_64bits(host, strlen(host))) == XXH_OK;
+    for (off_t at = 0; all;) {
+        ssize_t n = pread(fd, block, sizeof block, at);
+        all = n >= 0 && XXH3_128bits_update(s, block, (size_t)n) == XXH_OK;
+        at += n;
+        if (n <= 0) {
+            break;
+        }
+    }
+    if (all) {
+        XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(s));
+        memcpy(id, bytes.digest, HPX_PROFILE_ID);
+    }
+    (void)XXH3_freeState(s);
+    return all;
+}
+
+static uint32_t name_in(struct hpx_tree *t, const char *text, size_t n)
+{
+    return hpx_tree_name(t, text, n);
+}
+
+/* What the profile does not say itself. */
+static void complete(const struct hpx_intake *in, struct hpx_tree *t, const struct found *f)
+{
+    struct hpx_tree_origin *o = &t->origin;
+    if (in->asked.service != NULL) {
+        o->service = name_in(t, in->asked.service, strlen(in->asked.service));
+    } else if (o->service == 0) {
+        o->service = name_in(t, f->name, strcspn(f->name, "-."));
+    }
+    o->host = o->host != 0 ? o->host : name_in(t, in->host, strlen(in->host));
+    t->start_ms = t->start_ms != 0 ? t->start_ms : (uint64_t)f->mtime_ns / 1000000;
+}
+
+/* The file, if it is one that can be read, and the same as was found. */
+static int open_found(const struct hpx_intake *in, const struct found *f, struct stat *st)
+{
+    int fd = openat(in->dirs[f->folder], f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode) || st->st_ino != f->file.ino || st->st_dev != f->file.dev)) {
+        (void)close(fd);
+        fd = -1;
+        errno = ENOENT;
+    }
+    return fd;
+}
+
+enum outcome { HANDED, BROKEN, GONE };
+
+/* Reads it into a tree that the caller ends. */
+static enum outcome read_profile(const struct hpx_intake *in, const struct found *f, struct hpx_tree *t, uint8_t id[HPX_PROFILE_ID])
+{
+    struct hpx_err err = {""};
+    struct stat st;
+    int fd = open_found(in, f, &st);
+    if (fd < 0) {
+        if (errno != ENOENT) {
+            broken(f, "unreadable", strerror(errno));
+        }
+        return errno == ENOENT ? GONE : BROKEN;
+    }
+    enum hpx_status s = HPX_FAILED;
+    const char *cause = "not a profile";
+    if (st.st_size > MOST_FILE) {
+        cause = "too large";
+        (void)hpx_err_set(&err, HPX_E_RANGE, "it has more than 1 GiB");
+    } else if (!id_of(fd, in->host, id) || lseek(fd, 0, SEEK_SET) != 0) {
+        (void)hpx_err_set(&err, HPX_E_IO, "it cannot be read: %s", strerror(errno));
+    } else if ((s = hpx_picture_read_fd(t, fd, f->name, NULL, &err)) == HPX_PARTIAL) {
+        hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, "cut off", NULL, 1); /* what it has is sent */
+        (void)fprintf(stderr, "hprofx: %s; what could be read is sent\n", err.msg);
+    }
+    (void)close(fd);
+    if (s != HPX_OK && s != HPX_PARTIAL) {
+        broken(f, cause, err.msg);
+        return BROKEN;
+    }
+    complete(in, t, f);
+    hpx_tree_finish(t);
+    hpx_tree_without_threads(t);
+    if (t->no_memory) {
+        broken(f, "no memory", "there is no memory for it");
+        return BROKEN;
+    }
+    return HANDED;
+}
+
+/* After a start: the profile of the run that was sent last, if its file is still there, says what need not be sent again. */
+static void find_base(struct hpx_intake *in, const struct hpx_tree *t, const struct found *f)
+{
+    const struct hpx_seen_file *last = hpx_seen_last(in->seen, hpx_delta_run(t));
+    struct hpx_tree before;
+    uint8_t id[HPX_PROFILE_ID];
+    if (last == NULL) {
+        return;
+    }
+    struct found was = {.file = *last, .name = (char *)(uintptr_t)last->name, .folder = f->folder};
+    if (hpx_tree_init(&before) && read_profile(in, &was, &before, id) == HANDED && hpx_delta_run(&before) == hpx_delta_run(t) &&
+        before.origin.number < t->origin.number) {
+        (void)hpx_delta_take(in->delta, &before, true, hpx_clock_mono() / 1000000000);
+    }
+    hpx_tree_fini(&before);
+}
+
+static void count(const struct hpx_tree *t)
+{
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
+    hpx_metric_add(HPX_METRIC_PROFILES_READ, NULL, NULL, 1);
+    for (size_t i = 0, n = hpx_tree_columns(t, of); i < n; i++) {
+        const struct hpx_tree_view *v = &t->views[of[i].view];
+        hpx_metric_add(HPX_METRIC_VALUES_READ, v->measures[of[i].measure].name, NULL, v->totals[of[i].measure]);
+    }
+}
+
+static void hand_on(struct hpx_intake *in, struct hpx_tree *t, struct found *f, const uint8_t id[HPX_PROFILE_ID],
+                    hpx_intake_profile *profile, void *ctx)
+{
+    uint64_t run = hpx_delta_run(t);
+    if (run != 0 && t->origin.number > 1 && !hpx_delta_knows(in->delta, run)) {
+        find_base(in, t, f);
+    }
+    if (hpx_delta_take(in->delta, t, false, hpx_clock_mono() / 1000000000) != HPX_DELTA_DONE) {
+        hpx_metric_add(HPX_METRIC_RUNS_WITHOUT_BASE, NULL, NULL, 1);
+        (void)fprintf(stderr, "hprofx: %s is sent without allocations: those of its run before are not known\n", f->name);
+    }
+    f->file.run = run;
+    count(t);
+    profile(ctx, t, id);
+}
+
+static enum outcome take(struct hpx_intake *in, struct found *f, hpx_intake_profile *profile, void *ctx)
+{
+    struct hpx_tree t;
+    uint8_t id[HPX_PROFILE_ID];
+    enum outcome o = hpx_tree_init(&t) ? read_profile(in, f, &t, id) : GONE;
+    if (o == HANDED) {
+        hand_on(in, &t, f, id, profile, ctx);
+    }
+    hpx_tree_fini(&t);
+    return o;
+}
+
+size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *profile, void *ctx)
+{
+    size_t handed = 0;
+    forget_names(&in->found);
+    for (size_t i = 0; i < in->asked.nfolders; i++) {
+        look_into(in, i);
+    }
+    if (in->found.len > 0) {
+        qsort(in->found.items, in->found.len, sizeof(struct found), by_age);
+    }
+    for (size_t i = 0; i < in->found.len && handed < most; i++) {
+        struct found *f = (struct found *)in->found.items + i, *slot = hpx_list_push(&in->handed, sizeof *slot);
+        if (slot == NULL || !hpx_seen_add(in->seen, &f->file)) {
+            in->handed.len -= slot != NULL;
+            break; /* no memory: the next scan finds it again */
+        }
+        enum outcome o = take(in, f, profile, ctx);
+        handed += o == HANDED;
+        hpx_seen_run(in->seen, &f->file);
+        *slot = *f;
+        slot->file.broken = o != HANDED;
+        f->name = NULL;
+    }
+    return handed;
+}
+
+bool hpx_intake_settle(struct hpx_intake *in)
+{
+    for (size_t i = 0; in->asked.removes && i < in->handed.len; i++) {
+        const struct found *f = (struct found *)in->handed.items + i;
+        struct stat st;
+        bool same =
+            fstatat(in->dirs[f->folder], f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f->file.ino && st.st_dev == f->file.dev;
+        if (same && !f->file.broken) {
+            (void)unlinkat(in->dirs[f->folder], f->name, 0);
+        }
+    }
+    bool kept = in->handed.len == 0 || hpx_seen_save(in->seen);
+    if (!kept && !in->told) {
+        (void)fprintf(stderr, "hprofx: what was sent cannot be remembered (%s): after a restart it may be sent again\n", strerror(errno));
+    }
+    in->told = !kept;
+    forget_names(&in->handed);
+    return kept;
+}

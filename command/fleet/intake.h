@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* intake.h: profiles that appear in folders, each read once. Folders are hostile: links, devices and files that grow are left alone. One
+ * thread.
+ *
+ * What was handed on and settled is remembered in a file `seen` of the state folder, by device, inode and name; or removed, where that was
+ * asked for. After a crash between the two a profile is handed on again, with the same id. */
+#ifndef HPX_FLEET_INTAKE_H
+#define HPX_FLEET_INTAKE_H
+
+#include "err.h"
+#include "otlp.h"
+#include <stdbool.h>
+
+struct hpx_intake;
+
+struct hpx_intake_asked {
+    const char *const *folders;
+    size_t nfolders;
+    int state;           /* an open folder */
+    bool removes;        /* files that were settled */
+    const char *service; /* --service; NULL: as the profile says, or the first part of its file's name */
+};
+
+/* A new profile: finished, without threads, its allocations those since the profile before of its run; good during the call. */
+typedef void hpx_intake_profile(void *ctx, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID]);
+
+/* NULL: err. asked is copied; its texts outlive the object. */
+struct hpx_intake *hpx_intake_open(const struct hpx_intake_asked *asked, struct hpx_err *err);
+/* NULL: nothing to do. */
+void hpx_intake_close(struct hpx_intake *in);
+/* Looks at the folders and hands on what is new, at most `most` profiles, the oldest first. How many it handed on. What cannot be read is
+ * counted and told once. */
+size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *profile, void *ctx);
+/* What was handed on is in the spools. false: it could not be remembered (told once): a later shipper may send it again. */
+bool hpx_intake_settle(struct hpx_intake *in);
+
+#endif

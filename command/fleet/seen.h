@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* seen.h: which files have been handed on, in memory and in the file `seen` of a folder: a line "DEVICE INODE RUN NUMBER NAME" for each, in
+ * hexadecimal but for the name, which is escaped. It is written anew as a whole. One thread.
+ *
+ * Files that are gone are forgotten when none of the last scans has met them: hpx_seen_has() marks what is there. */
+#ifndef HPX_FLEET_SEEN_H
+#define HPX_FLEET_SEEN_H
+
+#include "err.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hpx_seen_file {
+    dev_t dev;
+    ino_t ino;
+    const char *name;
+    uint64_t run; /* 0: of none */
+    bool broken;
+};
+
+struct hpx_seen;
+
+/* Reads the file; lines that are none are left out. NULL: err. */
+struct hpx_seen *hpx_seen_open(int folder, struct hpx_err *err);
+/* NULL: nothing to do. */
+void hpx_seen_close(struct hpx_seen *s);
+/* Also notes that the file is there. */
+bool hpx_seen_has(struct hpx_seen *s, const struct hpx_seen_file *f);
+/* The name is copied. false: no memory. */
+bool hpx_seen_add(struct hpx_seen *s, const struct hpx_seen_file *f);
+/* Notes the run of a file that was added. */
+void hpx_seen_run(struct hpx_seen *s, const struct hpx_seen_file *f);
+/* The file of a run that was added last; NULL: none. Good until the next call of another function. */
+const struct hpx_seen_file *hpx_seen_last(const struct hpx_seen *s, uint64_t run);
+/* Writes the file. false: errno. */
+bool hpx_seen_save(struct hpx_seen *s);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ship.c: the loop of `hprofx ship`: it looks at the folders every second, adds what is new to the batches of all destinations, and seals
+ * these after --batch seconds. */
+#include "ship.h"
+#include "clock.h"
+#include "collect.h"
+#include "intake.h"
+#include "metrics.h"
+#include "outfile.h"
+#include "plain.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH_BYTES ((uint64_t)8 << 20) /* before they are packed: engines refuse larger bodies */
+#define AT_A_TIME   64                  /* profiles; then destinations, signals and pulls get their turn */
+
+struct ship {
+    const struct hpx_ship_asked *asked;
+    char spool[PATH_MAX];
+    int state; /* the folder of the spools */
+    struct hpx_dest *dests[HPX_SHIP_MOST];
+    size_t ndests;
+    struct hpx_intake *intake;
+    struct hpx_collect *collect; /* NULL: nobody pulls */
+    struct hpx_pull *pull;
+    struct hpx_watch *watch;
+    char brought[PATH_MAX + 16]; /* the folder of the watcher */
+    uint64_t since_ns;           /* when the open batches began; 0: there are none */
+};
+
+static volatile sig_atomic_t ended;
+
+static void on_end(int number)
+{
+    (void)number;
+    ended = 1;
+}
+
+static void catch_ends(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction a = {.sa_handler = on_end};
+    sigemptyset(&a.sa_mask);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
+        (void)sigaction(signals[i], &a, NULL);
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- begin and end ---- */
+
+/* Makes every folder of a path that is missing, 0700. */
+static bool make_folders(char *path)
+{
+    for (char *at = path + 1; at[-1] != '\0' && *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            (void)mkdir(path, 0700);
+            *at = '/';
+        }
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+/* Two shippers in one spool would send everything twice. */
+static enum hpx_status open_state(struct ship *s, struct hpx_err *err)
+{
+    if (s->asked->spool != NULL) {
+        (void)snprintf(s->spool, sizeof s->spool, "%s", s->asked->spool);
+    } else if (!hpx_ship_spool(s->spool, sizeof s->spool)) {
+        return hpx_fail(err, HPX_FAILED, "no folder for the spool is known; give one by --spool");
+    }
+    bool made = make_folders(s->spool);
+    s->state = made ? open(s->spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (s->state < 0) {
+        return hpx_fail(err, HPX_FAILED, "the spool %s cannot be used: %s; give another folder by --spool", s->spool, strerror(errno));
+    }
+    if (flock(s->state, LOCK_EX | LOCK_NB) != 0) {
+        return hpx_fail(err, HPX_FAILED, "another hprofx-ship uses the spool %s; give this one a folder of its own by --spool", s->spool);
+    }
+    return HPX_OK;
+}
+
+static bool flush_watch(struct ship *s, unsigned ms)
+{
+    return s->watch != NULL && hpx_watch_flush(s->watch, (int)ms);
+}
+
+/* The main thread hands on what the watcher brings within a second. */
+static void bring(void *ctx, unsigned ms)
+{
+    struct ship *s = ctx;
+    if (flush_watch(s, ms)) {
+        (void)usleep(1100 * 1000);
+    }
+}
+
+static enum hpx_status begin_watch(struct ship *s, struct hpx_err *err)
+{
+    (void)snprintf(s->brought, sizeof s->brought, "%s/brought", s->spool);
+    if (mkdir(s->brought, 0700) != 0 && errno != EEXIST) {
+        return hpx_fail(err, HPX_FAILED, "%s cannot be made: %s", s->brought, strerror(errno));
+    }
+    enum hpx_status status = hpx_watch_check(&s->asked->watch, err);
+    return status != HPX_OK ? status : hpx_watch_start(&s->asked->watch, s->brought, &s->watch, err);
+}
+
+static enum hpx_status begin_pull(struct ship *s, struct hpx_err *err)
+{
+    s->collect = hpx_collect_new(s->watch != NULL ? bring : NULL, s);
+    if (s->collect == NULL) {
+        return hpx_fail(err, HPX_FAILED, "no memory");
+    }
+    const struct hpx_pull_hooks hooks = hpx_collect_hooks(s->collect);
+    s->pull = hpx_pull_start(s->asked->listen, s->asked->anywhere, &hooks, err);
+    if (s->pull == NULL) {
+        return HPX_FAILED;
+    }
+    (void)fprintf(stderr, "hprofx: listens at %s\n", hpx_pull_at(s->pull));
+    return HPX_OK;
+}
+
+static enum hpx_status begin_intake(struct ship *s, struct hpx_err *err)
+{
+    const char *const brought[] = {s->brought};
+    const struct hpx_ship_asked *a = s->asked;
+    const struct hpx_intake_asked asked = {.folders = a->watches ? brought : a->folders,
+                                           .nfolders = a->watches ? 1 : a->nfolders,
+                                           .state = s->state,
+                                           .removes = a->removes || a->watches,
+                                           .service = a->service};
+    s->intake = hpx_intake_open(&asked, err);
+    return s->intake != NULL ? HPX_OK : HPX_FAILED;
+}
+
+/* The watcher is forked before there is another thread. */
+static enum hpx_status begin(struct ship *s, struct hpx_err *err)
+{
+    enum hpx_status status = open_state(s, err);
+    status = status == HPX_OK && s->asked->watches ? begin_watch(s, err) : status;
+    for (size_t i = 0; status == HPX_OK && i < s->asked->ndests; i++) {
+        s->dests[s->ndests] = hpx_dest_open(&s->asked->dests[i], s->state, s->asked->spool_bytes, &status, err);
+        s->ndests += s->dests[s->ndests] != NULL;
+    }
+    status = status == HPX_OK ? begin_intake(s, err) : status;
+    return status == HPX_OK && s->asked->listen != NULL ? begin_pull(s, err) : status;
+}
+
+static void end(struct ship *s)
+{
+    hpx_pull_stop(s->pull);
+    for (size_t i = 0; i < s->ndests; i++) {
+        hpx_dest_close(s->dests[i]);
+    }
+    if (s->collect != NULL) {
+        hpx_collect_free(s->collect);
+    }
+    hpx_intake_close(s->intake);
+    if (s->state >= 0) {
+        (void)close(s->state);
+    }
+}
+
+/* ---- the loop ---- */
+
+static void flush(struct ship *s)
+{
+    for (size_t i = 0; i < s->ndests; i++) {
+        hpx_dest_flush(s->dests[i]);
+    }
+    (void)hpx_intake_settle(s->intake);
+    s->since_ns = 0;
+}
+
+static void take_profile(void *ctx, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID])
+{
+    struct ship *s = ctx;
+    bool large = false;
+    for (size_t i = 0; i < s->ndests; i++) {
+        hpx_dest_add(s->dests[i], t, id);
+        large = large || hpx_dest_bytes(s->dests[i]) > BATCH_BYTES;
+    }
+    if (s->collect != NULL) {
+        hpx_collect_add(s->collect, t);
+    }
+    if (large) { /* this profile is settled with the next flush: it is in the spools, but not yet remembered */
+        for (size_t i = 0; i < s->ndests; i++) {
+            hpx_dest_flush(s->dests[i]);
+        }
+    }
+}
+
+/* How many profiles came. */
+static size_t turn(struct ship *s)
+{
+    size_t n = hpx_intake_scan(s->intake, AT_A_TIME, take_profile, s);
+    uint64_t now = hpx_clock_mono();
+    s->since_ns = n > 0 && s->since_ns == 0 ? now : s->since_ns;
+    if (s->since_ns != 0 && (double)(now - s->since_ns) / 1e9 >= s->asked->batch) {
+        flush(s);
+    }
+    return n;
+}
+
+static bool look(struct ship *s)
+{
+    bool all = true;
+    for (size_t i = 0; i < s->ndests; i++) {
+        all = hpx_dest_look(s->dests[i]) && all;
+    }
+    if (s->watch != NULL) {
+        struct hpx_watch_counts c;
+        hpx_watch_counts(s->watch, &c);
+        hpx_metric_set(HPX_METRIC_AGENTS_CPU, NULL, NULL, c.of[HPX_WATCH_AGENT_CPU_NS]);
+        if (hpx_watch_ended(s->watch)) {
+            ended = 1;
+        }
+    }
+    return all;
+}
+
+static void wait_ms(unsigned ms)
+{
+    const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+    if (!ended) {
+        (void)nanosleep(&t, NULL);
+    }
+}
+
+static void drain(struct ship *s)
+{
+    while (hpx_intake_scan(s->intake, AT_A_TIME, take_profile, s) > 0 && !ended) {
+    }
+    flush(s);
+}
+
+/* Until the destinations have everything. false: not in time. */
+static bool deliver(struct ship *s, double seconds)
+{
+    uint64_t until = hpx_clock_mono() + (uint64_t)(seconds * 1e9);
+    bool all = look(s);
+    while (!all && !ended && hpx_clock_mono() < until) {
+        wait_ms(20);
+        all = look(s);
+    }
+    return all;
+}
+
+static int once(struct ship *s)
+{
+    drain(s);
+    if (deliver(s, s->asked->wait)) {
+        return HPX_OK;
+    }
+    (void)fprintf(stderr, "hprofx: not everything was sent; the rest waits in %s\n", s->spool);
+    return HPX_PARTIAL;
+}
+
+static int run(struct ship *s)
+{
+    while (!ended) {
+        if (turn(s) < AT_A_TIME) {
+            (void)look(s);
+            wait_ms(1000);
+        }
+    }
+    hpx_watch_stop(s->watch); /* it brings the last profiles */
+    s->watch = NULL;
+    ended = 0; /* a second signal ends the rest */
+    drain(s);
+    if (!deliver(s, 2)) {
+        (void)fprintf(stderr, "hprofx: what was not sent waits in %s\n", s->spool);
+    }
+    return HPX_OK;
+}
+
+int hpx_ship(const struct hpx_ship_asked *a)
+{
+    static struct ship s;
+    static struct hpx_err err;
+    s = (struct ship){.asked = a, .state = -1};
+    catch_ends();
+    enum hpx_status status = begin(&s, &err);
+    int result = status != HPX_OK ? hpx_complain(status, &err) : a->once ? once(&s) : run(&s);
+    hpx_watch_stop(s.watch);
+    end(&s);
+    return result;
+}
