@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* watch_known.c: see watch_known.h. */
+#include "watch_known.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND  UINT64_C(1000000000)
+#define LONGEST (600 * SECOND) /* between two looks at a process that was no JVM */
+
+/* The index of the process, or where it belongs. */
+static size_t place_of(const struct hpx_known_all *all, pid_t pid)
+{
+    const struct hpx_known *of = all->list.items;
+    size_t from = 0, to = all->list.len;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (of[middle].pid < pid) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
+}
+
+struct hpx_known *hpx_known_find(struct hpx_known_all *all, pid_t pid)
+{
+    struct hpx_known *of = all->list.items;
+    size_t i = place_of(all, pid);
+    return i < all->list.len && of[i].pid == pid ? &of[i] : NULL;
+}
+
+struct hpx_known *hpx_known_get(struct hpx_known_all *all, pid_t pid)
+{
+    size_t i = place_of(all, pid);
+    struct hpx_known *of = all->list.items;
+    if (i < all->list.len && of[i].pid == pid) {
+        return &of[i];
+    }
+    if (hpx_list_push(&all->list, sizeof *of) == NULL) {
+        return NULL;
+    }
+    of = all->list.items;
+    memmove(of + i + 1, of + i, (all->list.len - 1 - i) * sizeof *of);
+    of[i] = (struct hpx_known){.pid = pid};
+    return &of[i];
+}
+
+void hpx_known_forget(struct hpx_known_all *all, unsigned look)
+{
+    struct hpx_known *of = all->list.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < all->list.len; i++) {
+        if (of[i].look == look || of[i].kind == HPX_KNOWN_KEPT) {
+            of[kept++] = of[i];
+        }
+    }
+    all->list.len = kept;
+}
+
+void hpx_known_other(struct hpx_known *k, uint64_t now)
+{
+    k->wait = k->kind != HPX_KNOWN_OTHER ? SECOND : k->wait * 2 < LONGEST ? k->wait * 2 : LONGEST;
+    k->kind = HPX_KNOWN_OTHER;
+    k->next = now + k->wait;
+}
+
+void hpx_known_fini(struct hpx_known_all *all)
+{
+    free(all->list.items);
+    *all = (struct hpx_known_all){.list = {.items = NULL}};
+}
