@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_answer.c: what hprofx fetch asks ClickHouse, and how it reads the answer, which may be anything. */
+#include "answer.h"
+#include "cmocka_all.h"
+#include "select.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- answers ---- */
+
+static struct hpx_tree tree;
+static struct hpx_answer answer;
+static struct hpx_err err;
+static char bytes[1 << 18];
+static size_t len;
+
+static int setup(void **state)
+{
+    (void)state;
+    len = 0;
+    hpx_answer_init(&answer, &tree);
+    return hpx_tree_init(&tree) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hpx_answer_fini(&answer);
+    hpx_tree_fini(&tree);
+    return 0;
+}
+
+static void number(uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7) {
+        bytes[len++] = (char)(v | 0x80);
+    }
+    bytes[len++] = (char)v;
+}
+
+static void text(const char *s)
+{
+    number(strlen(s));
+    memcpy(bytes + len, s, strlen(s));
+    len += strlen(s);
+}
+
+/* stack: NULL-terminated. */
+static void row(const char *kind, const char *const *stack, uint64_t value)
+{
+    size_t n = 0;
+    while (stack[n] != NULL) {
+        n++;
+    }
+    text(kind);
+    number(n);
+    for (size_t i = 0; i < n; i++) {
+        text(stack[i]);
+    }
+    for (size_t i = 0; i < 8; i++) {
+        bytes[len++] = (char)(value >> 8 * i);
+    }
+}
+
+static int take(void)
+{
+    hpx_answer_take(&answer, bytes, len);
+    int rc = hpx_answer_end(&answer, &err);
+    hpx_tree_finish(&tree);
+    return rc;
+}
+
+#define STACK(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static uint64_t total(const char *measure)
+{
+    struct hpx_tree_column c;
+    return hpx_tree_column(&tree, measure, &c) ? tree.views[c.view].totals[c.measure] : 0;
+}
+
+static void rows_become_stacks_by_kind(void **state)
+{
+    (void)state;
+    row("cpu", STACK("main", "p.C.m"), 30);
+    row("samples", STACK("main", "p.C.m"), 3);
+    row("samples", STACK(NULL), 2);
+    row("samples", STACK("[no stack]"), 2);
+    row("alloc_space", STACK("main", "java.lang.String"), UINT64_MAX);
+    row("mine", STACK("a", ""), 5);
+    assert_int_equal(take(), 0);
+    assert_int_equal(answer.rows, 6);
+    assert_int_equal(total("cpu"), 30);
+    assert_int_equal(total("samples"), 7);
+    assert_true(total("alloc_space") == UINT64_MAX);
+    assert_int_equal(total("mine"), 5);
+    const struct hpx_tree_view *v = &tree.views[HPX_VIEW_ALLOC];
+    const struct hpx_tree_node *n = hpx_tree_node_at(&tree, hpx_tree_sample_at(v, 0)->node);
+    assert_int_equal(hpx_tree_frame_at(&tree, n->frame)->kind, HPX_FRAME_CLASS);
+    assert_int_equal(hpx_tree_sample_at(&tree.views[HPX_VIEW_CPU], 0)->node, 0);
+}
+
+static void an_answer_in_single_bytes_is_the_same(void **state)
+{
+    (void)state;
+    static char long_name[70000];
+    memset(long_name, 'x', sizeof long_name - 1);
+    row("cpu", STACK("main", long_name, "</script>\n"), 30);
+    row("cpu", STACK("main"), 4);
+    for (size_t i = 0; i < len; i++) {
+        hpx_answer_take(&answer, bytes + i, 1);
+    }
+    assert_int_equal(hpx_answer_end(&answer, &err), 0);
+    hpx_tree_finish(&tree);
+    assert_int_equal(total("cpu"), 34);
+    assert_int_equal(tree.nodes.len, 4);
+}
+
+static void an_answer_that_ends_early_is_told(void **state)
+{
+    (void)state;
+    row("cpu", STACK("main"), 30);
+    for (size_t n = 1; n < len; n++) {
+        struct hpx_answer a;
+        hpx_answer_init(&a, &tree);
+        hpx_answer_take(&a, bytes, n);
+        assert_int_equal(hpx_answer_end(&a, &err), -HPX_E_RANGE);
+        assert_non_null(strstr(err.msg, "cut off"));
+        hpx_answer_fini(&a);
+    }
+}
+
+static void nonsense_is_told_and_nothing_of_it_kept(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", /* no number */
+                                      "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",         /* beyond 64 bits */
+                                      "\x81\x80\xC0\x01",                                 /* a kind of 3 MB */
+                                      "\x01k\x81\x80\x04",                                /* 65537 frames */
+                                      "\x01k\x02\x81\x80\xC0\x01"};                       /* a frame of 3 MB */
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct hpx_answer a;
+        hpx_answer_init(&a, &tree);
+        hpx_answer_take(&a, all[i], strlen(all[i]));
+        hpx_answer_take(&a, "more", 4);
+        assert_int_equal(hpx_answer_end(&a, &err), -HPX_E_RANGE);
+        assert_non_null(strstr(err.msg, "not made of rows"));
+        assert_int_equal(a.held.len, 0);
+        hpx_answer_fini(&a);
+    }
+}
+
+static void kinds_without_room_are_told(void **state)
+{
+    (void)state;
+    char kind[16];
+    for (int i = 0; i < HPX_TREE_VALUES + 2; i++) {
+        (void)snprintf(kind, sizeof kind, "k%d", i);
+        row(kind, STACK("main"), 1);
+    }
+    assert_int_equal(take(), 0);
+    assert_true(answer.crowded);
+}
+
+/* ---- questions ---- */
+
+#define URL "clickhouse:http://h:8123/"
+
+/* What is asked for that; "" if it is refused. */
+static const char *rows_of(const char *url)
+{
+    static char text_of[4096];
+    struct hpx_select s;
+    int rc = hpx_select_parse(&s, url, 1700000000, &err);
+    (void)snprintf(text_of, sizeof text_of, "%s", rc == 0 ? s.rows : "");
+    if (rc == 0) {
+        assert_non_null(strstr(s.facts, "FORMAT RowBinary"));
+    }
+    hpx_select_fini(&s);
+    return text_of;
+}
+
+static void words_become_literals(void **state)
+{
+    (void)state;
+    struct hpx_select s;
+    assert_int_equal(hpx_select_parse(&s, "clickhouse:https://h:8443/x/db.t", 0, &err), 0);
+    assert_string_equal(s.url, "https://h:8443/x/?wait_end_of_query=1");
+    assert_non_null(strstr(s.rows, "FROM `db`.`t` GROUP BY"));
+    hpx_select_fini(&s);
+    assert_non_null(strstr(rows_of(URL "t?service=o%27x\\&service=b%zz&&version=%26&pid=12"),
+                           "FROM `t` WHERE service IN ('o\\x27x\\x5C', 'b%zz') AND version IN ('&') AND pid IN (12) GROUP BY"));
+    assert_non_null(strstr(rows_of(URL "d`.t%20`?host=%00%0a"), "FROM `d\\x60`.`t \\x60` WHERE host IN ('\\x00\\x0A') GROUP"));
+    assert_non_null(strstr(rows_of(URL "t?from=-1h&to=1699999999"), "ts >= toDateTime(1699996400) AND ts < toDateTime(1699999999)"));
+}
+
+static void what_is_no_question_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"http://h/t",
+                                      "clickhouse:h/t",
+                                      "clickhouse:http://h",
+                                      "clickhouse:http:///t",
+                                      URL,
+                                      URL "?service=x",
+                                      URL "t?pid=1%20OR%201",
+                                      URL "t?pid=",
+                                      URL "t?pid=99999999999",
+                                      URL "t?from=",
+                                      URL "t?from=-1y",
+                                      URL "t?from=-1h%00x",
+                                      URL "t?from=2026-13-01",
+                                      URL "t?Service=x",
+                                      URL "t?service",
+                                      URL "t?x=1",
+                                      URL "t?from=99999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (rows_of(bad[i])[0] != '\0') {
+            fail_msg("%s", bad[i]);
+        }
+    }
+}
+
+static void times_are_those_of_people_and_machines(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("TZ", "UTC-1", 1), 0);
+    tzset();
+    assert_int_equal(hpx_select_time("-90s", 1000), 910);
+    assert_int_equal(hpx_select_time("-7d", 700000), 95200);
+    assert_int_equal(hpx_select_time("1764000000", 0), 1764000000);
+    assert_int_equal(hpx_select_time("2025-11-24T16:00Z", 0), 1764000000);
+    assert_int_equal(hpx_select_time("2025-11-24T17:00", 0), 1764000000);
+    assert_int_equal(hpx_select_time("2025-11-24T16:00:30Z", 0), 1764000030);
+    assert_int_equal(hpx_select_time("2025-11-24Z", 0), 1763942400);
+    assert_int_equal(hpx_select_time("-1h", 10), -1);
+    assert_int_equal(hpx_select_time("", 10), -1);
+    assert_int_equal(hpx_select_time("-", 10), -1);
+    assert_int_equal(hpx_select_time("2200-01-01", 10), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows_become_stacks_by_kind, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_answer_in_single_bytes_is_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_answer_that_ends_early_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(nonsense_is_told_and_nothing_of_it_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(kinds_without_room_are_told, setup, teardown),
+        cmocka_unit_test(words_become_literals),
+        cmocka_unit_test(what_is_no_question_is_refused),
+        cmocka_unit_test(times_are_those_of_people_and_machines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
