@@ -68,12 +68,12 @@ static void tell(const struct hpx_dest *d, const struct hpx_http_reply *reply, e
     }
     long now = fine ? 0 : reply->status == 0 ? -1 : reply->status;
     if (now != *said) {
-        char status[32] = "";
+        char status[32] = "no answer";
         if (now > 0) {
-            (void)snprintf(status, sizeof status, "HTTP %ld%s", now, reply->why[0] != '\0' ? ": " : "");
+            (void)snprintf(status, sizeof status, "HTTP %ld", now);
         }
-        (void)fprintf(stderr, "hprofx: %s did not take profiles, %s: %s%s\n", d->way.label,
-                      fate == HPX_DEST_REFUSED ? "which are lost" : "which wait", status, reply->why);
+        (void)fprintf(stderr, "hprofx: %s did not take profiles, which %s: %s%s%s\n", d->way.label,
+                      fate == HPX_DEST_REFUSED ? "are lost" : "wait", status, reply->why[0] != '\0' ? ": " : "", reply->why);
         *said = now;
     }
 }
