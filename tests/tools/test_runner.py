@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rotation of the Java tests: what one run leaves out the next ones take."""
+import collections
 import contextlib
 import dataclasses
+import functools
 import importlib
 import io
 import pathlib
@@ -70,8 +72,13 @@ class RotationTests(unittest.TestCase):
             own.setdefault(c.variants or c.name, []).append(c)
         cls.most = max(max(runner.PLAIN_SHARE * sum(not c.jdk.brief for c in cells), runner.BRIEF_SHARE * sum(c.jdk.brief for c in cells)) for cells in own.values())
 
+    @classmethod
+    @functools.lru_cache(maxsize=None)
+    def chosen(cls, seed):
+        return runner.rotate(cls.cases, seed)
+
     def names(self, seed):
-        return [str(c) for c in runner.rotate(self.cases, seed)]
+        return [str(c) for c in self.chosen(seed)]
 
     def test_as_many_seeds_in_a_row_as_a_test_has_cells_take_every_cell_of_every_test(self):
         for first in (0, 452):
@@ -93,27 +100,26 @@ class RotationTests(unittest.TestCase):
     def test_every_case_has_a_name_of_its_own(self):
         self.assertEqual(len({str(c) for c in self.cases}), len(self.cases))
 
-    def test_every_run_has_every_short_test_and_every_cell_and_two_in_a_row_have_every_test(self):
+    def test_every_run_has_every_short_test_and_every_cell_and_a_few_in_a_row_have_every_test(self):
         whole = {c.variants or c.name for c in self.cases if not c.jdk.brief}
         short = {c.variants or c.name for c in self.cases if not c.jdk.brief and c.level == "quick"}
-        before = set()
+        row = collections.deque(maxlen=runner.PLAIN_SHARE)
         for seed in range(self.most):
-            chosen = runner.rotate(self.cases, seed)
-            names = {c.variants or c.name for c in chosen if not c.jdk.brief}
-            self.assertLessEqual(short, names)
-            self.assertTrue(not before or before | names == whole)
-            before = names
+            chosen = self.chosen(seed)
+            row.append({c.variants or c.name for c in chosen if not c.jdk.brief})
+            self.assertLessEqual(short, row[-1])
+            self.assertTrue(len(row) < runner.PLAIN_SHARE or set().union(*row) == whole)
             self.assertEqual({c.cell() for c in chosen}, {c.cell() for c in self.cases})
 
     def test_a_test_that_skips_seeds_skips_nothing_that_it_takes_in_turn(self):
         turns = {}
         for seed in range(12):
-            for c in runner.rotate(self.cases, seed):
+            for c in self.chosen(seed):
                 if c.level != "quick" and not c.jdk.brief:
                     turns.setdefault(c.name, []).append(c.turn)
-        every_second = [t for t in turns.values() if len(t) == 12 / runner.PLAIN_SHARE]
-        self.assertTrue(every_second)
-        for t in every_second:
+        in_turn = [t for t in turns.values() if len(t) == 12 / runner.PLAIN_SHARE]
+        self.assertTrue(in_turn)
+        for t in in_turn:
             self.assertEqual(t, list(range(t[0], t[0] + len(t))))
 
     def test_a_run_is_a_fraction_of_all_cases(self):
