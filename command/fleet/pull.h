@@ -40,9 +40,10 @@ enum hpx_pull_result {
 /* What answers. Every function may be called on any thread, several at a time. */
 struct hpx_pull_hooks {
     void *ctx;
-    /* Write pprof, gzipped. `profile` takes asked->seconds, and half of that more at most: Go's pprof waits no longer. */
-    enum hpx_pull_result (*profile)(void *ctx, const struct hpx_pull_asked *asked, FILE *to);
-    enum hpx_pull_result (*heap)(void *ctx, const struct hpx_pull_asked *asked, FILE *to);
+    /* Write pprof, gzipped, to an empty file in memory, which stays open. `profile` takes asked->seconds, and half of that more at most:
+     * Go's pprof waits no longer. */
+    enum hpx_pull_result (*profile)(void *ctx, const struct hpx_pull_asked *asked, int fd);
+    enum hpx_pull_result (*heap)(void *ctx, const struct hpx_pull_asked *asked, int fd);
     void (*metrics)(FILE *to);
     /* Called by hpx_pull_stop(), which then waits for the other functions: they return soon. */
     void (*stop)(void *ctx);
@@ -56,7 +57,7 @@ struct hpx_pull;
 struct hpx_pull *hpx_pull_start(const char *at, bool anywhere, const struct hpx_pull_hooks *hooks, struct hpx_err *err);
 /* Where it listens, for people, with the port: "unix:PATH", "127.0.0.1:40123". Lives as long as the server. */
 const char *hpx_pull_at(const struct hpx_pull *p);
-/* Ends it and removes its socket. NULL: nothing to do. */
+/* Ends it and removes its socket; waits a second at most for peers that take an answer. NULL: nothing to do. */
 void hpx_pull_stop(struct hpx_pull *p);
 
 #endif
