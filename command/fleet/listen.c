@@ -151,7 +151,7 @@ static int tcp_socket(const struct addrinfo *a)
 /* With the port that it has. */
 static void tell(struct hpx_listen *l)
 {
-    struct sockaddr_storage own;
+    struct sockaddr_storage own = {0};
     socklen_t size = sizeof own;
     char host[INET6_ADDRSTRLEN], port[8];
     if (getsockname(l->fd, (struct sockaddr *)&own, &size) == 0 &&

@@ -2,6 +2,7 @@
 /* idmap.c: the hash map of ids and serials. */
 #include "idmap.h"
 #include "err.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -11,14 +12,20 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-static uint64_t seed[2]; /* set before the first slot of any map */
+static uint64_t seed[2]; /* set before the first slot of any map; maps of several threads have the same */
 
-static void sow(void)
+static void make_seed(void)
 {
-    if (seed[1] == 0 && getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
+    if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
         seed[0] = seed[1] = (uint64_t)(uintptr_t)&seed;
     }
     seed[1] |= 1;
+}
+
+static void sow(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, make_seed);
 }
 
 /* Both halves of a product with a number that nobody knows: each bit of the key reaches each bit of the slot. */

@@ -212,6 +212,7 @@ class ProfileTests(Pull):
         peers = []
         for _ in range(4):
             peers.append(socket.create_connection(self.driver.at.rsplit(':', 1), LIMIT))
+            self.addCleanup(peers[-1].close)
             peers[-1].sendall(b'GET /debug/pprof/profile?seconds=600 HTTP/1.1\r\nHost: localhost\r\n\r\n')
             self.assertEqual(self.driver.line(), 'flush')
         self.driver.send('flushed')
@@ -310,12 +311,16 @@ class RequestTests(Pull):
 
     def test_connections_are_bounded(self):
         self.start()
+        before = self.threads()
         peers = [socket.create_connection(self.driver.at.rsplit(':', 1), LIMIT) for _ in range(40)]
-        threads = len(os.listdir('/proc/%d/task' % self.driver.process.pid))
-        self.assertLessEqual(threads, 1 + 1 + 16)
+        self.addCleanup(lambda: [peer.close() for peer in peers])
+        self.assertLessEqual(self.threads(), before + 16)
         for peer in peers:
             peer.close()
         self.assertEqual(self.patient('/metrics'), 200)
+
+    def threads(self):
+        return len(os.listdir('/proc/%d/task' % self.driver.process.pid))
 
     def patient(self, path):
         """The status, as soon as there is room for a connection: one too many is closed."""
