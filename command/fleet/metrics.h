@@ -36,6 +36,12 @@
     X(PULLS, COUNTER, "hprofx_ship_pulls_total", "path", "status", 1, "HTTP requests answered by --listen.")                               \
     X(LIVE_DROPPED, COUNTER, "hprofx_ship_live_tables_dropped_total", "cause", NULL, 1,                                                    \
       "Live objects of a profile that /debug/pprof/heap lacks.")                                                                           \
+    X(WATCH_JVMS, GAUGE, "hprofx_watch_jvms", "state", NULL, 1,                                                                            \
+      "JVMs of this host as hprofx watch sees them; a JVM may be in several states.")                                                      \
+    X(WATCH_EVENTS, COUNTER, "hprofx_watch_events_total", "event", NULL, 1, "What hprofx watch did and what it lost.")                     \
+    X(WATCH_CPU, COUNTER, "hprofx_watch_cpu_seconds_total", NULL, NULL, 1000000000,                                                        \
+      "CPU time of the processes that watch JVMs, without this one.")                                                                      \
+    X(WATCH_SHARE, GAUGE, "hprofx_watch_cpu_share_ratio", NULL, NULL, 1000000, "CPU time of agents and watcher, of that of the host.")     \
     X(AGENTS_CPU, COUNTER, "hprofx_agents_cpu_seconds_total", NULL, NULL, 1000000000,                                                      \
       "CPU time that the agents used in the JVMs, as their reports say.")                                                                  \
     X(AGENTS_LOST, COUNTER, "hprofx_agents_lost_total", NULL, NULL, 1, "Events that the agents lost, as their reports say.")               \

@@ -2,6 +2,7 @@
 /* ship.c: the loop of `hprofx ship`: it looks at the folders every second, adds what is new to the batches of all destinations, and seals
  * these after --batch seconds. */
 #include "ship.h"
+#include "bring.h"
 #include "clock.h"
 #include "collect.h"
 #include "intake.h"
@@ -32,6 +33,8 @@ struct ship {
     struct hpx_collect *collect; /* NULL: nobody pulls */
     struct hpx_pull *pull;
     struct hpx_watch *watch;
+    struct hpx_bring bring;
+    bool brings;                 /* pulls have the watcher flush */
     char brought[PATH_MAX + 16]; /* the folder of the watcher */
     uint64_t since_ns;           /* when the open batches began; 0: there are none */
 };
@@ -89,20 +92,6 @@ static enum hpx_status open_state(struct ship *s, struct hpx_err *err)
     return HPX_OK;
 }
 
-static bool flush_watch(struct ship *s, unsigned ms)
-{
-    return s->watch != NULL && hpx_watch_flush(s->watch, (int)ms);
-}
-
-/* The main thread hands on what the watcher brings within a second. */
-static void bring(void *ctx, unsigned ms)
-{
-    struct ship *s = ctx;
-    if (flush_watch(s, ms)) {
-        (void)usleep(1100 * 1000);
-    }
-}
-
 static enum hpx_status begin_watch(struct ship *s, struct hpx_err *err)
 {
     (void)snprintf(s->brought, sizeof s->brought, "%s/brought", s->spool);
@@ -115,8 +104,9 @@ static enum hpx_status begin_watch(struct ship *s, struct hpx_err *err)
 
 static enum hpx_status begin_pull(struct ship *s, struct hpx_err *err)
 {
-    s->collect = hpx_collect_new(s->watch != NULL ? bring : NULL, s);
-    if (s->collect == NULL) {
+    s->brings = s->watch != NULL && hpx_bring_init(&s->bring, s->watch);
+    s->collect = hpx_collect_new(s->brings ? hpx_bring_now : NULL, &s->bring);
+    if (s->collect == NULL || s->brings != (s->watch != NULL)) {
         return hpx_fail(err, HPX_FAILED, "no memory");
     }
     const struct hpx_pull_hooks hooks = hpx_collect_hooks(s->collect);
@@ -154,9 +144,19 @@ static enum hpx_status begin(struct ship *s, struct hpx_err *err)
     return status == HPX_OK && s->asked->listen != NULL ? begin_pull(s, err) : status;
 }
 
-static void end(struct ship *s)
+/* Before the watcher, whom a pull may ask for something. */
+static void end_pull(struct ship *s)
 {
     hpx_pull_stop(s->pull);
+    s->pull = NULL;
+    if (s->brings) {
+        hpx_bring_fini(&s->bring);
+        s->brings = false;
+    }
+}
+
+static void end(struct ship *s)
+{
     for (size_t i = 0; i < s->ndests; i++) {
         hpx_dest_close(s->dests[i]);
     }
@@ -210,6 +210,20 @@ static size_t turn(struct ship *s)
     return n;
 }
 
+static void count_watch(const struct hpx_watch *w)
+{
+    struct hpx_watch_counts c;
+    hpx_watch_counts(w, &c);
+    for (size_t i = 0; i < HPX_WATCH_COUNT; i++) {
+        enum hpx_metric m = i == HPX_WATCH_AGENT_CPU_NS                  ? HPX_METRIC_AGENTS_CPU
+                            : i == HPX_WATCH_OWN_CPU_NS                  ? HPX_METRIC_WATCH_CPU
+                            : i == HPX_WATCH_BUDGET_USED                 ? HPX_METRIC_WATCH_SHARE
+                            : hpx_watch_infos[i].kind == HPX_WATCH_GAUGE ? HPX_METRIC_WATCH_JVMS
+                                                                         : HPX_METRIC_WATCH_EVENTS;
+        hpx_metric_set(m, hpx_watch_infos[i].key, NULL, c.of[i]);
+    }
+}
+
 static bool look(struct ship *s)
 {
     bool all = true;
@@ -217,9 +231,7 @@ static bool look(struct ship *s)
         all = hpx_dest_look(s->dests[i]) && all;
     }
     if (s->watch != NULL) {
-        struct hpx_watch_counts c;
-        hpx_watch_counts(s->watch, &c);
-        hpx_metric_set(HPX_METRIC_AGENTS_CPU, NULL, NULL, c.of[HPX_WATCH_AGENT_CPU_NS]);
+        count_watch(s->watch);
         if (hpx_watch_ended(s->watch)) {
             ended = 1;
         }
@@ -232,6 +244,19 @@ static void wait_ms(unsigned ms)
     const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
     if (!ended) {
         (void)nanosleep(&t, NULL);
+    }
+}
+
+/* A second, or until there is something to do. */
+static void rest(struct ship *s)
+{
+    if (!s->brings) {
+        wait_ms(1000);
+    } else {
+        hpx_bring_turned(&s->bring);
+        if (!ended) {
+            hpx_bring_wait(&s->bring, 1000);
+        }
     }
 }
 
@@ -269,9 +294,10 @@ static int run(struct ship *s)
     while (!ended) {
         if (turn(s) < AT_A_TIME) {
             (void)look(s);
-            wait_ms(1000);
+            rest(s);
         }
     }
+    end_pull(s);
     hpx_watch_stop(s->watch); /* it brings the last profiles */
     s->watch = NULL;
     ended = 0; /* a second signal ends the rest */
@@ -290,6 +316,7 @@ int hpx_ship(const struct hpx_ship_asked *a)
     catch_ends();
     enum hpx_status status = begin(&s, &err);
     int result = status != HPX_OK ? hpx_complain(status, &err) : a->once ? once(&s) : run(&s);
+    end_pull(&s);
     hpx_watch_stop(s.watch);
     end(&s);
     return result;
