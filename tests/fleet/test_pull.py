@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What others read from hprofx-ship: profiles, live objects and metrics over HTTP on loopback or a unix socket.
 
-Usage: SCRIPT PULL-DRIVER HPROFX. Prometheus' promtool and Go's pprof judge, too, where they are: PROMTOOL=FILE and GO=FILE, or on PATH; `tests/fleet/checkers`
-installs them. HPX_CHECKERS=y: a missing one is a failure."""
+SCRIPT PULL-DRIVER HPROFX: all, as the build does. Found by unittest: only what needs a judge, Prometheus' promtool and Go's pprof; HPX_FLEET_ENGINES names those
+that must be there ("prometheus", "go"), others are skipped. HPX_BUILD: another build than build/."""
 import gzip
 import os
 import pathlib
@@ -20,18 +20,35 @@ import unittest
 import urllib.error
 import urllib.request
 
-DRIVER = HPROFX = None
+BUILD = pathlib.Path(os.environ.get('HPX_BUILD') or pathlib.Path(__file__).resolve().parents[2] / 'build')
+DRIVER, HPROFX = BUILD / 'tests/fleet/pull-driver', BUILD / 'hprofx'
+ENGINES = pathlib.Path(os.environ.get('FLEET_ENGINES') or os.environ.get('JDKS', '/opt/jdks') + '/fleet-engines')
+INSTALLED = os.environ.get('HPX_FLEET_ENGINES', '').split()
 LIMIT = 60 * float(os.environ.get('HPX_SLOW') or 1)  # seconds; what takes so long is stuck
 HOSTILE = 'evil</script>"\\;p.C.<b>m&\'"'
 
 
-def checker(name):
-    found = os.environ.get(name.upper()) or shutil.which(name)
-    if found is None:
-        if os.environ.get('HPX_CHECKERS') == 'y':
+def judge(name, file):
+    if not file or not os.access(file, os.X_OK):
+        if name in INSTALLED:
             raise AssertionError('no ' + name)
         raise unittest.SkipTest('%s is not installed' % name)
-    return found
+    return file
+
+
+def promtool():
+    return judge('prometheus', shutil.which('promtool') or ENGINES / 'prometheus' / 'promtool')
+
+
+def go():
+    return judge('go', shutil.which('go'))
+
+
+def load_tests(loader, tests, pattern):
+    """Those that are found by name are what the build does not run anyway."""
+    if pattern is None:
+        return tests
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (PrometheusTests, GoTests))
 
 
 class Driver:
@@ -345,24 +362,26 @@ class MetricsTests(Pull):
             self.assertIn(line, body.decode().splitlines())
         self.assertIn('hprofx_ship_pulls_total{path="/metrics",status="200"} 1', self.get('/metrics')[2].decode().splitlines())
 
+
+class PrometheusTests(Pull):
     def test_promtool_finds_nothing_to_complain_about(self):
-        promtool = checker('promtool')
+        tool = promtool()
         self.start()
         self.get('/nowhere')
-        done = subprocess.run([promtool, 'check', 'metrics'], input=self.get('/metrics')[2], capture_output=True, timeout=LIMIT)
+        done = subprocess.run([tool, 'check', 'metrics'], input=self.get('/metrics')[2], capture_output=True, timeout=LIMIT)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b'', b''))
 
 
 class GoTests(Pull):
-    def go(self, *words):
+    def pprof(self, *words):
         environment = {**os.environ, 'PPROF_TMPDIR': str(self.folder), 'HOME': str(self.folder), 'GOFLAGS': ''}
-        return subprocess.run([checker('go'), 'tool', 'pprof', *words], capture_output=True, text=True, timeout=LIMIT, env=environment)
+        return subprocess.run([go(), 'tool', 'pprof', *words], capture_output=True, text=True, timeout=LIMIT, env=environment)
 
     def test_go_takes_a_profile_by_its_usual_words(self):
-        checker('go')
+        go()
         self.start('flush')
         got = []
-        thread = threading.Thread(target=lambda: got.append(self.go('-top', '-seconds=1', self.url('/debug/pprof/profile'))))
+        thread = threading.Thread(target=lambda: got.append(self.pprof('-top', '-seconds=1', self.url('/debug/pprof/profile'))))
         thread.start()
         for profiles in ([], [('shop', 1, 1, 30 * 10**6, 0, 'p.Main.main;p.Main.hot'), ('shop', 1, 2, 10 * 10**6, 0, 'p.Main.main;' + HOSTILE)]):
             self.assertEqual(self.driver.line(), 'flush')
@@ -375,18 +394,18 @@ class GoTests(Pull):
         self.assertRegex(got[0].stdout, r'\n +30ms +75\.00% +75\.00% +30ms +75\.00% +p\.Main\.hot\n')
 
     def test_go_takes_live_objects(self):
-        checker('go')
+        go()
         self.start()
         self.driver.add('shop', 1, 1, 9, 4096, 'p.Main.main;p.Main.keep')
-        done = self.go('-top', self.url('/debug/pprof/heap'))
+        done = self.pprof('-top', self.url('/debug/pprof/heap'))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('Type: inuse_space', done.stdout)
         self.assertRegex(done.stdout, r'\n +4kB +100% +100% +4kB +100% +p\.Main\.keep\n')
 
     def test_go_shows_why_there_is_no_profile(self):
-        checker('go')
+        go()
         self.start()
-        done = self.go('-top', '-seconds=1', self.url('/debug/pprof/profile'))
+        done = self.pprof('-top', '-seconds=1', self.url('/debug/pprof/profile'))
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('no profile arrived in this time', done.stderr)
 
