@@ -298,7 +298,7 @@ static int run(struct ship *s)
         }
     }
     end_pull(s);
-    hpx_watch_stop(s->watch); /* it brings the last profiles */
+    hpx_watch_stop(s->watch, NULL); /* it brings the last profiles */
     s->watch = NULL;
     ended = 0; /* a second signal ends the rest */
     drain(s);
@@ -317,7 +317,7 @@ int hpx_ship(const struct hpx_ship_asked *a)
     enum hpx_status status = begin(&s, &err);
     int result = status != HPX_OK ? hpx_complain(status, &err) : a->once ? once(&s) : run(&s);
     end_pull(&s);
-    hpx_watch_stop(s.watch);
+    hpx_watch_stop(s.watch, NULL);
     end(&s);
     return result;
 }

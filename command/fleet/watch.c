@@ -201,7 +201,7 @@ bool hpx_watch_ended(const struct hpx_watch *w)
     return recv(w->control, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-void hpx_watch_stop(struct hpx_watch *w)
+void hpx_watch_stop(struct hpx_watch *w, struct hpx_watch_counts *to)
 {
     struct hpx_watch_message m;
     if (w == NULL) {
@@ -216,6 +216,9 @@ void hpx_watch_stop(struct hpx_watch *w)
         (void)kill(w->pid, SIGKILL);
     }
     while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    if (to != NULL) {
+        hpx_watch_counts(w, to);
     }
     (void)close(w->control);
     (void)munmap(w->shared, sizeof *w->shared);

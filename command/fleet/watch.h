@@ -49,7 +49,7 @@ struct hpx_watch_asked {
     X(LOST_DISK, TOTAL, "lost_disk", "profiles lost: they could not be written here")                                                      \
     X(LOST_FOREIGN, TOTAL, "lost_foreign", "profiles lost: not a regular file of the JVM's user")                                          \
     X(LOST_READ, TOTAL, "lost_read", "profiles lost: they could not be read")                                                              \
-    X(LOST_UNSEEN, TOTAL, "lost_unseen", "profiles lost: numbers that were skipped")                                                       \
+    X(LOST_UNSEEN, TOTAL, "lost_unseen", "profiles lost: numbers that the JVM skipped")                                                    \
     X(LOST_KILLED, TOTAL, "lost_killed", "profiles lost: the JVM or its session ended without the last one")                               \
     X(AGENT_CPU_NS, TOTAL, "agent_cpu_ns", "CPU time of the agents, as their profiles say, in ns")                                         \
     X(OWN_CPU_NS, TOTAL, "watch_cpu_ns", "CPU time of the watcher and its keepers, in ns")
@@ -83,8 +83,9 @@ void hpx_watch_counts(const struct hpx_watch *w, struct hpx_watch_counts *to);
 /* The watcher has ended by itself: by a signal, or a failure that it has told. Any thread. */
 bool hpx_watch_ended(const struct hpx_watch *w);
 /* Ends all sessions, brings their last profiles, ends the watcher and frees w. Takes 10 s at most: what is not done then is killed, and the
- * JVMs' profiles stay in their /tmp for the next watcher. May be NULL. */
-void hpx_watch_stop(struct hpx_watch *w);
+ * JVMs' profiles stay in their /tmp for the next watcher.
+ * *to (may be NULL): the last counts. w may be NULL. */
+void hpx_watch_stop(struct hpx_watch *w, struct hpx_watch_counts *to);
 
 /* ---- parts without effects ---- */
 

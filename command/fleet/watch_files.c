@@ -113,15 +113,13 @@ enum hpx_fetched hpx_watch_fetch(const struct hpx_watcher *w, const struct hpx_t
     bool foreign;
     tail.n = 0;
     int fd = open_own(t, name, &foreign);
-    if (fd < 0 && !foreign) {
-        return HPX_FETCHED_NOT;
+    if (fd < 0) {
+        return foreign ? HPX_FETCHED_FOREIGN : HPX_FETCHED_NOT;
     }
-    enum hpx_watch_counter how = foreign ? HPX_WATCH_LOST_FOREIGN : bring(fd, w->dir, as, &bytes, &tail);
+    enum hpx_watch_counter how = bring(fd, w->dir, as, &bytes, &tail);
     hpx_watch_add(w->shared, how, 1);
-    if (fd >= 0) {
-        (void)close(fd);
-        hpx_watch_remove(t, name);
-    }
+    (void)close(fd);
+    hpx_watch_remove(t, name);
     if (how == HPX_WATCH_BROUGHT) {
         hpx_watch_add(w->shared, HPX_WATCH_BROUGHT_BYTES, bytes);
     }

@@ -26,6 +26,8 @@
 #define LATER_LOOK     (2 * SECOND) /* the same when it is late */
 #define END_WAITS      3            /* of 3 s, for a JVM that ends and writes its last profile */
 #define ANSWER_SECONDS 60           /* an agent that works says so every tenth second */
+#define SPARE_PROFILES 64           /* that SIGQUIT may ask for */
+#define MOST_LEFTOVERS 256          /* that are brought at once */
 #define OLD_SECONDS    300          /* a file of another session this old has nobody who will take it */
 
 /* For JDK 8 to 10, which have no event for samples of allocations, CPU alone. */
@@ -47,6 +49,8 @@ static struct {
     uint64_t begun, due;   /* hpx_clock_mono() */
     uint64_t agent_ns;     /* CPU time of the agent that was added to the counters */
     uint32_t asked;        /* the flush for which a profile was asked */
+    unsigned flushes;      /* profiles that were asked for */
+    unsigned leftovers;    /* that were brought */
 } k;
 
 static volatile sig_atomic_t told; /* to end */
@@ -144,21 +148,33 @@ static enum hpx_fetched fetch(const char *behind, unsigned number)
     return how;
 }
 
+/* As many profiles as a session can have by now, with some of SIGQUIT: whoever runs the JVM could make files without end. */
+static unsigned most_by(uint64_t now, uint64_t every)
+{
+    return 2 * (unsigned)((now - k.begun) / every) + k.flushes + SPARE_PROFILES;
+}
+
+static enum hpx_fetched fetch_number(unsigned number)
+{
+    char behind[16];
+    (void)snprintf(behind, sizeof behind, ".%u", number);
+    return fetch(behind, number);
+}
+
 /* All that are there in a row. */
 static bool fetch_numbered(void)
 {
-    char behind[16];
+    uint64_t every = (uint64_t)(k.w->asked.every * 1e9), now = hpx_clock_mono();
+    unsigned most = most_by(now, every);
     bool some = false;
-    for (;;) {
-        (void)snprintf(behind, sizeof behind, ".%u", k.next);
-        if (fetch(behind, k.next) == HPX_FETCHED_NOT) {
+    for (enum hpx_fetched how; k.next <= most; k.next++) {
+        how = fetch_number(k.next);
+        if (how == HPX_FETCHED_NOT || how == HPX_FETCHED_FOREIGN) {
             break;
         }
-        k.next++;
         some = true;
     }
     if (some) {
-        uint64_t every = (uint64_t)(k.w->asked.every * 1e9), now = hpx_clock_mono();
         k.due = k.begun + ((now - k.begun) / every + 1) * every;
         answer_flush(k.asked);
     }
@@ -176,15 +192,20 @@ static void note_least(void *least, const char *name, const struct hpx_watch_nam
 }
 
 /* The agent could not write one, or has removed it because of keep-bytes=. */
-static void skip_missing(void)
+static bool skip_missing(void)
 {
     unsigned least = 0;
     hpx_watch_each(&k.jvm, note_least, &least);
-    if (least > k.next) {
-        hpx_watch_add(k.w->shared, HPX_WATCH_LOST_UNSEEN, least - k.next);
-        k.next = least;
-        (void)fetch_numbered();
+    if (least <= k.next || least > most_by(hpx_clock_mono(), (uint64_t)(k.w->asked.every * 1e9))) {
+        return false;
     }
+    for (; k.next < least; k.next++) {
+        enum hpx_fetched how = fetch_number(k.next); /* it may have come just now */
+        if (how == HPX_FETCHED_NOT || how == HPX_FETCHED_FOREIGN) {
+            hpx_watch_add(k.w->shared, how == HPX_FETCHED_NOT ? HPX_WATCH_LOST_UNSEEN : HPX_WATCH_LOST_FOREIGN, 1);
+        }
+    }
+    return fetch_numbered();
 }
 
 static void remove_unfinished(void *unused, const char *name, const struct hpx_watch_name *is, int64_t modified)
@@ -198,9 +219,11 @@ static void remove_unfinished(void *unused, const char *name, const struct hpx_w
 static void fetch_rest(void)
 {
     (void)fetch_numbered();
-    skip_missing();
-    if (fetch("", k.next) == HPX_FETCHED_NOT) {
-        hpx_watch_add(k.w->shared, HPX_WATCH_LOST_KILLED, 1);
+    while (skip_missing()) {
+    }
+    enum hpx_fetched how = fetch("", k.next);
+    if (how == HPX_FETCHED_NOT || how == HPX_FETCHED_FOREIGN) {
+        hpx_watch_add(k.w->shared, how == HPX_FETCHED_NOT ? HPX_WATCH_LOST_KILLED : HPX_WATCH_LOST_FOREIGN, 1);
     }
     hpx_watch_each(&k.jvm, remove_unfinished, NULL);
     atomic_store_explicit(&k.slot->in_session, 0, memory_order_relaxed);
@@ -215,7 +238,7 @@ static void fetch_leftover(void *unused, const char *name, const struct hpx_watc
     uint64_t agent_ns;
     double old = k.w->asked.every * 3 > OLD_SECONDS ? k.w->asked.every * 3 : OLD_SECONDS;
     (void)unused;
-    if ((is->pid == (int)k.jvm.own_pid && is->id == k.id) ||
+    if ((is->pid == (int)k.jvm.own_pid && is->id == k.id) || k.leftovers == MOST_LEFTOVERS ||
         (is->pid != (int)k.jvm.own_pid && (double)(time(NULL) - (time_t)modified) < old)) {
         return;
     }
@@ -223,6 +246,7 @@ static void fetch_leftover(void *unused, const char *name, const struct hpx_watc
         hpx_watch_remove(&k.jvm, name);
         return;
     }
+    k.leftovers++;
     /* as the last one of its session has no number, it sorts behind the others */
     (void)snprintf(as, sizeof as, "%d-left-%llu-%06u.hprof", is->pid, is->id, is->file == HPX_WATCH_LAST ? 999999U : is->number);
     if (hpx_watch_fetch(k.w, &k.jvm, name, as, &agent_ns) == HPX_FETCHED) {
@@ -288,6 +312,7 @@ static enum hpx_status begin(void)
     (void)snprintf(file, sizeof file, "/tmp/%s", k.name);
     k.number = 0;
     k.next = 1;
+    k.flushes = 0;
     k.agent_ns = 0;
     k.begun = hpx_clock_mono();
     k.due = k.begun + (uint64_t)(k.w->asked.every * 1e9);
@@ -361,12 +386,13 @@ static enum hpx_keeper_end hold(uint64_t until)
         if (wanted != k.asked || is_late) { /* no profile comes: whether the session still runs is told by the answer */
             late = is_late ? k.due : late;
             k.asked = wanted;
+            k.flushes++;
             asked_at = now;
             enum hpx_status s = ask_for_profile();
             if (s != HPX_OK) {
                 return s == HPX_REFUSED ? HPX_KEEPER_TAKEN : end_of(s);
             }
-            skip_missing();
+            (void)skip_missing();
         }
         uint64_t look = next_look(now, asked_at);
         enum event e = wait_until(look < until ? look : until);

@@ -75,6 +75,9 @@ static void take_signals(void)
             (void)sigaction(ends[i], &a, NULL);
         }
     }
+    a.sa_handler = SIG_IGN;
+    (void)sigaction(SIGXFSZ, &a, NULL); /* a limit of file sizes is a full disk */
+    (void)sigaction(SIGPIPE, &a, NULL);
     a.sa_handler = on_child;
     (void)sigaction(SIGCHLD, &a, NULL);
 }
@@ -155,6 +158,14 @@ static void let_go(struct hpx_known *known, enum hpx_keeper_end why, bool over_b
     }
 }
 
+/* It was killed: its JVM ends the session, and the next keeper brings the profile. */
+static void lose_keeper(size_t i, int number)
+{
+    hpx_watch_add(of.w->shared, HPX_WATCH_ENDED, atomic_load_explicit(&of.w->shared->slots[i].in_session, memory_order_relaxed));
+    (void)fprintf(stderr, "hprofx watch: the keeper of process %d was killed by signal %d; the process is left alone\n",
+                  (int)of.keepers[i].jvm, number);
+}
+
 static void reap(void)
 {
     int status;
@@ -168,6 +179,9 @@ static void reap(void)
         }
         bool ended = WIFEXITED(status) && WEXITSTATUS(status) < HPX_KEEPER_ENDS;
         enum hpx_keeper_end why = ended ? (enum hpx_keeper_end)WEXITSTATUS(status) : HPX_KEEPER_FAILED;
+        if (!ended) {
+            lose_keeper(i, WTERMSIG(status));
+        }
         struct hpx_known *known = hpx_known_find(&of.known, of.keepers[i].jvm);
         if (known != NULL) {
             let_go(known, why, of.keepers[i].over_budget);

@@ -72,10 +72,15 @@ enum hpx_keeper_end hpx_keeper_run(const struct hpx_watcher *w, struct hpx_watch
 
 /* ---- profiles in a JVM's /tmp ---- */
 
-enum hpx_fetched { HPX_FETCHED, HPX_FETCHED_NOT, HPX_FETCHED_LOST };
+enum hpx_fetched {
+    HPX_FETCHED,
+    HPX_FETCHED_NOT,     /* there is no such file */
+    HPX_FETCHED_FOREIGN, /* it is no regular file of the JVM's user, and was not touched; the agent may yet replace it */
+    HPX_FETCHED_LOST,    /* it was removed, and the loss counted */
+};
 
 /* Moves a profile out of the /tmp of an open target: `name` there, into w->dir as `as`. It is counted. *agent_ns: what the profile says of
- * the agent's CPU time. HPX_FETCHED_NOT: there is no such file; HPX_FETCHED_LOST: it was removed, or is not the JVM's and stays. */
+ * the agent's CPU time. */
 enum hpx_fetched hpx_watch_fetch(const struct hpx_watcher *w, const struct hpx_target *t, const char *name, const char *as,
                                  uint64_t *agent_ns);
 /* Removes a file there, as the JVM's user. */

@@ -30,13 +30,11 @@ static bool take(struct hpx_watch_asked *a, const char *word)
     return false;
 }
 
-static void tell_counts(const struct hpx_watch *w)
+static void tell_counts(const struct hpx_watch_counts *c, bool ended)
 {
-    struct hpx_watch_counts c;
-    hpx_watch_counts(w, &c);
-    (void)printf("{\"ended\": %d", (int)hpx_watch_ended(w));
+    (void)printf("{\"ended\": %d", (int)ended);
     for (size_t i = 0; i < HPX_WATCH_COUNT; i++) {
-        (void)printf(", \"%s\": %" PRIu64, hpx_watch_infos[i].key, c.of[i]);
+        (void)printf(", \"%s\": %" PRIu64, hpx_watch_infos[i].key, c->of[i]);
     }
     (void)puts("}");
 }
@@ -44,11 +42,13 @@ static void tell_counts(const struct hpx_watch *w)
 static void obey(struct hpx_watch *w)
 {
     char line[64];
+    struct hpx_watch_counts c;
     while (fgets(line, sizeof line, stdin) != NULL && strcmp(line, "stop\n") != 0) {
         if (strcmp(line, "flush\n") == 0) {
             (void)puts(hpx_watch_flush(w, 20000) ? "true" : "false");
         } else {
-            tell_counts(w);
+            hpx_watch_counts(w, &c);
+            tell_counts(&c, hpx_watch_ended(w));
         }
         (void)fflush(stdout);
     }
@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 {
     struct hpx_watch_asked a = {.every = 0};
     struct hpx_watch *w;
+    struct hpx_watch_counts c;
     struct hpx_err err;
     for (int i = 2; i < argc; i++) {
         if (!take(&a, argv[i])) {
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
         return (int)s;
     }
     obey(w);
-    hpx_watch_stop(w);
-    (void)puts("null");
+    hpx_watch_stop(w, &c);
+    tell_counts(&c, true);
     return HPX_OK;
 }
