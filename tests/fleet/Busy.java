@@ -5,7 +5,7 @@ public class Busy {
     static long sum;
 
     static void work() {
-        for (int i = 0; i < 100000; i++) {
+        for (int i = 0; i < 5000; i++) {
             kept = new int[i % 64];
             sum += i * 31;
         }
@@ -16,7 +16,7 @@ public class Busy {
             while (true) {
                 work();
                 try {
-                    Thread.sleep(1);
+                    Thread.sleep(5);
                 } catch (InterruptedException e) {
                     return;
                 }
