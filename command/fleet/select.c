@@ -38,9 +38,10 @@ long long hpx_select_time(const char *text, time_t now)
 
 /* ---- words ---- */
 
-static int hex(char c)
+static unsigned hex(char c)
 {
-    return isxdigit((unsigned char)c) ? isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10 : -1;
+    unsigned char digit = (unsigned char)c;
+    return isdigit(digit) ? digit - (unsigned)'0' : (unsigned)tolower(digit) - (unsigned)'a' + 10;
 }
 
 /* Decodes %XX in place, from `n` bytes at `at`; the length. */
@@ -48,9 +49,12 @@ static size_t decode(char *at, size_t n)
 {
     size_t to = 0;
     for (size_t i = 0; i < n; i++) {
-        bool coded = at[i] == '%' && i + 2 < n && hex(at[i + 1]) >= 0 && hex(at[i + 2]) >= 0;
-        at[to++] = coded ? (char)(hex(at[i + 1]) << 4 | hex(at[i + 2])) : at[i];
-        i += coded ? 2 : 0;
+        char c = at[i];
+        if (c == '%' && i + 2 < n && isxdigit((unsigned char)at[i + 1]) && isxdigit((unsigned char)at[i + 2])) {
+            c = (char)(unsigned char)(hex(at[i + 1]) << 4 | hex(at[i + 2]));
+            i += 2;
+        }
+        at[to++] = c;
     }
     return to;
 }
