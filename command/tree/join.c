@@ -29,14 +29,19 @@ static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k
     }
 }
 
-static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const uint32_t *names)
+static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const uint32_t *names, unsigned views)
 {
+    if ((views >> HPX_VIEW_ALLOC & 1) != 0) {
+        to->sampled += from->sampled;
+        to->live_drawn |= from->live_drawn;
+    }
+    if ((views >> HPX_VIEW_CPU & 1) == 0) {
+        return;
+    }
     to->start_ms = from->start_ms;
     to->duration_ms = from->duration_ms;
     to->interval_ns = from->interval_ns;
     to->effective += from->effective;
-    to->sampled += from->sampled;
-    to->live_drawn |= from->live_drawn;
     to->lost = names[from->lost];
     to->own = names[from->own];
     to->older = names[from->older];
@@ -91,18 +96,32 @@ void hpx_tree_map_fini(struct hpx_tree_map *m)
     free(m->nodes);
 }
 
+/* A measure that hprofx does not have, by its name in `to`. */
+static void join_measure(struct hpx_tree *to, const struct hpx_tree_measure *of)
+{
+    size_t at;
+    const char *name = hpx_tree_text(to, hpx_tree_name(to, of->name, strlen(of->name)));
+    (void)hpx_tree_find(to, name, hpx_tree_unit_name(of->unit), &at);
+}
+
 void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
+{
+    hpx_tree_join_views(to, from, ~0U);
+}
+
+void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsigned views)
 {
     struct hpx_tree_map m;
     if (hpx_tree_map(&m, to, from, true)) {
-        for (size_t i = 0, at; i < from->views[HPX_VIEW_OTHER].values; i++) {
-            const struct hpx_tree_measure *of = &from->views[HPX_VIEW_OTHER].measures[i];
-            (void)hpx_tree_find(to, of->name, hpx_tree_unit_name(of->unit), &at);
+        for (size_t i = 0; i < from->views[HPX_VIEW_OTHER].values; i++) {
+            join_measure(to, &from->views[HPX_VIEW_OTHER].measures[i]);
         }
         for (size_t k = 0; k < HPX_VIEWS; k++) {
-            join_view(to, from, k, m.nodes, m.names);
+            if ((views >> k & 1) != 0) {
+                join_view(to, from, k, m.nodes, m.names);
+            }
         }
-        join_facts(to, from, m.names);
+        join_facts(to, from, m.names, views);
     }
     hpx_tree_map_fini(&m);
 }
