@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* convert.c: hprofx convert and hprofx merge: profiles of any format to one file of the format that its name asks for. */
+#include "inputs.h"
 #include "picture.h"
 #include "plain.h"
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
     "usage: hprofx convert [--view VIEW] [--to SUFFIX] IN OUT\n"
     "       hprofx merge [--view VIEW] [--to SUFFIX] IN IN... OUT\n"
     "Reads a profile, HPROF (text or binary), pprof or collapsed stacks, and writes it in the format of OUT's suffix; merge\n"
-    "adds several. IN and OUT may be -, standard input and output; then --to tells the format.\n"
+    "adds several. IN and OUT may be -, standard input and output; then --to tells the format. IN may also be a folder, a\n"
+    "pattern in quotes, or a URL (hprofx fetch --help); all that it stands for is added.\n"
     "  --view VIEW   for formats with one value a stack: cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a\n"
     "                measure such as inuse_space; without it the first that the profile has\n"
-    "  --to SUFFIX   the format, if OUT is - or has another suffix\n"
-    "Suffixes:\n";
+    "  --to SUFFIX   the format, if OUT is - or has another suffix\n" HPX_ENGINE_HELP "Suffixes:\n";
 
 static void help(FILE *to)
 {
@@ -37,40 +37,36 @@ struct asked {
     const char *view, *to;
     char **files; /* the last is OUT */
     int n;
+    struct hpx_inputs inputs;
 };
 
-static int run(const struct asked *a, const struct hpx_format *f)
+static int run(struct asked *a, const struct hpx_format *f)
 {
     struct hpx_tree t;
     struct hpx_err err = {""};
-    enum hpx_status s = HPX_OK;
-    bool partial = false;
-    bool ready = hpx_tree_init(&t);
-    for (int i = 0; ready && i + 1 < a->n && s == HPX_OK; i++) {
-        s = hpx_picture_read(&t, a->files[i], &err);
-        if (s == HPX_PARTIAL) {
-            (void)hpx_complain(s, &err);
-            partial = true;
-            s = HPX_OK;
-        }
-    }
-    if (a->n > 2) { /* the sentences are those of one file */
-        free(t.verdict);
-        t.verdict = NULL;
+    enum hpx_status s = hpx_tree_init(&t) ? HPX_OK : hpx_fail(&err, HPX_FAILED, "no memory"), read = HPX_FAILED;
+    for (int i = 0; i + 1 < a->n && s == HPX_OK; i++) {
+        s = hpx_inputs_add(&a->inputs, a->files[i], &err);
     }
     if (s == HPX_OK) {
-        hpx_tree_finish(&t);
+        read = s = hpx_inputs_read(&a->inputs, &t, &err);
+    }
+    if (s == HPX_OK || s == HPX_PARTIAL) {
         s = hpx_picture_save(&t, f, a->view, a->files[a->n - 1], &err);
     }
     hpx_tree_fini(&t);
-    return s != HPX_OK ? hpx_complain(s, &err) : partial ? HPX_PARTIAL : HPX_OK;
+    hpx_inputs_fini(&a->inputs);
+    return s != HPX_OK ? hpx_complain(s, &err) : (int)read;
 }
 
 int hpx_convert(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"view", required_argument, NULL, 'v'}, {"to", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    struct asked a = {NULL, NULL, NULL, 0};
+    static const struct option options[] = {{"view", required_argument, NULL, 'v'},
+                                            {"to", required_argument, NULL, 't'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            HPX_ENGINE_OPTIONS,
+                                            {NULL, 0, NULL, 0}};
+    struct asked a = {NULL};
     bool merges = strcmp(argv[0], "merge") == 0;
     argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
     for (int opt; (opt = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
@@ -81,6 +77,7 @@ int hpx_convert(int argc, char **argv)
         if (opt == '?') {
             return HPX_USAGE;
         }
+        (void)hpx_engine_option(&a.inputs.how, opt, optarg);
         a.view = opt == 'v' ? optarg : a.view;
         a.to = opt == 't' ? optarg : a.to;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* diff.c: the command line of hprofx diff, its files, and its status. */
 #include "diff.h"
+#include "inputs.h"
 #include "picture.h"
 #include "writers.h"
 #include <errno.h>
@@ -14,7 +15,8 @@
 static const char usage[] =
     "usage: hprofx diff [OPTIONS] A B                 what changed between two profiles\n"
     "       hprofx diff [OPTIONS] A... -- B...        the same of several runs on each side\n"
-    "Tells changes of methods from chance, at 95 %. Several runs on each side also show how much runs differ.\n"
+    "Tells changes of methods from chance, at 95 %. Several runs on each side also show how much runs differ. A folder, a pattern\n"
+    "in quotes and 'clickhouse:http://HOST:8123/DATABASE.TABLE?...' (hprofx fetch --help) are one run each, the sum of their profiles.\n"
     "  --view VIEW     cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space or calls;\n"
     "                  without it the first that all profiles have\n"
     "  --absolute      compare amounts of a run, not shares of its total\n"
@@ -23,7 +25,7 @@ static const char usage[] =
     "                  'total +5%': the sum, with --absolute. May be given several times\n"
     "  --json          one JSON object\n"
     "  -o, --output FILE\n"
-    "                  also write FILE: .html, .json or .txt. May be given several times\n"
+    "                  also write FILE: .html, .json or .txt. May be given several times\n" HPX_ENGINE_HELP
     "Status: 0 no condition holds, 1 one holds or a file cannot be read or written, 2 usage, 6 too few samples to tell, or a\n"
     "profile was broken.\n";
 
@@ -33,6 +35,7 @@ struct asked {
     const char *outputs[OUTPUTS];
     size_t noutputs, before; /* files: those of all sides in d.files */
     size_t files;
+    struct hpx_engine_how how;
     struct hpx_diff d;
 };
 
@@ -170,20 +173,23 @@ static enum hpx_status judge(struct asked *a, struct hpx_err *err)
     return ok ? write_all(a, err) : hpx_fail(err, HPX_FAILED, "no memory");
 }
 
+/* The run that a word stands for. */
+static enum hpx_status read_run(struct asked *a, const char *word, struct hpx_tree *t, struct hpx_err *err)
+{
+    struct hpx_inputs in = {.how = a->how};
+    enum hpx_status s = hpx_inputs_add(&in, word, err);
+    s = s == HPX_OK ? hpx_inputs_read(&in, t, err) : s;
+    hpx_inputs_fini(&in);
+    a->d.broken |= s == HPX_PARTIAL;
+    s = s == HPX_PARTIAL ? HPX_OK : s;
+    return s == HPX_OK && t->no_memory ? hpx_fail(err, HPX_FAILED, "no memory") : s;
+}
+
 static enum hpx_status read_all(struct asked *a, struct hpx_tree *trees, struct hpx_err *err)
 {
     enum hpx_status s = HPX_OK;
     for (size_t i = 0; i < a->files && s == HPX_OK; i++) {
-        s = hpx_picture_read(&trees[i], a->d.files[i], err);
-        if (s == HPX_PARTIAL) {
-            (void)hpx_complain(s, err);
-            a->d.broken = true;
-            s = HPX_OK;
-        }
-        hpx_tree_finish(&trees[i]);
-        if (s == HPX_OK && trees[i].no_memory) {
-            s = hpx_fail(err, HPX_FAILED, "no memory");
-        }
+        s = read_run(a, a->d.files[i], &trees[i], err);
     }
     return s;
 }
@@ -245,21 +251,18 @@ static int take(struct asked *a, int opt)
     case 'h':
         (void)fputs(usage, stdout);
         return HPX_OK;
-    default: /* getopt_long() has said it */
-        return HPX_USAGE;
+    default: /* of others getopt_long() has said it */
+        return hpx_engine_option(&a->how, opt, optarg) ? -1 : HPX_USAGE;
     }
 }
 
 /* Options and files up to the end, or to --, which is eaten; *at: what stands behind it, or NULL. */
 static int take_side(struct asked *a, int argc, char **argv, int *at)
 {
-    static const struct option options[] = {{"view", required_argument, NULL, 'v'},
-                                            {"absolute", no_argument, NULL, 'a'},
-                                            {"fail-if", required_argument, NULL, 'f'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"view", required_argument, NULL, 'v'},    {"absolute", no_argument, NULL, 'a'},
+                                            {"fail-if", required_argument, NULL, 'f'}, {"json", no_argument, NULL, 'j'},
+                                            {"output", required_argument, NULL, 'o'},  HPX_ENGINE_OPTIONS,
+                                            {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     int status = -1, opt;
     optind = 0;                                                                          /* from the beginning */
     while (status < 0 && (opt = getopt_long(argc, argv, "-o:h", options, NULL)) != -1) { /* "-": in any order */

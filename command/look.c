@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* look.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
 #include "look.h"
+#include "inputs.h"
 #include "picture.h"
 #include "words.h"
 #include <getopt.h>
@@ -14,8 +15,9 @@
 #define LISTED     10 /* methods that a part of a name may mean */
 
 static const char usage[] =
-    "usage: hprofx view [--view VIEW] [--table|--tree|--method NAME|--threads] [OPTIONS] FILE\n"
-    "Shows a profile, HPROF (text or binary), pprof or collapsed stacks. FILE may be -, standard input.\n"
+    "usage: hprofx view [--view VIEW] [--table|--tree|--method NAME|--threads] [OPTIONS] FILE...\n"
+    "Shows a profile, HPROF (text or binary), pprof or collapsed stacks, or the sum of several. FILE may be -, standard input;\n"
+    "a folder; a pattern in quotes; or 'clickhouse:http://HOST:8123/DATABASE.TABLE?service=NAME' (hprofx fetch --help).\n"
     "Without --view it shows the tables of all views; --tree, --method and --threads show the first.\n"
     "  --view VIEW      cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space\n"
     "  --table          self and total by method; by class, too, if it is about objects (the default)\n"
@@ -26,6 +28,8 @@ static const char usage[] =
     "  -n, --rows ROWS  rows of a table (20; 10 without --view)\n"
     "  --min PERCENT    smaller parts of a tree are left out (1)\n"
     "  --json           the tables as one JSON object, with all rows unless -n is given\n"
+    "  -o, --output FILE\n"
+    "                   write FILE instead, as hprofx convert does: .html, .pb.gz and others\n" HPX_ENGINE_HELP
     "Status: 0 ok, 1 FILE cannot be read, or has nothing like that, 2 usage, 6 FILE is broken: what could be read is shown.\n";
 
 static int misuse(const char *why)
@@ -37,7 +41,9 @@ static int misuse(const char *why)
 enum form { TABLE, TREE, METHOD, THREADS };
 
 struct asked {
-    const char *view, *method, *thread, *file;
+    const char *view, *method, *thread, *out;
+    const char *file; /* the word, of several the first */
+    struct hpx_inputs inputs;
     enum form form;
     unsigned forms; /* that were asked for */
     bool json;
@@ -235,7 +241,23 @@ static bool writes_utf8(void)
     return false;
 }
 
-static int run(const struct asked *a)
+/* A sentence in the place of those about one file. */
+static void tell_sum(struct hpx_tree *t, const struct hpx_inputs *in)
+{
+    char *text = NULL;
+    if (in->files.len > 1 && t->verdict == NULL &&
+        asprintf(&text, "The sum of %zu profile%s of %zu run%s.\n", in->read, in->read == 1 ? "" : "s", in->runs,
+                 in->runs == 1 ? "" : "s") >= 0) {
+        t->verdict = text;
+    }
+}
+
+static enum hpx_status show_or_save(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
+{
+    return a->out != NULL ? hpx_picture_save(l->tree, hpx_format_of(a->out), a->view, a->out, err) : show(l, a, err);
+}
+
+static int run(struct asked *a)
 {
     struct hpx_tree t;
     struct hpx_err err = {""};
@@ -245,13 +267,10 @@ static int run(const struct asked *a)
     l.bold = terminal && getenv("NO_COLOR") == NULL;
     l.boxes = terminal && writes_utf8();
     l.columns = terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    enum hpx_status read = ready ? hpx_picture_read(&t, a->file, &err) : hpx_fail(&err, HPX_FAILED, "no memory"), s = read;
-    if (read == HPX_PARTIAL) {
-        (void)hpx_complain(read, &err);
-    }
-    if (read != HPX_FAILED) {
-        hpx_tree_finish(&t);
-        s = show(&l, a, &err);
+    enum hpx_status read = ready ? hpx_inputs_read(&a->inputs, &t, &err) : hpx_fail(&err, HPX_FAILED, "no memory"), s = read;
+    if (read == HPX_OK || read == HPX_PARTIAL) {
+        tell_sum(&t, &a->inputs);
+        s = show_or_save(&l, a, &err);
     }
     hpx_tree_fini(&t);
     return s != HPX_OK ? hpx_complain(s, &err) : read == HPX_PARTIAL ? HPX_PARTIAL : HPX_OK;
@@ -302,12 +321,25 @@ static int take(int opt, struct asked *a)
     case 'j':
         a->json = true;
         return -1;
+    case 'o':
+        a->out = optarg;
+        return hpx_format_of(optarg) != NULL ? -1 : misuse("no format has the suffix of the file to write");
     case 'h':
         (void)fputs(usage, stdout);
         return HPX_OK;
     default:
-        return HPX_USAGE;
+        return hpx_engine_option(&a->inputs.how, opt, optarg) ? -1 : HPX_USAGE;
     }
+}
+
+/* What may not be asked for together; NULL: nothing. */
+static const char *conflict(const struct asked *a)
+{
+    return a->forms > 1                     ? "--table, --tree, --method and --threads exclude each other"
+           : a->json && a->form != TABLE    ? "--json shows tables: neither --tree, nor --method, nor --threads"
+           : a->out != NULL && a->json      ? "-o writes a file in the format of its name: no --json"
+           : a->out != NULL && a->forms > 0 ? "-o writes all of the profile: neither --table, nor --tree, nor --method, nor --threads"
+                                            : NULL;
 }
 
 int hpx_look(int argc, char **argv)
@@ -321,25 +353,31 @@ int hpx_look(int argc, char **argv)
                                             {"rows", required_argument, NULL, 'n'},
                                             {"min", required_argument, NULL, 'l'},
                                             {"json", no_argument, NULL, 'j'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            HPX_ENGINE_OPTIONS,
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     struct asked a = {.least = 1};
     argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
-    for (int opt; (opt = getopt_long(argc, argv, "hn:", options, NULL)) != -1;) {
+    for (int opt; (opt = getopt_long(argc, argv, "hn:o:", options, NULL)) != -1;) {
         int status = take(opt, &a);
         if (status >= 0) {
             return status;
         }
     }
-    if (argc - optind != 1) {
-        return misuse("view needs one profile");
+    if (argc == optind) {
+        return misuse("view needs a profile");
     }
-    if (a.forms > 1) {
-        return misuse("--table, --tree, --method and --threads exclude each other");
+    if (conflict(&a) != NULL) {
+        return misuse(conflict(&a));
     }
-    if (a.json && a.form != TABLE) {
-        return misuse("--json shows tables: neither --tree, nor --method, nor --threads");
-    }
+    struct hpx_err err = {""};
+    enum hpx_status s = HPX_OK;
     a.file = argv[optind];
-    return run(&a);
+    for (int i = optind; i < argc && s == HPX_OK; i++) {
+        s = hpx_inputs_add(&a.inputs, argv[i], &err);
+    }
+    int status = s == HPX_OK ? run(&a) : hpx_complain(s, &err);
+    hpx_inputs_fini(&a.inputs);
+    return status;
 }

@@ -52,6 +52,8 @@ TYPED = [
     ('check --stri\tfile\\ \t', ['check', '--strict', 'file with $(touch x)']),
     ('info --js\tfile\\ \t', ['info', '--json', 'file with $(touch x)']),
     ('view --meth\tx --view al\tfile\\ \t', ['view', '--method', 'x', '--view', 'alloc', 'file with $(touch x)']),
+    ('view --outp\tfile\\ \tfile\\ \tfile\\ \t', ['view', '--output'] + 3 * ['file with $(touch x)']),
+    ('view --hea\tfile\\ \tfile\\ \t', ['view', '--headers', 'file with $(touch x)', 'file with $(touch x)']),
     ('convert --to .fold\t file\\ \t-', ['convert', '--to', '.folded', 'file with $(touch x)', '-']),
     ('diff --abs\tfile\\ \t-- file\\ \t', ['diff', '--absolute', 'file with $(touch x)', '--', 'file with $(touch x)']),
     ('diff --outp\tfile\\ \tfile\\ \t', ['diff', '--output', 'file with $(touch x)', 'file with $(touch x)']),
@@ -153,9 +155,9 @@ class BashTests(Typed, Folder):
         self.assertEqual(len(jvms), 9, jvms)  # numbers and names; one JVM has no name
         self.assertEqual(self.words('hprofx ') - jvms, {'start', 'stop', 'dump', 'status', 'run', 'top', 'list', 'doctor', 'jmh', 'info', 'check', 'recover', 'convert', 'merge',
                                                               'view', 'diff'})
-        for line in ('hprofx list ', 'hprofx stop 1 ', 'hprofx -d ', 'hprofx 1 depth=1 ', 'hprofx view --method ', 'hprofx view a '):
+        for line in ('hprofx list ', 'hprofx stop 1 ', 'hprofx -d ', 'hprofx 1 depth=1 ', 'hprofx view --method '):
             self.assertEqual(self.offers(line), ([], []), line)
-        for line in ('hprofx info ', 'hprofx check --json ', 'hprofx -o ', 'hprofx --agent ', 'hprofx run -- java ', 'hprofx view --tree ', 'hprofx merge a b ', 'hprofx diff a -- b '):
+        for line in ('hprofx info ', 'hprofx check --json ', 'hprofx -o ', 'hprofx --agent ', 'hprofx run -- java ', 'hprofx view --tree ', 'hprofx view a ', 'hprofx view --ca ', 'hprofx merge a b ', 'hprofx diff a -- b '):
             self.assertEqual(self.offers(line), ([], ['-o default']), line)
         self.assertEqual(self.offers('hprofx 1 inc'), (['include='], ['-o nospace']))
         self.assertEqual(self.words('hprofx 1 include=a,cpu='), {'samples', 'times', 'old'})  # bash keeps what stands before the =

@@ -204,7 +204,9 @@ class Command(Folder):
                 path = self.write(data) if data is not None else 'missing'
                 self.done('convert', path, 'x.folded', status=1, said=why)
                 self.assertFalse((self.folder / 'x.folded').exists())
-        self.done('convert', self.folder, 'x.folded', status=1, said='Is a directory')
+        self.done('convert', self.folder, 'x.folded', status=1, said='in: neither HPROF')
+        (self.folder / 'in').unlink()
+        self.done('convert', self.folder, 'x.folded', status=1, said='the folder has no profile')
 
     def test_a_file_that_does_not_fit_is_removed(self):
         def small():

@@ -215,7 +215,8 @@ Also here: --view cpu, alloc, heap, owner, park, pinned
 
     def test_usage_errors(self):
         self.write(FOLDED)
-        for arguments, why in (([], 'view needs one profile'), (['in', 'in'], 'view needs one profile'), (['-n', '0', 'in'], '-n wants a number'),
+        for arguments, why in (([], 'view needs a profile'), (['-o', 'x.y', 'in'], 'no format has the suffix'), (['-o', 'x.html', '--json', 'in'], 'no --json'),
+                               (['-o', 'x.html', '--tree', 'in'], '-o writes all of the profile'), (['-n', '0', 'in'], '-n wants a number'),
                                (['-n', 'x', 'in'], '-n wants a number'), (['-n', '-3', 'in'], '-n wants a number'), (['--min', '101', 'in'], '--min wants a percentage'),
                                (['--min', 'nan', 'in'], '--min wants a percentage'), (['--min', '', 'in'], '--min wants a percentage'),
                                (['--tree', '--table', 'in'], 'exclude each other'), (['--json', '--tree', 'in'], '--json shows tables'), (['--nonsense', 'in'], 'unrecognized option')):
