@@ -18,9 +18,12 @@ static const char usage[] =
     "Asks ClickHouse for the sum of profiles that hprofx ship has sent, each of them once.\n"
     "  service= version= host= container= pid= kind=   only those; a key may come several times\n"
     "  from= to=       -30m, -1h, -7d: before now; 2026-11-25T10:00 (local time, with Z UTC); seconds since 1970\n"
-    "  -o, --output FILE   pprof, or another format by suffix (hprofx convert --help); -: pprof to standard output\n"
+    "  -o, --output FILE\n"
+    "                  pprof, or another format by suffix (hprofx convert --help); -: pprof to standard output\n"
     "  --headers FILE  header lines for the server, such as X-ClickHouse-User and X-ClickHouse-Key; others cannot read FILE\n"
-    "  --ca FILE       certificates that are trusted; --cert FILE, --key FILE: of this side\n"
+    "  --ca FILE       certificates that are trusted\n"
+    "  --cert FILE     certificate of this side\n"
+    "  --key FILE      its key\n"
     "Status: 0 ok, 1 no answer, or no profile is like that, 2 usage, 6 FILE does not have all.\n";
 
 struct asked {

@@ -154,7 +154,7 @@ class BashTests(Typed, Folder):
         jvms = self.words('hprofx stop ')
         self.assertEqual(len(jvms), 9, jvms)  # numbers and names; one JVM has no name
         self.assertEqual(self.words('hprofx ') - jvms, {'start', 'stop', 'dump', 'status', 'run', 'top', 'list', 'doctor', 'jmh', 'info', 'check', 'recover', 'convert', 'merge',
-                                                              'view', 'diff'})
+                                                              'view', 'diff', 'fetch'})
         for line in ('hprofx list ', 'hprofx stop 1 ', 'hprofx -d ', 'hprofx 1 depth=1 ', 'hprofx view --method '):
             self.assertEqual(self.offers(line), ([], []), line)
         for line in ('hprofx info ', 'hprofx check --json ', 'hprofx -o ', 'hprofx --agent ', 'hprofx run -- java ', 'hprofx view --tree ', 'hprofx view a ', 'hprofx view --ca ', 'hprofx merge a b ', 'hprofx diff a -- b '):
@@ -168,7 +168,8 @@ class BashTests(Typed, Folder):
         self.assertEqual(self.words('hprofx ') - self.words('hprofx stop '), verbs)
         kinds = subprocess.run([HPROFX, '-e', 'nothing'], capture_output=True, text=True).stderr
         self.assertEqual(self.words('hprofx -e '), set(re.search('wants ([a-z, ]+)', kinds)[1].replace(' or', ',').split(', ')))
-        for verb in ('info', 'check', 'recover', 'convert', 'merge', 'view', 'diff'):
+        fleet = os.path.exists(os.path.join(os.path.dirname(os.path.realpath(HPROFX)), 'hprofx-ship'))
+        for verb in ('info', 'check', 'recover', 'convert', 'merge', 'view', 'diff') + (('fetch',) if fleet else ()):
             told = subprocess.run([HPROFX, verb, '--help'], capture_output=True, text=True, check=True).stdout
             self.assertEqual(self.words('hprofx %s -' % verb), set(re.findall(r'^  (?:-\w, )?(--[\w-]+)', told, re.M)) | {'--help'})
         told = subprocess.run([HPROFX, 'convert', '--help'], capture_output=True, text=True, check=True).stdout
