@@ -118,37 +118,39 @@ static int take(struct wanted *w, char *word, time_t now, struct hpx_err *err)
     return 0;
 }
 
-static void condition(FILE *to, const struct wanted *w, enum key key, const char **before)
+static void condition(FILE *to, const struct wanted *w, enum key key)
 {
-    const char *open = "(";
+    bool open = false;
     for (size_t i = 0; i < w->n; i++) {
         const struct value *v = &w->values[i];
         if (v->key != key) {
             continue;
         }
-        (void)fprintf(to, open[0] == '(' ? "%s%s IN (" : ", ", *before, keys[key]);
+        if (open) {
+            (void)fputs(", ", to);
+        } else {
+            (void)fprintf(to, " AND %s IN (", keys[key]);
+        }
+        open = true;
         if (key == PID) {
             (void)fputs(v->text, to);
         } else {
             quoted(to, '\'', v->text, v->n);
         }
-        open = ",";
-        *before = " AND ";
     }
-    (void)fputs(open[0] == ',' ? ")" : "", to);
+    (void)fputs(open ? ")" : "", to);
 }
 
 static void conditions(FILE *to, const struct wanted *w, time_t now)
 {
-    const char *before = " WHERE ";
+    (void)fputs(" WHERE 1", to);
     for (enum key k = 0; k < FROM; k++) {
-        condition(to, w, k, &before);
+        condition(to, w, k);
     }
     for (size_t i = 0; i < w->n; i++) {
         if (w->values[i].key == FROM || w->values[i].key == TO) {
-            (void)fprintf(to, "%sts %s toDateTime(%lld)", before, w->values[i].key == FROM ? ">=" : "<",
+            (void)fprintf(to, " AND ts %s toDateTime(%lld)", w->values[i].key == FROM ? ">=" : "<",
                           hpx_select_time(w->values[i].text, now));
-            before = " AND ";
         }
     }
 }
@@ -167,30 +169,58 @@ static void table(FILE *to, const char *name)
     quoted(to, '`', name, strlen(name));
 }
 
+/* What lived at the time of a profile: sums over time mean nothing. */
+#define LIVE "('inuse_objects', 'inuse_space', 'heap_objects', 'heap_space')"
+
+struct question {
+    FILE *to;
+    const char *table;
+    const struct wanted *wanted;
+    time_t now;
+};
+
+static void from(const struct question *q)
+{
+    (void)fputs(" FROM ", q->to);
+    table(q->to, q->table);
+    conditions(q->to, q->wanted, q->now);
+}
+
 /* Rows that came twice have the same profile and number. The inner names differ from the columns, which old servers would mix up in WHERE.
  */
+static void sums(const struct question *q, bool live)
+{
+    (void)fputs("SELECT toString(k), s, sum(v) FROM (SELECT profile, row, any(kind) AS k, any(stack) AS s, any(value) AS v", q->to);
+    from(q);
+    (void)fputs(live ? " AND kind IN " LIVE : " AND kind NOT IN " LIVE, q->to);
+    if (live) { /* GLOBAL, for a table that is spread over servers */
+        (void)fputs(" AND (profile, kind) GLOBAL IN (SELECT argMax(profile, ts), kind", q->to);
+        from(q);
+        (void)fputs(" AND kind IN " LIVE " GROUP BY service, host, container, pid, kind)", q->to);
+    }
+    (void)fputs(" GROUP BY profile, row) GROUP BY k, s", q->to);
+}
+
 static bool write_queries(struct hpx_select *s, const char *name, const struct wanted *w, time_t now)
 {
     size_t n;
-    FILE *to = open_memstream(&s->facts, &n);
-    if (to == NULL) {
+    struct question q = {open_memstream(&s->facts, &n), name, w, now};
+    if (q.to == NULL) {
         return false;
     }
     (void)fputs(
-        "SELECT toUInt64(count()), toUInt64(min(toUnixTimestamp(ts))) * 1000, max(toUInt64(toUnixTimestamp(ts)) * 1000 + duration_ms) "
-        "FROM ",
-        to);
-    table(to, name);
-    conditions(to, w, now);
-    (void)fputs(" FORMAT RowBinary", to);
-    if (fclose(to) != 0 || (to = open_memstream(&s->rows, &n)) == NULL) {
+        "SELECT toUInt64(count()), toUInt64(min(toUnixTimestamp(ts))) * 1000, max(toUInt64(toUnixTimestamp(ts)) * 1000 + duration_ms)",
+        q.to);
+    from(&q);
+    (void)fputs(" FORMAT RowBinary", q.to);
+    if (fclose(q.to) != 0 || (q.to = open_memstream(&s->rows, &n)) == NULL) {
         return false;
     }
-    (void)fputs("SELECT toString(k), s, sum(v) FROM (SELECT profile, row, any(kind) AS k, any(stack) AS s, any(value) AS v FROM ", to);
-    table(to, name);
-    conditions(to, w, now);
-    (void)fputs(" GROUP BY profile, row) GROUP BY k, s FORMAT RowBinary", to);
-    return fclose(to) == 0;
+    sums(&q, false);
+    (void)fputs(" UNION ALL ", q.to);
+    sums(&q, true);
+    (void)fputs(" FORMAT RowBinary", q.to);
+    return fclose(q.to) == 0;
 }
 
 static int parse(struct hpx_select *s, char *copy, struct wanted *w, time_t now, struct hpx_err *err)

@@ -15,7 +15,7 @@
 struct hpx_select {
     char *url;   /* of the server, for a POST */
     char *facts; /* query: rows, begin of the first profile, end of the last (ms since 1970), UInt64 each */
-    char *rows;  /* query: kind, stack, value (see answer.h), each profile once */
+    char *rows;  /* query: kind, stack, value (see answer.h); each profile once, and of live objects the last profile of each JVM */
 };
 
 /* 0; -HPX_E_OPT: what is wrong with the URL is in err; -HPX_E_NOMEM. hpx_select_fini() in any case. */

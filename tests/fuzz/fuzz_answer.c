@@ -52,7 +52,7 @@ static void check_query(const char *q)
         "FORMAT",   "any",        "sum",     "count",       "min",     "max",     "toUInt64", "toUnixTimestamp",
         "toString", "toDateTime", "ts",      "duration_ms", "service", "version", "host",     "container",
         "kind",     "pid",        "profile", "row",         "stack",   "value",   "k",        "s",
-        "v",        "RowBinary"};
+        "v",        "RowBinary",  "UNION",   "ALL",         "NOT",     "GLOBAL",  "argMax"};
     while (*q != '\0') {
         if (*q == '\'' || *q == '`') {
             char quote = *q++;

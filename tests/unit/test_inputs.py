@@ -214,7 +214,7 @@ class Engine(Folder):
         self.assertIn('samples', self.done('diff', self.url, self.url))
         path, _, query = self.asked[0]
         self.assertIn('wait_end_of_query=1', path)
-        self.assertIn("FROM `hprofx`.`profiles` WHERE service IN ('shop')", query)
+        self.assertIn("FROM `hprofx`.`profiles` WHERE 1 AND service IN ('shop')", query)
 
     def test_fetch_writes_a_file(self):
         self.done('fetch', self.url, '-o', 'x.pb.gz')
