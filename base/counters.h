@@ -48,6 +48,7 @@
     X(NET_DROPPED, LOSS, "records not sent, slow peer", "records dropped: the peer of net= read too slowly")                               \
     X(NET_ABSENT, LOSS, "records not sent, no peer", "records dropped while disconnected")                                                 \
     X(NET_CUT, LOSS, "bytes not sent", "bytes still queued when a connection was lost")                                                    \
+    X(PROFILES_REMOVED, LOSS, "profiles removed, disk full", "complete profiles removed because the disk was full")                        \
     X(OUTPUT_BYTES, LOSS, "output bytes lost", "bytes that could not be written")
 
 enum hpx_counter {

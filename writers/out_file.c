@@ -319,10 +319,14 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
     }
     f->out = o;
     set_fd(f, -1);
+    errno = 0;
     const struct hpx_out_ops *ops = open_named(f, opts);
     if (ops == NULL) {
+        int error = errno;
         free(f);
-        return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", opts->name);
+        rc = hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", opts->name);
+        errno = error;
+        return rc;
     }
     bool regular = ops == &file_ops;
     f->gzip = opts->gzip ? hpx_gzip_new(ops, f, HPX_GZIP_BLOCK) : NULL;
@@ -343,6 +347,21 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
     return 0;
 }
 
+void hpx_out_file_rename(struct hpx_out *o, const struct hpx_out_file_opts *opts)
+{
+    struct out_file *f = o->ctx;
+    struct stat st;
+    char name[PATH_MAX];
+    size_t len = strlen(opts->name);
+    if (f == NULL || o->published || o->ops->publish == NULL || len == 0 || len >= sizeof name) {
+        return;
+    }
+    memcpy(name, opts->name, len + 1);
+    if (opts->force || lstat(name, &st) != 0 || add_pid(name, opts)) {
+        memcpy(f->final, name, strlen(name) + 1);
+    }
+}
+
 const char *hpx_out_file_name(const struct hpx_out *o)
 {
     const struct out_file *f = o->ctx;
@@ -360,59 +379,4 @@ void hpx_out_file_forget(struct hpx_out *o)
     if (fd >= 0) {
         close(fd);
     }
-}
-
-static size_t expansion(char *to, size_t n, char letter, time_t start)
-{
-    struct tm t;
-    to[0] = '\0';
-    switch (letter) {
-    case 'p':
-        snprintf(to, n, "%ld", (long)getpid());
-        break;
-    case 't':
-        if (localtime_r(&start, &t) != NULL) {
-            snprintf(to, n, "%04d%02d%02d-%02d%02d%02d", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
-        }
-        break;
-    case 'h':
-        if (gethostname(to, n) != 0) {
-            snprintf(to, n, "localhost");
-        }
-        to[n - 1] = '\0';
-        for (char *c = strchr(to, '/'); c != NULL; c = strchr(c, '/')) {
-            *c = '_'; /* a host name is no path */
-        }
-        break;
-    case '%':
-        snprintf(to, n, "%%");
-        break;
-    default: /* another program's placeholder: it stays, with its percent */
-        snprintf(to, n, "%%%c", letter);
-        break;
-    }
-    return strlen(to);
-}
-
-int hpx_name_expand(char *buf, size_t n, const char *name, time_t start)
-{
-    size_t used = 0;
-    for (const char *c = name; *c != '\0'; c++) {
-        char text[HOST_NAME_MAX + 2];
-        size_t k = 1;
-        text[0] = *c;
-        if (*c == '%' && c[1] != '\0') {
-            k = expansion(text, sizeof(text), *++c, start);
-        }
-        if (n == 0 || k >= n - used) {
-            return -HPX_E_RANGE;
-        }
-        memcpy(buf + used, text, k);
-        used += k;
-    }
-    if (n == 0) {
-        return -HPX_E_RANGE;
-    }
-    buf[used] = '\0';
-    return 0;
 }

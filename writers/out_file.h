@@ -16,25 +16,22 @@
 #define HPX_OUT_FILE_H
 
 #include "out.h"
-#include <time.h>
 
 struct hpx_out_file_opts {
-    const char *name; /* expanded already (hpx_name_expand) */
+    const char *name; /* expanded already (out_name.h) */
     bool force;       /* force=y */
     bool gzip;        /* gz=y */
     bool text;        /* format=a: chooses the suffix rule: text with any other suffix gets NAME.PID.txt */
 };
 
-/* Opens and initialises *o. 0; -HPX_E_IO: nothing was created, err->msg = "can't create profile file: NAME" (HPROF's text);
+/* Opens and initialises *o. 0; -HPX_E_IO: nothing was created, err->msg = "can't create profile file: NAME" (HPROF's text), errno is why;
  * -HPX_E_SYS: gzip without zlib, nothing was created; -HPX_E_NOMEM. */
 int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, struct hpx_err *err);
+/* Gives an output that has not been published another final name. No effect on others, or if the name is not possible. */
+void hpx_out_file_rename(struct hpx_out *o, const struct hpx_out_file_opts *opts);
 /* The final name of the output, for messages; after hpx_out_close() the name that it has. */
 const char *hpx_out_file_name(const struct hpx_out *o);
 /* In the child of a fork: closes the descriptor, touches nothing else; the parent's lock stays. Async-signal-safe. */
 void hpx_out_file_forget(struct hpx_out *o);
-
-/* %p pid, %t start of the run as YYYYMMDD-HHMMSS in local time, %h host name, %% percent; other %x unchanged.
- * 0, -HPX_E_RANGE: longer than n. */
-int hpx_name_expand(char *buf, size_t n, const char *name, time_t start);
 
 #endif

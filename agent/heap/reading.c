@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "internals.h"
 #include "log.h"
-#include "out_file.h"
+#include "output.h"
 #include "session.h"
 #include "vm.h"
 #include "vm_flags.h"
@@ -75,7 +75,7 @@ static int unnamed_in(const char *folder)
 static int open_spool(void)
 {
     char file[PATH_MAX];
-    bool beside = hpx_session.opt->net == NULL && hpx_name_expand(file, sizeof file, hpx_session.opt->file, hpx_session.start) == 0;
+    bool beside = hpx_output_name(file, sizeof file, 0) == 0;
     char *slash = beside ? strrchr(file, '/') : NULL;
     const char *folder = slash == NULL ? "." : slash == file ? "/" : file;
     if (slash != NULL) {

@@ -49,6 +49,8 @@ struct hpx_options {
     bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
+    uint32_t keep_files;  /* split=y: most complete files, 1 to HPX_OPT_MAX_KEEP; 0: no limit */
+    uint64_t keep_bytes;  /* the same in bytes, 1 to HPX_OPT_MAX_BYTES; 0: no limit */
     uint64_t dump_ns;     /* a dump each; 0: none, else HPX_OPT_MIN_PERIOD_NS to HPX_OPT_MAX_PERIOD_NS */
     enum hpx_engine sampler;
     int signal;    /* number of the signal of cpu=samples and times=sampled */
@@ -68,6 +70,8 @@ struct hpx_options {
 #define HPX_OPT_MAX_DEPTH  2048u
 #define HPX_OPT_MAX_SAMPLE (UINT64_C(1) << 30) /* JVMTI takes an int */
 #define HPX_OPT_ALL_WAITS  UINT64_MAX
+#define HPX_OPT_MAX_KEEP   65536u /* files; the list of them is in memory */
+#define HPX_OPT_MAX_BYTES  (UINT64_C(1) << 60)
 #define HPX_OPT_MAX_RTSIG  27 /* signal=RTMIN+N: the JDK wakes blocked I/O by RTMIN+28 (SIGRTMAX-2), others have what is behind */
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))

@@ -218,6 +218,8 @@ void hpx_options_idle(const struct hpx_options *o, void (*say)(const char *optio
         {o->waits, o->monitor, "waits=y", "monitor=y", "WAIT TIME"},
         {o->locks, o->monitor, "locks=y", "monitor=y", "LOCK TIME"},
         {o->pinned, o->monitor, "pinned=y", "monitor=y", "PINNED TIME"},
+        {o->keep_files > 0, o->split, "keep-files=", "split=y", "removal of old files"},
+        {o->keep_bytes > 0, o->split, "keep-bytes=", "split=y", "removal of old files"},
         {o->heapdump_oom, o->heap_dump, "heapdump=oom", "heap=dump", "heap dump"},
     };
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {

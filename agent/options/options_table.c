@@ -29,10 +29,11 @@ const struct hpx_opt hpx_opts[] = {
      .what = "bytes per identifier in format=b",
      .more = "8 is what current readers expect. 4 is what HPROF wrote, for tools that read nothing else."},
     {.name = "file", .kind = HPX_OPT_FILE, .values = "NAME", .missing = "filename", .def = "java.hprof.txt",
-     .what = "output file; %p %t %h %% expand",
+     .what = "output file; %p %t %h %n %{ENV} expand",
      .more = "Relative to the working directory. The default is java.hprof.txt with format=a and java.hprof with format=b, with .gz "
-             "behind it if gz=y; hprofx adds no suffix to a given name. %p is the process id, %t the start as YYYYMMDD-HHMMSS in local time, %h the host name, %% a "
-             "percent sign; any other %x stays as it is. /dev/stdout and /dev/stderr are descriptors 1 and 2. May be given once per "
+             "behind it if gz=y; hprofx adds no suffix to a given name. %p is the process id, %t the start as YYYYMMDD-HHMMSS in local time, %h the host name, %n the number of the profile "
+             "in its run, %{NAME} an environment variable, %% a percent sign; any other %x stays as it is. Of a variable the first 128 bytes are taken, "
+             "and what does not belong into a file name becomes _. While the program runs the file of the profile at exit has the number 0. /dev/stdout and /dev/stderr are descriptors 1 and 2. May be given once per "
              "source, and not together with net."},
     {.name = "gz", .kind = HPX_OPT_FLAG, .offset = AT(gz), .values = YN, .must = YN, .def = "n",
      .what = "compress the output file with gzip",
@@ -78,7 +79,15 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "split", .kind = HPX_OPT_FLAG, .offset = AT(split), .values = YN, .must = YN, .def = "n",
      .what = "one file per requested profile",
      .more = "y: profiles requested by SIGQUIT or dump= go to NAME.1, NAME.2 and so on, each a complete file; the profile at exit goes "
-             "to NAME. n: all profiles are appended to NAME, as in HPROF; many readers take only the first."},
+             "to NAME. If NAME has %n, that is the number, and nothing is appended. n: all profiles are appended to NAME, as in HPROF; many "
+             "readers take only the first."},
+    {.name = "keep-files", .kind = HPX_OPT_KEEP_FILES, .values = "N", .must = "decimal and 1..65536, or off", .def = "off",
+     .what = "most files of split=y; the oldest go",
+     .more = "When a profile is complete, the oldest files of this run are removed until N are left. Files of other runs, and files that "
+             "others have changed, moved or replaced, stay. If the disk is full, the oldest file is removed for the next profile. off: no limit."},
+    {.name = "keep-bytes", .kind = HPX_OPT_KEEP_BYTES, .values = "SIZE", .must = "a size, or off: 64m, 1g", .def = "off",
+     .what = "most bytes of those files: 64m, 1g",
+     .more = "The same for the sum of their sizes: a number, or a number with k, m, g or t. The newest file stays in any case. off: no limit."},
     {.name = "force", .kind = HPX_OPT_FLAG, .offset = AT(force), .values = YN, .must = YN, .def = "y",
      .what = "replace an existing file",
      .more = "n: if NAME exists, the process id goes into the name: java.hprof.1234.txt for text (NAME.1234.txt if NAME does not end in "

@@ -282,21 +282,43 @@ static enum hpx_opt_is parse_min(uint32_t *min, const char *value)
     return HPX_OPT_IS_GOOD;
 }
 
-static enum hpx_opt_is parse_sample(uint64_t *bytes, const char *value)
+/* Digits and a unit; bytes without one. 1 to `most`. */
+static enum hpx_opt_is parse_size(uint64_t *bytes, const char *value, uint64_t most)
 {
     static const struct {
         const char *name;
         uint64_t bytes;
-    } units[] = {{"", 1}, {"k", UINT64_C(1) << 10}, {"m", UINT64_C(1) << 20}, {"g", UINT64_C(1) << 30}};
+    } units[] = {{"", 1}, {"k", UINT64_C(1) << 10}, {"m", UINT64_C(1) << 20}, {"g", UINT64_C(1) << 30}, {"t", UINT64_C(1) << 40}};
     size_t n = strspn(value, "0123456789");
     unsigned long count = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
     for (size_t i = 0; i < HPX_ARRAY_LEN(units); i++) {
         if (n > 0 && !strcasecmp(value + n, units[i].name)) {
             *bytes = count * units[i].bytes;
-            return count >= 1 && count <= HPX_OPT_MAX_SAMPLE / units[i].bytes ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
+            return count >= 1 && count <= most / units[i].bytes ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
         }
     }
     return HPX_OPT_IS_WRONG;
+}
+
+static enum hpx_opt_is parse_keep_files(uint32_t *files, const char *value)
+{
+    size_t n = strspn(value, "0123456789");
+    unsigned long v = strtoul(value, NULL, 10); /* out of range: ULONG_MAX */
+    if (!strcmp(value, "off")) {
+        *files = 0;
+        return HPX_OPT_IS_GOOD;
+    }
+    *files = (uint32_t)v;
+    return n > 0 && !value[n] && v >= 1 && v <= HPX_OPT_MAX_KEEP ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
+}
+
+static enum hpx_opt_is parse_keep_bytes(uint64_t *bytes, const char *value)
+{
+    if (!strcmp(value, "off")) {
+        *bytes = 0;
+        return HPX_OPT_IS_GOOD;
+    }
+    return parse_size(bytes, value, HPX_OPT_MAX_BYTES);
 }
 
 /* The default's word is no list: include=all is every class. */
@@ -415,10 +437,16 @@ int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char
         *is = parse_redact(&p->o->redact, value);
         return 0;
     case HPX_OPT_SAMPLE:
-        *is = parse_sample(&p->o->sample_bytes, value);
+        *is = parse_size(&p->o->sample_bytes, value, HPX_OPT_MAX_SAMPLE);
         if (*is == HPX_OPT_IS_GOOD && p->o->sites != HPX_SITES_COUNTS) {
             p->o->sites = HPX_SITES_SAMPLED;
         }
+        return 0;
+    case HPX_OPT_KEEP_FILES:
+        *is = parse_keep_files(&p->o->keep_files, value);
+        return 0;
+    case HPX_OPT_KEEP_BYTES:
+        *is = parse_keep_bytes(&p->o->keep_bytes, value);
         return 0;
     case HPX_OPT_WAITLOG:
         *is = parse_waitlog(&p->o->waitlog, value);

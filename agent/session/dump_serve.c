@@ -32,9 +32,8 @@ static void add_thread(void *ctx, struct hpx_thread *t)
 static void set_period(struct hpx_report *r)
 {
     uint64_t now = hpx_clock_mono(), ms = made.from > 0 && made.from < now ? (now - made.from) / 1000000 : 0;
-    r->number = made.number + 1;
-    r->to_ms = hpx_origin_wall_ms();
-    r->from_ms = ms < r->to_ms ? r->to_ms - ms : 0;
+    uint64_t to = hpx_origin_wall_ms();
+    r->period = (struct hpx_period){ms < to ? to - ms : 0, to, made.number + 1};
 }
 
 /* The figures so far, and those of the dump that is being made. */

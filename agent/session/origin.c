@@ -240,7 +240,7 @@ static void add_name(struct hpx_lines *to, const char *format, const struct name
     }
 }
 
-void hpx_origin_lines(struct hpx_lines *to, const struct hpx_report *r)
+void hpx_origin_lines(struct hpx_lines *to, const struct hpx_period *profile)
 {
     add_name(to, "hprofx: host: ", &origin.host);
     hpx_lines_add(to, "hprofx: pid: %ld\n", (long)getpid());
@@ -250,5 +250,6 @@ void hpx_origin_lines(struct hpx_lines *to, const struct hpx_report *r)
         hpx_lines_add(to, "hprofx: container: %s\n", origin.container);
     }
     hpx_lines_add(to, "hprofx: run began: %" PRIu64 " ms since 1970\n", origin.began_ms);
-    hpx_lines_add(to, "hprofx: profile: %" PRIu32 ", from %" PRIu64 " to %" PRIu64 " ms since 1970\n", r->number, r->from_ms, r->to_ms);
+    hpx_lines_add(to, "hprofx: profile: %" PRIu32 ", from %" PRIu64 " to %" PRIu64 " ms since 1970\n", profile->number, profile->from_ms,
+                  profile->to_ms);
 }

@@ -15,10 +15,16 @@
 #ifndef HPX_ORIGIN_H
 #define HPX_ORIGIN_H
 
-#include "report.h"
+#include "lines.h"
 
 #define HPX_ORIGIN_NAME      255u /* bytes of a name */
 #define HPX_ORIGIN_CONTAINER 64u  /* digits */
+
+/* A profile among those of its session. */
+struct hpx_period {
+    uint64_t from_ms, to_ms; /* since 1970: when what it resets was counted */
+    uint32_t number;         /* from 1 */
+};
 
 /* At load, or when a session begins, before threads of ours run: reads environment and clock. command: the main class or jar and its
  * arguments, as sun.java.command has them; NULL: unknown. */
@@ -27,7 +33,7 @@ void hpx_origin_begin(const char *command);
  * NULL: /. */
 void hpx_origin_look_for_container(const char *root);
 /* The writer's thread. */
-void hpx_origin_lines(struct hpx_lines *to, const struct hpx_report *r);
+void hpx_origin_lines(struct hpx_lines *to, const struct hpx_period *profile);
 /* Wall clock in ms since 1970; 0: there is none. Any thread. */
 uint64_t hpx_origin_wall_ms(void);
 

@@ -7,8 +7,10 @@
 #include "net.h"
 #include "origin.h"
 #include "out_file.h"
+#include "out_name.h"
 #include "output_internal.h"
 #include "peer.h"
+#include "rotate.h"
 #include "spawn.h"
 #include <errno.h>
 #include <limits.h>
@@ -21,14 +23,37 @@
 
 HPX_OF_SESSION struct hpx_output hpx_output;
 
+int hpx_output_name(char *buf, size_t n, uint32_t number)
+{
+    return hpx_session.opt->net != NULL ? -HPX_E_IO : hpx_name_number(buf, n, hpx_output.pattern, number);
+}
+
+static struct hpx_out_file_opts opts_of(const char *name)
+{
+    return (struct hpx_out_file_opts){
+        .name = name, .force = hpx_session.opt->force, .gzip = hpx_session.in_effect.gz, .text = !hpx_session.opt->binary};
+}
+
+/* The file of the profile at exit has no number yet if others come before it. */
+static bool first_name(char *buf, size_t n)
+{
+    return hpx_name_expand(hpx_output.pattern, sizeof hpx_output.pattern, hpx_session.opt->file, hpx_session.start) == 0 &&
+           hpx_output_name(buf, n, hpx_session.in_effect.split ? 0 : 1) == 0;
+}
+
+/* A full disk costs the oldest profiles, then the journal. */
+static bool make_room(void)
+{
+    return hpx_rotate_make_room() || hpx_journal_give_up();
+}
+
 int hpx_output_init(struct hpx_err *err)
 {
     static char name[PATH_MAX];
-    if (hpx_session.opt->net == NULL && hpx_name_expand(name, sizeof name, hpx_session.opt->file, hpx_session.start) != 0) {
+    if (hpx_session.opt->net == NULL && !first_name(name, sizeof name)) {
         return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", hpx_session.opt->file);
     }
-    struct hpx_out_file_opts opts = {
-        .name = name, .force = hpx_session.opt->force, .gzip = hpx_session.in_effect.gz, .text = !hpx_session.opt->binary};
+    struct hpx_out_file_opts opts = opts_of(name);
     sem_init(&hpx_output.done, 0, 0);
     hpx_lane_init(&hpx_output.lane);
     hpx_output.end = hpx_msg_new(MSG_END, sizeof *hpx_output.end);
@@ -55,7 +80,7 @@ int hpx_output_init(struct hpx_err *err)
         hpx_session.in_effect.split = false;
     }
     if (rc == 0 && hpx_output.main.out.ops->publish != NULL) {
-        hpx_output.main.out.make_room = hpx_journal_give_up;
+        hpx_output.main.out.make_room = make_room;
         hpx_output.main.out.remedy = hpx_journal_remedy;
         hpx_journal_init(hpx_out_file_name(&hpx_output.main.out));
         if (hpx_journal_on()) {
@@ -140,6 +165,7 @@ static void write_dump(struct msg_dump *d)
         return;
     }
     uint64_t refused = hpx_output.now->out.refused;
+    hpx_rotate_count(&d->report.total);
     hpx_report_text(hpx_output.text, &d->report);
     hpx_stream_dump(hpx_output.now, &d->parts, &d->request, hpx_output.text);
     if (hpx_out_section(&hpx_output.now->out, true) == 0 && hpx_session.opt->verbose && !d->request.answer) {
@@ -151,9 +177,36 @@ static void write_dump(struct msg_dump *d)
     hpx_parts_destroy(&d->parts);
 }
 
+/* Before the file of the profile at exit gets its name: %n is the number of the profile in it. */
+static void number_main(uint32_t number)
+{
+    static char name[PATH_MAX];
+    struct hpx_out_file_opts opts = opts_of(name);
+    if (hpx_session.in_effect.split && hpx_name_is_numbered(hpx_output.pattern) && hpx_output_name(name, sizeof name, number) == 0) {
+        hpx_out_file_rename(&hpx_output.main.out, &opts);
+    }
+}
+
+static void end_split(void)
+{
+    hpx_stream_end(&hpx_output.split);
+    hpx_output.split_lost += hpx_output.split.out.lost;
+    note_error(&hpx_output.split.out);
+    if (hpx_output.split.out.published && hpx_output.split.out.error == 0) {
+        hpx_rotate_add(hpx_out_file_name(&hpx_output.split.out));
+    }
+    hpx_output.now = &hpx_output.main;
+}
+
 static void dump(struct msg_dump *d)
 {
     hpx_output.now = hpx_output.now != NULL ? hpx_output.now : &hpx_output.main;
+    if (d->report.period.number > 0 && d->traces == NULL) {
+        hpx_output.last = d->report.period.number;
+    }
+    if (hpx_output.now == &hpx_output.main) {
+        number_main(hpx_output.last);
+    }
     if (hpx_net_is()) {
         hpx_net_before_dump();
     }
@@ -166,13 +219,32 @@ static void dump(struct msg_dump *d)
         write_dump(d);
     }
     if (hpx_output.now == &hpx_output.split) {
-        hpx_stream_end(&hpx_output.split);
-        hpx_output.split_lost += hpx_output.split.out.lost;
-        note_error(&hpx_output.split.out);
-        hpx_output.now = &hpx_output.main;
+        end_split();
     }
     if (d->request.done != NULL) {
         d->request.done(d->request.arg);
+    }
+}
+
+/* With a number in NAME nothing is appended. */
+static int split_name(char *buf, size_t n, uint32_t number)
+{
+    if (hpx_name_is_numbered(hpx_output.pattern)) {
+        return hpx_output_name(buf, n, number);
+    }
+    int len = snprintf(buf, n, "%s.%u", hpx_out_file_name(&hpx_output.main.out), number);
+    return len >= 0 && (size_t)len < n ? 0 : -HPX_E_RANGE;
+}
+
+static bool open_split(const char *name, struct hpx_err *err)
+{
+    const struct hpx_out_file_opts opts = opts_of(name);
+    for (;;) {
+        int rc = hpx_out_file_open(&hpx_output.split.out, &opts, err);
+        bool full = rc == -HPX_E_IO && (errno == ENOSPC || errno == EDQUOT);
+        if (!full || !hpx_rotate_make_room()) {
+            return rc == 0;
+        }
     }
 }
 
@@ -182,12 +254,10 @@ static void begin_split(const struct msg_split *m)
 {
     static char name[PATH_MAX];
     static struct hpx_err err;
-    int n = snprintf(name, sizeof name, "%s.%u", hpx_out_file_name(&hpx_output.main.out), ++hpx_output.nsplit);
-    struct hpx_out_file_opts opts = {
-        .name = name, .force = hpx_session.opt->force, .gzip = hpx_session.in_effect.gz, .text = !hpx_session.opt->binary};
+    bool fits = split_name(name, sizeof name, m->number) == 0;
     hpx_output.now = &hpx_output.split;
-    if (n < 0 || (size_t)n >= sizeof name || hpx_out_file_open(&hpx_output.split.out, &opts, &err) != 0) {
-        hpx_warn("split=y: %s; this dump goes to %s", n < 0 || (size_t)n >= sizeof name ? "the file name is too long" : err.msg,
+    if (!fits || !open_split(name, &err)) {
+        hpx_warn("split=y: %s; this dump goes to %s", fits ? err.msg : "the file name is too long",
                  hpx_out_file_name(&hpx_output.main.out));
         hpx_output.now = NULL;
         return;
@@ -204,13 +274,24 @@ static void free_start(void *rec)
     free((char *)rec - offsetof(struct msg_thread, rec));
 }
 
+static void end_main(void)
+{
+    const struct hpx_out *o = &hpx_output.main.out;
+    number_main(hpx_output.last + 1); /* without a profile at exit */
+    hpx_stream_end(&hpx_output.main);
+    note_error(o);
+    if (hpx_session.opt->doe && o->published && o->error == 0) {
+        hpx_rotate_add(hpx_out_file_name(o));
+    }
+}
+
 static void end(struct msg_end *e)
 {
-    hpx_stream_end(&hpx_output.main);
-    note_error(&hpx_output.main.out);
+    end_main();
     hpx_journal_end(atomic_load_explicit(&hpx_output.lacks, memory_order_relaxed));
     hpx_live_threads_clear(free_start);
     hpx_net_said(&e->report.total);
+    hpx_rotate_count(&e->report.total);
     uint64_t lost = hpx_output.main.out.lost + hpx_output.split_lost;
     if (lost > 0) {
         hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)lost);

@@ -10,6 +10,8 @@
 /* Opens the output of the options and prepares the lane. At load, once per session. 0, -HPX_E_IO (err->msg is HPROF's text),
  * -HPX_E_NOMEM. */
 int hpx_output_init(struct hpx_err *err);
+/* The name that file= gives to a profile with this number. Any thread, once the output is open. 0; -HPX_E_RANGE; -HPX_E_IO: net=. */
+int hpx_output_name(char *buf, size_t n, uint32_t number);
 /* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output has only its header and is closed. */
 int hpx_output_start(struct hpx_err *err);
 

@@ -6,6 +6,7 @@
 #include "output.h"
 #include "spawn.h"
 #include "stream.h"
+#include <limits.h>
 #include <semaphore.h>
 #include <stddef.h>
 
@@ -43,6 +44,7 @@ struct msg_split {
     struct hpx_msg m;
     struct timespec wall;
     uint64_t mono;
+    uint32_t number; /* of the profile, from 1 */
 };
 struct msg_dump {
     struct hpx_msg m;
@@ -68,7 +70,8 @@ struct hpx_output {
     struct timespec wall;    /* of the header, and the same moment by the other clock; the thread's */
     uint64_t mono;
     struct hpx_stream *now;     /* the thread's: which of the two what comes is for */
-    uint32_t nsplit;            /* the thread's: files written with split=y */
+    char pattern[PATH_MAX];     /* out_name.h: the names of the files; constant once the session runs */
+    uint32_t last;              /* the thread's: number of the last profile */
     uint64_t split_lost;        /* the thread's: bytes that those have not */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
     struct msg_dump *spare;     /* the aggregator's: the last dump's, when there is no memory for a message */

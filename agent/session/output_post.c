@@ -57,7 +57,7 @@ bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded)
 }
 
 /* Posted before the dump's message, which must follow: messages between the two go to the split file. */
-static void post_split(void)
+static void post_split(uint32_t number)
 {
     struct msg_split *m = hpx_msg_new(MSG_SPLIT, sizeof *m);
     if (m == NULL) {
@@ -66,6 +66,7 @@ static void post_split(void)
     }
     clock_gettime(CLOCK_REALTIME, &m->wall);
     m->mono = hpx_clock_mono();
+    m->number = number;
     post(&m->m, false);
     (void)hpx_model_replay(hpx_session.model);
 }
@@ -86,7 +87,7 @@ bool hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces,
     m->request = request != NULL ? *request : (struct hpx_dump_request){.cutoff = hpx_session.opt->cutoff};
     m->report = *r;
     if (request != NULL && hpx_session.in_effect.split) {
-        post_split();
+        post_split(r->period.number);
     }
     post(&m->m, true);
     return true;

@@ -1,32 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c: the lines of report.h. */
-#include "origin.h"
-#include "session.h"
+#include "report.h"
+#include "rotate.h"
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-void hpx_lines_add(struct hpx_lines *to, const char *fmt, ...)
-{
-    size_t room = HPX_REPORT_TEXT - to->len;
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(to->text + to->len, room, fmt, ap);
-    va_end(ap);
-    to->len += n > 0 && (size_t)n < room ? (size_t)n : 0;
-    to->text[to->len] = 0; /* no half line */
-}
-
-double hpx_lines_percent(uint64_t part, uint64_t all)
-{
-    return all ? 100.0 * (double)part / (double)all : 0;
-}
-
-double hpx_lines_ms(uint64_t ns)
-{
-    return (double)ns / 1e6;
-}
 
 uint64_t hpx_report_lost(const struct hpx_report *r)
 {
@@ -50,7 +26,7 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     bool names_classes = false;
     hpx_lines_add(&t, "hprofx: version: %s\n", HPX_VERSION);
     if (!hpx_session_bare()) { /* stderr knows */
-        hpx_origin_lines(&t, r);
+        hpx_origin_lines(&t, &r->period);
     }
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         hpx_session.modes[i]->report.lines(&t, r, &r->figures[i]);
@@ -59,6 +35,7 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     if (hpx_session.host->lines != NULL) {
         hpx_session.host->lines(&t);
     }
+    hpx_rotate_lines(&t);
     hpx_lines_add(&t, "hprofx: lost: %" PRIu64 "\n", hpx_report_lost(r));
     add_losses(&t, r);
     hpx_lines_add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", hpx_lines_ms(r->own_cpu_ns),

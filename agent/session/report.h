@@ -7,6 +7,8 @@
 #ifndef HPX_REPORT_H
 #define HPX_REPORT_H
 
+#include "lines.h"
+#include "origin.h"
 #include "session.h"
 
 struct hpx_report {
@@ -16,30 +18,17 @@ struct hpx_report {
     uint64_t program_cpu_ns;                   /* of the rest of the process, since VMInit */
     size_t table_bytes, trace_bytes;           /* trace_bytes: the part that grows with the distinct stacks */
     uint32_t classes;
-    uint32_t number;         /* of the profile in its session, from 1 */
-    uint64_t from_ms, to_ms; /* since 1970: when what the profile resets was counted (origin.h) */
+    struct hpx_period period;
 };
 
 /* The writer's thread; the report is a value, so reporting a loss needs no memory. Both fill `to` with whole lines and omit lines that
- * do not fit. */
-#define HPX_REPORT_TEXT 16384u
-/* Lines "hprofx: key: value\n" for the file; for stderr if it is bare. */
+ * do not fit.
+ *
+ * Lines "hprofx: key: value\n" for the file; for stderr if it is bare. */
 void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r);
 /* For stderr at exit: one line per mode if verbose=y, and one line per loss in any case; may be empty. */
 void hpx_report_summary(char to[static HPX_REPORT_TEXT], const struct hpx_report *r);
 
-/* ---- for the modes' lines ---- */
-
-struct hpx_lines {
-    char *text;
-    size_t len;
-};
-
-/* Appends to the text; omits all of it if it does not fit. */
-void hpx_lines_add(struct hpx_lines *to, const char *fmt, ...) HPX_PRINTF(2, 3);
-/* 0 if `all` is 0. */
-double hpx_lines_percent(uint64_t part, uint64_t all);
-double hpx_lines_ms(uint64_t ns);
 /* Samples that are in no row, for all causes. */
 uint64_t hpx_report_lost(const struct hpx_report *r);
 

@@ -5,6 +5,7 @@
 #include "net.h"
 #include "output.h"
 #include "peer.h"
+#include "rotate.h"
 #include <string.h>
 
 /* All variables of sessions; the linker knows where they begin and end. */
@@ -49,6 +50,7 @@ void hpx_session_end(void)
     hpx_dump_fini();
     hpx_peer_fini();
     hpx_output_fini();
+    hpx_rotate_fini();
     hpx_net_fini();
     hpx_model_destroy(hpx_session.model);
     hpx_session_forget_options();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_names.c: any bytes as a class's signature, any text as the name of an output: each stays within its bound. */
+#include "err.h"
 #include "fuzz.h"
 #include "java_name.h"
-#include "out_file.h"
+#include "out_name.h"
 #include <string.h>
 
 static void signature(const char *s, size_t n)
@@ -23,6 +24,13 @@ static void output_name(const char *name, size_t room)
     int rc = hpx_name_expand(to, room, name, (time_t)room * 1000003);
     require(rc == 0 || rc == -HPX_E_RANGE, "an undocumented result");
     require(rc != 0 || memchr(to, 0, room) != NULL, "not terminated");
+    char *numbered = malloc(room);
+    require(numbered != NULL, "no memory");
+    rc = rc == 0 ? hpx_name_number(numbered, room, to, (uint32_t)room * 16777213u) : -HPX_E_RANGE;
+    require(rc == 0 || rc == -HPX_E_RANGE, "an undocumented result of the second step");
+    require(rc != 0 || memchr(numbered, 0, room) != NULL, "the numbered name is not terminated");
+    require(rc != 0 || hpx_name_is_numbered(to) || strlen(numbered) <= strlen(to), "a name without a number got one");
+    free(numbered);
     free(to);
 }
 

@@ -213,6 +213,58 @@ def names_are_expanded(t):
     t.check(before <= m.group(2) <= after, 'time %s, expected %s to %s' % (m.group(2), before, after))
 
 
+@test(collectors='any', level='quick')
+def names_have_variables_of_the_environment(t):
+    run = t.java('Hello', opts='cpu=samples,file=%{SHOP}-%{HPX_NOT_SET}-%n.txt', env={'SHOP': '../a b'})
+    t.complete(run, 0, 'hi\n')
+    t.equal(t.files(), ['_._a_b--1.txt'], 'files')
+    t.equal(run.err.count('the environment variable HPX_NOT_SET is not set'), 1, 'lines about it (%s)' % run.err)
+
+
+def _numbered(t, pattern):
+    """The numbers in the names of the files, all of which must be of this form."""
+    names = [re.fullmatch(pattern, n) for n in t.files()]
+    t.check(all(names), 'files %s' % t.files())
+    return sorted(int(m[1]) for m in names)
+
+
+@test(collectors='any', level='quick', params=('a', 'b'))
+def the_oldest_files_go(t, form):
+    """Three are left, and no file of others is touched; every sample is in a file that was written."""
+    (t.work / 'p-0.x').write_text('of another')
+    run = t.java('Burn', 1500, opts='cpu=samples,interval=1,dump=200ms,split=y,keep-files=3,file=p-%%n.x,format=%s' % form)
+    t.equal(run.code, 0, 'exit code')
+    numbers = _numbered(t, r'p-(\d+)\.x')
+    last = numbers[-1]
+    t.equal((len(numbers), numbers), (4, [0, last - 2, last - 1, last]), 'numbers')
+    t.equal((t.work / 'p-0.x').read_text(), 'of another', 'the file of another')
+    for n in numbers[1:]:
+        report = (t.parse if form == 'a' else t.binary)(t.work / ('p-%d.x' % n)).report
+        t.equal(report['profile'].split(',')[0], str(n), 'number in the report')
+        t.equal(report['profiles removed'], '%d (keep-files=, keep-bytes=)' % max(0, n - 1 - 3), 'removed so far')
+
+
+@test(collectors='any')
+def a_full_disk_costs_the_oldest_profiles(t):
+    """A disk for some profiles, and a program that writes more: those that are left are the newest, each whole, and the program has not noticed."""
+    if subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', '-o', 'size=300k', 'none', str(t.work)], capture_output=True).returncode != 0:
+        t.skip('no small file system can be mounted here')
+    java = t.command('Burn', 4000, opts='cpu=samples,interval=1,dump=100ms,split=y,keep-files=1000,file=x')
+    script = 'mount -t tmpfs -o size=300k none "$0" && cd "$0" && "$@"; code=$?; cp x* "$OLDPWD"; exit $code'
+    into = t.dir / 'kept'
+    into.mkdir()
+    run = t.start_command(['unshare', '-m', 'sh', '-c', 'cd %s; %s' % (into, script), str(t.work)] + java).finish()
+    t.equal(run.code, 0, 'exit code (%s)' % run.err)
+    t.equal(run.err.count('this oldest profile was removed for the next one'), 1, 'lines about the full disk (%s)' % run.err)
+    removed = int(re.search(r'^hprofx: profiles removed, disk full: (\d+) ', run.err, re.M)[1])
+    numbers = sorted(int(n.name[2:]) for n in into.glob('x.*[0-9]'))
+    t.check(removed > 0 and numbers, 'removed %d, kept %s' % (removed, numbers))
+    t.equal(numbers, list(range(removed + 1, removed + 1 + len(numbers))), 'profiles that are left')
+    for n in numbers:
+        t.parse(into / ('x.%d' % n))
+    t.parse(into / 'x', dumps=None)
+
+
 @test(collectors='any')
 def names_with_blanks_and_letters_outside_ascii(t):
     for name in ('a b.txt', 'ünï 𝒳.txt', 'noext', 'x.TMP'):

@@ -52,6 +52,7 @@ static void same_options(const char *given, const struct hpx_options *want, cons
     assert_true(o.heap_dump == want->heap_dump && o.heap_sites == want->heap_sites);
     assert_true(o.binary == want->binary && o.idsize == want->idsize && o.depth == want->depth && o.cutoff == want->cutoff);
     assert_true(o.interval_ns == want->interval_ns && o.dump_ns == want->dump_ns && o.maxpause_ns == want->maxpause_ns);
+    assert_true(o.keep_files == want->keep_files && o.keep_bytes == want->keep_bytes);
     assert_true(o.signal == want->signal && o.min == want->min && o.sample_bytes == want->sample_bytes && o.waitlog == want->waitlog);
     assert_true(o.heapdump == want->heapdump && o.heapdump_oom == want->heapdump_oom && o.redact == want->redact);
     same_text(given, o.file, want->file);
@@ -94,7 +95,7 @@ static void options_a_default_takes_back_another_value(void **state)
         "cpu=samples", "net=h:1",        "dump=5m",  "include=a.b", "exclude=a.b",   "keep=a.b",          "redact=strings",
         "monitor=y",   "format=b",       "idsize=4", "gz=y",        "depth=9",       "interval=1",        "cutoff=0",
         "signal=USR1", "sampler=walk",   "min=9",    "times=wall",  "sites=sampled", "heapdump=fork+oom", "maxpause=off",
-        "waitlog=0",   "stacks=sampled", "locks=y",  "live=n",      "primfields=n"};
+        "waitlog=0",   "stacks=sampled", "locks=y",  "live=n",      "primfields=n",  "keep-files=3",      "keep-bytes=1m"};
     struct hpx_options none;
     (void)state;
     assert_int_equal(hpx_options_parse(&none, NULL, NULL, NULL, &err), 0);
@@ -166,6 +167,9 @@ static void options_name_what_has_no_effect(void **state)
         {"locks=y,locks=n", ""},
         {"cpu=samples,owner=y,waits=y,pinned=y", "owner=y needs monitor=y for MONITOR OWNERS;waits=y needs monitor=y for WAIT TIME;"
                                                  "pinned=y needs monitor=y for PINNED TIME;"},
+        {"keep-files=3,keep-bytes=1m",
+         "keep-files= needs split=y for removal of old files;keep-bytes= needs split=y for removal of old files;"},
+        {"keep-files=3,keep-bytes=1m,split=y", ""},
         {"heapdump=oom,cpu=samples", "heapdump=oom needs heap=dump for heap dump;"},
         {"heapdump=fork+oom,heap=sites", "heapdump=oom needs heap=dump for heap dump;"},
         {"heapdump=oom,heap=dump", ""},

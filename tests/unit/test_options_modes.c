@@ -260,6 +260,40 @@ static void options_of_dumps_on_request(void **state)
     }
 }
 
+static void options_of_files_that_are_kept(void **state)
+{
+    static const struct {
+        const char *given;
+        uint32_t files;
+        uint64_t bytes;
+    } good[] = {{"keep-files=1", 1, 0},
+                {"keep-files=65536,keep-bytes=1", HPX_OPT_MAX_KEEP, 1},
+                {"keep-bytes=64k", 0, 65536},
+                {"keep-bytes=3G,keep-files=5,keep-files=off", 0, UINT64_C(3) << 30},
+                {"keep-bytes=1048576t", 0, HPX_OPT_MAX_BYTES}};
+    static const char *const files[] = {"0", "65537", "-1", "1k", "99999999999999999999", ""};
+    static const char *const bytes[] = {"0", "1048577t", "-1", "64kb", "99999999999999999999", "k", ""};
+    char given[128], said[256];
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        snprintf(given, sizeof(given), "split=y,%s", good[i].given);
+        takes(given);
+        assert_int_equal(o.keep_files, good[i].files);
+        assert_true(o.keep_bytes == good[i].bytes);
+        hpx_options_fini(&o);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(files); i++) {
+        snprintf(given, sizeof(given), "keep-files=%s", files[i]);
+        snprintf(said, sizeof(said), "hprof option error: keep-files option value must be decimal and 1..65536, or off (%s)", given);
+        refuses(given, said);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bytes); i++) {
+        snprintf(given, sizeof(given), "keep-bytes=%s", bytes[i]);
+        snprintf(said, sizeof(said), "hprof option error: keep-bytes option value must be a size, or off: 64m, 1g (%s)", given);
+        refuses(given, said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +306,7 @@ int main(void)
         cmocka_unit_test(options_heap_sites_without_sites_is_refused),
         cmocka_unit_test(options_of_the_binary_format),
         cmocka_unit_test(options_of_dumps_on_request),
+        cmocka_unit_test(options_of_files_that_are_kept),
         cmocka_unit_test(options_of_monitors),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -16,13 +16,13 @@ static char text[HPX_REPORT_TEXT];
 /* The lines of a profile of this command in this environment. */
 static const char *lines(const char *service, const char *attributes, const char *command)
 {
-    const struct hpx_report r = {.number = 3, .from_ms = 1000, .to_ms = 61000};
+    const struct hpx_period profile = {.number = 3, .from_ms = 1000, .to_ms = 61000};
     struct hpx_lines to = {text, 0};
     service != NULL ? setenv("OTEL_SERVICE_NAME", service, 1) : unsetenv("OTEL_SERVICE_NAME");
     attributes != NULL ? setenv("OTEL_RESOURCE_ATTRIBUTES", attributes, 1) : unsetenv("OTEL_RESOURCE_ATTRIBUTES");
     hpx_origin_begin(command);
     hpx_origin_look_for_container(".");
-    hpx_origin_lines(&to, &r);
+    hpx_origin_lines(&to, &profile);
     return text;
 }
 

@@ -539,27 +539,6 @@ static void a_new_file_that_cannot_be_asked_about_is_removed(void **state)
     assert_string_equal(content("f"), "hello\n");
 }
 
-static void names_are_expanded(void **state)
-{
-    (void)state;
-    setenv("TZ", "UTC", 1);
-    tzset();
-    char buf[256];
-    char expect[256];
-    assert_int_equal(hpx_name_expand(buf, sizeof(buf), "a%pb%%c%sd%t%", 1000000000), 0);
-    snprintf(expect, sizeof(expect), "a%ldb%%c%%sd20010909-014640%%", (long)getpid());
-    assert_string_equal(buf, expect);
-    char host[65];
-    assert_int_equal(gethostname(host, sizeof(host)), 0);
-    assert_int_equal(hpx_name_expand(buf, sizeof(buf), "%h", 0), 0);
-    assert_string_equal(buf, host);
-    assert_int_equal(hpx_name_expand(buf, 4, "abc", 0), 0);
-    assert_int_equal(hpx_name_expand(buf, 3, "abc", 0), -HPX_E_RANGE);
-    assert_int_equal(hpx_name_expand(buf, 8, "%t", 0), -HPX_E_RANGE);
-    assert_int_equal(hpx_name_expand(buf, 0, "", 0), -HPX_E_RANGE);
-    assert_int_equal(hpx_name_expand(buf, 1, "", 0), 0);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -586,7 +565,6 @@ int main(void)
         TEST(a_forked_child_forgets_and_the_parent_keeps_its_lock),
         TEST(every_descriptor_closes_on_exec),
         TEST(a_new_file_that_cannot_be_asked_about_is_removed),
-        TEST(names_are_expanded),
     };
     return cmocka_run_group_tests_name("out_file", tests, NULL, NULL);
 }

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_rotate.c: keep-files=, keep-bytes=, numbered names and a full disk, in sessions without a JVM: which files are left, what is
+ * counted, and that nothing of others is removed. */
+#include "session_fixture.h"
+#include <dirent.h>
+#include <sys/stat.h>
+
+/* ---- a disk ---- */
+
+static _Atomic uint64_t disk;     /* bytes that the folder may have; 0: no limit */
+static _Atomic uint32_t no_inode; /* so many of the next new files cannot be made */
+
+static uint64_t in_use(void)
+{
+    uint64_t sum = 0;
+    struct stat st;
+    DIR *d = opendir(".");
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        sum += lstat(e->d_name, &st) == 0 && S_ISREG(st.st_mode) && strcmp(e->d_name, "said") != 0 ? (uint64_t)st.st_size : 0;
+    }
+    closedir(d);
+    return sum;
+}
+
+ssize_t __real_write(int fd, const void *p, size_t n);
+ssize_t __wrap_write(int fd, const void *p, size_t n);
+ssize_t __wrap_write(int fd, const void *p, size_t n)
+{
+    if (fd != said_fd && disk > 0 && in_use() + n > disk) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return __real_write(fd, p, n);
+}
+
+int __real_open64(const char *name, int flags, ...);
+int __wrap_open64(const char *name, int flags, ...);
+int __wrap_open64(const char *name, int flags, ...)
+{
+    if ((flags & O_CREAT) != 0 && no_inode > 0) {
+        no_inode--;
+        errno = ENOSPC;
+        return -1;
+    }
+    return __real_open64(name, flags, 0600);
+}
+
+static atomic_bool no_unlink;
+
+int __real_unlink(const char *name);
+int __wrap_unlink(const char *name);
+int __wrap_unlink(const char *name)
+{
+    if (no_unlink) {
+        errno = EROFS;
+        return -1;
+    }
+    return __real_unlink(name);
+}
+
+/* ---- what is left ---- */
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Names of the files in their order, each with a blank behind it. */
+static const char *files(void)
+{
+    static char names[4096];
+    struct dirent **of;
+    int n = scandir(".", &of, NULL, by_name);
+    names[0] = '\0';
+    for (int i = 0; i < n; i++) {
+        if (of[i]->d_name[0] != '.' && strcmp(of[i]->d_name, "said") != 0) {
+            strcat(strcat(names, of[i]->d_name), " ");
+        }
+        free(of[i]);
+    }
+    free(of);
+    return names;
+}
+
+/* A dump on request, until it has been written. */
+static void dump(unsigned count)
+{
+    unsigned before = __atomic_load_n(&done, __ATOMIC_SEQ_CST);
+    first.n = count;
+    assert_true(hpx_dump_request(&reset_request));
+    while (__atomic_load_n(&done, __ATOMIC_SEQ_CST) == before) {
+        pass();
+    }
+}
+
+static void dumps(unsigned from, unsigned to)
+{
+    for (unsigned i = from; i <= to; i++) {
+        dump(i);
+    }
+}
+
+static bool says(const char *name, const char *line)
+{
+    const char *text = content(name);
+    return text != NULL && strstr(text, line) != NULL;
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "we");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+#define BEGIN "cpu=samples,verbose=n,split=y,file="
+
+static void the_oldest_files_go(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x,keep-files=3"));
+    dumps(1, 3);
+    assert_string_equal(files(), "x.1 x.2 x.3 x.part ");
+    dumps(4, 6);
+    assert_string_equal(files(), "x.4 x.5 x.6 x.part ");
+    wait_and_end();
+    assert_string_equal(files(), "x x.5 x.6 ");
+    assert_string_equal(tables("x.5"), "FIRST 5 SECOND 0 ");
+    assert_true(says("x.6", "hprofx: profiles removed: 2 (keep-files=, keep-bytes=)\n"));
+    assert_string_equal(content("said"), "");
+}
+
+static void without_the_options_all_stay(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x"));
+    dumps(1, 3);
+    wait_and_end();
+    assert_string_equal(files(), "x x.1 x.2 x.3 ");
+    assert_false(says("x", "profiles removed"));
+    assert_true(begin("cpu=samples,verbose=n,file=y,keep-files=1"));
+    dumps(1, 3);
+    wait_and_end();
+    assert_string_equal(files(), "x x.1 x.2 x.3 y ");
+    assert_false(says("y", "profiles removed"));
+}
+
+static void files_together_have_no_more_bytes(void **state)
+{
+    (void)state;
+    struct stat st;
+    char options[128];
+    assert_true(begin(BEGIN "x"));
+    dump(1);
+    wait_and_end();
+    assert_int_equal(stat("x.1", &st), 0);
+    assert_int_equal(unlink("x.1") + unlink("x"), 0);
+    snprintf(options, sizeof options, BEGIN "x,keep-bytes=%llu", (unsigned long long)st.st_size * 2 + 300); /* their reports are longer */
+    assert_true(begin(options));
+    dumps(1, 4);
+    assert_string_equal(files(), "x.3 x.4 x.part ");
+    wait_and_end();
+    assert_string_equal(files(), "x x.4 ");
+}
+
+static void the_newest_stays_however_large_it_is(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x,keep-bytes=1"));
+    dumps(1, 2);
+    assert_string_equal(files(), "x.2 x.part ");
+    wait_and_end();
+    assert_string_equal(files(), "x ");
+}
+
+static void what_others_made_or_changed_stays(void **state)
+{
+    (void)state;
+    put("x.0", "another run's");
+    put("y.1", "another run's");
+    assert_true(begin(BEGIN "x,keep-files=4"));
+    dumps(1, 4);
+    assert_int_equal(unlink("x.1"), 0);
+    put("x.1", "a user's");
+    assert_int_equal(rename("x.2", "kept"), 0);
+    assert_int_equal(symlink("kept", "x.2"), 0);
+    FILE *f = fopen("x.3", "ae");
+    assert_non_null(f);
+    assert_true(fputs("a note\n", f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    dumps(5, 7);
+    assert_string_equal(files(), "kept x.0 x.1 x.2 x.3 x.4 x.5 x.6 x.7 x.part y.1 ");
+    dumps(8, 9);
+    wait_and_end();
+    assert_string_equal(files(), "kept x x.0 x.1 x.2 x.3 x.7 x.8 x.9 y.1 ");
+    assert_string_equal(content("x.1"), "a user's");
+    assert_string_equal(tables("kept"), "FIRST 2 SECOND 0 ");
+    assert_true(says("x.9", "profiles removed: 1 "));
+}
+
+static void what_a_shipper_has_taken_makes_room(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x,keep-files=2"));
+    dumps(1, 2);
+    assert_int_equal(unlink("x.2"), 0);
+    dump(3);
+    assert_string_equal(files(), "x.1 x.3 x.part ");
+    wait_and_end();
+    assert_string_equal(files(), "x x.3 ");
+}
+
+static void profiles_are_numbered_by_their_names(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "a-%n.txt,keep-files=2"));
+    assert_string_equal(files(), "a-0.txt.part ");
+    dumps(1, 3);
+    assert_string_equal(files(), "a-0.txt.part a-2.txt a-3.txt ");
+    wait_and_end();
+    assert_string_equal(files(), "a-3.txt a-4.txt ");
+    assert_true(says("a-3.txt", "hprofx: profile: 3, "));
+    assert_true(says("a-4.txt", "hprofx: profile: 4, "));
+    assert_true(begin("cpu=samples,verbose=n,file=b-%n.txt"));
+    dump(1);
+    wait_and_end();
+    assert_string_equal(files(), "a-3.txt a-4.txt b-1.txt ");
+    assert_string_equal(content("said"), "");
+}
+
+static void force_n_keeps_the_name_that_a_numbered_profile_would_take(void **state)
+{
+    (void)state;
+    char expect[128];
+    put("a-2", "old");
+    assert_true(begin(BEGIN "a-%n,force=n"));
+    dump(1);
+    wait_and_end();
+    snprintf(expect, sizeof expect, "a-1 a-2 a-2.%ld.txt ", (long)getpid());
+    assert_string_equal(files(), expect);
+    assert_string_equal(content("a-2"), "old");
+}
+
+static void without_a_profile_at_exit_none_is_removed_for_it(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x-%n,doe=n,keep-files=2"));
+    dumps(1, 3);
+    wait_and_end();
+    assert_string_equal(files(), "x-2 x-3 x-4 ");
+    assert_string_equal(tables("x-4"), "");
+}
+
+static void a_full_disk_costs_the_oldest(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x,keep-files=100"));
+    dumps(1, 3);
+    disk = in_use() + 500; /* less than a profile */
+    dumps(4, 5);
+    disk = 0;
+    assert_string_equal(files(), "x.3 x.4 x.5 x.part ");
+    assert_string_equal(tables("x.4"), "FIRST 4 SECOND 0 ");
+    disk = in_use() + 500; /* less than a profile */
+    wait_and_end();
+    disk = 0;
+    assert_string_equal(tables("x"), "FIRST 0 SECOND 0 ");
+    assert_true(says("x", "hprofx: profiles removed, disk full: "));
+    const char *said = content("said");
+    assert_int_equal(
+        strncmp(said,
+                "hprofx: file=x.1: the disk is full; this oldest profile was removed for the next one; free some space\n"
+                "hprofx: profiles removed, disk full: ",
+                strlen("hprofx: file=x.1: the disk is full; this oldest profile was removed for the next one; free some space\n"
+                       "hprofx: profiles removed, disk full: ")),
+        0);
+}
+
+static void a_disk_without_room_for_a_new_file_costs_the_oldest(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x,keep-files=100"));
+    dumps(1, 2);
+    no_inode = 1;
+    dump(3);
+    assert_string_equal(files(), "x.2 x.3 x.part ");
+    no_inode = 100; /* more than there are files: the dump goes to the file of the exit */
+    dump(4);
+    no_inode = 0;
+    assert_string_equal(files(), "x ");
+    dump(5);
+    wait_and_end();
+    assert_string_equal(files(), "x x.5 ");
+    assert_string_equal(tables("x"), "FIRST 4 SECOND 0 FIRST 0 SECOND 0 ");
+}
+
+static void without_the_options_a_full_disk_removes_nothing(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x"));
+    dumps(1, 2);
+    disk = in_use() + 500; /* less than a profile */
+    dump(3);
+    disk = 0;
+    wait_and_end();
+    assert_string_equal(tables("x.1"), "FIRST 1 SECOND 0 ");
+    assert_string_equal(tables("x.2"), "FIRST 2 SECOND 0 ");
+}
+
+static void files_that_cannot_be_removed_stay_and_are_said_once(void **state)
+{
+    (void)state;
+    assert_true(begin(BEGIN "x,keep-files=1"));
+    dump(1);
+    no_unlink = true;
+    dumps(2, 3);
+    no_unlink = false;
+    dump(4);
+    wait_and_end();
+    assert_string_equal(files(), "x x.1 x.2 ");
+    assert_string_equal(content("said"), "hprofx: file=x.1: cannot be removed (error 30); it stays, and others that cannot be removed\n");
+}
+
+static void no_memory_for_the_list_removes_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t k = 1, calls = 1; k <= calls; k++) {
+        assert_true(begin(BEGIN "x,keep-files=1"));
+        dump(1);
+        memory_fail(k, k);
+        first.n = 2;
+        unsigned before = __atomic_load_n(&done, __ATOMIC_SEQ_CST);
+        bool asked = hpx_dump_request(&reset_request);
+        while (asked && __atomic_load_n(&done, __ATOMIC_SEQ_CST) == before) {
+            pass();
+        }
+        calls = memory_calls();
+        memory_allow();
+        wait_and_end();
+        assert_true(calls < 1000);
+        assert_non_null(content("x")); /* the last stays in any case */
+        (void)unlink("x"), (void)unlink("x.1"), (void)unlink("x.2");
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_oldest_files_go),
+        TEST(without_the_options_all_stay),
+        TEST(files_together_have_no_more_bytes),
+        TEST(the_newest_stays_however_large_it_is),
+        TEST(what_others_made_or_changed_stays),
+        TEST(what_a_shipper_has_taken_makes_room),
+        TEST(profiles_are_numbered_by_their_names),
+        TEST(force_n_keeps_the_name_that_a_numbered_profile_would_take),
+        TEST(without_a_profile_at_exit_none_is_removed_for_it),
+        TEST(a_full_disk_costs_the_oldest),
+        TEST(a_disk_without_room_for_a_new_file_costs_the_oldest),
+        TEST(without_the_options_a_full_disk_removes_nothing),
+        TEST(files_that_cannot_be_removed_stay_and_are_said_once),
+        TEST(no_memory_for_the_list_removes_nothing),
+    };
+    return cmocka_run_group_tests_name("rotate", tests, NULL, NULL);
+}
