@@ -96,7 +96,11 @@ static const char *put_variable(struct to *to, const char *pattern, const char *
         }
     }
     for (size_t i = 0; i < len; i++) {
-        put(to, belongs(value[i]) && (i > 0 || value[i] != '.') ? value[i] : '_');
+        if (belongs(value[i]) && (i > 0 || value[i] != '.')) {
+            put(to, value[i]);
+        } else {
+            put(to, '_');
+        }
     }
     return c + n;
 }
@@ -106,7 +110,10 @@ int hpx_name_expand(char *buf, size_t n, const char *name, time_t start)
     struct to to = {buf, n > 0 ? n - 1 : 0, 0, false};
     for (const char *c = name; *c != '\0'; c++) {
         const char *close = *c == '%' && c[1] == '{' ? put_variable(&to, name, c + 2) : NULL;
-        char letter = *c == '%' ? c[1] : '\0';
+        char letter = '\0';
+        if (*c == '%') {
+            letter = c[1];
+        }
         if (close != NULL) {
             c = close;
         } else if (letter == 'p') {

@@ -60,7 +60,11 @@ static void set_decoded(struct name *to, const char *s, size_t n)
     size_t used = 0;
     for (size_t i = 0; i < n && used < sizeof text; i++) {
         bool coded = s[i] == '%' && n - i > 2 && hex(s[i + 1]) >= 0 && hex(s[i + 2]) >= 0;
-        text[used++] = coded ? (char)(hex(s[i + 1]) << 4 | hex(s[i + 2])) : s[i];
+        text[used] = s[i];
+        if (coded) {
+            text[used] = (char)(unsigned char)(hex(s[i + 1]) << 4 | hex(s[i + 2]));
+        }
+        used++;
         i += coded ? 2 : 0;
     }
     set(to, text, used);
