@@ -33,17 +33,27 @@ static bool on(void)
 
 /* ---- the list ---- */
 
+static void say_stays(const char *name, int error)
+{
+    hpx_warn_once(&rotate.said_stays, "file=%.1500s: cannot be removed (error %d); it stays, and others that cannot be removed", name,
+                  error);
+}
+
+/* false: no regular file of this name, or nothing is known of it, which is said. */
 static bool look(const char *name, struct kept *k)
 {
     struct stat st;
-    if (lstat(name, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (lstat(name, &st) != 0) {
+        if (errno != ENOENT) {
+            say_stays(name, errno);
+        }
         return false;
     }
     k->device = st.st_dev;
     k->inode = st.st_ino;
     k->bytes = (uint64_t)st.st_size;
     k->changed = st.st_mtim;
-    return true;
+    return S_ISREG(st.st_mode);
 }
 
 static bool still_ours(const struct kept *k)
@@ -84,8 +94,7 @@ static bool remove_oldest(size_t up_to, char **removed)
         struct kept *first = rotate.files;
         bool ours = still_ours(first), gone = ours && unlink(first->name) == 0;
         if (ours && !gone) {
-            hpx_warn_once(&rotate.said_stays, "file=%.1500s: cannot be removed (error %d); it stays, and others that cannot be removed",
-                          first->name, errno);
+            say_stays(first->name, errno);
         }
         if (gone) {
             *removed = first->name;

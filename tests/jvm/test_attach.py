@@ -33,6 +33,21 @@ def sessions_begin_and_end(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any')
+def a_session_says_whose_it_is(t):
+    """Every session is a run of its own, with the names of the program's environment."""
+    p = Program(t, env={'OTEL_SERVICE_NAME': 'shop'})
+    reports = []
+    for name in ('a.txt', 'b.txt'):
+        does(t, 'start', '-e', 'times', '-o', t.work / name, p.run.pid)
+        p.tell('calls 10')
+        does(t, 'stop', p.run.pid)
+        reports.append(t.parse(t.work / name, 1).report)
+    t.equal([(r['pid'], r['service'], r['profile'].split(',')[0]) for r in reports], [(str(p.run.pid), 'shop', '1')] * 2, 'whose it is')
+    t.check(int(reports[0]['run began'].split()[0]) < int(reports[1]['run began'].split()[0]), 'begins: %s' % [r['run began'] for r in reports])
+    p.end(t)
+
+
 @test(level='quick', collectors='any', measures=True)
 def it_shows_what_the_program_does(t):
     p = Program(t)

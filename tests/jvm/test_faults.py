@@ -441,8 +441,8 @@ MODES = [
     Mode('exit', 'heap=dump,heapdump=walk', 'dump', _heap),
     Mode('exit-binary', 'heap=dump,heapdump=walk,format=b,gz=y,sites=none', 'dump', _heap),
     Mode('fork', 'heap=dump,heapdump=fork,doe=n', 'dump'),
-    Mode('fork-binary', 'heap=dump,doe=n,format=b,split=y', 'dump'),  # auto, which checks more
-    Mode('walk', 'heap=dump,heapdump=walk,doe=n,split=y', 'dump'),
+    Mode('fork-binary', 'heap=dump,doe=n,format=b,split=y,keep-files=9', 'dump'),  # auto, which checks more
+    Mode('walk', 'heap=dump,heapdump=walk,doe=n,split=y,keep-bytes=1g', 'dump'),
     Mode('walk-binary', 'heap=dump,heapdump=walk,doe=n,format=b,gz=y,sites=none', 'dump'),
     Mode('commands', '', 'times', only='accept4 bind fchmod listen sem_timedwait socket'),
 ]
