@@ -144,8 +144,9 @@ def otlp(data):
     for resource in map(files.message, m[1]):
         of = {}
         for attribute in map(files.message, files.message(files.one(resource, 1, b''))[1]):
-            value = files.message(files.one(attribute, 2))
-            of[files.one(attribute, 1).decode()] = files.one(value, 1, b'').decode() if value[1] else files.one(value, 3)
+            value = files.message(files.one(attribute, 2)) # the Collector moves texts of resources into the table of strings
+            key = files.one(attribute, 1).decode() if attribute[1] else strings[files.one(attribute, 3)]
+            of[key] = files.one(value, 1).decode() if value[1] else strings[files.one(value, 8)] if value[8] else files.one(value, 3)
         labels = Labels(of.get('service.name', ''), of.get('service.version', ''), of.get('host.name', ''), of.get('container.id', ''), of.get('process.pid', 0))
         for profile in (files.message(p) for scope in resource[2] for p in files.message(scope)[2]):
             values = collections.Counter()
