@@ -41,8 +41,8 @@ class Collector(server.Server):
                 yield data[at + 4:at + 4 + n]
             at += 4 + n
 
-    def arrived(self):
-        out = counts.Arrived()
+    def arrived(self, out=None):
+        out = out or counts.Arrived()
         for message in self.messages():
             out.join(counts.otlp(message))
         return out

@@ -51,6 +51,26 @@ class Arrived:
         return out
 
 
+class Folded(Arrived):
+    """For very many parts: keeps sums by group(labels), and of each part whether it came before."""
+
+    def __init__(self, group):
+        super().__init__()
+        self.group, self.of = group, collections.defaultdict(collections.Counter)
+
+    def add(self, key, labels, stacks):
+        what = hash(frozenset(stacks.items()))
+        if key in self.parts:
+            self.repeated += 1
+            if self.parts[key] != what:
+                self.differing.append(key)
+            return
+        self.parts[key] = what
+        into = self.of[self.group(labels)]
+        for stack, value in stacks.items():
+            into[key[1], stack] += value
+
+
 def totals(sums):
     out = collections.Counter()
     for (kind, _), value in sums.items():

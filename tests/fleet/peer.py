@@ -31,10 +31,12 @@ def decoded(path, query, body):
 
 
 class Peer:
-    """say: what to do with the next requests, one each; then `always`. Locked: everything may be looked at while it runs."""
+    """say: what to do with the next requests, one each; then `always`. later: bodies are kept, and read by read(). Locked: everything may be looked at while it
+    runs."""
 
-    def __init__(self, say=(), always=OK, port=0):
+    def __init__(self, say=(), always=OK, port=0, later=False):
         self.say, self.always = collections.deque(say), always
+        self.later, self.bodies = later, []
         self.lock = threading.Condition()
         self.arrived = counts.Arrived()
         self.requests = []      # (what was done, path, query, headers, bytes of the body)
@@ -73,11 +75,20 @@ class Peer:
             if what in (OK, OK_SLOWLY):
                 try:
                     plain = gzip.decompress(body) if handler.headers.get('Content-Encoding') == 'gzip' else body
-                    self.arrived.join(decoded(url.path, urllib.parse.unquote_plus(url.query), plain))
+                    if self.later:
+                        self.bodies.append((url.path, urllib.parse.unquote_plus(url.query), plain))
+                    else:
+                        self.arrived.join(decoded(url.path, urllib.parse.unquote_plus(url.query), plain))
                 except (AssertionError, ValueError, KeyError, IndexError, OSError, zlib.error) as e:
                     self.errors.append('%s: %r' % (handler.path, e))
             self.lock.notify_all()
         return what
+
+    def read(self, into):
+        """The bodies that were kept, into a counts.Arrived."""
+        for path, query, plain in self.bodies:
+            into.join(decoded(path, query, plain))
+        return into
 
     def handler(self):
         peer = self
