@@ -95,6 +95,9 @@ class InstallTests(unittest.TestCase):
         cls.completions = {cls.prefix / options["datadir"] / name for name in ("bash-completion/completions/hprofx", "zsh/site-functions/_hprofx",
                                                                              "fish/vendor_completions.d/hprofx.fish")}
         cls.command_page = cls.prefix / options["mandir"] / "man1" / "hprofx.1"
+        cls.ship = cls.prefix / options["bindir"] / "hprofx-ship"
+        cls.ship_page = cls.prefix / options["mandir"] / "man1" / "hprofx-ship.1"
+        cls.units = {cls.prefix / "lib/systemd/system" / name for name in ("hprofx-ship.service", "hprofx-watch.service")}
         cls.jmh = cls.prefix / options["datadir"] / "java" / "hprofx-jmh.jar"
         cls.classes = pathlib.Path(cls.temporary.name) / "classes"
         cls.jdk = jdk17()
@@ -110,7 +113,7 @@ class InstallTests(unittest.TestCase):
     def test_every_installed_file_is_accounted_for(self):
         found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
         wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page,
-                  self.reader, self.reader_page, self.command, self.command_page, self.jmh} | self.completions
+                  self.reader, self.reader_page, self.command, self.command_page, self.jmh, self.ship, self.ship_page} | self.completions | self.units
         self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
 
     def test_nobody_but_the_owner_may_write_what_is_installed(self):
@@ -127,7 +130,7 @@ class InstallTests(unittest.TestCase):
         self.assertEqual(os.readlink(self.reader), "hprofx")
 
     def test_the_pages_render_without_a_warning(self):
-        for page in (self.page, self.reader_page, self.command_page):
+        for page in (self.page, self.reader_page, self.command_page, self.ship_page):
             for width in (60, 80, 120):
                 done = run("groff", "-man", "-Tutf8", "-ww", "-rLL=%dn" % width, page)
                 self.assertEqual(done.stderr, "")
@@ -137,12 +140,26 @@ class InstallTests(unittest.TestCase):
     def test_man_finds_name_and_purpose_in_the_pages(self):
         self.assertRegex(run("lexgrog", self.page).stdout, r'"hprofx - profiler .*"')
         self.assertRegex(run("lexgrog", self.reader_page).stdout, r'"hprofx-read - show, check or recover an HPROF file"')
+        self.assertRegex(run("lexgrog", self.ship_page).stdout, r'"hprofx-ship - send profiles of many JVMs .*"')
         self.assertRegex(run("lexgrog", self.command_page).stdout, r'"hprofx - profile a Java program that runs"')
 
     def test_the_installed_programs_run(self):
         version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1)
         self.assertEqual(run(self.reader, "--version").stdout, "hprofx-read %s\n" % version)
         self.assertEqual(run(self.command, "--version").stdout, "hprofx %s\n" % version)
+        self.assertEqual(run(self.ship, "--version").stdout, "hprofx-ship %s\n" % version)
+        self.assertIn("usage: hprofx ship ", run(self.command, "ship", "--help").stdout)  # the one beside it
+
+    def test_only_the_shipper_needs_the_libraries_of_http(self):
+        heavy = {"libcurl.so.4", "libmicrohttpd.so.12"}
+        self.assertLessEqual(heavy, needed(self.ship))
+        for file in (self.command, self.libdir / "libhprofx.so"):
+            self.assertEqual(needed(file) & heavy, set())
+
+    def test_the_units_run_the_installed_program(self):
+        for unit in self.units:
+            starts = re.findall(r"^ExecStart=(\S+) (ship|watch) \$", unit.read_text(encoding="utf-8"), re.M)
+            self.assertEqual([(self.dest / start.lstrip("/"), verb) for start, verb in starts], [(self.ship, unit.stem.split("-")[1])])
 
     def test_the_command_names_the_library_where_it_is_installed(self):
         told = run(self.command, "--print-agent-path").stdout.strip()
