@@ -27,6 +27,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
                             "       hprofx recover NAME                          rebuild the profile of a program that was killed\n"
                             "       hprofx view [OPTIONS] FILE...                profiles as tables, call tree, callers and callees\n"
+                            "       hprofx ship|watch [OPTIONS] ... URL...       send profiles of many JVMs to engines such as ClickHouse\n"
                             "       hprofx fetch [OPTIONS] URL                   profiles of a fleet that an engine keeps, as a file\n"
                             "       hprofx convert|merge IN... OUT               profiles in another format, by the suffix of OUT\n"
                             "       hprofx diff [OPTIONS] A B                    what changed between two profiles, beyond chance\n"

@@ -57,6 +57,8 @@ TYPED = [
     ('convert --to .fold\t file\\ \t-', ['convert', '--to', '.folded', 'file with $(touch x)', '-']),
     ('diff --abs\tfile\\ \t-- file\\ \t', ['diff', '--absolute', 'file with $(touch x)', '--', 'file with $(touch x)']),
     ('diff --outp\tfile\\ \tfile\\ \t', ['diff', '--output', 'file with $(touch x)', 'file with $(touch x)']),
+    ('ship --rem\tfile\\ \totlp:http://localhost:4318', ['ship', '--remove', 'file with $(touch x)', 'otlp:http://localhost:4318']),
+    ('watch --budg\t2 --head\tfile\\ \tclickhouse:http://h:1/a.b', ['watch', '--budget', '2', '--headers', 'file with $(touch x)', 'clickhouse:http://h:1/a.b']),
     ('-o file\\ \tMai\t', ['-o', 'file with $(touch x)', 'Main']),
     ('run -e cpu -- zz-\tfile\\ \t', ['run', '-e', 'cpu', '--', 'zz-command', 'file with $(touch x)']),
 ]
@@ -154,7 +156,7 @@ class BashTests(Typed, Folder):
         jvms = self.words('hprofx stop ')
         self.assertEqual(len(jvms), 9, jvms)  # numbers and names; one JVM has no name
         self.assertEqual(self.words('hprofx ') - jvms, {'start', 'stop', 'dump', 'status', 'run', 'top', 'list', 'doctor', 'jmh', 'info', 'check', 'recover', 'convert', 'merge',
-                                                              'view', 'diff', 'fetch'})
+                                                              'view', 'diff', 'fetch', 'ship', 'watch'})
         for line in ('hprofx list ', 'hprofx stop 1 ', 'hprofx -d ', 'hprofx 1 depth=1 ', 'hprofx view --method '):
             self.assertEqual(self.offers(line), ([], []), line)
         for line in ('hprofx info ', 'hprofx check --json ', 'hprofx -o ', 'hprofx --agent ', 'hprofx run -- java ', 'hprofx view --tree ', 'hprofx view a ', 'hprofx view --ca ', 'hprofx merge a b ', 'hprofx diff a -- b '):
@@ -172,6 +174,11 @@ class BashTests(Typed, Folder):
         for verb in ('info', 'check', 'recover', 'convert', 'merge', 'view', 'diff') + (('fetch',) if fleet else ()):
             told = subprocess.run([HPROFX, verb, '--help'], capture_output=True, text=True, check=True).stdout
             self.assertEqual(self.words('hprofx %s -' % verb), set(re.findall(r'^  (?:-\w, )?(--[\w-]+)', told, re.M)) | {'--help'})
+        if fleet:
+            told = subprocess.run([HPROFX, 'ship', '--help'], capture_output=True, text=True, check=True).stdout
+            both, rest = (set(re.findall(r'--[\w-]+', part)) | {'--help'} for part in told.split('For watch:\n'))
+            self.assertEqual(self.words('hprofx ship -'), both)
+            self.assertEqual(self.words('hprofx watch -'), (both | rest | {'-e'}) - {'--remove', '--once', '--wait'})
         told = subprocess.run([HPROFX, 'convert', '--help'], capture_output=True, text=True, check=True).stdout
         self.assertEqual(self.words('hprofx convert --to '), set(re.findall(r'^  (\.\S+)', told, re.M)))
         for verb in ('convert', 'merge', 'view', 'diff'):
