@@ -96,8 +96,7 @@ static size_t take_stack(struct hpx_answer *r, const char *at, size_t n)
 
 static bool has_classes(const struct hpx_answer *r)
 {
-    size_t view = r->view != NULL ? (size_t)(r->view - r->tree->views) : HPX_VIEW_OTHER;
-    return view != HPX_VIEW_CPU && view != HPX_VIEW_CALLS && view != HPX_VIEW_OTHER;
+    return r->view != NULL && hpx_view_has_classes((enum hpx_view_kind)(r->view - r->tree->views));
 }
 
 static size_t take_frame(struct hpx_answer *r, const char *at, size_t n)

@@ -29,6 +29,9 @@ enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s,
 enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
 enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
 
+/* A comment of pprof files, where it holds; pprof does not tell classes from methods. */
+#define HPX_PPROF_CLASSES "innermost frames of objects and monitors are their classes"
+
 /* ---- writers: a finished tree with at least one column, to a stream whose errors the caller looks for ---- */
 
 struct hpx_format {

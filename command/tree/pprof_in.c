@@ -55,6 +55,8 @@ struct pprof {
     struct hpx_tree_path path;
     struct hpx_list values;
     uint64_t frames; /* that samples may still have */
+    bool classes;    /* innermost frames of objects and monitors are classes, says the file */
+    bool class_here; /* that of the sample is one */
     bool no_memory;
     bool crowded;  /* more measures than a view has room for */
     bool negative; /* values */
@@ -226,15 +228,16 @@ static bool afford(struct pprof *p, size_t frames)
     return can;
 }
 
-static void down(struct pprof *p, const struct location *l)
+static void down(struct pprof *p, const struct location *l, bool innermost)
 {
     if (!afford(p, l->lines)) {
         return;
     }
     for (size_t i = l->lines; i-- > 0;) {
         const struct line *at = (const struct line *)p->lines.items + l->first + i;
+        bool is_class = innermost && i == 0 && p->class_here;
         if (p->path.at > 0 || !hpx_tree_no_stack(p->tree, 0, at->name)) {
-            hpx_tree_path_down(p->tree, &p->path, at->frame);
+            hpx_tree_path_down(p->tree, &p->path, is_class ? hpx_tree_frame(p->tree, at->name, 0, 0, HPX_FRAME_CLASS) : at->frame);
         }
     }
 }
@@ -245,10 +248,22 @@ static uint32_t node_of(struct pprof *p)
     for (size_t i = p->stack.len; i-- > 0;) {
         const uint32_t *index = hpx_idmap_find(&p->location_of, ((const uint64_t *)p->stack.items)[i]);
         if (index != NULL && *index > 0) {
-            down(p, (const struct location *)p->locations.items + *index - 1);
+            down(p, (const struct location *)p->locations.items + *index - 1, i == 0);
         }
     }
     return hpx_tree_path_end(&p->path);
+}
+
+/* Whether the sample is one of objects or monitors. */
+static bool is_of_class(const struct pprof *p)
+{
+    bool is = false;
+    for (size_t i = 0; p->classes && i < p->types.len && i < p->values.len; i++) {
+        const struct hpx_tree_view *v = ((const struct type *)p->types.items)[i].view;
+        bool any = ((const uint64_t *)p->values.items)[i] != 0 && v != NULL;
+        is = is || (any && hpx_view_has_classes((enum hpx_view_kind)(v - p->tree->views)));
+    }
+    return is;
 }
 
 /* Negative values are what `pprof -base` makes; there is no such measure here. */
@@ -265,6 +280,7 @@ static void take_sample(struct pprof *p, struct hpx_pb_in m)
             thread = named != 0 ? named : thread;
         }
     }
+    p->class_here = is_of_class(p);
     uint32_t node = node_of(p);
     if (p->flood) {
         return; /* this one, and those behind it, are not whole */
@@ -320,8 +336,9 @@ static bool is_cpu_time(struct pprof *p, struct hpx_pb_in m)
 }
 
 /* As hprofx writes them. */
-static void take_comment(struct hpx_tree *t, const char *line)
+static void take_comment(struct pprof *p, const char *line)
 {
+    struct hpx_tree *t = p->tree;
     static const char lost[] = "lost: ", own[] = "own CPU time: ", effective[] = "effective samples: ";
     if (strncmp(line, lost, sizeof lost - 1) == 0) {
         t->lost = hpx_tree_name(t, line + sizeof lost - 1, strlen(line + sizeof lost - 1));
@@ -329,6 +346,34 @@ static void take_comment(struct hpx_tree *t, const char *line)
         t->own = hpx_tree_name(t, line + sizeof own - 1, strlen(line + sizeof own - 1));
     } else if (strncmp(line, effective, sizeof effective - 1) == 0) {
         t->effective = hpx_tree_sum(t->effective, strtoull(line + sizeof effective - 1, NULL, 10));
+    }
+}
+
+/* Calls `take` with every comment. */
+static void comments(struct pprof *p, struct hpx_pb_field *f, void (*take)(struct pprof *, const char *))
+{
+    uint64_t comment = f->v;
+    while (!f->is_bytes || hpx_pb_varint(&f->bytes, &comment)) { /* packed or not */
+        take(p, hpx_tree_text(p->tree, text(p, comment)));
+        if (!f->is_bytes) {
+            break;
+        }
+    }
+}
+
+static void take_classes(struct pprof *p, const char *line)
+{
+    p->classes |= strcmp(line, HPX_PPROF_CLASSES) == 0;
+}
+
+/* Before the samples. */
+static void look_for_classes(struct pprof *p, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == COMMENT) {
+            comments(p, &f, take_classes);
+        }
     }
 }
 
@@ -343,12 +388,8 @@ static void take_facts(struct pprof *p, struct hpx_pb_in m)
         duration = f.number == DURATION ? f.v : duration;
         period = f.number == PERIOD ? f.v : period;
         cpu = f.number == PERIOD_TYPE && f.is_bytes ? is_cpu_time(p, f.bytes) : cpu;
-        uint64_t comment = f.v;
-        while (f.number == COMMENT && (!f.is_bytes || hpx_pb_varint(&f.bytes, &comment))) { /* packed or not */
-            take_comment(t, hpx_tree_text(t, text(p, comment)));
-            if (!f.is_bytes) {
-                break;
-            }
+        if (f.number == COMMENT) {
+            comments(p, &f, take_comment);
         }
     }
     t->start_ms = time <= INT64_MAX ? time / 1000000 : 0;
@@ -359,7 +400,9 @@ static void take_facts(struct pprof *p, struct hpx_pb_in m)
 static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hpx_err *err)
 {
     bool whole = each(p, all, STRING, take_string) && each(p, all, SAMPLE_TYPE, take_type) && each(p, all, FUNCTION, take_function) &&
-                 each(p, all, LOCATION, take_location) && each(p, all, SAMPLE, take_sample);
+                 each(p, all, LOCATION, take_location);
+    look_for_classes(p, all);
+    whole = whole && each(p, all, SAMPLE, take_sample);
     if (p->no_memory || p->tree->no_memory) {
         hpx_err_set(err, HPX_E_NOMEM, "no memory");
         return HPX_TREE_FAILED;

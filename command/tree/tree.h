@@ -29,6 +29,12 @@ enum hpx_view_kind {
     HPX_VIEWS
 };
 
+/* Whether the innermost frame of its stacks is a class: of objects, or of the monitor. */
+static inline bool hpx_view_has_classes(enum hpx_view_kind view)
+{
+    return view != HPX_VIEW_CPU && view != HPX_VIEW_CALLS && view != HPX_VIEW_OTHER;
+}
+
 enum hpx_tree_unit { HPX_UNIT_COUNT, HPX_UNIT_NS, HPX_UNIT_BYTES, HPX_UNIT_OTHER };
 /* As pprof names it: "count", "nanoseconds", "bytes", "other". */
 const char *hpx_tree_unit_name(enum hpx_tree_unit unit);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_pprof.c: pprof (profile.proto of github.com/google/pprof). Its fields may stand in any order, so each is written as it is found.
  * Numbers of names and frames are those of the tree; names that it does not have come behind. */
+#include "formats.h"
 #include "numbering.h"
 #include "protobuf.h"
 #include "writers.h"
@@ -149,6 +150,25 @@ static void comment(struct pprof *p, const char *what, const char *text)
     }
 }
 
+static bool has_class(const struct hpx_tree *t, uint32_t node)
+{
+    return node != 0 && hpx_tree_frame_at(t, hpx_tree_node_at(t, node)->frame)->kind == HPX_FRAME_CLASS;
+}
+
+/* Every stack of objects and monitors ends with a class, and there is one. */
+static bool all_have_classes(const struct hpx_tree *t)
+{
+    bool all = true, any = false;
+    for (enum hpx_view_kind k = 0; k < HPX_VIEWS; k++) {
+        const struct hpx_tree_view *v = &t->views[k];
+        for (size_t i = 0; hpx_view_has_classes(k) && all && i < v->samples.len; i++) {
+            all = has_class(t, hpx_tree_sample_at(v, i)->node);
+            any = true;
+        }
+    }
+    return all && any;
+}
+
 bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
 {
     struct pprof p = {.tree = t, .to = to};
@@ -176,6 +196,7 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     }
     put_number(&p, TIME, t->start_ms * 1000000);
     put_number(&p, DURATION, t->duration_ms * 1000000);
+    comment(&p, "", all_have_classes(t) ? HPX_PPROF_CLASSES : "");
     comment(&p, "lost: ", hpx_tree_text(t, t->lost));
     comment(&p, "own CPU time: ", hpx_tree_text(t, t->own));
     if (t->effective > 0) {

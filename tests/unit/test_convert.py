@@ -91,6 +91,17 @@ class Values(Folder):
                     if +wanted:
                         self.assertEqual(folded(self.done('convert', '--view', measure, '--to', '.folded', path, '-')), +wanted, measure)
 
+    def test_classes_of_objects_are_classes_still_in_pprof(self):
+        stacks = 'TRACE 300001:\n\tA.m(A.java:1)\n'
+        sites = ('SITES BEGIN (ordered by live bytes) Thu Jan  1 00:00:00 1970\n          percent          live          alloc\'ed  stack class\n'
+                 ' rank   self  accum     bytes objs     bytes  objs trace name\n    1 100.00% 100.00%        64    1        72     2 300001 B\nSITES END\n')
+        self.done('convert', self.write(stacks + sites), 'x.pb.gz')
+        shown = self.done('view', 'in')
+        self.assertRegex(shown, r'class\n +100.00% .* B\n')
+        self.assertEqual(self.done('view', 'x.pb.gz'), shown.split('\n\n', 1)[1])
+        self.done('convert', self.write('main;A.m 1\n'), 'y.pb.gz')  # has no objects
+        self.assertNotIn(b'their classes', gzip.decompress((self.folder / 'y.pb.gz').read_bytes()))
+
     def test_gzip_is_read(self):
         self.assertEqual(self.done('convert', '--to', '.folded', self.write(gzip.compress(FOLDED.encode())), '-'), 'main 1\nmain;p.C.m 3\nmain;p.C.m;p.D.n 4\n')
 
