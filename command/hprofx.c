@@ -9,6 +9,7 @@
 #include "picture.h"
 #include "target.h"
 #include "top.h"
+#include "top_files.h"
 #include "units.h"
 #include <errno.h>
 #include <getopt.h>
@@ -22,6 +23,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
                             "       hprofx run [OPTIONS] -- java ...             profile a program from its start to its end\n"
                             "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
+                            "       hprofx top [OPTIONS] FOLDER|'PATTERN'        what the newest profiles there say\n"
                             "       hprofx list                                  JVMs that run here\n"
                             "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
                             "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
@@ -258,6 +260,9 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && for_fleet(argv[1])) {
         return fleet(argv);
+    }
+    if (argc > 1 && strcmp(argv[1], "top") == 0 && hpx_top_is_files(argc - 1, argv + 1)) {
+        return flushed(hpx_top_files(argc - 1, argv + 1));
     }
     if (argc > 1 && for_files(argv[1]) != NULL) {
         return flushed(for_files(argv[1])(argc - 1, argv + 1));

@@ -168,6 +168,14 @@ static enum hpx_status read_file(const struct hpx_inputs *in, const struct hpx_i
     return s != HPX_OK ? s : opened;
 }
 
+static void tell(struct hpx_inputs *in, enum hpx_status s, struct hpx_err *err)
+{
+    in->unread++;
+    if (!in->quiet) {
+        (void)hpx_complain(s, err);
+    }
+}
+
 /* ---- several ---- */
 
 /* A run of a JVM, or one file that does not say of which run it is. */
@@ -185,7 +193,7 @@ struct sum {
     struct hpx_idmap run_of;
     struct hpx_list runs; /* struct run */
     uint64_t begin, end;  /* ms since 1970 */
-    bool says_lost, partial;
+    bool says_lost;
 };
 
 static bool tells_run(const struct hpx_tree *t)
@@ -256,8 +264,7 @@ static enum hpx_status read_one(struct sum *s, size_t i, struct hpx_tree *t, boo
     }
     *any = done == HPX_OK || done == HPX_PARTIAL;
     if (done == HPX_PARTIAL || (!*any && ready && input(s, i)->found)) {
-        (void)hpx_complain(done, err);
-        s->partial = true;
+        tell(s->in, done, err);
         done = HPX_OK;
     }
     return done;
@@ -344,18 +351,18 @@ static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, s
     hpx_tree_finish(t);
     hpx_idmap_fini(&s.run_of);
     free(s.runs.items);
-    return done == HPX_OK && s.partial ? HPX_PARTIAL : done;
+    return done == HPX_OK && in->unread > 0 ? HPX_PARTIAL : done;
 }
 
 enum hpx_status hpx_inputs_read(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err)
 {
-    in->read = in->runs = 0;
+    in->read = in->runs = in->unread = 0;
     if (in->files.len != 1) {
         return read_several(in, t, err);
     }
     enum hpx_status s = read_file(in, in->files.items, t, err);
     if (s == HPX_PARTIAL) {
-        (void)hpx_complain(s, err);
+        tell(in, s, err);
     }
     hpx_tree_finish(t);
     in->read = in->runs = 1;

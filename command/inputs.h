@@ -12,10 +12,12 @@
 
 struct hpx_inputs {
     struct hpx_engine_how how;
+    bool quiet;            /* what is wrong with files is counted, not said */
     struct hpx_list files; /* struct hpx_input */
     /* Of hpx_inputs_read(): */
-    size_t read; /* profiles in the sum */
-    size_t runs; /* of how many JVMs, as far as the files tell: every other one counts as one more */
+    size_t unread; /* files that could not be read, or not to the end */
+    size_t read;   /* profiles in the sum */
+    size_t runs;   /* of how many JVMs, as far as the files tell: every other one counts as one more */
 };
 
 struct hpx_input {

@@ -159,6 +159,45 @@ class Files(Folder):
         self.assertLess(peak(12), 1.2 * two)
 
 
+class Top(Folder):
+    def test_it_shows_what_came_last_and_again_when_more_comes(self):
+        self.write('old', 'main;x 100\n')
+        os.utime(self.all / 'old', (1, 1))
+        self.write('a', 'main;x 1\n')
+        with subprocess.Popen([PROGRAM, 'top', 'all'], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as top:
+            def until(line):
+                for said in top.stdout:
+                    if said.decode().startswith(line):
+                        return
+                self.fail(line)
+            until('CPU: samples 1\n')
+            self.write('b', 'words\n')
+            until('1 file could not be read')
+            self.write('c', 'main;x 2\n')
+            until('CPU: samples 3\n')
+            (self.all / 'a').unlink()
+            until('CPU: samples 2\n')
+            top.terminate()
+            self.assertEqual((top.wait(), top.stderr.read()), (0, b''))
+
+    def test_a_folder_may_be_empty_at_first(self):
+        self.assertEqual(self.done('top', '-d', '1ms', 'all'), 'There is no profile yet.\n\n')
+        self.write('a.hprof', 'main;x 1\n')
+        for word in ('all/', 'all/*', 'all/a.hprof'):
+            self.assertIn('CPU: samples 1\n', self.done('top', '-d', '1ms', '--last', '5m', word))
+
+    def test_views_and_wrong_usage(self):
+        self.write('a', 'main;x 1\n')
+        self.assertIn('the profile has no alloc', self.done('top', '-d', '1ms', '--view', 'alloc', 'all'))
+        self.done('top', '--last', '0', 'all', status=2, said='want a time')
+        self.done('top', 'all', 'clickhouse:http://127.0.0.1:1/x', status=2, said='use hprofx view')
+        self.assertIn('usage: hprofx top', self.done('top', '--help', 'all'))
+
+    def test_a_JVM_is_a_JVM_also_if_a_file_has_its_name(self):
+        (self.folder / 'no-such-jvm-of-hprofx.jar').touch()
+        self.done('top', '-d', '1ms', 'no-such-jvm-of-hprofx.jar', status=3, said='no-such-jvm-of-hprofx.jar')
+
+
 # ---- an engine ----
 
 def text(data):
