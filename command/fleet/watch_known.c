@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define SECOND  UINT64_C(1000000000)
-#define LONGEST (600 * SECOND) /* between two looks at a process that was no JVM */
+#define FIRST   (4 * SECOND) /* between the first two looks at a process that was no JVM */
+#define LONGEST (600 * SECOND)
 
 /* The index of the process, or where it belongs. */
 static size_t place_of(const struct hpx_known_all *all, pid_t pid)
@@ -60,7 +61,7 @@ void hpx_known_forget(struct hpx_known_all *all, unsigned look)
 
 void hpx_known_other(struct hpx_known *k, uint64_t now)
 {
-    k->wait = k->kind != HPX_KNOWN_OTHER ? SECOND : k->wait * 2 < LONGEST ? k->wait * 2 : LONGEST;
+    k->wait = k->kind != HPX_KNOWN_OTHER ? FIRST : k->wait * 4 < LONGEST ? k->wait * 4 : LONGEST;
     k->kind = HPX_KNOWN_OTHER;
     k->next = now + k->wait;
 }

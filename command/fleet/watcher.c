@@ -260,6 +260,9 @@ static void look(void)
         pid_t pid = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? atoi(e->d_name) : 0;
         struct hpx_known *known = pid > 0 ? hpx_known_get(&of.known, pid) : NULL;
         if (known != NULL) {
+            if (known->kind == HPX_KNOWN_NEW && known->next == 0 && of.look > 1) {
+                known->next = now + YOUNG; /* most have ended by then, and were never looked into */
+            }
             known->look = of.look;
             if (is_due(known, now)) {
                 examine(known, now);

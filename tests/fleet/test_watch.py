@@ -133,12 +133,13 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.folder.chmod(0o755)
         self.mark = 'hprofx.test.' + self.folder.name # in the command lines of this test's JVMs
-        self.files = {path.name for path in TMP.glob('hprofx-watch-*')}
+        self.jvms = []
 
     def java(self, *options, home=None, **how):
         p = subprocess.Popen([(home or self.home) + '/bin/java', '-Xmx64m', '-XX:+UseSerialGC', '-D%s=y' % self.mark, *options, '-cp', self.classes, 'Busy'], cwd='/',
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **how)
         self.addCleanup(self.kill, p)
+        self.jvms.append(p)
         self.assertEqual(p.stdout.readline(), 'ready\n')
         return p
 
@@ -153,7 +154,8 @@ class Case(unittest.TestCase):
         self.assertEqual(process.wait(LIMIT), 0)
 
     def left_in_tmp(self):
-        return sorted(path.name for path in TMP.glob('hprofx-watch-*') if path.name not in self.files)
+        """Files of this test's JVMs: other watchers may run here."""
+        return sorted(path.name for p in self.jvms for path in TMP.glob('hprofx-watch-%d-*' % p.pid))
 
     def check_profiles(self, watch, pid):
         """All are sound, and none is missing."""
