@@ -292,9 +292,9 @@ static void choose_options(void)
 {
     const struct hpx_watch_asked *a = &k.w->asked;
     const char *mode = a->what != NULL || hpx_asked_names_mode(a->more) ? "" : is_old() ? for_old : by_default;
-    char dump[48] = "";
+    char dump[64] = "";
     if (a->during == 0) {
-        (void)snprintf(dump, sizeof dump, "dump=%.0fms,", a->every * 1000);
+        (void)snprintf(dump, sizeof dump, "dump=%.0fms,keep-bytes=64m,", a->every * 1000);
     }
     (void)snprintf(k.more, sizeof k.more, "%s%ssplit=y,cutoff=0,%s%s", mode, mode[0] != 0 ? "," : "", dump, a->more);
     size_t n = strlen(k.more);
