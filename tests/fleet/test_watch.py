@@ -121,7 +121,7 @@ class Case(unittest.TestCase):
         cls.home = jdk(17)
         if not cls.home or not AGENT.exists() or not DRIVER.exists():
             raise unittest.SkipTest('no JDK 17, no agent or no tests/watch-driver in the build')
-        folder = tempfile.TemporaryDirectory(prefix='hprofx-watch-test-')
+        folder = tempfile.TemporaryDirectory(prefix='hprofx-watch-test-', dir='/var/tmp') # a JVM with a /tmp of its own sees it
         cls.addClassCleanup(folder.cleanup)
         cls.classes = pathlib.Path(folder.name)
         cls.classes.chmod(0o755)
@@ -135,8 +135,9 @@ class Case(unittest.TestCase):
         self.mark = 'hprofx.test.' + self.folder.name # in the command lines of this test's JVMs
         self.jvms = []
 
-    def java(self, *options, home=None, **how):
-        p = subprocess.Popen([(home or self.home) + '/bin/java', '-Xmx64m', '-XX:+UseSerialGC', '-D%s=y' % self.mark, *options, '-cp', self.classes, 'Busy'], cwd='/',
+    def java(self, *options, home=None, inside=(), **how):
+        """inside: a command that starts it."""
+        p = subprocess.Popen([*inside, (home or self.home) + '/bin/java', '-Xmx64m', '-XX:+UseSerialGC', '-D%s=y' % self.mark, *options, '-cp', self.classes, 'Busy'], cwd=self.folder,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **how)
         self.addCleanup(self.kill, p)
         self.jvms.append(p)
@@ -303,9 +304,10 @@ class Case(unittest.TestCase):
         self.check_profiles(w, p.pid)
 
     def test_a_stopped_jvm_holds_up_neither_others_nor_the_end(self):
-        stuck, fine = self.java(), self.java()
+        stuck, fine, deaf = self.java(), self.java(), self.java()
+        deaf.send_signal(signal.SIGSTOP) # before anything is loaded
         w = Watch(self, 'every=1')
-        w.until(sessions_begun=2)
+        w.until(sessions_begun=2, watched=3)
         stuck.send_signal(signal.SIGSTOP)
         before = w.counts['profiles']
         w.until(profiles=before + 2)
@@ -313,6 +315,7 @@ class Case(unittest.TestCase):
         w.stop()
         self.assertLess(time.monotonic() - begin, 15 * SLOW) # 10 s are promised
         self.check_profiles(w, fine.pid)
+        self.kill(deaf)
         stuck.send_signal(signal.SIGCONT)
         holds(lambda: not self.has_session(stuck), 'its session ends when it goes on')
         again = Watch(self, 'every=1')
@@ -379,6 +382,22 @@ class Case(unittest.TestCase):
         w.until(profiles=2)
         self.assertEqual((w.counts['matched'], w.said), (1, ''))
         self.assertEqual(list(w.profiles), [own.pid])
+
+    def test_a_jvm_in_a_container_is_watched_from_outside(self):
+        """It has a /tmp and numbers of processes of its own."""
+        inside = ('unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', 'mount -t proc proc /proc && mount -t tmpfs tmpfs /tmp && exec "$0" "$@"')
+        if subprocess.run([*inside, 'true'], capture_output=True, check=False).returncode != 0:
+            self.skipTest('no namespaces here')
+        outer = self.java(inside=inside)
+        pid, = children(outer.pid)
+        w = Watch(self, 'every=1')
+        w.until(profiles=2)
+        self.assertEqual(os.listdir('/proc/%d/root/tmp' % pid).count('libhprofx-1.so'), 0)
+        outer.stdin.close()
+        w.until(sessions_ended=1)
+        self.check_lost(w)
+        self.assertEqual(list(w.profiles), [pid])
+        self.check_profiles(w, pid)
 
     # ---- the end of watchers ----
 
