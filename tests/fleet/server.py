@@ -64,6 +64,7 @@ class Server:
         self.stop()
 
     def start(self):
+        assert self.process is None
         with open(self.log, 'ab') as log:
             self.process = subprocess.Popen(self.command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,  # pylint: disable=consider-using-with
                                             env={**os.environ, **self.env})

@@ -8,9 +8,13 @@ for those that HPX_FLEET_ENGINES names. The long proof is proof.py."""
 import collections
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -170,6 +174,25 @@ class EveryEngine(Case):
                     sums[kind, stack] += value
         self.same(sums, self.wanted)
 
+    def fetched(self, url):
+        """What `hprofx fetch` makes of an engine's answer."""
+        out = self.folder / 'fetched.pb.gz'
+        done = subprocess.run([material.HPROFX, 'fetch', url, '-o', out], capture_output=True, text=True, timeout=server.LIMIT, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        sums = collections.Counter({(kind, stack): v for kind, stacks in counts.of_pprof(out.read_bytes()).items() for stack, v in stacks.items()})
+        live = material.values(self.real_run()[-1], self.folder) # of the last profile of every JVM
+        wanted = collections.Counter({key: v for key, v in self.wanted.items() if not key[0].startswith('inuse')})
+        for kind in ('inuse_objects', 'inuse_space'):
+            for frames, value in live[kind].items():
+                wanted[kind, tuple(n for n, _, _ in frames)] += value
+        self.same(sums, wanted)
+
+    def test_fetch_gets_all_of_it_back_from_the_newest_clickhouse(self):
+        self.fetched(self.engine('chdb').url(TABLE))
+
+    def test_fetch_gets_all_of_it_back_from_two_shards(self):
+        self.fetched(self.engine('clickhouse').url(test_questions.FRONT))
+
     def test_what_is_wanted_is_not_nothing(self):
         totals = counts.totals(self.wanted)
         for kind in ('cpu', 'samples', 'alloc_space', 'alloc_objects', 'inuse_space', 'delay', 'contentions'):
@@ -301,6 +324,42 @@ class Hostile(Case):
             self.assertEqual(len(nasty['samples']), len(material.NASTY))
             self.same(p.arrived.sums(), collections.Counter({k: 3 * v for k, v in wanted.items()}))
         self.assertEqual(sorted(f.name for f in self.profiles.iterdir() if f.is_symlink()), ['link.hprof', 'nowhere.hprof', 'zero.hprof'])
+
+
+class Commands(Case):
+    def test_the_commands_of_the_document(self):
+        """As they stand in docs/fleet.md, but for the port, the program, and that it all goes faster."""
+        try:
+            engine, jdk = chdb.Chdb(self.folder / 'chdb'), material.find_jdk()
+        except (server.NotAvailable, material.NoJava) as e:
+            self.skipTest(str(e))
+        first, later = re.findall(r'^```sh(?: later)?\n(.*?)^```$', test_questions.TEXT, re.M | re.S)
+        material.compiled(jdk, self.folder)
+        (self.folder / 'fleet.sql').write_text(test_questions.SQL['schema'])
+        os.rmdir(self.profiles)
+        for was, now in ((':8123', ':%d' % engine.port), ('-jar shop.jar', '-Xmx128m -XX:TieredStopAtLevel=1 -cp . Shop 60000'), ('dump=60s', 'dump=1s'), ('hprofx ship', 'hprofx ship --batch 1s'), ('java ', jdk + '/bin/java ')):
+            self.assertIn(was, first)
+            first, later = first.replace(was, now), later.replace(was, now)
+        env = {**os.environ, 'PATH': '%s:%s' % (material.BUILD, os.environ['PATH']), 'XDG_STATE_HOME': str(self.folder / 'state'), 'HOME': str(self.folder)}
+        env.pop('STATE_DIRECTORY', None)
+        with engine:
+            with subprocess.Popen(['bash', '-ec', first + 'echo begun\nwait'], cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  text=True, start_new_session=True) as shell:
+                try:
+                    self.assertEqual(shell.stdout.readline(), 'begun\n')
+                    self.until_rows(engine)
+                finally:
+                    os.killpg(shell.pid, signal.SIGKILL) # with all that the commands started
+            done = subprocess.run(['bash', '-ec', later], cwd=self.folder, env=env, capture_output=True, text=True, timeout=server.LIMIT, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertRegex(done.stdout, r'(?m)^samples\t[1-9]')
+        self.assertRegex((self.folder / 'shop.html').read_text(), '^<!doctype html>')
+
+    def until_rows(self, engine):
+        end, pause = time.monotonic() + server.LIMIT, threading.Event()
+        while int(engine.rows('SELECT count() AS n FROM ' + TABLE)[0]['n']) == 0:
+            self.assertLess(time.monotonic(), end, 'no rows')
+            pause.wait(0.1) # an engine says nowhere that rows came
 
 
 class Metrics(Case):
