@@ -5,8 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define MOST ((size_t)1 << 22)
-#define DAY  86400
+#define DAY 86400
 
 enum { OBJECTS, SPACE, KEPT }; /* as HPX_VIEW_ALLOC has them; live objects are no totals */
 
@@ -22,12 +21,16 @@ struct run {
 
 struct hpx_delta {
     struct hpx_list runs; /* struct run */
-    size_t stacks;        /* of all runs */
+    size_t stacks, most;  /* of all runs */
 };
 
-struct hpx_delta *hpx_delta_new(void)
+struct hpx_delta *hpx_delta_new(size_t most)
 {
-    return calloc(1, sizeof(struct hpx_delta));
+    struct hpx_delta *d = calloc(1, sizeof *d);
+    if (d != NULL) {
+        d->most = most;
+    }
+    return d;
 }
 
 static struct run *run_at(const struct hpx_delta *d, size_t i)
@@ -91,7 +94,7 @@ static void tidy(struct hpx_delta *d, uint64_t now)
             forget(d, i);
         }
     }
-    while (d->stacks > MOST && d->runs.len > 1) {
+    while (d->stacks > d->most && d->runs.len > 1) {
         size_t oldest = 0;
         for (size_t i = 1; i < d->runs.len; i++) {
             oldest = run_at(d, i)->heard < run_at(d, oldest)->heard ? i : oldest;
@@ -147,7 +150,8 @@ static void take_out(struct hpx_tree *t)
 enum hpx_delta_done hpx_delta_take(struct hpx_delta *d, struct hpx_tree *t, bool base, uint64_t now)
 {
     uint64_t key = hpx_delta_run(t), number = t->origin.number;
-    if (key == 0 || t->views[HPX_VIEW_ALLOC].samples.len == 0) {
+    bool any = t->views[HPX_VIEW_ALLOC].samples.len > 0; /* a run without any is known, too: nothing came before its next profile */
+    if (key == 0) {
         return HPX_DELTA_DONE;
     }
     tidy(d, now);
@@ -159,7 +163,7 @@ enum hpx_delta_done hpx_delta_take(struct hpx_delta *d, struct hpx_tree *t, bool
     }
     if (fresh && (r = hpx_list_push(&d->runs, sizeof *r)) == NULL) {
         take_out(t);
-        return HPX_DELTA_NO_MEMORY;
+        return any ? HPX_DELTA_NO_MEMORY : HPX_DELTA_DONE;
     }
     if (fresh) {
         r->key = key;
@@ -167,14 +171,14 @@ enum hpx_delta_done hpx_delta_take(struct hpx_delta *d, struct hpx_tree *t, bool
     }
     r->number = number;
     r->heard = now;
-    if (!subtract(d, r, t)) {
+    if (any && !subtract(d, r, t)) {
         forget(d, (size_t)(r - run_at(d, 0)));
         take_out(t);
         return HPX_DELTA_NO_MEMORY;
     }
     if (fresh && number > 1 && !base) {
         take_out(t);
-        return HPX_DELTA_NO_BASE;
+        return any ? HPX_DELTA_NO_BASE : HPX_DELTA_DONE;
     }
     hpx_tree_finish(t);
     return HPX_DELTA_DONE;

@@ -2,8 +2,8 @@
 /* delta.h: allocations of a run since its profile before. The agent counts them since the start of the run, so that each profile of
  * split=y has them all again; an engine adds up what it gets.
  *
- * Memory: 24 bytes and an index entry for each stack of a run. Above 2^22 stacks in all, the run that was not heard of for the longest
- * time is forgotten; so is a run that has not been heard of for a day. One thread. */
+ * Memory: some 100 bytes for each run; 16 and an index entry for each of its stacks. Above a bound of stacks in all, the run that was not
+ * heard of for the longest time is forgotten; so is a run that has not been heard of for a day. One thread. */
 #ifndef HPX_FLEET_DELTA_H
 #define HPX_FLEET_DELTA_H
 
@@ -17,8 +17,10 @@ enum hpx_delta_done {
     HPX_DELTA_NO_MEMORY, /* likewise */
 };
 
-/* NULL: no memory. */
-struct hpx_delta *hpx_delta_new(void);
+#define HPX_DELTA_STACKS ((size_t)1 << 22)
+
+/* most: stacks of all runs. NULL: no memory. */
+struct hpx_delta *hpx_delta_new(size_t most);
 void hpx_delta_free(struct hpx_delta *d);
 /* The key of the run that a profile is of; 0: unknown, and its allocations are left as they are. */
 uint64_t hpx_delta_run(const struct hpx_tree *t);

@@ -5,6 +5,7 @@
 #include "delta.h"
 #include "metrics.h"
 #include "picture.h"
+#include "plain.h"
 #include "seen.h"
 #include <dirent.h>
 #include <errno.h>
@@ -22,9 +23,11 @@
 /* A file that may be a profile. */
 struct found {
     struct hpx_seen_file file;
-    int64_t mtime_ns;
+    int64_t mtime_ns; /* from 1970 on, to 2262 */
+    off_t size;
     char *name;
     size_t folder;
+    bool base; /* it was handed on before: nothing is told or counted */
 };
 
 struct hpx_intake {
@@ -72,7 +75,7 @@ struct hpx_intake *hpx_intake_open(const struct hpx_intake_asked *asked, struct 
     if (in != NULL) {
         in->asked = *asked;
         in->dirs = malloc(asked->nfolders * sizeof *in->dirs);
-        in->delta = hpx_delta_new();
+        in->delta = hpx_delta_new(HPX_DELTA_STACKS);
         in->seen = hpx_seen_open(asked->state, err);
         (void)gethostname(in->host, sizeof in->host - 1);
     }
@@ -94,6 +97,7 @@ struct hpx_intake *hpx_intake_open(const struct hpx_intake_asked *asked, struct 
             return NULL;
         }
     }
+    in->asked.folders = NULL; /* the caller's */
     return in;
 }
 
@@ -105,16 +109,40 @@ static bool ends_with(const char *name, const char *end)
     return n >= k && strcmp(name + n - k, end) == 0;
 }
 
-static void look_at(struct hpx_intake *in, size_t folder, const char *name)
+/* Anybody may set the times of his files to anything. */
+static int64_t ns_of(int64_t seconds, int64_t ns)
+{
+    return seconds < 0 ? 0 : seconds < INT64_MAX / 1000000000 ? seconds * 1000000000 + ns : INT64_MAX;
+}
+
+/* Fills what tells a file from all others, and from itself when it has been changed. false: it is no file that may be read, or errno. */
+static bool identify(int at, const char *name, int how, struct found *f)
 {
     struct stat st;
-    if (name[0] == '.' || ends_with(name, ".part") || fstatat(in->dirs[folder], name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(st.st_mode)) {
-        return;
+    struct statx more;
+    errno = 0;
+    if (fstatat(at, name, &st, how) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
     }
-    struct found f = {
-        .file = {st.st_dev, st.st_ino, name}, .folder = folder, .mtime_ns = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
-    if (hpx_seen_has(in->seen, &f.file)) {
+    bool born = statx(at, name, how | AT_STATX_DONT_SYNC, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0;
+    f->file.dev = st.st_dev;
+    f->file.ino = st.st_ino;
+    f->file.born_ns = born ? (uint64_t)ns_of(more.stx_btime.tv_sec, more.stx_btime.tv_nsec) : 0;
+    f->mtime_ns = ns_of(st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    f->size = st.st_size;
+    return true;
+}
+
+static bool same_file(const struct found *a, const struct found *b)
+{
+    return a->file.dev == b->file.dev && a->file.ino == b->file.ino && a->file.born_ns == b->file.born_ns;
+}
+
+static void look_at(struct hpx_intake *in, size_t folder, const char *name)
+{
+    struct found f = {.file = {.name = name}, .folder = folder};
+    if (name[0] == '.' || ends_with(name, ".part") || !identify(in->dirs[folder], name, AT_SYMLINK_NOFOLLOW, &f) ||
+        hpx_seen_has(in->seen, &f.file)) {
         return;
     }
     struct found *slot = hpx_list_push(&in->found, sizeof f);
@@ -127,18 +155,22 @@ static void look_at(struct hpx_intake *in, size_t folder, const char *name)
     *slot = f;
 }
 
-static void look_into(struct hpx_intake *in, size_t folder)
+/* false: not all of the folder could be looked at. */
+static bool look_into(struct hpx_intake *in, size_t folder)
 {
     int fd = openat(in->dirs[folder], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     if (d == NULL) {
         (void)(fd >= 0 ? close(fd) : 0);
-        return;
+        return false;
     }
-    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+    const struct dirent *e;
+    while (errno = 0, (e = readdir(d)) != NULL) {
         look_at(in, folder, e->d_name);
     }
+    bool all = errno == 0;
     (void)closedir(d);
+    return all;
 }
 
 /* Profiles of a run one after the other: their times may be equal, and "x.9" comes before "x.10". */
@@ -153,10 +185,28 @@ static int by_age(const void *a, const void *b)
 
 /* ---- a profile ---- */
 
+static void tell(const struct found *f, const char *what, const char *why)
+{
+    struct hpx_err line;
+    (void)hpx_err_set(&line, HPX_E_IO, "%s %s: %s", f->name, what, why);
+    if (!f->base) {
+        (void)fprintf(stderr, "hprofx: %s\n", hpx_plain(line.msg));
+    }
+}
+
+/* why: perhaps with the file's name before it, which is told already. */
+static void faulty(const struct found *f, const char *cause, const char *what, const char *why)
+{
+    size_t n = strlen(f->name);
+    if (!f->base) {
+        hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, cause, NULL, 1);
+    }
+    tell(f, what, strncmp(why, f->name, n) == 0 && strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why);
+}
+
 static void broken(const struct found *f, const char *cause, const char *why)
 {
-    hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, cause, NULL, 1);
-    (void)fprintf(stderr, "hprofx: %s is not sent: %s\n", f->name, why);
+    faulty(f, cause, "is not sent", why);
 }
 
 static bool id_of(int fd, const char *host, uint8_t id[HPX_PROFILE_ID])
@@ -199,47 +249,73 @@ static void complete(const struct hpx_intake *in, struct hpx_tree *t, const stru
     t->start_ms = t->start_ms != 0 ? t->start_ms : (uint64_t)f->mtime_ns / 1000000;
 }
 
-/* The file, if it is one that can be read, and the same as was found. */
-static int open_found(const struct hpx_intake *in, const struct found *f, struct stat *st)
+/* The file, if it is one that can be read, and the same as was found; *now: as it is. */
+static int open_found(const struct hpx_intake *in, const struct found *f, struct found *now)
 {
     int fd = openat(in->dirs[f->folder], f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode) || st->st_ino != f->file.ino || st->st_dev != f->file.dev)) {
+    if (fd >= 0 && (!identify(fd, "", AT_EMPTY_PATH, now) || !same_file(f, now))) {
         (void)close(fd);
         fd = -1;
         errno = ENOENT;
     }
+    if (fd < 0 && (errno == ELOOP || errno == ENXIO)) {
+        errno = ENOENT; /* something else has its name now */
+    }
     return fd;
 }
 
-enum outcome { HANDED, BROKEN, GONE };
+enum outcome {
+    HANDED,
+    BROKEN,
+    GONE,  /* before it was read */
+    LATER, /* it is being written, or something is short: the next scan finds it again */
+};
+
+static enum outcome not_opened(const struct found *f)
+{
+    int error = errno;
+    if (error == ENOENT) {
+        broken(f, "gone", "it was removed or replaced before it was read");
+        return GONE;
+    }
+    if (error == EMFILE || error == ENFILE || error == ENOMEM) {
+        return LATER;
+    }
+    broken(f, "unreadable", strerror(error));
+    return BROKEN;
+}
 
 /* Reads it into a tree that the caller ends. */
 static enum outcome read_profile(const struct hpx_intake *in, const struct found *f, struct hpx_tree *t, uint8_t id[HPX_PROFILE_ID])
 {
     struct hpx_err err = {""};
-    struct stat st;
-    int fd = open_found(in, f, &st);
+    struct found before = {.size = 0}, after;
+    int fd = open_found(in, f, &before);
     if (fd < 0) {
-        if (errno != ENOENT) {
-            broken(f, "unreadable", strerror(errno));
-        }
-        return errno == ENOENT ? GONE : BROKEN;
+        return not_opened(f);
     }
     enum hpx_status s = HPX_FAILED;
     const char *cause = "not a profile";
-    if (st.st_size > MOST_FILE) {
+    if (before.size > MOST_FILE) {
         cause = "too large";
         (void)hpx_err_set(&err, HPX_E_RANGE, "it has more than 1 GiB");
-    } else if (!id_of(fd, in->host, id) || lseek(fd, 0, SEEK_SET) != 0) {
-        (void)hpx_err_set(&err, HPX_E_IO, "it cannot be read: %s", strerror(errno));
-    } else if ((s = hpx_picture_read_fd(t, fd, f->name, NULL, &err)) == HPX_PARTIAL) {
-        hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, "cut off", NULL, 1); /* what it has is sent */
-        (void)fprintf(stderr, "hprofx: %s; what could be read is sent\n", err.msg);
+    } else if (!id_of(fd, in->host, id)) {
+        cause = "unreadable";
+        (void)hpx_err_set(&err, HPX_E_IO, "%s", strerror(errno));
+    } else {
+        s = hpx_picture_read_fd(t, fd, f->name, NULL, &err);
     }
+    bool grows = !identify(fd, "", AT_EMPTY_PATH, &after) || after.size != before.size || after.mtime_ns != before.mtime_ns;
     (void)close(fd);
+    if (grows) {
+        return LATER;
+    }
     if (s != HPX_OK && s != HPX_PARTIAL) {
         broken(f, cause, err.msg);
         return BROKEN;
+    }
+    if (s == HPX_PARTIAL) {
+        faulty(f, "cut off", "is sent as far as it could be read", err.msg);
     }
     complete(in, t, f);
     hpx_tree_finish(t);
@@ -260,7 +336,7 @@ static void find_base(struct hpx_intake *in, const struct hpx_tree *t, const str
     if (last == NULL) {
         return;
     }
-    struct found was = {.file = *last, .name = (char *)(uintptr_t)last->name, .folder = f->folder};
+    struct found was = {.file = *last, .name = (char *)(uintptr_t)last->name, .folder = f->folder, .base = true};
     if (hpx_tree_init(&before) && read_profile(in, &was, &before, id) == HANDED && hpx_delta_run(&before) == hpx_delta_run(t) &&
         before.origin.number < t->origin.number) {
         (void)hpx_delta_take(in->delta, &before, true, hpx_clock_mono() / 1000000000);
@@ -287,7 +363,7 @@ static void hand_on(struct hpx_intake *in, struct hpx_tree *t, struct found *f, 
     }
     if (hpx_delta_take(in->delta, t, false, hpx_clock_mono() / 1000000000) != HPX_DELTA_DONE) {
         hpx_metric_add(HPX_METRIC_RUNS_WITHOUT_BASE, NULL, NULL, 1);
-        (void)fprintf(stderr, "hprofx: %s is sent without allocations: those of its run before are not known\n", f->name);
+        tell(f, "is sent without allocations", "those of its run before are not known");
     }
     f->file.run = run;
     count(t);
@@ -298,7 +374,7 @@ static enum outcome take(struct hpx_intake *in, struct found *f, hpx_intake_prof
 {
     struct hpx_tree t;
     uint8_t id[HPX_PROFILE_ID];
-    enum outcome o = hpx_tree_init(&t) ? read_profile(in, f, &t, id) : GONE;
+    enum outcome o = hpx_tree_init(&t) ? read_profile(in, f, &t, id) : LATER;
     if (o == HANDED) {
         hand_on(in, &t, f, id, profile, ctx);
     }
@@ -311,7 +387,9 @@ size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *p
     size_t handed = 0;
     forget_names(&in->found);
     for (size_t i = 0; i < in->asked.nfolders; i++) {
-        look_into(in, i);
+        if (!look_into(in, i)) {
+            hpx_seen_keep(in->seen);
+        }
     }
     if (in->found.len > 0) {
         qsort(in->found.items, in->found.len, sizeof(struct found), by_age);
@@ -323,6 +401,11 @@ size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *p
             break; /* no memory: the next scan finds it again */
         }
         enum outcome o = take(in, f, profile, ctx);
+        if (o == LATER) {
+            hpx_seen_drop(in->seen, &f->file);
+            in->handed.len--;
+            continue;
+        }
         handed += o == HANDED;
         hpx_seen_run(in->seen, &f->file);
         *slot = *f;
@@ -336,9 +419,9 @@ bool hpx_intake_settle(struct hpx_intake *in)
 {
     for (size_t i = 0; in->asked.removes && i < in->handed.len; i++) {
         const struct found *f = (struct found *)in->handed.items + i;
-        struct stat st;
-        bool same =
-            fstatat(in->dirs[f->folder], f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f->file.ino && st.st_dev == f->file.dev;
+        struct found now;
+        bool same = identify(in->dirs[f->folder], f->name, AT_SYMLINK_NOFOLLOW, &now) && same_file(f, &now) && f->size == now.size &&
+                    f->mtime_ns == now.mtime_ns; /* what has been added since would be lost */
         if (same && !f->file.broken) {
             (void)unlinkat(in->dirs[f->folder], f->name, 0);
         }

@@ -19,6 +19,7 @@
 struct entry {
     struct hpx_seen_file file; /* the name is owned */
     bool met;                  /* since the last save */
+    bool dropped;
 };
 
 struct hpx_seen {
@@ -32,17 +33,18 @@ static struct entry *at(const struct hpx_seen *s, size_t i)
     return (struct entry *)s->entries.items + i;
 }
 
-/* A file under another name is another: a name may be taken by a new file that gets the inode of an old one. */
+/* A file under another name is another: also where no time of birth is known, a new file may get the inode of an old one. */
 static uint64_t key(const struct hpx_seen_file *f)
 {
-    const uint64_t numbers[] = {f->dev, f->ino};
+    const uint64_t numbers[] = {f->dev, f->ino, f->born_ns};
     return XXH3_64bits_withSeed(numbers, sizeof numbers, XXH3_64bits(f->name, strlen(f->name)));
 }
 
 static struct entry *find(const struct hpx_seen *s, const struct hpx_seen_file *f)
 {
     const uint32_t *i = hpx_idmap_find(&s->of, key(f));
-    return i != NULL && *i > 0 ? at(s, *i - 1) : NULL;
+    struct entry *e = i != NULL && *i > 0 ? at(s, *i - 1) : NULL;
+    return e != NULL && !e->dropped ? e : NULL;
 }
 
 bool hpx_seen_has(struct hpx_seen *s, const struct hpx_seen_file *f)
@@ -63,9 +65,25 @@ bool hpx_seen_add(struct hpx_seen *s, const struct hpx_seen_file *f)
         return false;
     }
     free((char *)(uintptr_t)e->file.name);
-    *e = (struct entry){*f, true};
+    *e = (struct entry){.file = *f, .met = true};
     e->file.name = name;
     return true;
+}
+
+void hpx_seen_drop(struct hpx_seen *s, const struct hpx_seen_file *f)
+{
+    struct entry *e = find(s, f);
+    if (e != NULL) {
+        e->dropped = true;
+        e->met = false;
+    }
+}
+
+void hpx_seen_keep(struct hpx_seen *s)
+{
+    for (size_t i = 0; i < s->entries.len; i++) {
+        at(s, i)->met = !at(s, i)->dropped;
+    }
 }
 
 void hpx_seen_run(struct hpx_seen *s, const struct hpx_seen_file *f)
@@ -79,7 +97,7 @@ void hpx_seen_run(struct hpx_seen *s, const struct hpx_seen_file *f)
 const struct hpx_seen_file *hpx_seen_last(const struct hpx_seen *s, uint64_t run)
 {
     for (size_t i = s->entries.len; run != 0 && i-- > 0;) {
-        if (at(s, i)->file.run == run) {
+        if (at(s, i)->file.run == run && !at(s, i)->dropped) {
             return &at(s, i)->file;
         }
     }
@@ -100,31 +118,76 @@ static void put_name(FILE *to, const char *name)
     }
 }
 
+static void put_line(FILE *to, const struct hpx_seen_file *f)
+{
+    (void)fprintf(to, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " ", (uint64_t)f->dev, (uint64_t)f->ino, f->born_ns, f->run);
+    put_name(to, f->name);
+    (void)putc('\n', to);
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Two digits behind a '%'; 0: they are none. */
+static char escaped(const char *at)
+{
+    return digit(at[0]) >= 0 && digit(at[1]) >= 0 ? (char)(digit(at[0]) * 16 + digit(at[1])) : '\0';
+}
+
+/* In place. false: it is no name of a file in a folder. */
 static bool get_name(char *name)
 {
     char *to = name;
     for (const char *from = name; *from != '\0'; from++) {
-        unsigned c;
-        if (*from == '%' && sscanf(from + 1, "%2x", &c) == 1 && c != 0) {
-            *to++ = (char)c;
-            from += 2;
-        } else if (*from == '%') {
+        char c = *from == '%' ? escaped(from + 1) : *from;
+        if (c == '\0' || c == '/') {
             return false;
-        } else {
-            *to++ = *from;
         }
+        from += *from == '%' ? 2 : 0;
+        *to++ = c;
     }
     *to = '\0';
-    return to > name;
+    return to > name && to - name <= NAME_MAX;
 }
 
-static void read_line(struct hpx_seen *s, const char *line)
+/* Also of a line that was torn. false: no memory. */
+static bool read_line(struct hpx_seen *s, const char *line)
 {
-    static char name[4 * NAME_MAX];
-    uint64_t dev, ino, run;
-    if (sscanf(line, "%" SCNx64 " %" SCNx64 " %" SCNx64 " %1019s", &dev, &ino, &run, name) == 4 && get_name(name)) {
-        (void)hpx_seen_add(s, &(struct hpx_seen_file){.dev = (dev_t)dev, .ino = (ino_t)ino, .name = name, .run = run});
+    char name[3 * NAME_MAX + 2];
+    uint64_t dev, ino, born, run;
+    int end = 0;
+    if (sscanf(line, "%16" SCNx64 " %16" SCNx64 " %16" SCNx64 " %16" SCNx64 " %766s%n", &dev, &ino, &born, &run, name, &end) != 5 ||
+        strcmp(line + end, "\n") != 0 || !get_name(name)) {
+        return true;
     }
+    return hpx_seen_add(s, &(struct hpx_seen_file){.dev = (dev_t)dev, .ino = (ino_t)ino, .born_ns = born, .name = name, .run = run});
+}
+
+/* false: errno. */
+static bool read_all(struct hpx_seen *s)
+{
+    int fd = openat(s->folder, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *from = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (from == NULL) {
+        int error = errno;
+        (void)(fd >= 0 ? close(fd) : 0);
+        errno = error;
+        return fd < 0 && errno == ENOENT;
+    }
+    char *line = NULL;
+    size_t size = 0;
+    bool all = true;
+    while (all && getline(&line, &size, from) > 0) {
+        all = read_line(s, line);
+    }
+    all = all && feof(from) != 0;
+    int error = errno;
+    free(line);
+    (void)fclose(from);
+    errno = error;
+    return all;
 }
 
 struct hpx_seen *hpx_seen_open(int folder, struct hpx_err *err)
@@ -136,21 +199,10 @@ struct hpx_seen *hpx_seen_open(int folder, struct hpx_err *err)
     }
     s->folder = folder;
     hpx_idmap_init(&s->of, true);
-    int fd = openat(folder, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    FILE *from = fd >= 0 ? fdopen(fd, "r") : NULL;
-    char *line = NULL;
-    size_t size = 0;
-    if (fd < 0 && errno != ENOENT) {
+    if (!read_all(s)) {
         (void)hpx_err_set(err, HPX_E_IO, "the file `seen` of the spool cannot be read: %s", strerror(errno));
         hpx_seen_close(s);
         return NULL;
-    }
-    while (from != NULL && getline(&line, &size, from) > 0) {
-        read_line(s, line);
-    }
-    free(line);
-    if (from != NULL) {
-        (void)fclose(from);
     }
     return s;
 }
@@ -167,32 +219,40 @@ void hpx_seen_close(struct hpx_seen *s)
     free(s);
 }
 
-/* What was not met since the last save is gone; so is what there is no memory for, and will be sent again. */
-static bool forget(struct hpx_seen *s)
+/* What was not met since the last save is gone. Without memory it is forgotten another time. */
+static void forget(struct hpx_seen *s)
 {
-    size_t n = 0;
-    bool all = true;
-    hpx_idmap_clear(&s->of);
+    struct hpx_idmap of;
+    uint32_t n = 0;
+    hpx_idmap_init(&of, true);
+    for (size_t i = 0; i < s->entries.len; i++) {
+        uint32_t *index;
+        if (at(s, i)->met && hpx_idmap_add(&of, key(&at(s, i)->file), &index) < 0) {
+            hpx_idmap_fini(&of);
+            return;
+        }
+        if (at(s, i)->met) {
+            *index = ++n;
+        }
+    }
+    n = 0;
     for (size_t i = 0; i < s->entries.len; i++) {
         struct entry e = *at(s, i);
-        uint32_t *index;
-        all = all && (!e.met || hpx_idmap_add(&s->of, key(&e.file), &index) >= 0);
-        if (!e.met || !all) {
+        if (e.met) {
+            e.met = false;
+            *at(s, n++) = e;
+        } else {
             free((char *)(uintptr_t)e.file.name);
-            continue;
         }
-        e.met = false;
-        *at(s, n++) = e;
-        *index = (uint32_t)n;
     }
     s->entries.len = n;
-    return all;
+    hpx_idmap_fini(&s->of);
+    s->of = of;
 }
 
 bool hpx_seen_save(struct hpx_seen *s)
 {
-    bool whole = forget(s);
-    errno = whole ? 0 : ENOMEM;
+    forget(s);
     (void)unlinkat(s->folder, PART, 0);
     int fd = openat(s->folder, PART, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -203,12 +263,11 @@ bool hpx_seen_save(struct hpx_seen *s)
         return false;
     }
     for (size_t i = 0; i < s->entries.len; i++) {
-        const struct hpx_seen_file *f = &at(s, i)->file;
-        (void)fprintf(to, "%" PRIx64 " %" PRIx64 " %" PRIx64 " ", (uint64_t)f->dev, (uint64_t)f->ino, f->run);
-        put_name(to, f->name);
-        (void)putc('\n', to);
+        if (!at(s, i)->dropped) {
+            put_line(to, &at(s, i)->file);
+        }
     }
     bool wrong = ferror(to) != 0;
     wrong = fclose(to) != 0 || wrong;
-    return !wrong && renameat(s->folder, PART, s->folder, NAME) == 0 && whole;
+    return !wrong && renameat(s->folder, PART, s->folder, NAME) == 0;
 }

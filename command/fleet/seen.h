@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* seen.h: which files have been handed on, in memory and in the file `seen` of a folder: a line "DEVICE INODE RUN NUMBER NAME" for each, in
+/* seen.h: which files have been handed on, in memory and in the file `seen` of a folder: a line "DEVICE INODE BORN RUN NAME" for each, in
  * hexadecimal but for the name, which is escaped. It is written anew as a whole. One thread.
  *
  * Files that are gone are forgotten when none of the last scans has met them: hpx_seen_has() marks what is there. */
@@ -14,6 +14,7 @@
 struct hpx_seen_file {
     dev_t dev;
     ino_t ino;
+    uint64_t born_ns; /* when the inode was made, because numbers of inodes come again; 0: the file system does not say */
     const char *name;
     uint64_t run; /* 0: of none */
     bool broken;
@@ -21,7 +22,7 @@ struct hpx_seen_file {
 
 struct hpx_seen;
 
-/* Reads the file; lines that are none are left out. NULL: err. */
+/* Reads the file; lines that are none are left out. NULL: err. folder: stays the caller's, and open. */
 struct hpx_seen *hpx_seen_open(int folder, struct hpx_err *err);
 /* NULL: nothing to do. */
 void hpx_seen_close(struct hpx_seen *s);
@@ -29,11 +30,15 @@ void hpx_seen_close(struct hpx_seen *s);
 bool hpx_seen_has(struct hpx_seen *s, const struct hpx_seen_file *f);
 /* The name is copied. false: no memory. */
 bool hpx_seen_add(struct hpx_seen *s, const struct hpx_seen_file *f);
+/* Forgets a file that was added: it was not handed on after all. */
+void hpx_seen_drop(struct hpx_seen *s, const struct hpx_seen_file *f);
+/* What is remembered counts as there: a folder could not be looked at. */
+void hpx_seen_keep(struct hpx_seen *s);
 /* Notes the run of a file that was added. */
 void hpx_seen_run(struct hpx_seen *s, const struct hpx_seen_file *f);
 /* The file of a run that was added last; NULL: none. Good until the next call of another function. */
 const struct hpx_seen_file *hpx_seen_last(const struct hpx_seen *s, uint64_t run);
-/* Writes the file. false: errno. */
+/* Writes the file, without what was not there since the last call. false: errno; what is in memory stays good. */
 bool hpx_seen_save(struct hpx_seen *s);
 
 #endif

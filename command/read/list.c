@@ -17,11 +17,13 @@ bool hpx_list_grow(struct hpx_list *l, size_t size)
 void *hpx_list_entry(struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key)
 {
     uint32_t *index;
-    int added = hpx_idmap_add(map, key, &index);
-    if (added > 0) {
+    if (hpx_idmap_add(map, key, &index) < 0) {
+        return NULL;
+    }
+    if (*index == 0) { /* new, or there was no memory for its item before */
         void *item = hpx_list_push(l, size);
         *index = item != NULL ? (uint32_t)l->len : 0;
         return item;
     }
-    return added == 0 && *index > 0 ? (char *)l->items + (size_t)(*index - 1) * size : NULL;
+    return (char *)l->items + (size_t)(*index - 1) * size;
 }
