@@ -94,6 +94,22 @@ static enum hpx_dest_fate send_one(struct hpx_dest *d, const struct hpx_spool_it
     return fate;
 }
 
+/* false: it is dropped, or has to wait. */
+static bool read_item(struct hpx_dest *d, struct hpx_spool_item *item)
+{
+    if (hpx_spool_read(d->spool, item)) {
+        return true;
+    }
+    if (errno == EINVAL) {
+        dropped(d, &item->head, "broken");
+        hpx_spool_done(d->spool, item);
+    } else {
+        hpx_spool_later(d->spool, item);
+        rest(d, 1000);
+    }
+    return false;
+}
+
 static void *send_all(void *ctx)
 {
     struct hpx_dest *d = ctx;
@@ -106,9 +122,7 @@ static void *send_all(void *ctx)
         if (!hpx_spool_take(d->spool, &item, 1000)) {
             continue;
         }
-        if (!hpx_spool_read(d->spool, &item)) {
-            dropped(d, &item.head, "broken");
-            hpx_spool_done(d->spool, &item);
+        if (!read_item(d, &item)) {
             continue;
         }
         enum hpx_dest_fate fate = send_one(d, &item, &reply);
@@ -142,11 +156,6 @@ static bool begin(struct hpx_dest *d)
     return d->body >= 0;
 }
 
-static const char *cause_of(int error)
-{
-    return error == ENOMEM ? "no memory" : error == ENOSPC || error == EDQUOT ? "disk full" : "spool cannot be written";
-}
-
 static void drop_tree(struct hpx_dest *d, const struct hpx_tree *t, const char *cause)
 {
     struct hpx_batch_head head = {0};
@@ -163,14 +172,14 @@ void hpx_dest_add(struct hpx_dest *d, const struct hpx_tree *t, const uint8_t id
             hpx_metric_add(HPX_METRIC_PROFILES_SENT, d->way.label, NULL, 1);
             count_kinds(HPX_METRIC_VALUES_SENT, d->way.label, &head);
         } else {
-            dropped(d, &head, cause_of(errno));
+            dropped(d, &head, hpx_spool_cause(errno));
         }
         return;
     }
     while (d->body < 0 && !begin(d)) {
         int error = errno;
-        if (error != ENOSPC || !hpx_spool_drop(d->spool, "disk full")) {
-            drop_tree(d, t, cause_of(error));
+        if (!hpx_spool_is_full(error) || !hpx_spool_drop(d->spool, "disk full")) {
+            drop_tree(d, t, hpx_spool_cause(error));
             return;
         }
     }
@@ -192,8 +201,8 @@ void hpx_dest_flush(struct hpx_dest *d)
     } else {
         int error = errno;
         hpx_spool_abort(d->spool, d->body);
-        dropped(d, &d->batch.head, cause_of(error));
-        if (error == ENOSPC) {
+        dropped(d, &d->batch.head, hpx_spool_cause(error));
+        if (hpx_spool_is_full(error)) {
             (void)hpx_spool_drop(d->spool, "disk full"); /* room for the next one */
         }
     }

@@ -14,6 +14,7 @@
 
 #define PART      "body.part"
 #define MOST_BODY ((uint64_t)1 << 30)
+#define LAST      (UINT64_MAX >> 1) /* a number from here on is none of ours: nothing could come behind it */
 
 struct waiting {
     uint64_t number, bytes, oldest_ms;
@@ -55,7 +56,7 @@ static bool line_of(int fd, struct hpx_batch_head *head)
     return pread(fd, line, sizeof line, 0) == (ssize_t)sizeof line && hpx_batch_head_read(head, line);
 }
 
-/* A regular file of ours, or -1. */
+/* A regular file of ours, or -1: errno; EINVAL: something else has the name, or nothing. */
 static int open_body(const struct hpx_spool *s, uint64_t number, struct stat *st)
 {
     char name[32];
@@ -64,7 +65,9 @@ static int open_body(const struct hpx_spool *s, uint64_t number, struct stat *st
     if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
         (void)close(fd);
         fd = -1;
+        errno = EINVAL;
     }
+    errno = fd < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT) ? EINVAL : errno;
     return fd;
 }
 
@@ -83,50 +86,71 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static void left(struct hpx_spool *s, const char *name)
+static bool keep(struct hpx_spool *s, uint64_t number, uint64_t bytes, uint64_t oldest_ms)
+{
+    pthread_mutex_lock(&s->lock);
+    struct waiting *w = hpx_list_push(&s->waiting, sizeof *w);
+    if (w != NULL) {
+        *w = (struct waiting){number, bytes, oldest_ms};
+        s->bytes += bytes;
+        pthread_cond_signal(&s->more);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return w != NULL;
+}
+
+/* false: errno; it stays for the next shipper. */
+static bool left(struct hpx_spool *s, const char *name)
 {
     struct stat st;
-    struct hpx_batch_head head;
-    struct waiting w = {0};
+    struct hpx_batch_head head = {0};
+    uint64_t number;
     char again[32];
-    if (sscanf(name, "%16" SCNx64, &w.number) != 1 || (name_of(w.number, again), strcmp(again, name) != 0)) {
-        return;
+    bool kept = true;
+    if (sscanf(name, "%16" SCNx64, &number) != 1 || (name_of(number, again), strcmp(again, name) != 0)) {
+        return true;
     }
-    int fd = open_body(s, w.number, &st);
-    if (fd < 0 || !line_of(fd, &head)) {
-        memset(&head, 0, sizeof head);
+    s->next = number >= s->next && number < LAST ? number + 1 : s->next; /* also behind what cannot be removed, as a folder */
+    int fd = open_body(s, number, &st);
+    if (fd < 0 && errno != EINVAL) {
+        return false;
+    }
+    if (fd < 0 || !line_of(fd, &head) || number >= LAST) {
         s->dropped(s->ctx, &head, "broken");
-        remove_body(s, w.number);
+        remove_body(s, number);
     } else {
-        struct waiting *slot = hpx_list_push(&s->waiting, sizeof w);
-        w.bytes = (uint64_t)st.st_size;
-        w.oldest_ms = head.oldest_ms;
-        if (slot != NULL) {
-            *slot = w;
-            s->bytes += w.bytes;
-        }
+        kept = keep(s, number, (uint64_t)st.st_size, head.oldest_ms);
     }
     if (fd >= 0) {
         (void)close(fd);
     }
+    errno = kept ? errno : ENOMEM;
+    return kept;
+}
+
+static bool read_names(struct hpx_spool *s, DIR *d)
+{
+    const struct dirent *e;
+    while (errno = 0, (e = readdir(d)) != NULL) {
+        if (!left(s, e->d_name)) {
+            return false;
+        }
+    }
+    return errno == 0;
 }
 
 static bool read_folder(struct hpx_spool *s)
 {
     int fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    if (d == NULL) {
-        return false;
-    }
-    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
-        left(s, e->d_name);
-    }
-    (void)closedir(d);
+    bool all = d != NULL && read_names(s, d);
+    int error = errno;
+    (void)(d != NULL ? closedir(d) : fd >= 0 ? close(fd) : 0);
     if (s->waiting.len > 0) {
         qsort(s->waiting.items, s->waiting.len, sizeof(struct waiting), by_number);
-        s->next = at(s, s->waiting.len - 1)->number + 1;
     }
-    return true;
+    errno = error;
+    return all;
 }
 
 struct hpx_spool *hpx_spool_open(int dir, const char *name, uint64_t most, hpx_spool_dropped *dropped, void *ctx, struct hpx_err *err)
@@ -211,24 +235,22 @@ bool hpx_spool_drop(struct hpx_spool *s, const char *cause)
     return any;
 }
 
+bool hpx_spool_is_full(int error)
+{
+    return error == ENOSPC || error == EDQUOT;
+}
+
+const char *hpx_spool_cause(int error)
+{
+    return error == ENOMEM ? "no memory" : hpx_spool_is_full(error) ? "disk full" : "spool cannot be written";
+}
+
 static bool write_line(int fd, const struct hpx_batch_head *head)
 {
     char line[HPX_BATCH_LINE];
     hpx_batch_head_write(head, line);
+    errno = ENOSPC; /* for a write of a part */
     return pwrite(fd, line, sizeof line, 0) == (ssize_t)sizeof line;
-}
-
-static bool keep(struct hpx_spool *s, uint64_t number, uint64_t bytes, uint64_t oldest_ms)
-{
-    pthread_mutex_lock(&s->lock);
-    struct waiting *w = hpx_list_push(&s->waiting, sizeof *w);
-    if (w != NULL) {
-        *w = (struct waiting){number, bytes, oldest_ms};
-        s->bytes += bytes;
-        pthread_cond_signal(&s->more);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return w != NULL;
 }
 
 static bool full(struct hpx_spool *s)
@@ -245,12 +267,13 @@ bool hpx_spool_add(struct hpx_spool *s, int fd, const struct hpx_batch_head *hea
     char name[32];
     name_of(s->next, name);
     bool lined = write_line(fd, head);
-    while (!lined && errno == ENOSPC && hpx_spool_drop(s, "disk full")) {
+    while (!lined && hpx_spool_is_full(errno) && hpx_spool_drop(s, "disk full")) {
         lined = write_line(fd, head);
     }
     if (!lined || fstat(fd, &st) != 0 || renameat(s->dir, PART, s->dir, name) != 0) {
+        const char *cause = hpx_spool_cause(errno);
         hpx_spool_abort(s, fd);
-        s->dropped(s->ctx, head, "disk full");
+        s->dropped(s->ctx, head, cause);
         return false;
     }
     (void)close(fd);
@@ -267,22 +290,42 @@ bool hpx_spool_add(struct hpx_spool *s, int fd, const struct hpx_batch_head *hea
 
 /* ---- the thread that takes ---- */
 
+/* false: errno. */
+static bool read_open(int fd, const struct stat *st, struct hpx_spool_item *item)
+{
+    if (!line_of(fd, &item->head) || st->st_size < HPX_BATCH_LINE || (uint64_t)st->st_size >= MOST_BODY) {
+        errno = EINVAL;
+        return false;
+    }
+    item->n = (size_t)st->st_size - HPX_BATCH_LINE;
+    item->body = malloc(item->n + 1);
+    bool all = item->body != NULL;
+    errno = ENOMEM;
+    for (size_t at = 0; all && at < item->n;) {
+        errno = EINVAL; /* shorter than it was */
+        ssize_t n = pread(fd, item->body + at, item->n - at, (off_t)(HPX_BATCH_LINE + at));
+        all = n > 0;
+        at += all ? (size_t)n : 0;
+    }
+    return all;
+}
+
 static bool read_body(const struct hpx_spool *s, struct hpx_spool_item *item)
 {
     struct stat st;
     int fd = open_body(s, item->number, &st);
-    bool all = fd >= 0 && st.st_size >= HPX_BATCH_LINE && (uint64_t)st.st_size < MOST_BODY && line_of(fd, &item->head);
-    item->n = all ? (size_t)st.st_size - HPX_BATCH_LINE : 0;
-    item->body = all ? malloc(item->n + 1) : NULL;
-    for (size_t at = 0; all && at < item->n;) {
-        ssize_t n = item->body != NULL ? pread(fd, item->body + at, item->n - at, (off_t)(HPX_BATCH_LINE + at)) : -1;
-        all = n > 0;
-        at += all ? (size_t)n : 0;
+    if (fd < 0) {
+        return false;
     }
-    if (fd >= 0) {
-        (void)close(fd);
+    bool all = read_open(fd, &st, item);
+    int error = errno;
+    (void)close(fd);
+    if (!all) {
+        free(item->body);
+        item->body = NULL;
     }
-    return all && item->body != NULL;
+    errno = error;
+    return all;
 }
 
 static bool first(struct hpx_spool *s, uint64_t *number, unsigned ms)
