@@ -3,7 +3,7 @@
  * What a pull has collected is written without it. */
 #include "collect.h"
 #include "carry.h"
-#include "live.h"
+#include "live_objects.h"
 #include "metrics.h"
 #include "outfile.h"
 #include "writers.h"

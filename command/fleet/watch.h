@@ -15,7 +15,7 @@
 
 /* The texts outlive the call of hpx_watch_start(). */
 struct hpx_watch_asked {
-    const char *match; /* --match: hpx_watch_matches(); NULL: every JVM */
+    const char *match; /* --match: hpx_watch_matches() of watch_choice.h; NULL: every JVM */
     double every;      /* --every: seconds between two profiles of a JVM; 0: 60 */
     double during;     /* --for: seconds of each `every` that a session runs; 0: always */
     double share;      /* --share: percent of the hosts; 0: 100 */
@@ -86,13 +86,5 @@ bool hpx_watch_ended(const struct hpx_watch *w);
  * JVMs' profiles stay in their /tmp for the next watcher.
  * *to (may be NULL): the last counts. w may be NULL. */
 void hpx_watch_stop(struct hpx_watch *w, struct hpx_watch_counts *to);
-
-/* ---- parts without effects ---- */
-
-/* The pattern is in a word of the command line (`command`: words with their 0, `n` bytes), or, if it has a wildcard * ? [, it fits the
- * whole of a word or of `name`, the main class. */
-bool hpx_watch_matches(const char *pattern, const char *name, const char *command, size_t n);
-/* The host of that name is among `percent` of all: the same ones every time, and those of a smaller share are in a larger one. */
-bool hpx_watch_in_share(const char *host, double percent);
 
 #endif

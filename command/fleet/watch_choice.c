@@ -2,7 +2,6 @@
 /* watch_choice.c: see watch_choice.h and the end of watch.h. */
 #include "watch_choice.h"
 #include "hash.h"
-#include "watch.h"
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* watch_choice.h: decisions of `hprofx watch` that need nothing but numbers; two more are in watch.h. No state; any thread. */
+/* watch_choice.h: decisions of `hprofx watch` that need nothing but numbers. No state; any thread. */
 #ifndef HPX_FLEET_WATCH_CHOICE_H
 #define HPX_FLEET_WATCH_CHOICE_H
 
@@ -33,5 +33,11 @@ struct hpx_watch_name {
 bool hpx_watch_parse(const char *name, struct hpx_watch_name *to);
 /* The name of the last profile of a session; the others have more behind it. */
 void hpx_watch_print(int pid, unsigned long long id, char *to, size_t size);
+
+/* The pattern is in a word of the command line (`command`: words with their 0, `n` bytes), or, if it has a wildcard * ? [, it fits the
+ * whole of a word or of `name`, the main class. */
+bool hpx_watch_matches(const char *pattern, const char *name, const char *command, size_t n);
+/* The host of that name is among `percent` of all: the same ones every time, and those of a smaller share are in a larger one. */
+bool hpx_watch_in_share(const char *host, double percent);
 
 #endif

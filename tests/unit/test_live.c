@@ -2,7 +2,7 @@
 /* test_live.c: parts of a tree in another, and the live objects of many runs. What is answered over HTTP: tests/fleet/test_pull.py. */
 #include "carry.h"
 #include "cmocka_all.h"
-#include "live.h"
+#include "live_objects.h"
 #include "metrics.h"
 #include <stdlib.h>
 

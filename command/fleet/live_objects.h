@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live.h: the live objects of every run that the shipper hears of, as of its last profile. One thread at a time: the caller has a lock.
+/* live_objects.h: the live objects of every run that the shipper hears of, as of its last profile. One thread at a time: the caller has a
+ * lock.
  *
  * Stacks of all runs stand in one tree; what no run needs any more goes from time to time. */
-#ifndef HPX_FLEET_LIVE_H
-#define HPX_FLEET_LIVE_H
+#ifndef HPX_FLEET_LIVE_OBJECTS_H
+#define HPX_FLEET_LIVE_OBJECTS_H
 
 #include "pull.h"
 #include "tree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live.c: see live.h. Between the calls the tree has nodes, but no samples: those are the rows of the runs. */
-#include "live.h"
+/* live_objects.c: see live_objects.h. Between the calls the tree has nodes, but no samples: those are the rows of the runs. */
+#include "live_objects.h"
 #include "carry.h"
 #include "metrics.h"
 #include <stdlib.h>
