@@ -195,6 +195,15 @@ static void words_become_literals(void **state)
     assert_non_null(strstr(rows_of(URL "t?from=-1h&to=1699999999"), "ts >= toDateTime(1699996400) AND ts < toDateTime(1699999999)"));
 }
 
+static void live_objects_are_those_of_the_last_profile_of_a_JVM(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(rows_of(URL "t?pid=1"), " UNION ALL "));
+    assert_non_null(strstr(rows_of(URL "t?pid=1"),
+                           "AND (profile, kind) GLOBAL IN (SELECT argMax(profile, ts), kind FROM `t` WHERE 1 AND pid IN (1) AND kind IN "
+                           "('inuse_objects', 'inuse_space', 'heap_objects', 'heap_space') GROUP BY service, host, container, pid, kind)"));
+}
+
 static void what_is_no_question_is_refused(void **state)
 {
     (void)state;
@@ -249,6 +258,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nonsense_is_told_and_nothing_of_it_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(kinds_without_room_are_told, setup, teardown),
         cmocka_unit_test(words_become_literals),
+        cmocka_unit_test(live_objects_are_those_of_the_last_profile_of_a_JVM),
         cmocka_unit_test(what_is_no_question_is_refused),
         cmocka_unit_test(times_are_those_of_people_and_machines),
     };
