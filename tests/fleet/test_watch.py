@@ -417,8 +417,10 @@ class Case(unittest.TestCase):
         p = self.java()
         w = Watch(self, 'every=3600')
         w.until(sessions_begun=1)
-        for pid in children(w.process.pid):
-            os.kill(pid, signal.SIGKILL)
+        below = children(w.process.pid)
+        for number in (signal.SIGSTOP, signal.SIGKILL): # none of them sees that another has died
+            for pid in below:
+                os.kill(pid, number)
         self.assertEqual(w.process.poll(), None)
         holds(lambda: w.counts['ended'] == 1, 'the driver sees it')
         holds(lambda: not self.has_session(p), 'the session ends')
@@ -428,6 +430,17 @@ class Case(unittest.TestCase):
         again.until(leftover_profiles=1)
         again.stop()
         self.assertEqual(len(os.listdir(again.folder)), 2)
+        self.assertEqual(self.left_in_tmp(), [])
+
+    def test_keepers_end_in_good_order_when_the_watcher_is_killed(self):
+        p = self.java()
+        w = Watch(self, 'every=3600')
+        w.until(sessions_begun=1)
+        watcher, keeper = children(w.process.pid)
+        os.kill(watcher, signal.SIGKILL)
+        holds(lambda: not lives(keeper), 'the keeper has ended')
+        self.assertEqual(w.counts['profiles'], 1)
+        self.assertFalse(self.has_session(p))
         self.assertEqual(self.left_in_tmp(), [])
 
     def test_a_signal_ends_the_watcher_in_good_order(self):
