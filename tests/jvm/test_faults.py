@@ -34,7 +34,7 @@ REFUSED = re.compile(r"HPROF ERROR: (can't create profile file: |can't connect t
 SUMMARY = re.compile(r'hprofx: (samples|calls|sites|contentions|heap): (?!no dump)')
 OF_REQUESTS = re.compile(r'hprofx: (heap: no dump at exit$|sites: |the file has a second heap dump;)')
 OUTPUT_LOST = re.compile(r'hprofx: (file=|output bytes lost)|the profile is incomplete')
-GOES_ON = re.compile('; the program stops|the program stops meanwhile|; this dump goes to ')  # the dump comes behind such a line
+GOES_ON = re.compile('; the program stops|the program stops meanwhile|; this dump goes to |; it stays, and others')  # the dump comes behind such a line
 # Of cpu=old, whose file has none. A loss that it tells is in the summary, too.
 REPORT = re.compile('hprofx: (version|times|probes|instrumented|(methods|classes) (not instrumented|without exception probe)|open calls|probe overhead subtracted|'
                     '(missed|unmatched) exits|drainers|incomplete|lost|thread ids|own CPU time|tables): ')
