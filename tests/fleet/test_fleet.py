@@ -257,6 +257,16 @@ class Killed(Case):
             self.assertFalse(p.arrived.differing + p.errors)
             self.same(p.arrived.sums(), wanted)
 
+    def test_what_is_read_again_has_the_same_ids(self):
+        """As after a crash between the spool and the note that a file was read."""
+        wanted = self.put_real()
+        with peer.Peer() as p:
+            for spool in ('spool', 'another-spool'):
+                self.assertEqual(shipper.once(self.profiles, self.folder / spool, p.url('clickhouse', '/' + TABLE)), (0, ''))
+            self.assertEqual(p.arrived.repeated, len(p.arrived.parts))
+            self.assertFalse(p.arrived.differing + p.errors)
+            self.same(p.arrived.sums(), wanted)
+
     def test_differences_go_on_after_a_restart(self):
         """One shipper for each profile of the run: allocations are still counted once."""
         of = self.real_run()
