@@ -84,7 +84,7 @@ class Case(unittest.TestCase):
 
 
 class EveryEngine(Case):
-    """One shipper, one run, all engines at once."""
+    """One shipper, one run and a file of hostile names, all engines at once."""
 
     @classmethod
     def setUpClass(cls):
@@ -93,7 +93,8 @@ class EveryEngine(Case):
         profiles = cls.top / 'profiles'
         profiles.mkdir()
         Case.put(cls, *of, folder=profiles)
-        cls.wanted = material.expected(of, cls.top)
+        (profiles / "nasty\n<script>', '').pb").write_bytes(material.nasty_pprof())
+        cls.wanted = material.expected(of, cls.top) + material.expected([material.nasty_pprof()], cls.top)
         cls.good = peer.Peer()
         cls.addClassCleanup(cls.good.__exit__)
         cls.engines = {}
@@ -163,8 +164,11 @@ class EveryEngine(Case):
         thrice = self.good.arrived.sums()
         self.same(thrice, collections.Counter({k: 3 * v for k, v in self.wanted.items()}))
         for labels in self.good.arrived.labels.values():
-            self.assertEqual((labels.service, labels.version), ('shop', '1.0'))
-            self.assertTrue(labels.host and labels.pid)
+            self.assertTrue(labels.host)
+            if labels.pid:
+                self.assertEqual((labels.service, labels.version), ('shop', '1.0'))
+            else:
+                self.assertEqual(labels.service, "nasty\\n<script>', '')")
 
     def test_files_of_pprof(self):
         sums = collections.Counter()
