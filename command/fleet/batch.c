@@ -21,23 +21,44 @@ void hpx_batch_head_write(const struct hpx_batch_head *h, char line[HPX_BATCH_LI
     line[HPX_BATCH_LINE - 1] = '\n';
 }
 
-bool hpx_batch_head_read(struct hpx_batch_head *h, const char line[HPX_BATCH_LINE])
+/* A text and a number; *at: behind them. Bytes end with a newline. */
+static bool number_behind(const char **at, const char *text, uint64_t *to)
 {
-    char text[HPX_BATCH_LINE];
-    int at = 0, n = 0;
-    memcpy(text, line, sizeof text);
-    text[HPX_BATCH_LINE - 1] = '\0';
-    memset(h, 0, sizeof *h);
-    if (line[HPX_BATCH_LINE - 1] != '\n' ||
-        sscanf(text, "hprofx-spool 1 profiles=%" SCNu64 " oldest_ms=%" SCNu64 "%n", &h->profiles, &h->oldest_ms, &at) != 2 || at == 0) {
+    size_t n = strlen(text);
+    const char *digit = *at + n;
+    if (strncmp(*at, text, n) != 0 || *digit < '0' || *digit > '9') {
         return false;
     }
-    struct hpx_batch_kind *k = h->kinds;
-    for (; h->nkinds < HPX_BATCH_KINDS && sscanf(text + at, " %39[^= ]=%" SCNu64 "%n", k->name, &k->sum, &n) == 2; k++) {
-        at += n;
-        h->nkinds++;
+    for (; *digit >= '0' && *digit <= '9'; digit++) {
+        if (__builtin_mul_overflow(*to, 10, to) || __builtin_add_overflow(*to, (uint64_t)(*digit - '0'), to)) {
+            return false;
+        }
     }
-    return text[at + (int)strspn(text + at, " ")] == '\0';
+    *at = digit;
+    return true;
+}
+
+bool hpx_batch_head_read(struct hpx_batch_head *h, const char line[HPX_BATCH_LINE])
+{
+    memset(h, 0, sizeof *h);
+    const char *at = line, *end = line + HPX_BATCH_LINE - 1;
+    if (*end != '\n' || memchr(line, '\0', HPX_BATCH_LINE) != NULL || !number_behind(&at, "hprofx-spool 1 profiles=", &h->profiles) ||
+        !number_behind(&at, " oldest_ms=", &h->oldest_ms)) {
+        return false;
+    }
+    while (*at == ' ' && at[1] != ' ' && at + 1 != end && h->nkinds < HPX_BATCH_KINDS) {
+        struct hpx_batch_kind *k = &h->kinds[h->nkinds++];
+        size_t n = strcspn(++at, "= \n");
+        if (n == 0 || n >= sizeof k->name) {
+            return false;
+        }
+        memcpy(k->name, at, n);
+        at += n;
+        if (!number_behind(&at, "=", &k->sum)) {
+            return false;
+        }
+    }
+    return at + strspn(at, " ") == end;
 }
 
 static void add_kind(struct hpx_batch_head *h, const char *name, uint64_t sum)
@@ -96,11 +117,20 @@ bool hpx_batch_begin(struct hpx_batch *b, enum hpx_engine engine, int fd)
     return b->to != NULL;
 }
 
+/* Later calls of the stream fail, too, but not with this errno. */
+static void note_error(struct hpx_batch *b)
+{
+    if (b->error == 0 && ferror(b->to) != 0) {
+        b->error = errno != 0 ? errno : EIO;
+    }
+}
+
 void hpx_batch_add(struct hpx_batch *b, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID])
 {
     char hex[HPX_BATCH_ID];
     hpx_batch_id(id, hex);
     hpx_batch_count(&b->head, t);
+    errno = 0;
     if (b->engine == HPX_OTLP) {
         hpx_otlp_add(&b->otlp, t, id);
         b->bytes = b->otlp.rows * 16 + b->otlp.dictionary.nodes.len * 8; /* about what protobuf makes of them */
@@ -109,6 +139,7 @@ void hpx_batch_add(struct hpx_batch *b, const struct hpx_tree *t, const uint8_t 
     } else {
         b->no_memory |= !hpx_batch_push(b->to, t, hex, &b->bytes);
     }
+    note_error(b);
 }
 
 bool hpx_batch_end(struct hpx_batch *b)
@@ -119,9 +150,11 @@ bool hpx_batch_end(struct hpx_batch *b)
         whole = hpx_otlp_write(&b->otlp, b->to) && whole;
         hpx_otlp_fini(&b->otlp);
     }
-    bool wrong = ferror(b->to) != 0;
-    int why = errno;
-    wrong = fclose(b->to) != 0 || wrong;
-    errno = !whole ? ENOMEM : why != 0 ? why : errno != 0 ? errno : EIO;
-    return whole && !wrong;
+    note_error(b);
+    errno = 0;
+    if (fclose(b->to) != 0 && b->error == 0) {
+        b->error = errno != 0 ? errno : EIO;
+    }
+    errno = whole ? b->error : ENOMEM;
+    return whole && b->error == 0;
 }

@@ -40,18 +40,21 @@ struct hpx_batch {
     struct hpx_batch_head head;
     uint64_t bytes; /* about, before they are packed */
     bool no_memory;
+    int error; /* errno of the first write that failed; 0: none did */
 };
 
 /* Begins a batch whose body goes to the open file, from where it stands; the file stays the caller's. false: no memory; nothing to end. */
 bool hpx_batch_begin(struct hpx_batch *b, enum hpx_engine engine, int fd);
 /* Adds a finished tree with its origin. */
 void hpx_batch_add(struct hpx_batch *b, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID]);
-/* Writes what is left. false: the body is not whole: errno; ENOMEM, or that of a write. */
+/* Writes what is left, and ends the batch; its head stays. false: the body is not whole: errno; ENOMEM, or that of a write. */
 bool hpx_batch_end(struct hpx_batch *b);
 void hpx_batch_id(const uint8_t id[HPX_PROFILE_ID], char to[HPX_BATCH_ID]);
 
 /* ---- rows.c, push.c: false: no memory ---- */
 
+/* Adds rows to a body. The number of a row is that of its column and of the row in it, so that a kind which is missing when a profile is
+ * sent again moves no row of another. */
 bool hpx_batch_rows(FILE *to, const struct hpx_tree *t, const char *id, uint64_t *bytes);
 bool hpx_batch_push(FILE *to, const struct hpx_tree *t, const char *id, uint64_t *bytes);
 

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 #include <zlib.h>
 
+#define MOST_LABEL  1024 /* bytes; Pyroscope takes 2048 */
 #define HPX_DEEPEST 4096 /* frames; hprofx writes 2048 at most, and what is above these in a stack of another profiler is left out */
 
 /* The names under which Pyroscope's own clients send such values, and its pages look for them. */
@@ -34,11 +35,16 @@ struct push {
     struct hpx_pb series, sample, pair;
 };
 
+/* value: UTF-8. A batch is refused for one value that is too long. */
 static void label(struct push *p, const char *name, const char *value)
 {
-    if (value[0] != '\0') {
+    size_t n = strlen(value), cut = n < MOST_LABEL ? n : MOST_LABEL;
+    while (cut < n && ((unsigned char)value[cut] & 0xC0) == 0x80) {
+        cut--;
+    }
+    if (n > 0) {
         hpx_pb_text(&p->pair, 1, name);
-        hpx_pb_text(&p->pair, 2, value);
+        hpx_pb_bytes(&p->pair, 2, value, cut);
         hpx_pb_message(&p->series, 1, &p->pair);
     }
 }

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a column: so that the numbers of all of them fit 32 bits. */
+#define ROWS (UINT32_MAX / (HPX_VIEWS * HPX_TREE_VALUES))
+
 struct rows {
     FILE *to;
     const struct hpx_tree *tree;
     const char *id;
-    uint32_t row;
     uint64_t bytes;
     struct hpx_list names; /* uint32_t: of a stack, innermost first */
 };
@@ -78,14 +80,16 @@ static bool stack(struct rows *r, const struct hpx_graph *g, uint32_t node)
 static bool column(struct rows *r, struct hpx_tree_column c)
 {
     struct hpx_graph g;
+    const uint32_t first = (uint32_t)(c.view * HPX_TREE_VALUES + c.measure) * ROWS;
+    uint32_t row = 0;
     bool all = hpx_graph_make(&g, &(struct hpx_graph_of){.tree = r->tree, .column = c, .beside = c.measure});
     for (uint32_t i = 0; all && i < g.nodes.len; i++) {
         const struct hpx_graph_node *n = hpx_graph_at(&g, i);
         if (n->self > 0) {
             about(r);
             text(r, r->tree->views[c.view].measures[c.measure].name);
-            number(r, r->row++, 4);
-            all = stack(r, &g, i);
+            number(r, first + row++, 4);
+            all = row < ROWS && stack(r, &g, i); /* as the tree's bound: what has more counts as no memory */
             number(r, n->self, 8);
         }
     }

@@ -12,6 +12,7 @@ static void part_fini(struct hpx_otlp_part *p)
 {
     for (size_t k = 0; k < p->profiles.len; k++) {
         free(((struct hpx_otlp_profile *)p->profiles.items + k)->rows.items);
+        free(((struct hpx_otlp_profile *)p->profiles.items + k)->kept);
     }
     free(p->profiles.items);
     free(p->host);
@@ -112,6 +113,12 @@ static bool add_columns(struct hpx_otlp *o, struct hpx_otlp_part *p, const struc
             return false;
         }
         name_profile(to, id);
+        if (of[k].view == HPX_VIEW_OTHER) { /* its name is the tree's, which ends before this is written */
+            to->name = to->kept = strdup(to->name);
+            if (to->name == NULL) {
+                return false;
+            }
+        }
         for (size_t i = 0; hpx_tree_next(&t->views[of[k].view], of[k].measure, &i, &node, &value);) {
             if (!add_row(to, nodes[node], 0, value)) {
                 return false;
@@ -124,17 +131,17 @@ static bool add_columns(struct hpx_otlp *o, struct hpx_otlp_part *p, const struc
 
 void hpx_otlp_add(struct hpx_otlp *o, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID])
 {
-    struct hpx_tree_map map;
+    struct hpx_tree_map map = {NULL, NULL};
     struct hpx_otlp_part *p = hpx_list_push(&o->parts, sizeof *p);
     if (p != NULL && hpx_tree_map(&map, &o->dictionary, t, false)) {
         take_facts(p, t);
         p->lost = fact(o, t, t->lost);
         p->own = fact(o, t, t->own);
         o->no_memory |= !take_origin(p, t) || !add_columns(o, p, t, map.nodes, id);
-        hpx_tree_map_fini(&map);
     } else {
         o->no_memory = true;
     }
+    hpx_tree_map_fini(&map);
     o->no_memory |= o->dictionary.no_memory;
 }
 

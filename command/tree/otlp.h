@@ -17,7 +17,8 @@ struct hpx_otlp_row {
 
 /* A Profile: one column of a process. */
 struct hpx_otlp_profile {
-    const char *name; /* of the measure */
+    const char *name; /* of the measure; that of another profiler's measure is `kept` */
+    char *kept;
     enum hpx_tree_unit unit;
     bool cpu;             /* its values are samples, or the time that these stand for */
     struct hpx_list rows; /* struct hpx_otlp_row */

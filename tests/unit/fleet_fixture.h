@@ -16,7 +16,7 @@
 static char folder[] = "/tmp/hpx_fleet_XXXXXX";
 static int dir = -1, said_fd = -1, true_stderr = -1;
 
-static int setup(void **state)
+static inline int setup(void **state)
 {
     (void)state;
     memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
@@ -29,7 +29,7 @@ static int setup(void **state)
     return dir < 0 || said_fd < 0 || true_stderr < 0 ? -1 : 0;
 }
 
-static int teardown(void **state)
+static inline int teardown(void **state)
 {
     char command[128];
     (void)state;

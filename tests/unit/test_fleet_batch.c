@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_fleet_batch.c: the head of a batch, and bodies for ClickHouse and OpenTelemetry, which the test takes apart itself; full disks, no
+ * memory. Pyroscope's: test_fleet_push.c. */
+#include "batch.h"
+#include "failing_memory.h"
+#include "fleet_batches.h"
+#include "protobuf.h"
+#include <errno.h>
+#include <inttypes.h>
+
+/* ---- the head ---- */
+
+static void a_head_comes_back_from_its_line(void **state)
+{
+    (void)state;
+    char line[HPX_BATCH_LINE];
+    struct hpx_batch_head h = {.profiles = UINT64_MAX, .oldest_ms = UINT64_MAX, .nkinds = HPX_BATCH_KINDS}, again;
+    for (size_t i = 0; i < HPX_BATCH_KINDS; i++) { /* the longest there is */
+        memset(h.kinds[i].name, 'a' + (int)(i % 26), sizeof h.kinds[i].name - 1);
+        h.kinds[i].sum = UINT64_MAX - i;
+    }
+    for (h.nkinds = 0; h.nkinds <= HPX_BATCH_KINDS; h.nkinds++) {
+        hpx_batch_head_write(&h, line);
+        assert_int_equal(line[HPX_BATCH_LINE - 1], '\n');
+        assert_null(memchr(line, '\n', HPX_BATCH_LINE - 1));
+        assert_true(hpx_batch_head_read(&again, line));
+        assert_int_equal(again.nkinds, h.nkinds);
+        assert_int_equal(again.profiles, UINT64_MAX);
+        assert_int_equal(again.oldest_ms, UINT64_MAX);
+        assert_memory_equal(again.kinds, h.kinds, h.nkinds * sizeof *h.kinds);
+    }
+}
+
+static void a_line_that_is_none_is_refused(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "hprofx-spool 1",
+                                      "hprofx-spool 1 profiles=1",
+                                      "hprofx-spool 2 profiles=1 oldest_ms=1",
+                                      "hprofx-spool 1 profiles=-1 oldest_ms=1",
+                                      "hprofx-spool 1 profiles= 1 oldest_ms=1",
+                                      "hprofx-spool 1 profiles=18446744073709551616 oldest_ms=1",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1x",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 cpu",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 cpu=",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 cpu=x",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 cpu=-1",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 =1",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 cpu=1 x",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1  cpu=1",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 cpu=1\nx=1",
+                                      "hprofx-spool 1 profiles=1 oldest_ms=1 aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd=1"};
+    (void)state;
+    char line[HPX_BATCH_LINE];
+    struct hpx_batch_head h;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
+        memset(line, ' ', sizeof line);
+        memcpy(line, bad[i], strlen(bad[i]));
+        line[HPX_BATCH_LINE - 1] = '\n';
+        if (hpx_batch_head_read(&h, line)) {
+            fail_msg("%s", bad[i]);
+        }
+    }
+    hpx_batch_head_write(&(struct hpx_batch_head){.profiles = 1}, line);
+    line[100] = '\0';
+    assert_false(hpx_batch_head_read(&h, line));
+    hpx_batch_head_write(&(struct hpx_batch_head){.profiles = 1}, line);
+    line[HPX_BATCH_LINE - 1] = ' ';
+    assert_false(hpx_batch_head_read(&h, line));
+    memset(line, '1', sizeof line);
+    memcpy(line, "hprofx-spool 1 profiles=", 24);
+    line[HPX_BATCH_LINE - 1] = '\n';
+    assert_false(hpx_batch_head_read(&h, line));
+    for (int n = HPX_BATCH_KINDS; n <= HPX_BATCH_KINDS + 1; n++) { /* one kind too many */
+        int at = 0;
+        memset(line, ' ', sizeof line);
+        at += sprintf(line, "hprofx-spool 1 profiles=1 oldest_ms=2"); /* NOLINT(cert-err33-c) */
+        for (int i = 0; i < n; i++) {
+            at += sprintf(line + at, " k%d=1", i);
+        }
+        line[at] = ' ';
+        line[HPX_BATCH_LINE - 1] = '\n';
+        assert_int_equal(hpx_batch_head_read(&h, line), n == HPX_BATCH_KINDS);
+    }
+}
+
+/* A tree with such a measure of another profiler. */
+static void with_other(struct hpx_tree *t, const char *const *names, size_t n, uint64_t value)
+{
+    uint64_t values[HPX_TREE_VALUES] = {0};
+    size_t measure;
+    assert_true(hpx_tree_init(t));
+    for (size_t i = 0; i < n; i++) {
+        assert_non_null(hpx_tree_find(t, hpx_tree_text(t, name_in(t, names[i])), "count", &measure));
+        values[measure] = value + i;
+    }
+    hpx_tree_add(t, &t->views[HPX_VIEW_OTHER], stack_in(t, "main;m"), 0, values);
+    hpx_tree_finish(t);
+    hpx_tree_without_threads(t);
+    assert_false(t->no_memory);
+}
+
+static uint64_t sum_of(const struct hpx_batch_head *h, const char *name)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < h->nkinds; i++) {
+        sum += strcmp(h->kinds[i].name, name) == 0 ? h->kinds[i].sum : 0;
+    }
+    return sum;
+}
+
+static void sums_are_counted_by_kind_and_the_rest_as_other(void **state)
+{
+    static const char *const odd[] = {
+        "cycles", "a b", "a=b", "other", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddd", "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"};
+    (void)state;
+    struct hpx_tree t;
+    struct hpx_batch_head h = {0}, again;
+    with_other(&t, odd, HPX_ARRAY_LEN(odd), 100);
+    hpx_batch_count(&h, &t);
+    hpx_batch_count(&h, &t);
+    hpx_tree_fini(&t);
+    assert_int_equal(h.profiles, 2);
+    assert_int_equal(sum_of(&h, "cycles"), 200);
+    assert_int_equal(sum_of(&h, odd[4]), 208);
+    assert_int_equal(sum_of(&h, "other"), 2 * (101 + 102 + 103 + 105));
+    for (unsigned i = 0; i < 60; i++) { /* and more than there is room for */
+        char name[16];
+        (void)snprintf(name, sizeof name, "k%u", i);
+        with_other(&t, &(const char *const){name}, 1, 1);
+        hpx_batch_count(&h, &t);
+        hpx_tree_fini(&t);
+    }
+    assert_int_equal(h.nkinds, HPX_BATCH_KINDS);
+    assert_int_equal(sum_of(&h, "k0"), 1);
+    uint64_t all = 0;
+    for (size_t i = 0; i < h.nkinds; i++) {
+        all += h.kinds[i].sum;
+    }
+    assert_int_equal(all, 200 + 208 + 2 * (101 + 102 + 103 + 105) + 60);
+    char line[HPX_BATCH_LINE];
+    hpx_batch_head_write(&h, line);
+    assert_true(hpx_batch_head_read(&again, line));
+    assert_int_equal(sum_of(&again, "other"), sum_of(&h, "other"));
+    with_other(&t, &(const char *const){"k0"}, 1, UINT64_MAX);
+    hpx_batch_count(&h, &t);
+    hpx_tree_fini(&t);
+    assert_int_equal(sum_of(&h, "k0"), UINT64_MAX); /* not 0 */
+}
+
+static void an_id_is_told_in_hexadecimal(void **state)
+{
+    (void)state;
+    char hex[HPX_BATCH_ID];
+    const uint8_t id[HPX_PROFILE_ID] = {0, 1, 0x9a, 0xff, [15] = 0xf0};
+    hpx_batch_id(id, hex);
+    assert_string_equal(hex, "00019aff0000000000000000000000f0");
+}
+
+/* ---- ClickHouse ---- */
+
+struct row_reader {
+    const unsigned char *at, *end;
+};
+
+static uint64_t number(struct row_reader *r, size_t n)
+{
+    uint64_t v = 0;
+    assert_true((size_t)(r->end - r->at) >= n);
+    for (size_t i = 0; i < n; i++) {
+        v |= (uint64_t)r->at[i] << 8 * i;
+    }
+    r->at += n;
+    return v;
+}
+
+static uint64_t varint(struct row_reader *r)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint64_t byte = number(r, 1);
+        v |= (byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            return v;
+        }
+    }
+}
+
+static void text_to(struct row_reader *r, FILE *to)
+{
+    uint64_t n = varint(r);
+    assert_true((uint64_t)(r->end - r->at) >= n);
+    (void)fprintf(to, "%.*s", (int)n, (const char *)r->at);
+    r->at += n;
+}
+
+/* The rows as text, in the order of HPX_BATCH_COLUMNS; numbers of rows without those of their columns if `plain`. */
+static char *rows_of(const char *bytes, size_t n)
+{
+    struct row_reader r = {(const unsigned char *)bytes, (const unsigned char *)bytes + n};
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    while (r.at < r.end) {
+        (void)fprintf(to, "%" PRIu64, number(&r, 4));
+        (void)fprintf(to, " %" PRIu64, number(&r, 4));
+        for (int i = 0; i < 4; i++) {
+            (void)putc(' ', to);
+            text_to(&r, to);
+        }
+        (void)fprintf(to, " %" PRIu64 " ", number(&r, 4));
+        text_to(&r, to);
+        (void)putc(' ', to);
+        text_to(&r, to);
+        (void)fprintf(to, " #%" PRIu64 " [", number(&r, 4));
+        for (uint64_t i = 0, depth = varint(&r); i < depth; i++) {
+            (void)fputs(i > 0 ? "|" : "", to);
+            text_to(&r, to);
+        }
+        (void)fprintf(to, "] %" PRIu64 "\n", number(&r, 8));
+    }
+    assert_int_equal(fclose(to), 0);
+    return text;
+}
+
+#define COLUMN 53687091u /* rows that a column may have */
+
+static void rows_for_ClickHouse_are_known(void **state)
+{
+    (void)state;
+    struct hpx_tree t;
+    struct hpx_batch b;
+    char wanted[2000], *text;
+    assert_true(hpx_tree_init(&t));
+    origin_in(&t, "h1", 42, "shop", 1);
+    t.origin.version = name_in(&t, "1.2");
+    t.origin.container = name_in(&t, "c0");
+    struct hpx_tree_view *cpu = &t.views[HPX_VIEW_CPU], *alloc = &t.views[HPX_VIEW_ALLOC];
+    uint32_t main = stack_in(&t, "main"), m = stack_in(&t, "main;p.C.m");
+    uint32_t line = hpx_tree_node(&t, main, hpx_tree_frame(&t, name_in(&t, "p.C.m"), name_in(&t, "C.java"), 7, HPX_FRAME_METHOD));
+    uint32_t class = hpx_tree_node(&t, m, hpx_tree_frame(&t, name_in(&t, "byte[]"), 0, 0, HPX_FRAME_CLASS));
+    hpx_tree_add(&t, cpu, main, name_in(&t, "t1"), (uint64_t[]){1, 10});
+    hpx_tree_add(&t, cpu, main, name_in(&t, "t2"), (uint64_t[]){2, 20}); /* threads do not part rows */
+    hpx_tree_add(&t, cpu, m, 0, (uint64_t[]){4, 40});
+    hpx_tree_add(&t, cpu, line, 0, (uint64_t[]){8, 80}); /* nor do lines */
+    hpx_tree_add(&t, cpu, 0, 0, (uint64_t[]){16, 0});    /* no stack; no CPU time */
+    hpx_tree_add(&t, alloc, class, 0, (uint64_t[]){3, 48, 0, 0});
+    hpx_tree_finish(&t);
+    hpx_tree_without_threads(&t);
+    begin_body(&b, HPX_CLICKHOUSE);
+    hpx_batch_add(&b, &t, ids[0]);
+    text = body_with(&b, rows_of);
+    (void)snprintf(wanted, sizeof wanted,
+                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 samples #0 [] 16\n"
+                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 samples #1 [main] 3\n"
+                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 samples #2 [main|p.C.m] 12\n"
+                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 cpu #%u [main] 30\n"
+                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 cpu #%u [main|p.C.m] 120\n"
+                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 alloc_space #%u [main|p.C.m|byte[]] 48\n"
+                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 alloc_objects #%u [main|p.C.m|byte[]] 3\n",
+                   COLUMN, COLUMN + 1, (HPX_VIEW_ALLOC * HPX_TREE_VALUES + 1) * COLUMN, HPX_VIEW_ALLOC * HPX_TREE_VALUES * COLUMN);
+    assert_string_equal(text, wanted);
+    free(text);
+    assert_int_equal(b.head.profiles, 1);
+    assert_int_equal(sum_of(&b.head, "cpu"), 150);
+    assert_int_equal(sum_of(&b.head, "samples"), 31);
+    assert_int_equal(sum_of(&b.head, "alloc_space"), 48);
+    hpx_tree_fini(&t);
+}
+
+static void what_does_not_fit_a_column_stays_at_its_end(void **state)
+{
+    (void)state;
+    struct hpx_tree t;
+    struct hpx_batch b;
+    char longest[5000];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_true(hpx_tree_init(&t));
+    origin_in(&t, "", UINT64_MAX, longest, 1);
+    t.start_ms = UINT64_MAX;
+    t.duration_ms = UINT64_MAX;
+    hpx_tree_add(&t, &t.views[HPX_VIEW_WAIT], stack_in(&t, longest), 0, (uint64_t[]){1, UINT64_MAX});
+    hpx_tree_finish(&t);
+    begin_body(&b, HPX_CLICKHOUSE);
+    hpx_batch_add(&b, &t, ids[1]);
+    hpx_tree_fini(&t);
+    char *text = body_with(&b, rows_of);
+    assert_memory_equal(text, "4294967295 4294967295 xxxx", 26);
+    assert_non_null(strstr(text, "   4294967295 ff"));
+    assert_non_null(strstr(text, "xxxx] 18446744073709551615\n"));
+    free(text);
+    assert_true(b.bytes > 2 * 4096 && b.bytes < 4 * 4096 + 1000);
+}
+
+/* ---- OpenTelemetry ---- */
+
+struct table {
+    struct hpx_pb_in entries[400];
+    size_t n;
+};
+struct otlp_reader {
+    struct table locations, functions, strings, stacks;
+    FILE *to;
+};
+
+static struct hpx_pb_field field_of(struct hpx_pb_in m, unsigned number)
+{
+    struct hpx_pb_field f, found = {.number = 0};
+    while (hpx_pb_next(&m, &f)) {
+        found = f.number == number ? f : found;
+    }
+    assert_false(m.broken);
+    return found;
+}
+
+static struct hpx_pb_in entry(const struct table *t, uint64_t i)
+{
+    assert_true(i < t->n);
+    return t->entries[i];
+}
+
+static void put_bytes(FILE *to, struct hpx_pb_in text)
+{
+    (void)fprintf(to, "%.*s", (int)(text.end - text.at), (const char *)text.at);
+}
+
+static void read_dictionary(struct otlp_reader *r, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    while (hpx_pb_next(&m, &f)) {
+        struct table *t = f.number == 2 ? &r->locations : f.number == 3 ? &r->functions : f.number == 5 ? &r->strings : &r->stacks;
+        if (f.number == 2 || f.number == 3 || f.number == 5 || f.number == 7) {
+            assert_true(t->n < HPX_ARRAY_LEN(t->entries));
+            t->entries[t->n++] = f.bytes;
+        }
+    }
+}
+
+static void put_stack(const struct otlp_reader *r, uint64_t stack)
+{
+    struct hpx_pb_in locations = field_of(entry(&r->stacks, stack), 1).bytes;
+    uint64_t location;
+    while (hpx_pb_varint(&locations, &location)) {
+        struct hpx_pb_in line = field_of(entry(&r->locations, location), 3).bytes;
+        struct hpx_pb_in function = entry(&r->functions, field_of(line, 1).v);
+        (void)putc('<', r->to);
+        put_bytes(r->to, entry(&r->strings, field_of(function, 1).v));
+    }
+}
+
+static void put_profile(const struct otlp_reader *r, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    struct hpx_pb_in type = field_of(m, 1).bytes, id = field_of(m, 7).bytes;
+    (void)fputs(" ", r->to);
+    put_bytes(r->to, entry(&r->strings, field_of(type, 1).v));
+    (void)fputs("/", r->to);
+    put_bytes(r->to, entry(&r->strings, field_of(type, 2).v));
+    assert_int_equal(id.end - id.at, HPX_PROFILE_ID);
+    (void)fprintf(r->to, " at %" PRIu64 " for %" PRIu64 " s:", field_of(m, 3).v / 1000000000, field_of(m, 4).v / 1000000000);
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == 2) {
+            uint64_t value = 0;
+            struct hpx_pb_in values = field_of(f.bytes, 4).bytes;
+            (void)hpx_pb_varint(&values, &value);
+            (void)putc(' ', r->to);
+            put_stack(r, field_of(f.bytes, 1).v);
+            (void)fprintf(r->to, "=%" PRIu64, value);
+        }
+    }
+    (void)putc('\n', r->to);
+}
+
+static void put_resource(const struct otlp_reader *r, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    (void)fputs("resource", r->to);
+    while (hpx_pb_next(&m, &f)) {
+        struct hpx_pb_in value = field_of(f.bytes, 2).bytes;
+        (void)putc(' ', r->to);
+        put_bytes(r->to, field_of(f.bytes, 1).bytes);
+        (void)putc('=', r->to);
+        if (field_of(value, 1).number != 0) {
+            put_bytes(r->to, field_of(value, 1).bytes);
+        } else {
+            (void)fprintf(r->to, "%" PRIu64, field_of(value, 3).v);
+        }
+    }
+    (void)putc('\n', r->to);
+}
+
+static void put_scope(const struct otlp_reader *r, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == 2) {
+            put_profile(r, f.bytes);
+        }
+    }
+}
+
+static char *otlp_of(const char *bytes, size_t n)
+{
+    static struct otlp_reader r;
+    char *text = NULL;
+    size_t size;
+    struct hpx_pb_in m = {(const uint8_t *)bytes, (const uint8_t *)bytes + n, false}, again = m;
+    struct hpx_pb_field f, part;
+    memset(&r, 0, sizeof r);
+    r.to = open_memstream(&text, &size);
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == 2) {
+            read_dictionary(&r, f.bytes);
+        }
+    }
+    while (hpx_pb_next(&again, &f)) {
+        for (struct hpx_pb_in at = f.bytes; f.number == 1 && hpx_pb_next(&at, &part);) {
+            (void)(part.number == 1 ? put_resource(&r, part.bytes) : part.number == 2 ? put_scope(&r, part.bytes) : (void)0);
+        }
+    }
+    assert_false(m.broken || again.broken);
+    (void)fprintf(r.to, "%zu stacks, %zu functions, %zu strings\n", r.stacks.n, r.functions.n, r.strings.n);
+    assert_int_equal(fclose(r.to), 0);
+    return text;
+}
+
+static void processes_share_stacks_in_OTLP(void **state)
+{
+    (void)state;
+    struct hpx_tree t;
+    struct hpx_batch b;
+    begin_body(&b, HPX_OTLP);
+    for (uint64_t pid = 1; pid <= 2; pid++) {
+        assert_true(hpx_tree_init(&t));
+        (void)name_in(&t, pid == 1 ? "so that names" : "have other numbers");
+        origin_in(&t, "h", pid, pid == 1 ? "shop" : "", pid);
+        hpx_tree_add(&t, &t.views[HPX_VIEW_LOCK], stack_in(&t, "main;b"), name_in(&t, "t1"), (uint64_t[]){pid, 10 * pid});
+        hpx_tree_add(&t, &t.views[HPX_VIEW_LOCK], stack_in(&t, "main;b"), name_in(&t, "t2"), (uint64_t[]){pid, 10 * pid});
+        if (pid == 2) {
+            hpx_tree_add(&t, &t.views[HPX_VIEW_LOCK], stack_in(&t, "main;c"), 0, (uint64_t[]){5, 50});
+        }
+        hpx_tree_finish(&t);
+        hpx_tree_without_threads(&t);
+        hpx_batch_add(&b, &t, ids[pid - 1]);
+        hpx_tree_fini(&t); /* a batch keeps nothing of it */
+    }
+    char *text = body_with(&b, otlp_of);
+    assert_string_equal(text, "resource service.name=shop host.name=h process.pid=1\n"
+                              " delay/nanoseconds at 1700000060 for 60 s: <b<main=20\n"
+                              " contentions/count at 1700000060 for 60 s: <b<main=2\n"
+                              "resource host.name=h process.pid=2\n"
+                              " delay/nanoseconds at 1700000120 for 60 s: <b<main=40 <c<main=50\n"
+                              " contentions/count at 1700000120 for 60 s: <b<main=4 <c<main=5\n"
+                              "3 stacks, 4 functions, 11 strings\n");
+    free(text);
+    assert_int_equal(sum_of(&b.head, "delay"), 110);
+    assert_int_equal(sum_of(&b.head, "contentions"), 11);
+}
+
+static void measures_of_other_profilers_outlive_their_trees(void **state)
+{
+    static const char *const names[] = {"cycles", "misses"};
+    (void)state;
+    struct hpx_tree t;
+    struct hpx_batch b;
+    begin_body(&b, HPX_OTLP);
+    for (int i = 0; i < 3; i++) {
+        with_other(&t, names, 2, 7);
+        hpx_batch_add(&b, &t, ids[0]);
+        hpx_tree_fini(&t);
+    }
+    char *text = body_with(&b, otlp_of);
+    assert_string_equal(text, " cycles/count at 0 for 0 s: <m<main=7\n misses/count at 0 for 0 s: <m<main=8\n"
+                              " cycles/count at 0 for 0 s: <m<main=7\n misses/count at 0 for 0 s: <m<main=8\n"
+                              " cycles/count at 0 for 0 s: <m<main=7\n misses/count at 0 for 0 s: <m<main=8\n"
+                              "2 stacks, 3 functions, 9 strings\n");
+    free(text);
+}
+
+/* Each Profile has an id of its own, the same every time. */
+static void ids_of_profiles_are_unique_and_stay(void **state)
+{
+    (void)state;
+    uint8_t seen[2][8][HPX_PROFILE_ID];
+    for (size_t round = 0; round < 2; round++) {
+        struct hpx_otlp o;
+        assert_true(hpx_otlp_init(&o));
+        size_t n = 0;
+        for (size_t i = 0; i < 2; i++) {
+            struct hpx_tree t;
+            sample_tree(&t);
+            hpx_otlp_add(&o, &t, ids[i]);
+            hpx_tree_fini(&t);
+            const struct hpx_otlp_part *p = (const struct hpx_otlp_part *)o.parts.items + i;
+            for (size_t k = 0; k < p->profiles.len; k++) {
+                memcpy(seen[round][n++], ((const struct hpx_otlp_profile *)p->profiles.items)[k].id, HPX_PROFILE_ID);
+            }
+        }
+        assert_int_equal(n, 8);
+        hpx_otlp_fini(&o);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t k = 0; k < i; k++) {
+                assert_memory_not_equal(seen[round][i], seen[round][k], HPX_PROFILE_ID);
+            }
+        }
+    }
+    assert_memory_equal(seen[0], seen[1], sizeof seen[0]);
+}
+
+/* ---- all engines ---- */
+
+static const enum hpx_engine engines[] = {HPX_OTLP, HPX_CLICKHOUSE, HPX_PYROSCOPE};
+
+static void an_empty_batch_is_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(engines); i++) {
+        struct hpx_batch b;
+        begin_body(&b, engines[i]);
+        assert_true(b.head.oldest_ms > 1700000000000);
+        assert_int_equal(b.head.profiles, 0);
+        free(body_with(&b, engines[i] == HPX_OTLP ? otlp_of : rows_of));
+    }
+}
+
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(engines); i++) {
+        for (unsigned profiles = 0; profiles <= 60; profiles += 30) {
+            struct hpx_batch b;
+            int fd = open("/dev/full", O_RDWR | O_CLOEXEC);
+            assert_true(fd >= 0);
+            assert_true(hpx_batch_begin(&b, engines[i], fd));
+            for (unsigned k = 0; k < profiles; k++) {
+                struct hpx_tree t;
+                large_tree(&t, k);
+                hpx_batch_add(&b, &t, ids[0]);
+                errno = EPERM; /* of whatever comes between */
+                hpx_tree_fini(&t);
+            }
+            bool whole = hpx_batch_end(&b);
+            int error = errno;
+            assert_true(!whole || (profiles == 0 && engines[i] == HPX_PYROSCOPE)); /* which has nothing to write */
+            assert_true(whole || error == ENOSPC);
+            (void)close(fd);
+        }
+    }
+}
+
+static void without_memory_a_body_is_whole_or_refused(void **state)
+{
+    (void)state;
+    uint64_t step = memory_fault_step();
+    for (size_t i = 0; i < HPX_ARRAY_LEN(engines); i++) {
+        char *right = NULL;
+        size_t right_n = 0;
+        for (uint64_t first = 0;; first = first == 0 ? memory_first_fault() : first + step) { /* 0: none fails */
+            struct hpx_tree t;
+            struct hpx_batch b;
+            sample_tree(&t);
+            int fd = memfd_create("body", MFD_CLOEXEC);
+            memory_fail(first == 0 ? MEMORY_NEVER : first, first);
+            bool begun = hpx_batch_begin(&b, engines[i], fd), whole = false;
+            if (begun) {
+                hpx_batch_add(&b, &t, ids[0]);
+                hpx_batch_add(&b, &t, ids[1]);
+                whole = hpx_batch_end(&b);
+            }
+            bool reached = memory_calls() >= first;
+            int error = errno;
+            memory_allow();
+            assert_true(whole || (reached && first > 0));
+            assert_true(whole || !begun || error == ENOMEM);
+            hpx_tree_fini(&t);
+            if (whole) {
+                size_t n;
+                char *bytes = bytes_of(fd, engines[i] != HPX_PYROSCOPE, &n);
+                assert_true(right == NULL || (n == right_n && memcmp(bytes, right, n) == 0));
+                free(right);
+                right = bytes;
+                right_n = n;
+            }
+            (void)close(fd);
+            if (first > 0 && !reached) {
+                break;
+            }
+        }
+        free(right);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_head_comes_back_from_its_line),
+        cmocka_unit_test(a_line_that_is_none_is_refused),
+        cmocka_unit_test(sums_are_counted_by_kind_and_the_rest_as_other),
+        cmocka_unit_test(an_id_is_told_in_hexadecimal),
+        cmocka_unit_test(rows_for_ClickHouse_are_known),
+        cmocka_unit_test(what_does_not_fit_a_column_stays_at_its_end),
+        cmocka_unit_test(processes_share_stacks_in_OTLP),
+        cmocka_unit_test(measures_of_other_profilers_outlive_their_trees),
+        cmocka_unit_test(ids_of_profiles_are_unique_and_stay),
+        cmocka_unit_test(an_empty_batch_is_whole),
+        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(without_memory_a_body_is_whole_or_refused),
+    };
+    return cmocka_run_group_tests_name("fleet_batch", tests, NULL, NULL);
+}
