@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* 30s, 2m, 1h, 500ms; without a unit seconds. Negative: no time, or one of more than a hundred days. */
+/* 30s, 1.5m, 1h, 500ms; without a unit seconds. 0 or negative: no time, or one of more than a hundred days. */
 double hpx_seconds_of(const char *text);
-/* 4096, 64k, 256m, 2g. 0: no size. */
+/* 4096, 64k, 256m, 2g. 0: no size, or one of more than 2^60 bytes. */
 uint64_t hpx_bytes_of(const char *text);
 
 #endif

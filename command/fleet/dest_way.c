@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_URL 1500 /* with columns and path it fits a request */
+
 static const struct kind {
     const char *name, *path, *headers[3];
     enum hpx_engine engine;
@@ -75,13 +77,26 @@ static bool clickhouse(struct hpx_dest_way *way, const char *http, const char *h
     return n > 0 && (size_t)n < sizeof way->request;
 }
 
+/* What may stand in a request: no blanks, no controls, nothing beyond ASCII. */
+static bool is_plain(const char *url)
+{
+    while (*url > ' ' && *url < 0x7f) {
+        url++;
+    }
+    return *url == '\0';
+}
+
 static bool engine(const struct kind *k, const char *url, struct hpx_dest_way *way, struct hpx_err *err)
 {
     const char *http = url + strlen(k->name), *host = strstr(http, "://");
     bool spoken = strncmp(http, "http://", 7) == 0 || strncmp(http, "https://", 8) == 0;
     host = spoken ? host + 3 : NULL;
     size_t server = spoken ? strcspn(host, "/?#") : 0;
-    if (server == 0 || strlen(url) > 1500 || strpbrk(url, " \t\r\n") != NULL) {
+    if (strlen(url) > MOST_URL || !is_plain(url)) {
+        (void)hpx_err_set(err, HPX_E_OPT, "%s: a URL has at most %d characters of ASCII, without blanks", url, MOST_URL);
+        return false;
+    }
+    if (server == 0) {
         (void)hpx_err_set(err, HPX_E_OPT, "%s: after %s comes http:// or https:// and a host", url, k->name);
         return false;
     }
@@ -94,9 +109,9 @@ static bool engine(const struct kind *k, const char *url, struct hpx_dest_way *w
     if (k->path == NULL) {
         return clickhouse(way, http, host, err);
     }
-    bool bare = host[server] == '\0' || (host[server] == '/' && host[server + 1] == '\0');
-    (void)snprintf(way->request, sizeof way->request, "%.*s%s", bare ? (int)(host + server - http) : (int)strlen(http), http,
-                   bare ? k->path : "");
+    const char *path = host + server, *query = path + (*path == '/');
+    bool bare = *query == '\0' || *query == '?' || *query == '#';
+    (void)snprintf(way->request, sizeof way->request, "%.*s%s%s", (int)(path - http), http, bare ? k->path : "", bare ? query : path);
     (void)snprintf(way->label, sizeof way->label, "%s%.*s", k->name, (int)server, host);
     return true;
 }

@@ -102,6 +102,11 @@ static int word(struct parse *p, const char *text)
         if (a->ndests == HPX_SHIP_MOST) {
             return wrong(p, "too many destinations");
         }
+        for (size_t i = 0; i < a->ndests; i++) {
+            if (strcmp(a->dests[i].url, text) == 0) {
+                return wrong(p, "a destination is given twice"); /* both would write to one spool */
+            }
+        }
         a->dests[a->ndests++] = (struct hpx_dest_asked){text, p->how};
         p->how = (struct hpx_http_how){0};
         return -1;
@@ -125,8 +130,8 @@ static int seconds(const struct parse *p, double *to)
 
 static int percent(const struct parse *p, double *to)
 {
-    char *end;
-    *to = strtod(optarg, &end);
+    const char *end = optarg + strspn(optarg, "0123456789.");
+    *to = strtod(optarg, NULL);
     return end != optarg && (*end == '\0' || strcmp(end, "%") == 0) && *to > 0 && *to <= 100
                ? -1
                : wrong(p, "percents are above 0 and at most 100");
