@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_fleet_intake.c: profiles that appear in folders: what is read and what is left alone, once each, over restarts; files that are
+ * replaced, grow, go or are broken; allocations of a run; hostile names and times. Without memory: each once, or counted. */
+#include "failing_memory.h"
+#include "fleet_fixture.h"
+#include "intake.h"
+#include "metrics.h"
+#include "picture.h"
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static struct hpx_err err;
+static struct hpx_intake *intake;
+static const char *const in_folders[] = {"in", "in2"};
+static struct hpx_intake_asked asked;
+
+/* What was handed on: a line "SERVICE TOTAL\n" for each; TOTAL: allocated bytes, or of the first column. */
+static char handed[1 << 16];
+static uint8_t last_id[HPX_PROFILE_ID];
+static uint64_t last_start_ms;
+static size_t last_host;
+static const char *replaces, *by; /* a file that the first profile's callback replaces by another, or a target; NULL: removes it */
+
+static void take(void *ctx, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID])
+{
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
+    size_t n = hpx_tree_columns(t, of), at = strlen(handed);
+    assert_ptr_equal(ctx, &asked);
+    assert_false(t->no_memory);
+    (void)snprintf(handed + at, sizeof handed - at, "%s %llu\n", hpx_tree_text(t, t->origin.service),
+                   t->views[HPX_VIEW_ALLOC].samples.len > 0 ? (unsigned long long)t->views[HPX_VIEW_ALLOC].totals[1]
+                   : n > 0                                  ? (unsigned long long)t->views[of[0].view].totals[of[0].measure]
+                                                            : 0);
+    memcpy(last_id, id, sizeof last_id);
+    last_start_ms = t->start_ms;
+    last_host = strlen(hpx_tree_text(t, t->origin.host));
+    if (replaces != NULL) {
+        assert_int_equal(unlinkat(dir, replaces, 0), 0);
+        assert_true(by == NULL || (strcmp(by, "a folder") == 0 ? mkdirat(dir, replaces, 0700) : symlinkat(by, dir, replaces)) == 0);
+        replaces = NULL;
+    }
+}
+
+static void open_intake(void)
+{
+    asked.state = dir;
+    asked.folders = in_folders;
+    asked.nfolders = 2;
+    intake = hpx_intake_open(&asked, &err);
+    if (intake == NULL) {
+        fail_msg("%s", err.msg);
+    }
+}
+
+static void restart(void)
+{
+    hpx_intake_close(intake);
+    open_intake();
+}
+
+static int begin(void **state)
+{
+    asked = (struct hpx_intake_asked){.service = NULL};
+    handed[0] = '\0';
+    replaces = by = NULL;
+    if (setup(state) != 0 || mkdirat(dir, "in", 0700) != 0 || mkdirat(dir, "in2", 0700) != 0) {
+        return -1;
+    }
+    open_intake();
+    return 0;
+}
+
+static int end(void **state)
+{
+    hpx_intake_close(intake);
+    intake = NULL;
+    return teardown(state);
+}
+
+/* Scans, and what was handed on is this. */
+static void scan_gives(const char *wanted)
+{
+    size_t lines = 0;
+    handed[0] = '\0';
+    hush();
+    size_t n = hpx_intake_scan(intake, 1000, take, &asked);
+    (void)said();
+    for (const char *c = handed; *c != '\0'; c++) {
+        lines += *c == '\n';
+    }
+    assert_string_equal(handed, wanted);
+    assert_int_equal(n, lines);
+}
+
+/* The same, with what is said. */
+static void scan_says(const char *wanted, const char *text)
+{
+    handed[0] = '\0';
+    hush();
+    (void)hpx_intake_scan(intake, 1000, take, &asked);
+    assert_string_equal(said(), text);
+    assert_string_equal(handed, wanted);
+}
+
+static uint64_t broken(const char *cause)
+{
+    return hpx_metric_get(HPX_METRIC_PROFILES_BROKEN, cause, NULL);
+}
+
+static void touch(const char *name, int64_t seconds)
+{
+    const struct timespec times[] = {{seconds, 0}, {seconds, 0}};
+    assert_int_equal(utimensat(dir, name, times, 0), 0);
+}
+
+static void settle(void)
+{
+    assert_true(hpx_intake_settle(intake));
+}
+
+/* ---- what is read ---- */
+
+static void a_profile_is_handed_on_once(void **state)
+{
+    (void)state;
+    uint64_t read = hpx_metric_get(HPX_METRIC_PROFILES_READ, NULL, NULL), sum = hpx_metric_get(HPX_METRIC_VALUES_READ, "samples", NULL);
+    put_text("in/shop-1.2.txt", "main;a 3\nmain;b 4\n");
+    touch("in/shop-1.2.txt", 1700000000);
+    scan_gives("shop 7\n");
+    assert_int_equal(last_start_ms, 1700000000000);
+    assert_true(last_host > 0);
+    scan_gives("");
+    settle();
+    scan_gives("");
+    restart();
+    scan_gives("");
+    assert_int_equal(hpx_metric_get(HPX_METRIC_PROFILES_READ, NULL, NULL), read + 1);
+    assert_int_equal(hpx_metric_get(HPX_METRIC_VALUES_READ, "samples", NULL), sum + 7);
+    put_text("in/shop-1.3.txt", "main;a 3\n");
+    scan_gives("shop 3\n");
+}
+
+static void what_was_not_settled_comes_again_with_the_same_id(void **state)
+{
+    (void)state;
+    uint8_t id[HPX_PROFILE_ID];
+    put_text("in/x", "a 1\n");
+    scan_gives("x 1\n");
+    memcpy(id, last_id, sizeof id);
+    restart(); /* as after a crash */
+    scan_gives("x 1\n");
+    assert_memory_equal(id, last_id, sizeof id);
+    put_text("in/y", "a 2\n");
+    scan_gives("y 2\n");
+    assert_memory_not_equal(id, last_id, sizeof id);
+}
+
+static void two_names_of_one_file_have_one_id(void **state)
+{
+    (void)state;
+    uint8_t id[HPX_PROFILE_ID];
+    put_text("in/x", "a 1\n");
+    scan_gives("x 1\n");
+    memcpy(id, last_id, sizeof id);
+    assert_int_equal(linkat(dir, "in/x", dir, "in/y", 0), 0);
+    scan_gives("y 1\n");
+    assert_memory_equal(id, last_id, sizeof id);
+}
+
+static void only_whole_regular_files_are_read(void **state)
+{
+    (void)state;
+    struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "in/socket"};
+    put_text("elsewhere", "a 1\n");
+    put_text("in/.hidden", "a 1\n");
+    put_text("in/x.part", "a 1\n");
+    put_text("in/.part", "a 1\n");
+    assert_int_equal(symlinkat("../elsewhere", dir, "in/link"), 0);
+    assert_int_equal(symlinkat("/dev/zero", dir, "in/zero"), 0);
+    assert_int_equal(mkfifoat(dir, "in/fifo", 0600), 0);
+    assert_int_equal(mkdirat(dir, "in/folder", 0700), 0);
+    put_text("in/folder/x", "a 1\n");
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    scan_says("", "");
+    (void)close(fd);
+    assert_int_equal(renameat(dir, "in/x.part", dir, "in/x"), 0);
+    scan_gives("x 1\n");
+}
+
+static void the_oldest_are_first_and_not_too_many_at_a_time(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"in/b.10", "in/b.9", "in2/c", "in/a"};
+    static const int64_t ages[] = {20, 20, 10, 30};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        put_text(names[i], i == 0 ? "a 10\n" : i == 1 ? "a 9\n" : "a 1\n");
+        touch(names[i], ages[i]);
+    }
+    assert_int_equal(hpx_intake_scan(intake, 2, take, &asked), 2);
+    assert_string_equal(handed, "c 1\nb 9\n");
+    assert_int_equal(hpx_intake_scan(intake, 0, take, &asked), 0);
+    scan_gives("b 10\na 1\n");
+}
+
+static void the_service_may_be_given(void **state)
+{
+    (void)state;
+    put_text("in/-x", "a 1\n");
+    scan_gives(" 1\n"); /* unknown */
+    asked.service = "shop";
+    restart();
+    put_text("in/y", "a 1\n");
+    scan_gives("shop 1\nshop 1\n");
+}
+
+/* Also where the new file has the inode of the old one. */
+static void a_new_file_of_an_old_name_is_read(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 5; i++) {
+        char text[16], wanted[16];
+        (void)snprintf(text, sizeof text, "a %d\n", i);
+        (void)snprintf(wanted, sizeof wanted, "x %d\n", i);
+        if (i > 1) {
+            assert_int_equal(unlinkat(dir, "in/x", 0), 0);
+        }
+        put_text("in/x", text);
+        scan_gives(wanted);
+        settle();
+        if (i % 2 == 0) {
+            restart();
+        }
+    }
+}
+
+static void a_folder_that_cannot_be_looked_at_is_not_empty(void **state)
+{
+    (void)state;
+    struct rlimit was, few;
+    put_text("in/x", "a 1\n");
+    scan_gives("x 1\n");
+    settle();
+    put_text("in/y", "a 2\n"); /* what is settled later writes the list anew */
+    scan_gives("y 2\n");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = (struct rlimit){0, was.rlim_max};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        size_t n = hpx_intake_scan(intake, 1000, take, &asked);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+        assert_int_equal(n, 0);
+        settle();
+    }
+    scan_gives("");
+    restart();
+    scan_gives("");
+}
+
+/* ---- what changes meanwhile ---- */
+
+static unsigned appends; /* to the next files that are read */
+enum hpx_status __real_hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *e);
+enum hpx_status __wrap_hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *e);
+enum hpx_status __wrap_hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *e)
+{
+    enum hpx_status s = __real_hpx_picture_read_fd(t, fd, name, v, e);
+    if (appends > 0) {
+        char path[300];
+        appends--;
+        (void)snprintf(path, sizeof path, "in/%s", name);
+        int to = openat(dir, path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        (void)(to >= 0 && write(to, "b 5\n", 4) == 4);
+        (void)close(to);
+    }
+    return s;
+}
+
+static void a_file_that_grows_is_left_alone_until_it_does_not(void **state)
+{
+    (void)state;
+    put_text("in/x", "a 1\n");
+    put_text("in/y", "not yet");
+    appends = 4;
+    scan_says("", "");
+    scan_says("", "");
+    settle(); /* nothing is remembered of it */
+    restart();
+    scan_gives("x 11\ny 10\n"); /* what else stands in y is left out */
+}
+
+static void a_file_that_is_replaced_before_it_is_read_is_counted(void **state)
+{
+    static const char *const others[] = {NULL, "../elsewhere", "/dev/zero", "a folder"};
+    (void)state;
+    put_text("elsewhere", "a 9\n");
+    for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
+        uint64_t before = broken("gone");
+        put_text("in/x", "a 1\n");
+        put_text("in/y", "a 2\n");
+        touch("in/x", 10 + (int64_t)i);
+        touch("in/y", 20 + (int64_t)i);
+        replaces = "in/y";
+        by = others[i];
+        scan_says("x 1\n", "hprofx: y is not sent: it was removed or replaced before it was read\n");
+        assert_int_equal(broken("gone"), before + 1);
+        settle();
+        (void)unlinkat(dir, "in/y", i == 3 ? AT_REMOVEDIR : 0);
+        (void)unlinkat(dir, "in/x", 0);
+    }
+}
+
+/* ---- what is removed ---- */
+
+static void what_was_settled_may_be_removed(void **state)
+{
+    (void)state;
+    asked.removes = true;
+    restart();
+    put_text("in/x", "a 1\n");
+    put_text("in/grows", "a 2\n");
+    put_text("in/replaced", "a 3\n");
+    put_text("in/broken", "?");
+    put_text("elsewhere", "a 4\n");
+    handed[0] = '\0';
+    hush();
+    assert_int_equal(hpx_intake_scan(intake, 1000, take, &asked), 3);
+    (void)said();
+    assert_true(there("in/x")); /* not before it is in the spools */
+    put_text("in/grows", "a 2\nb 5\n");
+    assert_int_equal(unlinkat(dir, "in/replaced", 0), 0);
+    assert_int_equal(symlinkat("../elsewhere", dir, "in/replaced"), 0);
+    settle();
+    assert_false(there("in/x"));
+    assert_true(there("in/grows") && there("in/replaced") && there("in/broken") && there("elsewhere"));
+    scan_says("", "");
+}
+
+static void a_list_that_cannot_be_written_is_told_once(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdirat(dir, "seen.part", 0700), 0); /* in the way */
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "in/x%d", i);
+        put_text(name, "a 1\n");
+        (void)hpx_intake_scan(intake, 1000, take, &asked);
+        hush();
+        bool kept = hpx_intake_settle(intake);
+        assert_string_equal(said(), i > 0 ? ""
+                                          : "hprofx: what was sent cannot be remembered (File exists): after a restart it may be sent "
+                                            "again\n");
+        assert_false(kept);
+    }
+    assert_int_equal(unlinkat(dir, "seen.part", AT_REMOVEDIR), 0);
+    put_text("in/y", "a 1\n");
+    scan_gives("y 1\n");
+    settle();
+    restart();
+    scan_gives(""); /* nothing that came before is forgotten */
+}
+
+/* ---- what is broken ---- */
+
+static void what_is_no_profile_is_told_and_counted_once(void **state)
+{
+    (void)state;
+    uint64_t bad = broken("not a profile"), cut = broken("cut off"), large = broken("too large");
+    put_text("in/a", "?");
+    put_text("in/b\x1b[2J\n\xff", "?");
+    put_text("in/c", "a 1\n?\n");
+    put_text("in/d", "");
+    put_text("in/e", "");
+    assert_int_equal(truncate("in/e", ((off_t)1 << 30) + 1), 0);
+    for (char name[] = "in/a"; name[3] <= 'e'; name[3]++) {
+        (void)(name[3] != 'b' ? touch(name, 10 + name[3]) : (void)0);
+    }
+    touch("in/b\x1b[2J\n\xff", 10 + 'b');
+    scan_says("c 1\n", "hprofx: a is not sent: neither HPROF, nor pprof, nor collapsed stacks\n"
+                       "hprofx: b?[2J?? is not sent: neither HPROF, nor pprof, nor collapsed stacks\n"
+                       "hprofx: c is sent as far as it could be read: line 2 is not a stack and a count; such lines are left out\n"
+                       "hprofx: d is not sent: neither HPROF, nor pprof, nor collapsed stacks\n"
+                       "hprofx: e is not sent: it has more than 1 GiB\n");
+    assert_int_equal(broken("not a profile"), bad + 3);
+    assert_int_equal(broken("cut off"), cut + 1);
+    assert_int_equal(broken("too large"), large + 1);
+    scan_says("", "");
+    settle();
+    restart();
+    scan_says("", "");
+}
+
+static void what_may_not_be_read_is_told(void **state)
+{
+    (void)state;
+    uint64_t before = broken("unreadable");
+    uid_t user = geteuid();
+    put_text("in/x", "a 1\n");
+    assert_int_equal(fchmodat(dir, "in/x", 0, 0), 0);
+    assert_int_equal(fchmodat(dir, "in", 0755, 0), 0);
+    assert_int_equal(fchmodat(dir, "in2", 0755, 0), 0);
+    assert_int_equal(fchmodat(dir, ".", 0755, 0), 0);
+    handed[0] = '\0';
+    assert_int_equal(user == 0 ? seteuid(65534) : 0, 0); /* root may read everything */
+    hush();
+    size_t n = hpx_intake_scan(intake, 1000, take, &asked);
+    const char *text = said();
+    assert_int_equal(seteuid(user), 0);
+    assert_string_equal(text, "hprofx: x is not sent: Permission denied\n");
+    assert_int_equal(n, 0);
+    assert_int_equal(broken("unreadable"), before + 1);
+}
+
+static void hostile_names_and_times_do_no_harm(void **state)
+{
+    (void)state;
+    static char text[70000];
+    char name[260] = "in/";
+    memset(name + 3, '\n', 255);
+    put_text(name, "a 1\n");
+    memset(text, 'x', 65536); /* a frame of 64 KiB */
+    memcpy(text + 65536, " 5\n", 4);
+    put_text("in/y", text);
+    put_text("in/z", "</script>;a\"b';DROP TABLE x;-- 7\n");
+    touch(name, INT64_MIN / 2);
+    touch("in/y", INT64_MAX / 2);
+    touch("in/z", -1);
+    handed[0] = '\0';
+    hush();
+    assert_int_equal(hpx_intake_scan(intake, 1000, take, &asked), 3);
+    assert_string_equal(said(), "");
+    settle();
+    restart();
+    scan_gives("");
+}
+
+/* ---- allocations of a run ---- */
+
+/* Profile `number` of a run, with so many objects since its begin, of 16 bytes, of which one lives. */
+static void put_run(const char *name, unsigned pid, unsigned number, unsigned objects)
+{
+    char text[2000];
+    (void)snprintf(text, sizeof text,
+                   "JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\nTRACE 300001:\n\tA.m(A.java:1)\n"
+                   "SITES BEGIN (ordered by live bytes) Thu Jan  1 00:00:00 1970\n"
+                   "          percent          live          alloc'ed  stack class\n"
+                   " rank   self  accum     bytes objs     bytes  objs trace name\n"
+                   "    1 100.00%% 100.00%%        16    1 %9u %5u 300001 A[]\nSITES END\n"
+                   "hprofx: version: 1\nhprofx: host: h\nhprofx: pid: %u\nhprofx: service: shop\n"
+                   "hprofx: run began: 1000 ms since 1970\nhprofx: profile: %u, from %u000 to %u000 ms since 1970\n",
+                   16 * objects, objects, pid, number, number, number + 1);
+    put_text(name, text);
+    touch(name, 1000 + number);
+}
+
+static void allocations_are_those_since_the_profile_before(void **state)
+{
+    (void)state;
+    static const unsigned objects[] = {3, 3, 10};
+    for (unsigned i = 0; i < 3; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "in/x.%u", i + 1);
+        put_run(name, 7, i + 1, objects[i]);
+    }
+    scan_gives("shop 48\nshop 0\nshop 112\n"); /* the second has live objects alone */
+    settle();
+    restart();
+    put_run("in/x.4", 7, 4, 11);
+    scan_says("shop 16\n", ""); /* the file before is still there */
+    put_run("in/x.5", 7, 5, 15);
+    scan_says("shop 64\n", "");
+}
+
+static void without_the_profile_before_allocations_are_left_out(void **state)
+{
+    (void)state;
+    uint64_t before = hpx_metric_get(HPX_METRIC_RUNS_WITHOUT_BASE, NULL, NULL);
+    put_run("in/x.1", 7, 1, 3);
+    scan_gives("shop 48\n");
+    settle();
+    restart();
+    assert_int_equal(unlinkat(dir, "in/x.1", 0), 0);
+    put_run("in/x.2", 7, 2, 5);
+    scan_says("shop 0\n", "hprofx: x.2 is sent without allocations: those of its run before are not known\n");
+    assert_int_equal(hpx_metric_get(HPX_METRIC_RUNS_WITHOUT_BASE, NULL, NULL), before + 1);
+    put_run("in/x.3", 7, 3, 9);
+    scan_says("shop 64\n", "");
+}
+
+/* A base that is broken, replaced or of another run is none, and nothing is told of it again. */
+static void a_base_that_is_none_is_not_taken(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        put_run("in/x.1", 7, 1, 3);
+        scan_gives("shop 48\n");
+        settle();
+        restart();
+        if (i == 0) {
+            put_text("in/x.1", "?");
+        } else if (i == 1) {
+            put_run("in/x.1", 8, 1, 3);
+        } else {
+            assert_int_equal(unlinkat(dir, "in/x.1", 0), 0);
+            assert_int_equal(symlinkat("x.2", dir, "in/x.1"), 0);
+        }
+        put_run("in/x.2", 7, 2, 5);
+        scan_says("shop 0\n", "hprofx: x.2 is sent without allocations: those of its run before are not known\n");
+        (void)unlinkat(dir, "in/x.1", 0);
+        (void)unlinkat(dir, "in/x.2", 0);
+        (void)unlinkat(dir, "seen", 0);
+        restart();
+    }
+}
+
+/* ---- begin and end; memory ---- */
+
+static void a_folder_that_is_not_there_is_told(void **state)
+{
+    (void)state;
+    const char *const missing[] = {"in", "missing"};
+    const struct hpx_intake_asked a = {.folders = missing, .nfolders = 2, .state = dir};
+    assert_null(hpx_intake_open(&a, &err));
+    assert_string_equal(err.msg, "missing: No such file or directory");
+    assert_int_equal(symlinkat("x", dir, "seen"), 0);
+    assert_null(hpx_intake_open(&asked, &err));
+    assert_string_equal(err.msg, "the file `seen` of the spool cannot be read: Too many levels of symbolic links");
+    hpx_intake_close(NULL);
+    assert_int_equal(unlinkat(dir, "seen", 0), 0);
+}
+
+static void without_memory_a_profile_is_handed_on_once_or_counted(void **state)
+{
+    (void)state;
+    uint64_t step = memory_fault_step();
+    bool reached = true;
+    put_text("in/x", "main;a 1\n");
+    put_text("in/y", "main;a 1\n");
+    put_text("in/z", "main;b 1\n");
+    hush();
+    for (uint64_t first = memory_first_fault(); reached; first += step) {
+        uint64_t lost = broken("no memory") + broken("not a profile") + broken("unreadable");
+        hpx_intake_close(intake);
+        (void)unlinkat(dir, "seen", 0);
+        handed[0] = '\0';
+        memory_fail(first, first);
+        intake = hpx_intake_open(&asked, &err);
+        size_t n = intake != NULL ? hpx_intake_scan(intake, 1000, take, &asked) : 0;
+        (void)(intake != NULL && hpx_intake_settle(intake));
+        reached = memory_calls() >= first;
+        memory_allow();
+        if (intake == NULL) {
+            assert_true(reached);
+            open_intake();
+        }
+        n += hpx_intake_scan(intake, 1000, take, &asked); /* what was not looked at comes now */
+        n += hpx_intake_scan(intake, 1000, take, &asked);
+        lost = broken("no memory") + broken("not a profile") + broken("unreadable") - lost;
+        settle();
+        restart();
+        n += hpx_intake_scan(intake, 1000, take, &asked);
+        if (n + lost != 3) {
+            (void)said();
+            fail_msg("fault %llu: %zu handed on, %llu counted", (unsigned long long)first, n, (unsigned long long)lost);
+        }
+    }
+    (void)said();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_profile_is_handed_on_once),
+        TEST(what_was_not_settled_comes_again_with_the_same_id),
+        TEST(two_names_of_one_file_have_one_id),
+        TEST(only_whole_regular_files_are_read),
+        TEST(the_oldest_are_first_and_not_too_many_at_a_time),
+        TEST(the_service_may_be_given),
+        TEST(a_new_file_of_an_old_name_is_read),
+        TEST(a_folder_that_cannot_be_looked_at_is_not_empty),
+        TEST(a_file_that_grows_is_left_alone_until_it_does_not),
+        TEST(a_file_that_is_replaced_before_it_is_read_is_counted),
+        TEST(what_was_settled_may_be_removed),
+        TEST(a_list_that_cannot_be_written_is_told_once),
+        TEST(what_is_no_profile_is_told_and_counted_once),
+        TEST(what_may_not_be_read_is_told),
+        TEST(hostile_names_and_times_do_no_harm),
+        TEST(allocations_are_those_since_the_profile_before),
+        TEST(without_the_profile_before_allocations_are_left_out),
+        TEST(a_base_that_is_none_is_not_taken),
+        TEST(a_folder_that_is_not_there_is_told),
+        TEST(without_memory_a_profile_is_handed_on_once_or_counted),
+    };
+    return cmocka_run_group_tests_name("fleet_intake", tests, NULL, NULL);
+}
