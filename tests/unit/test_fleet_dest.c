@@ -129,8 +129,9 @@ static char url[64], label[64];
 static struct hpx_dest *opened(const char *kind, uint64_t most)
 {
     enum hpx_status status;
-    (void)snprintf(url, sizeof url, "%s:http://127.0.0.1:%u%s", kind, engine.port, strcmp(kind, "clickhouse") == 0 ? "/t" : "");
-    (void)snprintf(label, sizeof label, "%s:127.0.0.1:%u%s", kind, engine.port, strcmp(kind, "clickhouse") == 0 ? "/t" : "");
+    const char *table = strncmp(kind, "click", 5) == 0 ? "/t" : "";
+    (void)snprintf(url, sizeof url, "%s:http://127.0.0.1:%u%s", kind, engine.port, table);
+    (void)snprintf(label, sizeof label, "%s:127.0.0.1:%u%s", kind, engine.port, table);
     const struct hpx_dest_asked asked = {.url = url};
     struct hpx_dest *d = hpx_dest_open(&asked, dir, most, &status, &err);
     if (d == NULL) {
