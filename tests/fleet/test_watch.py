@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -121,7 +122,7 @@ class Case(unittest.TestCase):
         cls.home = jdk(17)
         if not cls.home or not AGENT.exists() or not DRIVER.exists():
             raise unittest.SkipTest('no JDK 17, no agent or no tests/watch-driver in the build')
-        folder = tempfile.TemporaryDirectory(prefix='hprofx-watch-test-', dir='/var/tmp') # a JVM with a /tmp of its own sees it
+        folder = tempfile.TemporaryDirectory(prefix='hprofx-watch-test-')
         cls.addClassCleanup(folder.cleanup)
         cls.classes = pathlib.Path(folder.name)
         cls.classes.chmod(0o755)
@@ -135,9 +136,9 @@ class Case(unittest.TestCase):
         self.mark = 'hprofx.test.' + self.folder.name # in the command lines of this test's JVMs
         self.jvms = []
 
-    def java(self, *options, home=None, inside=(), **how):
+    def java(self, *options, home=None, inside=(), classes=None, **how):
         """inside: a command that starts it."""
-        p = subprocess.Popen([*inside, (home or self.home) + '/bin/java', '-Xmx64m', '-XX:+UseSerialGC', '-D%s=y' % self.mark, *options, '-cp', self.classes, 'Busy'], cwd=self.folder,
+        p = subprocess.Popen([*inside, (home or self.home) + '/bin/java', '-Xmx64m', '-XX:+UseSerialGC', '-D%s=y' % self.mark, *options, '-cp', classes or self.classes, 'Busy'], cwd=self.folder,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **how)
         self.addCleanup(self.kill, p)
         self.jvms.append(p)
@@ -388,7 +389,10 @@ class Case(unittest.TestCase):
         inside = ('unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', 'mount -t proc proc /proc && mount -t tmpfs tmpfs /tmp && exec "$0" "$@"')
         if subprocess.run([*inside, 'true'], capture_output=True, check=False).returncode != 0:
             self.skipTest('no namespaces here')
-        outer = self.java(inside=inside)
+        seen = tempfile.TemporaryDirectory(prefix='hprofx-watch-test-', dir='/var/tmp')
+        self.addCleanup(seen.cleanup)
+        shutil.copy(self.classes / 'Busy.class', seen.name)
+        outer = self.java(inside=inside, classes=seen.name)
         pid, = children(outer.pid)
         w = Watch(self, 'every=1')
         w.until(profiles=2)
