@@ -10,8 +10,9 @@
 
 struct world {
     struct hpx_spool *spool;
-    uint64_t added, added_sum, lost, lost_sum; /* of the thread that adds */
-    uint64_t sent, sent_sum, later, order_errors, broken;
+    uint64_t added, added_sum, lost, lost_sum;            /* of the thread that adds */
+    uint64_t sent, sent_sum, later, order_errors, broken; /* of the one that takes */
+    uint64_t look_errors;
     bool end; /* atomic */
 };
 
@@ -64,7 +65,7 @@ static void *look(void *arg)
     while (!over(w)) {
         struct hpx_spool_state s;
         hpx_spool_look(w->spool, &s);
-        w->order_errors += (s.batches == 0) != (s.bytes == 0);
+        w->look_errors += (s.batches == 0) != (s.bytes == 0);
     }
     return NULL;
 }
@@ -113,6 +114,7 @@ static void what_is_added_is_sent_or_dropped(void **state)
     print_message("%llu profiles, %llu sent, %llu dropped, %llu batches put back\n", (unsigned long long)w.added,
                   (unsigned long long)w.sent, (unsigned long long)w.lost, (unsigned long long)w.later);
     assert_int_equal(w.order_errors, 0);
+    assert_int_equal(w.look_errors, 0);
     assert_int_equal(w.broken, 0);
     assert_int_equal(w.added, w.sent + w.lost);
     assert_int_equal(w.added_sum, w.sent_sum + w.lost_sum);
