@@ -16,6 +16,8 @@ import tempfile
 import time
 import unittest
 
+from turn import load_tests  # noqa: F401: unittest calls it
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get('HPX_BUILD', ROOT / 'build')).resolve()
 DRIVER, HPROFX, AGENT = BUILD / 'tests' / 'watch-driver', BUILD / 'hprofx', BUILD / 'agent' / 'libhprofx.so'
