@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* notify.c: the one place where the agent's NotifyEvent is called. */
+#include "functions.h"
+#include "log.h"
+
+#define MODE(name, class, asked, mode, sentence) [JVMPI_EVENT_##name] = HPX_JVMPI_##mode,
+static const unsigned char modes[JVMPI_MAX_EVENT_TYPE_VAL + 1] = {HPX_JVMPI_EVENTS(MODE)};
+#undef MODE
+
+static _Thread_local struct {
+    int own; /* hpx_jvmpi_own_begin() without its end */
+    int held;
+    enum hpx_jvmpi_mode mode;
+} self;
+
+void hpx_jvmpi_notify(JVMPI_Event *event)
+{
+    static atomic_bool said;
+    if (self.own > 0 || atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed) == HPX_JVMPI_DEAD) {
+        return;
+    }
+    /* The agent may write it at any time, though the manual has it written in JVM_OnLoad(). */
+    void (*call)(JVMPI_Event *) = __atomic_load_n(&hpx_jvmpi.interface.NotifyEvent, __ATOMIC_RELAXED);
+    if (call == NULL) {
+        hpx_warn_once(&said, "jvmpi: the agent has set no NotifyEvent; it gets no events");
+        return;
+    }
+    enum hpx_jvmpi_mode before = self.mode;
+    self.mode = modes[event->event_type & ~JVMPI_REQUESTED_EVENT];
+    self.held += self.mode == HPX_JVMPI_HELD;
+    enum hpx_jvmpi_mode mine = self.mode;
+    int depth = hpx_jvmpi_vm_pause();
+    call(event);
+    hpx_jvmpi_vm_resume(depth);
+    self.held -= mine == HPX_JVMPI_HELD;
+    self.mode = before;
+}
+
+void hpx_jvmpi_own_begin(void)
+{
+    self.own++;
+}
+
+void hpx_jvmpi_own_end(void)
+{
+    self.own--;
+}
+
+bool hpx_jvmpi_own(void)
+{
+    return self.own > 0;
+}
+
+enum hpx_jvmpi_mode hpx_jvmpi_mode(void)
+{
+    return self.mode;
+}
+
+bool hpx_jvmpi_gc_is_disabled(void)
+{
+    return self.held > 0 || atomic_load_explicit(&hpx_jvmpi.gc_disabled, memory_order_relaxed) > 0;
+}
+
+bool hpx_jvmpi_listen(jvmtiEvent event, bool on)
+{
+    return (*hpx_jvmpi.jvmti)->SetEventNotificationMode(hpx_jvmpi.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL) ==
+           JVMTI_ERROR_NONE;
+}
+
+bool hpx_jvmpi_need(const jvmtiCapabilities *wanted)
+{
+    return (*hpx_jvmpi.jvmti)->AddCapabilities(hpx_jvmpi.jvmti, wanted) == JVMTI_ERROR_NONE;
+}

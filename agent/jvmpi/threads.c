@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* threads.c: from a thread to the JNIEnv by which the agent knows it, and back; THREAD_START, THREAD_END.
+ *
+ * JVMTI tells no thread's JNIEnv but the calling one's. So every thread notes its own when it starts: for thread_of() in a table, for
+ * env_of() in JVMTI's storage of the thread. Threads that run before VMInit are looked at there: JVMTI tells a thread's name only from then
+ * on. Virtual threads raise no ThreadStart, because we do not ask for them. */
+#include "threads.h"
+#include "log.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+#define BUCKETS 1024u /* of threads that live at one time */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the table; never held across a call of the VM */
+static struct hpx_jvmpi_thread *table[BUCKETS];
+static _Thread_local struct hpx_jvmpi_thread *mine;
+
+static struct hpx_jvmpi_thread **bucket_of(JNIEnv *env)
+{
+    uintptr_t u = (uintptr_t)env;
+    return &table[(u >> 4 ^ u >> 12 ^ u >> 20) % BUCKETS];
+}
+
+static struct hpx_jvmpi_thread *find_locked(JNIEnv *env)
+{
+    struct hpx_jvmpi_thread *t = *bucket_of(env);
+    while (t != NULL && t->env != env) {
+        t = t->next;
+    }
+    return t;
+}
+
+static void free_thread(JNIEnv *env, struct hpx_jvmpi_thread *t)
+{
+    if (env != NULL && t->thread != NULL) {
+        hpx_jvmpi_own_begin();
+        (*env)->DeleteWeakGlobalRef(env, t->thread);
+        hpx_jvmpi_own_end();
+    }
+    free(t);
+}
+
+struct hpx_jvmpi_thread *hpx_jvmpi_pin(JNIEnv *env)
+{
+    if (env == NULL) {
+        return NULL;
+    }
+    (void)pthread_mutex_lock(&lock);
+    struct hpx_jvmpi_thread *t = find_locked(env);
+    if (t != NULL) {
+        t->pins++;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return t;
+}
+
+void hpx_jvmpi_unpin(struct hpx_jvmpi_thread *t)
+{
+    (void)pthread_mutex_lock(&lock);
+    bool last = --t->pins == 0 && t->ended;
+    (void)pthread_mutex_unlock(&lock);
+    if (last) {
+        free_thread(hpx_jvmpi_env(), t);
+    }
+}
+
+JNIEnv *hpx_jvmpi_env(void)
+{
+    JNIEnv *env = NULL;
+    return (*hpx_jvmpi.vm)->GetEnv(hpx_jvmpi.vm, (void **)&env, JNI_VERSION_1_2) == JNI_OK ? env : NULL;
+}
+
+struct hpx_jvmpi_thread *hpx_jvmpi_self(void)
+{
+    return mine;
+}
+
+JNIEnv *hpx_jvmpi_env_of(jthread thread)
+{
+    void *env = NULL;
+    return thread != NULL && (*hpx_jvmpi.jvmti)->GetThreadLocalStorage(hpx_jvmpi.jvmti, thread, &env) == JVMTI_ERROR_NONE ? env : NULL;
+}
+
+jthread hpx_jvmpi_thread_of(JNIEnv *env)
+{
+    JNIEnv *caller = hpx_jvmpi_env();
+    struct hpx_jvmpi_thread *t = caller == NULL ? NULL : hpx_jvmpi_pin(env);
+    if (t == NULL) {
+        return NULL;
+    }
+    jthread thread = (*caller)->NewLocalRef(caller, t->thread);
+    hpx_jvmpi_unpin(t);
+    return thread;
+}
+
+/* ---- a thread's begin and end ---- */
+
+/* env: of `thread`, which need not be the calling one. */
+static struct hpx_jvmpi_thread *note(JNIEnv *caller, JNIEnv *env, jthread thread)
+{
+    static atomic_bool said;
+    struct hpx_jvmpi_thread *t = calloc(1, sizeof(*t));
+    if (t == NULL) {
+        hpx_warn_once(&said, "jvmpi: out of memory; the agent does not learn of some threads");
+        return NULL;
+    }
+    hpx_jvmpi_own_begin();
+    t->env = env;
+    t->thread = (*caller)->NewWeakGlobalRef(caller, thread);
+    hpx_jvmpi_own_end();
+    (void)(*hpx_jvmpi.jvmti)->SetThreadLocalStorage(hpx_jvmpi.jvmti, thread, env);
+    (void)pthread_mutex_lock(&lock);
+    t->next = *bucket_of(env);
+    *bucket_of(env) = t;
+    (void)pthread_mutex_unlock(&lock);
+    return t;
+}
+
+static void forget(JNIEnv *env, struct hpx_jvmpi_thread *t)
+{
+    (void)pthread_mutex_lock(&lock);
+    struct hpx_jvmpi_thread **p = bucket_of(t->env);
+    while (*p != t) {
+        p = &(*p)->next;
+    }
+    *p = t->next;
+    t->ended = true;
+    bool pinned = t->pins > 0;
+    (void)pthread_mutex_unlock(&lock);
+    if (!pinned) {
+        free_thread(env, t);
+    }
+}
+
+/* ---- THREAD_START ---- */
+
+struct names {
+    char *thread, *group, *parent;
+};
+
+static void free_names(struct names *n)
+{
+    jvmtiEnv *jvmti = hpx_jvmpi.jvmti;
+    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)n->thread);
+    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)n->group);
+    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)n->parent);
+}
+
+static void ask_group(JNIEnv *env, jthreadGroup group, struct names *n)
+{
+    jvmtiThreadGroupInfo info = {0}, above = {0};
+    if (group == NULL || (*hpx_jvmpi.jvmti)->GetThreadGroupInfo(hpx_jvmpi.jvmti, group, &info) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    n->group = info.name;
+    if (info.parent != NULL) {
+        if ((*hpx_jvmpi.jvmti)->GetThreadGroupInfo(hpx_jvmpi.jvmti, info.parent, &above) == JVMTI_ERROR_NONE) {
+            n->parent = above.name;
+            (*env)->DeleteLocalRef(env, above.parent);
+        }
+        (*env)->DeleteLocalRef(env, info.parent);
+    }
+}
+
+static bool ask_names(JNIEnv *env, jthread thread, struct names *n)
+{
+    jvmtiThreadInfo info = {0};
+    if ((*hpx_jvmpi.jvmti)->GetThreadInfo(hpx_jvmpi.jvmti, thread, &info) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    n->thread = info.name;
+    ask_group(env, info.thread_group, n);
+    (*env)->DeleteLocalRef(env, info.thread_group);
+    (*env)->DeleteLocalRef(env, info.context_class_loader);
+    return true;
+}
+
+static char *or_empty(char *s)
+{
+    static char empty[1];
+    return s == NULL ? empty : s;
+}
+
+/* caller: of the calling thread; env: of the one that started. false: it has ended. */
+static bool send_start(JNIEnv *caller, JNIEnv *env, jthread thread, jint bits)
+{
+    struct names n = {0};
+    hpx_jvmpi_own_begin();
+    bool known = ask_names(caller, thread, &n);
+    jobjectID id = known ? hpx_jvmpi_id_of(thread) : NULL;
+    hpx_jvmpi_own_end();
+    if (known) {
+        hpx_jvmpi_notify(&(JVMPI_Event){.event_type = JVMPI_EVENT_THREAD_START | bits,
+                                        .env_id = caller,
+                                        .u.thread_start = {.thread_name = or_empty(n.thread),
+                                                           .group_name = or_empty(n.group),
+                                                           .parent_name = or_empty(n.parent),
+                                                           .thread_id = id,
+                                                           .thread_env_id = env}});
+    }
+    free_names(&n);
+    return known;
+}
+
+static void JNICALL thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    jvmtiPhase phase;
+    struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(env);
+    if (t == NULL) {
+        t = note(env, env, thread);
+    } else {
+        hpx_jvmpi_unpin(t); /* VMInit was faster */
+    }
+    mine = t;
+    if (t == NULL || (*jvmti)->GetPhase(jvmti, &phase) != JVMTI_ERROR_NONE || phase != JVMTI_PHASE_LIVE) {
+        return; /* VMInit announces it */
+    }
+    (void)pthread_mutex_lock(&lock);
+    bool announced = t->announced;
+    t->announced = true;
+    (void)pthread_mutex_unlock(&lock);
+    if (!announced && hpx_jvmpi_on(JVMPI_EVENT_THREAD_START)) {
+        (void)send_start(env, env, thread, 0);
+    }
+}
+
+static void JNICALL thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)jvmti, (void)thread;
+    struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(env);
+    if (hpx_jvmpi_on(JVMPI_EVENT_THREAD_END)) {
+        hpx_jvmpi_notify(&(JVMPI_Event){.event_type = JVMPI_EVENT_THREAD_END, .env_id = env});
+    }
+    mine = NULL;
+    if (t != NULL) {
+        forget(env, t);
+        hpx_jvmpi_unpin(t);
+    }
+}
+
+/* ---- threads that ran before VMInit ---- */
+
+static bool announce(struct hpx_jvmpi_thread *t)
+{
+    (void)pthread_mutex_lock(&lock);
+    bool first = !t->announced;
+    t->announced = true;
+    (void)pthread_mutex_unlock(&lock);
+    return first && hpx_jvmpi_on(JVMPI_EVENT_THREAD_START);
+}
+
+static void announce_other(JNIEnv *env, jthread thread)
+{
+    JNIEnv *its = hpx_jvmpi_env_of(thread);
+    struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(its);
+    if (t != NULL) {
+        if (announce(t)) {
+            (void)send_start(env, its, thread, 0);
+        }
+        hpx_jvmpi_unpin(t);
+    }
+}
+
+static void live(JNIEnv *env, jthread thread)
+{
+    jint n = 0;
+    jthread *all = NULL;
+    mine = hpx_jvmpi_pin(env);
+    if (mine == NULL) {
+        mine = note(env, env, thread);
+    } else {
+        hpx_jvmpi_unpin(mine);
+    }
+    if (mine != NULL && announce(mine)) {
+        (void)send_start(env, env, thread, 0);
+    }
+    if ((*hpx_jvmpi.jvmti)->GetAllThreads(hpx_jvmpi.jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    for (jint i = 0; i < n; i++) {
+        announce_other(env, all[i]);
+        (*env)->DeleteLocalRef(env, all[i]);
+    }
+    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)all);
+}
+
+/* arg: the thread object's id. */
+static jint requested(jint event, void *arg)
+{
+    (void)event;
+    JNIEnv *env = hpx_jvmpi_env();
+    jthread thread = hpx_jvmpi_object_of((jobjectID)arg);
+    JNIEnv *its = hpx_jvmpi_env_of(thread);
+    jint rc = its != NULL && send_start(env, its, thread, JVMPI_REQUESTED_EVENT) ? JVMPI_SUCCESS : JVMPI_FAIL;
+    (*env)->DeleteLocalRef(env, thread);
+    return rc;
+}
+
+static void callbacks(jvmtiEventCallbacks *set)
+{
+    set->ThreadStart = thread_start;
+    set->ThreadEnd = thread_end;
+}
+
+const struct hpx_jvmpi_source hpx_jvmpi_threads = {
+    .events = (const jint[]){JVMPI_EVENT_THREAD_START, JVMPI_EVENT_THREAD_END, 0},
+    .requested = requested,
+    .callbacks = callbacks,
+    .live = live,
+};
