@@ -2,6 +2,7 @@
 /* notify.c: the one place where the agent's NotifyEvent is called. */
 #include "functions.h"
 #include "log.h"
+#include "threads.h"
 
 #define MODE(name, class, asked, mode, sentence) [JVMPI_EVENT_##name] = HPX_JVMPI_##mode,
 static const unsigned char modes[JVMPI_MAX_EVENT_TYPE_VAL + 1] = {HPX_JVMPI_EVENTS(MODE)};
@@ -13,10 +14,32 @@ static _Thread_local struct {
     enum hpx_jvmpi_mode mode;
 } self;
 
+/* What comes so often that no agent asks whether it knows the thread: the manual's own example does not. A thread that attaches itself runs
+ * methods of Java before it has started, and the VM does before VMInit. */
+static bool needs_known_thread(jint event)
+{
+    switch (event) {
+    case JVMPI_EVENT_METHOD_ENTRY:
+    case JVMPI_EVENT_METHOD_ENTRY2:
+    case JVMPI_EVENT_METHOD_EXIT:
+    case JVMPI_EVENT_OBJECT_ALLOC:
+    case JVMPI_EVENT_MONITOR_CONTENDED_ENTER:
+    case JVMPI_EVENT_MONITOR_CONTENDED_ENTERED:
+    case JVMPI_EVENT_MONITOR_WAIT:
+    case JVMPI_EVENT_MONITOR_WAITED:
+        return true;
+    default: /* also those that were requested */
+        return false;
+    }
+}
+
 void hpx_jvmpi_notify(JVMPI_Event *event)
 {
     static atomic_bool said;
     if (self.own > 0 || atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed) == HPX_JVMPI_DEAD) {
+        return;
+    }
+    if (needs_known_thread(event->event_type) && !hpx_jvmpi_self_is_announced()) {
         return;
     }
     /* The agent may write it at any time, though the manual has it written in JVM_OnLoad(). */

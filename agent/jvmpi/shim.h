@@ -68,7 +68,8 @@ static inline bool hpx_jvmpi_on(jint event)
 
 /* Calls the agent. The caller has set event_type (with JVMPI_REQUESTED_EVENT if it was requested), env_id and u, which the agent may read
  * until the call returns; the agent must not see NULL where the manual has a string. Does not ask hpx_jvmpi_on(). Not sent: behind
- * JVM_SHUT_DOWN, on a thread that works for us (hpx_jvmpi_own_begin), if the agent has no NotifyEvent. Any thread. */
+ * JVM_SHUT_DOWN, on a thread that works for us (hpx_jvmpi_own_begin), if the agent has no NotifyEvent;
+ * calls, allocations and monitors of a thread before its THREAD_START and behind its THREAD_END. Any thread. */
 void hpx_jvmpi_notify(JVMPI_Event *event);
 
 /* The calling thread works for us: what it does in the VM (allocates, calls methods, makes references) is no event of the program. Nests.

@@ -30,6 +30,7 @@ static struct hpx_jvmpi_thread *find_locked(JNIEnv *env)
     return t;
 }
 
+/* env: of the calling thread. */
 static void free_thread(JNIEnv *env, struct hpx_jvmpi_thread *t)
 {
     if (env != NULL && t->thread != NULL) {
@@ -70,9 +71,22 @@ JNIEnv *hpx_jvmpi_env(void)
     return (*hpx_jvmpi.vm)->GetEnv(hpx_jvmpi.vm, (void **)&env, JNI_VERSION_1_2) == JNI_OK ? env : NULL;
 }
 
+/* Looks into the table for threads of which VMInit took note. */
 struct hpx_jvmpi_thread *hpx_jvmpi_self(void)
 {
+    if (hpx_unlikely(mine == NULL)) {
+        mine = hpx_jvmpi_pin(hpx_jvmpi_env());
+        if (mine != NULL) {
+            hpx_jvmpi_unpin(mine);
+        }
+    }
     return mine;
+}
+
+bool hpx_jvmpi_self_is_announced(void)
+{
+    struct hpx_jvmpi_thread *t = hpx_jvmpi_self();
+    return t != NULL && atomic_load_explicit(&t->announced, memory_order_relaxed);
 }
 
 JNIEnv *hpx_jvmpi_env_of(jthread thread)
@@ -110,10 +124,16 @@ static struct hpx_jvmpi_thread *note(JNIEnv *caller, JNIEnv *env, jthread thread
     hpx_jvmpi_own_end();
     (void)(*hpx_jvmpi.jvmti)->SetThreadLocalStorage(hpx_jvmpi.jvmti, thread, env);
     (void)pthread_mutex_lock(&lock);
-    t->next = *bucket_of(env);
-    *bucket_of(env) = t;
+    struct hpx_jvmpi_thread *there = find_locked(env); /* the thread itself and VMInit may note it at one time */
+    if (there == NULL) {
+        t->next = *bucket_of(env);
+        *bucket_of(env) = t;
+    }
     (void)pthread_mutex_unlock(&lock);
-    return t;
+    if (there != NULL) {
+        free_thread(caller, t);
+    }
+    return there == NULL ? t : there;
 }
 
 static void forget(JNIEnv *env, struct hpx_jvmpi_thread *t)
@@ -202,6 +222,22 @@ static bool send_start(JNIEnv *caller, JNIEnv *env, jthread thread, jint bits)
     return known;
 }
 
+/* Once. caller: of the calling thread. */
+static void announce(struct hpx_jvmpi_thread *t, JNIEnv *caller, jthread thread)
+{
+    bool on = hpx_jvmpi_on(JVMPI_EVENT_THREAD_START);
+    (void)pthread_mutex_lock(&lock);
+    bool first = !t->announcing;
+    t->announcing = true;
+    (void)pthread_mutex_unlock(&lock);
+    if (first && on) {
+        (void)send_start(caller, t->env, thread, 0);
+    }
+    if (first) {
+        atomic_store_explicit(&t->announced, true, memory_order_relaxed);
+    }
+}
+
 static void JNICALL thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     jvmtiPhase phase;
@@ -215,13 +251,7 @@ static void JNICALL thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     if (t == NULL || (*jvmti)->GetPhase(jvmti, &phase) != JVMTI_ERROR_NONE || phase != JVMTI_PHASE_LIVE) {
         return; /* VMInit announces it */
     }
-    (void)pthread_mutex_lock(&lock);
-    bool announced = t->announced;
-    t->announced = true;
-    (void)pthread_mutex_unlock(&lock);
-    if (!announced && hpx_jvmpi_on(JVMPI_EVENT_THREAD_START)) {
-        (void)send_start(env, env, thread, 0);
-    }
+    announce(t, env, thread);
 }
 
 static void JNICALL thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -240,23 +270,45 @@ static void JNICALL thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 
 /* ---- threads that ran before VMInit ---- */
 
-static bool announce(struct hpx_jvmpi_thread *t)
+/* HotSpot keeps the address of its own thread in a field of java.lang.Thread, and the JNIEnv is part of that. So one's distance is all
+ * threads' distance. 0: no such field, or the VM does not show it. */
+static uintptr_t eetop_of(JNIEnv *env, jthread thread)
 {
-    (void)pthread_mutex_lock(&lock);
-    bool first = !t->announced;
-    t->announced = true;
-    (void)pthread_mutex_unlock(&lock);
-    return first && hpx_jvmpi_on(JVMPI_EVENT_THREAD_START);
+    static jfieldID field; /* VMInit alone calls this */
+    if (field == NULL) {
+        jclass class = (*env)->FindClass(env, "java/lang/Thread");
+        field = class == NULL ? NULL : (*env)->GetFieldID(env, class, "eetop", "J");
+        (*env)->ExceptionClear(env);
+        (*env)->DeleteLocalRef(env, class);
+    }
+    return field == NULL ? 0 : (uintptr_t)(*env)->GetLongField(env, thread, field);
 }
 
-static void announce_other(JNIEnv *env, jthread thread)
+#define VM_THREAD_SIZE 16384 /* bytes; more than any VM's */
+
+static long env_offset(JNIEnv *env, jthread thread)
+{
+    uintptr_t eetop = eetop_of(env, thread);
+    return eetop != 0 && (uintptr_t)env - eetop < VM_THREAD_SIZE ? (long)((uintptr_t)env - eetop) : 0;
+}
+
+/* A thread that began before the VM told of threads: Reference Handler, Finalizer. They do not end. */
+static JNIEnv *note_early(JNIEnv *env, jthread thread, long offset)
+{
+    uintptr_t eetop = offset == 0 ? 0 : eetop_of(env, thread);
+    JNIEnv *its = eetop == 0 ? NULL : (JNIEnv *)(eetop + (uintptr_t)offset);
+    return its != NULL && note(env, its, thread) != NULL ? its : NULL;
+}
+
+static void announce_other(JNIEnv *env, jthread thread, long offset)
 {
     JNIEnv *its = hpx_jvmpi_env_of(thread);
+    if (its == NULL) {
+        its = note_early(env, thread, offset);
+    }
     struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(its);
     if (t != NULL) {
-        if (announce(t)) {
-            (void)send_start(env, its, thread, 0);
-        }
+        announce(t, env, thread);
         hpx_jvmpi_unpin(t);
     }
 }
@@ -271,14 +323,17 @@ static void live(JNIEnv *env, jthread thread)
     } else {
         hpx_jvmpi_unpin(mine);
     }
-    if (mine != NULL && announce(mine)) {
-        (void)send_start(env, env, thread, 0);
+    if (mine != NULL) {
+        announce(mine, env, thread);
     }
+    hpx_jvmpi_own_begin();
+    long offset = env_offset(env, thread);
+    hpx_jvmpi_own_end();
     if ((*hpx_jvmpi.jvmti)->GetAllThreads(hpx_jvmpi.jvmti, &n, &all) != JVMTI_ERROR_NONE) {
         return;
     }
     for (jint i = 0; i < n; i++) {
-        announce_other(env, all[i]);
+        announce_other(env, all[i], offset);
         (*env)->DeleteLocalRef(env, all[i]);
     }
     (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)all);
