@@ -239,9 +239,11 @@ static void enable_gc(void)
 static void run_gc(void)
 {
     hpx_jvmpi_called(HPX_JVMPI_F_RunGC);
-    hpx_jvmpi_vm_begin();
-    (void)(*hpx_jvmpi.jvmti)->ForceGarbageCollection(hpx_jvmpi.jvmti);
-    hpx_jvmpi_vm_end();
+    if (hpx_jvmpi_env() != NULL) {
+        hpx_jvmpi_vm_begin();
+        (void)(*hpx_jvmpi.jvmti)->ForceGarbageCollection(hpx_jvmpi.jvmti);
+        hpx_jvmpi_vm_end();
+    }
 }
 
 /* ---- ids ---- */

@@ -80,7 +80,7 @@ static on_load load_agent(const char *name)
     char why[PATH_MAX + 256] = "", text[2 * PATH_MAX + 512];
     void *library = open_agent(name, why, sizeof(why));
     if (library == NULL) {
-        snprintf(text, sizeof(text), "cannot load the agent %s: %s", name, why);
+        snprintf(text, sizeof(text), "cannot load the agent: %s", why);
         refuse(text);
     }
     void *found = dlsym(library, "JVM_OnLoad");
@@ -212,6 +212,9 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         char text[PATH_MAX + 64];
         snprintf(text, sizeof(text), "JVM_OnLoad of the agent %s failed", name);
         refuse(text);
+    }
+    if (hpx_jvmpi.interface.NotifyEvent == NULL) {
+        hpx_jvmpi_rule("JVM_OnLoad returned without NotifyEvent");
     }
     return JNI_OK;
 }

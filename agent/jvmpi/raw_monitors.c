@@ -211,16 +211,15 @@ static bool try_locked(JVMPI_RawMonitor m, int entries, bool stopped)
     return false;
 }
 
-static void wait_until_mine_locked(JVMPI_RawMonitor m, int entries)
+/* w: is in m->entering. */
+static void wait_until_mine_locked(JVMPI_RawMonitor m, int entries, struct waiter *w)
 {
-    struct waiter w;
     bool stopped = is_stopped();
-    add(&m->entering, &w);
     go_inside_locked();
     while (!try_locked(m, entries, stopped)) {
         (void)pthread_cond_wait(stopped ? &stop_may : &m->free, &lock);
     }
-    take_out(&m->entering, &w);
+    take_out(&m->entering, w);
     come_out_locked();
     if (self.depth > 0) {
         go_inside_locked();
@@ -261,7 +260,6 @@ static JVMPI_RawMonitor room_locked(void)
 JVMPI_RawMonitor hpx_jvmpi_raw_create(char *name)
 {
     hpx_jvmpi_called(HPX_JVMPI_F_RawMonitorCreate);
-    (void)pthread_once(&ending_made, make_ending);
     char *copy = strdup(name == NULL ? "" : name);
     if (copy == NULL) {
         return NULL;
@@ -280,34 +278,43 @@ JVMPI_RawMonitor hpx_jvmpi_raw_create(char *name)
     return m;
 }
 
-void hpx_jvmpi_raw_enter(JVMPI_RawMonitor m)
+/* false: others have it, and w is in the list of those who enter. */
+static bool enter_locked(JVMPI_RawMonitor m, struct waiter *w)
 {
-    hpx_jvmpi_called(HPX_JVMPI_F_RawMonitorEnter);
-    if (self.owned == 0) {
-        self.env = hpx_jvmpi_env();
-    }
-    (void)pthread_mutex_lock(&lock);
-    bool contended = false;
-    if (!is_valid(m)) {
-    } else if (m->borrower == &self) {
+    if (m->borrower == &self) {
         m->loans++;
     } else if (m->owner == &self) {
         m->entries++;
     } else if (!try_locked(m, 1, is_stopped())) {
-        contended = true;
+        add(&m->entering, w);
+        return false;
     }
+    return true;
+}
+
+static void enter_contended(JVMPI_RawMonitor m, struct waiter *w)
+{
+    send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTER, m);
+    (void)pthread_mutex_lock(&lock);
+    wait_until_mine_locked(m, 1, w);
     (void)pthread_mutex_unlock(&lock);
-    if (contended) {
-        send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTER, m);
-        (void)pthread_mutex_lock(&lock);
-        wait_until_mine_locked(m, 1);
-        (void)pthread_mutex_unlock(&lock);
+    send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTERED, m);
+}
+
+void hpx_jvmpi_raw_enter(JVMPI_RawMonitor m)
+{
+    struct waiter w;
+    hpx_jvmpi_called(HPX_JVMPI_F_RawMonitorEnter);
+    if (self.owned == 0) {
+        self.env = hpx_jvmpi_env();
+        (void)pthread_once(&ending_made, make_ending);
+        (void)pthread_setspecific(ending, &self); /* even if the monitor does not exist: nothing is released then */
     }
-    if (self.owned == 1) {
-        (void)pthread_setspecific(ending, &self);
-    }
-    if (contended) {
-        send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTERED, m);
+    (void)pthread_mutex_lock(&lock);
+    bool done = !is_valid(m) || enter_locked(m, &w);
+    (void)pthread_mutex_unlock(&lock);
+    if (!done) {
+        enter_contended(m, &w);
     }
 }
 
@@ -370,7 +377,8 @@ static void wait_locked(JVMPI_RawMonitor m, jlong ms)
         rc = ms == 0 ? pthread_cond_wait(&m->notify, &lock) : pthread_cond_timedwait(&m->notify, &lock, &until);
     }
     take_out(&m->waiting, &w);
-    wait_until_mine_locked(m, entries);
+    add(&m->entering, &w);
+    wait_until_mine_locked(m, entries, &w);
 }
 
 void hpx_jvmpi_raw_wait(JVMPI_RawMonitor m, jlong ms)

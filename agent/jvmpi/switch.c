@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* switch.c: EnableEvent, DisableEvent, RequestEvent: looks into the table, then asks the module that sends the event. */
 #include "shim.h"
+#include <pthread.h>
 
 enum { MAPS, PART, NOT };
 enum { ENABLE = 1, REQUEST = 2, ENABLE_AND_REQUEST = 3 };
@@ -17,6 +18,7 @@ static_assert(HPX_ARRAY_LEN(rows) == JVMPI_MAX_EVENT_TYPE_VAL + 1, "a row for ev
 /* Recursive: a switch may cause events, in whose handlers the agent switches others. The VM's, because threads wait for it while others
  * collect. */
 static jrawMonitorID switching;
+static pthread_t loader; /* the thread that loads: until the VM is made, it has no JNIEnv */
 
 static const struct hpx_jvmpi_source *source_of(jint event)
 {
@@ -56,11 +58,17 @@ static jint change(jint event, bool on, void *arg)
     if (!can(event, ENABLE)) {
         return JVMPI_NOT_AVAILABLE;
     }
-    if (atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed) == HPX_JVMPI_DEAD) {
+    enum hpx_jvmpi_phase now = atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed);
+    if (now == HPX_JVMPI_DEAD) {
         return JVMPI_FAIL;
     }
-    /* Refused to threads that the VM does not know, and to its own, as in a collection. */
-    if ((*hpx_jvmpi.jvmti)->RawMonitorEnter(hpx_jvmpi.jvmti, switching) != JVMTI_ERROR_NONE) {
+    if (hpx_jvmpi_mode() == HPX_JVMPI_STOP) { /* whoever switches just now may stand still for this collection */
+        hpx_jvmpi_rule("EnableEvent or DisableEvent was called in a collection");
+        return JVMPI_FAIL;
+    }
+    /* The VM does not look whether it knows the thread (JDK 8 crashes). */
+    if ((hpx_jvmpi_env() == NULL && (now != HPX_JVMPI_LOADING || !pthread_equal(loader, pthread_self()))) ||
+        (*hpx_jvmpi.jvmti)->RawMonitorEnter(hpx_jvmpi.jvmti, switching) != JVMTI_ERROR_NONE) {
         return JVMPI_FAIL;
     }
     jint rc = switch_locked(event, on, arg);
@@ -90,10 +98,14 @@ jint hpx_jvmpi_request(jint event, void *arg)
     if (atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed) != HPX_JVMPI_LIVE || hpx_jvmpi_env() == NULL) {
         return JVMPI_FAIL;
     }
+    if (event != JVMPI_EVENT_HEAP_DUMP && event != JVMPI_EVENT_MONITOR_DUMP && !hpx_jvmpi_gc_is_disabled()) {
+        hpx_jvmpi_rule("RequestEvent was called with a jobjectID while collections were enabled; call DisableGC first");
+    }
     return s->requested(event, arg);
 }
 
 bool hpx_jvmpi_switch_init(void)
 {
+    loader = pthread_self();
     return (*hpx_jvmpi.jvmti)->CreateRawMonitor(hpx_jvmpi.jvmti, "hprofx-jvmpi switch", &switching) == JVMTI_ERROR_NONE;
 }

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""JVMPI: loading, threads, ids, raw monitors, monitors, collections. tests/jvmpi/core.c checks inside the JVM, odd.c misbehaves."""
+import re
+import shutil
+import signal
+
+from runner import test
+
+SUBJECTS = ('codes', 'ids', 'trace', 'collections', 'threads', 'suspension', 'statuses', 'agent', 'monitors', 'raw', 'locks')
+
+
+def _build(t):
+    found = next((f for f in t.env.agent.resolve().parents if (f / 'agent' / 'libhprofx-jvmpi.so').is_file()), None)
+    if found is None:
+        t.skip('this build has no libhprofx-jvmpi.so')
+    return found
+
+
+def _shim(t, agent, options=''):
+    return '-agentpath:%s=%s%s' % (_build(t) / 'agent' / 'libhprofx-jvmpi.so', agent, options)
+
+
+def _library(t, name):
+    return _build(t) / 'tests' / 'jvmpi' / ('libjvmpi-%s.so' % name)
+
+
+def _jvm(t):
+    return ['-Xcheck:jni'] + (['--enable-native-access=ALL-UNNAMED'] if t.jdk.version >= 22 else [])
+
+
+def _core(t, *subjects, env=None):
+    core = _library(t, 'core')
+    return t.start('JvmpiCore', core, *subjects, agent=_shim(t, core, ':a:b,c'), jvm=_jvm(t), env=env)
+
+
+def _sound(t, run, subjects):
+    t.equal(run.code, 0, 'exit code: %s' % run.err[-300:])
+    t.equal(re.findall(r'^BAD .*', run.out, re.M), [], 'checks that failed')
+    t.equal(re.findall(r'^done (\w+)$', run.out, re.M), list(subjects), 'subjects that were checked')
+    t.check(re.search(r'^shut down, \d+ checks$', run.out, re.M), 'no JVM_SHUT_DOWN')
+    t.equal([line for line in run.err.splitlines() if line.startswith('hprofx')], [], 'messages')
+
+
+@test(params=SUBJECTS, collectors='any')
+def subject(t, name):
+    _sound(t, _core(t, name).finish(), [name])
+
+
+@test(collectors='all')
+def lock_of_a_collection_is_lent_by_a_thread_that_stands_still(t):
+    """The agent enters its monitor in GC_START, and calls the VM where it has entered the same one."""
+    _sound(t, _core(t, 'locks', 'collections').finish(), ['locks', 'collections'])
+
+
+@test(collectors='any')
+def sigquit_is_a_data_dump_request(t):
+    run = _core(t, 'threads', 'dump')
+    run.wait_line('waiting')
+    run.signal(signal.SIGQUIT)
+    run.wait_line('dump requested')
+    run.kill()
+    t.equal(re.findall(r'^BAD .*', run.out, re.M), [], 'checks that failed')
+
+
+def _odd(t, option, jvm=(), env=None):
+    return t.java('Gc', 20, 3, agent=_shim(t, _library(t, 'odd'), ':' + option), jvm=[*_jvm(t), *jvm], env=env)
+
+
+def _ours(run):
+    return [line for line in run.err.splitlines() if line.startswith('hprofx')]
+
+
+@test(collectors='any', params=('null', 'later', 'events'))
+def an_odd_agent_harms_nobody(t, how):
+    plain = t.java('Gc', 20, 3, opts=None, jvm=_jvm(t))
+    run = _odd(t, how)
+    t.equal((run.code, run.out), (plain.code, plain.out), 'exit code and output')
+    lines = 0 if how == 'events' else 1
+    t.equal(len(_ours(run)), lines, 'messages: %s' % _ours(run))
+
+
+@test(collectors='any', params=('load', 'THREAD_START', 'JVM_INIT_DONE', 'GC_START', 'GC_FINISH', 'JVM_SHUT_DOWN'))
+def profiler_exit_ends_the_vm_with_its_code(t, where):
+    run = _odd(t, 'exit=' + where)
+    t.equal(run.code, 7, 'exit code')
+    t.equal('leaving' in run.out, where != 'load', 'the handler ran')
+    t.equal(_ours(run), [], 'messages')
+
+
+@test(collectors='any')
+def what_cannot_be_loaded_ends_before_main_with_one_line(t):
+    none, odd = _library(t, 'none'), _library(t, 'odd')
+    for agent, text in (('', 'name an agent: -agentpath:libhprofx-jvmpi.so=AGENT.so:options'), (':x', 'name an agent: -agentpath:libhprofx-jvmpi.so=AGENT.so:options'),
+                        ('/none/such.so:x', 'cannot load the agent: /none/such.so: cannot open shared object file'), ('nosuch', 'cannot load the agent: '),
+                        (none, 'the agent %s has no function JVM_OnLoad' % none), ('%s:fails' % odd, 'JVM_OnLoad of the agent %s failed' % odd),
+                        ('%s:version' % odd, 'JVM_OnLoad of the agent %s failed' % odd)):
+        run = t.java('Gc', 20, 3, agent=_shim(t, agent))
+        t.equal((run.code, run.out), (1, ''), 'exit code and output with the agent %s' % agent)
+        t.equal(len(run.err.splitlines()), 1, 'lines with the agent %s: %s' % (agent, run.err))
+        t.check(run.err.startswith('hprofx: jvmpi: ' + text), 'message with the agent %s: %s' % (agent, run.err))
+
+
+@test(collectors='any')
+def a_name_is_looked_for_as_xrun_did(t):
+    folder = _library(t, 'odd').parent
+    for name in ('jvmpi-odd', 'libjvmpi-odd.so'):
+        run = t.java('Gc', 20, 3, agent=_shim(t, name, ':exit=load'), env={'LD_LIBRARY_PATH': str(folder)})
+        t.equal(run.code, 7, 'exit code of the agent %s: %s' % (name, run.err))
+    shutil.copy(folder / 'libjvmpi-odd.so', t.work)
+    run = t.java('Gc', 20, 3, agent=_shim(t, 'libjvmpi-odd.so', ':exit=load'))
+    t.equal(run.code, 7, 'exit code of an agent in the working directory: %s' % run.err)
+
+
+@test(collectors='any')
+def broken_rules_are_said_once_each(t):
+    rules = ('RunGC was called while collections were disabled', 'EnableGC was called without DisableGC', 'GetThreadObject was called while collections were enabled; call DisableGC first',
+             'jobject2jobjectID was called while collections were enabled; call DisableGC first', 'RawMonitorExit was called by a thread that had not entered the monitor',
+             'RawMonitorWait was called by a thread that had not entered the monitor', 'a function got a raw monitor that does not exist',
+             'ThreadHasRun was called for a thread that is not suspended', 'RequestEvent was called with a jobjectID while collections were enabled; call DisableGC first',
+             'EnableEvent or DisableEvent was called in a collection')
+    run = _odd(t, 'rules', env={'HPROFX_JVMPI_RULES': '1'})
+    t.equal(run.code, 0, 'exit code')
+    t.equal(sorted(_ours(run)), sorted('hprofx: jvmpi: the agent broke a rule: ' + r for r in rules), 'rules')
+    quiet = _odd(t, 'rules', env={'HPROFX_JVMPI_RULES': '0'})
+    t.equal((quiet.code, _ours(quiet)), (0, []), 'exit code and messages without the check')
