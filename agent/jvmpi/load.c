@@ -19,8 +19,6 @@ const struct hpx_jvmpi_source *const hpx_jvmpi_sources[] = {
     &hpx_jvmpi_objects, &hpx_jvmpi_refs,      &hpx_jvmpi_heap_dump, &hpx_jvmpi_object_dump,  &hpx_jvmpi_monitor_dump, NULL,
 };
 
-#define EACH_SOURCE(s) for (const struct hpx_jvmpi_source *const *s = hpx_jvmpi_sources; *s != NULL; s++)
-
 /* ---- the agent's library ---- */
 
 /* The text of dlopen() for a file that is there says more than that of one that is not. */
@@ -98,8 +96,7 @@ static on_load load_agent(const char *name)
 static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)jvmti;
-    EACH_SOURCE(s)
-    {
+    for (const struct hpx_jvmpi_source *const *s = hpx_jvmpi_sources; *s != NULL; s++) {
         if ((*s)->live != NULL) {
             (*s)->live(env, thread);
         }
@@ -117,8 +114,7 @@ static void JNICALL vm_death(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_jvmpi_notify(&(JVMPI_Event){.event_type = JVMPI_EVENT_JVM_SHUT_DOWN, .env_id = env});
     }
     atomic_store_explicit(&hpx_jvmpi.phase, HPX_JVMPI_DEAD, memory_order_relaxed);
-    EACH_SOURCE(s)
-    {
+    for (const struct hpx_jvmpi_source *const *s = hpx_jvmpi_sources; *s != NULL; s++) {
         if ((*s)->death != NULL) {
             (*s)->death(env);
         }
@@ -140,8 +136,7 @@ static bool take_capabilities(void)
                                 .can_generate_monitor_events = 1,
                                 .can_generate_garbage_collection_events = 1};
     jvmtiCapabilities offered = {0};
-    EACH_SOURCE(s)
-    {
+    for (const struct hpx_jvmpi_source *const *s = hpx_jvmpi_sources; *s != NULL; s++) {
         if ((*s)->capabilities != NULL) {
             (*s)->capabilities(&wanted);
         }
@@ -171,8 +166,7 @@ static int jdk_version(void)
 static bool prepare(void)
 {
     jvmtiEventCallbacks callbacks = {.VMInit = vm_init, .VMDeath = vm_death};
-    EACH_SOURCE(s)
-    {
+    for (const struct hpx_jvmpi_source *const *s = hpx_jvmpi_sources; *s != NULL; s++) {
         if ((*s)->callbacks != NULL) {
             (*s)->callbacks(&callbacks);
         }

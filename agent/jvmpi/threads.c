@@ -109,7 +109,7 @@ jthread hpx_jvmpi_thread_of(JNIEnv *env)
 
 /* ---- a thread's begin and end ---- */
 
-/* env: of `thread`, which need not be the calling one. */
+/* env: of `thread`, which need not be the calling one. The record, pinned; NULL: no memory. */
 static struct hpx_jvmpi_thread *note(JNIEnv *caller, JNIEnv *env, jthread thread)
 {
     static atomic_bool said;
@@ -129,14 +129,17 @@ static struct hpx_jvmpi_thread *note(JNIEnv *caller, JNIEnv *env, jthread thread
         t->next = *bucket_of(env);
         *bucket_of(env) = t;
     }
+    (there == NULL ? t : there)->pins++;
     (void)pthread_mutex_unlock(&lock);
     if (there != NULL) {
         free_thread(caller, t);
+        return there;
     }
-    return there == NULL ? t : there;
+    return t;
 }
 
-static void forget(JNIEnv *env, struct hpx_jvmpi_thread *t)
+/* The last who unpins it frees it. */
+static void forget(struct hpx_jvmpi_thread *t)
 {
     (void)pthread_mutex_lock(&lock);
     struct hpx_jvmpi_thread **p = bucket_of(t->env);
@@ -145,11 +148,7 @@ static void forget(JNIEnv *env, struct hpx_jvmpi_thread *t)
     }
     *p = t->next;
     t->ended = true;
-    bool pinned = t->pins > 0;
     (void)pthread_mutex_unlock(&lock);
-    if (!pinned) {
-        free_thread(env, t);
-    }
 }
 
 /* ---- THREAD_START ---- */
@@ -241,17 +240,19 @@ static void announce(struct hpx_jvmpi_thread *t, JNIEnv *caller, jthread thread)
 static void JNICALL thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     jvmtiPhase phase;
-    struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(env);
+    struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(env); /* VMInit may have been faster */
     if (t == NULL) {
         t = note(env, env, thread);
-    } else {
-        hpx_jvmpi_unpin(t); /* VMInit was faster */
     }
     mine = t;
-    if (t == NULL || (*jvmti)->GetPhase(jvmti, &phase) != JVMTI_ERROR_NONE || phase != JVMTI_PHASE_LIVE) {
-        return; /* VMInit announces it */
+    if (t == NULL) {
+        return;
     }
-    announce(t, env, thread);
+    /* Else VMInit announces it. */
+    if ((*jvmti)->GetPhase(jvmti, &phase) == JVMTI_ERROR_NONE && phase == JVMTI_PHASE_LIVE) {
+        announce(t, env, thread);
+    }
+    hpx_jvmpi_unpin(t);
 }
 
 static void JNICALL thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -263,7 +264,7 @@ static void JNICALL thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     mine = NULL;
     if (t != NULL) {
-        forget(env, t);
+        forget(t);
         hpx_jvmpi_unpin(t);
     }
 }
@@ -293,20 +294,16 @@ static long env_offset(JNIEnv *env, jthread thread)
 }
 
 /* A thread that began before the VM told of threads: Reference Handler, Finalizer. They do not end. */
-static JNIEnv *note_early(JNIEnv *env, jthread thread, long offset)
+static struct hpx_jvmpi_thread *note_early(JNIEnv *env, jthread thread, long offset)
 {
     uintptr_t eetop = offset == 0 ? 0 : eetop_of(env, thread);
-    JNIEnv *its = eetop == 0 ? NULL : (JNIEnv *)(eetop + (uintptr_t)offset);
-    return its != NULL && note(env, its, thread) != NULL ? its : NULL;
+    return eetop == 0 ? NULL : note(env, (JNIEnv *)(eetop + (uintptr_t)offset), thread);
 }
 
 static void announce_other(JNIEnv *env, jthread thread, long offset)
 {
     JNIEnv *its = hpx_jvmpi_env_of(thread);
-    if (its == NULL) {
-        its = note_early(env, thread, offset);
-    }
-    struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(its);
+    struct hpx_jvmpi_thread *t = its == NULL ? note_early(env, thread, offset) : hpx_jvmpi_pin(its);
     if (t != NULL) {
         announce(t, env, thread);
         hpx_jvmpi_unpin(t);
@@ -317,14 +314,14 @@ static void live(JNIEnv *env, jthread thread)
 {
     jint n = 0;
     jthread *all = NULL;
-    mine = hpx_jvmpi_pin(env);
-    if (mine == NULL) {
-        mine = note(env, env, thread);
-    } else {
-        hpx_jvmpi_unpin(mine);
+    struct hpx_jvmpi_thread *t = hpx_jvmpi_pin(env);
+    if (t == NULL) {
+        t = note(env, env, thread);
     }
-    if (mine != NULL) {
-        announce(mine, env, thread);
+    mine = t;
+    if (t != NULL) {
+        announce(t, env, thread);
+        hpx_jvmpi_unpin(t);
     }
     hpx_jvmpi_own_begin();
     long offset = env_offset(env, thread);
