@@ -104,30 +104,30 @@ public class JvmpiCore {
         }
     }
 
-    /** A thread that counts until it is told to stop. */
+    /** A thread that counts, and may ask for ids of new objects, until it is told to stop. */
     static class Running extends Thread {
         final AtomicLong turns = new AtomicLong();
         volatile long env;
         volatile boolean stop;
-        final Object[] asked;
+        final boolean asks;
 
-        Running(Object[] asked) {
-            this.asked = asked;
+        Running(boolean asks) {
+            this.asks = asks;
             setDaemon(true);
         }
 
         public void run() {
             env = self();
             while (!stop) {
-                long n = turns.incrementAndGet();
-                if (asked != null) {
-                    check(id(asked[(int) (n % asked.length)]) != 0, "an id of the running thread");
+                turns.incrementAndGet();
+                if (asks) {
+                    check(id(new Object()) != 0, "an id of the running thread");
                 }
             }
         }
 
-        static Running begin(Object[] asked) {
-            Running r = new Running(asked);
+        static Running begin(boolean asks) {
+            Running r = new Running(asks);
             r.start();
             r.turn();
             return r;
@@ -183,7 +183,7 @@ public class JvmpiCore {
     }
 
     static void suspension() throws InterruptedException {
-        Running r = Running.begin(null);
+        Running r = Running.begin(false);
         Standing s = Standing.begin(null, "stands");
         suspend(r.env);
         check(status(r.env) == (RUNNABLE | SUSPENDED), "status of a suspended thread " + status(r.env));
@@ -214,14 +214,14 @@ public class JvmpiCore {
         for (int i = 0; i < objects.length; i++) {
             objects[i] = new Object();
         }
-        Running r = Running.begin(objects);
+        Running r = Running.begin(true);
         suspendWithIds(r.env, objects, objects.length);
         r.turn();
         r.end();
     }
 
     static void statuses() throws InterruptedException {
-        Running r = Running.begin(null);
+        Running r = Running.begin(false);
         check(status(r.env) == RUNNABLE, "status of a running thread");
         r.interrupt();
         check(status(r.env) == (RUNNABLE | INTERRUPTED), "status of an interrupted thread");
