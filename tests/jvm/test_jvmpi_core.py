@@ -52,6 +52,13 @@ def lock_of_a_collection_is_lent_by_a_thread_that_stands_still(t):
     _sound(t, _core(t, 'locks', 'collections').finish(), ['locks', 'collections'])
 
 
+@test(collectors='any', since=21)
+def a_virtual_thread_is_seen_as_its_carrier(t):
+    core = _library(t, 'core')
+    run = t.java('JvmpiVirtual', core, agent=_shim(t, core, ':a:b,c'), jvm=_jvm(t), env={'HPROFX_JVMPI_RULES': '0'})
+    _sound(t, run, ['virtual'])
+
+
 @test(collectors='any')
 def sigquit_is_a_data_dump_request(t):
     run = _core(t, 'threads', 'dump')

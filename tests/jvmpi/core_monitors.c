@@ -141,15 +141,17 @@ JNIEXPORT void JNICALL Java_JvmpiCore_rawContended(JNIEnv *env, jclass class, jb
 /* ---- the lock of an agent of old: in the handlers of collections, and around calls of the VM ---- */
 
 static JVMPI_RawMonitor data_lock;
-static int inside; /* under data_lock: what a collection must not find, but in a function of ours */
+static int inside;       /* under data_lock: what a collection must not find */
+static int steps, noted; /* under data_lock: no owner goes on while a collection has it */
 
 static void lock_in_collection(JVMPI_Event *e)
 {
     if (e->event_type == JVMPI_EVENT_GC_START) {
         jvmpi->RawMonitorEnter(data_lock);
         CHECK(inside == 0);
+        noted = steps;
     } else if (e->event_type == JVMPI_EVENT_GC_FINISH) {
-        CHECK(inside == 0);
+        CHECK(inside == 0 && steps == noted);
         jvmpi->RawMonitorExit(data_lock);
     }
 }
@@ -163,6 +165,16 @@ JNIEXPORT void JNICALL Java_JvmpiCore_lockInCollections(JNIEnv *env, jclass clas
     in_event = on ? lock_in_collection : NULL;
 }
 
+static void step(void)
+{
+    inside++;
+    steps++;
+    for (int k = 0; k < 200; k++) {
+        __asm__ volatile("" ::: "memory");
+    }
+    inside--;
+}
+
 JNIEXPORT void JNICALL Java_JvmpiCore_underLock(JNIEnv *env, jclass class, jint rounds, jobject object)
 {
     (void)class;
@@ -170,18 +182,12 @@ JNIEXPORT void JNICALL Java_JvmpiCore_underLock(JNIEnv *env, jclass class, jint 
     JVMPI_CallTrace t = {.env_id = env, .frames = frames};
     for (jint i = 0; i < rounds; i++) {
         jvmpi->RawMonitorEnter(data_lock);
-        inside++;
-        for (int k = 0; k < 200; k++) {
-            __asm__ volatile("" ::: "memory");
-        }
-        inside--;
+        step();
         jvmpi->GetCallTrace(&t, 16);
         CHECK(t.num_frames > 0);
-        inside++;
-        for (int k = 0; k < 200; k++) {
-            __asm__ volatile("" ::: "memory");
-        }
-        inside--;
+        step();
+        CHECK(jvmpi->GetThreadObject(env) != NULL);
+        step();
         CHECK(jvmpi->jobject2jobjectID(object) != NULL);
         jvmpi->RawMonitorExit(data_lock);
     }

@@ -16,6 +16,7 @@ JNIEXPORT jboolean JNICALL Java_JvmpiCore_hasRun(JNIEnv *env, jclass class, jlon
 JNIEXPORT void JNICALL Java_JvmpiCore_lists(JNIEnv *env, jclass class, jlong a, jlong b);
 JNIEXPORT void JNICALL Java_JvmpiCore_suspendWithIds(JNIEnv *env, jclass class, jlong other, jobjectArray objects, jint rounds);
 JNIEXPORT void JNICALL Java_JvmpiCore_traceOf(JNIEnv *env, jclass class, jlong other, jint at_least);
+JNIEXPORT void JNICALL Java_JvmpiCore_virtual(JNIEnv *env, jclass class, jobject thread);
 JNIEXPORT void JNICALL Java_JvmpiCore_attach(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL Java_JvmpiCore_unattached(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL Java_JvmpiCore_systemThread(JNIEnv *env, jclass class);
@@ -150,6 +151,21 @@ JNIEXPORT void JNICALL Java_JvmpiCore_traceOf(JNIEnv *env, jclass class, jlong o
         found = found || frames[i].method_id == run;
     }
     CHECK(t.num_frames >= at_least && found);
+}
+
+/* Called by a virtual thread: the JNIEnv is its carrier's, the frames are its own. */
+JNIEXPORT void JNICALL Java_JvmpiCore_virtual(JNIEnv *env, jclass class, jobject thread)
+{
+    JVMPI_CallFrame frames[4];
+    JVMPI_CallTrace t = {.env_id = env, .frames = frames};
+    jmethodID own = (*env)->GetStaticMethodID(env, class, "virtual", "(Ljava/lang/Thread;)V");
+    jobjectID carrier = jvmpi->GetThreadObject(env);
+    CHECK(carrier != NULL && carrier != jvmpi->jobject2jobjectID(thread));
+    CHECK((jvmpi->GetThreadStatus(env) & JVMPI_THREAD_SUSPENDED) == 0);
+    jvmpi->GetCallTrace(&t, 4);
+    CHECK(t.num_frames >= 2 && frames[0].method_id == own);
+    CHECK(jvmpi->RequestEvent(JVMPI_EVENT_THREAD_START, jvmpi->jobject2jobjectID(thread)) == JVMPI_FAIL);
+    CHECK(jvmpi->RequestEvent(JVMPI_EVENT_THREAD_START, carrier) == JVMPI_SUCCESS && started.env == env);
 }
 
 /* ---- threads that the agent makes ---- */

@@ -26,6 +26,7 @@ public class JvmpiCore {
     static native void lists(long a, long b);
     static native void suspendWithIds(long other, Object[] objects, int rounds);
     static native void traceOf(long other, int atLeast);
+    static native void virtual(Thread thread);
     static native void attach();
     static native void unattached();
     static native void systemThread();
