@@ -226,13 +226,14 @@ static void wait_until_mine_locked(JVMPI_RawMonitor m, int entries, struct waite
     }
 }
 
-static void send(jint event, JVMPI_RawMonitor m)
+/* name: m->name, or a copy if the calling thread has nothing that keeps others from destroying m. */
+static void send(jint event, JVMPI_RawMonitor m, char *name)
 {
-    if (!hpx_jvmpi_on(event) || m->name[0] == '_' || in_event || is_stopped()) {
+    if (!hpx_jvmpi_on(event) || name[0] == '_' || in_event || is_stopped()) {
         return;
     }
     in_event = true;
-    hpx_jvmpi_notify(&(JVMPI_Event){.event_type = event, .env_id = hpx_jvmpi_env(), .u.raw_monitor = {.name = m->name, .id = m}});
+    hpx_jvmpi_notify(&(JVMPI_Event){.event_type = event, .env_id = hpx_jvmpi_env(), .u.raw_monitor = {.name = name, .id = m}});
     in_event = false;
 }
 
@@ -294,11 +295,11 @@ static bool enter_locked(JVMPI_RawMonitor m, struct waiter *w)
 
 static void enter_contended(JVMPI_RawMonitor m, struct waiter *w)
 {
-    send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTER, m);
+    send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTER, m, m->name);
     (void)pthread_mutex_lock(&lock);
     wait_until_mine_locked(m, 1, w);
     (void)pthread_mutex_unlock(&lock);
-    send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTERED, m);
+    send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_ENTERED, m, m->name);
 }
 
 void hpx_jvmpi_raw_enter(JVMPI_RawMonitor m)
@@ -330,7 +331,7 @@ static void give_back_locked(JVMPI_RawMonitor m)
 void hpx_jvmpi_raw_exit(JVMPI_RawMonitor m)
 {
     hpx_jvmpi_called(HPX_JVMPI_F_RawMonitorExit);
-    bool contended = false;
+    char *name = NULL;
     (void)pthread_mutex_lock(&lock);
     if (!is_valid(m)) {
     } else if (m->borrower == &self) {
@@ -338,13 +339,14 @@ void hpx_jvmpi_raw_exit(JVMPI_RawMonitor m)
     } else if (m->owner != &self) {
         hpx_jvmpi_rule("RawMonitorExit was called by a thread that had not entered the monitor");
     } else if (--m->entries == 0) {
-        contended = m->entering != NULL;
+        name = m->entering != NULL && hpx_jvmpi_on(JVMPI_EVENT_RAW_MONITOR_CONTENDED_EXIT) ? strdup(m->name) : NULL;
         self.owned--;
         release_locked(m);
     }
     (void)pthread_mutex_unlock(&lock);
-    if (contended) {
-        send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_EXIT, m);
+    if (name != NULL) {
+        send(JVMPI_EVENT_RAW_MONITOR_CONTENDED_EXIT, m, name);
+        free(name);
     }
 }
 
