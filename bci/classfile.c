@@ -227,7 +227,7 @@ static int add_call(struct hpx_class *c, enum hpx_injected call, const char *nam
     return left != 0 ? left : add_refs(c, METHOD, c->added.tracker, name_and_type, &c->added.ref[call]);
 }
 
-static const char *const names[HPX_CALLS] = {"enter", "exit", "thrown", "alloc", "array", "multi", "object"};
+static const char *const names[HPX_CALLS] = {"enter", "exit", "thrown", "alloc", "array", "multi", "object", NULL};
 
 static int extend_calls(struct hpx_class *c)
 {
@@ -237,6 +237,11 @@ static int extend_calls(struct hpx_class *c)
     for (int i = 0; left == 0 && i <= HPX_THROWN; i++) {
         left = add_call(c, (enum hpx_injected)i, wanted[i]->name != NULL ? wanted[i]->name : names[i],
                         wanted[i]->plain ? plain : c->added.numbered);
+    }
+    if (left == 0 && c->opts->self != NULL) {
+        uint16_t descriptor = 0;
+        left = add_utf8(c, "(Ljava/lang/Object;I)V", &descriptor);
+        left = left != 0 ? left : add_call(c, HPX_SELF, c->opts->self, descriptor);
     }
     if (left == 0 && c->major >= 50) {
         left = add_class(c, "java/lang/Throwable", &c->added.throwable);
@@ -250,7 +255,7 @@ static int extend_allocations(struct hpx_class *c, const struct hpx_code *m)
     static const char *const descriptors[HPX_CALLS] = {
         [HPX_ARRAY] = "(II)V", [HPX_MULTI] = "(Ljava/lang/Object;I)V", [HPX_OBJECT] = "(Ljava/lang/Object;)V"};
     int left = 0;
-    for (int i = HPX_ALLOC; left == 0 && i < HPX_CALLS; i++) {
+    for (int i = HPX_ALLOC; left == 0 && i <= HPX_OBJECT; i++) {
         if ((m->allocates >> i & 1) && c->added.ref[i] == 0) {
             uint16_t descriptor = c->added.numbered;
             left = i == HPX_ALLOC ? 0 : add_utf8(c, descriptors[i], &descriptor);
@@ -278,7 +283,7 @@ int hpx_pool_extend(struct hpx_class *c, const struct hpx_code *m)
 
 size_t hpx_pool_extension(const struct hpx_class *c)
 {
-    const char *const given[] = {c->opts->tracker, c->opts->enter.name, c->opts->exit.name, c->opts->thrown.name};
+    const char *const given[] = {c->opts->tracker, c->opts->enter.name, c->opts->exit.name, c->opts->thrown.name, c->opts->self};
     size_t n = 512; /* bytes; all constants with their usual names need fewer */
     for (size_t i = 0; i < HPX_ARRAY_LEN(given); i++) {
         n += given[i] != NULL ? strlen(given[i]) : 0;

@@ -5,6 +5,7 @@
  *
  * HPROFX_BCI_CALLS: where a method is entered and left.
  *     push NUMBER; invokestatic TRACKER.enter             once, at bci 0; no branch leads back to it
+ *     aload_0; push NUMBER; invokestatic TRACKER.SELF     instead, with hprofx_bci_opts.self, in a method that has an object
  *     ... push NUMBER; invokestatic TRACKER.exit          before every return instruction; branches to the return lead to the push
  *     push NUMBER; invokestatic TRACKER.thrown; athrow    the last code: the handler of the last entries of the exception table
  * The handler covers everything after the entry call except every exit call with its return: an asynchronous exception there is not
@@ -140,6 +141,9 @@ struct hprofx_bci_result {
 struct hprofx_bci_opts {
     const char *tracker; /* internal name of the tracker, UTF-8 without 0 bytes, at most 65535 bytes; NULL: HPROFX_BCI_TRACKER */
     struct hprofx_bci_call enter, exit, thrown;
+    /* Name of a static method (Ljava/lang/Object;I)V, UTF-8, which methods call with their object and number instead of `enter`; but not
+     * constructors, whose object may not be passed yet, nor static methods. NULL: all call `enter`. */
+    const char *self;
     bool no_handler;     /* entry and exit calls only */
     unsigned probes;     /* kinds that methods of the class may get; 0: HPROFX_BCI_CALLS */
     uint32_t min;        /* methods with fewer bytes of code get no CALLS */

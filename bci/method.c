@@ -2,6 +2,8 @@
 /* method.c: rewrites one method. */
 #include "rewriter.h"
 
+enum { ACC_STATIC = 0x0008 };
+
 /* Adds a constant for the number if it needs one; sets the sizes of the calls. */
 static int choose_push(struct hpx_class *c, struct hpx_code *m)
 {
@@ -11,7 +13,8 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
         return 0;
     }
     m->m.number = c->result->first + c->result->numbered;
-    if (m->m.number > HPX_PUSH_MAX && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN])) {
+    m->self = c->opts->self != NULL && !(m->m.access & ACC_STATIC) && !hpx_name_is(m->m.name, "<init>");
+    if (m->m.number > HPX_PUSH_MAX && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN] && !m->self)) {
         int left;
         uint8_t *p = hpx_pool_add(c, 3, 4, &m->integer, &left);
         if (p == NULL) {
@@ -23,6 +26,9 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
     for (int i = 0; i <= HPX_THROWN; i++) {
         c->call_len[i] = (uint8_t)(HPX_CALL_LEN + (plain[i] ? 0 : len));
     }
+    if (m->self) {
+        c->call_len[HPX_ENTER] = (uint8_t)(1 + len + HPX_CALL_LEN);
+    }
     return 0;
 }
 
@@ -30,7 +36,8 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
 static int new_max_stack(const struct hpx_class *c, struct hpx_code *m)
 {
     bool calls = (m->m.probes & HPROFX_BCI_CALLS) != 0;
-    uint32_t enter = calls && !c->opts->enter.plain, exit = calls && !c->opts->exit.plain, thrown = c->opts->thrown.plain ? 1 : 2;
+    uint32_t enter = m->self ? 2 : calls && !c->opts->enter.plain, exit = calls && !c->opts->exit.plain,
+             thrown = c->opts->thrown.plain ? 1 : 2;
     uint32_t more = m->returns ? exit : 0, probe = hpx_probe_stack(m);
     uint32_t need = m->max_stack + (more < probe ? probe : more);
     need = need < enter ? enter : need;

@@ -91,7 +91,7 @@ struct hpx_buf {
 /* largest number pushed without a constant; bytes of invokestatic; bytes of aload_0 and invokestatic */
 enum { HPX_PUSH_MAX = 32767, HPX_CALL_LEN = 3, HPX_ROOT_LEN = 4 };
 
-enum hpx_injected { HPX_ENTER, HPX_EXIT, HPX_THROWN, HPX_ALLOC, HPX_ARRAY, HPX_MULTI, HPX_OBJECT, HPX_CALLS };
+enum hpx_injected { HPX_ENTER, HPX_EXIT, HPX_THROWN, HPX_ALLOC, HPX_ARRAY, HPX_MULTI, HPX_OBJECT, HPX_SELF, HPX_CALLS };
 
 /* Indices of constants that were added; 0: not added yet. */
 struct hpx_added {
@@ -119,7 +119,7 @@ struct hpx_class {
     uint16_t major, this_class, super_class;
     unsigned probes;
     struct hpx_added added;
-    uint8_t call_len[HPX_THROWN + 1];   /* bytes of push and call; 0: the current method has none */
+    uint8_t call_len[HPX_THROWN + 1];   /* bytes of push and call, with aload_0; 0: the current method has none */
     struct hpx_buf pool, body, scratch; /* added constants; everything after the constant pool; expanded frames */
     struct hpx_buf sites;               /* struct hpx_site of finished methods */
     uint32_t next_site;
@@ -144,6 +144,7 @@ struct hpx_range {
 struct hpx_code {
     struct hprofx_bci_method m;
     bool constructor; /* of a class other than java.lang.Object */
+    bool self;        /* its entry call passes its object */
     size_t at;        /* offset of the code in the input */
     uint32_t len, max_stack, max_locals;
     size_t handlers; /* offset of the first entry of the exception table */

@@ -69,6 +69,39 @@ static void calls_can_be_named_and_can_take_no_number(void **state)
     cf_free(&b);
 }
 
+static void the_entry_call_passes_the_object_where_there_is_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint16_t access;
+        const char *head; /* max_stack, max_locals, length of the code, its first bytes */
+        bool passed;
+    } all[] = {{"virtual", 1, "\0\2\0\1\0\0\0\20\52\7\270", true},
+               {"fixed", 9, "\0\2\0\1\0\0\0\17\7\270", false},
+               {"<init>", 1, "\0\2\0\1\0\0\0\17\7\270", false}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        struct cf_code m = {.max_locals = 1};
+        cf_ops(&m, "00 b1"); /* nop return */
+        cf_method(&c, all[i].access, all[i].name, "()V", &m);
+        struct cf_bytes b = cf_finish(&c);
+        cf_fini(&c);
+        struct hprofx_bci_opts opts = {.self = "here", .first = 4};
+        uint8_t *out;
+        size_t n;
+        const char *why;
+        assert_int_equal(hprofx_bci_rewrite(&opts, b.p, b.n, &out, &n, &why), 0);
+        if (strcmp(all[i].name, "<init>") != 0) { /* a constructor that calls no other has no handler */
+            assert_non_null(memmem(out, n, all[i].head, all[i].passed ? 11 : 10));
+        }
+        assert_int_equal(memmem(out, n, "\52\7\270", 3) != NULL, all[i].passed);
+        free(out);
+        cf_free(&b);
+    }
+}
+
 struct told {
     struct hprofx_bci_method m[8];
     uint32_t n, asked;
@@ -463,6 +496,7 @@ int main(void)
         cmocka_unit_test(calls_stand_at_the_entry_at_the_exit_and_in_the_handler),
         cmocka_unit_test(numbers_are_pushed_in_the_shortest_way),
         cmocka_unit_test(calls_can_be_named_and_can_take_no_number),
+        cmocka_unit_test(the_entry_call_passes_the_object_where_there_is_one),
         cmocka_unit_test(the_caller_chooses_methods_and_is_told_of_each),
         cmocka_unit_test(loops_and_new_at_0_do_not_enter_again),
         cmocka_unit_test(returns_may_be_targets_and_leave_values_behind),
