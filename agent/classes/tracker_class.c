@@ -160,26 +160,26 @@ static void calibrate(struct file *f, unsigned name, unsigned enter, unsigned le
     method(f, ACC_STATIC, name, f->int_void, 1, 1, code, sizeof code);
 }
 
-size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX])
+/* self: with the native of that name. */
+static size_t natives_class(uint8_t *to, const char *name, bool self)
 {
     struct file f;
-    begin(&f, to, HPROFX_BCI_TRACKER);
+    begin(&f, to, name);
     unsigned object = class_of(&f, "java/lang/Object"), run = utf8(&f, HPX_TRACKER_CALIBRATE);
+    unsigned object_int = utf8(&f, "(Ljava/lang/Object;I)V");
     const struct {
         unsigned name, type;
-    } natives[] = {{utf8(&f, "enter"), f.int_void},
-                   {utf8(&f, "exit"), f.int_void},
-                   {utf8(&f, "thrown"), f.int_void},
-                   {utf8(&f, "alloc"), f.int_void},
-                   {utf8(&f, "array"), utf8(&f, "(II)V")},
-                   {utf8(&f, "multi"), utf8(&f, "(Ljava/lang/Object;I)V")},
-                   {utf8(&f, "object"), utf8(&f, "(Ljava/lang/Object;)V")}};
+    } natives[] = {{utf8(&f, "enter"), f.int_void},        {utf8(&f, "exit"), f.int_void},
+                   {utf8(&f, "thrown"), f.int_void},       {utf8(&f, "alloc"), f.int_void},
+                   {utf8(&f, "array"), utf8(&f, "(II)V")}, {utf8(&f, "object"), utf8(&f, "(Ljava/lang/Object;)V")},
+                   {utf8(&f, "multi"), object_int},        {self ? utf8(&f, HPX_TRACKER_SELF) : 0, object_int}};
+    const unsigned n = HPX_ARRAY_LEN(natives) - (self ? 0 : 1);
     unsigned enter = member(&f, METHOD, f.self, natives[0].name, f.int_void),
              leave = member(&f, METHOD, f.self, natives[1].name, f.int_void);
     end_constants(&f, object);
     u2(&f, 0); /* fields */
-    u2(&f, (unsigned)HPX_ARRAY_LEN(natives) + 1);
-    for (size_t i = 0; i < HPX_ARRAY_LEN(natives); i++) {
+    u2(&f, n + 1);
+    for (unsigned i = 0; i < n; i++) {
         u2(&f, ACC_PUBLIC | ACC_STATIC | ACC_NATIVE);
         u2(&f, natives[i].name);
         u2(&f, natives[i].type);
@@ -189,6 +189,16 @@ size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX])
     calibrate(&f, run, enter, leave);
     u2(&f, 0); /* attributes */
     return f.n;
+}
+
+size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX])
+{
+    return natives_class(to, HPROFX_BCI_TRACKER, false);
+}
+
+size_t hpx_tracker_class_jvmpi(uint8_t to[static HPX_TRACKER_CLASS_MAX])
+{
+    return natives_class(to, HPX_TRACKER_JVMPI, true);
 }
 
 /* Constants of a probe that calls `target`, and of what all such probes use. */

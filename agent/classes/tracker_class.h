@@ -12,6 +12,10 @@
 /* This package alone may call MethodHandle.linkToNative. java.base exports it, and every module reads java.base. */
 #define HPX_TRACKER_DOWN "java/lang/invoke/HprofxTracker"
 
+/* The class of libhprofx-jvmpi.so, which may be loaded beside hprofx. */
+#define HPX_TRACKER_JVMPI "hprofx/Jvmpi"
+#define HPX_TRACKER_SELF  "self" /* its native more: (Object, int) */
+
 /* Names of the field and of the methods other than the probes. */
 #define HPX_TRACKER_ENTRY     "entry"
 #define HPX_TRACKER_TEST      "test"
@@ -31,6 +35,9 @@ struct hpx_tracker_targets {
  *     static void calibrate(int n) { for (; n > 0; n--) { enter(1); exit(1); } }
  * } */
 size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
+
+/* Likewise, with the name HPX_TRACKER_JVMPI and one method more: public static native void self(Object, int). */
+size_t hpx_tracker_class_jvmpi(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
 
 /* Writes this class, likewise.
  * public final synthetic class java/lang/invoke/HprofxTracker {

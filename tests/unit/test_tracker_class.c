@@ -51,6 +51,15 @@ static void natives_are_seven_and_a_loop(void **state)
     assert_string_equal(s.names, "calibrate(I)V ");
 }
 
+static void the_class_of_jvmpi_has_one_native_more(void **state)
+{
+    uint8_t bytes[HPX_TRACKER_CLASS_MAX];
+    struct seen s = {""};
+    (void)state;
+    struct hprofx_bci_result r = read_class(&s, bytes, hpx_tracker_class_jvmpi(bytes));
+    assert_class(&r, HPX_TRACKER_JVMPI, 9, 1);
+}
+
 static bool holds(const uint8_t *bytes, size_t n, uint64_t address)
 {
     uint8_t constant[9] = {5}; /* CONSTANT_Long */
@@ -103,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(natives_are_seven_and_a_loop),
+        cmocka_unit_test(the_class_of_jvmpi_has_one_native_more),
         cmocka_unit_test(downcalls_know_their_targets),
         cmocka_unit_test(probes_are_short_enough_to_be_inlined),
     };
