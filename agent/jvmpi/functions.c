@@ -2,6 +2,7 @@
 /* functions.c: what the agent calls, as far as no other file has it. */
 #include "functions.h"
 #include "log.h"
+#include "probes.h"
 #include "threads.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,10 @@ static void fill_trace(jthread thread, JVMPI_CallTrace *trace, jvmtiFrameInfo *f
 {
     jint n = 0;
     if ((*hpx_jvmpi.jvmti)->GetStackTrace(hpx_jvmpi.jvmti, thread, 0, depth, frames, &n) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    if (n > 0 && hpx_jvmpi_probes_is_probe(frames[0].method) &&
+        (*hpx_jvmpi.jvmti)->GetStackTrace(hpx_jvmpi.jvmti, thread, 1, depth, frames, &n) != JVMTI_ERROR_NONE) {
         return;
     }
     for (jint i = 0; i < n; i++) {
