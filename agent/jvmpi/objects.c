@@ -21,7 +21,7 @@
 #define CALLBACK_SAMPLED (EVENT_SAMPLED_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL)
 
 static struct {
-    bool sampled, probes; /* who reports; constant from the first use on, which live() or a switch is */
+    bool sampled, probes; /* who reports; constant from load on */
     jclass object_arrays; /* Object[]; global references and ids: constant from live() on */
     jfieldID component;   /* of java.lang.Class; NULL: JDK 8, which has the method alone */
     jmethodID get_component;
@@ -217,29 +217,12 @@ static void callbacks(jvmtiEventCallbacks *set)
     }
 }
 
-static bool has_sampled(void)
-{
-    jvmtiCapabilities has;
-    memset(&has, 0, sizeof has);
-    return sizeof(jvmtiEventCallbacks) > CALLBACK_SAMPLED * sizeof(void *) &&
-           (*hpx_jvmpi.jvmti)->GetCapabilities(hpx_jvmpi.jvmti, &has) == JVMTI_ERROR_NONE &&
-           (((unsigned char *)&has)[CAPABILITY_SAMPLED / 8] >> CAPABILITY_SAMPLED % 8 & 1);
-}
-
-static void capabilities(jvmtiCapabilities *wanted)
-{
-    wanted->can_generate_object_free_events = 1;
-    wanted->can_generate_vm_object_alloc_events = 1;
-    ((unsigned char *)wanted)[CAPABILITY_SAMPLED / 8] |= (unsigned char)(1u << CAPABILITY_SAMPLED % 8);
-    hpx_jvmpi_probes_load();
-}
-
 bool hpx_jvmpi_objects_by_probes(void)
 {
     return vm.probes && hpx_jvmpi_on(JVMPI_EVENT_OBJECT_ALLOC);
 }
 
-/* Every object, before the first TLAB: the VM does not shorten a TLAB that a thread has. */
+/* Every object. Before the first TLAB, whether the event will be enabled or not: a thread keeps the interval that it began with. */
 static void set_interval(void)
 {
     typedef jvmtiError(JNICALL * set)(jvmtiEnv *, jint);
@@ -248,12 +231,20 @@ static void set_interval(void)
     (void)fn(hpx_jvmpi.jvmti, 0);
 }
 
-static void choose(void)
+/* Chooses who reports. Another agent may have the event already, and then the VM does not give it to us. */
+static void capabilities(jvmtiCapabilities *wanted)
 {
-    if (!vm.sampled && !vm.probes) {
-        vm.sampled = has_sampled();
-        vm.probes = !vm.sampled || hpx_jvmpi.jdk < 17;
+    jvmtiCapabilities event;
+    memset(&event, 0, sizeof event);
+    ((unsigned char *)&event)[CAPABILITY_SAMPLED / 8] = (unsigned char)(1u << CAPABILITY_SAMPLED % 8);
+    vm.sampled = sizeof(jvmtiEventCallbacks) > CALLBACK_SAMPLED * sizeof(void *) && hpx_jvmpi_need(&event);
+    vm.probes = !vm.sampled || hpx_jvmpi.jdk < 17;
+    if (vm.sampled) {
+        set_interval();
     }
+    wanted->can_generate_object_free_events = 1;
+    wanted->can_generate_vm_object_alloc_events = 1;
+    hpx_jvmpi_probes_load();
 }
 
 static bool listen_allocations(bool on)
@@ -264,7 +255,7 @@ static bool listen_allocations(bool on)
     return hpx_jvmpi_listen(JVMTI_EVENT_VM_OBJECT_ALLOC, on);
 }
 
-/* A collection retires the TLABs of all threads: JDK 17 reports no allocation in an existing one. */
+/* A collection retires the TLABs of all threads: JDK 17 reports no allocation in one from before the event was on. */
 static bool begin(JNIEnv *env)
 {
     bool good = listen_allocations(true) && (!vm.probes || (hpx_jvmpi_probes_env() != NULL && hpx_jvmpi_probes_update(env)));
@@ -277,10 +268,6 @@ static bool begin(JNIEnv *env)
 static jint switch_alloc(bool on)
 {
     JNIEnv *env = hpx_jvmpi_env();
-    choose();
-    if (on && vm.sampled) {
-        set_interval();
-    }
     if (!is_live()) {
         return JVMPI_SUCCESS; /* see live() */
     }

@@ -187,32 +187,47 @@ static void retransform(const jclass *batch, jint n)
     }
 }
 
+/* The classes worth it, as global references: -Xcheck:jni would take as many local ones for a leak of the callbacks that come meanwhile.
+ * -1: the VM does not list them. */
+static jint list_classes(JNIEnv *env, jclass **list)
+{
+    jvmtiEnv *jvmti = probes.jvmti;
+    jint n = 0, used = 0;
+    if ((*env)->PushLocalFrame(env, 64) != 0) {
+        (*env)->ExceptionClear(env);
+        return -1;
+    }
+    const bool listed = (*jvmti)->GetLoadedClasses(jvmti, &n, list) == JVMTI_ERROR_NONE;
+    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) {
+        (*env)->ExceptionClear(env);
+    }
+    hpx_jvmpi_own_begin();
+    for (jint i = 0; listed && i < n; i++) {
+        jclass kept = is_worth((*list)[i]) ? (*env)->NewGlobalRef(env, (*list)[i]) : NULL;
+        if (kept != NULL) {
+            (*list)[used++] = kept;
+        }
+    }
+    hpx_jvmpi_own_end();
+    (*env)->PopLocalFrame(env, NULL);
+    return listed ? used : -1;
+}
+
 /* The VM links classes meanwhile: CLASS_LOAD is sent for them. */
 static bool retransform_loaded(JNIEnv *env)
 {
-    jvmtiEnv *jvmti = probes.jvmti;
-    jclass *all = NULL, batch[BATCH];
-    jint n = 0, in_batch = 0;
-    if ((*env)->PushLocalFrame(env, 64) != 0) {
-        (*env)->ExceptionClear(env);
-        return false;
+    jclass *all = NULL;
+    const jint n = list_classes(env, &all);
+    for (jint i = 0; i < n; i += BATCH) {
+        retransform(all + i, n - i < BATCH ? n - i : BATCH);
     }
-    const bool listed = (*jvmti)->GetLoadedClasses(jvmti, &n, &all) == JVMTI_ERROR_NONE;
-    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) { /* for -Xcheck:jni, which counts the references of JVMTI too */
-        (*env)->ExceptionClear(env);
+    hpx_jvmpi_own_begin();
+    for (jint i = 0; i < n; i++) {
+        (*env)->DeleteGlobalRef(env, all[i]);
     }
-    for (jint i = 0; listed && i < n; i++) {
-        if (is_worth(all[i])) {
-            batch[in_batch++] = all[i];
-        }
-        if (in_batch == BATCH || i == n - 1) {
-            retransform(batch, in_batch);
-            in_batch = 0;
-        }
-    }
-    (*env)->PopLocalFrame(env, NULL);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
-    return listed;
+    hpx_jvmpi_own_end();
+    (void)(*probes.jvmti)->Deallocate(probes.jvmti, (unsigned char *)all);
+    return n >= 0;
 }
 
 /* ---- the tracker class ---- */
