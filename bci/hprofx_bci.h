@@ -99,6 +99,8 @@ struct hprofx_bci_method {
     uint16_t access;                   /* access_flags */
     uint16_t first_line;               /* smallest line of the LineNumberTables; 0: none. 0 in `want` */
     uint16_t code_length, new_length;  /* bytes of bytecode; new_length is 0 in `want` */
+    bool direct;                       /* a constructor that surely runs no other method before it calls super(...) or this(...); with
+                                        * hprofx_bci_opts.self alone */
     bool bare;                         /* it should have a handler and has none: exits by exception are not reported */
 };
 
@@ -142,7 +144,7 @@ struct hprofx_bci_opts {
     const char *tracker; /* internal name of the tracker, UTF-8 without 0 bytes, at most 65535 bytes; NULL: HPROFX_BCI_TRACKER */
     struct hprofx_bci_call enter, exit, thrown;
     /* Name of a static method (Ljava/lang/Object;I)V, UTF-8, which methods call with their object and number instead of `enter`; but not
-     * constructors, whose object may not be passed yet, nor static methods. NULL: all call `enter`. */
+     * static methods, nor constructors but that of java.lang.Object: their object may not be passed yet. NULL: all call `enter`. */
     const char *self;
     bool no_handler;     /* entry and exit calls only */
     unsigned probes;     /* kinds that methods of the class may get; 0: HPROFX_BCI_CALLS */

@@ -9,6 +9,7 @@
 enum { CHOP_FIRST = 248, CHOP_LAST = 250, FULL = 255 };
 enum { TYPE_UNINITIALIZED_THIS = 6, TYPE_UNINITIALIZED = 8 };
 enum { DISTINCT = 16 };
+enum { TAG_INTEGER = 3, TAG_CLASS = 7, TAG_STRING = 8 }; /* of constants */
 
 struct state {
     bool uninit;      /* `this` may be uninitialized */
@@ -232,4 +233,30 @@ int hpx_init_ranges(struct hpx_class *c, struct hpx_code *m)
     }
     c->steps += m->len;
     return 0;
+}
+
+/* Instructions that neither call nor load a class nor throw, so that the VM runs no method for them. putfield sets a field of `this` here.
+ */
+static bool is_quiet(const struct hpx_class *c, const uint8_t *p)
+{
+    const uint8_t op = *p;
+    if (op >= HPX_OP_LDC && op <= HPX_OP_LDC2_W) {
+        uint32_t index = op == HPX_OP_LDC ? p[1] : hpx_u2(p + 1);
+        uint8_t tag = index < c->cp_count && c->cp[index] != 0 ? c->in[c->cp[index]] : 0;
+        return tag >= TAG_INTEGER && tag <= TAG_STRING && tag != TAG_CLASS;
+    }
+    const bool divides = op == 0x6C || op == 0x6D || op == 0x70 || op == 0x71;
+    return op <= HPX_OP_SIPUSH || (op >= 0x15 && op <= 0x2D) || (op >= 0x57 && op <= 0x83 && !divides) || (op >= 0x85 && op <= 0x93) ||
+           op == 0xB5;
+}
+
+bool hpx_init_is_direct(struct hpx_class *c, const struct hpx_code *m)
+{
+    const uint8_t *code = c->in + m->at;
+    uint32_t pc = 0;
+    while (pc < m->len && is_quiet(c, code + pc)) {
+        pc += hpx_opcodes[code[pc]] & 7u;
+        c->steps++;
+    }
+    return pc + 2 < m->len && code[pc] == HPX_OP_INVOKESPECIAL && hpx_is_init(c, hpx_u2(code + pc + 1));
 }

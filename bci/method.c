@@ -13,7 +13,8 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
         return 0;
     }
     m->m.number = c->result->first + c->result->numbered;
-    m->self = c->opts->self != NULL && !(m->m.access & ACC_STATIC) && !hpx_name_is(m->m.name, "<init>");
+    m->self = c->opts->self != NULL && !(m->m.access & ACC_STATIC) && !m->constructor;
+    m->m.direct = c->opts->self != NULL && m->constructor && hpx_init_is_direct(c, m);
     if (m->m.number > HPX_PUSH_MAX && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN] && !m->self)) {
         int left;
         uint8_t *p = hpx_pool_add(c, 3, 4, &m->integer, &left);

@@ -42,6 +42,7 @@ enum {
     HPX_OP_SIPUSH = 0x11,
     HPX_OP_LDC = 0x12,
     HPX_OP_LDC_W = 0x13,
+    HPX_OP_LDC2_W = 0x14,
     HPX_OP_ICONST_0 = 0x03,
     HPX_OP_ALOAD_0 = 0x2A,
     HPX_OP_DUP = 0x59,
@@ -257,6 +258,8 @@ int hpx_tramps_expand(struct hpx_class *c, const struct hpx_code *m);
 
 /* init.c: sets m->ranges to the code that surely runs with an initialized `this`. */
 int hpx_init_ranges(struct hpx_class *c, struct hpx_code *m);
+/* Whether a constructor surely runs no other method before super(...) or this(...). hpx_code_scan() has checked its instructions. */
+bool hpx_init_is_direct(struct hpx_class *c, const struct hpx_code *m);
 
 /* layout.c: computes new positions and widens branches. */
 int hpx_code_layout(struct hpx_class *c, struct hpx_code *m);

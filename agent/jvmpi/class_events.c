@@ -157,7 +157,7 @@ void hpx_jvmpi_class_events_freed(jobjectID id)
 static __thread struct {
     void *at[GIVEN];
     unsigned n;
-} given __attribute__((tls_model("initial-exec")));
+} given;
 
 /* The VM's own allocator would let an agent that hands over other memory end the program, so the class is copied (hand_over()). */
 static void *malloc_f(unsigned int n)

@@ -32,55 +32,124 @@ static jmethodID id_of(jint number)
     return id;
 }
 
-/* Of a constructor, or of a method that was rewritten before ENTRY2 was on. The reference ends with the native. */
-static jobject caller_object(jint number)
+static void send_entry2(JNIEnv *env, jmethodID id, jobject of)
 {
-    const struct hpx_jvmpi_method *m = hpx_jvmpi_probes_method(number);
-    jobject object = NULL;
-    if (m == NULL || !m->object || !atomic_load_explicit(&locals, memory_order_relaxed) ||
-        (*hpx_jvmpi.jvmti)->GetLocalInstance(hpx_jvmpi.jvmti, NULL, CALLER, &object) != JVMTI_ERROR_NONE) {
-        return NULL;
+    if (of != NULL) {
+        hpx_jvmpi_objects_announce(env, of);
     }
-    return object;
+    JVMPI_Event event = {.event_type = JVMPI_EVENT_METHOD_ENTRY2,
+                         .u.method_entry2 = {.method_id = id, .obj_id = of != NULL ? hpx_jvmpi_id_of(of) : NULL}};
+    hpx_jvmpi_nested_notify(env, &event);
 }
 
-static void entered(JNIEnv *env, jint number, jobject object, bool known)
+/* ---- ENTRY2 of constructors ----
+ *
+ * A constructor may not pass its object before super(...) returns, and to ask the VM for it costs a safepoint (docs/jvmpi.md). But most of
+ * them run nothing before super(...), so the next call of the thread is one on the same object, and the last of the chain is the
+ * constructor of java.lang.Object, which passes it. Until then their entries wait. */
+
+#define CHAIN 64 /* entries that wait; a longer chain asks the VM */
+
+static __thread struct {
+    jmethodID ids[CHAIN]; /* outermost first */
+    unsigned n;
+} waiting;
+
+static jobject object_at(jint depth)
 {
-    const bool plain = hpx_jvmpi_nested_may(JVMPI_EVENT_METHOD_ENTRY), self = hpx_jvmpi_nested_may(JVMPI_EVENT_METHOD_ENTRY2);
-    jmethodID id = plain || self ? id_of(number) : NULL;
-    if (id == NULL) {
+    jobject object = NULL;
+    return atomic_load_explicit(&locals, memory_order_relaxed) &&
+                   (*hpx_jvmpi.jvmti)->GetLocalInstance(hpx_jvmpi.jvmti, NULL, depth, &object) == JVMTI_ERROR_NONE
+               ? object
+               : NULL;
+}
+
+static void flush(JNIEnv *env, jobject object)
+{
+    const unsigned n = waiting.n;
+    waiting.n = 0;
+    for (unsigned i = 0; i < n; i++) {
+        send_entry2(env, waiting.ids[i], object);
+    }
+}
+
+/* Something else has come, in a constructor of a class that could not be rewritten: the innermost that waits is asked for. If it has no
+ * frame any more, it ended by an exception that has no exit either. */
+static void settle(JNIEnv *env)
+{
+    enum { NEAR = 64 };
+    jvmtiFrameInfo frames[NEAR];
+    jint n = 0;
+    const jmethodID last = waiting.ids[waiting.n - 1];
+    if (!hpx_jvmpi_nested_may(JVMPI_EVENT_METHOD_ENTRY2) ||
+        (*hpx_jvmpi.jvmti)->GetStackTrace(hpx_jvmpi.jvmti, NULL, 0, NEAR, frames, &n) != JVMTI_ERROR_NONE) {
+        n = 0;
+    }
+    for (jint i = CALLER + 1; i < n; i++) {
+        if (frames[i].method == last) {
+            jobject object = object_at(i);
+            flush(env, object);
+            (*env)->DeleteLocalRef(env, object);
+            return;
+        }
+    }
+    waiting.n = 0;
+}
+
+/* object: NULL if the probe did not pass it. */
+static void entered2(JNIEnv *env, const struct hpx_jvmpi_method *m, jmethodID id, jobject object)
+{
+    if (object == NULL && m->direct && waiting.n < CHAIN) {
+        waiting.ids[waiting.n++] = id;
         return;
     }
-    if (plain) {
+    const bool asked = object == NULL && m->object;
+    jobject of = asked ? object_at(CALLER) : object;
+    if (waiting.n > 0 && (asked || m->root)) {
+        flush(env, of);
+    } else if (waiting.n > 0) {
+        settle(env);
+    }
+    send_entry2(env, id, of);
+    if (asked) {
+        (*env)->DeleteLocalRef(env, of);
+    }
+}
+
+/* ---- calls ---- */
+
+static void entered(JNIEnv *env, jint number, jobject object)
+{
+    const bool plain = hpx_jvmpi_nested_may(JVMPI_EVENT_METHOD_ENTRY), self = hpx_jvmpi_nested_may(JVMPI_EVENT_METHOD_ENTRY2);
+    const struct hpx_jvmpi_method *m = plain || self ? hpx_jvmpi_probes_method(number) : NULL;
+    jmethodID id = m != NULL ? id_of(number) : NULL;
+    if (id != NULL && plain) {
         JVMPI_Event event = {.event_type = JVMPI_EVENT_METHOD_ENTRY, .u.method.method_id = id};
         hpx_jvmpi_nested_notify(env, &event);
     }
-    if (self) {
-        jobject of = known ? object : caller_object(number);
-        if (of != NULL) {
-            hpx_jvmpi_objects_announce(env, of);
-        }
-        JVMPI_Event event = {.event_type = JVMPI_EVENT_METHOD_ENTRY2,
-                             .u.method_entry2 = {.method_id = id, .obj_id = of != NULL ? hpx_jvmpi_id_of(of) : NULL}};
-        hpx_jvmpi_nested_notify(env, &event);
+    if (id != NULL && self) {
+        entered2(env, m, id, object);
     }
 }
 
 void JNICALL hpx_jvmpi_on_enter(JNIEnv *env, jclass tracker, jint number)
 {
     (void)tracker;
-    entered(env, number, NULL, false);
+    entered(env, number, NULL);
 }
 
 void JNICALL hpx_jvmpi_on_self(JNIEnv *env, jclass tracker, jobject object, jint number)
 {
     (void)tracker;
-    entered(env, number, object, true);
+    entered(env, number, object);
 }
 
 void JNICALL hpx_jvmpi_on_exit(JNIEnv *env, jclass tracker, jint number)
 {
     (void)tracker;
+    if (waiting.n > 0) {
+        settle(env);
+    }
     jmethodID id = hpx_jvmpi_nested_may(JVMPI_EVENT_METHOD_EXIT) ? id_of(number) : NULL;
     if (id != NULL) {
         JVMPI_Event event = {.event_type = JVMPI_EVENT_METHOD_EXIT, .u.method.method_id = id};
@@ -166,7 +235,7 @@ static void capabilities(jvmtiCapabilities *wanted)
     hpx_jvmpi_probes_load();
 }
 
-/* Constructors need it, and HotSpot gives it at load alone. It takes optimisations from compiled code, so only who asks pays for it. */
+/* object_at() needs it, and HotSpot gives it at load alone. It takes optimisations from compiled code, so only who asks pays for it. */
 static void need_locals(void)
 {
     jvmtiCapabilities wanted;

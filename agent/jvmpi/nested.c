@@ -2,7 +2,7 @@
 /* nested.c: see nested.h. */
 #include "nested.h"
 
-static __thread bool inside __attribute__((tls_model("initial-exec")));
+static __thread bool inside;
 
 bool hpx_jvmpi_nested_may(jint event)
 {

@@ -87,7 +87,7 @@ static struct kind ask(JNIEnv *env, jclass klass, jobjectID id)
 
 static struct kind kind_of(JNIEnv *env, jclass klass)
 {
-    static __thread struct kind known[CLASSES_OF_OWN] __attribute__((tls_model("initial-exec")));
+    static __thread struct kind known[CLASSES_OF_OWN];
     jobjectID id = hpx_jvmpi_id_of(klass);
     struct kind *k = &known[(uint64_t)hpx_jvmpi_tag(id) % CLASSES_OF_OWN];
     if (id == NULL) {

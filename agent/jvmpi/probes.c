@@ -100,12 +100,19 @@ static uint32_t reserve(void *ctx, uint32_t methods)
     return first;
 }
 
+static bool is_named(struct hprofx_bci_name name, const char *s)
+{
+    return name.len == strlen(s) && memcmp(name.at, s, name.len) == 0;
+}
+
 static void note_method(void *ctx, const struct hprofx_bci_method *m)
 {
     (void)ctx;
     struct hpx_jvmpi_method *to = hpx_jvmpi_probes_method((jint)m->number);
     if (to != NULL) {
         to->object = !(m->access & ACC_STATIC);
+        to->direct = m->direct;
+        to->root = is_named(m->name, "<init>") && is_named(m->class_name, "java/lang/Object");
     }
 }
 

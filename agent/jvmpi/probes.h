@@ -22,7 +22,10 @@ jvmtiEnv *hpx_jvmpi_probes_env(void);
 /* What methods.c knows of a method that has a probe. number: as the probe passes it. NULL: no such number. Any thread. */
 struct hpx_jvmpi_method {
     _Atomic(jmethodID) id; /* relaxed: its value is all; NULL: no probe has asked yet */
-    bool object;           /* it has an object: not static. Constant before the class can run */
+    /* Constant before the class can run. */
+    bool object; /* it has an object: not static */
+    bool direct; /* a constructor that runs nothing before that of its superclass, or another of its class */
+    bool root;   /* the constructor of java.lang.Object */
 };
 struct hpx_jvmpi_method *hpx_jvmpi_probes_method(jint number);
 

@@ -365,9 +365,52 @@ static void branches_over_probes_become_wide(void **state)
     }
 }
 
+static void note_direct(void *ctx, const struct hprofx_bci_method *m)
+{
+    bool *direct = ctx;
+    *direct = m->direct;
+}
+
+/* code: bytes in hex; %04x is the constant of a constructor. */
+static bool is_direct(const char *name, const char *code)
+{
+    struct cf_class c;
+    cf_init(&c, 52);
+    char ops[64];
+    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
+    (void)snprintf(ops, sizeof ops, code, init);
+    struct cf_code m = {.max_locals = 3, .max_stack = 4};
+    cf_ops(&m, ops);
+    cf_method(&c, 1, name, "(II)V", &m);
+    struct cf_bytes b = cf_finish(&c);
+    cf_fini(&c);
+    bool direct = false;
+    struct hprofx_bci_opts opts = {.self = "here", .first = 4, .method = note_direct, .ctx = &direct};
+    uint8_t *out;
+    size_t n;
+    const char *why;
+    assert_int_equal(hprofx_bci_rewrite(&opts, b.p, b.n, &out, &n, &why), 0);
+    free(out);
+    cf_free(&b);
+    return direct;
+}
+
+static void constructors_that_run_nothing_before_super_are_direct(void **state)
+{
+    (void)state;
+    assert_true(is_direct("<init>", "2a b7 %04x b1"));              /* aload_0 invokespecial return */
+    assert_true(is_direct("<init>", "2a 1b 1c 60 57 b7 %04x b1"));  /* iload_1 iload_2 iadd pop */
+    assert_false(is_direct("<init>", "2a 1b 1c 6c 57 b7 %04x b1")); /* idiv may throw, and the exception has a constructor */
+    assert_false(is_direct("<init>", "1b 99 00 03 2a b7 %04x b1")); /* a branch */
+    assert_false(is_direct("<init>", "bb 00 02 57 2a b7 %04x b1")); /* new may load a class */
+    assert_false(is_direct("<init>", "00 b1"));                     /* none */
+    assert_false(is_direct("method", "2a b7 %04x b1"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constructors_that_run_nothing_before_super_are_direct),
         cmocka_unit_test(every_allocation_tells_its_site),
         cmocka_unit_test(the_stack_grows_by_what_the_probes_push),
         cmocka_unit_test(every_array_is_handed_over),
