@@ -80,7 +80,7 @@ static void settle(JNIEnv *env)
     enum { NEAR = 64 };
     jvmtiFrameInfo frames[NEAR];
     jint n = 0;
-    const jmethodID last = waiting.ids[waiting.n - 1];
+    jmethodID last = waiting.ids[waiting.n - 1];
     if (!hpx_jvmpi_nested_may(JVMPI_EVENT_METHOD_ENTRY2) ||
         (*hpx_jvmpi.jvmti)->GetStackTrace(hpx_jvmpi.jvmti, NULL, 0, NEAR, frames, &n) != JVMTI_ERROR_NONE) {
         n = 0;

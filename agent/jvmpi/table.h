@@ -12,10 +12,11 @@
 #define HPX_JVMPI_TABLE_H
 
 #define HPX_JVMPI_EVENTS(X)                                                                                                                \
-    X(METHOD_ENTRY, MAPS, ENABLE, FREE, "A rewritten method calls a probe.")                                                               \
-    X(METHOD_ENTRY2, MAPS, ENABLE, HELD, "As METHOD_ENTRY, with the object on which the method is called.")                                \
-    X(METHOD_EXIT, MAPS, ENABLE, FREE, "A rewritten method calls a probe; also when it ends by an exception.")                             \
-    X(OBJECT_ALLOC, MAPS, ENABLE_AND_REQUEST, HELD, "The arena is always 1.")                                                              \
+    X(METHOD_ENTRY, PART, ENABLE, FREE, "Methods with code, from JVM_INIT_DONE on; native methods and hidden classes are not sent.")       \
+    X(METHOD_ENTRY2, PART, ENABLE, HELD,                                                                                                   \
+      "As METHOD_ENTRY; constructors send it once that of java.lang.Object begins, or the VM tells their object.")                         \
+    X(METHOD_EXIT, PART, ENABLE, FREE, "As METHOD_ENTRY; a constructor that an exception ends before super() returns is not sent.")        \
+    X(OBJECT_ALLOC, MAPS, ENABLE_AND_REQUEST, HELD, "From JVM_INIT_DONE on; the arena is 1, class_id of a primitive array NULL.")          \
     X(OBJECT_FREE, PART, ENABLE, STOP, "Objects that have an id; from JDK 16 on after GC_FINISH, on a thread of the VM.")                  \
     X(OBJECT_MOVE, NOT, ENABLE, STOP, "Ids do not move here.")                                                                             \
     X(COMPILED_METHOD_LOAD, MAPS, ENABLE, FREE, "Without methods that were inlined.")                                                      \
@@ -23,13 +24,14 @@
     X(INSTRUCTION_START, NOT, ENABLE, FREE, "JVMTI has no such event that compiled code could afford.")                                    \
     X(THREAD_START, MAPS, ENABLE_AND_REQUEST, HELD, "Platform threads; a virtual thread is seen as its carrier.")                          \
     X(THREAD_END, MAPS, ENABLE, FREE, "Platform threads.")                                                                                 \
-    X(CLASS_LOAD_HOOK, MAPS, ENABLE, FREE, "malloc_f is the VM's own allocator.")                                                          \
+    X(CLASS_LOAD_HOOK, MAPS, ENABLE, FREE, "Memory of other origin than malloc_f is copied too.")                                          \
     X(HEAP_DUMP, MAPS, REQUEST, HELD, "Levels 0, 1 and 2.")                                                                                \
     X(JNI_GLOBALREF_ALLOC, PART, ENABLE, HELD, "References made through JNI, not those made by the VM itself.")                            \
     X(JNI_GLOBALREF_FREE, PART, ENABLE, FREE, "References freed through JNI, not those freed by the VM itself.")                           \
     X(JNI_WEAK_GLOBALREF_ALLOC, PART, ENABLE, HELD, "References made through JNI, not those made by the VM itself.")                       \
     X(JNI_WEAK_GLOBALREF_FREE, PART, ENABLE, FREE, "References freed through JNI, not those freed by the VM itself.")                      \
-    X(CLASS_LOAD, MAPS, ENABLE_AND_REQUEST, HELD, "Sent when the class is prepared.")                                                      \
+    X(CLASS_LOAD, MAPS, ENABLE_AND_REQUEST, HELD,                                                                                          \
+      "Sent when the class is prepared, for the first classes at JVM_INIT_DONE; names have dots.")                                         \
     X(CLASS_UNLOAD, MAPS, ENABLE, HELD, "Sent when the class object is freed.")                                                            \
     X(DATA_DUMP_REQUEST, MAPS, ENABLE, FREE, "SIGQUIT.")                                                                                   \
     X(DATA_RESET_REQUEST, NOT, ENABLE, FREE, "The VM has no such request.")                                                                \
