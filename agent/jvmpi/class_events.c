@@ -88,6 +88,23 @@ static bool forget(jobjectID id)
     return had;
 }
 
+/* Sends an event of a class also where the thread works for us: the VM loads or links it then for the program as well, and only once. */
+static unsigned suspend_own(void)
+{
+    unsigned n = 0;
+    for (; hpx_jvmpi_own(); n++) {
+        hpx_jvmpi_own_end();
+    }
+    return n;
+}
+
+static void resume_own(unsigned n)
+{
+    for (; n > 0; n--) {
+        hpx_jvmpi_own_begin();
+    }
+}
+
 /* ---- loaded and unloaded ---- */
 
 static bool is_ours(jclass klass)
@@ -116,7 +133,9 @@ static void tell(jclass klass, bool now)
 static void JNICALL on_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
 {
     (void)jvmti, (void)env, (void)thread;
+    unsigned own = suspend_own();
     tell(klass, hpx_jvmpi_on(JVMPI_EVENT_CLASS_LOAD));
+    resume_own(own);
 }
 
 /* All prepared classes, but not arrays and primitives. */
@@ -195,8 +214,8 @@ static void free_given(const void *block)
 static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
                                        jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
-    (void)loader, (void)name, (void)protection_domain;
-    if (redefined != NULL || hpx_jvmpi_own() || !hpx_jvmpi_on(JVMPI_EVENT_CLASS_LOAD_HOOK)) {
+    (void)loader, (void)protection_domain;
+    if (redefined != NULL || !hpx_jvmpi_on(JVMPI_EVENT_CLASS_LOAD_HOOK) || (name != NULL && strcmp(name, HPX_TRACKER_JVMPI) == 0)) {
         return;
     }
     unsigned char *of = (unsigned char *)(uintptr_t)data; /* the manual's type is not const */
@@ -205,7 +224,9 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
         .env_id = env,
         .u.class_load_hook = {.class_data = of, .class_data_len = n, .new_class_data = of, .new_class_data_len = n, .malloc_f = malloc_f}};
     given.n = 0;
+    unsigned own = suspend_own();
     hpx_jvmpi_notify(&event);
+    resume_own(own);
     hand_over(jvmti, &event, new_n, new_data);
     free_given(event.u.class_load_hook.new_class_data);
 }

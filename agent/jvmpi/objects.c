@@ -304,7 +304,7 @@ static void live(JNIEnv *env, jthread thread)
     hpx_jvmpi_own_begin();
     jclass arrays = (*env)->FindClass(env, "[Ljava/lang/Object;"), classes = (*env)->FindClass(env, "java/lang/Class");
     vm.object_arrays = arrays != NULL ? (*env)->NewGlobalRef(env, arrays) : NULL;
-    vm.component = classes != NULL ? (*env)->GetFieldID(env, classes, "componentType", "Ljava/lang/Class;") : NULL;
+    vm.component = classes != NULL && hpx_jvmpi.jdk >= 9 ? (*env)->GetFieldID(env, classes, "componentType", "Ljava/lang/Class;") : NULL;
     (*env)->ExceptionClear(env);
     if (vm.component == NULL && classes != NULL) {
         vm.get_component = (*env)->GetMethodID(env, classes, "getComponentType", "()Ljava/lang/Class;");
