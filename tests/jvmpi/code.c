@@ -109,6 +109,7 @@ static void misbehave(JNIEnv *env)
 /* The hook of the program's class: its text gets another word of the same length. */
 static void on_hook(JVMPI_Event *e)
 {
+    static const char other[8] = {'r', 'e', 'p', 'l', 'a', 'c', 'e', 'd'};
     const jint n = e->u.class_load_hook.class_data_len;
     unsigned char *copy, *at;
     if (memmem(e->u.class_load_hook.class_data, (size_t)n, "original", 8) == NULL) {
@@ -117,7 +118,7 @@ static void on_hook(JVMPI_Event *e)
     copy = e->u.class_load_hook.malloc_f((unsigned)n);
     memcpy(copy, e->u.class_load_hook.class_data, (size_t)n);
     while ((at = memmem(copy, (size_t)n, "original", 8)) != NULL) {
-        memcpy(at, "replaced", 8);
+        memcpy(at, other, sizeof other);
     }
     e->u.class_load_hook.new_class_data = copy;
     e->u.class_load_hook.new_class_data_len = n;
