@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Agents of JVMPI (tests/jvmpi) and the shim that loads them, of the build that the agent is of."""
+
+
+def build(t):
+    found = next((f for f in t.env.agent.resolve().parents if (f / 'agent' / 'libhprofx-jvmpi.so').is_file()), None)
+    if found is None or not (found / 'tests' / 'jvmpi').is_dir():
+        t.skip('this build has no libhprofx-jvmpi.so')
+    return found
+
+
+def library(t, name):
+    return build(t) / 'tests' / 'jvmpi' / ('libjvmpi-%s.so' % name)
+
+
+def shim(t, name, options=''):
+    """The argument that loads the agent tests/jvmpi/NAME.c."""
+    return '-agentpath:%s=%s%s' % (build(t) / 'agent' / 'libhprofx-jvmpi.so', library(t, name), ':' + options if options else '')
+
+
+def checked(t):
+    """Arguments of the JVM: the agents' calls of JNI are checked."""
+    return ['-Xcheck:jni'] + (['--enable-native-access=ALL-UNNAMED'] if t.jdk.version >= 22 else [])
+
+
+def run(t, name, options, program, *args, jvm=(), **how):
+    """A run with the agent that ends well: no line of ours on stderr, no "BAD" of the agent, nothing that -Xcheck:jni says."""
+    r = t.java(program, *args, agent=shim(t, name, options), jvm=[*checked(t), *jvm], **how)
+    t.equal(r.code, 0, 'exit code: %s' % r.err[-500:])
+    t.equal([x for x in r.out.splitlines() if x.startswith('BAD ')], [], 'checks that failed')
+    t.equal([x for x in r.err.splitlines() if x.startswith('hprofx: jvmpi')], [], 'messages of the shim')
+    t.equal([x for x in r.out.splitlines() if 'WARNING in native' in x or 'FATAL ERROR in native' in x], [], 'findings of -Xcheck:jni')
+    return r
