@@ -48,7 +48,10 @@ static void put(char *to, size_t size, const char *text, const char *missing)
     size_t n = 0;
     for (const char *c = text[0] != '\0' ? text : missing; *c != '\0' && n + 1 < size; c++) {
         bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_' || (*c == '.' && n > 0);
-        to[n++] = plain ? *c : '_';
+        to[n++] = '_';
+        if (plain) {
+            to[n - 1] = *c;
+        }
     }
     to[n] = '\0';
 }

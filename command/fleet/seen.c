@@ -130,10 +130,13 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Two digits behind a '%'; 0: they are none. */
-static char escaped(const char *at)
+/* A byte, or one behind '%' as two digits; 0: these are none. */
+static int byte_at(const char *at)
 {
-    return digit(at[0]) >= 0 && digit(at[1]) >= 0 ? (char)(digit(at[0]) * 16 + digit(at[1])) : '\0';
+    if (*at != '%') {
+        return *at;
+    }
+    return digit(at[1]) >= 0 && digit(at[2]) >= 0 ? digit(at[1]) * 16 + digit(at[2]) : 0;
 }
 
 /* In place. false: it is no name of a file in a folder. */
@@ -141,12 +144,12 @@ static bool get_name(char *name)
 {
     char *to = name;
     for (const char *from = name; *from != '\0'; from++) {
-        char c = *from == '%' ? escaped(from + 1) : *from;
+        int c = byte_at(from);
         if (c == '\0' || c == '/') {
             return false;
         }
         from += *from == '%' ? 2 : 0;
-        *to++ = c;
+        *to++ = (char)c;
     }
     *to = '\0';
     return to > name && to - name <= NAME_MAX;

@@ -65,6 +65,31 @@ static inline void sample_tree(struct hpx_tree *t)
     assert_false(t->no_memory);
 }
 
+/* A tree with such a measure of another profiler. */
+static inline void with_other(struct hpx_tree *t, const char *const *names, size_t n, uint64_t value)
+{
+    uint64_t values[HPX_TREE_VALUES] = {0};
+    size_t measure;
+    assert_true(hpx_tree_init(t));
+    for (size_t i = 0; i < n; i++) {
+        assert_non_null(hpx_tree_find(t, hpx_tree_text(t, name_in(t, names[i])), "count", &measure));
+        values[measure] = value + i;
+    }
+    hpx_tree_add(t, &t->views[HPX_VIEW_OTHER], stack_in(t, "main;m"), 0, values);
+    hpx_tree_finish(t);
+    hpx_tree_without_threads(t);
+    assert_false(t->no_memory);
+}
+
+static inline uint64_t sum_of(const struct hpx_batch_head *h, const char *name)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < h->nkinds; i++) {
+        sum += strcmp(h->kinds[i].name, name) == 0 ? h->kinds[i].sum : 0;
+    }
+    return sum;
+}
+
 /* Names that cannot be packed well: the body is larger than every buffer on its way. */
 static inline void large_tree(struct hpx_tree *t, unsigned seed)
 {
