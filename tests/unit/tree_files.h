@@ -68,7 +68,7 @@ static inline uint32_t name_of(const char *text)
     return hpx_tree_name(&tree, text, strlen(text));
 }
 
-static void assert_folded(const char *column, const char *wanted)
+static inline void assert_folded(const char *column, const char *wanted)
 {
     size_t n;
     hpx_tree_finish(&tree);
