@@ -28,6 +28,9 @@ typedef void hpx_intake_profile(void *ctx, const struct hpx_tree *t, const uint8
 struct hpx_intake *hpx_intake_open(const struct hpx_intake_asked *asked, struct hpx_err *err);
 /* NULL: nothing to do. */
 void hpx_intake_close(struct hpx_intake *in);
+/* Hands on a profile that came without a file, which is not finished; it is finished and changed, and stays the caller's. */
+void hpx_intake_receive(struct hpx_intake *in, struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID], hpx_intake_profile *profile,
+                        void *ctx);
 /* Looks at the folders and hands on what is new, at most `most` profiles, the oldest first. How many it handed on. What cannot be read is
  * counted and told once. */
 size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *profile, void *ctx);

@@ -9,6 +9,7 @@
 #include "metrics.h"
 #include "outfile.h"
 #include "plain.h"
+#include "receive.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,6 +31,7 @@ struct ship {
     struct hpx_dest *dests[HPX_SHIP_MOST];
     size_t ndests;
     struct hpx_intake *intake;
+    struct hpx_receive *receive; /* NULL: no net: */
     struct hpx_collect *collect; /* NULL: nobody pulls */
     struct hpx_pull *pull;
     struct hpx_watch *watch;
@@ -141,6 +143,13 @@ static enum hpx_status begin(struct ship *s, struct hpx_err *err)
         s->ndests += s->dests[s->ndests] != NULL;
     }
     status = status == HPX_OK ? begin_intake(s, err) : status;
+    if (status == HPX_OK && s->asked->receive != NULL) {
+        s->receive = hpx_receive_open(s->asked->receive, s->asked->anywhere, err);
+        status = s->receive != NULL ? HPX_OK : HPX_FAILED;
+    }
+    if (s->receive != NULL) {
+        (void)fprintf(stderr, "hprofx: agents can send to net=%s\n", hpx_receive_at(s->receive));
+    }
     return status == HPX_OK && s->asked->listen != NULL ? begin_pull(s, err) : status;
 }
 
@@ -157,6 +166,7 @@ static void end_pull(struct ship *s)
 
 static void end(struct ship *s)
 {
+    hpx_receive_close(s->receive);
     for (size_t i = 0; i < s->ndests; i++) {
         hpx_dest_close(s->dests[i]);
     }
@@ -199,9 +209,22 @@ static void take_profile(void *ctx, const struct hpx_tree *t, const uint8_t id[H
 }
 
 /* How many profiles came. */
+static size_t scan(struct ship *s)
+{
+    struct hpx_tree *t;
+    uint8_t id[HPX_PROFILE_ID];
+    size_t n = hpx_intake_scan(s->intake, AT_A_TIME, take_profile, s);
+    for (size_t i = 0; s->receive != NULL && i < AT_A_TIME && hpx_receive_take(s->receive, &t, id); i++, n++) {
+        hpx_intake_receive(s->intake, t, id, take_profile, s);
+        hpx_tree_fini(t);
+        free(t);
+    }
+    return n;
+}
+
 static size_t turn(struct ship *s)
 {
-    size_t n = hpx_intake_scan(s->intake, AT_A_TIME, take_profile, s);
+    size_t n = scan(s);
     uint64_t now = hpx_clock_mono();
     s->since_ns = n > 0 && s->since_ns == 0 ? now : s->since_ns;
     if (s->since_ns != 0 && (double)(now - s->since_ns) / 1e9 >= s->asked->batch) {
@@ -262,7 +285,7 @@ static void rest(struct ship *s)
 
 static void drain(struct ship *s)
 {
-    while (hpx_intake_scan(s->intake, AT_A_TIME, take_profile, s) > 0 && !ended) {
+    while (scan(s) > 0 && !ended) {
     }
     flush(s);
 }

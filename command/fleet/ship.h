@@ -12,6 +12,7 @@ struct hpx_ship_asked {
     bool watches; /* `hprofx watch`: there are no folders */
     const char *folders[HPX_SHIP_MOST];
     size_t nfolders;
+    const char *receive; /* HOST:PORT where agents send to; NULL: nowhere */
     struct hpx_dest_asked dests[HPX_SHIP_MOST];
     size_t ndests;
     const char *spool; /* NULL: hpx_ship_spool() */

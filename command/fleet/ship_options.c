@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char ship_usage[] =
-    "usage: hprofx ship [OPTIONS] FOLDER... DESTINATION...       send the profiles that agents write into folders\n"
+    "usage: hprofx ship [OPTIONS] SOURCE... DESTINATION...       send profiles of agents: a SOURCE is a folder into which they\n"
+    "                                                            write, or net:HOST:PORT, to which they send by net=\n"
     "       hprofx watch [OPTIONS] DESTINATION...                profile the JVMs of this host as they come, and send that\n"
     "A DESTINATION is\n"
     "  otlp:http://HOST:4318                     OpenTelemetry Collector, or another that takes OTLP profiles\n"
@@ -23,7 +24,7 @@ static const char ship_usage[] =
     "  --spool-bytes SIZE     at most so much for each destination; then the oldest go (256m)\n"
     "  --batch TIME           send together what comes in this time (10s)\n"
     "  --listen WHERE         answer /metrics, /debug/pprof/profile and /debug/pprof/heap at unix:PATH or 127.0.0.1:PORT\n"
-    "  --listen-anywhere      WHERE may be another address\n"
+    "  --listen-anywhere      WHERE, and HOST of net:, may be another address than this machine's own\n"
     "  --service NAME         instead of the name of the service that the profile says\n"
     "  --remove               remove files that were sent\n"
     "  --once                 send what is there, wait at most --wait TIME (30s) for the destinations, and end\n"
@@ -97,6 +98,7 @@ static int wrong(const struct parse *p, const char *why)
 
 static int word(struct parse *p, const char *text)
 {
+    static const char net[] = "net:";
     struct hpx_ship_asked *a = p->a;
     if (hpx_dest_is_url(text)) {
         if (a->ndests == HPX_SHIP_MOST) {
@@ -109,6 +111,13 @@ static int word(struct parse *p, const char *text)
         }
         a->dests[a->ndests++] = (struct hpx_dest_asked){text, p->how};
         p->how = (struct hpx_http_how){0};
+        return -1;
+    }
+    if (strncmp(text, net, sizeof net - 1) == 0 && !a->watches) {
+        if (a->receive != NULL) {
+            return wrong(p, "net:HOST:PORT can be given once");
+        }
+        a->receive = text + sizeof net - 1;
         return -1;
     }
     if (a->watches || strstr(text, "://") != NULL) {
@@ -213,11 +222,14 @@ static int complete(const struct parse *p, bool of_watch)
     if (!a->watches && of_watch) {
         return wrong(p, "this option is one of hprofx watch");
     }
+    if (a->receive != NULL && a->once) {
+        return wrong(p, "--once takes folders, and no net:HOST:PORT, to which agents send at any time");
+    }
     if (a->watches && (a->once || a->removes)) {
         return wrong(p, "watch takes neither --once nor --remove");
     }
-    if (!a->watches && a->nfolders == 0) {
-        return wrong(p, "ship needs a folder with profiles");
+    if (!a->watches && a->nfolders == 0 && a->receive == NULL) {
+        return wrong(p, "ship needs a folder with profiles, or net:HOST:PORT");
     }
     if (a->ndests == 0 && a->listen == NULL) {
         return wrong(p, "no destination is given, as otlp:http://localhost:4318, and no --listen");

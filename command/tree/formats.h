@@ -24,6 +24,12 @@ typedef void hpx_tree_profile(void *ctx, struct hpx_tree *t, struct hpx_profile 
  * be NULL. */
 enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
 
+/* Told of each profile of a stream when its report has come: a tree that is not finished, and is now the callee's. false: the rest is not
+ * read. */
+typedef bool hpx_tree_each(void *ctx, struct hpx_tree *t);
+/* Reads what an agent sends (net=), text or binary, to its end. Memory: the definitions of the stream, and one profile. */
+enum hpx_tree_read hpx_tree_stream_hprof(struct hpx_source *s, hpx_tree_each *each, void *ctx, struct hpx_err *err);
+
 /* The same for one format each. */
 enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
 enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);

@@ -46,6 +46,9 @@ struct hprof_in {
     struct hpx_list classes; /* uint32_t: names of the tree */
     struct hpx_list objects; /* struct objects */
     size_t near;             /* of objects: of the object before */
+    hpx_tree_each *each;     /* of a stream; NULL: a file, whose last tables count */
+    void *each_ctx;
+    bool left; /* each() wants no more */
 };
 
 static enum hpx_view_kind view_of(int tag)
@@ -351,9 +354,50 @@ static void begin_table(struct hprof_in *in, const struct hpx_rd_table *table)
     }
 }
 
+static void facts(struct hprof_in *in);
+
+/* The numbers of a new tree are others. */
+static void forget(struct hprof_in *in)
+{
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        in->rows[k].len = 0;
+    }
+    in->frames.len = in->nodes.len = in->spoken.len = 0;
+    in->classes.len = in->objects.len = in->near = 0;
+    in->thread = in->thread_of = 0;
+    in->path.steps.len = in->path.at = 0;
+    in->path.parted = false;
+    hpx_idmap_clear(&in->class_of);
+    hpx_idmap_clear(&in->object_of);
+}
+
+/* A profile of a stream is complete. */
+static bool hand_on(struct hprof_in *in)
+{
+    add_all(in);
+    facts(in);
+    if (in->tree->no_memory) {
+        return true; /* which event() says */
+    }
+    in->left = !in->each(in->each_ctx, in->tree);
+    forget(in);
+    return hpx_tree_init(in->tree) && !in->left;
+}
+
+/* Text: the line that ends every report. Binary: the report is a string that nothing names. */
+static bool ends_profile(const struct hpx_rd_event *ev)
+{
+    static const char last[] = "tables", begin[] = "hprofx: ";
+    return (ev->kind == HPX_RD_REPORT && ev->report.key.n == sizeof last - 1 && memcmp(ev->report.key.p, last, sizeof last - 1) == 0) ||
+           (ev->kind == HPX_RD_STRING && ev->string.text.n >= sizeof begin - 1 && memcmp(ev->string.text.p, begin, sizeof begin - 1) == 0);
+}
+
 static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     struct hprof_in *in = ctx;
+    if (in->each != NULL && ends_profile(ev) && !hand_on(in)) {
+        return hpx_reader_break(r, r->end, 0, "nobody takes its profiles any more");
+    }
     switch (ev->kind) {
     case HPX_RD_TABLE:
         begin_table(in, &ev->table);
@@ -462,21 +506,30 @@ static enum hpx_tree_read result(const struct hprof_in *in, const struct hpx_rea
     return HPX_TREE_PART;
 }
 
-enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
+static struct hprof_in *enter(struct hpx_tree *t)
 {
     struct hprof_in *in = calloc(1, sizeof *in);
     if (in == NULL || hpx_profile_init(&in->profile) != 0) {
-        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
         if (in != NULL) {
             hpx_profile_fini(&in->profile);
         }
         free(in);
-        return HPX_TREE_FAILED;
+        return NULL;
     }
     in->tree = t;
     in->profile.defined.whole = true;
     hpx_idmap_init(&in->class_of, true);
     hpx_idmap_init(&in->object_of, true);
+    return in;
+}
+
+enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
+{
+    struct hprof_in *in = enter(t);
+    if (in == NULL) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return HPX_TREE_FAILED;
+    }
     struct hpx_reader r = {.source = s, .sinks = {hpx_profile_event, event}, .ctx = {&in->profile, in}};
     (void)hpx_reader_run(&r);
     enum hpx_tree_read done = result(in, &r, err);
@@ -488,5 +541,24 @@ enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s,
         }
     }
     leave(in);
+    return done;
+}
+
+enum hpx_tree_read hpx_tree_stream_hprof(struct hpx_source *s, hpx_tree_each *each, void *ctx, struct hpx_err *err)
+{
+    struct hpx_tree t;
+    struct hprof_in *in = hpx_tree_init(&t) ? enter(&t) : NULL;
+    enum hpx_tree_read done = HPX_TREE_FAILED;
+    if (in != NULL) {
+        in->each = each;
+        in->each_ctx = ctx;
+        struct hpx_reader r = {.source = s, .sinks = {hpx_profile_event, event}, .ctx = {&in->profile, in}};
+        (void)hpx_reader_run(&r);
+        done = in->left ? HPX_TREE_WHOLE : result(in, &r, err);
+        leave(in);
+    } else {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+    }
+    hpx_tree_fini(&t);
     return done;
 }
