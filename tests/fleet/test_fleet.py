@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -387,6 +388,51 @@ class Metrics(Case):
             s.wait(lambda m: shipper.settled(m, ['otlp:127.0.0.1:%d' % p.port], len(self.real_run())))
             done = subprocess.run([promtool, 'check', 'metrics'], input=s.page(), capture_output=True, text=True, timeout=server.LIMIT, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, '', ''))
+
+
+class Sent(Case):
+    """What agents send by net=."""
+
+    def run_java(self, jdk, port, *options):
+        """Its messages."""
+        agent = '-agentpath:%s=%s' % (material.BUILD / 'agent' / 'libhprofx.so', ','.join(('net=127.0.0.1:%d' % port, *options)))
+        done = subprocess.run([jdk + '/bin/java', '-XX:+UseSerialGC', '-cp', str(self.folder), agent, 'Shop', '1500'], capture_output=True, text=True, check=False,
+                              timeout=2 * server.LIMIT, cwd=self.folder, env={**os.environ, 'OTEL_SERVICE_NAME': 'shop'})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def test_every_count_of_a_stream_arrives(self):
+        try:
+            jdk = material.find_jdk()
+        except material.NoJava as e:
+            self.skipTest(str(e))
+        material.compiled(jdk, self.folder)
+        taken = counted = 0
+        with shipper.Shipper('net:127.0.0.1:0', self.spool, '--batch', '200ms', 'pprof:%s' % (self.folder / 'out')) as ship:
+            ship.wait(lambda _: 'net=' in ship.said())
+            port = int(re.search(r'net=127\.0\.0\.1:(\d+)', ship.said())[1])
+            for form in 'ab':
+                said = self.run_java(jdk, port, 'cpu=samples', 'heap=sites', 'sites=exact', 'cutoff=0', 'dump=500ms', 'format=' + form)
+                taken += int(re.search(r'samples: (\d+) taken, 0 lost', said)[1])
+                counted += int(re.search(r'sites: (\d+) allocations counted, 0 lost', said)[1])
+            now = ship.wait(lambda m: shipper.by_kind(m, 'hprofx_ship_values_read_total')['alloc_objects'] >= counted)
+        got = shipper.by_kind(now, 'hprofx_ship_values_read_total')
+        self.assertEqual((got['samples'], got['alloc_objects']), (taken, counted))
+        self.assertGreater(shipper.total(now, 'hprofx_ship_profiles_read_total'), 4)
+        self.assertEqual(shipper.total(now, 'hprofx_ship_profiles_broken_total'), 0)
+        self.assertEqual({p.name.split('-')[0] for p in (self.folder / 'out').iterdir() if not p.name.startswith('.')}, {'shop'})
+
+    def test_nonsense_of_a_peer_is_told_and_the_others_go_on(self):
+        with shipper.Shipper('net:127.0.0.1:0', self.spool, '--batch', '200ms', 'pprof:%s' % (self.folder / 'out')) as ship:
+            ship.wait(lambda _: 'net=' in ship.said())
+            port = int(re.search(r'net=127\.0\.0\.1:(\d+)', ship.said())[1])
+            idle = socket.create_connection(('127.0.0.1', port))
+            for n, sent in enumerate((b'GET / HTTP/1.1\r\n\r\n', b'JAVA PROFILE 1.0.2\0' + b'\xff' * 400, os.urandom(5000)), 1):
+                with socket.create_connection(('127.0.0.1', port)) as s:
+                    s.sendall(sent)
+                ship.wait(lambda m, n=n: shipper.total(m, 'hprofx_ship_profiles_broken_total') == n)
+            idle.close()
+            self.assertEqual(ship.stop(), 0)
 
 
 if __name__ == '__main__':
