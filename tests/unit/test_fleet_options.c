@@ -227,8 +227,10 @@ static void a_wrong_command_line_is_told_in_one_line(void **state)
     static const struct {
         const char *words[8], *why;
     } bad[] = {
-        {{"ship"}, "ship needs a folder with profiles"},
-        {{"ship", "otlp:http://h"}, "ship needs a folder with profiles"},
+        {{"ship"}, "ship needs a folder with profiles, or net:HOST:PORT"},
+        {{"ship", "otlp:http://h"}, "ship needs a folder with profiles, or net:HOST:PORT"},
+        {{"ship", "net:h:1", "net:h:2", "pprof:b"}, "net:HOST:PORT can be given once"},
+        {{"ship", "net:h:1", "pprof:b", "--once"}, "--once takes folders, and no net:HOST:PORT, to which agents send at any time"},
         {{"ship", "a"}, "no destination is given, as otlp:http://localhost:4318, and no --listen"},
         {{"watch"}, "no destination is given, as otlp:http://localhost:4318, and no --listen"},
         {{"ship", "a", "http://h"}, "a destination begins with its kind: otlp:, clickhouse:, pyroscope: or pprof:"},
