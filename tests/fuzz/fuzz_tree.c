@@ -159,6 +159,28 @@ static void in_pieces(const uint8_t *data, size_t size, const struct hpx_tree *t
     (void)close(ends[0]);
 }
 
+static bool take_each(void *ctx, struct hpx_tree *t)
+{
+    unsigned *left = ctx;
+    hpx_tree_finish(t);
+    check(t);
+    hpx_tree_without_threads(t);
+    hpx_tree_fini(t);
+    return --*left > 0;
+}
+
+/* The same bytes as what an agent sends. */
+static void as_stream(const uint8_t *data, size_t size)
+{
+    struct text of = {(const char *)data, size};
+    struct hpx_source source;
+    struct hpx_err err = {""};
+    unsigned left = 50;
+    require(hpx_source_init(&source, give, &of) == 0, "no memory");
+    (void)hpx_tree_stream_hprof(&source, take_each, &left, &err);
+    hpx_source_fini(&source);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct hpx_tree t;
@@ -170,6 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_all(&t);
     }
     in_pieces(data, size, &t);
+    as_stream(data, size);
     hpx_tree_fini(&t);
     (void)close(fd);
     return 0;
