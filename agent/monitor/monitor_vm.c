@@ -59,7 +59,7 @@ static int load(struct hpx_err *err)
     (void)err;
     hpx_thread_refs_use(true);
     hpx_virtuals_load();
-    hpx_usage_load(hpx_vm_release());
+    hpx_usage_load(hpx_vm.java, hpx_vm_release());
     if (o->locks || o->pinned) {
         hpx_park_load();
     }

@@ -2,6 +2,7 @@
 /* usage.c: see usage.h. */
 #include "usage.h"
 #include "clock.h"
+#include "compiler.h"
 #include <stdatomic.h>
 #include <time.h>
 
@@ -10,6 +11,7 @@
 #define WAIT_NS         UINT64_C(2000000000) /* who asks may be suspended by a debugger, behind the question */
 
 static struct {
+    JavaVM *java;                          /* constant from load on */
     const struct JNIInvokeInterface_ *vms; /* constant from load on; NULL: this VM needs no care */
     struct JNIInvokeInterface_ ours;
     _Atomic uint32_t attaching, asking; /* seq_cst: each side announces itself, then looks for the other */
@@ -66,25 +68,26 @@ static jint JNICALL destroy(JavaVM *vm)
     return usage.vms->DestroyJavaVM(vm);
 }
 
-void hpx_usage_load(jint release)
+void hpx_usage_load(JavaVM *vm, jint release)
 {
     if (release < RELEASE_CRASHES || usage.vms != NULL) {
         return;
     }
-    usage.vms = *hpx_vm.java;
+    usage.java = vm;
+    usage.vms = *vm;
     usage.ours = *usage.vms;
     usage.ours.AttachCurrentThread = attach;
     usage.ours.AttachCurrentThreadAsDaemon = attach_as_daemon;
     usage.ours.DestroyJavaVM = destroy;
     /* partner: the VM's callers, which follow the pointer */
-    __atomic_store_n((const struct JNIInvokeInterface_ **)hpx_vm.java, &usage.ours, __ATOMIC_RELEASE);
+    __atomic_store_n((const struct JNIInvokeInterface_ **)usage.java, &usage.ours, __ATOMIC_RELEASE);
 }
 
 enum hpx_usage_answer hpx_usage_ask(jvmtiEnv *jvmti, jobject object, jvmtiMonitorUsage *to)
 {
     enum hpx_usage_answer answer;
     atomic_fetch_add(&usage.asking, 1);
-    if (usage.vms != NULL && *hpx_vm.java != &usage.ours) { /* by the VM's, or by its own, which may call the VM's */
+    if (usage.vms != NULL && *usage.java != &usage.ours) { /* by the VM's, or by its own, which may call the VM's */
         answer = HPX_USAGE_REPLACED;
     } else if (usage.vms != NULL && atomic_load(&usage.attaching) > 0) {
         answer = HPX_USAGE_ATTACHING;

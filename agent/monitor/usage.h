@@ -7,10 +7,10 @@
 #ifndef HPX_USAGE_H
 #define HPX_USAGE_H
 
-#include "vm.h"
+#include <jvmti.h>
 
-/* At load. release: of the JDK. */
-void hpx_usage_load(jint release);
+/* At load, before anybody asks. release: of the JDK. */
+void hpx_usage_load(JavaVM *vm, jint release);
 enum hpx_usage_answer {
     HPX_USAGE_TOLD,
     HPX_USAGE_REFUSED,   /* an error of JVMTI */

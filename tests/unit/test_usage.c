@@ -8,8 +8,6 @@
 
 #define SLEEP_NS UINT64_C(70000) /* a sleep is longer than it was asked to be */
 
-struct hpx_vm hpx_vm;
-
 uint64_t __wrap_hpx_clock_mono(void);
 int __wrap_nanosleep(const struct timespec *want, struct timespec *left);
 
@@ -78,7 +76,6 @@ static void attach(void)
 static int begin(void **state)
 {
     (void)state;
-    hpx_vm.java = &java;
     now = 1;
     attached = JNI_EDETACHED;
     attachments = asked = 0;
@@ -90,10 +87,10 @@ static int begin(void **state)
 static void an_older_vm_is_left_as_it_is(void **state)
 {
     (void)state;
-    hpx_usage_load(22);
+    hpx_usage_load(&java, 22);
     assert_ptr_equal(java, &vms);
     assert_int_equal(ask(), HPX_USAGE_TOLD);
-    hpx_usage_load(23); /* for the tests behind it */
+    hpx_usage_load(&java, 23); /* for the tests behind it */
     assert_ptr_not_equal(java, &vms);
 }
 
