@@ -43,6 +43,15 @@ static jint line_of(const jvmtiFrameInfo *f)
     return line;
 }
 
+jint hpx_jvmpi_frames_from(const jvmtiFrameInfo *from, jint n, JVMPI_CallFrame *to)
+{
+    jint probe = n > 0 && hpx_jvmpi_probes_is_probe(from[0].method);
+    for (jint i = probe; i < n; i++) {
+        to[i - probe] = (JVMPI_CallFrame){.lineno = line_of(&from[i]), .method_id = from[i].method};
+    }
+    return n - probe;
+}
+
 static void fill_trace(jthread thread, JVMPI_CallTrace *trace, jvmtiFrameInfo *frames, jint depth)
 {
     jint n = 0;
@@ -53,10 +62,7 @@ static void fill_trace(jthread thread, JVMPI_CallTrace *trace, jvmtiFrameInfo *f
         (*hpx_jvmpi.jvmti)->GetStackTrace(hpx_jvmpi.jvmti, thread, 1, depth, frames, &n) != JVMTI_ERROR_NONE) {
         return;
     }
-    for (jint i = 0; i < n; i++) {
-        trace->frames[i] = (JVMPI_CallFrame){.lineno = line_of(&frames[i]), .method_id = frames[i].method};
-    }
-    trace->num_frames = n;
+    trace->num_frames = hpx_jvmpi_frames_from(frames, n, trace->frames);
 }
 
 void hpx_jvmpi_trace_of(jthread thread, JVMPI_CallTrace *trace, jint depth)

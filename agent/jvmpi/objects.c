@@ -41,7 +41,7 @@ struct kind {
     jint is_array;
 };
 
-static jint primitive(char letter)
+jint hpx_jvmpi_type_of(char letter)
 {
     static const char letters[] = "ZCFDBSIJ"; /* from JVMPI_BOOLEAN on, which the header has in this order */
     const char *at = strchr(letters, letter);
@@ -51,7 +51,7 @@ static jint primitive(char letter)
 static_assert(JVMPI_LONG - JVMPI_BOOLEAN == 7 && JVMPI_BYTE - JVMPI_BOOLEAN == 4, "order of the letters");
 
 /* Calls no Java code but on JDK 8, where the method is native. NULL: an exception is pending, or the VM has no answer. */
-static jobjectID element_id(JNIEnv *env, jclass klass)
+jobjectID hpx_jvmpi_element_id(JNIEnv *env, jclass klass)
 {
     jobject element = NULL;
     if ((*env)->ExceptionCheck(env)) {
@@ -78,8 +78,8 @@ static struct kind ask(JNIEnv *env, jclass klass, jobjectID id)
         return k;
     }
     if (signature[0] == '[') {
-        k.is_array = primitive(signature[1]);
-        k.told = k.is_array == JVMPI_CLASS ? element_id(env, klass) : NULL;
+        k.is_array = hpx_jvmpi_type_of(signature[1]);
+        k.told = k.is_array == JVMPI_CLASS ? hpx_jvmpi_element_id(env, klass) : NULL;
     }
     (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)signature);
     return k;

@@ -132,9 +132,13 @@ JNIEnv *hpx_jvmpi_env_of(jthread thread);
 jthread hpx_jvmpi_thread_of(JNIEnv *env);
 /* The agent's status of a thread (JVMPI_THREAD_*); 0: it does not live. An attached thread. */
 jint hpx_jvmpi_status_of(jthread thread);
+/* The same, of JVMTI's state of a thread. Any thread. */
+jint hpx_jvmpi_status_from(jint state);
 /* As GetCallTrace() does: num_frames of at most depth frames; trace->frames is the caller's. thread: NULL is the calling one. An attached
  * thread. */
 void hpx_jvmpi_trace_of(jthread thread, JVMPI_CallTrace *trace, jint depth);
+/* Frames as the agent has them, without that of a probe on top: at most n, how many is the result. An attached thread. */
+jint hpx_jvmpi_frames_from(const jvmtiFrameInfo *from, jint n, JVMPI_CallFrame *to);
 
 /* ---- functions.c, raw_monitors.c ---- */
 

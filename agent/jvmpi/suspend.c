@@ -149,11 +149,9 @@ jboolean hpx_jvmpi_has_run(JNIEnv *env)
     return ran;
 }
 
-jint hpx_jvmpi_status_of(jthread thread)
+jint hpx_jvmpi_status_from(jint state)
 {
-    jint state = 0;
-    if ((*hpx_jvmpi.jvmti)->GetThreadState(hpx_jvmpi.jvmti, thread, &state) != JVMTI_ERROR_NONE ||
-        (state & JVMTI_THREAD_STATE_ALIVE) == 0) {
+    if ((state & JVMTI_THREAD_STATE_ALIVE) == 0) {
         return 0;
     }
     jint status = JVMPI_THREAD_RUNNABLE;
@@ -164,6 +162,12 @@ jint hpx_jvmpi_status_of(jthread thread)
     }
     return status | ((state & JVMTI_THREAD_STATE_SUSPENDED) != 0 ? JVMPI_THREAD_SUSPENDED : 0) |
            ((state & JVMTI_THREAD_STATE_INTERRUPTED) != 0 ? JVMPI_THREAD_INTERRUPTED : 0);
+}
+
+jint hpx_jvmpi_status_of(jthread thread)
+{
+    jint state = 0;
+    return (*hpx_jvmpi.jvmti)->GetThreadState(hpx_jvmpi.jvmti, thread, &state) == JVMTI_ERROR_NONE ? hpx_jvmpi_status_from(state) : 0;
 }
 
 jint hpx_jvmpi_status(JNIEnv *env)

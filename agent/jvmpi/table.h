@@ -25,7 +25,7 @@
     X(THREAD_START, MAPS, ENABLE_AND_REQUEST, HELD, "Platform threads; a virtual thread is seen as its carrier.")                          \
     X(THREAD_END, MAPS, ENABLE, FREE, "Platform threads.")                                                                                 \
     X(CLASS_LOAD_HOOK, MAPS, ENABLE, FREE, "Memory of other origin than malloc_f is copied too.")                                          \
-    X(HEAP_DUMP, MAPS, REQUEST, HELD, "Levels 0, 1 and 2.")                                                                                \
+    X(HEAP_DUMP, MAPS, REQUEST, HELD, "Levels 0, 1, 2; JVMTI tells no JNI global reference.")                                              \
     X(JNI_GLOBALREF_ALLOC, PART, ENABLE, HELD, "References made through JNI, not those made by the VM itself.")                            \
     X(JNI_GLOBALREF_FREE, PART, ENABLE, FREE, "References freed through JNI, not those freed by the VM itself.")                           \
     X(JNI_WEAK_GLOBALREF_ALLOC, PART, ENABLE, HELD, "References made through JNI, not those made by the VM itself.")                       \
@@ -48,7 +48,7 @@
     X(MONITOR_CONTENDED_EXIT, NOT, ENABLE, HELD, "JVMTI has no such event.")                                                               \
     X(MONITOR_WAIT, PART, ENABLE, HELD, "Object.wait(); Thread.sleep() is not sent.")                                                      \
     X(MONITOR_WAITED, PART, ENABLE, HELD, "Object.wait(); Thread.sleep() is not sent.")                                                    \
-    X(MONITOR_DUMP, MAPS, REQUEST, HELD, "Monitors that a thread owns, enters or waits on.")                                               \
+    X(MONITOR_DUMP, MAPS, REQUEST, HELD, "Monitors in use; JDK 9 to 15: if a thread waits for them.")                                      \
     X(GC_START, MAPS, ENABLE, STOP, "Collections that stop the world.")                                                                    \
     X(GC_FINISH, PART, ENABLE, STOP, "The three sizes are 0: the VM answers no question while it collects.")
 
