@@ -15,7 +15,7 @@
 
 #include "dump_bytes.h"
 #include "dump_layout.h"
-#include "stacks.h"
+#include "dump_stacks.h"
 
 struct hpx_jvmpi_walk {
     /* set by the caller */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stacks.c: see stacks.h. */
-#include "stacks.h"
+/* dump_stacks.c: see dump_stacks.h. */
+#include "dump_stacks.h"
 #include <stdlib.h>
 
 static bool make_room(struct hpx_jvmpi_stacks *s, size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stacks.h: the platform threads with their traces and states, all of one moment, for dumps. The thread that asks. */
+/* dump_stacks.h: the platform threads with their traces and states, all of one moment, for dumps. The thread that asks. */
 #ifndef HPX_JVMPI_STACKS_H
 #define HPX_JVMPI_STACKS_H
 
