@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Agents of JVMPI (tests/jvmpi) and the shim that loads them, of the build that the agent is of."""
+import re
+
+FINDING = re.compile('WARNING in native|FATAL ERROR in native|JNI local refs: .*, exceeds|without exception check')
+LAUNCHER = 'checking exceptions when required to from CallStaticObjectMethod'  # what the launcher of JDK 8 does by itself
 
 
 def build(t):
@@ -29,5 +33,5 @@ def run(t, name, options, program, *args, jvm=(), **how):
     t.equal(r.code, 0, 'exit code: %s' % r.err[-500:])
     t.equal([x for x in r.out.splitlines() if x.startswith('BAD ')], [], 'checks that failed')
     t.equal([x for x in r.err.splitlines() if x.startswith('hprofx: jvmpi')], [], 'messages of the shim')
-    t.equal([x for x in r.out.splitlines() if 'WARNING in native' in x or 'FATAL ERROR in native' in x], [], 'findings of -Xcheck:jni')
+    t.equal([x for x in r.out.splitlines() if FINDING.search(x) and not (t.jdk.version == 8 and LAUNCHER in x)], [], 'findings of -Xcheck:jni')
     return r
