@@ -83,7 +83,7 @@ def compile_programs(root, home, out):
 def compile_agents(root, home, out):
     """Compiles the bench agents; returns {name: library}."""
     ring = os.path.join(root, "pipeline", "ring.c")
-    parts = {"null_agent": [], "null_sites": [], "null_heap": [], "null_monitor": [], "handler_bench": [ring], "natives": []}
+    parts = {"null_agent": [], "null_sites": [], "null_heap": [], "null_monitor": [], "null_jvmpi": [], "handler_bench": [ring], "natives": []}
     made = {}
     os.makedirs(out, exist_ok=True)
     for name, more in parts.items():
@@ -93,7 +93,7 @@ def compile_agents(root, home, out):
         if is_stale(target, sources + headers):
             include = os.path.join(home, "include")
             command([os.environ.get("CC", "cc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-DNDEBUG", "-Wall", "-Wextra", "-Werror", "-fPIC",
-                     "-shared", "-isystem", include, "-isystem", os.path.join(include, "linux"), "-Ibase", "-Ipipeline", "-o", target]
+                     "-shared", "-isystem", include, "-isystem", os.path.join(include, "linux"), "-Ibase", "-Ipipeline", "-Iagent/jvmpi", "-o", target]
                     + sources + ["-ldl", "-lpthread", "-lrt"], root)
         made[name] = target
     return made

@@ -16,6 +16,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HPX_BUILD", ROOT / "build")).resolve()
 LIBRARY = BUILD / "agent" / "libhprofx.so"
+JVMPI = BUILD / "agent" / "libhprofx-jvmpi.so"
 EXPORTED = {"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload"}
 # liburcu's for the lanes; what newer C libraries fold into libc.so.6 may stand by itself in older ones.
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0", "librt.so.1", "libdl.so.2", "libm.so.6", "liburcu-common.so.8"}
@@ -57,25 +58,33 @@ class Folder(unittest.TestCase):
 
 
 class LibraryTests(unittest.TestCase):
+    library, exported = LIBRARY, EXPORTED
+    needed = NEEDED
+
     def test_nothing_but_the_entry_points_is_exported(self):
-        self.assertEqual(exported(LIBRARY), EXPORTED)
+        self.assertEqual(exported(self.library), self.exported)
 
     def test_its_name_is_its_file_name(self):
-        self.assertEqual(dynamic(LIBRARY)["SONAME"], ["Library soname: [libhprofx.so]"])
+        self.assertEqual(dynamic(self.library)["SONAME"], ["Library soname: [%s]" % self.library.name])
 
     def test_it_needs_what_is_known_and_no_libjvm(self):
-        self.assertLessEqual(needed(LIBRARY), NEEDED)
+        self.assertLessEqual(needed(self.library), self.needed)
 
     def test_it_stays_loaded_binds_at_once_and_has_no_path_of_its_build(self):
-        tags = dynamic(LIBRARY)
+        tags = dynamic(self.library)
         self.assertIn("NODELETE", " ".join(tags["FLAGS_1"]))
         self.assertIn("NOW", " ".join(tags["FLAGS_1"]))
         for tag in ("RPATH", "RUNPATH", "TEXTREL"):
             self.assertNotIn(tag, tags)
 
     def test_its_stack_is_not_executable(self):
-        stack = re.findall(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+(\S+)", run("readelf", "-W", "-l", LIBRARY).stdout)
+        stack = re.findall(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+(\S+)", run("readelf", "-W", "-l", self.library).stdout)
         self.assertEqual(stack, ["RW"])
+
+
+class JvmpiTests(LibraryTests):
+    library, exported = JVMPI, {"Agent_OnLoad", "Agent_OnUnload"}
+    needed = NEEDED - {"liburcu-common.so.8"}
 
 
 class InstallTests(unittest.TestCase):
@@ -88,6 +97,7 @@ class InstallTests(unittest.TestCase):
         options = {o["name"]: o["value"] for o in json.loads(run("meson", "introspect", "--buildoptions", BUILD).stdout)}
         cls.prefix = cls.dest / options["prefix"].lstrip("/")
         cls.libdir = cls.prefix / options["libdir"]
+        cls.header = cls.prefix / options["includedir"] / "hprofx" / "jvmpi.h"
         cls.page = cls.prefix / options["mandir"] / "man7" / "hprofx.7"
         cls.reader = cls.prefix / options["bindir"] / "hprofx-read"
         cls.reader_page = cls.prefix / options["mandir"] / "man1" / "hprofx-read.1"
@@ -113,7 +123,7 @@ class InstallTests(unittest.TestCase):
     def test_every_installed_file_is_accounted_for(self):
         found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
         wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page,
-                  self.reader, self.reader_page, self.command, self.command_page, self.jmh, self.ship, self.ship_page} | self.completions | self.units
+                  self.libdir / "libhprofx-jvmpi.so", self.header, self.reader, self.reader_page, self.command, self.command_page, self.jmh, self.ship, self.ship_page} | self.completions | self.units
         self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
 
     def test_nobody_but_the_owner_may_write_what_is_installed(self):
