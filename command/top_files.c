@@ -6,6 +6,7 @@
 #include "inputs.h"
 #include "look.h"
 #include "outfile.h"
+#include "plain.h"
 #include "screen.h"
 #include "units.h"
 #include <getopt.h>
@@ -33,10 +34,25 @@ struct asked {
     char *shown; /* names and times of the files that were read last; NULL: none yet */
 };
 
+/* An option, of either top, whose value is the next word. */
+static bool wants_value(const char *word)
+{
+    static const char *const options[] = {"-d", "-e", "-o", "--duration", "--event", "--agent", "--output", "--view", "--last"};
+    bool wants = false;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(options); i++) {
+        wants |= strcmp(word, options[i]) == 0;
+    }
+    return wants;
+}
+
 bool hpx_top_is_files(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         struct stat st;
+        if (wants_value(argv[i])) {
+            i++;
+            continue;
+        }
         const char *word = argv[i], *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
         bool exists = stat(word, &st) == 0, named = hpx_format_of(name) != NULL || strstr(name, ".hprof") != NULL;
         if (word[0] != '-' && (exists ? S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && named) : strpbrk(word, "*?[") != NULL)) {
@@ -100,10 +116,12 @@ static enum hpx_status show(const struct asked *a, struct hpx_inputs *in, struct
     in->quiet = true;
     enum hpx_status s = hpx_look_sum(to, in, a->view, err);
     if (s != HPX_OK && s != HPX_PARTIAL) { /* the next ones may be better */
-        (void)fprintf(to, "%s\n", err->msg);
+        (void)fprintf(to, "%s\n", hpx_plain(err->msg));
     } else if (in->unread > 0) {
         (void)fprintf(to, "\n%zu file%s could not be read, or not to the end: `hprofx view` says why.\n", in->unread,
                       in->unread == 1 ? "" : "s");
+    } else if (s == HPX_PARTIAL) {
+        (void)fprintf(to, "\n%s\n", hpx_plain(err->msg));
     }
     s = fclose(to) == 0 ? say(text, err) : hpx_fail(err, HPX_FAILED, "no memory");
     free(text);
