@@ -190,6 +190,7 @@ struct run {
 struct sum {
     struct hpx_inputs *in;
     struct hpx_tree *to;
+    struct hpx_tree **kept; /* by file; NULL: it can be read again */
     struct hpx_idmap run_of;
     struct hpx_list runs; /* struct run */
     uint64_t begin, end;  /* ms since 1970 */
@@ -251,8 +252,9 @@ static const struct hpx_input *input(const struct sum *s, size_t i)
     return (const struct hpx_input *)s->in->files.items + i;
 }
 
-/* Reads a file into a tree of its own. *any: the tree has something. HPX_FAILED: err. What is wrong with a file that was found is said. */
-static enum hpx_status read_one(struct sum *s, size_t i, struct hpx_tree *t, bool *any, struct hpx_err *err)
+/* Reads a file into a tree of its own. *any: the tree has something. HPX_FAILED: err. What is wrong with a file that was found is said, but
+ * not again in the second pass. */
+static enum hpx_status read_one(struct sum *s, size_t i, struct hpx_tree *t, bool again, bool *any, struct hpx_err *err)
 {
     bool ready = hpx_tree_init(t);
     enum hpx_status done = ready ? read_file(s->in, input(s, i), t, err) : hpx_fail(err, HPX_FAILED, "no memory");
@@ -264,10 +266,38 @@ static enum hpx_status read_one(struct sum *s, size_t i, struct hpx_tree *t, boo
     }
     *any = done == HPX_OK || done == HPX_PARTIAL;
     if (done == HPX_PARTIAL || (!*any && ready && input(s, i)->found)) {
-        tell(s->in, done, err);
+        if (!again || !*any) {
+            tell(s->in, done, err);
+        }
         done = HPX_OK;
     }
     return done;
+}
+
+/* Standard input and pipes have their bytes once. */
+static bool can_read_again(const struct hpx_input *file)
+{
+    struct stat st;
+    return file->found || (strcmp(file->name, "-") != 0 && stat(file->name, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+/* Takes the tree for the second pass, if that needs it and cannot read it; t is empty then. false: no memory. */
+static bool keep(struct sum *s, size_t i, struct hpx_tree *t)
+{
+    bool needed = false;
+    for (size_t k = 0; k < ONCE && tells_run(t); k++) {
+        needed |= t->views[once[k]].samples.len > 0;
+    }
+    if (!needed || can_read_again(input(s, i))) {
+        return true;
+    }
+    s->kept[i] = malloc(sizeof *t);
+    if (s->kept[i] == NULL) {
+        return false;
+    }
+    *s->kept[i] = *t;
+    (void)hpx_tree_init(t); /* if that fails it is empty all the same */
+    return true;
 }
 
 static enum hpx_status first_pass(struct sum *s, struct hpx_err *err)
@@ -276,10 +306,10 @@ static enum hpx_status first_pass(struct sum *s, struct hpx_err *err)
     for (size_t i = 0; i < s->in->files.len && done == HPX_OK; i++) {
         struct hpx_tree t;
         bool any;
-        done = read_one(s, i, &t, &any, err);
+        done = read_one(s, i, &t, false, &any, err);
         if (done == HPX_OK && any) {
             s->in->read++;
-            done = add_tree(s, &t, i) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+            done = add_tree(s, &t, i) && keep(s, i, &t) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
         }
         hpx_tree_fini(&t);
     }
@@ -289,8 +319,12 @@ static enum hpx_status first_pass(struct sum *s, struct hpx_err *err)
 static enum hpx_status add_again(struct sum *s, size_t file, unsigned views, struct hpx_err *err)
 {
     struct hpx_tree t;
-    bool any;
-    enum hpx_status done = read_one(s, file, &t, &any, err);
+    bool any = true;
+    if (s->kept[file] != NULL) {
+        hpx_tree_join_views(s->to, s->kept[file], views);
+        return s->to->no_memory ? hpx_fail(err, HPX_FAILED, "no memory") : HPX_OK;
+    }
+    enum hpx_status done = read_one(s, file, &t, true, &any, err);
     if (done == HPX_OK && any) {
         hpx_tree_join_views(s->to, &t, views);
         done = s->to->no_memory ? hpx_fail(err, HPX_FAILED, "no memory") : HPX_OK;
@@ -299,7 +333,7 @@ static enum hpx_status add_again(struct sum *s, size_t file, unsigned views, str
     return done;
 }
 
-/* The files that have the last totals of their run are read again: to keep them would take memory for each JVM. */
+/* The files that have the last totals of their run are read again, if they can be: to keep them would take memory for each JVM. */
 static enum hpx_status second_pass(struct sum *s, struct hpx_err *err)
 {
     enum hpx_status done = HPX_OK;
@@ -337,11 +371,22 @@ static void set_facts(struct sum *s)
     s->to->verdict = NULL;
 }
 
+static void forget_kept(struct sum *s)
+{
+    for (size_t i = 0; s->kept != NULL && i < s->in->files.len; i++) {
+        if (s->kept[i] != NULL) {
+            hpx_tree_fini(s->kept[i]);
+            free(s->kept[i]);
+        }
+    }
+    free(s->kept);
+}
+
 static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err)
 {
-    struct sum s = {.in = in, .to = t};
+    struct sum s = {.in = in, .to = t, .kept = calloc(in->files.len + 1, sizeof *s.kept)};
     hpx_idmap_init(&s.run_of, true);
-    enum hpx_status done = first_pass(&s, err);
+    enum hpx_status done = s.kept != NULL ? first_pass(&s, err) : hpx_fail(err, HPX_FAILED, "no memory");
     done = done == HPX_OK ? second_pass(&s, err) : done;
     if (done == HPX_OK && in->read == 0) {
         done = hpx_fail(err, HPX_FAILED, "none of the %zu files is a profile", in->files.len);
@@ -349,8 +394,13 @@ static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, s
     set_facts(&s);
     in->runs = s.runs.len;
     hpx_tree_finish(t);
+    forget_kept(&s);
     hpx_idmap_fini(&s.run_of);
     free(s.runs.items);
+    if (done == HPX_OK && t->crowded) {
+        done = hpx_fail(err, HPX_PARTIAL, "more than %d measures that hprofx does not know; the others are left out", HPX_TREE_VALUES);
+        (void)(in->quiet || hpx_complain(done, err));
+    }
     return done == HPX_OK && in->unread > 0 ? HPX_PARTIAL : done;
 }
 

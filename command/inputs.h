@@ -3,7 +3,7 @@
  * order of their names; a pattern, where no file has that name; or a URL of an engine. One thread.
  *
  * Of a folder or pattern only regular files count, no links, hidden files, .part files, and formats that cannot be read back. Memory: the
- * names, one profile, and the sum. */
+ * names, one profile, and the sum; also every profile with allocations that came through a pipe, which cannot be read twice. */
 #ifndef HPX_COMMAND_INPUTS_H
 #define HPX_COMMAND_INPUTS_H
 

@@ -101,7 +101,7 @@ static void join_measure(struct hpx_tree *to, const struct hpx_tree_measure *of)
 {
     size_t at;
     const char *name = hpx_tree_text(to, hpx_tree_name(to, of->name, strlen(of->name)));
-    (void)hpx_tree_find(to, name, hpx_tree_unit_name(of->unit), &at);
+    to->crowded |= hpx_tree_find(to, name, hpx_tree_unit_name(of->unit), &at) == NULL;
 }
 
 void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
@@ -113,8 +113,11 @@ void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsig
 {
     struct hpx_tree_map m;
     if (hpx_tree_map(&m, to, from, true)) {
-        for (size_t i = 0; i < from->views[HPX_VIEW_OTHER].values; i++) {
-            join_measure(to, &from->views[HPX_VIEW_OTHER].measures[i]);
+        const struct hpx_tree_view *other = &from->views[HPX_VIEW_OTHER];
+        for (size_t i = 0; (views >> HPX_VIEW_OTHER & 1) != 0 && i < other->values; i++) {
+            if (other->totals[i] > 0) {
+                join_measure(to, &other->measures[i]);
+            }
         }
         for (size_t k = 0; k < HPX_VIEWS; k++) {
             if ((views >> k & 1) != 0) {

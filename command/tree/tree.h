@@ -102,6 +102,7 @@ struct hpx_tree {
     uint32_t lost, own, older;      /* names: what hprofx's report says of each */
     struct hpx_tree_origin origin;
     char *verdict;  /* owned; NULL, or sentences as on the terminal, each with a newline */
+    bool crowded;   /* values of measures for which HPX_VIEW_OTHER has no room were left out by a join */
     bool no_memory; /* something did not fit: the tree must not be shown */
 };
 

@@ -3,6 +3,7 @@
 """test_inputs HPROFX [unittest arguments]: hprofx view, convert, merge and diff with folders, patterns and the URL of an engine, which is a server of
 the test. Without hprofx-ship beside HPROFX nothing is asked of engines."""
 import collections
+import gzip
 import http.server
 import os
 import pathlib
@@ -34,6 +35,18 @@ def profile(run, number, samples, bytes_, lost=0, host='h'):
             ' rank   self  accum     bytes objs     bytes  objs trace name\n    1 100.00%% 100.00%%  %8d    1  %8d     2 300001 A\nSITES END\n'
             'CPU SAMPLES BEGIN (total = %d) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n   1 100.00%% 100.00%% %7d 300001 A.m\nCPU SAMPLES END\n'
             % (bytes_, bytes_, samples, samples) + said)
+
+
+def field(number, data):
+    return bytes([number << 3 | 2, len(data)]) + data if isinstance(data, bytes) else bytes([number << 3, data])
+
+
+def pprof(names):
+    """A stack of one method, with the value 1 of measures of another profiler."""
+    strings = ['', *names, 'count', 'm']
+    types = b''.join(field(1, field(1, i + 1) + field(2, len(names) + 1)) for i in range(len(names)))
+    return gzip.compress(types + field(2, field(1, 1) + field(2, bytes([1] * len(names)))) + field(4, field(1, 1) + field(4, field(1, 1)))
+                         + field(5, field(1, 1) + field(2, len(names) + 2)) + b''.join(field(6, text.encode()) for text in strings))
 
 
 class Folder(unittest.TestCase):
@@ -124,6 +137,30 @@ class Files(Folder):
         self.write('e', profile(0, 0, 1, 7))
         self.assertEqual(self.sum_of('all', view='alloc_space'), {'A.m;A': 314})
 
+    def test_what_comes_through_a_pipe_is_read_once(self):
+        self.write('a', profile(1000, 1, 10, 100))
+        self.write('b', profile(2000, 1, 10, 50))
+        os.mkfifo(self.folder / 'fifo')
+        for view, sum_ in (('samples', {'A.m': 20}), ('alloc_space', {'A.m;A': 150})):
+            for word in ('-', 'fifo'):
+                command = 'cat all/a %s "$0" merge --view %s --to .folded %s all/b -' % ('|' if word == '-' else '> fifo &', view, word)
+                done = subprocess.run(['sh', '-c', command, PROGRAM], cwd=self.folder, capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stderr, folded(done.stdout.decode())), (0, b'', sum_), command)
+
+    def test_a_file_that_is_read_twice_is_told_once(self):
+        self.write('a', gzip.compress(profile(1000, 1, 10, 100).encode())[:-4])
+        self.write('b', profile(2000, 1, 10, 50))
+        self.done('view', 'all', status=6, said='hprofx: all/a: the compressed data end too early\n')
+        done = subprocess.run([PROGRAM, 'view', 'all'], cwd=self.folder, capture_output=True, check=False)
+        self.assertEqual(done.stderr.count(b'\n'), 1, done.stderr)
+        self.assertIn('1 file could not be read', self.done('top', '-d', '1ms', 'all'))
+
+    def test_measures_without_room_in_the_sum_are_told(self):
+        for name in 'ab':
+            self.write(name + '.pb.gz', pprof(['%s%d' % (name, i) for i in range(5)]))
+        self.assertIn('a4 1, b0 1', self.done('view', 'all', status=6, said='more than 8 measures that hprofx does not know'))
+        self.assertIn('more than 8 measures', self.done('top', '-d', '1ms', 'all'))
+
     def test_a_side_of_a_diff_may_be_a_folder(self):
         self.write('a', 'main;x 1000\nmain;y 1000\n')
         self.write('b', 'main;x 1000\nmain;y 1000\n')
@@ -185,6 +222,15 @@ class Top(Folder):
         self.write('a.hprof', 'main;x 1\n')
         for word in ('all/', 'all/*', 'all/a.hprof'):
             self.assertIn('CPU: samples 1\n', self.done('top', '-d', '1ms', '--last', '5m', word))
+
+    def test_names_of_files_cannot_control_the_terminal(self):
+        self.write('\x1b[31mx', 'words\n')
+        shown = self.done('top', '-d', '1ms', 'all')
+        self.assertIn('all/?[31mx: neither HPROF', shown)
+
+    def test_a_word_that_an_option_wants_is_no_folder(self):
+        (self.folder / 'cpu').mkdir()
+        self.done('top', '-e', 'cpu', '-d', '1ms', 'no-such-jvm-of-hprofx', status=3, said='no-such-jvm-of-hprofx')
 
     def test_views_and_wrong_usage(self):
         self.write('a', 'main;x 1\n')
