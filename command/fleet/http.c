@@ -195,7 +195,10 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
 {
     struct hpx_http *h = ctx;
     n *= size;
-    h->head_ended = n > 0 && n <= 2 && bytes[n - 1] == '\n'; /* the blank line; another head may follow one of status 100 */
+    if (n >= 5 && memcmp(bytes, "HTTP/", 5) == 0) {
+        h->head_ended = false; /* another head may follow one of status 100. Lines behind a body leave it ended */
+    }
+    h->head_ended = h->head_ended || (n > 0 && n <= 2 && bytes[n - 1] == '\n'); /* the blank line */
     h->head += n;
     h->too_long |= h->head > HEAD;
     return h->too_long ? 0 : n;

@@ -150,6 +150,10 @@ static void a_status_comes_with_the_first_line_of_its_body(void **state)
     r = ask("HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", &body);
     assert_int_equal(r.status, 301);
     assert_non_null(strstr(r.why, "redirect"));
+    r = ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n1\r\n0\r\nX-Sum: 1\r\n\r\n", &body); /* headers behind it */
+    assert_int_equal(r.status, 200);
+    assert_string_equal(body.bytes, "1");
+    body = (struct text){.n = 0};
     r = ask("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1", &body);
     assert_int_equal(r.status, 200);
     assert_int_equal(body.calls, 1);
