@@ -95,8 +95,9 @@ static int open_unix(struct hpx_listen *l, const char *path, struct hpx_err *err
     (void)unlink(own.sun_path);
     if (!made) {
         (void)close(l->fd);
-        return why == EEXIST ? fail(err, HPX_E_BUSY, l->at, "something is there, or another program listens")
-                             : fail(err, HPX_E_IO, l->at, strerror(why));
+        return why == EEXIST || why == EAGAIN /* it is busy, or another program is removing what is there */
+                   ? fail(err, HPX_E_BUSY, l->at, "something is there, or another program listens")
+                   : fail(err, HPX_E_IO, l->at, strerror(why));
     }
     return 0;
 }

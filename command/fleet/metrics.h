@@ -58,8 +58,8 @@ enum hpx_metric {
 
 /* Adds to a counter. The value is in the metric's unit times the number in the table above: LAG is in milliseconds, AGENTS_CPU in
  * nanoseconds. first, second: the values of the labels, any bytes; NULL for a label that the metric does not have. A metric has at most 64
- * series. More, and those for which there is no memory, are counted in one with the label value "other", so sums stay right. Values of
- * labels are public: no credentials. */
+ * series. More, and those for which there is no memory, are counted in one with the label value "other", so sums of counters stay right; a
+ * gauge there is the one that was set last. Values of labels are public: no credentials. */
 void hpx_metric_add(enum hpx_metric m, const char *first, const char *second, uint64_t n);
 /* Sets a gauge, or a counter that is kept elsewhere. */
 void hpx_metric_set(enum hpx_metric m, const char *first, const char *second, uint64_t n);

@@ -4,6 +4,7 @@
 
 SCRIPT PULL-DRIVER HPROFX: all, as the build does. Found by unittest: only what needs a judge, Prometheus' promtool and Go's pprof; HPX_FLEET_ENGINES names those
 that must be there ("prometheus", "go"), others are skipped. HPX_BUILD: another build than build/."""
+import contextlib
 import gzip
 import os
 import pathlib
@@ -455,6 +456,19 @@ class ListenTests(Pull):
             self.assertRegex(self.unix(name).at, 'something is there')
         self.assertEqual(sorted(os.listdir(self.folder)), before)
         self.assertEqual(os.readlink(self.folder / 'link'), 'target')
+
+    def test_a_socket_whose_program_has_no_time_stays(self):
+        with contextlib.ExitStack() as sockets:
+            self.path = self.folder / 's'
+            busy = sockets.enter_context(socket.socket(socket.AF_UNIX))
+            busy.bind(str(self.path))
+            busy.listen(0)
+            for _ in range(4):  # until no more are taken
+                peer = sockets.enter_context(socket.socket(socket.AF_UNIX))
+                peer.setblocking(False)
+                peer.connect_ex(str(self.path))
+            self.assertRegex(self.unix().at, 'something is there, or another program listens')
+            self.assertTrue(self.path.is_socket())
 
     def test_a_socket_that_another_program_has_taken_over_is_left_alone(self):
         first = self.unix()
