@@ -51,7 +51,7 @@ static void wait_for_turns(struct hpx_bring *b, const struct timespec *until)
 {
     (void)pthread_mutex_lock(&b->lock);
     (void)eventfd_write(b->wake, 2);
-    for (uint64_t wanted = b->turns + 2; b->turns < wanted;) {
+    for (uint64_t wanted = b->turns + 2; b->turns < wanted && !b->ended;) {
         if (pthread_cond_timedwait(&b->turned, &b->lock, until) == ETIMEDOUT) {
             break;
         }
@@ -59,10 +59,22 @@ static void wait_for_turns(struct hpx_bring *b, const struct timespec *until)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
+static void end_waits(struct hpx_bring *b)
+{
+    (void)pthread_mutex_lock(&b->lock);
+    b->ended = true;
+    (void)pthread_cond_broadcast(&b->turned);
+    (void)pthread_mutex_unlock(&b->lock);
+}
+
 void hpx_bring_now(void *ctx, unsigned ms)
 {
     struct hpx_bring *b = ctx;
     const struct timespec until = after(ms);
+    if (ms == 0) {
+        end_waits(b);
+        return;
+    }
     if (pthread_mutex_clocklock(&b->one, CLOCK_MONOTONIC, &until) == 0) {
         struct timespec now = after(0);
         long left = (long)(until.tv_sec - now.tv_sec) * 1000 + (until.tv_nsec - now.tv_nsec) / 1000000;

@@ -12,6 +12,7 @@ struct hpx_bring {
     pthread_mutex_t lock;    /* of what follows */
     pthread_cond_t turned;
     uint64_t turns; /* of the main thread, after which nothing new was left */
+    bool ended;     /* the main thread takes no more turns */
     int wake;       /* an eventfd: turns that pulls want at once */
 };
 
@@ -20,7 +21,7 @@ bool hpx_bring_init(struct hpx_bring *b, struct hpx_watch *w);
 /* After hpx_pull_stop(). */
 void hpx_bring_fini(struct hpx_bring *b);
 
-/* A hpx_collect_flush; ctx: the struct. Any thread but the main one. */
+/* A hpx_collect_flush; ctx: the struct. Any thread; the main one with 0 ms only. */
 void hpx_bring_now(void *ctx, unsigned ms);
 
 /* The main thread: what the folders had is handed on. */

@@ -76,7 +76,7 @@ void hpx_collect_free(struct hpx_collect *c)
 
 static void window_add(struct window *w, const struct hpx_tree *t)
 {
-    uint64_t end = t->start_ms + t->duration_ms;
+    uint64_t end = hpx_tree_sum(t->start_ms, t->duration_ms);
     if (w->too_large || w->tree.no_memory) {
         return;
     }
@@ -208,6 +208,9 @@ static void stop(void *ctx)
     c->stop = true;
     (void)pthread_cond_broadcast(&c->stopped);
     (void)pthread_mutex_unlock(&c->lock);
+    if (c->flush != NULL) {
+        c->flush(c->ctx, 0);
+    }
 }
 
 struct hpx_pull_hooks hpx_collect_hooks(struct hpx_collect *c)

@@ -23,7 +23,8 @@
 struct hpx_collect;
 
 /* Brings what the JVMs have counted so far: returns when it was given to hpx_collect_add(), or after `milliseconds` (5 s at most). Called
- * on threads of the server, several at a time, with no lock held. */
+ * on threads of the server, several at a time, with no lock held. 0 milliseconds: nobody waits any more, because the program ends; calls
+ * that wait for the main thread return at once. */
 typedef void hpx_collect_flush(void *ctx, unsigned milliseconds);
 
 /* flush may be NULL. NULL: no memory. */
