@@ -50,9 +50,10 @@ static int start(const char *url, const struct hpx_engine_how *how, int out, int
     if (errno != 0) {
         return -1;
     }
-    int rc = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    rc = rc != 0 ? rc : posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    int rc = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     rc = rc != 0 ? rc : posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
+    /* Last: without a standard input of this program, `out` has its number. */
+    rc = rc != 0 ? rc : posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     rc = rc != 0 ? rc : posix_spawn(pid, hpx_asked_ship(), &actions, NULL, (char *const *)(uintptr_t)argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     errno = rc;
