@@ -222,6 +222,22 @@ static void note_time(struct sum *s, const struct hpx_tree *t)
     }
 }
 
+static uint32_t if_same(const struct hpx_tree *t, uint32_t name, const struct hpx_tree *other, uint32_t its)
+{
+    return strcmp(hpx_tree_text(t, name), hpx_tree_text(other, its)) == 0 ? name : 0;
+}
+
+/* The sum is that of a host or process only if all profiles are. */
+static struct hpx_tree_origin shared(const struct hpx_tree *t, const struct hpx_tree *other)
+{
+    const struct hpx_tree_origin *a = &t->origin, *b = &other->origin;
+    return (struct hpx_tree_origin){.host = if_same(t, a->host, other, b->host),
+                                    .service = if_same(t, a->service, other, b->service),
+                                    .version = if_same(t, a->version, other, b->version),
+                                    .container = if_same(t, a->container, other, b->container),
+                                    .pid = a->pid == b->pid ? a->pid : 0};
+}
+
 /* What counts once for each run waits for the second pass. false: no memory. */
 static bool add_tree(struct sum *s, const struct hpx_tree *t, size_t file)
 {
@@ -243,7 +259,11 @@ static bool add_tree(struct sum *s, const struct hpx_tree *t, size_t file)
     }
     s->says_lost |= lost[0] != '\0';
     note_time(s, t);
+    struct hpx_tree_origin both = shared(s->to, t);
     hpx_tree_join_views(s->to, t, tells_run(t) ? OTHERS_VIEWS : OTHERS_VIEWS | ONCE_VIEWS);
+    if (s->in->read > 1) {
+        s->to->origin = both;
+    }
     return !s->to->no_memory;
 }
 

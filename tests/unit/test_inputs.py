@@ -161,6 +161,15 @@ class Files(Folder):
         self.assertIn('a4 1, b0 1', self.done('view', 'all', status=6, said='more than 8 measures that hprofx does not know'))
         self.assertIn('more than 8 measures', self.done('top', '-d', '1ms', 'all'))
 
+    def test_a_sum_is_that_of_a_host_only_if_all_of_it_is(self):
+        for name, host in (('a', 'earth'), ('b', 'mars'), ('c', 'mars')):
+            self.write(name, profile(1000, 1, 1, 1, host=host))
+        for pattern, one in (('all/[bc]', True), ('all', False), ('all/[ac]', False)):
+            self.done('convert', pattern, 'x.otlp')
+            written = (self.folder / 'x.otlp').read_bytes()
+            self.assertIn(b'process.pid', written)
+            self.assertEqual(b'host.name' in written, one, pattern)
+
     def test_a_side_of_a_diff_may_be_a_folder(self):
         self.write('a', 'main;x 1000\nmain;y 1000\n')
         self.write('b', 'main;x 1000\nmain;y 1000\n')
@@ -300,6 +309,10 @@ class Engine(Folder):
         path, _, query = self.asked[0]
         self.assertIn('wait_end_of_query=1', path)
         self.assertIn("FROM `hprofx`.`profiles` WHERE 1 AND service IN ('shop')", query)
+
+    def test_it_is_asked_without_a_standard_input_too(self):
+        done = subprocess.run(['sh', '-c', 'exec "$0" convert --to .folded "$1" - <&-', PROGRAM, self.url], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, b'[no stack] 2\nmain;p.C.m 3\n'), done.stderr)
 
     def test_fetch_writes_a_file(self):
         self.done('fetch', self.url, '-o', 'x.pb.gz')
