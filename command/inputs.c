@@ -193,7 +193,9 @@ struct sum {
     struct hpx_tree **kept; /* by file; NULL: it can be read again */
     struct hpx_idmap run_of;
     struct hpx_list runs; /* struct run */
-    uint64_t begin, end;  /* ms since 1970 */
+    struct hpx_idmap profile_of;
+    struct hpx_list profiles; /* char: those of runs that are in the sum; the value does not matter */
+    uint64_t begin, end;      /* ms since 1970 */
     bool says_lost;
 };
 
@@ -202,15 +204,24 @@ static bool tells_run(const struct hpx_tree *t)
     return t->origin.began_ms != 0 && t->origin.number != 0;
 }
 
-/* NULL: no memory. */
-static struct run *run_of(struct sum *s, const struct hpx_tree *t, size_t file)
+/* Of a run's profile of that number; number 0: of the run. */
+static uint64_t key_of(const struct hpx_tree *t, size_t file, uint64_t number)
 {
     const struct hpx_tree_origin *o = &t->origin;
     char key[1100];
-    int n = tells_run(t) ? snprintf(key, sizeof key, "run %" PRIu64 " %" PRIu64 " %s", o->began_ms, o->pid, hpx_tree_text(t, o->host))
+    int n = tells_run(t) ? snprintf(key, sizeof key, "run %" PRIu64 " %" PRIu64 " %" PRIu64 " %s", number, o->began_ms, o->pid,
+                                    hpx_tree_text(t, o->host))
                          : snprintf(key, sizeof key, "file %zu", file);
     size_t len = n < (int)sizeof key ? (size_t)n : sizeof key - 1;
-    return hpx_list_entry(&s->run_of, &s->runs, sizeof(struct run), hpx_check_hash((struct hpx_rd_text){key, len}));
+    return hpx_check_hash((struct hpx_rd_text){key, len});
+}
+
+/* The sum has this profile: words may name a file twice, and a folder may have a copy. */
+static bool is_there(struct sum *s, const struct hpx_tree *t, size_t file)
+{
+    size_t before = s->profiles.len;
+    s->to->no_memory |= hpx_list_entry(&s->profile_of, &s->profiles, sizeof(char), key_of(t, file, t->origin.number)) == NULL;
+    return s->profiles.len == before;
 }
 
 static void note_time(struct sum *s, const struct hpx_tree *t)
@@ -242,7 +253,7 @@ static struct hpx_tree_origin shared(const struct hpx_tree *t, const struct hpx_
 static bool add_tree(struct sum *s, const struct hpx_tree *t, size_t file)
 {
     uint64_t number = t->origin.number;
-    struct run *r = run_of(s, t, file);
+    struct run *r = hpx_list_entry(&s->run_of, &s->runs, sizeof *r, key_of(t, file, 0));
     const char *lost = hpx_tree_text(t, t->lost);
     if (r == NULL) {
         return false;
@@ -328,8 +339,10 @@ static enum hpx_status first_pass(struct sum *s, struct hpx_err *err)
         bool any;
         done = read_one(s, i, &t, false, &any, err);
         if (done == HPX_OK && any) {
-            s->in->read++;
-            done = add_tree(s, &t, i) && keep(s, i, &t) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+            bool fresh = !is_there(s, &t, i);
+            s->in->read += fresh;
+            done =
+                !s->to->no_memory && (!fresh || (add_tree(s, &t, i) && keep(s, i, &t))) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
         }
         hpx_tree_fini(&t);
     }
@@ -406,6 +419,7 @@ static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, s
 {
     struct sum s = {.in = in, .to = t, .kept = calloc(in->files.len + 1, sizeof *s.kept)};
     hpx_idmap_init(&s.run_of, true);
+    hpx_idmap_init(&s.profile_of, true);
     enum hpx_status done = s.kept != NULL ? first_pass(&s, err) : hpx_fail(err, HPX_FAILED, "no memory");
     done = done == HPX_OK ? second_pass(&s, err) : done;
     if (done == HPX_OK && in->read == 0) {
@@ -416,7 +430,9 @@ static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, s
     hpx_tree_finish(t);
     forget_kept(&s);
     hpx_idmap_fini(&s.run_of);
+    hpx_idmap_fini(&s.profile_of);
     free(s.runs.items);
+    free(s.profiles.items);
     if (done == HPX_OK && t->crowded) {
         done = hpx_fail(err, HPX_PARTIAL, "more than %d measures that hprofx does not know; the others are left out", HPX_TREE_VALUES);
         (void)(in->quiet || hpx_complain(done, err));

@@ -32,7 +32,8 @@ void hpx_inputs_fini(struct hpx_inputs *in);
  * that was named and cannot be read is HPX_FAILED (err), as is no file at all; of those that were found the others are the sum.
  *
  * Allocations count from the start of a run in each of its profiles, and heap dumps have what lived at their time: of several profiles of a
- * run the last counts in both. The time is from the first profile to the last; of several files there is no verdict, and
+ * run the last counts in both. A profile that comes twice, which its
+ * run and number tell, counts once. The time is from the first profile to the last; of several files there is no verdict, and
  * the origin is what all of them say. */
 enum hpx_status hpx_inputs_read(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err);
 

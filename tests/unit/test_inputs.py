@@ -137,6 +137,17 @@ class Files(Folder):
         self.write('e', profile(0, 0, 1, 7))
         self.assertEqual(self.sum_of('all', view='alloc_space'), {'A.m;A': 314})
 
+    def test_a_profile_that_comes_twice_counts_once(self):
+        for number in (1, 2):
+            self.write('a.%d' % number, profile(1000, number, 10, 100 * number))
+        self.write('copy', profile(1000, 2, 10, 200))
+        for words in (['all'], ['all', 'all/*'], ['all/copy', 'all/a.1', 'all/a.2', 'all/a.1']):
+            self.assertEqual(self.sum_of(*words), {'A.m': 20}, words)
+            self.assertEqual(self.sum_of(*words, view='alloc_space'), {'A.m;A': 200}, words)
+        self.assertTrue(self.done('view', 'all').startswith('The sum of 2 profiles of 1 run.\n'))
+        self.write('b', 'main;x 1\n')  # says nothing of its run
+        self.assertEqual(self.sum_of('all/b', 'all/b'), {'main;x': 2})
+
     def test_what_comes_through_a_pipe_is_read_once(self):
         self.write('a', profile(1000, 1, 10, 100))
         self.write('b', profile(2000, 1, 10, 50))
