@@ -69,7 +69,8 @@ static void first_line(int said, struct hpx_err *err)
     text[n > 0 ? n : 0] = '\0';
     text[strcspn(text, "\n")] = '\0';
     bool named = strncmp(text, before, sizeof before - 1) == 0;
-    (void)hpx_err_set(err, HPX_E_SYS, "%s", text[0] == '\0' ? "hprofx-ship ended without a word" : text + (named ? sizeof before - 1 : 0));
+    (void)hpx_err_set(err, HPX_E_SYS, "%s",
+                      text[0] == '\0' ? "hprofx-ship ended without a message" : text + (named ? sizeof before - 1 : 0));
 }
 
 /* Waits for the child: the status of the command. */
@@ -94,8 +95,8 @@ int hpx_engine_open(const char *url, const struct hpx_engine_how *how, enum hpx_
     if (out < 0 || said < 0) {
         *s = hpx_fail(err, HPX_FAILED, "no file in memory: %s", strerror(errno));
     } else if (start(url, how, out, said, &pid) != 0) {
-        *s = hpx_fail(err, HPX_FAILED, "%s cannot be run: %s; it is built where libcurl and libmicrohttpd are found", hpx_asked_ship(),
-                      strerror(errno));
+        *s = hpx_fail(err, HPX_FAILED, "cannot run %s: %s; install hprofx-ship, or build hprofx with libcurl and libmicrohttpd",
+                      hpx_asked_ship(), strerror(errno));
     } else {
         *s = end(pid, said, err);
     }

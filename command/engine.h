@@ -23,10 +23,10 @@ enum { HPX_ENGINE_HEADERS = 512, HPX_ENGINE_CA, HPX_ENGINE_CERT, HPX_ENGINE_KEY 
 bool hpx_engine_option(struct hpx_engine_how *how, int opt, const char *value);
 /* The lines of a help that tell them. */
 #define HPX_ENGINE_HELP                                                                                                                    \
-    "  --headers FILE   for a URL: header lines such as X-ClickHouse-Key, which others cannot read\n"                                      \
-    "  --ca FILE        certificates that are trusted\n"                                                                                   \
-    "  --cert FILE      certificate of this side\n"                                                                                        \
-    "  --key FILE       its key\n"
+    "  --headers FILE   for a URL: lines of HTTP headers, such as X-ClickHouse-Key: PASSWORD. FILE needs mode 600\n"                       \
+    "  --ca FILE        trust these certificates instead of the system's\n"                                                                \
+    "  --cert FILE      client certificate\n"                                                                                              \
+    "  --key FILE       private key of the client certificate\n"
 
 /* The word is a URL of an engine: clickhouse:http://... */
 bool hpx_engine_is(const char *word);

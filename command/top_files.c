@@ -20,9 +20,9 @@
 #define LAST   60           /* seconds: what agents with dump=60s write */
 
 static const char usage[] = "usage: hprofx top [--last TIME] [-d TIME] [--view VIEW] FOLDER|'PATTERN'|FILE...\n"
-                            "Shows the sum of the newest profiles, and again when there are others. Ends with q or Ctrl-C.\n"
-                            "  --last TIME  those written in this time before the newest one (60s)\n"
-                            "  -d TIME      end after this time\n"
+                            "Shows the sum of the newest profiles, again when a file comes, changes or goes. Ends with q or Ctrl-C.\n"
+                            "  --last TIME  the profiles written within TIME before the newest one (60s)\n"
+                            "  -d TIME      end after TIME\n"
                             "  --view VIEW  only this view (hprofx view --help)\n"
                             "Status: 0 ok, 1 failed, 2 usage.\n";
 

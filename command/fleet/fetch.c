@@ -15,16 +15,16 @@
 
 static const char usage[] =
     "usage: hprofx fetch [OPTIONS] 'clickhouse:http://HOST:8123/DATABASE.TABLE?service=NAME&from=-1h' [-o FILE]\n"
-    "Asks ClickHouse for the sum of profiles that hprofx ship has sent, each of them once.\n"
-    "  service= version= host= container= pid= kind=   only those; a key may come several times\n"
+    "Writes the sum of profiles that hprofx ship has sent to ClickHouse. A profile that was sent twice counts once.\n"
+    "  service= version= host= container= pid= kind=   select profiles; a key given several times means any of its values\n"
     "  from= to=       -30m, -1h, -7d: before now; 2026-11-25T10:00 (local time, with Z UTC); seconds since 1970\n"
     "  -o, --output FILE\n"
     "                  pprof, or another format by suffix (hprofx convert --help); -: pprof to standard output\n"
-    "  --headers FILE  header lines for the server, such as X-ClickHouse-User and X-ClickHouse-Key; others cannot read FILE\n"
-    "  --ca FILE       certificates that are trusted\n"
-    "  --cert FILE     certificate of this side\n"
-    "  --key FILE      its key\n"
-    "Status: 0 ok, 1 no answer, or no profile is like that, 2 usage, 6 FILE does not have all.\n";
+    "  --headers FILE  lines of HTTP headers, such as X-ClickHouse-User: NAME and X-ClickHouse-Key: PASSWORD; FILE needs mode 600\n"
+    "  --ca FILE       trust these certificates instead of the system's\n"
+    "  --cert FILE     client certificate\n"
+    "  --key FILE      private key of the client certificate\n"
+    "Status: 0 ok, 1 no answer, or no such profile, 2 usage, 6 FILE lacks a part of the answer.\n";
 
 struct asked {
     const char *url, *out;
@@ -88,7 +88,7 @@ static enum hpx_status ask_facts(struct hpx_http *h, const struct hpx_select *s,
         return hpx_fail(err, HPX_FAILED, "ClickHouse: the answer is not that of a table of profiles");
     }
     if (number(&f, 0) == 0) {
-        return hpx_fail(err, HPX_FAILED, "ClickHouse has no profile that fits");
+        return hpx_fail(err, HPX_FAILED, "ClickHouse has no profile that matches the URL");
     }
     t->start_ms = number(&f, 1);
     t->duration_ms = number(&f, 2) > t->start_ms ? number(&f, 2) - t->start_ms : 0;

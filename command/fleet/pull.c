@@ -118,7 +118,7 @@ static const char index_text[] =
     "<!doctype html>\n<meta charset=\"utf-8\">\n<title>hprofx</title>\n"
     "<h1>hprofx: JVMs of this host</h1>\n<table>\n"
     "<tr><td><a href=\"profile?seconds=30\">profile</a>?seconds=N[&amp;service=NAME][&amp;pid=N]"
-    "<td>CPU time, allocations and waits that JVMs tell of in N seconds (1 to 600)\n"
+    "<td>CPU time, allocations and waits that JVMs report within N seconds (1 to 600)\n"
     "<tr><td><a href=\"heap\">heap</a>[?service=NAME][&amp;pid=N]"
     "<td>live objects, as of the last profile of every JVM\n"
     "<tr><td><a href=\"/metrics\">/metrics</a><td>the shipper's own cost, losses and lag\n</table>\n"
@@ -170,7 +170,7 @@ static bool peer_gone(const struct hpx_pull_asked *asked)
 static enum MHD_Result say_why(struct MHD_Connection *c, const char *path, enum hpx_pull_result r, bool waits)
 {
     static const char *const why[] = {
-        [HPX_PULL_NOTHING] = "no JVM has told of live objects: they are counted with heap=sites (hprofx watch -e live)\n",
+        [HPX_PULL_NOTHING] = "no JVM has reported live objects; profile with heap=sites (hprofx watch -e live)\n",
         [HPX_PULL_TOO_LARGE] = "the profile has too many stacks: ask for fewer seconds, or for one service=\n",
         [HPX_PULL_STOPPED] = "hprofx ends\n",
         [HPX_PULL_FAILED] = "no memory\n"};

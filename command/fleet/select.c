@@ -102,17 +102,17 @@ static int take(struct wanted *w, char *word, time_t now, struct hpx_err *err)
     }
     if (v->key == KEYS) {
         return hpx_err_set(err, HPX_E_OPT,
-                           "the URL asks by %s, which is none of service=, version=, host=, container=, kind=, pid=, from=, to=", word);
+                           "unknown key in the URL: %s; the keys are service, version, host, container, kind, pid, from and to", word);
     }
     v->text = equals + 1;
     v->n = decode(v->text, strlen(v->text));
     v->text[v->n] = '\0';
     bool time = v->key == FROM || v->key == TO;
     if (time && (strlen(v->text) != v->n || hpx_select_time(v->text, now) < 0)) {
-        return hpx_err_set(err, HPX_E_OPT, "%s=%s is no time; -1h, 2026-11-25T10:00 and seconds since 1970 are", keys[v->key], v->text);
+        return hpx_err_set(err, HPX_E_OPT, "%s=%s is not a time; use -1h, 2026-11-25T10:00 or seconds since 1970", keys[v->key], v->text);
     }
     if (v->key == PID && !is_number(v)) {
-        return hpx_err_set(err, HPX_E_OPT, "pid=%s is no number", v->text);
+        return hpx_err_set(err, HPX_E_OPT, "pid=%s is not a number", v->text);
     }
     w->n++;
     return 0;

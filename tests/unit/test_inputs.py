@@ -345,7 +345,7 @@ class Engine(Folder):
 
     def test_what_it_answers_may_be_anything(self):
         for status, facts, rows, said in ((404, b'Code: 60. DB::Exception: no \x1b[31mtable\nmore', b'', 'hprofx: ClickHouse answers 404: Code: 60. DB::Exception: no [31mtable\n'),
-                                          (200, b'', ROWS, 'not that of a table of profiles'), (200, bytes(24), ROWS, 'no profile that fits'),
+                                          (200, b'', ROWS, 'not that of a table of profiles'), (200, bytes(24), ROWS, 'no profile that matches the URL'),
                                           (200, b'x' * 25, ROWS, 'not that of a table of profiles'), (200, None, ROWS[:-1], 'cut off inside a row'),
                                           (200, None, b'\xff' * 50, 'not made of rows'), (200, None, b'Code: 159. DB::Exception: Timeout', 'ClickHouse: '),
                                           (200, None, b'', 'the profile has no stacks')):
