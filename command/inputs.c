@@ -417,7 +417,7 @@ static void forget_kept(struct sum *s)
 
 static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err)
 {
-    struct sum s = {.in = in, .to = t, .kept = calloc(in->files.len + 1, sizeof *s.kept)};
+    struct sum s = {.in = in, .to = t, .kept = calloc(in->files.len + 1, sizeof(struct hpx_tree *))};
     hpx_idmap_init(&s.run_of, true);
     hpx_idmap_init(&s.profile_of, true);
     enum hpx_status done = s.kept != NULL ? first_pass(&s, err) : hpx_fail(err, HPX_FAILED, "no memory");
