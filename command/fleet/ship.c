@@ -94,6 +94,33 @@ static enum hpx_status open_state(struct ship *s, struct hpx_err *err)
     return HPX_OK;
 }
 
+static bool is_folder(const char *name, const struct stat *of)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && st.st_dev == of->st_dev && st.st_ino == of->st_ino;
+}
+
+/* A shipper that writes into a folder which it reads would take its own files for new profiles, without end. */
+static enum hpx_status check_folders(const struct ship *s, struct hpx_err *err)
+{
+    const struct hpx_ship_asked *a = s->asked;
+    struct stat st;
+    for (size_t i = 0; i < a->nfolders; i++) {
+        if (fstat(s->state, &st) == 0 && is_folder(a->folders[i], &st)) {
+            return hpx_fail(err, HPX_USAGE, "%s is the spool, too; give another folder by --spool", a->folders[i]);
+        }
+        for (size_t k = 0; k < a->ndests; k++) {
+            struct hpx_dest_way way;
+            if (stat(a->folders[i], &st) == 0 && hpx_dest_way(a->dests[k].url, &way, err) && way.folder != NULL &&
+                is_folder(way.folder, &st)) {
+                return hpx_fail(err, HPX_USAGE, "%s is read, so that profiles cannot be written into it; give pprof: another folder",
+                                a->folders[i]);
+            }
+        }
+    }
+    return HPX_OK;
+}
+
 static enum hpx_status begin_watch(struct ship *s, struct hpx_err *err)
 {
     (void)snprintf(s->brought, sizeof s->brought, "%s/brought", s->spool);
@@ -137,6 +164,7 @@ static enum hpx_status begin_intake(struct ship *s, struct hpx_err *err)
 static enum hpx_status begin(struct ship *s, struct hpx_err *err)
 {
     enum hpx_status status = open_state(s, err);
+    status = status == HPX_OK ? check_folders(s, err) : status;
     status = status == HPX_OK && s->asked->watches ? begin_watch(s, err) : status;
     for (size_t i = 0; status == HPX_OK && i < s->asked->ndests; i++) {
         s->dests[s->ndests] = hpx_dest_open(&s->asked->dests[i], s->state, s->asked->spool_bytes, &status, err);

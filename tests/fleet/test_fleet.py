@@ -341,6 +341,18 @@ class Hostile(Case):
         self.assertEqual(sorted(f.name for f in self.profiles.iterdir() if f.is_symlink()), ['link.hprof', 'nowhere.hprof', 'zero.hprof'])
 
 
+    def test_a_folder_that_is_read_is_not_written_to(self):
+        """Else each file that is written would be read as a new profile, without end."""
+        (self.profiles / 'x.txt').write_text('main;a 3\n')
+        (self.folder / 'link').symlink_to(self.profiles)
+        for spool, folder in ((self.spool, 'profiles'), (self.spool, 'link'), (self.profiles, 'pprof')):
+            with self.subTest(spool=spool.name, folder=folder):
+                status, said = shipper.once(self.profiles, spool, 'pprof:%s' % (self.folder / folder))
+                self.assertEqual(status, 2)
+                self.assertRegex(said, r'^hprofx: .*/profiles is (read, so|the spool, too).*\n$')
+                self.assertEqual([f.name for f in self.profiles.iterdir()], ['x.txt'])
+
+
 class Commands(Case):
     def test_the_commands_of_the_document(self):
         """As they stand in docs/fleet.md, but for the port, the program, and that it all goes faster."""
