@@ -432,6 +432,11 @@ size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *p
     return handed;
 }
 
+bool hpx_intake_unsettled(const struct hpx_intake *in)
+{
+    return in->handed.len > 0;
+}
+
 bool hpx_intake_settle(struct hpx_intake *in)
 {
     for (size_t i = 0; in->asked.removes && i < in->handed.len; i++) {
@@ -439,7 +444,7 @@ bool hpx_intake_settle(struct hpx_intake *in)
         struct found now;
         bool same = identify(in->dirs[f->folder], f->name, AT_SYMLINK_NOFOLLOW, &now) && same_file(f, &now) && f->size == now.size &&
                     f->mtime_ns == now.mtime_ns; /* what has been added since would be lost */
-        if (same && !f->file.broken) {
+        if (same && (in->asked.owns || !f->file.broken)) {
             (void)unlinkat(in->dirs[f->folder], f->name, 0);
         }
     }

@@ -10,6 +10,7 @@
 #include "outfile.h"
 #include "plain.h"
 #include "receive.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -49,13 +50,16 @@ static void on_end(int number)
     ended = 1;
 }
 
+/* Those that were ignored, as by nohup, stay so, but for SIGTERM. The watcher inherits that. */
 static void catch_ends(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction a = {.sa_handler = on_end};
+    struct sigaction a = {.sa_handler = on_end}, was;
     sigemptyset(&a.sa_mask);
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
-        (void)sigaction(signals[i], &a, NULL);
+        if (sigaction(signals[i], NULL, &was) == 0 && (was.sa_handler != SIG_IGN || signals[i] == SIGTERM)) {
+            (void)sigaction(signals[i], &a, NULL);
+        }
     }
     (void)signal(SIGPIPE, SIG_IGN);
 }
@@ -121,12 +125,28 @@ static enum hpx_status check_folders(const struct ship *s, struct hpx_err *err)
     return HPX_OK;
 }
 
+/* Keepers that were killed left these. None runs: a keeper has the lock of the spool, too. */
+static void remove_parts(const char *folder)
+{
+    DIR *d = opendir(folder);
+    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        size_t n = strlen(e->d_name);
+        if (n > 5 && strcmp(e->d_name + n - 5, ".part") == 0) {
+            (void)unlinkat(dirfd(d), e->d_name, 0);
+        }
+    }
+    if (d != NULL) {
+        (void)closedir(d);
+    }
+}
+
 static enum hpx_status begin_watch(struct ship *s, struct hpx_err *err)
 {
     (void)snprintf(s->brought, sizeof s->brought, "%s/brought", s->spool);
     if (mkdir(s->brought, 0700) != 0 && errno != EEXIST) {
         return hpx_fail(err, HPX_FAILED, "%s cannot be made: %s", s->brought, strerror(errno));
     }
+    remove_parts(s->brought);
     enum hpx_status status = hpx_watch_check(&s->asked->watch, err);
     return status != HPX_OK ? status : hpx_watch_start(&s->asked->watch, s->brought, &s->watch, err);
 }
@@ -155,6 +175,7 @@ static enum hpx_status begin_intake(struct ship *s, struct hpx_err *err)
                                            .nfolders = a->watches ? 1 : a->nfolders,
                                            .state = s->state,
                                            .removes = a->removes || a->watches,
+                                           .owns = a->watches,
                                            .service = a->service};
     s->intake = hpx_intake_open(&asked, err);
     return s->intake != NULL ? HPX_OK : HPX_FAILED;
@@ -254,7 +275,7 @@ static size_t turn(struct ship *s)
 {
     size_t n = scan(s);
     uint64_t now = hpx_clock_mono();
-    s->since_ns = n > 0 && s->since_ns == 0 ? now : s->since_ns;
+    s->since_ns = s->since_ns == 0 && (n > 0 || hpx_intake_unsettled(s->intake)) ? now : s->since_ns;
     if (s->since_ns != 0 && (double)(now - s->since_ns) / 1e9 >= s->asked->batch) {
         flush(s);
     }
@@ -298,16 +319,16 @@ static void wait_ms(unsigned ms)
     }
 }
 
-/* A second, or until there is something to do. */
-static void rest(struct ship *s)
+/* Until the time is over, or there is something to do. A pull waits for the end of turns, also of those without a rest. */
+static void rest(struct ship *s, unsigned ms)
 {
-    if (!s->brings) {
-        wait_ms(1000);
-    } else {
+    if (s->brings) {
         hpx_bring_turned(&s->bring);
-        if (!ended) {
-            hpx_bring_wait(&s->bring, 1000);
-        }
+    }
+    if (s->brings && ms > 0 && !ended) {
+        hpx_bring_wait(&s->bring, ms);
+    } else if (ms > 0) {
+        wait_ms(ms);
     }
 }
 
@@ -343,10 +364,9 @@ static int once(struct ship *s)
 static int run(struct ship *s)
 {
     while (!ended) {
-        if (turn(s) < AT_A_TIME) {
-            (void)look(s);
-            rest(s);
-        }
+        size_t n = turn(s);
+        (void)look(s); /* also while many wait: it sees that the watcher has ended */
+        rest(s, n < AT_A_TIME ? 1000 : 0);
     }
     end_pull(s);
     hpx_watch_stop(s->watch, NULL); /* it brings the last profiles */

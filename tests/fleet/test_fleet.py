@@ -304,6 +304,16 @@ class Killed(Case):
             self.assertEqual(counts.totals(p.arrived.sums()), sent)
 
 
+class Signals(Case):
+    def test_a_hangup_that_nohup_ignores_does_not_end_it(self):
+        with shipper.Shipper(self.profiles, self.spool, '--batch', '100ms', 'pprof:%s' % (self.folder / 'pprof'), before=('nohup',)) as s:
+            s.wait(lambda m: True)
+            s.process.send_signal(signal.SIGHUP)
+            (self.profiles / 'x.txt').write_text('main;a 3\n')
+            s.wait(lambda m: shipper.total(m, 'hprofx_ship_profiles_sent_total') == 1)
+            self.assertEqual(s.stop(), 0)
+
+
 class Hostile(Case):
     def test_a_hostile_folder(self):
         """Links, a fifo, a device, half files and nonsense beside one good profile; names of any bytes."""

@@ -338,6 +338,21 @@ static void what_was_settled_may_be_removed(void **state)
     scan_says("", "");
 }
 
+static void of_folders_of_our_own_everything_that_was_taken_is_removed(void **state)
+{
+    (void)state;
+    asked.removes = asked.owns = true;
+    restart();
+    assert_false(hpx_intake_unsettled(intake));
+    put_text("in/broken", "?");
+    put_text("in/x.part", "?");
+    scan_gives("");
+    assert_true(hpx_intake_unsettled(intake)); /* although nothing was handed on */
+    settle();
+    assert_false(hpx_intake_unsettled(intake));
+    assert_true(!there("in/broken") && there("in/x.part"));
+}
+
 static void a_list_that_cannot_be_written_is_told_once(void **state)
 {
     (void)state;
@@ -584,6 +599,7 @@ int main(void)
         TEST(a_file_that_grows_is_left_alone_until_it_does_not),
         TEST(a_file_that_is_replaced_before_it_is_read_is_counted),
         TEST(what_was_settled_may_be_removed),
+        TEST(of_folders_of_our_own_everything_that_was_taken_is_removed),
         TEST(a_list_that_cannot_be_written_is_told_once),
         TEST(what_is_no_profile_is_told_and_counted_once),
         TEST(what_may_not_be_read_is_told),
