@@ -36,7 +36,9 @@ struct hpx_intake {
     int *dirs; /* -1: it could not be opened, which was told */
     struct hpx_seen *seen;
     struct hpx_delta *delta;
-    struct hpx_list found;  /* struct found: of this scan */
+    struct hpx_list found;  /* struct found: of the last look at the folders, the oldest first */
+    size_t next;            /* the first of them that was not taken */
+    bool looked;            /* at the folders, since the list of files was saved */
     struct hpx_list handed; /* struct found: not yet settled */
     char host[256];
     bool told;
@@ -399,10 +401,11 @@ static enum outcome take(struct hpx_intake *in, struct found *f, hpx_intake_prof
     return o;
 }
 
-size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *profile, void *ctx)
+static void look_anew(struct hpx_intake *in)
 {
-    size_t handed = 0;
     forget_names(&in->found);
+    in->next = 0;
+    in->looked = true;
     for (size_t i = 0; i < in->asked.nfolders; i++) {
         if (!look_into(in, i)) {
             hpx_seen_keep(in->seen);
@@ -411,12 +414,28 @@ size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *p
     if (in->found.len > 0) {
         qsort(in->found.items, in->found.len, sizeof(struct found), by_age);
     }
-    for (size_t i = 0; i < in->found.len && handed < most; i++) {
-        struct found *f = (struct found *)in->found.items + i, *slot = hpx_list_push(&in->handed, sizeof *slot);
+}
+
+/* It may have waited for long: what is removed after it was sent has to be as it was read. */
+static void note_size(const struct hpx_intake *in, struct found *f)
+{
+    struct found now;
+    if (identify(in->dirs[f->folder], f->name, AT_SYMLINK_NOFOLLOW, &now) && same_file(f, &now)) {
+        f->size = now.size;
+        f->mtime_ns = now.mtime_ns;
+    }
+}
+
+static size_t take_found(struct hpx_intake *in, size_t most, hpx_intake_profile *profile, void *ctx)
+{
+    size_t handed = 0;
+    for (; in->next < in->found.len && handed < most; in->next++) {
+        struct found *f = (struct found *)in->found.items + in->next, *slot = hpx_list_push(&in->handed, sizeof *slot);
         if (slot == NULL || !hpx_seen_add(in->seen, &f->file)) {
             in->handed.len -= slot != NULL;
-            break; /* no memory: the next scan finds it again */
+            break; /* no memory: it is the next one of the next scan */
         }
+        note_size(in, f);
         enum outcome o = take(in, f, profile, ctx);
         if (o == LATER) {
             hpx_seen_drop(in->seen, &f->file);
@@ -428,6 +447,21 @@ size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *p
         *slot = *f;
         slot->file.broken = o != HANDED;
         f->name = NULL;
+    }
+    return handed;
+}
+
+/* The folders are looked at when nothing is left of the last look: else a backlog would cost its square. */
+size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *profile, void *ctx)
+{
+    bool fresh = in->next == in->found.len;
+    if (fresh) {
+        look_anew(in);
+    }
+    size_t handed = take_found(in, most, profile, ctx);
+    if (handed == 0 && !fresh && in->next == in->found.len) { /* "nothing" is said of the folders as they are now */
+        look_anew(in);
+        handed = take_found(in, most, profile, ctx);
     }
     return handed;
 }
@@ -448,7 +482,11 @@ bool hpx_intake_settle(struct hpx_intake *in)
             (void)unlinkat(in->dirs[f->folder], f->name, 0);
         }
     }
-    bool kept = in->handed.len == 0 || hpx_seen_save(in->seen);
+    if (!in->looked) {
+        hpx_seen_keep(in->seen);
+    }
+    bool saves = in->handed.len > 0, kept = !saves || hpx_seen_save(in->seen);
+    in->looked = in->looked && !saves;
     if (!kept && !in->told) {
         (void)fprintf(stderr, "hprofx: what was sent cannot be remembered (%s): after a restart it may be sent again\n", strerror(errno));
     }

@@ -32,7 +32,8 @@ void hpx_intake_close(struct hpx_intake *in);
 /* Hands on a profile that came without a file, which is not finished; it is finished and changed, and stays the caller's. */
 void hpx_intake_receive(struct hpx_intake *in, struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID], hpx_intake_profile *profile,
                         void *ctx);
-/* Looks at the folders and hands on what is new, at most `most` profiles, the oldest first. How many it handed on. What cannot be read is
+/* Hands on what is new, at most `most` profiles, the oldest first; what is left of a look at the folders comes before what is newer. How
+ * many it handed on; 0: there was nothing in the folders. What cannot be read is
  * counted and told once. */
 size_t hpx_intake_scan(struct hpx_intake *in, size_t most, hpx_intake_profile *profile, void *ctx);
 /* Something has been taken, or found to be no profile, since the last hpx_intake_settle(). */

@@ -205,6 +205,39 @@ static void the_oldest_are_first_and_not_too_many_at_a_time(void **state)
     scan_gives("b 10\na 1\n");
 }
 
+static void what_waits_for_its_turn_lets_nothing_be_forgotten(void **state)
+{
+    (void)state;
+    put_text("in/old", "a 1\n");
+    scan_gives("old 1\n");
+    settle();
+    for (char i = 'a'; i <= 'f'; i++) {
+        const char name[] = {'i', 'n', '/', i, '\0'};
+        put_text(name, "a 1\n");
+        touch(name, i);
+    }
+    for (int i = 0; i < 3; i++) { /* a save for each part of one look */
+        handed[0] = '\0';
+        assert_int_equal(hpx_intake_scan(intake, 2, take, &asked), 2);
+        assert_string_equal(handed, i == 0 ? "a 1\nb 1\n" : i == 1 ? "c 1\nd 1\n" : "e 1\nf 1\n");
+        settle();
+    }
+    restart();
+    scan_gives("");
+}
+
+static void what_is_new_is_found_when_the_rest_is_gone(void **state)
+{
+    (void)state;
+    put_text("in/a", "a 1\n");
+    put_text("in/b", "a 2\n");
+    touch("in/a", 1);
+    assert_int_equal(hpx_intake_scan(intake, 1, take, &asked), 1);
+    assert_int_equal(unlinkat(dir, "in/b", 0), 0);
+    put_text("in/c", "a 3\n");
+    scan_gives("c 3\n");
+}
+
 static void the_service_may_be_given(void **state)
 {
     (void)state;
@@ -593,6 +626,8 @@ int main(void)
         TEST(two_names_of_one_file_have_one_id),
         TEST(only_whole_regular_files_are_read),
         TEST(the_oldest_are_first_and_not_too_many_at_a_time),
+        TEST(what_waits_for_its_turn_lets_nothing_be_forgotten),
+        TEST(what_is_new_is_found_when_the_rest_is_gone),
         TEST(the_service_may_be_given),
         TEST(a_new_file_of_an_old_name_is_read),
         TEST(a_folder_that_cannot_be_looked_at_is_not_empty),
