@@ -40,7 +40,11 @@ static void dropped(void *ctx, const struct hpx_batch_head *head, const char *ca
     const struct hpx_dest *d = ctx;
     hpx_metric_add(HPX_METRIC_PROFILES_DROPPED, d->way.label, cause, head->profiles);
     count_kinds(HPX_METRIC_VALUES_DROPPED, d->way.label, head);
-    (void)fprintf(stderr, "hprofx: %s: %llu profiles were dropped: %s\n", d->way.label, (unsigned long long)head->profiles, cause);
+    if (head->profiles > 0) {
+        (void)fprintf(stderr, "hprofx: %s: %llu profiles were dropped: %s\n", d->way.label, (unsigned long long)head->profiles, cause);
+    } else { /* its file does not say how many */
+        (void)fprintf(stderr, "hprofx: %s: a file of the spool was dropped, with an unknown number of profiles: %s\n", d->way.label, cause);
+    }
 }
 
 /* ---- the sender ---- */

@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PART ".hprofx-ship.part"
-
 struct hpx_files {
     int dir;
 };
@@ -63,34 +61,38 @@ static bool write_to(int fd, const struct hpx_tree *t)
     if (to == NULL) {
         return false;
     }
+    errno = 0;
     bool all = hpx_tree_columns(t, of) == 0 || hpx_write_pprof(t, of[0], to);
-    errno = all ? 0 : ENOMEM;
-    bool wrong = ferror(to) != 0;
-    wrong = fclose(to) != 0 || wrong;
-    errno = errno == 0 && wrong ? EIO : errno;
-    return all && !wrong;
+    int error = ferror(to) != 0 ? (errno != 0 ? errno : EIO) : all ? 0 : ENOMEM;
+    errno = 0;
+    if (fclose(to) != 0 && error == 0) {
+        error = errno != 0 ? errno : EIO;
+    }
+    errno = error;
+    return error == 0;
 }
 
 bool hpx_files_add(struct hpx_files *f, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID])
 {
-    char service[80], host[64], hex[HPX_BATCH_ID], name[256];
+    char service[80], host[64], hex[HPX_BATCH_ID], name[248], part[256];
     put(service, sizeof service, hpx_tree_text(t, t->origin.service), "java");
     put(host, sizeof host, hpx_tree_text(t, t->origin.host), "host");
     hpx_batch_id(id, hex);
     (void)snprintf(name, sizeof name, "%s-%s-%llu-%llu-%.8s.pb.gz", service, host, (unsigned long long)t->origin.pid,
                    (unsigned long long)t->start_ms, hex);
-    (void)unlinkat(f->dir, PART, 0);
-    int fd = openat(f->dir, PART, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    (void)snprintf(part, sizeof part, ".%s.part", name); /* another shipper may write to this folder, too */
+    (void)unlinkat(f->dir, part, 0);                     /* of a shipper that was killed */
+    int fd = openat(f->dir, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool done = fd >= 0 && write_to(fd, t);
     int error = errno;
     if (fd >= 0) {
         (void)close(fd);
     }
-    if (done && renameat(f->dir, PART, f->dir, name) == 0) {
+    if (done && renameat(f->dir, part, f->dir, name) == 0) {
         return true;
     }
     error = done ? errno : error;
-    (void)unlinkat(f->dir, PART, 0);
+    (void)unlinkat(f->dir, part, 0);
     errno = error;
     return false;
 }

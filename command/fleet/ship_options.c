@@ -21,18 +21,18 @@ static const char ship_usage[] =
     "  --headers FILE, --ca FILE, --cert FILE, --key FILE   for the next DESTINATION: lines of HTTP headers, as\n"
     "                         \"Authorization: Bearer ...\"; certificates that are trusted; our certificate and its key\n"
     "  --spool FOLDER         where profiles wait for a destination ($STATE_DIRECTORY, ~/.local/state/hprofx)\n"
-    "  --spool-bytes SIZE     at most so much for each destination; then the oldest go (256m)\n"
-    "  --batch TIME           send together what comes in this time (10s)\n"
+    "  --spool-bytes SIZE     limit for each destination; beyond it the oldest profiles are dropped (256m)\n"
+    "  --batch TIME           collect profiles for TIME, then send them together (10s)\n"
     "  --listen WHERE         answer /metrics, /debug/pprof/profile and /debug/pprof/heap at unix:PATH or 127.0.0.1:PORT\n"
     "  --listen-anywhere      WHERE, and HOST of net:, may be another address than this machine's own\n"
-    "  --service NAME         instead of the name of the service that the profile says\n"
+    "  --service NAME         name of the service, in place of the name in the profile\n"
     "  --remove               remove files that were sent\n"
     "  --once                 send what is there, wait at most --wait TIME (30s) for the destinations, and end\n"
     "For watch:\n"
     "  --match PATTERN        JVMs with this word in their command line, or of which the main class fits a pattern like '*Server'\n"
-    "  --every TIME           a profile of each JVM in this time (60s)\n"
-    "  --for TIME             profile only so long in each of these times (all of it)\n"
-    "  --share PERCENT        take part on so many of the hosts, always the same ones (100)\n"
+    "  --every TIME           write a profile of each JVM every TIME (60s)\n"
+    "  --for TIME             profile only TIME of every --every (all of it)\n"
+    "  --share PERCENT        profile on PERCENT of the hosts, always the same ones (100)\n"
     "  --budget PERCENT       of the CPU time of this host; above it JVMs are left alone (1)\n"
     "  -e WHAT                cpu, times, alloc, live, lock or all (CPU and sampled allocations)\n"
     "  --agent FILE           another file of the library\n"
@@ -139,11 +139,11 @@ static int seconds(const struct parse *p, double *to)
 
 static int percent(const struct parse *p, double *to)
 {
-    const char *end = optarg + strspn(optarg, "0123456789.");
-    *to = strtod(optarg, NULL);
-    return end != optarg && (*end == '\0' || strcmp(end, "%") == 0) && *to > 0 && *to <= 100
-               ? -1
-               : wrong(p, "percents are above 0 and at most 100");
+    char *end;
+    *to = strtod(optarg, &end);
+    bool plain = end != optarg && end == optarg + strspn(optarg, "0123456789."); /* not "nan", "0x1", "1.2.3" */
+    return plain && (*end == '\0' || strcmp(end, "%") == 0) && *to > 0 && *to <= 100 ? -1
+                                                                                     : wrong(p, "percents are above 0 and at most 100");
 }
 
 static int watch_option(struct parse *p, int opt)

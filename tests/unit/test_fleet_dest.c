@@ -416,7 +416,11 @@ static void a_file_is_never_written_through_a_link_and_leaves_nothing_when_it_fa
     struct hpx_files *f = hpx_files_open("out", &err);
     assert_non_null(f);
     put_text("target", "x");
-    assert_int_equal(symlinkat("../target", dir, "out/.hprofx-ship.part"), 0);
+    char hex[HPX_BATCH_ID], part[200];
+    hpx_batch_id(ids[0], hex);
+    (void)snprintf(part, sizeof part, "out/.shop-h-7-1700000060000-%.8s.pb.gz.part", hex);
+    assert_int_equal(symlinkat("../target", dir, part), 0);
+    put_text("out/.another-h-7-1700000060000-00000000.pb.gz.part", "another shipper's");
     large_tree(&t, 1);
     origin_in(&t, "h", 7, "shop", 1);
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -428,6 +432,9 @@ static void a_file_is_never_written_through_a_link_and_leaves_nothing_when_it_fa
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
     assert_false(done);
     assert_int_equal(error, EFBIG);
+    assert_false(there(part));
+    assert_true(there("out/.another-h-7-1700000060000-00000000.pb.gz.part"));
+    assert_int_equal(unlinkat(dir, "out/.another-h-7-1700000060000-00000000.pb.gz.part", 0), 0);
     assert_string_equal(only_file("out"), "");
     assert_true(hpx_files_add(f, &t, ids[0]));
     hpx_tree_fini(&t);

@@ -249,6 +249,7 @@ static void a_wrong_command_line_is_told_in_one_line(void **state)
         {{"watch", "pprof:b", "--share", "101"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "--budget", "nan"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "--budget", "1%x"}, "percents are above 0 and at most 100"},
+        {{"watch", "pprof:b", "--budget", "1.2.3"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "--budget", "0x1"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "-e", "x"}, "-e wants cpu, times, alloc, live, lock or all"},
     };
