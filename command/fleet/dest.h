@@ -27,7 +27,7 @@ struct hpx_dest *hpx_dest_open(const struct hpx_dest_asked *asked, int spool, ui
 void hpx_dest_add(struct hpx_dest *d, const struct hpx_tree *t, const uint8_t id[HPX_PROFILE_ID]);
 /* Bytes of the open batch, about. */
 uint64_t hpx_dest_bytes(const struct hpx_dest *d);
-/* Seals the open batch: from now on it survives the shipper. */
+/* Seals the open batch: from now on it survives the shipper, but not a power failure, as nothing is synced. */
 void hpx_dest_flush(struct hpx_dest *d);
 /* Everything that was sealed has been sent or dropped. Sets the gauges of metrics.h, too. */
 bool hpx_dest_look(struct hpx_dest *d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* files.h: a folder into which every profile goes as a file of pprof, SERVICE-HOST-PID-TIME-ID.pb.gz, whole under its name at once. One
- * thread. */
+ * thread; other processes may write to the same folder. */
 #ifndef HPX_FLEET_FILES_H
 #define HPX_FLEET_FILES_H
 
