@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dump_stacks.h: the platform threads with their traces and states, all of one moment, for dumps. The thread that asks. */
-#ifndef HPX_JVMPI_STACKS_H
-#define HPX_JVMPI_STACKS_H
+#ifndef HPX_JVMPI_DUMP_STACKS_H
+#define HPX_JVMPI_DUMP_STACKS_H
 
 #include "shim.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.c: what the agent calls, as far as no other file has it. */
 #include "functions.h"
+#include "java_threads.h"
 #include "log.h"
 #include "probes.h"
-#include "threads.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

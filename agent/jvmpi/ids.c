@@ -5,7 +5,7 @@
  * JVMTI. A thread that the agent suspends could stop in such a call and keep the lock, and the agent would wait for ever on its next id.
  * So the lock is also held while a thread is suspended, and a thread that gets it looks whether it was suspended since it last looked:
  * then it lets go, calls the VM, where it stops until it is resumed, and tries again. */
-#include "threads.h"
+#include "java_threads.h"
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* notify.c: the one place where the agent's NotifyEvent is called. */
 #include "functions.h"
+#include "java_threads.h"
 #include "log.h"
-#include "threads.h"
 
 #define MODE(name, class, asked, mode, sentence) [JVMPI_EVENT_##name] = HPX_JVMPI_##mode,
 static const unsigned char modes[JVMPI_MAX_EVENT_TYPE_VAL + 1] = {HPX_JVMPI_EVENTS(MODE)};

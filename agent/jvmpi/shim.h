@@ -35,8 +35,8 @@ struct hpx_jvmpi {
 extern struct hpx_jvmpi hpx_jvmpi;
 
 /* One module. Every JVMTI event has one owner, who sets its callback:
- *   load.c VMInit, VMDeath; threads.c ThreadStart, ThreadEnd; vm_events.c DataDumpRequest, GarbageCollectionStart/Finish; monitors.c the
- *   four of monitors; class_events.c ClassFileLoadHook, ClassLoad, ClassPrepare; methods.c CompiledMethodLoad/Unload, NativeMethodBind,
+ *   load.c VMInit, VMDeath; java_threads.c ThreadStart, ThreadEnd; vm_events.c DataDumpRequest, GarbageCollectionStart/Finish; monitors.c
+ * the four of monitors; class_events.c ClassFileLoadHook, ClassLoad, ClassPrepare; methods.c CompiledMethodLoad/Unload, NativeMethodBind,
  *   MethodEntry/Exit; objects.c SampledObjectAlloc, VMObjectAlloc, ObjectFree. */
 struct hpx_jvmpi_source {
     const jint *events; /* that it can switch or send on request; ends with 0 */
@@ -121,7 +121,7 @@ static inline jlong hpx_jvmpi_tag(jobjectID id)
 void hpx_jvmpi_ids_lock(void);
 void hpx_jvmpi_ids_unlock(void);
 
-/* ---- threads (threads.c): the agent knows a thread by its JNIEnv ----
+/* ---- threads (java_threads.c): the agent knows a thread by its JNIEnv ----
  * A virtual thread has none: it uses its carrier's, so the agent sees the carrier. */
 
 /* Of the calling thread. NULL: not attached, or a thread of the VM itself. Also in callbacks of a collection. */

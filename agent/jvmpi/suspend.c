@@ -4,7 +4,7 @@
  * A thread is suspended under the lock of ids, so that it does not stop with that lock in its hand (ids.c); a thread that suspends itself
  * has it not. */
 #include "functions.h"
-#include "threads.h"
+#include "java_threads.h"
 
 static jlong cpu_time_of(jthread thread)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* threads.c: from a thread to the JNIEnv by which the agent knows it, and back; THREAD_START, THREAD_END.
+/* java_threads.c: from a thread to the JNIEnv by which the agent knows it, and back; THREAD_START, THREAD_END.
  *
  * JVMTI tells no thread's JNIEnv but the calling one's. So every thread notes its own when it starts: for thread_of() in a table, for
  * env_of() in JVMTI's storage of the thread. Threads that run before VMInit are looked at there: JVMTI tells a thread's name only from then
  * on. Virtual threads raise no ThreadStart, because we do not ask for them. */
-#include "threads.h"
+#include "java_threads.h"
 #include "log.h"
 #include <pthread.h>
 #include <stdlib.h>

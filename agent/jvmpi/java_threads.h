@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* threads.h: what is kept about a platform thread while it lives: threads.c, functions.c and ids.c know it. */
-#ifndef HPX_JVMPI_THREADS_H
-#define HPX_JVMPI_THREADS_H
+/* java_threads.h: what is kept about a platform thread while it lives: threads.c, functions.c and ids.c know it. */
+#ifndef HPX_JVMPI_JAVA_THREADS_H
+#define HPX_JVMPI_JAVA_THREADS_H
 
 #include "shim.h"
 
