@@ -17,9 +17,9 @@ def library(t, name):
     return build(t) / 'tests' / 'jvmpi' / ('libjvmpi-%s.so' % name)
 
 
-def shim(t, name, options=''):
-    """The argument that loads the agent tests/jvmpi/NAME.c."""
-    return '-agentpath:%s=%s%s' % (build(t) / 'agent' / 'libhprofx-jvmpi.so', library(t, name), ':' + options if options else '')
+def shim(t, agent, options=''):
+    """The argument that loads the agent, a path or what else the shim takes for one."""
+    return '-agentpath:%s=%s%s' % (build(t) / 'agent' / 'libhprofx-jvmpi.so', agent, ':' + options if options else '')
 
 
 def checked(t):
@@ -27,10 +27,10 @@ def checked(t):
     return ['-Xcheck:jni'] + (['--enable-native-access=ALL-UNNAMED'] if t.jdk.version >= 22 else [])
 
 
-def run(t, name, options, program, *args, jvm=(), **how):
+def run(t, name, options, program, *args, jvm=(), code=0, **how):
     """A run with the agent that ends well: no line of ours on stderr, no "BAD" of the agent, nothing that -Xcheck:jni says."""
-    r = t.java(program, *args, agent=shim(t, name, options), jvm=[*checked(t), *jvm], **how)
-    t.equal(r.code, 0, 'exit code: %s' % r.err[-500:])
+    r = t.java(program, *args, agent=shim(t, library(t, name), options), jvm=[*checked(t), *jvm], **how)
+    t.equal(r.code, code, 'exit code: %s' % r.err[-500:])
     t.equal([x for x in r.out.splitlines() if x.startswith('BAD ')], [], 'checks that failed')
     t.equal([x for x in r.err.splitlines() if x.startswith('hprofx: jvmpi')], [], 'messages of the shim')
     t.equal([x for x in r.out.splitlines() if FINDING.search(x) and not (t.jdk.version == 8 and LAUNCHER in x)], [], 'findings of -Xcheck:jni')

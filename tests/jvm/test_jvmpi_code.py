@@ -2,19 +2,15 @@
 """JVMPI: calls, their objects and exits, the hook, unloaded classes, references. tests/jvmpi/code.c tells what it gets."""
 import re
 
+import jvmpi_agent
 from runner import test
 
 GLOBAL_NEW, GLOBAL_FREE, WEAK_NEW, WEAK_FREE = 14, 15, 16, 17  # jvmpi.h
 
 
 def _run(t, subject, options, jvm=(), env=None):
-    build = next((f for f in t.env.agent.resolve().parents if (f / 'agent' / 'libhprofx-jvmpi.so').is_file()), None)
-    if build is None:
-        t.skip('this build has no libhprofx-jvmpi.so')
-    code = build / 'tests' / 'jvmpi' / 'libjvmpi-code.so'
-    jvm = ['-Xcheck:jni', *jvm] + (['--enable-native-access=ALL-UNNAMED'] if t.jdk.version >= 22 else [])
-    run = t.start('JvmpiCode', code, subject, agent='-agentpath:%s=%s:%s' % (build / 'agent' / 'libhprofx-jvmpi.so', code, options),
-                  jvm=jvm, env=env).finish()
+    code = jvmpi_agent.library(t, 'code')
+    run = t.java('JvmpiCode', code, subject, agent=jvmpi_agent.shim(t, code, options), jvm=[*jvmpi_agent.checked(t), *jvm], env=env)
     t.equal(run.code, 0, 'exit code: %s' % run.err[-300:])
     t.equal(re.findall(r'^BAD .*', run.out, re.M), [], 'refused events')
     t.equal([line for line in run.err.splitlines() if line.startswith('hprofx')], [], 'messages')

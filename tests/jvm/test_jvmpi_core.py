@@ -4,33 +4,15 @@ import re
 import shutil
 import signal
 
+import jvmpi_agent
 from runner import test
 
 SUBJECTS = ('codes', 'ids', 'trace', 'collections', 'threads', 'suspension', 'statuses', 'agent', 'monitors', 'raw', 'locks')
 
 
-def _build(t):
-    found = next((f for f in t.env.agent.resolve().parents if (f / 'agent' / 'libhprofx-jvmpi.so').is_file()), None)
-    if found is None:
-        t.skip('this build has no libhprofx-jvmpi.so')
-    return found
-
-
-def _shim(t, agent, options=''):
-    return '-agentpath:%s=%s%s' % (_build(t) / 'agent' / 'libhprofx-jvmpi.so', agent, options)
-
-
-def _library(t, name):
-    return _build(t) / 'tests' / 'jvmpi' / ('libjvmpi-%s.so' % name)
-
-
-def _jvm(t):
-    return ['-Xcheck:jni'] + (['--enable-native-access=ALL-UNNAMED'] if t.jdk.version >= 22 else [])
-
-
 def _core(t, *subjects):
-    core = _library(t, 'core')
-    return t.start('JvmpiCore', core, *subjects, agent=_shim(t, core, ':a:b,c'), jvm=_jvm(t), env={'HPROFX_JVMPI_RULES': '0'})
+    core = jvmpi_agent.library(t, 'core')
+    return t.start('JvmpiCore', core, *subjects, agent=jvmpi_agent.shim(t, core, 'a:b,c'), jvm=jvmpi_agent.checked(t), env={'HPROFX_JVMPI_RULES': '0'})
 
 
 def _sound(t, run, subjects):
@@ -54,8 +36,8 @@ def lock_of_a_collection_is_lent_by_a_thread_that_stands_still(t):
 
 @test(collectors='any', since=21)
 def a_virtual_thread_is_seen_as_its_carrier(t):
-    core = _library(t, 'core')
-    run = t.java('JvmpiVirtual', core, agent=_shim(t, core, ':a:b,c'), jvm=_jvm(t), env={'HPROFX_JVMPI_RULES': '0'})
+    core = jvmpi_agent.library(t, 'core')
+    run = t.java('JvmpiVirtual', core, agent=jvmpi_agent.shim(t, core, 'a:b,c'), jvm=jvmpi_agent.checked(t), env={'HPROFX_JVMPI_RULES': '0'})
     _sound(t, run, ['virtual'])
 
 
@@ -70,7 +52,7 @@ def sigquit_is_a_data_dump_request(t):
 
 
 def _odd(t, option, jvm=(), env=None):
-    return t.java('Gc', 20, 3, agent=_shim(t, _library(t, 'odd'), ':' + option), jvm=[*_jvm(t), *jvm], env=env)
+    return t.java('Gc', 20, 3, agent=jvmpi_agent.shim(t, jvmpi_agent.library(t, 'odd'), option), jvm=[*jvmpi_agent.checked(t), *jvm], env=env)
 
 
 def _ours(run):
@@ -79,7 +61,7 @@ def _ours(run):
 
 @test(collectors='any', params=('null', 'later', 'events'))
 def an_odd_agent_harms_nobody(t, how):
-    plain = t.java('Gc', 20, 3, opts=None, jvm=_jvm(t))
+    plain = t.java('Gc', 20, 3, opts=None, jvm=jvmpi_agent.checked(t))
     run = _odd(t, how)
     t.equal((run.code, run.out), (plain.code, plain.out), 'exit code and output')
     lines = 0 if how == 'events' else 1
@@ -96,12 +78,12 @@ def profiler_exit_ends_the_vm_with_its_code(t, where):
 
 @test(collectors='any')
 def what_cannot_be_loaded_ends_before_main_with_one_line(t):
-    none, odd = _library(t, 'none'), _library(t, 'odd')
+    none, odd = jvmpi_agent.library(t, 'none'), jvmpi_agent.library(t, 'odd')
     for agent, text in (('', 'name an agent: -agentpath:libhprofx-jvmpi.so=AGENT.so:options'), (':x', 'name an agent: -agentpath:libhprofx-jvmpi.so=AGENT.so:options'),
                         ('/none/such.so:x', 'cannot load the agent: /none/such.so: cannot open shared object file'), ('nosuch', 'cannot load the agent: '),
                         (none, 'the agent %s has no function JVM_OnLoad' % none), ('%s:fails' % odd, 'JVM_OnLoad of the agent %s failed' % odd),
                         ('%s:version' % odd, 'JVM_OnLoad of the agent %s failed' % odd)):
-        run = t.java('Gc', 20, 3, agent=_shim(t, agent))
+        run = t.java('Gc', 20, 3, agent=jvmpi_agent.shim(t, agent))
         t.equal((run.code, run.out), (1, ''), 'exit code and output with the agent %s' % agent)
         t.equal(len(run.err.splitlines()), 1, 'lines with the agent %s: %s' % (agent, run.err))
         t.check(run.err.startswith('hprofx: jvmpi: ' + text), 'message with the agent %s: %s' % (agent, run.err))
@@ -109,12 +91,12 @@ def what_cannot_be_loaded_ends_before_main_with_one_line(t):
 
 @test(collectors='any')
 def a_name_is_looked_for_as_xrun_did(t):
-    folder = _library(t, 'odd').parent
+    folder = jvmpi_agent.library(t, 'odd').parent
     for name in ('jvmpi-odd', 'libjvmpi-odd.so'):
-        run = t.java('Gc', 20, 3, agent=_shim(t, name, ':exit=load'), env={'LD_LIBRARY_PATH': str(folder)})
+        run = t.java('Gc', 20, 3, agent=jvmpi_agent.shim(t, name, 'exit=load'), env={'LD_LIBRARY_PATH': str(folder)})
         t.equal(run.code, 7, 'exit code of the agent %s: %s' % (name, run.err))
     shutil.copy(folder / 'libjvmpi-odd.so', t.work)
-    run = t.java('Gc', 20, 3, agent=_shim(t, 'libjvmpi-odd.so', ':exit=load'))
+    run = t.java('Gc', 20, 3, agent=jvmpi_agent.shim(t, 'libjvmpi-odd.so', 'exit=load'))
     t.equal(run.code, 7, 'exit code of an agent in the working directory: %s' % run.err)
 
 

@@ -3,17 +3,17 @@
 import collections
 import re
 
+import jvmpi_agent
 from heap_view import View
 from runner import test
-from test_jvmpi_core import _build, _jvm, _library, _shim
 
 SUBJECTS = ('heaps', 'roots', 'monitors')
 
 
 def _dump(t, *subjects, jvm=(), **kw):
-    agent = _library(t, 'dump')
+    agent = jvmpi_agent.library(t, 'dump')
     owned = '-Downed=%s' % str(not 9 <= t.jdk.version <= 15).lower()  # there the VM tells owned monitors only at the cost of its compiler's work
-    return t.java('JvmpiDump', agent, *subjects, jvm=[*_jvm(t), owned, *jvm], **kw)
+    return t.java('JvmpiDump', agent, *subjects, jvm=[*jvmpi_agent.checked(t), owned, *jvm], **kw)
 
 
 def _sound(t, run, subjects):
@@ -27,7 +27,7 @@ def _sound(t, run, subjects):
 
 @test(params=SUBJECTS, collectors='all')
 def dump_says_what_jni_says(t, name):
-    _sound(t, _dump(t, name, agent=_shim(t, _library(t, 'dump'))), [name])
+    _sound(t, _dump(t, name, agent=jvmpi_agent.shim(t, jvmpi_agent.library(t, 'dump'))), [name])
 
 
 LETTERS = dict(zip(('boolean', 'char', 'float', 'double', 'byte', 'short', 'int', 'long'), 'ZCFDBSIJ'))
@@ -44,8 +44,8 @@ def _name(name):
 @test(collectors='any')
 def level_2_has_the_objects_of_our_binary_dump(t):
     """Both agents are in one JVM. The program's own objects are the same; those of the JDK are, but for what runs between the dumps."""
-    _build(t)
-    run = _dump(t, 'counts', opts='heap=dump,format=b,heapdump=walk', jvm=['-agentpath:%s' % _shim(t, _library(t, 'dump')).split(':', 1)[1]])
+    jvmpi_agent.build(t)
+    run = _dump(t, 'counts', opts='heap=dump,format=b,heapdump=walk', jvm=['-agentpath:%s' % jvmpi_agent.shim(t, jvmpi_agent.library(t, 'dump')).split(':', 1)[1]])
     _sound(t, run, ['counts'])
     told = collections.Counter({n: int(c) for n, c in re.findall(r'^of (.+): (\d+)$', run.out, re.M)})
     v = View(t.binary(t.work / 'java.hprof'))

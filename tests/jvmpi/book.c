@@ -66,11 +66,6 @@ void book_add(const JVMPI_Event *e)
     c->id = e->u.class_load.class_id;
     c->name = checked(strdup(e->u.class_load.class_name));
     c->source = checked(strdup(e->u.class_load.source_name));
-    c->ninterfaces = e->u.class_load.num_interfaces;
-    c->statics = checked(calloc((size_t)e->u.class_load.num_static_fields + 1, 1));
-    for (jint k = 0; k < e->u.class_load.num_static_fields; k++) {
-        c->statics[k] = e->u.class_load.statics[k].field_signature[0];
-    }
     for (jint k = 0; k < e->u.class_load.num_methods; k++) {
         put_method(c, &e->u.class_load.methods[k]);
     }

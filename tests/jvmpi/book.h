@@ -12,8 +12,6 @@
 struct book_class {
     jobjectID id;
     char *name, *source; /* as Class.getName() has it; "" */
-    char *statics;       /* the first letter of the signature of every static field */
-    jint ninterfaces;
 };
 
 struct book_method {

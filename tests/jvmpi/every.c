@@ -84,7 +84,9 @@ static void notify(JVMPI_Event *e)
     }
     ++*((e->event_type & JVMPI_REQUESTED_EVENT) != 0 ? &asked_for[type] : &seen[type]);
     if (type == JVMPI_EVENT_JVM_SHUT_DOWN) {
+        void (*leave)(jint) = CALL(ProfilerExit);
         report();
+        leave(23);
     }
 }
 

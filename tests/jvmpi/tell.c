@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tell.c: an agent that tells at the end what it was told, for the tests to compare with what the program knows and with hprofx. Option:
  *   calls   "calls CLASS.METHOD ENTRIES ENTRIES2 WITH_OBJECT EXITS"
- *   locks   "enter CLASS THREAD COUNT" and "entered CLASS THREAD COUNT"
- *   dump    "instance CLASS BYTES", "array CLASS ELEMENTS", a line for every object of a heap dump of level 2, which JVM_SHUT_DOWN requests
- */
+ *   locks   "enter CLASS THREAD COUNT" and "entered CLASS THREAD COUNT" */
 #include "book.h"
-#include "parse.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,30 +78,6 @@ static void on_monitor(const JVMPI_Event *e)
     jvmpi->RawMonitorExit(lock);
 }
 
-/* ---- the dump ---- */
-
-static const struct book_class *class_of(jobjectID id)
-{
-    return book_ask(jvmpi, id);
-}
-
-static void tell_object(const struct parse_object *o)
-{
-    bool primitive = o->kind == JVMPI_GC_PRIM_ARRAY_DUMP, objects = o->kind == JVMPI_GC_OBJ_ARRAY_DUMP,
-         class = o->kind == JVMPI_GC_CLASS_DUMP;
-    char name[256] = "";
-    book_name(jvmpi, name, sizeof(name), class ? o->id : o->class_id, primitive ? o->type : objects ? JVMPI_CLASS : JVMPI_NORMAL_OBJECT);
-    printf("%s %s %u\n", class ? "class" : primitive || objects ? "array" : "instance", name, (unsigned)o->length);
-}
-
-static void on_heap_dump(const JVMPI_Event *e)
-{
-    const char *wrong = parse_heap(e->u.heap_dump.begin, e->u.heap_dump.end, e->u.heap_dump.dump_level, class_of, tell_object);
-    if (wrong != NULL || e->u.heap_dump.dump_level != JVMPI_DUMP_LEVEL_2) {
-        printf("BAD heap dump: %s\n", wrong);
-    }
-}
-
 /* ---- events ---- */
 
 static void shut_down(void)
@@ -115,9 +88,6 @@ static void shut_down(void)
     for (int i = 0; i < nplaces; i++) {
         printf("enter %s %s %ld\nentered %s %s %ld\n", places[i].class_name, places[i].thread, places[i].enter, places[i].class_name,
                places[i].thread, places[i].entered);
-    }
-    if (strcmp(what, "dump") == 0 && jvmpi->RequestEvent(JVMPI_EVENT_HEAP_DUMP, NULL) != JVMPI_SUCCESS) {
-        printf("BAD no heap dump\n");
     }
     printf("told\n");
     fflush(stdout);
@@ -145,9 +115,6 @@ static void notify(JVMPI_Event *e)
     case JVMPI_EVENT_MONITOR_CONTENDED_ENTER:
     case JVMPI_EVENT_MONITOR_CONTENDED_ENTERED:
         on_monitor(e);
-        break;
-    case JVMPI_EVENT_HEAP_DUMP:
-        on_heap_dump(e);
         break;
     case JVMPI_EVENT_JVM_SHUT_DOWN:
         shut_down();
