@@ -119,7 +119,9 @@ static void shut_down(void)
     ending = true;
     FILE *f = fopen(opt.file, "w");
     if (f != NULL) {
+        jvmpi->DisableGC(); /* it asks with ids */
         write_profile(f, jvmpi, threads, nthreads, opt.samples, opt.sites);
+        jvmpi->EnableGC();
     }
     if (f == NULL || fclose(f) != 0) {
         printf("BAD cannot write %s\n", opt.file);
