@@ -31,7 +31,7 @@ static struct {
     JVMPI_CallTrace *traces;
     jmethodID *inner; /* of each thread */
 } monitors;
-static int requested;
+static int requested, in_collection;
 
 static void take_monitors(const JVMPI_Event *e)
 {
@@ -66,6 +66,11 @@ static void notify(JVMPI_Event *e)
         break;
     case JVMPI_EVENT_MONITOR_DUMP:
         take_monitors(e);
+        break;
+    case JVMPI_EVENT_GC_START: /* no question is answered in a collection */
+        in_collection += jvmpi->RequestEvent(JVMPI_EVENT_HEAP_DUMP, NULL) == JVMPI_FAIL;
+        in_collection += jvmpi->RequestEvent(JVMPI_EVENT_MONITOR_DUMP, NULL) == JVMPI_FAIL;
+        in_collection += jvmpi->RequestEvent(JVMPI_EVENT_OBJECT_DUMP, (void *)(uintptr_t)1) == JVMPI_FAIL;
         break;
     default:
         break;
@@ -151,6 +156,10 @@ JNIEXPORT void JNICALL Java_JvmpiDump_refused(JNIEnv *env, jclass klass)
     CHECK(jvmpi->RequestEvent(JVMPI_EVENT_OBJECT_DUMP, NULL) == JVMPI_FAIL);
     CHECK(jvmpi->RequestEvent(JVMPI_EVENT_OBJECT_DUMP, (void *)(UINT64_C(1) << 60)) == JVMPI_FAIL);
     jvmpi->EnableGC();
+    CHECK(jvmpi->EnableEvent(JVMPI_EVENT_GC_START, NULL) == JVMPI_SUCCESS);
+    jvmpi->RunGC();
+    CHECK(jvmpi->DisableEvent(JVMPI_EVENT_GC_START, NULL) == JVMPI_SUCCESS);
+    CHECK(in_collection >= 3 && in_collection % 3 == 0);
 }
 
 /* Prints how many objects there are of every class. */
