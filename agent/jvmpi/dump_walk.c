@@ -102,7 +102,7 @@ static void set_element(struct hpx_jvmpi_walk *w, jlong tag, jint index, jobject
     if (tag != w->current) {
         w->failed = true;
     } else if (w->klass != NULL && w->klass->kind == JVMPI_CLASS) {
-        hpx_jvmpi_bytes_set(&w->out, w->values + (size_t)index * sizeof id, &id, sizeof id);
+        hpx_jvmpi_bytes_set(&w->out, w->values + (size_t)index * sizeof(void *), &id, sizeof(void *));
     }
 }
 
