@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 extern JVMPI_Interface *jvmpi;
-extern JavaVM *ours; /* the JavaVM that JVM_OnLoad got */
+extern JavaVM *ours;                                    /* the JavaVM that JVM_OnLoad got */
 extern atomic_int counts[JVMPI_MAX_EVENT_TYPE_VAL + 1]; /* by event; 0: THREAD_START of threads named one or two */
 
 #define CHECK(cond) check((cond), #cond, __FILE__, __LINE__)
