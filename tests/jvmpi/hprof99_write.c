@@ -66,7 +66,7 @@ static void print_samples(FILE *f, const struct tables *all)
 {
     long total = 0, sum = 0;
     int n = 0;
-    qsort(all->traces, (size_t)all->ntraces, sizeof(*all->traces), more_samples);
+    qsort(all->traces, (size_t)all->ntraces, sizeof(void *), more_samples);
     for (; n < all->ntraces && all->traces[n]->samples > 0; n++) {
         total += all->traces[n]->samples;
         print_trace(f, all->traces[n]);
@@ -94,7 +94,7 @@ static int more_live(const void *a, const void *b)
 static void print_sites(FILE *f, const struct tables *all)
 {
     long total = 0, sum = 0;
-    qsort(all->sites, (size_t)all->nsites, sizeof(*all->sites), more_live);
+    qsort(all->sites, (size_t)all->nsites, sizeof(void *), more_live);
     for (int i = 0; i < all->nsites; i++) {
         total += all->sites[i]->live_bytes;
         print_trace(f, all->sites[i]->trace);
