@@ -13,11 +13,11 @@ bool hpx_jvmpi_nested_may(jint event)
 /* What the handler throws is not the program's; what the program has pending stays. */
 void hpx_jvmpi_nested_notify(JNIEnv *env, JVMPI_Event *event)
 {
-    const bool pending = (*env)->ExceptionCheck(env);
+    const bool pending = (*env)->ExceptionCheck(env), outer = inside; /* a handler may request one */
     event->env_id = env;
     inside = true;
     hpx_jvmpi_notify(event);
-    inside = false;
+    inside = outer;
     if (hpx_unlikely(!pending && (*env)->ExceptionCheck(env))) {
         (*env)->ExceptionClear(env);
     }

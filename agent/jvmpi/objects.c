@@ -110,10 +110,9 @@ static void send(JNIEnv *env, jobjectID id, jclass klass, jlong size, jint event
     struct kind k = kind_of(env, klass);
     JVMPI_Event event = {
         .event_type = event_type,
-        .env_id = env,
         .u.obj_alloc = {
             .arena_id = 1, .class_id = k.told, .is_array = k.is_array, .size = size < INT32_MAX ? (jint)size : INT32_MAX, .obj_id = id}};
-    hpx_jvmpi_notify(&event);
+    hpx_jvmpi_nested_notify(env, &event);
 }
 
 /* Whether the object is sent now. Where probes report objects too, the first to come sends it. */

@@ -70,6 +70,12 @@ def handler_that_calls_java_or_throws_harms_nobody(t, how):
     t.equal(len([c for c in _calls(run) if 'thrower' in c]), 6, 'calls')
 
 
+@test(params=('java', 'throw'), collectors='any')
+def handler_of_an_allocation_that_allocates_or_throws_harms_nobody(t, how):
+    run = _run(t, 'exceptions', 'alloc,%s' % how)
+    t.check(int(re.search(r'^event 4: (\d+)$', run.out, re.M).group(1)) > 10, 'few allocations: %s' % run.out[-300:])
+
+
 @test(collectors='any')
 def class_of_the_hook_replaces_the_programs_also_with_probes(t):
     t.check('word replaced' in _run(t, 'hook', 'hook').out, 'the class is the old one')

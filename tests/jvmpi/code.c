@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code.c: an agent of JVMPI that tells, for tests/jvm/test_jvmpi_code.py, what the classes JvmpiCode* do: their calls in order with the
- * class of the object, and how often the other events came. Options: names of events; `java` and `throw`: the handler of a call misbehaves.
+ * class of the object, and how often the other events came. Options: names of events; `java` and `throw`: the handler of a call or an
+ * allocation misbehaves.
  */
 #include "jvmpi.h"
 #include <pthread.h>
@@ -163,7 +164,8 @@ static void notify(JVMPI_Event *e)
     counts[type]++;
     tell(e, type);
     (void)pthread_mutex_unlock(&lock);
-    if ((calls_java || throws) && (type == JVMPI_EVENT_METHOD_ENTRY || type == JVMPI_EVENT_METHOD_EXIT)) {
+    if ((calls_java || throws) &&
+        (type == JVMPI_EVENT_METHOD_ENTRY || type == JVMPI_EVENT_METHOD_EXIT || type == JVMPI_EVENT_OBJECT_ALLOC)) {
         misbehave(e->env_id);
     }
 }
