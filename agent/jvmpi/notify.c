@@ -33,6 +33,14 @@ static bool needs_known_thread(jint event)
     }
 }
 
+/* JDK 8 to 15 free objects, and so unload classes, while the world is stopped, on a thread without a JNIEnv. A raw monitor that the handler
+ * enters may belong to a thread that stands still, so it must be borrowed (raw_monitors.c). */
+static enum hpx_jvmpi_mode mode_of(const JVMPI_Event *event)
+{
+    enum hpx_jvmpi_mode mode = modes[event->event_type & ~JVMPI_REQUESTED_EVENT];
+    return mode == HPX_JVMPI_HELD && event->env_id == NULL ? HPX_JVMPI_STOP : mode;
+}
+
 void hpx_jvmpi_notify(JVMPI_Event *event)
 {
     static atomic_bool said;
@@ -48,10 +56,9 @@ void hpx_jvmpi_notify(JVMPI_Event *event)
         hpx_warn_once(&said, "jvmpi: the agent has set no NotifyEvent; it gets no events");
         return;
     }
-    enum hpx_jvmpi_mode before = self.mode;
-    self.mode = modes[event->event_type & ~JVMPI_REQUESTED_EVENT];
-    self.held += self.mode == HPX_JVMPI_HELD;
-    enum hpx_jvmpi_mode mine = self.mode;
+    const enum hpx_jvmpi_mode before = self.mode, mine = mode_of(event);
+    self.mode = mine;
+    self.held += mine == HPX_JVMPI_HELD;
     int depth = hpx_jvmpi_vm_pause();
     call(event);
     hpx_jvmpi_vm_resume(depth);

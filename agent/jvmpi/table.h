@@ -32,7 +32,7 @@
     X(JNI_WEAK_GLOBALREF_FREE, PART, ENABLE, FREE, "References freed through JNI, not those freed by the VM itself.")                      \
     X(CLASS_LOAD, MAPS, ENABLE_AND_REQUEST, HELD,                                                                                          \
       "Sent when the class is prepared, for the first classes at JVM_INIT_DONE; names have dots.")                                         \
-    X(CLASS_UNLOAD, MAPS, ENABLE, HELD, "Sent when the class object is freed.")                                                            \
+    X(CLASS_UNLOAD, MAPS, ENABLE, HELD, "Sent when the class object is freed; up to JDK 15 the world is stopped then.")                    \
     X(DATA_DUMP_REQUEST, MAPS, ENABLE, FREE, "SIGQUIT.")                                                                                   \
     X(DATA_RESET_REQUEST, NOT, ENABLE, FREE, "The VM has no such request.")                                                                \
     X(JVM_INIT_DONE, MAPS, ENABLE, FREE, "VMInit of JVMTI.")                                                                               \

@@ -13,6 +13,7 @@ JNIEXPORT void JNICALL Java_JvmpiCore_rawAdd(JNIEnv *env, jclass class, jint rou
 JNIEXPORT jint JNICALL Java_JvmpiCore_rawSum(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL Java_JvmpiCore_rawContended(JNIEnv *env, jclass class, jboolean silent);
 JNIEXPORT void JNICALL Java_JvmpiCore_lockInCollections(JNIEnv *env, jclass class, jboolean on);
+JNIEXPORT jint JNICALL Java_JvmpiCore_lockInUnloads(JNIEnv *env, jclass class, jboolean on);
 JNIEXPORT void JNICALL Java_JvmpiCore_underLock(JNIEnv *env, jclass class, jint rounds, jobject object);
 
 JNIEXPORT void JNICALL Java_JvmpiCore_forgetMeetings(JNIEnv *env, jclass class)
@@ -163,6 +164,24 @@ JNIEXPORT void JNICALL Java_JvmpiCore_lockInCollections(JNIEnv *env, jclass clas
         data_lock = jvmpi->RawMonitorCreate((char *)"_data");
     }
     in_event = on ? lock_in_collection : NULL;
+}
+
+static void lock_in_unload(JVMPI_Event *e)
+{
+    if (e->event_type == JVMPI_EVENT_CLASS_UNLOAD) {
+        jvmpi->RawMonitorEnter(data_lock);
+        CHECK(inside == 0);
+        jvmpi->RawMonitorExit(data_lock);
+    }
+}
+
+/* Classes that were unloaded until now. */
+JNIEXPORT jint JNICALL Java_JvmpiCore_lockInUnloads(JNIEnv *env, jclass class, jboolean on)
+{
+    Java_JvmpiCore_lockInCollections(env, class, JNI_FALSE);
+    CHECK((on ? jvmpi->EnableEvent : jvmpi->DisableEvent)(JVMPI_EVENT_CLASS_UNLOAD, NULL) == JVMPI_SUCCESS);
+    in_event = on ? lock_in_unload : NULL;
+    return counts[JVMPI_EVENT_CLASS_UNLOAD];
 }
 
 static void step(void)

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -38,6 +41,7 @@ public class JvmpiCore {
     static native int rawSum();
     static native void rawContended(boolean silent);
     static native void lockInCollections(boolean on);
+    static native int lockInUnloads(boolean on);
     static native void underLock(int rounds, Object object);
 
     static void check(boolean holds, String what) {
@@ -301,10 +305,31 @@ public class JvmpiCore {
         rawContended(true);
     }
 
-    static void locksInCollections() throws InterruptedException {
+    static class Loader extends ClassLoader {
+        void define(byte[] code) { defineClass("JvmpiCore$Loader", code, 0, code.length).getDeclaredConstructors(); } // which links it
+    }
+
+    static void collect(boolean unloads) throws IOException {
+        byte[] code = new byte[10000];
+        int n = 0;
+        try (InputStream in = JvmpiCore.class.getResourceAsStream("JvmpiCore$Loader.class")) {
+            for (int more; (more = in.read(code, n, code.length - n)) > 0; n += more) { }
+        }
+        for (int i = 0; i < 60; i++) {
+            if (unloads) {
+                new Loader().define(Arrays.copyOf(code, n));
+            }
+            System.gc();
+        }
+    }
+
+    static void locksInCollections(boolean unloads) throws InterruptedException, IOException {
         final AtomicBoolean stop = new AtomicBoolean();
         Thread[] threads = new Thread[3];
-        lockInCollections(true);
+        int before = unloads ? lockInUnloads(true) : 0;
+        if (!unloads) {
+            lockInCollections(true);
+        }
         for (int t = 0; t < threads.length; t++) {
             threads[t] = new Thread(new Runnable() {
                 public void run() {
@@ -315,14 +340,16 @@ public class JvmpiCore {
             });
             threads[t].start();
         }
-        for (int i = 0; i < 60; i++) {
-            System.gc();
-        }
+        collect(unloads);
         stop.set(true);
         for (Thread t : threads) {
             t.join();
         }
-        lockInCollections(false);
+        if (unloads) {
+            check(lockInUnloads(false) > before, "no class was unloaded");
+        } else {
+            lockInCollections(false);
+        }
     }
 
     public static void main(String[] args) throws Exception {
@@ -339,7 +366,8 @@ public class JvmpiCore {
                 case "agent": attach(); unattached(); systemThread(); break;
                 case "monitors": meetings(); break;
                 case "raw": rawMonitors(); rawThreads(); break;
-                case "locks": locksInCollections(); break;
+                case "locks": locksInCollections(false); break;
+                case "unloads": locksInCollections(true); break;
                 case "dump": System.out.println("waiting"); System.out.flush(); new CountDownLatch(1).await(); break;
                 default: throw new IllegalArgumentException(args[i]);
             }
