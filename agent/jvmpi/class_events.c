@@ -2,8 +2,8 @@
 /* class_events.c: classes that are loaded and unloaded, and the hook.
  *
  * A class is told when it is prepared: before that the VM does not say what members it has, and none of its code can have run. Classes
- * that the VM prepares before it can answer are told at JVM_INIT_DONE, before anything else. The set has the ids of the classes that were
- * told or are watched: so no class is told twice, and a freed id is known to be a class. */
+ * that the VM prepares before it can answer are told at JVM_INIT_DONE, before any call or allocation. The set has the ids of the classes
+ * that were told or are watched: so no class is told twice, and a freed id is known to be a class. */
 #include "class_events.h"
 #include "class_load.h"
 #include "tracker_class.h"
@@ -41,7 +41,13 @@ static bool grow_locked(void)
     if (classes.used * 2 < classes.size) {
         return true;
     }
-    size_t size = classes.size > 0 ? classes.size * 2 : FIRST_SIZE;
+    size_t size = FIRST_SIZE, live = 0;
+    for (size_t i = 0; i < classes.size; i++) {
+        live += classes.at[i] != 0 && classes.at[i] != GONE;
+    }
+    while (size <= live * 4) { /* not by `used`: classes that come and go would have it grow for ever */
+        size *= 2;
+    }
     uint64_t *at = calloc(size, sizeof *at);
     if (at == NULL) {
         return false;
@@ -113,7 +119,7 @@ static bool is_ours(jclass klass)
     bool ours = true;
     if ((*hpx_jvmpi.jvmti)->GetClassSignature(hpx_jvmpi.jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE) {
         ours = strcmp(signature, "L" HPX_TRACKER_JVMPI ";") == 0;
-        (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)signature);
+        hpx_jvmpi_give_back(signature);
     }
     return ours;
 }
@@ -158,7 +164,7 @@ static bool tell_all(JNIEnv *env, bool now)
         }
     }
     (*env)->PopLocalFrame(env, NULL);
-    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+    hpx_jvmpi_give_back(all);
     return listed;
 }
 
@@ -173,10 +179,11 @@ void hpx_jvmpi_class_events_freed(jobjectID id)
 /* ---- the hook ---- */
 
 /* Blocks that the handler on this thread got from malloc_f, while it runs. */
-static __thread struct {
+struct blocks {
     void *at[GIVEN];
     unsigned n;
-} given;
+};
+static __thread struct blocks given;
 
 /* The VM's own allocator would let an agent that hands over other memory end the program, so the class is copied (hand_over()). */
 static void *malloc_f(unsigned int n)
@@ -208,7 +215,6 @@ static void free_given(const void *block)
             free(given.at[i]);
         }
     }
-    given.n = 0;
 }
 
 static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
@@ -223,12 +229,14 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
         .event_type = JVMPI_EVENT_CLASS_LOAD_HOOK,
         .env_id = env,
         .u.class_load_hook = {.class_data = of, .class_data_len = n, .new_class_data = of, .new_class_data_len = n, .malloc_f = malloc_f}};
+    const struct blocks outer = given; /* the handler of another class may have loaded this one */
     given.n = 0;
     unsigned own = suspend_own();
     hpx_jvmpi_notify(&event);
     resume_own(own);
     hand_over(jvmti, &event, new_n, new_data);
     free_given(event.u.class_load_hook.new_class_data);
+    given = outer;
 }
 
 /* ---- the module ---- */

@@ -6,18 +6,13 @@
 
 #define ACC_STATIC 0x0008
 
-/* What an event points to. Strings are of the VM; `names` is of malloc. */
+/* What an event points to. Strings are of the VM, arrays of malloc. */
 struct description {
     char *name, *source;
     JVMPI_Method *methods;
     JVMPI_Field *fields; /* statics from the front, instances from the back, in their order */
     jint nmethods, nstatics, nfields, ninterfaces;
 };
-
-static void give_back(void *p)
-{
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, p);
-}
 
 /* "Lp/C;" becomes "p.C", in place; an array keeps brackets and letters, as Class.getName() has it. Primitives: their letter. */
 static char *turn_name(char *signature)
@@ -47,7 +42,7 @@ static void set_lines(JVMPI_Method *m)
         m->start_lineno = m->start_lineno < 0 || line < m->start_lineno ? line : m->start_lineno;
         m->end_lineno = line > m->end_lineno ? line : m->end_lineno;
     }
-    give_back(lines);
+    hpx_jvmpi_give_back(lines);
 }
 
 static bool add_methods(struct description *d, jclass klass)
@@ -56,7 +51,7 @@ static bool add_methods(struct description *d, jclass klass)
     jmethodID *ids = NULL;
     jint n = 0;
     if ((*jvmti)->GetClassMethods(jvmti, klass, &n, &ids) != JVMTI_ERROR_NONE || n == 0) {
-        return ids == NULL || (give_back(ids), true); /* not prepared, or none */
+        return ids == NULL || (hpx_jvmpi_give_back(ids), true); /* not prepared, or none */
     }
     d->methods = calloc((size_t)n, sizeof *d->methods);
     bool good = d->methods != NULL;
@@ -69,7 +64,7 @@ static bool add_methods(struct description *d, jclass klass)
             d->nmethods++;
         }
     }
-    give_back(ids);
+    hpx_jvmpi_give_back(ids);
     return good;
 }
 
@@ -97,7 +92,7 @@ static bool add_fields(struct description *d, jclass klass)
     jfieldID *ids = NULL;
     jint n = 0;
     if ((*jvmti)->GetClassFields(jvmti, klass, &n, &ids) != JVMTI_ERROR_NONE || n == 0) {
-        return ids == NULL || (give_back(ids), true);
+        return ids == NULL || (hpx_jvmpi_give_back(ids), true);
     }
     d->fields = calloc(2 * (size_t)n, sizeof *d->fields);
     bool good = d->fields != NULL;
@@ -107,7 +102,7 @@ static bool add_fields(struct description *d, jclass klass)
     if (d->fields != NULL) {
         memmove(d->fields + d->nstatics, d->fields + n, (size_t)d->nfields * sizeof *d->fields);
     }
-    give_back(ids);
+    hpx_jvmpi_give_back(ids);
     return good;
 }
 
@@ -123,21 +118,21 @@ static void count_interfaces(struct description *d, jclass klass)
     for (jint i = 0; env != NULL && i < d->ninterfaces; i++) {
         (*env)->DeleteLocalRef(env, of[i]);
     }
-    give_back(of);
+    hpx_jvmpi_give_back(of);
 }
 
 static void fini(struct description *d)
 {
     for (jint i = 0; d->methods != NULL && i < d->nmethods; i++) {
-        give_back(d->methods[i].method_name);
-        give_back(d->methods[i].method_signature);
+        hpx_jvmpi_give_back(d->methods[i].method_name);
+        hpx_jvmpi_give_back(d->methods[i].method_signature);
     }
     for (jint i = 0; d->fields != NULL && i < d->nstatics + d->nfields; i++) {
-        give_back(d->fields[i].field_name);
-        give_back(d->fields[i].field_signature);
+        hpx_jvmpi_give_back(d->fields[i].field_name);
+        hpx_jvmpi_give_back(d->fields[i].field_signature);
     }
-    give_back(d->name);
-    give_back(d->source);
+    hpx_jvmpi_give_back(d->name);
+    hpx_jvmpi_give_back(d->source);
     free(d->methods);
     free(d->fields);
 }

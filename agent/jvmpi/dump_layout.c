@@ -6,11 +6,6 @@
 
 #define ACC_STATIC 0x8
 
-static void give_back(void *p)
-{
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, p);
-}
-
 static void *take(struct hpx_jvmpi_layout *l, size_t n, size_t size)
 {
     void *p = hpx_arena_alloc(&l->arena, n * size, 8);
@@ -35,7 +30,7 @@ static void ask_field(const struct hpx_jvmpi_layout *l, jclass klass, jfieldID i
     jint type = hpx_jvmpi_type_of(signature[0]);
     f->type = type == JVMPI_CLASS || l->primitives ? (uint8_t)type : 0;
     f->is_static = (*jvmti)->GetFieldModifiers(jvmti, klass, id, &modifiers) == JVMTI_ERROR_NONE && (modifiers & ACC_STATIC) != 0;
-    give_back(signature);
+    hpx_jvmpi_give_back(signature);
 }
 
 /* Where the fields of an instance lie in its record: those of a class before those of its super classes. */
@@ -74,7 +69,7 @@ static void ask_fields(struct hpx_jvmpi_layout *l, jclass klass, struct hpx_jvmp
         c->nabove = c->above->nabove + c->above->nfields;
     }
     place_fields(l, c);
-    give_back(ids);
+    hpx_jvmpi_give_back(ids);
 }
 
 /* ---- interfaces ---- */
@@ -126,7 +121,7 @@ static void ask_interfaces(struct hpx_jvmpi_layout *l, jclass klass, struct hpx_
         }
         (*l->env)->DeleteLocalRef(l->env, all[i]);
     }
-    give_back(all);
+    hpx_jvmpi_give_back(all);
     for (uint32_t i = 0; i < c->ndeclarers; i++) {
         c->skip += c->declarers[i]->nfields;
     }
@@ -186,7 +181,7 @@ struct hpx_jvmpi_klass *hpx_jvmpi_layout_ask(struct hpx_jvmpi_layout *l, jclass 
         }
         append(l, c);
     }
-    give_back(signature);
+    hpx_jvmpi_give_back(signature);
     return l->failed ? NULL : c;
 }
 
@@ -222,7 +217,7 @@ bool hpx_jvmpi_layout_all(struct hpx_jvmpi_layout *l)
     for (jint i = 0; !l->failed && i < n; i++) {
         (void)hpx_jvmpi_layout_ask(l, all[i]);
     }
-    give_back(all);
+    hpx_jvmpi_give_back(all);
     return !l->failed;
 }
 

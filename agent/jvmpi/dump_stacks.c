@@ -51,7 +51,7 @@ bool hpx_jvmpi_stacks_take(struct hpx_jvmpi_stacks *s, JNIEnv *env)
             (*env)->DeleteLocalRef(env, all[i].thread);
         }
     }
-    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)all);
+    hpx_jvmpi_give_back(all);
     return good;
 }
 

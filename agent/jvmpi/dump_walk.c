@@ -435,9 +435,6 @@ void hpx_jvmpi_walk_fini(struct hpx_jvmpi_walk *w)
 
 bool hpx_jvmpi_dump_begin(JNIEnv *env, jthrowable *pending)
 {
-    if (hpx_jvmpi_mode() == HPX_JVMPI_STOP) { /* the VM answers no question while it collects */
-        return false;
-    }
     *pending = (*env)->ExceptionOccurred(env);
     (*env)->ExceptionClear(env);
     hpx_jvmpi_own_begin();

@@ -11,13 +11,12 @@
 
 /* ---- call traces ---- */
 
-#define FRAMES_HERE  128 /* of JVMTI, on the stack; deeper traces take memory of the heap */
-#define LINE_UNKNOWN (-1)
-#define LINE_NATIVE  (-3) /* the number that HPROF's binary format has for it */
+#define FRAMES_HERE 128  /* of JVMTI, on the stack; deeper traces take memory of the heap */
+#define LINE_NATIVE (-3) /* the number that HPROF's binary format has for it */
 
-static jint line_in(const jvmtiLineNumberEntry *lines, jint n, jlocation at)
+jint hpx_jvmpi_line_at(const jvmtiLineNumberEntry *lines, jint n, jlocation at)
 {
-    jint line = LINE_UNKNOWN;
+    jint line = HPX_JVMPI_LINE_UNKNOWN;
     jlocation best = -1;
     for (jint i = 0; i < n; i++) {
         if (lines[i].start_location <= at && lines[i].start_location > best) {
@@ -36,10 +35,10 @@ static jint line_of(const jvmtiFrameInfo *f)
         return LINE_NATIVE;
     }
     if ((*hpx_jvmpi.jvmti)->GetLineNumberTable(hpx_jvmpi.jvmti, f->method, &n, &lines) != JVMTI_ERROR_NONE) {
-        return LINE_UNKNOWN;
+        return HPX_JVMPI_LINE_UNKNOWN;
     }
-    jint line = line_in(lines, n, f->location);
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)lines);
+    jint line = hpx_jvmpi_line_at(lines, n, f->location);
+    hpx_jvmpi_give_back(lines);
     return line;
 }
 
@@ -182,7 +181,7 @@ static jthread make_thread(JNIEnv *env, const char *name)
     jthread thread = NULL;
     if ((*hpx_jvmpi.jvmti)->GetTopThreadGroups(hpx_jvmpi.jvmti, &n, &groups) == JVMTI_ERROR_NONE) {
         group = n > 0 ? groups[0] : NULL;
-        (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)groups);
+        hpx_jvmpi_give_back(groups);
     }
     jclass class = (*env)->FindClass(env, "java/lang/Thread");
     jmethodID init = class == NULL ? NULL : (*env)->GetMethodID(env, class, "<init>", "(Ljava/lang/ThreadGroup;Ljava/lang/String;)V");

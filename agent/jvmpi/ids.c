@@ -81,6 +81,6 @@ jobject hpx_jvmpi_object_of(jobjectID id)
     if (n > 0) {
         object = found[0];
     }
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)found);
+    hpx_jvmpi_give_back(found);
     return object;
 }

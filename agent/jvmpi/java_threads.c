@@ -159,10 +159,9 @@ struct names {
 
 static void free_names(struct names *n)
 {
-    jvmtiEnv *jvmti = hpx_jvmpi.jvmti;
-    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)n->thread);
-    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)n->group);
-    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)n->parent);
+    hpx_jvmpi_give_back(n->thread);
+    hpx_jvmpi_give_back(n->group);
+    hpx_jvmpi_give_back(n->parent);
 }
 
 static void ask_group(JNIEnv *env, jthreadGroup group, struct names *n)
@@ -333,7 +332,7 @@ static void live(JNIEnv *env, jthread thread)
         announce_other(env, all[i], offset);
         (*env)->DeleteLocalRef(env, all[i]);
     }
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)all);
+    hpx_jvmpi_give_back(all);
 }
 
 /* arg: the thread object's id. */

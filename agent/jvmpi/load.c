@@ -40,7 +40,7 @@ static void *open_name(const char *name, char *why, size_t size)
     if ((*hpx_jvmpi.jvmti)->GetSystemProperty(hpx_jvmpi.jvmti, "sun.boot.library.path", &folder) == JVMTI_ERROR_NONE && folder != NULL) {
         snprintf(file, sizeof(file), "%s/lib%s.so", folder, name);
         library = open_one(file, why, size);
-        (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)folder);
+        hpx_jvmpi_give_back(folder);
     }
     if (library == NULL) {
         snprintf(file, sizeof(file), "lib%s.so", name);
@@ -159,7 +159,7 @@ static int jdk_version(void)
         return 8;
     }
     int version = (int)strtol(strncmp(text, "1.", 2) == 0 ? text + 2 : text, NULL, 10);
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)text);
+    hpx_jvmpi_give_back(text);
     return version;
 }
 

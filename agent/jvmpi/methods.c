@@ -159,20 +159,6 @@ void JNICALL hpx_jvmpi_on_exit(JNIEnv *env, jclass tracker, jint number)
 
 /* ---- compiled code ---- */
 
-/* The line of the last entry at or before bci; 0: there is none. */
-static jint line_at(const jvmtiLineNumberEntry *lines, jint n, jlocation bci)
-{
-    jlocation nearest = -1;
-    jint line = 0;
-    for (jint i = 0; i < n; i++) {
-        if (lines[i].start_location <= bci && lines[i].start_location > nearest) {
-            nearest = lines[i].start_location;
-            line = lines[i].line_number;
-        }
-    }
-    return line;
-}
-
 /* Entries of the code's map that have a line. to: room for n; returns how many. */
 static jint turn_lines(jmethodID method, const void *code, jint n, const jvmtiAddrLocationMap *map, JVMPI_Lineno *to)
 {
@@ -183,12 +169,12 @@ static jint turn_lines(jmethodID method, const void *code, jint n, const jvmtiAd
         return 0;
     }
     for (jint i = 0; i < n; i++) {
-        jint line = line_at(lines, known, map[i].location);
+        jint line = hpx_jvmpi_line_at(lines, known, map[i].location);
         if (line > 0) {
             to[used++] = (JVMPI_Lineno){(jint)((const char *)map[i].start_address - (const char *)code), line};
         }
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)lines);
+    hpx_jvmpi_give_back(lines);
     return used;
 }
 

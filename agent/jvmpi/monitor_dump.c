@@ -33,11 +33,6 @@ static struct monitor *monitor_at(const struct dump *d, size_t number)
     return (struct monitor *)(void *)d->monitors.at + number;
 }
 
-static void give_back(void *p)
-{
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, p);
-}
-
 /* ---- which monitors there are ---- */
 
 /* Takes over the reference. owner: NULL: not known. The object's id. */
@@ -78,7 +73,7 @@ static void ask_thread(struct dump *d, jint thread)
     for (jint i = 0; i < n; i++) {
         (void)add(d, owned[i], d->stacks.traces[thread].env_id);
     }
-    give_back(owned);
+    hpx_jvmpi_give_back(owned);
 }
 
 /* ---- records ---- */
@@ -174,8 +169,8 @@ static void free_usage(const struct dump *d, const jvmtiMonitorUsage *u)
     for (jint i = 0; i < u->notify_waiter_count; i++) {
         (*d->env)->DeleteLocalRef(d->env, u->notify_waiters[i]);
     }
-    give_back(u->waiters);
-    give_back(u->notify_waiters);
+    hpx_jvmpi_give_back(u->waiters);
+    hpx_jvmpi_give_back(u->notify_waiters);
 }
 
 static void put_java(struct dump *d, const struct monitor *m)

@@ -81,7 +81,7 @@ static struct kind ask(JNIEnv *env, jclass klass, jobjectID id)
         k.is_array = hpx_jvmpi_type_of(signature[1]);
         k.told = k.is_array == JVMPI_CLASS ? hpx_jvmpi_element_id(env, klass) : NULL;
     }
-    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, (unsigned char *)signature);
+    hpx_jvmpi_give_back(signature);
     return k;
 }
 

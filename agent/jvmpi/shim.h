@@ -3,8 +3,8 @@
  *
  * Threads: an event is delivered on the thread that caused it, inside the callback of JVMTI. There are no queues and no threads of ours.
  * Locks: the agent may have suspended any thread, also one inside these functions. A thread stops only where it enters the VM, so no lock
- * of ours is held across a call of JVMTI or JNI, but for the lock of ids, which knows of suspensions (ids.c). No lock of ours is held
- * while the agent is called.
+ * of ours is held across a call of JVMTI or JNI, but for the lock of ids, which knows of suspensions (ids.c), and that of switches
+ * (switch.c), for which only other switches wait. No other lock of ours is held while the agent is called.
  *
  * Capabilities. Load takes what costs the program nothing while no event is enabled, because an agent may enable events at any time, and
  * some can be had at load only: can_tag_objects, can_suspend, can_get_source_file_name, can_get_line_numbers, can_signal_thread,
@@ -25,7 +25,7 @@ enum hpx_jvmpi_phase { HPX_JVMPI_LOADING, HPX_JVMPI_LIVE, HPX_JVMPI_DEAD };
 struct hpx_jvmpi {
     JavaVM *vm;                /* the VM's own; constant from Agent_OnLoad on, as jvmti and jdk */
     jvmtiEnv *jvmti;           /* ours */
-    int jdk;                   /* 8 to 28: java.specification.version; set at load */
+    int jdk;                   /* 8 to 28: java.vm.specification.version; set at load */
     JVMPI_Interface interface; /* what the agent has; it writes NotifyEvent, so read that by hpx_jvmpi_notify() alone */
     /* Relaxed: an event beside a switch may come or not; nothing else is ordered by it. */
     atomic_bool on[JVMPI_MAX_EVENT_TYPE_VAL + 1];
@@ -45,7 +45,7 @@ struct hpx_jvmpi_source {
      * agent gets the value. NULL: the flag is all. */
     jint (*switched)(jint event, bool on, void *arg);
     /* RequestEvent(), of the events that can be requested: sends it on the calling thread before it returns, with JVMPI_REQUESTED_EVENT.
-     * NULL: JVMPI_NOT_AVAILABLE. Phase LIVE, an attached thread. */
+     * NULL: JVMPI_NOT_AVAILABLE. Phase LIVE, an attached thread, not in a handler of a collection. */
     jint (*requested)(jint event, void *arg);
     void (*callbacks)(jvmtiEventCallbacks *set);     /* at load; may be NULL, as all that follow */
     void (*capabilities)(jvmtiCapabilities *wanted); /* at load: the free ones. Those that this VM lacks are dropped silently */
@@ -84,6 +84,11 @@ enum hpx_jvmpi_mode hpx_jvmpi_mode(void);
 /* Has the calling thread, or DisableGC() on any thread, disabled collections? */
 bool hpx_jvmpi_gc_is_disabled(void);
 
+/* Frees what a function of JVMTI allocated; NULL: nothing. Any thread. */
+static inline void hpx_jvmpi_give_back(void *p)
+{
+    (void)(*hpx_jvmpi.jvmti)->Deallocate(hpx_jvmpi.jvmti, p);
+}
 /* SetEventNotificationMode() for all threads. false: refused; the reason is not said. */
 bool hpx_jvmpi_listen(jvmtiEvent event, bool on);
 /* Takes capabilities later than at load. false: this VM does not give them (now). */
@@ -137,6 +142,9 @@ jint hpx_jvmpi_status_from(jint state);
 /* As GetCallTrace() does: num_frames of at most depth frames; trace->frames is the caller's. thread: NULL is the calling one. An attached
  * thread. */
 void hpx_jvmpi_trace_of(jthread thread, JVMPI_CallTrace *trace, jint depth);
+/* The line of the last entry at or before a location, whatever their order. Any thread. */
+#define HPX_JVMPI_LINE_UNKNOWN (-1)
+jint hpx_jvmpi_line_at(const jvmtiLineNumberEntry *lines, jint n, jlocation at);
 /* Frames as the agent has them, without that of a probe on top: at most n, how many is the result. An attached thread. */
 jint hpx_jvmpi_frames_from(const jvmtiFrameInfo *from, jint n, JVMPI_CallFrame *to);
 

@@ -95,7 +95,8 @@ jint hpx_jvmpi_request(jint event, void *arg)
     if (s == NULL || s->requested == NULL) {
         return JVMPI_NOT_AVAILABLE;
     }
-    if (atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed) != HPX_JVMPI_LIVE || hpx_jvmpi_env() == NULL) {
+    if (atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed) != HPX_JVMPI_LIVE || hpx_jvmpi_env() == NULL ||
+        hpx_jvmpi_mode() == HPX_JVMPI_STOP) { /* the VM answers no question while it collects */
         return JVMPI_FAIL;
     }
     if (event != JVMPI_EVENT_HEAP_DUMP && event != JVMPI_EVENT_MONITOR_DUMP && !hpx_jvmpi_gc_is_disabled()) {
