@@ -435,6 +435,7 @@ void hpx_jvmpi_walk_fini(struct hpx_jvmpi_walk *w)
 
 bool hpx_jvmpi_dump_begin(JNIEnv *env, jthrowable *pending)
 {
+    hpx_jvmpi_ids_walk();
     *pending = (*env)->ExceptionOccurred(env);
     (*env)->ExceptionClear(env);
     hpx_jvmpi_own_begin();

@@ -51,10 +51,22 @@ jobjectID hpx_jvmpi_id_known(jobject object)
     return tag > 0 ? hpx_jvmpi_id(tag) : NULL;
 }
 
-jobjectID hpx_jvmpi_id_of_new(jobject object)
+static atomic_bool walks; /* relaxed: set long before the VM stops the program for the first walk */
+
+void hpx_jvmpi_ids_walk(void)
+{
+    atomic_store_explicit(&walks, true, memory_order_relaxed);
+}
+
+static jobjectID set_new(jobject object)
 {
     jlong tag = hpx_jvmpi_id_mint();
     return object != NULL && (*hpx_jvmpi.jvmti)->SetTag(hpx_jvmpi.jvmti, object, tag) == JVMTI_ERROR_NONE ? hpx_jvmpi_id(tag) : NULL;
+}
+
+jobjectID hpx_jvmpi_id_of_new(jobject object)
+{
+    return hpx_unlikely(atomic_load_explicit(&walks, memory_order_relaxed)) ? hpx_jvmpi_id_of(object) : set_new(object);
 }
 
 jobjectID hpx_jvmpi_id_of(jobject object)
@@ -65,7 +77,7 @@ jobjectID hpx_jvmpi_id_of(jobject object)
     }
     hpx_jvmpi_ids_lock();
     tag = tag_of(object);
-    jobjectID id = tag == 0 ? hpx_jvmpi_id_of_new(object) : tag > 0 ? hpx_jvmpi_id(tag) : NULL;
+    jobjectID id = tag == 0 ? set_new(object) : tag > 0 ? hpx_jvmpi_id(tag) : NULL;
     hpx_jvmpi_ids_unlock();
     return id;
 }

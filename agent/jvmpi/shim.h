@@ -105,8 +105,10 @@ bool hpx_jvmpi_switch_init(void);
 /* The id of an object or class; it gets one if it has none. NULL: object is NULL or gone, or the VM refuses. An attached thread, phase
  * START of JVMTI on; object: any reference. */
 jobjectID hpx_jvmpi_id_of(jobject object);
-/* As id_of(), for an object that only the calling thread knows yet: without the lock. */
+/* As id_of(), for an object that only the calling thread knows yet: without the lock, until there are walks over the heap. */
 jobjectID hpx_jvmpi_id_of_new(jobject object);
+/* There are walks over the heap from now on, which give ids to new objects too. Well before the first one. Any thread. */
+void hpx_jvmpi_ids_walk(void);
 /* The id that it has; NULL: none. */
 jobjectID hpx_jvmpi_id_known(jobject object);
 /* A new local reference; NULL: freed. Takes the time of a walk over all tags. An attached thread. */
