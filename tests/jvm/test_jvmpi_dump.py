@@ -33,7 +33,8 @@ def dump_says_what_jni_says(t, name):
 @test(since=21, collectors='any')
 def virtual_threads_stand_in_a_dump(t):
     """Mounted, unmounted and waiting ones: their frames are roots, and their objects are in the dump once."""
-    run = t.java('JvmpiDumpVirtual', _library(t, 'dump'), agent=_shim(t, _library(t, 'dump')), jvm=[*_jvm(t), '-Djdk.virtualThreadScheduler.parallelism=4'])
+    dump = jvmpi_agent.library(t, 'dump')
+    run = t.java('JvmpiDumpVirtual', dump, agent=jvmpi_agent.shim(t, dump), jvm=[*jvmpi_agent.checked(t), '-Djdk.virtualThreadScheduler.parallelism=4'])
     _sound(t, run, ['virtual'])
     t.equal([int(n) for n in re.findall(r'^of JvmpiDumpVirtual\$Held: (\d+)$', run.out, re.M)], [3], 'objects of virtual threads')
 
