@@ -41,6 +41,28 @@ void hpx_async_stack_end(void)
     hpx_guard_remove();
 }
 
+struct raw {
+    struct hpx_raw_thread t;
+    struct hpx_raw_stack *to;
+};
+
+static int walk_raw(void *arg)
+{
+    const struct raw *k = arg;
+    hpx_guard_begin_read_sig();
+    bool whole = hpx_raw_walk_take_sig(&k->t, k->to);
+    hpx_guard_end_read_sig();
+    return whole;
+}
+
+bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to, bool *faulted)
+{
+    struct raw k = {{w->env, w->stack_low, w->stack_end, w->depth, hpx_registers_load(context)}, to};
+    int whole = 0;
+    *faulted = hpx_internals_raw_sig() && hpx_guard_run_sig(walk_raw, &k, &whole) != HPX_GUARD_PASSED;
+    return whole != 0 && !*faulted;
+}
+
 struct question {
     void *env, *context;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* async_stack.h: takes the Java stack of the interrupted thread by AsyncGetCallTrace, with remedies for stacks that it cannot walk.
  *
- * Touches what asgct.h, remedies.h and outside.h touch, under guard.h. Only in the signal handler of the thread itself; as
+ * Touches what asgct.h, remedies.h, outside.h and raw_walk.h touch, under guard.h. Only in the signal handler of the thread itself; as
  * async-signal-safe as AsyncGetCallTrace: takes no lock, allocates nothing, makes no system call. Reads the thread's own stack above the
  * interrupted stack pointer, and the VM's structures (code_owner.h). */
 #ifndef HPX_ASYNC_STACK_H
@@ -9,6 +9,7 @@
 
 #include "asgct.h"
 #include "guard.h"
+#include "raw_walk.h"
 #include <jvmti.h>
 
 /* At load: finds AsyncGetCallTrace, if it is known to work on this VM. astray: as of hpx_asgct_init(). 0, -HPX_E_VM. */
@@ -22,6 +23,10 @@ struct hpx_async_stack {
     bool retried;       /* a remedy found it */
     enum hpx_guard end; /* if the walk faulted, the answer is -HPX_UNKNOWN_FAULT; after a misread the structures are left (internals.h) */
 };
+
+/* The raw walk of the interrupted thread (raw_walk.h), where internals.h allows it. *faulted: a read of it faulted, and
+ * nothing is known. false: the stack has no hash. */
+bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to, bool *faulted);
 
 /* The self-test: asks as a sample does, without remedies, on a thread in native code. end NULL: without the guard. true: the answer is one
  * that AsyncGetCallTrace gives. */

@@ -5,10 +5,12 @@
 #include "frame_anchor.h"
 #include "guard.h"
 #include "internals.h"
+#include "raw_walk.h"
 #include "sigmask.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RANGES 256u /* announced stubs that are compared */
@@ -25,13 +27,24 @@ static HPX_OF_SESSION struct {
     } ranges[RANGES];
 } checks;
 
+static const char *raw_names(void)
+{
+    const char *env = getenv("HPROFX_RAW_WALK");
+    return env != NULL && !strcmp(env, "n") ? "HPROFX_RAW_WALK=n" : hpx_raw_walk_init();
+}
+
 const char *hpx_checks_names(void)
 {
-    static char text[128]; /* a reason of the tables is valid until the next question */
+    static char text[128], text_of_raw[128]; /* a reason of the tables is valid until the next question */
     const char *why = hpx_code_cache_init(), *of_anchors = why == NULL ? hpx_frame_anchor_init() : NULL;
     if (of_anchors != NULL) {
         snprintf(text, sizeof text, "%s", of_anchors);
         hpx_internals_leave_anchors(text);
+    }
+    const char *of_raw = why == NULL ? raw_names() : NULL;
+    if (of_raw != NULL) {
+        snprintf(text_of_raw, sizeof text_of_raw, "%s", of_raw);
+        hpx_internals_leave_raw_sig(text_of_raw);
     }
     return why;
 }
@@ -70,7 +83,7 @@ static const char *compare_ranges(void)
 /* A check that runs under the guard, because what it reads may not be what its name says. Calls neither JNI nor JVMTI, whose faults are
  * the VM's. */
 struct check {
-    enum { CODE, THREAD, FRAMES } what;
+    enum { CODE, RAW, THREAD, FRAMES } what;
     const void *env;
     uint64_t thread;
     uintptr_t stack_low, stack_end;
@@ -95,6 +108,9 @@ static int run_check(void *arg)
     case CODE:
         c->why = hpx_code_cache_live();
         c->why = c->why != NULL ? c->why : compare_ranges();
+        break;
+    case RAW:
+        c->why = hpx_raw_walk_live();
         break;
     case THREAD:
         c->why = hpx_frame_anchor_check(c->env, c->thread);
@@ -160,6 +176,16 @@ static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counte
     return why;
 }
 
+static void learn_raw(struct hpx_counters *counters)
+{
+    const char *why = hpx_internals_without_raw() == NULL ? guarded(counters, &(struct check){.what = RAW}) : NULL;
+    if (why != NULL) {
+        hpx_internals_leave_raw_sig(why);
+    } else {
+        hpx_internals_turn_raw_on();
+    }
+}
+
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
 {
     const char *why = compare_code(counters, guard);
@@ -168,6 +194,7 @@ bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters
         return false;
     }
     hpx_internals_turn_on();
+    learn_raw(counters);
     why = learn_anchors(jvmti, env, counters);
     if (why != NULL) {
         hpx_internals_leave_anchors(why);

@@ -15,12 +15,17 @@ static struct {
     uint64_t heap, heaps, low, high;
     /* offsets */
     uint64_t array_length, array_data, memory, segmap, log2, space_low, space_high, used, block_header;
-    uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state, compile_id;
+    uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state, compile_id, complete, stubs;
     uint64_t const_method, idnum, constants, holder, ids;
-    bool single, code_is_offset, has_kind, has_compile_id;
+    bool single, code_is_offset, has_kind, has_compile_id, complete_is_short;
     int method_kind, most_alive; /* of CodeBlobKind, of nmethod._state */
     uint32_t n;
     uintptr_t at[HEAPS];
+    /* of each heap, constant after live: where it and its map begin, log2 of its segments */
+    struct {
+        uintptr_t low, map;
+        uint32_t log2;
+    } of[HEAPS];
 } cache;
 
 static const char *find_heaps(void)
@@ -81,6 +86,16 @@ static const char *find_blobs(void)
     return why != NULL ? why : find_state();
 }
 
+const char *hpx_code_cache_init_frames(void)
+{
+    const struct hpx_vm_field wide = {"CodeBlob", "_frame_complete_offset", "int", &cache.complete};
+    const struct hpx_vm_field narrow = {"CodeBlob", "_frame_complete_offset", "int16_t", &cache.complete}; /* JDK 24 to 27 */
+    cache.complete_is_short = hpx_structures_field(&narrow);
+    const char *why = cache.complete_is_short ? NULL : hpx_structures_fields(&wide, 1);
+    why = why != NULL ? why : hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_stub_offset", "int", &cache.stubs}, 1);
+    return why != NULL || cache.has_compile_id ? why : "the VM's tables have no nmethod._compile_id as expected";
+}
+
 static const char *find_ids(void)
 {
     const struct hpx_vm_field all[] = {{"Method", "_constMethod", "ConstMethod*", &cache.const_method},
@@ -128,6 +143,9 @@ static bool sane(uint32_t i)
         }
     }
     uintptr_t map = low_of(heap + cache.segmap), map_end = high_of(heap + cache.segmap);
+    cache.of[i].low = low;
+    cache.of[i].map = map;
+    cache.of[i].log2 = (uint32_t)log2;
     return map != 0 && map_end > map && map_end - map >= (high - low) >> log2;
 }
 
@@ -156,28 +174,36 @@ const char *hpx_code_cache_live(void)
     return NULL;
 }
 
+/* The heap that pc is in, if in any: the nearest one that begins before it. */
+static uint32_t find_heap(uintptr_t pc)
+{
+    uint32_t best = cache.n;
+    for (uint32_t h = 0; h < cache.n; h++) {
+        if (pc >= cache.of[h].low && (best == cache.n || cache.of[h].low > cache.of[best].low)) {
+            best = h;
+        }
+    }
+    return best;
+}
+
 /* The block that holds pc: the map has the distance back to a block's first segment, in hops of less than FREE. 0: none. */
 static uintptr_t find_block(uintptr_t pc)
 {
-    for (uint32_t h = 0; h < cache.n; h++) {
-        uintptr_t heap = cache.at[h], low = low_of(heap + cache.memory), map = low_of(heap + cache.segmap);
-        if (pc < low || pc >= high_of(heap + cache.memory)) {
-            continue;
-        }
-        uint32_t log2 = (uint32_t)hpx_vm_int(heap + cache.log2), hops = 0;
-        uintptr_t i = (pc - low) >> log2;
-        if (map + i >= high_of(heap + cache.segmap)) {
+    uint32_t h = find_heap(pc), hops = 0;
+    if (h == cache.n || pc >= high_of(cache.at[h] + cache.memory)) {
+        return 0;
+    }
+    uintptr_t low = cache.of[h].low, map = cache.of[h].map, i = (pc - low) >> cache.of[h].log2;
+    if (map + i >= high_of(cache.at[h] + cache.segmap)) {
+        return 0;
+    }
+    for (uint8_t back = hpx_vm_byte(map + i); back != 0; back = hpx_vm_byte(map + i)) {
+        if (back == FREE || back > i || ++hops > HOPS) {
             return 0;
         }
-        for (uint8_t back = hpx_vm_byte(map + i); back != 0; back = hpx_vm_byte(map + i)) {
-            if (back == FREE || back > i || ++hops > HOPS) {
-                return 0;
-            }
-            i -= back;
-        }
-        return low + (i << log2);
+        i -= back;
     }
-    return 0;
+    return low + (i << cache.of[h].log2);
 }
 
 static bool is_method(uintptr_t blob, const char *name)
@@ -192,9 +218,14 @@ static bool is_alive(uintptr_t blob)
     return state >= 0 && state <= cache.most_alive;
 }
 
+static uintptr_t code_of(uintptr_t blob)
+{
+    return cache.code_is_offset ? blob + (uintptr_t)hpx_vm_int(blob + cache.blob_code) : hpx_vm_word(blob + cache.blob_code);
+}
+
 static bool in_code(uintptr_t blob, uintptr_t pc)
 {
-    uintptr_t code = cache.code_is_offset ? blob + (uintptr_t)hpx_vm_int(blob + cache.blob_code) : hpx_vm_word(blob + cache.blob_code);
+    uintptr_t code = code_of(blob);
     return code > blob && pc >= code;
 }
 
@@ -203,16 +234,23 @@ static bool is_pointer(uintptr_t p)
     return p >= 4096 && p % sizeof(uintptr_t) == 0;
 }
 
-struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
+/* The blob that holds pc; 0: none. */
+static uintptr_t find_blob(uintptr_t pc)
 {
-    struct hpx_blob b = {.kind = HPX_BLOB_NONE};
     uintptr_t block = find_block(pc);
     if (block == 0 || hpx_vm_byte(block + cache.used) != 1) {
-        return b;
+        return 0;
     }
     uintptr_t blob = block + cache.block_header;
     int32_t size = hpx_vm_int(blob + cache.blob_size);
-    if (size <= 0 || pc - blob >= (uintptr_t)size) {
+    return size > 0 && pc - blob < (uintptr_t)size ? blob : 0;
+}
+
+struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
+{
+    struct hpx_blob b = {.kind = HPX_BLOB_NONE};
+    uintptr_t blob = find_blob(pc);
+    if (blob == 0) {
         return b;
     }
     b.start = blob;
@@ -229,6 +267,38 @@ struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
         b.kind = is_alive(blob) && is_pointer(b.method) ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
     }
     return b;
+}
+
+/* In the section of handlers a pc does not tell where the method is: a frame that is to be deoptimized returns there from everywhere. */
+static void fill_method(struct hpx_code_frame *f, uintptr_t blob, uintptr_t pc)
+{
+    int32_t complete =
+        cache.complete_is_short ? (int16_t)hpx_vm_half(blob + cache.complete) : hpx_vm_int(blob + cache.complete); /* -1: never */
+    int32_t stubs = hpx_vm_int(blob + cache.stubs);
+    bool inside = in_code(blob, pc) && stubs > 0 && pc - blob < (uintptr_t)stubs;
+    f->kind = is_alive(blob) && inside ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
+    f->id = hpx_vm_int(blob + cache.compile_id);
+    f->code = (uint32_t)(pc - code_of(blob));
+    f->complete = complete >= 0 && f->code >= (uint32_t)complete;
+}
+
+struct hpx_code_frame hpx_code_cache_frame_sig(uintptr_t pc)
+{
+    struct hpx_code_frame f = {.kind = HPX_BLOB_NONE};
+    uintptr_t blob = find_blob(pc);
+    const char *name = blob != 0 ? (const char *)hpx_vm_word(blob + cache.blob_name) : NULL;
+    if (name == NULL) {
+        return f;
+    }
+    f.start = blob;
+    f.offset = (uint32_t)(pc - blob);
+    f.size = hpx_vm_int(blob + cache.blob_frame);
+    if (is_method(blob, name)) {
+        fill_method(&f, blob, pc);
+    } else {
+        f.kind = HPX_BLOB_OTHER;
+    }
+    return f;
 }
 
 static void tell_of(uintptr_t block, void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx)

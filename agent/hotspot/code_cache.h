@@ -27,8 +27,22 @@ struct hpx_blob {
     int32_t frame_size; /* words, with the return address */
 };
 
+/* What a walk of frames (raw_walk.h) wants of the code at a pc. */
+struct hpx_code_frame {
+    enum hpx_blob_kind kind; /* METHOD: one that may be running, and pc is in its code proper, not in its handlers. Else DEAD */
+    bool complete;           /* of METHOD: its frame is built at pc, unless it is just leaving */
+    int32_t id;              /* of METHOD: the number of its compilation, which no other code of this VM has or gets */
+    int32_t size;            /* words of its frame, with the return address; 0 or less: it has no fixed one */
+    uintptr_t start;         /* of the blob */
+    uint32_t offset;         /* of pc in it */
+    uint32_t code;           /* of METHOD: bytes from the begin of its code to pc */
+};
+
 /* At load: finds the names. NULL, or why the code cache is not read. */
 const char *hpx_code_cache_init(void);
+/* At load, after init: finds what hpx_code_cache_frame_sig() needs besides. NULL, or why it may not be called; as of
+ * hpx_structures_fields(). */
+const char *hpx_code_cache_init_frames(void);
 /* VMInit, after init: finds the heaps, which exist by then. NULL, or why not. */
 const char *hpx_code_cache_live(void);
 
@@ -38,6 +52,7 @@ bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void
 
 /* Async-signal-safe, any thread; after live. */
 struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc);
+struct hpx_code_frame hpx_code_cache_frame_sig(uintptr_t pc);
 /* The jmethodID of a method of such a blob, as a number; 0: it has none. */
 uint64_t hpx_code_cache_id_sig(uintptr_t method);
 

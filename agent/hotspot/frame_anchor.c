@@ -66,10 +66,14 @@ enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env)
     return HPX_VM_STATE_OTHER;
 }
 
+struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at)
+{
+    return (struct hpx_frame_anchor){hpx_vm_word(at + anchors.sp), hpx_vm_word(at + anchors.pc), hpx_vm_word(at + anchors.fp)};
+}
+
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env)
 {
-    uintptr_t at = thread_of(env) + anchors.anchor;
-    return (struct hpx_frame_anchor){hpx_vm_word(at + anchors.sp), hpx_vm_word(at + anchors.pc), hpx_vm_word(at + anchors.fp)};
+    return hpx_frame_anchor_at_sig(thread_of(env) + anchors.anchor);
 }
 
 bool hpx_frame_anchor_alone_sig(const void *env, struct hpx_frame_anchor *a)

@@ -38,6 +38,8 @@ const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uint
 
 enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env);
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
+/* An anchor that the VM keeps elsewhere: `at` must be readable. */
+struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at);
 /* true if no other thread walks this one before it has left Java code's call into the VM or made its anchor one that can be walked, which
  * stores a pc; *a receives the anchor. Others walk a thread from its anchor, the collector among them, and wait for that. The state IN_VM
  * alone is not enough: a thread that wakes up is IN_VM for a moment while others may still walk it, but then its anchor has a pc. */

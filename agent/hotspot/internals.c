@@ -12,6 +12,8 @@ static HPX_OF_SESSION struct {
     atomic_bool event_wanted;          /* relaxed: the aggregator turns to the event */
     atomic_bool anchors;               /* release: turn_anchors_on; acquire: anchors_sig. An anchor with Java frames was compared */
     _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read */
+    atomic_bool raw;                   /* release: turn_raw_on; acquire: raw_sig. Covers what raw_walk.c has found */
+    _Atomic(const char *) raw_why;     /* seq_cst: why there are no raw walks */
 } internals;
 
 const char *hpx_internals_closed(void)
@@ -85,4 +87,26 @@ void hpx_internals_leave_anchors(const char *why)
 const char *hpx_internals_without_anchors(void)
 {
     return internals.anchors_why;
+}
+
+bool hpx_internals_raw_sig(void)
+{
+    /* partner: hpx_internals_turn_raw_on() */
+    return atomic_load_explicit(&internals.raw, memory_order_acquire) && internals.raw_why == NULL && hpx_internals_anchors_sig();
+}
+
+void hpx_internals_turn_raw_on(void)
+{
+    atomic_store_explicit(&internals.raw, true, memory_order_release); /* partner: hpx_internals_raw_sig() */
+}
+
+void hpx_internals_leave_raw_sig(const char *why)
+{
+    const char *none = NULL;
+    (void)atomic_compare_exchange_strong(&internals.raw_why, &none, why);
+}
+
+const char *hpx_internals_without_raw(void)
+{
+    return internals.raw_why;
 }

@@ -36,4 +36,15 @@ void hpx_internals_leave_anchors(const char *why);
 /* Why anchors are not read, though the structures are; NULL: they are, or none with Java frames was compared yet. Any thread. */
 const char *hpx_internals_without_anchors(void);
 
+/* ---- raw walks (raw_walk.h), which are left without the rest; they need anchors ---- */
+
+/* true if raw walks may be made. Async-signal-safe. */
+bool hpx_internals_raw_sig(void);
+/* They have passed their checks. */
+void hpx_internals_turn_raw_on(void);
+/* They are left for good. `why` is a constant, the first one stays. Async-signal-safe. */
+void hpx_internals_leave_raw_sig(const char *why);
+/* Why there are none, though anchors are read; NULL: there are, or they are not checked yet. Any thread. */
+const char *hpx_internals_without_raw(void);
+
 #endif

@@ -40,6 +40,13 @@ bool hpx_async_stack_test_sig(void *env, void *context, enum hpx_guard *end)
     return false;
 }
 
+bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to, bool *faulted)
+{
+    (void)w, (void)context, (void)to;
+    *faulted = false;
+    return false;
+}
+
 int hpx_async_stack_take_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, struct hpx_async_stack *how)
 {
     (void)w, (void)frames, (void)context;
@@ -119,6 +126,21 @@ const char *hpx_internals_off(void)
 const char *hpx_internals_without_anchors(void)
 {
     return NULL;
+}
+
+bool hpx_internals_raw_sig(void)
+{
+    return false;
+}
+
+const char *hpx_internals_without_raw(void)
+{
+    return NULL;
+}
+
+void hpx_internals_leave_raw_sig(const char *why)
+{
+    (void)why;
 }
 
 void hpx_internals_leave(const char *why)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code_heap.h: code heaps as the VM lays them out, in memory of the test, and the tables that describe them for one JDK.
  *
- * For test_code_cache.c and test_code_sum.c. One struct serves all versions: a member that a version lacks is not in its tables. */
+ * For test_code_cache.c, test_code_sum.c and test_raw_walk.c. One struct serves all versions: a member that a version lacks is not in its
+ * tables. */
 #ifndef CODE_HEAP_H
 #define CODE_HEAP_H
 
@@ -40,6 +41,9 @@ struct blob {
     uint8_t kind, state;
     int32_t compile_id;
     uintptr_t method;
+    int32_t complete, stubs, pcs, behind_pcs; /* test_raw_walk.c */
+    int16_t short_complete;
+    uintptr_t immutable;
 };
 
 struct heap_array {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* debug_info.c: the search of debug_info.h. */
+#include "debug_info.h"
+#include "structures.h"
+
+#define MOST (1u << 20) /* places of a method */
+
+/* Constant after init. */
+static struct {
+    uint64_t size, pc, scope; /* of PcDesc */
+    uint64_t begin, end;      /* offsets of the list, as nmethod has them */
+    uint64_t outside;         /* nmethod's pointer to what they count from */
+    bool is_outside;
+} info;
+
+const char *hpx_debug_info_init(void)
+{
+    const struct hpx_vm_field all[] = {{"PcDesc", "_pc_offset", "int", &info.pc},
+                                       {"PcDesc", "_scope_decode_offset", "int", &info.scope},
+                                       {"nmethod", "_scopes_pcs_offset", "int", &info.begin}};
+    info.is_outside = hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_immutable_data", "address", &info.outside});
+    const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    const char *behind = info.is_outside ? "_scopes_data_offset" : "_dependencies_offset";
+    info.size = hpx_structures_size("PcDesc");
+    why = why != NULL ? why : hpx_structures_fields(&(struct hpx_vm_field){"nmethod", behind, "int", &info.end}, 1);
+    return why != NULL || info.size >= 8 ? why : "the VM's tables have no PcDesc as expected";
+}
+
+static uint64_t scope_of(uintptr_t desc, int32_t pc)
+{
+    return hpx_vm_int(desc + info.pc) >= pc ? (uint32_t)hpx_vm_int(desc + info.scope) : 0;
+}
+
+/* The list ascends. AsyncGetCallTrace asks for the pc or for the one behind it, depending on the release: the answer has both. */
+uint64_t hpx_debug_info_place_sig(uintptr_t blob, uint32_t pc)
+{
+    uintptr_t base = info.is_outside ? hpx_vm_word(blob + info.outside) : blob;
+    int32_t begin = hpx_vm_int(blob + info.begin), end = hpx_vm_int(blob + info.end);
+    uint32_t n = begin >= 0 && end > begin ? (uint32_t)(end - begin) / (uint32_t)info.size : 0, from = 0, to = n;
+    if (base == 0 || n < 2 || n > MOST) {
+        return 0;
+    }
+    uintptr_t first = base + (uintptr_t)begin;
+    while (from < to) { /* the first one that is not before pc */
+        uint32_t middle = from + (to - from) / 2;
+        if (hpx_vm_int(first + middle * info.size + info.pc) < (int32_t)pc) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    if (from >= n) {
+        return 0;
+    }
+    uintptr_t at = first + from * info.size;
+    bool exact = hpx_vm_int(at + info.pc) == (int32_t)pc && from + 1 < n;
+    uint64_t here = scope_of(at, (int32_t)pc), behind = exact ? scope_of(at + info.size, (int32_t)pc + 1) : here;
+    return here != 0 && behind != 0 ? here << 32 | behind : 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* debug_info.h: which places of a compiled method say the same of themselves.
+ *
+ * Touches nmethod's list of PcDesc; reads only. On JDK 8 to 28: behind nmethod._immutable_data since 23, before in the nmethod. A PcDesc
+ * holds for all pcs from the one before it on; it names a scope, which is a chain of methods and bytecodes. Equal scopes are stored once.
+ * Source: HotSpot's pcDesc.hpp, nmethod.cpp. */
+#ifndef HPX_DEBUG_INFO_H
+#define HPX_DEBUG_INFO_H
+
+#include "compiler.h"
+
+/* At load. NULL, or why it is not read; as of hpx_structures_fields(). */
+const char *hpx_debug_info_init(void);
+
+/* Of the living compiled method `blob`: pcs with the same answer stand for the same methods and bytecodes. pc: bytes from the begin of its
+ * code, where a thread runs. 0: it says nothing there. In the handler, under its guard as a read of structures; async-signal-safe. */
+uint64_t hpx_debug_info_place_sig(uintptr_t blob, uint32_t pc);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* raw_walk.c: the walk of raw_walk.h. Source of the shapes: HotSpot's frame_x86.hpp, frame_x86.cpp. */
+#include "raw_walk.h"
+#include "code_cache.h"
+#include "debug_info.h"
+#include "frame_anchor.h"
+#include "structures.h"
+
+#if defined(__x86_64__)
+
+#define WORD    sizeof(uintptr_t)
+#define ENTRIES 4096 /* most calls from C into Java below each other */
+
+/* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
+enum { SENDER_SP = -1, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
+
+/* Constant after init. */
+static struct {
+    uint64_t call_stub, interpreter, buffer, limit; /* addresses of static fields; offsets in StubQueue */
+    uintptr_t call_return, code, code_size;         /* what they have once the VM runs */
+    uint64_t wrapper_anchor;                        /* in JavaCallWrapper */
+    uint64_t const_method, const_method_size;       /* in Method; the size of ConstMethod */
+    int wrapper, bytecode;                          /* words from the frame pointer */
+} shape;
+
+const char *hpx_raw_walk_init(void)
+{
+    const struct hpx_vm_field all[] = {{"StubRoutines", "_call_stub_return_address", "static address", &shape.call_stub},
+                                       {"AbstractInterpreter", "_code", "static StubQueue*", &shape.interpreter},
+                                       {"StubQueue", "_stub_buffer", "address", &shape.buffer},
+                                       {"StubQueue", "_buffer_limit", "int", &shape.limit},
+                                       {"JavaCallWrapper", "_anchor", "JavaFrameAnchor", &shape.wrapper_anchor},
+                                       {"Method", "_constMethod", "ConstMethod*", &shape.const_method}};
+    uint64_t single;
+    bool before_9 = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &single});
+    const char *why = hpx_code_cache_init_frames();
+    why = why != NULL ? why : hpx_debug_info_init();
+    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    shape.bytecode = before_9 ? BYTECODE_8 : BYTECODE;
+    shape.const_method_size = hpx_structures_size("ConstMethod");
+    if (why == NULL &&
+        (!hpx_structures_constant("frame::entry_frame_call_wrapper_offset", &shape.wrapper) || shape.const_method_size == 0)) {
+        return "the VM's tables have no shape of frames as expected";
+    }
+    return why;
+}
+
+const char *hpx_raw_walk_live(void)
+{
+    uintptr_t queue = hpx_vm_word((uintptr_t)shape.interpreter);
+    shape.call_return = hpx_vm_word((uintptr_t)shape.call_stub);
+    shape.code = queue != 0 ? hpx_vm_word(queue + shape.buffer) : 0;
+    int32_t size = queue != 0 ? hpx_vm_int(queue + shape.limit) : 0;
+    shape.code_size = size > 0 ? (uintptr_t)size : 0;
+    bool code = hpx_code_cache_find_sig(shape.call_return).kind == HPX_BLOB_OTHER && shape.code_size > 0;
+    struct hpx_blob first = hpx_code_cache_find_sig(shape.code), last = hpx_code_cache_find_sig(shape.code + shape.code_size - 1);
+    return code && first.kind == HPX_BLOB_OTHER && first.start == last.start ? NULL : "the VM's interpreter and stubs are not in its code";
+}
+
+struct walk {
+    const struct hpx_raw_thread *t;
+    struct hpx_registers r; /* the frame that comes next; sp as its method left it, without arguments that an adapter added */
+    struct hpx_raw_stack to;
+    bool whole; /* there is no further frame */
+};
+
+/* A bijection of each half for every word, so stacks that differ in one frame differ. */
+static void add(struct walk *k, uint64_t word)
+{
+    k->to.lo = ((k->to.lo ^ word) << 29 | (k->to.lo ^ word) >> 35) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    k->to.hi = ((k->to.hi ^ word) << 37 | (k->to.hi ^ word) >> 27) * UINT64_C(0xd6e8feb86659fd93) + 3;
+}
+
+static uint64_t spread(uint64_t h)
+{
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+/* A place for a frame: `words` words from `at` on are in the stack, above the frame before. */
+static bool in_stack(const struct walk *k, uintptr_t at, uintptr_t low, uintptr_t words)
+{
+    return at % WORD == 0 && at >= low && at < k->t->stack_end && words <= (k->t->stack_end - at) / WORD;
+}
+
+static bool is_call_stub(uintptr_t pc)
+{
+    return pc == shape.call_return;
+}
+
+static bool is_interpreter(uintptr_t pc)
+{
+    return pc - shape.code < shape.code_size;
+}
+
+/* Up from a frame of a fixed size. */
+static bool pop_frame(struct walk *k, int32_t words)
+{
+    if (words < 2 || !in_stack(k, k->r.sp, k->t->stack_low, (uintptr_t)words)) {
+        return false;
+    }
+    uintptr_t up = k->r.sp + (uintptr_t)words * WORD;
+    k->r = (struct hpx_registers){hpx_vm_word(up - WORD), up, hpx_vm_word(up - 2 * WORD)};
+    return true;
+}
+
+static bool step_compiled(struct walk *k)
+{
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    if (f.kind != HPX_BLOB_METHOD || !f.complete) {
+        return false;
+    }
+    add(k, (uint64_t)f.offset << 32 | (uint32_t)f.id);
+    k->to.methods++;
+    return pop_frame(k, f.size);
+}
+
+/* Where the frame's method is; 0: the VM has not stored it, as in a native method. */
+static uint64_t bytecode_of(uintptr_t fp, uintptr_t method)
+{
+    uintptr_t at = hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.bytecode * (intptr_t)WORD));
+    uintptr_t constant = hpx_vm_word(method + shape.const_method), from = at - constant - shape.const_method_size;
+    return from < 65536 ? from + 1 : 0;
+}
+
+static bool is_return(uintptr_t pc)
+{
+    return is_call_stub(pc) || is_interpreter(pc) || hpx_code_cache_frame_sig(pc).kind == HPX_BLOB_METHOD;
+}
+
+static bool step_interpreted(struct walk *k)
+{
+    uintptr_t fp = k->r.fp, up = fp + 2 * WORD;
+    if (!in_stack(k, fp, k->r.sp, 2) || fp - k->t->stack_low < 16 * WORD) {
+        return false;
+    }
+    uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD)), pc = hpx_vm_word(fp + WORD);
+    if (!in_stack(k, sender, up, 0) || !is_return(pc)) {
+        return false; /* no frame of the interpreter, so its method must not be followed */
+    }
+    uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD));
+    uint64_t id = method >= 4096 && method % WORD == 0 && method >> 47 == 0 ? hpx_code_cache_id_sig(method) : 0;
+    if (id == 0) {
+        return false;
+    }
+    add(k, id);
+    add(k, bytecode_of(fp, method));
+    k->to.methods++;
+    /* compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was */
+    k->r = (struct hpx_registers){pc, sender, hpx_vm_word(fp)};
+    return true;
+}
+
+/* From C into Java: the wrapper below the frame has the anchor that was the thread's before. */
+static bool step_entry(struct walk *k)
+{
+    uintptr_t fp = k->r.fp;
+    if (!in_stack(k, fp, k->r.sp, 2) || fp - k->t->stack_low < 16 * WORD) {
+        return false;
+    }
+    uintptr_t wrapper = hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.wrapper * (intptr_t)WORD));
+    if (!in_stack(k, wrapper, fp, 8)) {
+        return false;
+    }
+    struct hpx_frame_anchor a = hpx_frame_anchor_at_sig(wrapper + shape.wrapper_anchor);
+    add(k, UINT64_MAX);
+    k->whole = a.sp == 0;
+    if (!k->whole && !in_stack(k, a.sp, fp, 1)) {
+        return false;
+    }
+    k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_vm_word(a.sp - WORD), a.sp, a.fp};
+    return true;
+}
+
+static bool step(struct walk *k)
+{
+    return is_call_stub(k->r.pc) ? step_entry(k) : is_interpreter(k->r.pc) ? step_interpreted(k) : step_compiled(k);
+}
+
+static bool go_down(struct walk *k)
+{
+    uintptr_t before = k->r.sp;
+    for (int entries = 0; !k->whole && k->to.methods < k->t->depth;) {
+        entries += is_call_stub(k->r.pc);
+        if (entries > ENTRIES || !step(k) || (!k->whole && k->r.sp <= before)) {
+            return false;
+        }
+        before = k->r.sp;
+    }
+    return k->to.methods > 0;
+}
+
+/* ---- the frame on top ---- */
+
+/* Where its caller is: behind a whole frame; or the frame is not built yet or left already: at the stack pointer, or one word above it
+ * behind the saved frame pointer. Not behind the frame pointer: it may be that of a frame further out. */
+enum { BY_SIZE, AT_SP, ABOVE_SP, WAYS };
+
+/* A stub with a frame is called by compiled code. What looks else is deoptimization, which makes frames of the interpreter before it fills
+ * them. */
+static bool called_by_method(const struct walk *k)
+{
+    return hpx_code_cache_frame_sig(k->r.pc).kind == HPX_BLOB_METHOD;
+}
+
+static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    struct hpx_registers *r = &k->r;
+    switch (way) {
+    case BY_SIZE:
+        return (f->kind == HPX_BLOB_OTHER || f->complete) && pop_frame(k, f->size);
+    case AT_SP:
+        if (!in_stack(k, r->sp, k->t->stack_low, 1)) {
+            return false;
+        }
+        *r = (struct hpx_registers){hpx_vm_word(r->sp), r->sp + WORD, r->fp};
+        return true;
+    default:
+        if (!in_stack(k, r->sp, k->t->stack_low, 2)) {
+            return false;
+        }
+        *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, hpx_vm_word(r->sp)};
+        return true;
+    }
+}
+
+/* A method on top may be at any pc: those that mean the same are one. */
+static void add_top(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    uint64_t place = f->complete ? hpx_debug_info_place_sig(f->start, f->code) : 0;
+    add(k, place != 0 ? place : (uint64_t)f->offset << 32);
+    add(k, (uint64_t)(way + (place != 0 ? WAYS : 0)) << 32 | (uint32_t)f->id);
+    k->to.methods++;
+}
+
+/* Which stub, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
+static void add_stub(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    add(k, f->start);
+    add(k, UINT64_MAX - 1 - (uint64_t)way);
+}
+
+static bool from_code(struct walk *k)
+{
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    const struct walk top = *k;
+    bool done = false;
+    for (int way = BY_SIZE; way < WAYS && !done && (f.kind == HPX_BLOB_METHOD || f.kind == HPX_BLOB_OTHER); way++) {
+        *k = top;
+        if (f.kind == HPX_BLOB_METHOD) {
+            add_top(k, &f, way);
+        } else {
+            k->to.top = HPX_RAW_STUB;
+            add_stub(k, &f, way);
+        }
+        done = pop_top(k, &f, way) && (f.kind == HPX_BLOB_METHOD || f.size < 2 || called_by_method(k)) && go_down(k);
+    }
+    return done;
+}
+
+static bool from_interpreter(struct walk *k)
+{
+    k->to.top = HPX_RAW_INTERPRETED;
+    return go_down(k);
+}
+
+/* From the last Java frame that the anchor names: a method, or a stub of a fixed size that a method called. */
+static bool from_anchor(struct walk *k, const struct hpx_frame_anchor *a)
+{
+    if (!in_stack(k, a->sp, k->t->stack_low + WORD, 1)) {
+        return false;
+    }
+    k->r = (struct hpx_registers){a->pc != 0 ? a->pc : hpx_vm_word(a->sp - WORD), a->sp, a->fp};
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    if (f.kind == HPX_BLOB_OTHER && !is_interpreter(k->r.pc)) {
+        k->to.top = HPX_RAW_STUB_BY_ANCHOR;
+        add_stub(k, &f, BY_SIZE);
+        if (!pop_frame(k, f.size) || !called_by_method(k)) {
+            return false;
+        }
+    }
+    return go_down(k);
+}
+
+bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
+{
+    struct walk k = {.t = t, .r = t->at, .to = {.lo = t->depth, .hi = ~(uint64_t)t->depth}};
+    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(t->env);
+    bool java = hpx_frame_anchor_state_sig(t->env) == HPX_VM_STATE_IN_JAVA, done;
+    if (t->stack_end == 0) {
+        return false;
+    }
+    bool by_anchor = !java || (a.sp != 0 && hpx_code_cache_frame_sig(t->at.pc).kind == HPX_BLOB_NONE);
+    if (by_anchor) {
+        done = a.sp != 0 && from_anchor(&k, &a);
+    } else {
+        bool own = in_stack(&k, t->at.sp, t->stack_low, 1);
+        done = own && (is_interpreter(t->at.pc) ? from_interpreter(&k) : from_code(&k));
+    }
+    *to = (struct hpx_raw_stack){spread(k.to.lo), spread(k.to.hi), java && by_anchor ? HPX_RAW_NATIVE : k.to.top, k.to.methods};
+    return done;
+}
+
+#else
+
+const char *hpx_raw_walk_init(void)
+{
+    return "this processor's frames are not known";
+}
+
+const char *hpx_raw_walk_live(void)
+{
+    return hpx_raw_walk_init();
+}
+
+bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
+{
+    (void)t, (void)to;
+    return false;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* raw_walk.h: walks the Java stack of the interrupted thread by the VM's own structures, as far as telling two stacks apart needs: no
+ * method is named, no inlined one is decoded.
+ *
+ * Touches the code cache (code_cache.h), the thread's anchor (frame_anchor.h) and its stack, StubRoutines, the range of the interpreter,
+ * JavaCallWrapper, Method and ConstMethod; reads only. On JDK 8 to 28, x86-64.
+ *
+ * What a frame adds to the hash decides what AsyncGetCallTrace says of it, whatever the VM did between two samples:
+ * - a compiled method: number of its compilation, offset of the pc. Code that reuses the place of other code has another number; code that
+ *   moves keeps both; a redefined class makes the VM throw away whatever compiled its methods.
+ * - an interpreted one: jmethodID and place of the bytecode. Unlike a Method* an id is never used again, and it is what the answer has.
+ * - a stub on top: which one, and how its caller was found; it is in no answer.
+ * Where a pc does not say so much (a frame that waits for its deoptimization, the barrier below a thawed virtual thread, dead code) the
+ * walk ends without a result. */
+#ifndef HPX_RAW_WALK_H
+#define HPX_RAW_WALK_H
+
+#include "registers.h"
+
+/* What is on top of the first method. How AsyncGetCallTrace is asked then decides where in that method its answer is. */
+enum hpx_raw_top {
+    HPX_RAW_METHOD,         /* nothing: the thread runs it, or has left it for a native method */
+    HPX_RAW_INTERPRETED,    /* nothing: the thread is in the interpreter, whose frame may be half built */
+    HPX_RAW_STUB,           /* a stub, by the registers */
+    HPX_RAW_STUB_BY_ANCHOR, /* the same, by the anchor */
+    HPX_RAW_NATIVE          /* C that the method or a stub called without leaving Java, by the anchor */
+};
+
+struct hpx_raw_stack {
+    uint64_t lo, hi; /* of all frames and of the depth that was asked for: with `top`, trusted as identity */
+    enum hpx_raw_top top;
+    uint32_t methods; /* frames of methods; a compiled one stands for at least one frame of an answer */
+};
+
+/* Which stack. */
+struct hpx_raw_thread {
+    const void *env; /* JNIEnv of the thread */
+    uintptr_t stack_low, stack_end;
+    uint32_t depth; /* most frames of methods that matter */
+    struct hpx_registers at;
+};
+
+/* At load, after those of code_cache.h and frame_anchor.h: finds the names. NULL, or why there is no raw walk; as of
+ * hpx_structures_fields(). */
+const char *hpx_raw_walk_init(void);
+
+/* VMInit, after that of code_cache.h, under the guard: where the interpreter and the way from C into Java are. NULL, or what contradicts:
+ * then there is no raw walk. */
+const char *hpx_raw_walk_live(void);
+
+/* In the handler of that thread, under its guard as a read of structures, where anchors may be read (internals.h). true: *to has the stack
+ * down to its first Java frame, or `depth` frames of methods. Any word of the stack may be wrong: what it leads to is read only if it is
+ * in the code cache, or in the stack above it; a Method* may fault. Async-signal-safe. */
+bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_raw_walk.c: stacks made by hand, as HotSpot lays out its frames on x86-64: which of them are one stack, and which are none. */
+#include "code_cache.h"
+#include "code_heap.h"
+#include "frame_anchor.h"
+#include "raw_walk.h"
+
+#define LOG2  7
+#define CODE  256 /* a blob's code begins there */
+#define STUBS 800 /* and its handlers */
+#define SIZE  900
+#define DESCS 904
+#define DEPTH 16u
+#define WORDS 64u
+
+#if defined(__x86_64__)
+
+enum { IN_NATIVE = 4, IN_VM = 6, IN_JAVA = 8, BLOCKED = 10 };
+
+struct anchor {
+    uintptr_t sp, pc, fp;
+};
+
+/* A thread and the stack that it runs on; the wrapper of its first call into Java lies at the end. */
+static struct {
+    struct anchor anchor;
+    uint64_t env;
+    int32_t state;
+} thread = {.state = IN_NATIVE};
+static uintptr_t stack[WORDS];
+static struct {
+    uint64_t before;
+    struct anchor anchor;
+} *const wrapper = (void *)&stack[WORDS - 8];
+
+struct desc {
+    int32_t pc, scope;
+};
+
+static struct {
+    uint64_t before;
+    uintptr_t buffer;
+    int32_t limit;
+} queue;
+static void *queue_field = &queue;
+static uintptr_t call_return;
+static uintptr_t ids[2] = {1, 0x7f0000001000};
+static struct holder holder = {.ids = ids};
+static struct pool pool = {.holder = &holder};
+static struct const_method constant = {.constants = &pool};
+static struct method interpreted = {.constant = &constant};
+static struct blob *methods[2], *stub;
+static struct desc descs[4] = {{-1, 0}, {40, 7}, {60, 9}, {400, 7}};
+
+static void describe_frames(enum jdk jdk)
+{
+    if (jdk == JDK_25) {
+        vm_tables_field("CodeBlob", "_frame_complete_offset", "int16_t", offsetof(struct blob, short_complete));
+        vm_tables_field("nmethod", "_immutable_data", "address", offsetof(struct blob, immutable));
+    } else {
+        vm_tables_field("CodeBlob", "_frame_complete_offset", "int", offsetof(struct blob, complete));
+    }
+    vm_tables_field("nmethod", "_stub_offset", "int", offsetof(struct blob, stubs));
+    vm_tables_field("nmethod", "_scopes_pcs_offset", "int", offsetof(struct blob, pcs));
+    vm_tables_field("nmethod", jdk == JDK_25 ? "_scopes_data_offset" : "_dependencies_offset", "int", offsetof(struct blob, behind_pcs));
+    vm_tables_field("PcDesc", "_pc_offset", "int", offsetof(struct desc, pc));
+    vm_tables_field("PcDesc", "_scope_decode_offset", "int", offsetof(struct desc, scope));
+    vm_tables_type("PcDesc", sizeof(struct desc));
+    vm_tables_static("StubRoutines", "_call_stub_return_address", "address", &call_return);
+    vm_tables_static("AbstractInterpreter", "_code", "StubQueue*", &queue_field);
+    vm_tables_field("StubQueue", "_stub_buffer", "address", 8);
+    vm_tables_field("StubQueue", "_buffer_limit", "int", 16);
+    vm_tables_type("StubQueue", sizeof queue);
+    vm_tables_field("JavaCallWrapper", "_anchor", "JavaFrameAnchor", 8);
+    vm_tables_type("JavaCallWrapper", sizeof *wrapper);
+    vm_tables_constant("frame::entry_frame_call_wrapper_offset", -6);
+}
+
+static void describe_thread(void)
+{
+    vm_tables_field("JavaThread", "_anchor", "JavaFrameAnchor", 0);
+    vm_tables_field("JavaThread", "_thread_state", "JavaThreadState", 32);
+    vm_tables_field("JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 0);
+    vm_tables_field("JavaFrameAnchor", "_last_Java_pc", "address", 8);
+    vm_tables_field("JavaFrameAnchor", "_last_Java_fp", "intptr_t*", 16);
+    vm_tables_type("JavaThread", sizeof thread);
+    vm_tables_type("JavaFrameAnchor", sizeof(struct anchor));
+    vm_tables_constant("_thread_in_native", IN_NATIVE);
+    vm_tables_constant("_thread_in_vm", IN_VM);
+    vm_tables_constant("_thread_in_Java", IN_JAVA);
+    vm_tables_constant("_thread_blocked", BLOCKED);
+}
+
+/* Two methods of frames of 4 words, a stub of 6, the interpreter and the way from C. Debug information of the first is `descs`. */
+static void begin(enum jdk jdk)
+{
+    const struct heap *heap = add_heap(0, 64, LOG2);
+    for (int i = 0; i < 2; i++) {
+        methods[i] = add_method(heap, 8 + 8 * (uint32_t)i, 8, CODE, SIZE, &interpreted);
+        methods[i]->frame_size = 4;
+        methods[i]->compile_id = 100 + i;
+        methods[i]->complete = methods[i]->short_complete = 16;
+        methods[i]->stubs = STUBS;
+    }
+    methods[0]->immutable = (uintptr_t)descs;
+    methods[0]->pcs = jdk == JDK_25 ? 0 : DESCS;
+    memcpy((char *)methods[0] + DESCS, descs, sizeof descs);
+    methods[0]->behind_pcs = methods[0]->pcs + (int32_t)sizeof descs;
+    stub = add_block(heap, 32, 8);
+    *stub = (struct blob){.name = "stub", .size = SIZE, .frame_size = 6, .kind = 6};
+    struct blob *rest = add_block(heap, 40, 8);
+    *rest = (struct blob){.name = "rest", .size = SIZE, .kind = 2};
+    queue.buffer = (uintptr_t)rest + CODE;
+    queue.limit = 256;
+    call_return = (uintptr_t)rest + SIZE - 8;
+    describe(jdk);
+    describe_frames(jdk);
+    describe_thread();
+    vm_tables_type_of("ConstMethod")->size = sizeof constant;
+    assert_null(hpx_code_cache_init());
+    assert_null(hpx_frame_anchor_init());
+    assert_null(hpx_raw_walk_init());
+    assert_null(hpx_code_cache_live());
+    assert_null(hpx_frame_anchor_check(&thread.env, (uintptr_t)&thread));
+    assert_null(hpx_raw_walk_live());
+    thread.state = IN_JAVA;
+}
+
+static uintptr_t at(const struct blob *blob, uintptr_t offset)
+{
+    return (uintptr_t)blob + CODE + offset;
+}
+
+static uintptr_t address(uint32_t word)
+{
+    return (uintptr_t)&stack[word];
+}
+
+/* The frame of the call stub at word 48: its frame pointer is 50, and the wrapper is found from there. */
+static void put_entry(void)
+{
+    stack[50 - 6] = (uintptr_t)wrapper;
+    wrapper->anchor = (struct anchor){0, 0, 0};
+}
+
+/* A compiled frame of 4 words from `word` on, which returns to pc and had `fp`. */
+static void put_compiled(uint32_t word, uintptr_t pc, uintptr_t fp)
+{
+    stack[word + 3] = pc;
+    stack[word + 2] = fp;
+}
+
+/* An interpreted frame whose frame pointer is `word`; its caller had `fp` and, for an adapter, its stack pointer at `sender`. */
+static void put_interpreted(uint32_t word, uintptr_t pc, uintptr_t fp, uint32_t sender, uint32_t bci, int bytecode)
+{
+    stack[word + 1] = pc;
+    stack[word] = fp;
+    stack[word - 1] = address(sender);
+    stack[word - 3] = (uintptr_t)&interpreted;
+    stack[word + (uint32_t)bytecode] = (uintptr_t)(&constant + 1) + bci;
+}
+
+static bool walk(uintptr_t pc, uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)
+{
+    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), DEPTH, {pc, address(sp), fp}};
+    return hpx_raw_walk_take_sig(&t, to);
+}
+
+static bool same(const struct hpx_raw_stack *a, const struct hpx_raw_stack *b)
+{
+    return a->lo == b->lo && a->hi == b->hi && a->top == b->top;
+}
+
+/* methods[0] at pc, called by methods[1], called by C. */
+static struct hpx_raw_stack two_methods(uintptr_t pc, uintptr_t caller)
+{
+    struct hpx_raw_stack s;
+    put_entry();
+    put_compiled(8, at(methods[1], caller), 0);
+    put_compiled(12, call_return, address(50));
+    assert_true(walk(at(methods[0], pc), 8, 0, &s));
+    assert_int_equal(s.methods, 2);
+    return s;
+}
+
+static void places_of_one_meaning_are_one_stack(enum jdk jdk)
+{
+    begin(jdk);
+    struct hpx_raw_stack a = two_methods(20, 100), b = two_methods(30, 100), c = two_methods(50, 100), d = two_methods(300, 100);
+    assert_true(same(&a, &b));
+    assert_false(same(&a, &c));
+    assert_true(same(&a, &d)); /* another place with the same scope */
+    struct hpx_raw_stack exact = two_methods(40, 100);
+    assert_false(same(&a, &exact)); /* the answer may be that of the next one */
+    struct hpx_raw_stack caller = two_methods(20, 104);
+    assert_false(same(&a, &caller));
+}
+
+static void of_jdk_8(void **state)
+{
+    (void)state;
+    places_of_one_meaning_are_one_stack(JDK_8);
+}
+
+static void of_jdk_17(void **state)
+{
+    (void)state;
+    places_of_one_meaning_are_one_stack(JDK_17);
+}
+
+static void of_jdk_25(void **state)
+{
+    (void)state;
+    places_of_one_meaning_are_one_stack(JDK_25);
+}
+
+static void code_that_reuses_a_place_is_another_stack(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack top = two_methods(20, 100), plain = two_methods(500, 100);
+    methods[0]->compile_id++;
+    struct hpx_raw_stack top_again = two_methods(20, 100), plain_again = two_methods(500, 100);
+    assert_false(same(&top, &top_again));
+    assert_false(same(&plain, &plain_again));
+    methods[0]->compile_id--;
+    methods[1]->compile_id++;
+    struct hpx_raw_stack caller = two_methods(20, 100);
+    assert_false(same(&top, &caller));
+}
+
+/* As if the VM had copied methods[1] to a place where other code was. */
+static void code_that_moves_is_the_same_stack(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack before = two_methods(20, 100), after;
+    struct blob *moved = add_method(&heaps[0], 48, 8, CODE, SIZE, &interpreted);
+    moved->frame_size = 4;
+    moved->compile_id = methods[1]->compile_id;
+    moved->complete = 16;
+    moved->stubs = STUBS;
+    put_compiled(8, at(moved, 100), 0);
+    assert_true(walk(at(methods[0], 20), 8, 0, &after));
+    assert_true(same(&before, &after));
+}
+
+static void frames_without_a_place_end_the_walk(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    (void)two_methods(20, 100);
+    put_compiled(8, (uintptr_t)methods[1] + STUBS + 4, 0); /* waits for its deoptimization */
+    assert_false(walk(at(methods[0], 20), 8, 0, &s));
+    put_compiled(8, (uintptr_t)stub + CODE, 0); /* a stub is no caller, as the barrier below a thawed virtual thread */
+    assert_false(walk(at(methods[0], 20), 8, 0, &s));
+    put_compiled(8, at(methods[1], 8), 0); /* no call returns to where the frame is not built */
+    assert_false(walk(at(methods[0], 20), 8, 0, &s));
+    put_compiled(8, at(methods[1], 100), 0);
+    methods[1]->state = 3; /* dead */
+    assert_false(walk(at(methods[0], 20), 8, 0, &s));
+    methods[1]->state = 1;
+    assert_true(walk(at(methods[0], 20), 8, 0, &s));
+}
+
+static void a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack entered, pushed, built = two_methods(20, 100);
+    assert_true(walk(at(methods[0], 2), 11, 0, &entered));
+    assert_true(walk(at(methods[0], 4), 10, 0, &pushed));
+    assert_int_equal(entered.methods, 2);
+    assert_false(same(&entered, &built));
+    assert_false(same(&entered, &pushed));
+}
+
+/* methods[0] called by an interpreted method, called by methods[1] through an adapter, called by C. */
+static bool mixed(uint32_t bci, int bytecode, struct hpx_raw_stack *to)
+{
+    put_entry();
+    put_compiled(8, queue.buffer + 10, address(30));
+    put_interpreted(30, at(methods[1], 100), 0, 34, bci, bytecode);
+    put_compiled(34, call_return, address(50));
+    return walk(at(methods[0], 20), 8, 0, to);
+}
+
+static void interpreted_frames_are_told_by_id_and_bytecode(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack a, b, c, d;
+    assert_true(mixed(5, -8, &a));
+    assert_int_equal(a.methods, 3);
+    assert_true(mixed(6, -8, &b));
+    assert_false(same(&a, &b));
+    struct method again = {.constant = &constant}; /* the Method* may be another's, its id may not */
+    stack[30 - 3] = (uintptr_t)&again;
+    assert_true(walk(at(methods[0], 20), 8, 0, &c));
+    assert_true(same(&b, &c));
+    ids[1] += 8; /* a class that was loaded where another one was */
+    assert_true(walk(at(methods[0], 20), 8, 0, &d));
+    assert_false(same(&b, &d));
+    ids[1] = 0;
+    assert_false(walk(at(methods[0], 20), 8, 0, &d));
+}
+
+static void interpreted_frames_of_jdk_8_have_no_mirror(void **state)
+{
+    (void)state;
+    begin(JDK_8);
+    struct hpx_raw_stack a, b;
+    assert_true(mixed(5, -7, &a));
+    assert_true(mixed(6, -7, &b));
+    assert_false(same(&a, &b));
+}
+
+/* Where the VM makes frames, it fills them later. */
+static void a_method_is_followed_only_in_a_frame(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    assert_true(mixed(5, -8, &s));
+    stack[30 - 3] = 0x10; /* would fault */
+    stack[30 + 1] = 12345;
+    assert_false(walk(at(methods[0], 20), 8, 0, &s));
+    assert_true(mixed(5, -8, &s));
+    stack[30 - 3] = 8;
+    assert_false(walk(at(methods[0], 20), 8, 0, &s));
+    stack[30 - 3] = 0x10;
+    stack[30 - 1] = address(20);
+    assert_false(walk(at(methods[0], 20), 8, 0, &s));
+}
+
+static void the_anchor_is_where_a_thread_outside_java_is(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack in_stub, by_anchor, native, none;
+    put_entry();
+    put_compiled(8 + 2, at(methods[1], 100), 0); /* the stub's frame has 6 words */
+    put_compiled(14, call_return, address(50));
+    assert_true(walk((uintptr_t)stub + CODE, 8, 0, &in_stub));
+    assert_int_equal(in_stub.top, HPX_RAW_STUB);
+    thread.state = IN_VM;
+    assert_false(walk(1, 1, 0, &none)); /* no frame yet */
+    thread.anchor = (struct anchor){address(8), (uintptr_t)stub + CODE + 20, 0};
+    assert_true(walk(1, 1, 0, &by_anchor));
+    assert_int_equal(by_anchor.top, HPX_RAW_STUB_BY_ANCHOR);
+    assert_true(in_stub.lo == by_anchor.lo && in_stub.hi == by_anchor.hi);
+    thread.anchor.pc = 0; /* the VM has not stored it: it is below */
+    stack[7] = (uintptr_t)stub + CODE + 20;
+    assert_true(walk(1, 1, 0, &none));
+    assert_true(same(&none, &by_anchor));
+    thread.state = IN_JAVA; /* in C, which the stub calls before it changes the state */
+    assert_true(walk(1, 1, 0, &native));
+    assert_int_equal(native.top, HPX_RAW_NATIVE);
+    thread.anchor.sp = address(WORDS);
+    assert_false(walk(1, 1, 0, &none));
+}
+
+/* Java calls C, which calls Java: the wrapper has the anchor that the thread had. */
+static void the_walk_goes_on_behind_calls_from_c(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack two, three;
+    put_entry();
+    put_compiled(8, at(methods[1], 100), 0);
+    put_compiled(12, call_return, address(26));
+    stack[26 - 6] = address(30);
+    stack[30 + 1] = address(40), stack[30 + 2] = at(methods[1], 200), stack[30 + 3] = 0;
+    put_compiled(40, call_return, address(50));
+    stack[50 - 6] = (uintptr_t)wrapper;
+    assert_true(walk(at(methods[0], 20), 8, 0, &three));
+    assert_int_equal(three.methods, 3);
+    two = two_methods(20, 100);
+    assert_false(same(&two, &three));
+    put_compiled(12, call_return, address(26));
+    stack[30 + 1] = address(10); /* further in than the call */
+    assert_false(walk(at(methods[0], 20), 8, 0, &three));
+}
+
+static void a_deep_stack_ends_at_the_depth(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    for (uint32_t word = 0; word + 4 <= WORDS; word += 4) {
+        put_compiled(word, at(methods[1], 100), 0);
+    }
+    assert_false(walk(at(methods[0], 20), 4, 0, &s)); /* runs out of the stack */
+    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, {at(methods[0], 20), address(4), 0}};
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 3);
+    t.stack_end = 0;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
+static void tables_without_a_name_are_refused(void **state)
+{
+    (void)state;
+    describe(JDK_17);
+    describe_frames(JDK_17);
+    vm_tables_field_of("nmethod", "_stub_offset")->name = "gone";
+    assert_null(hpx_code_cache_init());
+    assert_non_null(hpx_raw_walk_init());
+}
+
+static void an_interpreter_outside_of_the_code_is_refused(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    queue.limit = 1 << 20;
+    assert_non_null(hpx_raw_walk_live());
+    queue.limit = 256;
+    call_return = 8;
+    assert_non_null(hpx_raw_walk_live());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_jdk_8),
+        cmocka_unit_test(of_jdk_17),
+        cmocka_unit_test(of_jdk_25),
+        cmocka_unit_test(code_that_reuses_a_place_is_another_stack),
+        cmocka_unit_test(code_that_moves_is_the_same_stack),
+        cmocka_unit_test(frames_without_a_place_end_the_walk),
+        cmocka_unit_test(a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer),
+        cmocka_unit_test(interpreted_frames_are_told_by_id_and_bytecode),
+        cmocka_unit_test(interpreted_frames_of_jdk_8_have_no_mirror),
+        cmocka_unit_test(a_method_is_followed_only_in_a_frame),
+        cmocka_unit_test(the_anchor_is_where_a_thread_outside_java_is),
+        cmocka_unit_test(the_walk_goes_on_behind_calls_from_c),
+        cmocka_unit_test(a_deep_stack_ends_at_the_depth),
+        cmocka_unit_test(tables_without_a_name_are_refused),
+        cmocka_unit_test(an_interpreter_outside_of_the_code_is_refused),
+    };
+    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+}
+
+#else
+
+int main(void)
+{
+    return 77;
+}
+
+#endif
