@@ -15,6 +15,9 @@
     X(DEFINITIONS, INFO, "definitions", "stacks new to their thread; the other samples took 16 bytes")                                     \
     X(RETRIED, INFO, "retried", "samples whose stack was found at the second try")                                                         \
     X(TAKEN, INFO, "taken", "stacks taken by the sampling thread")                                                                         \
+    X(KNOWN, INFO, "known stacks", "samples whose stack a raw walk knew: AsyncGetCallTrace was not asked")                                 \
+    X(KNOWN_COMPARED, INFO, "known stacks compared", "samples whose stack a raw walk knew, and AsyncGetCallTrace was asked, too")          \
+    X(KNOWN_DIFFERENT, INFO, "known stacks different", "of these, those for which the two had different stacks")                           \
     X(DRIFTED, INFO, "drifted", "samples whose thread ran on before its stack was taken: only the method is known")                        \
     X(IN_PROBES, INFO, "inside probes", "samples taken while the thread was inside a probe: they count for the method that called it")     \
     X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of this number from elsewhere, passed on")                                        \

@@ -8,6 +8,15 @@
 
 #define HPX_ASKS 16u /* most signals of a thread that wait for a stack */
 
+#define HPX_KNOWN 512u /* a power of two: a stack has several hashes, one for each place of its innermost method */
+
+/* A stack that AsyncGetCallTrace gave, and the rest of the hash that a raw walk gave at the same time. */
+struct hpx_known {
+    uint64_t check;
+    uint32_t stack;       /* of the hash that its slot had */
+    uint16_t slot, probe; /* slot + 1; whether frames of a probe were taken off */
+};
+
 struct hpx_sample_thread {
     struct hpx_mode_thread s; /* first */
     struct hpx_ticker tick;   /* also holds the clock of a polled thread */
@@ -25,6 +34,11 @@ struct hpx_sample_thread {
     /* stacks.c: the ring's producer's */
     uint32_t last_slot;                  /* slot of the last stack + 1; 0: none yet */
     struct hpx_ev_hash slots[HPX_SLOTS]; /* the stack that each slot names (event.h) */
+    /* known_stacks.c: the handler's */
+    uint32_t known_all;                /* samples whose stack was recognised */
+    uint32_t known_walks, known_hits;  /* raw walks since the last pause, and those that recognised their stack */
+    uint32_t known_rest, known_pause;  /* samples left of this pause; length of the last one */
+    struct hpx_known known[HPX_KNOWN]; /* by the hash of a raw walk; slot 0: none */
 };
 
 /* State of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */

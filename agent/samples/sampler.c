@@ -5,6 +5,7 @@
 #include "code_source.h"
 #include "engine.h"
 #include "inlines.h"
+#include "known_stacks.h"
 #include "log.h"
 #include "other_agents.h"
 #include "probe_frames.h"
@@ -39,14 +40,16 @@ static void judge_sig(struct hpx_sample_thread *t, enum hpx_guard end)
     }
 }
 
-static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context)
+static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
 {
     struct hpx_async_stack how;
+    *retried = false;
     if (hpx_engine_tripped_sig()) {
         return -(int)HPX_UNKNOWN_FAULT;
     }
     int n = hpx_async_stack_take_sig(w, frames, context, &how);
     judge_sig(t, how.end);
+    *retried = how.retried;
     if (how.retried) {
         hpx_count(&t->s.base.counters, HPX_C_RETRIED, 1);
     }
@@ -56,13 +59,25 @@ static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
 static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
 {
     uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
-    struct hpx_ev_frame *frames = depth > 0 ? hpx_stacks_reserve(t, depth + extra, weight) : NULL;
+    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth + extra - 1, weight};
+    struct hpx_known_look look;
+    if (depth == 0 || hpx_known_stacks_push_sig(t, &w, context, &look)) {
+        return;
+    }
+    struct hpx_ev_frame *frames = hpx_stacks_reserve(t, depth + extra, weight);
     if (frames == NULL) {
         return;
     }
-    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth + extra - 1, weight};
-    int n = walk_sig(t, &w, frames, context);
+    int n = walk_sig(t, &w, frames, context, &look.retried);
+    uint32_t slot;
+    look.answer = n;
+    look.probe = hpx_probe_frames(frames, n) > 0;
+    if (hpx_known_stacks_instead_sig(t, &look, weight, &slot)) {
+        hpx_stacks_commit_known(t, frames, slot, weight);
+        return;
+    }
     hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
+    hpx_known_stacks_learn_sig(t, &w, &look);
 }
 
 void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
@@ -218,6 +233,7 @@ void hpx_sampler_live(JNIEnv *env)
         return;
     }
     if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
+        hpx_known_stacks_begin();
         hpx_code_source_live(env, hpx_sample_self, hpx_async_stack_begin());
         const char *why = self_test(env);
         if (why != NULL) {

@@ -7,6 +7,7 @@
 #include "inlines.h"
 #include "internals.h"
 #include "kept_states.h"
+#include "known_stacks.h"
 #include "net.h"
 #include "other_agents.h"
 #include "outside.h"
@@ -245,6 +246,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         hpx_lines_add(to, "hprofx: stacks found on retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
         if (hpx_engine_takes_stacks()) {
             lines_of_structures(to);
+            hpx_known_stacks_lines(to, &r->total, f->v[SAMPLES]);
             hpx_outside_lines(to);
         }
     } else {

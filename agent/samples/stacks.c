@@ -86,6 +86,28 @@ void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled)
     }
 }
 
+static void push_known(struct hpx_sample_thread *t, struct hpx_ev_head *ev, uint32_t slot, uint64_t weight)
+{
+    ev->kind = HPX_EV_SAMPLE;
+    ev->id = slot;
+    ev->stamp = weight;
+    t->last_slot = slot + 1;
+    hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+}
+
+void hpx_stacks_commit_known(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uint32_t slot, uint64_t weight)
+{
+    push_known(t, (struct hpx_ev_head *)frames - 2, slot, weight);
+}
+
+void hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
+{
+    struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight);
+    if (ev != NULL) {
+        push_known(t, ev, slot, weight);
+    }
+}
+
 void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight)
 {
     struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight) : NULL;
@@ -96,8 +118,5 @@ void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight)
         push_unknown(t, ev, -(int)HPX_UNKNOWN_THREAD_ENDED, weight);
         return;
     }
-    ev->kind = HPX_EV_SAMPLE;
-    ev->id = t->last_slot - 1;
-    ev->stamp = weight;
-    hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+    push_known(t, ev, t->last_slot - 1, weight);
 }

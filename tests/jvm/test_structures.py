@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cpu=samples by the VM's own structures: they are on where they are as expected, and off, with a reason and without a loss, where they are not."""
+import re
+
 from expect import distance, shares_of, split_samples, truth
 from runner import test
 
@@ -97,6 +99,55 @@ def without_anchors_the_rest_stays_on(t, what):
     t.equal(p.report['debug information'], FLAG, 'the report')
     t.equal([k for k in p.report if k.startswith('outside Java')], [], 'lines of the report that need anchors')
     _knows_inlined_methods(t, run, p)
+
+
+def _known(p):
+    compared = re.match(r'(\d+), (\d+) different', p.report.get('known stacks compared', '0, 0 different'))
+    return int(p.report.get('known stacks', '0').split()[0]), int(compared.group(1)), int(compared.group(2))
+
+
+def _has_raw_walks(t):
+    if not _has_structures(t):
+        t.skip('the zero VM has no anchors')
+
+
+@test(level='quick', params=('inlined', 'plain'), collectors='all', needs=('hotspot',))
+def most_stacks_of_a_steady_program_are_known(t, kind):
+    _has_raw_walks(t)
+    _, p = _profile(t, program=('Split', kind, 1500))
+    known, compared, different = _known(p)
+    t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
+    t.check(known >= 0.4 * p.total, '%d of %d samples known' % (known, p.total))
+    t.check(compared > 0 and different <= 8, '%d compared, %d different' % (compared, different))
+
+
+@test(level='quick', needs=('hotspot',))
+def raw_walks_are_off_on_demand(t):
+    _has_raw_walks(t)
+    run, p = _profile(t, env={'HPROFX_RAW_WALK': 'n'})
+    t.equal((p.report['vm structures'], p.report['raw walk']), ('on', 'off, HPROFX_RAW_WALK=n'), 'the report')
+    t.equal([k for k in p.report if k.startswith('known')], [], 'known stacks')
+    _knows_inlined_methods(t, run, p)
+
+
+@test(level='quick', params=('nmethod._compile_id=gone', 'CodeBlob._frame_complete_offset=gone', 'PcDesc._pc_offset=gone', 'StubQueue._buffer_limit=+4'), needs=('hotspot',))
+def without_raw_walks_the_rest_stays_on(t, what):
+    _has_raw_walks(t)
+    run, p = _profile(t, agents=[what])
+    t.check(p.report['vm structures'] == 'on' and p.report['raw walk'].startswith('off, the VM'), 'the report: %s, %s' % (p.report['vm structures'], p.report['raw walk']))
+    _knows_inlined_methods(t, run, p)
+
+
+# Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
+@test(level='quick', params=('plain', 'redefinition', 'flushing', 'checked'), collectors='all', needs=('hotspot',))
+def known_stacks_are_those_of_asyncgetcalltrace(t, row):
+    _has_raw_walks(t)
+    flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m'], 'checked': ['-Xcheck:jni']}[row]
+    _, p = _profile(t, program=('Soak', 3), opts='cpu=samples,interval=0.5,depth=32,cutoff=0.001', jvm=['-Xss2m'] + flags, env={'HPROFX_VERIFY': '1'})
+    known, compared, different = _known(p)
+    t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
+    t.check(compared >= 100, '%d compared' % compared)
+    t.check(different <= max(3, compared // 200), '%d of %d different' % (different, compared))
 
 
 @test(level='quick', params=('explicit', 'implicit'), needs=('hotspot',))

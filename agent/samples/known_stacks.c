@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* known_stacks.c: the cache of known_stacks.h. */
+#include "known_stacks.h"
+#include "internals.h"
+#include "session.h"
+#include "stacks.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EACH        64u  /* of so many recognised stacks one is compared */
+#define FIRST       64u  /* recognised stacks of a session that are compared */
+#define FEW         8u   /* differences that may have another reason */
+#define SHARE       64u  /* or one in so many compared ones */
+#define FAULT_SHARE 256u /* the same for reads that fault: where the VM is about to make frames, a word of the stack may be anything */
+/* A walk costs a third to a half of what it saves: of so many walks that many must recognise their stack. */
+#define WALKS         64u
+#define RECOGNISED    24u
+#define LEAST_PAUSE   256u /* samples */
+#define LONGEST_PAUSE 4096u
+
+static HPX_OF_SESSION struct {
+    bool verify;                                         /* constant after begin: all are compared, and no thread pauses */
+    _Atomic uint32_t compared, different, walks, faults; /* relaxed */
+} known;
+
+void hpx_known_stacks_begin(void)
+{
+    const char *verify = getenv("HPROFX_VERIFY");
+    known.verify = verify != NULL && !strcmp(verify, "1");
+}
+
+/* Whether this sample is walked; ends a thread's pause, or begins one. */
+static bool is_walked(struct hpx_sample_thread *t)
+{
+    if (!hpx_internals_raw_sig()) {
+        return false;
+    }
+    if (t->known_rest > 0 && !known.verify) {
+        t->known_rest--;
+        return false;
+    }
+    if (++t->known_walks > WALKS) {
+        bool few = t->known_hits < RECOGNISED;
+        uint32_t longer = t->known_pause == 0 ? LEAST_PAUSE : t->known_pause < LONGEST_PAUSE ? 2 * t->known_pause : LONGEST_PAUSE;
+        t->known_rest = t->known_pause = few ? longer : 0;
+        t->known_walks = t->known_hits = 0;
+    }
+    return true;
+}
+
+static bool too_many(uint32_t n, uint32_t share)
+{
+    return n > FEW && n > share;
+}
+
+static bool walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to)
+{
+    bool faulted = false;
+    if (!is_walked(t)) {
+        return false;
+    }
+    uint32_t n = atomic_fetch_add_explicit(&known.walks, 1, memory_order_relaxed) + 1;
+    bool whole = hpx_async_stack_raw_sig(w, context, to, &faulted);
+    if (faulted && too_many(atomic_fetch_add_explicit(&known.faults, 1, memory_order_relaxed) + 1, n / FAULT_SHARE)) {
+        hpx_internals_leave_raw_sig("its reads fault too often");
+    }
+    return whole;
+}
+
+static struct hpx_known *entry_of(struct hpx_sample_thread *t, const struct hpx_raw_stack *raw, enum hpx_raw_top top)
+{
+    return &t->known[(raw->lo + (uint64_t)top * (HPX_KNOWN / 4 + 1)) % HPX_KNOWN];
+}
+
+static uint64_t check_of(const struct hpx_raw_stack *raw, enum hpx_raw_top top)
+{
+    return raw->hi + (uint64_t)top;
+}
+
+/* NULL: the thread does not know it, or its slot has been given to another stack since. */
+static const struct hpx_known *find(struct hpx_sample_thread *t, const struct hpx_raw_stack *raw, enum hpx_raw_top top)
+{
+    const struct hpx_known *k = entry_of(t, raw, top);
+    return k->slot != 0 && k->check == check_of(raw, top) && k->stack == (uint32_t)t->slots[k->slot - 1u].hi ? k : NULL;
+}
+
+static bool is_compared(const struct hpx_sample_thread *t)
+{
+    return known.verify || t->known_all % EACH == 0 || atomic_load_explicit(&known.compared, memory_order_relaxed) < FIRST;
+}
+
+static void note_known(struct hpx_sample_thread *t, const struct hpx_known *k, uint64_t weight)
+{
+    hpx_count(&t->s.base.counters, HPX_C_KNOWN, weight);
+    if (k->probe != 0) {
+        hpx_count(&t->s.base.counters, HPX_C_IN_PROBES, weight);
+    }
+}
+
+bool hpx_known_stacks_push_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, void *context, struct hpx_known_look *look)
+{
+    look->whole = walk_sig(t, w, context, &look->raw);
+    const struct hpx_known *k = look->whole ? find(t, &look->raw, look->raw.top) : NULL;
+    look->known = k != NULL;
+    if (k == NULL) {
+        return false;
+    }
+    look->was = *k;
+    t->known_hits++;
+    t->known_all++;
+    if (is_compared(t)) {
+        return false;
+    }
+    hpx_stacks_known(t, k->slot - 1u, w->weight);
+    note_known(t, k, w->weight);
+    return true;
+}
+
+bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint64_t weight, uint32_t *slot)
+{
+    if (!look->whole || look->answer > 0) {
+        return false;
+    }
+    const struct hpx_known *k = look->known ? &look->was : find(t, &look->raw, HPX_RAW_STUB);
+    if (k == NULL) {
+        return false;
+    }
+    *slot = k->slot - 1u;
+    note_known(t, k, weight);
+    if (!look->known) {
+        struct hpx_known same = *k;
+        same.check = check_of(&look->raw, look->raw.top);
+        *entry_of(t, &look->raw, look->raw.top) = same;
+    }
+    return true;
+}
+
+static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was, const struct hpx_known *now)
+{
+    uint32_t n = atomic_fetch_add_explicit(&known.compared, 1, memory_order_relaxed) + 1;
+    hpx_count(&t->s.base.counters, HPX_C_KNOWN_COMPARED, 1);
+    if (was->stack == now->stack && was->slot == now->slot && was->probe == now->probe) {
+        return;
+    }
+    hpx_count(&t->s.base.counters, HPX_C_KNOWN_DIFFERENT, 1);
+    uint32_t d = atomic_fetch_add_explicit(&known.different, 1, memory_order_relaxed) + 1;
+    if (too_many(d, n / SHARE)) {
+        hpx_internals_leave_raw_sig("its stacks are not those of AsyncGetCallTrace");
+    }
+}
+
+/* Every frame of a method stands for one frame of the answer at least: a shorter answer was broken off. A remedy leaves a half-built frame
+ * of the interpreter out, which the hash may have. */
+void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look)
+{
+    uint32_t least = look->raw.methods < w->depth ? look->raw.methods : w->depth;
+    bool whole = look->whole && look->answer > 0 && (uint32_t)look->answer >= least;
+    if (!whole || (look->retried && look->raw.top == HPX_RAW_INTERPRETED) || t->last_slot == 0) {
+        return;
+    }
+    struct hpx_known now = {check_of(&look->raw, look->raw.top), (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot,
+                            look->probe};
+    if (look->known) {
+        compare_sig(t, &look->was, &now);
+    }
+    *entry_of(t, &look->raw, look->raw.top) = now;
+}
+
+void hpx_known_stacks_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples)
+{
+    const char *why = hpx_internals_without_raw();
+    uint64_t n = hpx_counter_get(total, HPX_C_KNOWN), compared = hpx_counter_get(total, HPX_C_KNOWN_COMPARED);
+    if (why != NULL) {
+        hpx_lines_add(to, "hprofx: raw walk: off, %s\n", why);
+    }
+    if (n + compared > 0) {
+        hpx_lines_add(to, "hprofx: known stacks: %" PRIu64 " (%.2f %%)\n", n, hpx_lines_percent(n, samples));
+        hpx_lines_add(to, "hprofx: known stacks compared: %" PRIu64 ", %" PRIu64 " different\n", compared,
+                      hpx_counter_get(total, HPX_C_KNOWN_DIFFERENT));
+    }
+}

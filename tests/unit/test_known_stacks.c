@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_known_stacks.c: what a thread remembers of raw walks, what is compared, and when raw walks are left or pause. */
+#include "cmocka_all.h"
+#include "internals.h"
+#include "known_stacks.h"
+#include "stacks.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH 8u
+
+/* ---- what known_stacks.c asks ---- */
+
+static struct {
+    struct hpx_raw_stack raw;
+    bool whole, faulted;
+    uint32_t walks, pushed, slot;
+    const char *left;
+} vm;
+
+bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to, bool *faulted)
+{
+    (void)w, (void)context;
+    vm.walks++;
+    *to = vm.raw;
+    *faulted = vm.faulted;
+    return vm.whole && !vm.faulted;
+}
+
+bool hpx_internals_raw_sig(void)
+{
+    return vm.left == NULL;
+}
+
+void hpx_internals_leave_raw_sig(const char *why)
+{
+    vm.left = why;
+}
+
+const char *hpx_internals_without_raw(void)
+{
+    return vm.left;
+}
+
+void hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
+{
+    (void)t, (void)weight;
+    vm.pushed++;
+    vm.slot = slot;
+}
+
+/* ---- a thread ---- */
+
+static struct hpx_sample_thread thread;
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&vm, 0, sizeof vm);
+    memset(&thread, 0, sizeof thread);
+    vm.whole = true;
+    return 0;
+}
+
+static const struct hpx_asgct question = {.depth = DEPTH, .weight = 1};
+
+/* AsyncGetCallTrace gives this stack, which gets that slot. */
+static void answer(struct hpx_known_look *look, uint32_t slot, uint64_t stack, int frames)
+{
+    look->answer = frames;
+    look->probe = look->retried = false;
+    if (frames > 0) {
+        thread.slots[slot] = (struct hpx_ev_hash){stack, stack};
+        thread.last_slot = slot + 1;
+    }
+    hpx_known_stacks_learn_sig(&thread, &question, look);
+}
+
+/* A sample of the stack n: true if it was recognised, and nobody asked; else it is learned. */
+static bool sample(uint64_t n)
+{
+    struct hpx_known_look look;
+    vm.raw = (struct hpx_raw_stack){n * 11400714819323198485u, n, HPX_RAW_METHOD, 3};
+    if (hpx_known_stacks_push_sig(&thread, &question, NULL, &look)) {
+        return true;
+    }
+    answer(&look, (uint32_t)n % HPX_SLOTS, n, 3);
+    return false;
+}
+
+/* The first ones of a session are compared. */
+static void trust(uint64_t n)
+{
+    for (int i = 0; i < 200; i++) {
+        (void)sample(n);
+    }
+    assert_null(vm.left);
+}
+
+static uint64_t counted(enum hpx_counter which)
+{
+    return hpx_counter_get(&thread.s.base.counters, which);
+}
+
+static void a_known_stack_is_not_asked_for_but_now_and_then(void **state)
+{
+    (void)state;
+    trust(5);
+    uint64_t before = counted(HPX_C_KNOWN_COMPARED);
+    uint32_t asked = 0;
+    for (int i = 0; i < 640; i++) {
+        asked += !sample(5);
+    }
+    assert_int_equal(asked, 10);
+    assert_int_equal(counted(HPX_C_KNOWN_COMPARED) - before, 10);
+    assert_int_equal(counted(HPX_C_KNOWN_DIFFERENT), 0);
+    assert_int_equal(vm.slot, 5);
+    assert_int_equal(vm.pushed, counted(HPX_C_KNOWN));
+}
+
+static void a_slot_that_another_stack_has_taken_is_not_used(void **state)
+{
+    (void)state;
+    trust(5);
+    assert_true(sample(5));
+    thread.slots[5] = (struct hpx_ev_hash){6, 6};
+    assert_false(sample(5));
+}
+
+static void another_top_is_another_stack(void **state)
+{
+    (void)state;
+    struct hpx_known_look look;
+    trust(5);
+    vm.raw.top = HPX_RAW_STUB;
+    assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+    assert_false(look.known);
+}
+
+static void what_was_not_whole_is_not_learned(void **state)
+{
+    (void)state;
+    struct hpx_known_look look;
+    static const struct {
+        int frames;
+        bool whole, retried;
+        enum hpx_raw_top top;
+    } broken[] = {{2, true, false, HPX_RAW_METHOD},
+                  {-5, true, false, HPX_RAW_METHOD},
+                  {3, false, false, HPX_RAW_METHOD},
+                  {3, true, true, HPX_RAW_INTERPRETED}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(broken); i++) {
+        vm.raw = (struct hpx_raw_stack){9, 9, broken[i].top, 3};
+        vm.whole = broken[i].whole;
+        assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+        thread.last_slot = 1;
+        look.answer = broken[i].frames;
+        look.probe = false;
+        look.retried = broken[i].retried;
+        hpx_known_stacks_learn_sig(&thread, &question, &look);
+        vm.whole = true;
+        assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+        assert_false(look.known);
+    }
+}
+
+static void a_stack_without_an_answer_may_be_known_by_its_stub(void **state)
+{
+    (void)state;
+    struct hpx_known_look look;
+    uint32_t slot = 0;
+    vm.raw = (struct hpx_raw_stack){7, 7, HPX_RAW_STUB, 3};
+    assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+    answer(&look, 20, 70, 3);
+    vm.raw.top = HPX_RAW_STUB_BY_ANCHOR;
+    assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+    look.answer = 3;
+    assert_false(hpx_known_stacks_instead_sig(&thread, &look, 1, &slot)); /* there is an answer */
+    look.answer = -(int)HPX_UNKNOWN_NOT_JAVA;
+    assert_true(hpx_known_stacks_instead_sig(&thread, &look, 1, &slot));
+    assert_int_equal(slot, 20);
+    vm.raw.hi = 8;
+    assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+    look.answer = -(int)HPX_UNKNOWN_NOT_JAVA;
+    assert_false(hpx_known_stacks_instead_sig(&thread, &look, 1, &slot));
+}
+
+/* As if a hash did not tell two stacks apart. */
+static void raw_walks_that_differ_are_left(void **state)
+{
+    (void)state;
+    setenv("HPROFX_VERIFY", "1", 1);
+    hpx_known_stacks_begin();
+    uint32_t n = 0;
+    for (; vm.left == NULL && n < 100; n++) {
+        struct hpx_known_look look;
+        vm.raw = (struct hpx_raw_stack){9, 9, HPX_RAW_METHOD, 3};
+        assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+        answer(&look, n % 2, n % 2 + 1, 3);
+    }
+    unsetenv("HPROFX_VERIFY");
+    hpx_known_stacks_begin();
+    assert_string_equal(vm.left, "its stacks are not those of AsyncGetCallTrace");
+    assert_true(n < 100 && counted(HPX_C_KNOWN_DIFFERENT) > 8);
+    uint32_t walks = vm.walks;
+    assert_false(sample(9));
+    assert_int_equal(vm.walks, walks);
+}
+
+static void raw_walks_that_fault_are_left(void **state)
+{
+    (void)state;
+    vm.faulted = true;
+    for (int i = 0; i < 60; i++) {
+        assert_false(sample(1));
+    }
+    assert_string_equal(vm.left, "its reads fault too often");
+}
+
+static void a_thread_with_new_stacks_pauses(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n <= 4000; n++) {
+        (void)sample(n);
+    }
+    assert_in_range(vm.walks, 64, 64 * 5);
+    uint32_t before = vm.walks;
+    for (int i = 0; i < 5000; i++) { /* it ends the pause, and finds that it is worth it */
+        (void)sample(1);
+    }
+    assert_true(vm.walks - before > 500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_known_stack_is_not_asked_for_but_now_and_then, begin),
+        cmocka_unit_test_setup(a_slot_that_another_stack_has_taken_is_not_used, begin),
+        cmocka_unit_test_setup(another_top_is_another_stack, begin),
+        cmocka_unit_test_setup(what_was_not_whole_is_not_learned, begin),
+        cmocka_unit_test_setup(a_stack_without_an_answer_may_be_known_by_its_stub, begin),
+        cmocka_unit_test_setup(a_thread_with_new_stacks_pauses, begin),
+        cmocka_unit_test_setup(raw_walks_that_differ_are_left, begin),
+        cmocka_unit_test_setup(raw_walks_that_fault_are_left, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
