@@ -66,7 +66,7 @@ int hpx_convert(int argc, char **argv)
                                             {"help", no_argument, NULL, 'h'},
                                             HPX_ENGINE_OPTIONS,
                                             {NULL, 0, NULL, 0}};
-    struct asked a = {NULL};
+    struct asked a = {.to = NULL};
     bool merges = strcmp(argv[0], "merge") == 0;
     argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
     for (int opt; (opt = getopt_long(argc, argv, "h", options, NULL)) != -1;) {

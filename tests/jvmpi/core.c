@@ -221,7 +221,7 @@ JNIEXPORT void JNICALL Java_JvmpiCore_collections(JNIEnv *env, jclass class)
     int before = counts[JVMPI_EVENT_GC_START];
     in_event = in_collection;
     jvmpi->RunGC();
-    in_event = NULL;
+    in_event = NO_HANDLER;
     CHECK(counts[JVMPI_EVENT_GC_START] > before && counts[JVMPI_EVENT_GC_START] == counts[JVMPI_EVENT_GC_FINISH]);
     jvmpi->EnableGC(); /* without DisableGC: nothing */
     jvmpi->DisableGC();

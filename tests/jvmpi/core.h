@@ -36,5 +36,6 @@ extern _Thread_local int meetings;
 
 /* What a scenario does in every event, behind the counting; NULL: nothing. */
 extern void (*_Atomic in_event)(JVMPI_Event *event);
+#define NO_HANDLER ((void (*)(JVMPI_Event *))0) /* clang takes no void * for one that is atomic */
 
 #endif

@@ -133,7 +133,7 @@ JNIEXPORT void JNICALL Java_JvmpiCore_rawContended(JNIEnv *env, jclass class, jb
     }
     jvmpi->RawMonitorExit(meet.monitor);
     CHECK(pthread_join(t, NULL) == 0 && meet.entered == 2);
-    in_event = NULL;
+    in_event = NO_HANDLER;
     /* The exit of the first thread and the entry of the second are told in any order. */
     CHECK(silent ? meet.events == 0 : meet.events == 3 && meet.order[0] == 1 && meet.order[1] > 1 && meet.order[2] > 1);
     jvmpi->RawMonitorDestroy(meet.monitor);
