@@ -132,7 +132,8 @@ static bool is_return(uintptr_t pc)
 static bool step_interpreted(struct walk *k)
 {
     uintptr_t fp = k->r.fp, up = fp + 2 * WORD;
-    if (!in_stack(k, fp, k->r.sp, 2) || fp - k->t->stack_low < 16 * WORD) {
+    /* below the stack pointer are words of dead frames: a frame that is being built has the method that was called here before */
+    if (!in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-shape.bytecode * WORD || fp - k->t->stack_low < 16 * WORD) {
         return false;
     }
     uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD)), pc = hpx_vm_word(fp + WORD);
