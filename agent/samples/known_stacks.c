@@ -21,7 +21,7 @@
 
 static HPX_OF_SESSION struct {
     bool verify;                                         /* constant after begin: all are compared, and no thread pauses */
-    _Atomic uint32_t compared, different, walks, faults; /* relaxed */
+    _Atomic uint64_t compared, different, walks, faults; /* relaxed; 2^32 walks are three days of 16 CPUs at 1 ms */
 } known;
 
 void hpx_known_stacks_begin(void)
@@ -49,7 +49,7 @@ static bool is_walked(struct hpx_sample_thread *t)
     return true;
 }
 
-static bool too_many(uint32_t n, uint32_t share)
+static bool too_many(uint64_t n, uint64_t share)
 {
     return n > FEW && n > share;
 }
@@ -60,7 +60,7 @@ static bool walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, con
     if (!is_walked(t)) {
         return false;
     }
-    uint32_t n = atomic_fetch_add_explicit(&known.walks, 1, memory_order_relaxed) + 1;
+    uint64_t n = atomic_fetch_add_explicit(&known.walks, 1, memory_order_relaxed) + 1;
     bool whole = hpx_async_stack_raw_sig(w, context, to, &faulted);
     if (faulted && too_many(atomic_fetch_add_explicit(&known.faults, 1, memory_order_relaxed) + 1, n / FAULT_SHARE)) {
         hpx_internals_leave_raw_sig("its reads fault too often");
@@ -138,13 +138,13 @@ bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_
 
 static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was, const struct hpx_known *now)
 {
-    uint32_t n = atomic_fetch_add_explicit(&known.compared, 1, memory_order_relaxed) + 1;
+    uint64_t n = atomic_fetch_add_explicit(&known.compared, 1, memory_order_relaxed) + 1;
     hpx_count(&t->s.base.counters, HPX_C_KNOWN_COMPARED, 1);
     if (was->stack == now->stack && was->slot == now->slot && was->probe == now->probe) {
         return;
     }
     hpx_count(&t->s.base.counters, HPX_C_KNOWN_DIFFERENT, 1);
-    uint32_t d = atomic_fetch_add_explicit(&known.different, 1, memory_order_relaxed) + 1;
+    uint64_t d = atomic_fetch_add_explicit(&known.different, 1, memory_order_relaxed) + 1;
     if (too_many(d, n / SHARE)) {
         hpx_internals_leave_raw_sig("its stacks are not those of AsyncGetCallTrace");
     }
@@ -154,9 +154,11 @@ static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was
  * of the interpreter out, which the hash may have. */
 void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look)
 {
+    if (!look->whole || look->answer <= 0) {
+        return; /* raw has nothing */
+    }
     uint32_t least = look->raw.methods < w->depth ? look->raw.methods : w->depth;
-    bool whole = look->whole && look->answer > 0 && (uint32_t)look->answer >= least;
-    if (!whole || (look->retried && look->raw.top == HPX_RAW_INTERPRETED) || t->last_slot == 0) {
+    if ((uint32_t)look->answer < least || (look->retried && look->raw.top == HPX_RAW_INTERPRETED) || t->last_slot == 0) {
         return;
     }
     struct hpx_known now = {check_of(&look->raw, look->raw.top), (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot,
