@@ -76,8 +76,11 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
         hpx_stacks_commit_known(t, frames, slot, weight);
         return;
     }
-    hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
-    hpx_known_stacks_learn_sig(t, &w, &look);
+    n = hpx_stacks_without_probe(t, frames, n, depth, weight);
+    hpx_stacks_commit(t, frames, n, weight);
+    if (n > 0) { /* else the thread's last slot is that of an earlier sample */
+        hpx_known_stacks_learn_sig(t, &w, &look);
+    }
 }
 
 void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
