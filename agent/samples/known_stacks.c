@@ -112,8 +112,9 @@ bool hpx_known_stacks_push_sig(struct hpx_sample_thread *t, const struct hpx_asg
     if (is_compared(t)) {
         return false;
     }
-    hpx_stacks_known(t, k->slot - 1u, w->weight);
-    note_known(t, k, w->weight);
+    if (hpx_stacks_known(t, k->slot - 1u, w->weight)) {
+        note_known(t, k, w->weight);
+    }
     return true;
 }
 

@@ -100,12 +100,13 @@ void hpx_stacks_commit_known(struct hpx_sample_thread *t, struct hpx_ev_frame *f
     push_known(t, (struct hpx_ev_head *)frames - 2, slot, weight);
 }
 
-void hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
+bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
 {
     struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight);
     if (ev != NULL) {
         push_known(t, ev, slot, weight);
     }
+    return ev != NULL;
 }
 
 void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight)

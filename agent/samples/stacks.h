@@ -21,8 +21,8 @@ int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *f
 void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight);
 /* Instead, for a stack whose slot is known. */
 void hpx_stacks_commit_known(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uint32_t slot, uint64_t weight);
-/* The same without a reservation; a full ring counts `weight` as lost. */
-void hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight);
+/* The same without a reservation; false: the ring is full, `weight` is counted as lost. */
+bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight);
 /* Pushes intervals that are a stall (ticks/stall.h) as a record without a stack. No effect for 0. */
 void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled);
 /* Counts intervals that are due without a sample for the thread's last stack, or for the cause thread_ended. No effect for weight 0. */

@@ -42,11 +42,12 @@ const char *hpx_internals_without_raw(void)
     return vm.left;
 }
 
-void hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
+bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
 {
     (void)t, (void)weight;
     vm.pushed++;
     vm.slot = slot;
+    return true;
 }
 
 /* ---- a thread ---- */
