@@ -13,6 +13,7 @@
 #define FEW         8u   /* differences that may have another reason */
 #define SHARE       64u  /* or one in so many compared ones */
 #define FAULT_SHARE 256u /* the same for reads that fault: where the VM is about to make frames, a word of the stack may be anything */
+#define MOST_FAULTS 64u  /* each is a signal, which another library's handler might see */
 /* A walk costs a third to a half of what it saves: of so many walks that many must recognise their stack. */
 #define WALKS         64u
 #define RECOGNISED    24u
@@ -21,7 +22,7 @@
 
 static HPX_OF_SESSION struct {
     bool verify;                                         /* constant after begin: all are compared, and no thread pauses */
-    _Atomic uint64_t compared, different, walks, faults; /* relaxed; 2^32 walks are three days of 16 CPUs at 1 ms */
+    _Atomic uint64_t compared, different, walks, faults; /* relaxed; 32 bits would last three days of 16 CPUs at 1 ms */
 } known;
 
 void hpx_known_stacks_begin(void)
@@ -62,7 +63,8 @@ static bool walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, con
     }
     uint64_t n = atomic_fetch_add_explicit(&known.walks, 1, memory_order_relaxed) + 1;
     bool whole = hpx_async_stack_raw_sig(w, context, to, &faulted);
-    if (faulted && too_many(atomic_fetch_add_explicit(&known.faults, 1, memory_order_relaxed) + 1, n / FAULT_SHARE)) {
+    uint64_t faults = faulted ? atomic_fetch_add_explicit(&known.faults, 1, memory_order_relaxed) + 1 : 0;
+    if (faults > MOST_FAULTS || too_many(faults, n / FAULT_SHARE)) {
         hpx_internals_leave_raw_sig("its reads fault too often");
     }
     return whole;
@@ -176,6 +178,10 @@ void hpx_known_stacks_lines(struct hpx_lines *to, const struct hpx_counters *tot
     uint64_t n = hpx_counter_get(total, HPX_C_KNOWN), compared = hpx_counter_get(total, HPX_C_KNOWN_COMPARED);
     if (why != NULL) {
         hpx_lines_add(to, "hprofx: raw walk: off, %s\n", why);
+    }
+    uint64_t faults = atomic_load_explicit(&known.faults, memory_order_relaxed);
+    if (faults > 0) {
+        hpx_lines_add(to, "hprofx: raw walk faults: %" PRIu64 "\n", faults);
     }
     if (n + compared > 0) {
         hpx_lines_add(to, "hprofx: known stacks: %" PRIu64 " (%.2f %%)\n", n, hpx_lines_percent(n, samples));

@@ -48,7 +48,9 @@ bool hpx_batch_head_read(struct hpx_batch_head *h, const char line[HPX_BATCH_LIN
     }
     while (*at == ' ' && at[1] != ' ' && at + 1 != end && h->nkinds < HPX_BATCH_KINDS) {
         struct hpx_batch_kind *k = &h->kinds[h->nkinds++];
-        size_t n = strcspn(++at, "= \n");
+        size_t n = 0;
+        for (at++; at[n] != '=' && at[n] != ' ' && at[n] != '\n'; n++) { /* the line has no 0 */
+        }
         if (n == 0 || n >= sizeof k->name) {
             return false;
         }
@@ -58,7 +60,10 @@ bool hpx_batch_head_read(struct hpx_batch_head *h, const char line[HPX_BATCH_LIN
             return false;
         }
     }
-    return at + strspn(at, " ") == end;
+    while (*at == ' ') {
+        at++;
+    }
+    return at == end;
 }
 
 static void add_kind(struct hpx_batch_head *h, const char *name, uint64_t sum)

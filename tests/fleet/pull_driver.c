@@ -114,6 +114,7 @@ int main(int argc, char **argv)
     struct hpx_pull *p = argc > 1 ? hpx_pull_start(argv[1], anywhere, &hooks, &err) : NULL;
     if (p == NULL) {
         say(err.msg);
+        hpx_collect_free(c);
         return 1;
     }
     say(hpx_pull_at(p));
