@@ -20,7 +20,6 @@ bool hpx_bring_init(struct hpx_bring *b, struct hpx_watch *w)
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&b->turned, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
-    (void)pthread_mutex_init(&b->one, NULL);
     (void)pthread_mutex_init(&b->lock, NULL);
     return true;
 }
@@ -28,7 +27,6 @@ bool hpx_bring_init(struct hpx_bring *b, struct hpx_watch *w)
 void hpx_bring_fini(struct hpx_bring *b)
 {
     (void)pthread_cond_destroy(&b->turned);
-    (void)pthread_mutex_destroy(&b->one);
     (void)pthread_mutex_destroy(&b->lock);
     (void)close(b->wake);
 }
@@ -59,6 +57,28 @@ static void wait_for_turns(struct hpx_bring *b, const struct timespec *until)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
+/* One at a time. false: there is no time left, or it is the end. */
+static bool begin_flush(struct hpx_bring *b, const struct timespec *until)
+{
+    int rc = 0;
+    (void)pthread_mutex_lock(&b->lock);
+    while (b->flushes && !b->ended && rc != ETIMEDOUT) {
+        rc = pthread_cond_timedwait(&b->turned, &b->lock, until);
+    }
+    bool begins = !b->flushes && !b->ended;
+    b->flushes = b->flushes || begins;
+    (void)pthread_mutex_unlock(&b->lock);
+    return begins;
+}
+
+static void end_flush(struct hpx_bring *b)
+{
+    (void)pthread_mutex_lock(&b->lock);
+    b->flushes = false;
+    (void)pthread_cond_broadcast(&b->turned);
+    (void)pthread_mutex_unlock(&b->lock);
+}
+
 static void end_waits(struct hpx_bring *b)
 {
     (void)pthread_mutex_lock(&b->lock);
@@ -75,11 +95,11 @@ void hpx_bring_now(void *ctx, unsigned ms)
         end_waits(b);
         return;
     }
-    if (pthread_mutex_clocklock(&b->one, CLOCK_MONOTONIC, &until) == 0) {
+    if (begin_flush(b, &until)) {
         struct timespec now = after(0);
         long left = (long)(until.tv_sec - now.tv_sec) * 1000 + (until.tv_nsec - now.tv_nsec) / 1000000;
         (void)hpx_watch_flush(b->watch, left > 0 ? (int)left : 0);
-        (void)pthread_mutex_unlock(&b->one);
+        end_flush(b);
         wait_for_turns(b, &until);
     }
 }

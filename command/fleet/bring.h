@@ -8,9 +8,9 @@
 
 struct hpx_bring {
     struct hpx_watch *watch; /* until hpx_pull_stop() */
-    pthread_mutex_t one;     /* held by the pull that flushes: the watcher takes one at a time */
     pthread_mutex_t lock;    /* of what follows */
     pthread_cond_t turned;
+    bool flushes;   /* a pull does: the watcher takes one at a time */
     uint64_t turns; /* of the main thread, after which nothing new was left */
     bool ended;     /* the main thread takes no more turns */
     int wake;       /* an eventfd: turns that pulls want at once */

@@ -87,7 +87,6 @@ public class Locked {
 
     static void parks(Blocked me, Object blocker) {
         String key = key("parks", "Locked$Blocker");
-        me.spendPermit();
         me.before();
         LockSupport.park(blocker);
         me.after(key);
@@ -95,7 +94,6 @@ public class Locked {
 
     static void parksSome(Blocked me, Object blocker, long ms) {
         String key = key("parksSome", "Locked$Blocker");
-        me.spendPermit();
         me.before(ms);
         LockSupport.parkNanos(blocker, ms * 1000000L);
         me.after(key);
