@@ -127,7 +127,7 @@ def every_function_that_allocates_is_counted(t):
         GetClassFields GetImplementedInterfaces GetConstantPool GetSourceDebugExtension GetObjectMonitorUsage GetFieldName GetMethodName GetLineNumberTable
         GetLocalVariableTable GetBytecodes GetAllModules GetExtensionFunctions GetExtensionEvents GetSystemProperties GetSystemProperty GetErrorName
         GetJNIFunctionTable'''.split())
-    used = _calls(r'->(\w+)\(', ''.join(p.read_text() for p in sorted(AGENT.rglob('*.c')))) & gives
+    used = _calls(r'->(\w+)\(', ''.join(p.read_text() for p in sorted(AGENT.rglob('*.c')) if p.parent.name != 'jvmpi')) & gives  # a library of its own
     t.check('GetMethodName' in used, 'no call of JVMTI found')
     counted = _calls(r'COUNT\((\w+)\)', (AGENT.parent / 'tests' / 'balance' / 'jvmti.c').read_text())
     t.equal(sorted(used - counted), [], 'functions of JVMTI that are not counted')
