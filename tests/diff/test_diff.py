@@ -20,7 +20,8 @@ import runs
 
 HPROFX = None
 HOT = 'app.Hot.spin'
-PAIRS = 100
+PAIRS = 100 if os.environ.get('HPX_CUTS', '1:0').startswith('1:') else 32  # as tests/read: a part where a run is short
+CHANCE = PAIRS * 0.05 + (PAIRS < 100)  # false alarms that are none
 
 
 class Folder(unittest.TestCase):
@@ -86,8 +87,8 @@ class Chance(Folder):
             return [[runs.text(p.draw(r, r.randrange(2000, 20001)), heaviness=r.choice((1, 20)))] for _ in (0, 1)]
         found = self.pairs(PAIRS, make, *asked('Hot.spin +0%', 'Hot.spin -0%', 'Hot.spin self +0%', 'Hot.spin +0pt', 'app.leaf.* +0%', '* +0%', '* -0%', '* +0pt', '* +5%'))
         for condition, n in self.counts(found).items():
-            self.assertLessEqual(n, PAIRS * 0.05, condition)
-        self.assertLessEqual(sum(bool(changed(f)) for f in found), PAIRS * 0.05)
+            self.assertLessEqual(n, CHANCE, condition)
+        self.assertLessEqual(sum(bool(changed(f)) for f in found), CHANCE)
         self.assertGreater(sum(len(f['methods']) for f in found) / PAIRS, 150)
 
     def test_a_planted_change_is_found(self):
@@ -97,11 +98,11 @@ class Chance(Folder):
             return [[runs.text(p.draw(r, 45000))], [runs.text(p.with_share(HOT, 1.1 * p.share(HOT)).draw(r, 45000))]]
         found = self.pairs(PAIRS, make, *asked('Hot.spin +5%', 'Hot.spin +0%', 'Hot.spin -5%', 'Hot.spin self +0%'))
         counts = self.counts(found)
-        self.assertGreaterEqual(counts['Hot.spin +5%'], PAIRS * 0.95)
-        self.assertGreaterEqual(counts['Hot.spin +0%'], PAIRS * 0.95)
-        self.assertGreaterEqual(counts['Hot.spin self +0%'], PAIRS * 0.95)
+        self.assertGreaterEqual(counts['Hot.spin +5%'], PAIRS - CHANCE)
+        self.assertGreaterEqual(counts['Hot.spin +0%'], PAIRS - CHANCE)
+        self.assertGreaterEqual(counts['Hot.spin self +0%'], PAIRS - CHANCE)
         self.assertEqual(counts['Hot.spin -5%'], 0)
-        self.assertGreaterEqual(sum((HOT, 'total') in changed(f) for f in found), PAIRS * 0.95)
+        self.assertGreaterEqual(sum((HOT, 'total') in changed(f) for f in found), PAIRS - CHANCE)
 
     def test_too_few_samples_are_said_to_be_and_the_number_that_is_wanted_does(self):
         p, r = program(3), random.Random(3)
@@ -134,8 +135,8 @@ class Chance(Folder):
         conditions = asked('Hot.spin +0%', 'Hot.spin -0%', 'Hot.spin +0pt', 'Hot.spin self +0%', '* +0%')
         found = self.pairs(PAIRS, make, *conditions)
         for condition, n in self.counts(found).items():
-            self.assertLessEqual(n, PAIRS * 0.05, condition)
-        self.assertLessEqual(sum(bool(changed(f)) for f in found), PAIRS * 0.05)
+            self.assertLessEqual(n, CHANCE, condition)
+        self.assertLessEqual(sum(bool(changed(f)) for f in found), CHANCE)
         found = self.pairs(20, lambda i: make(i, 0.5), *conditions)
         self.assertEqual(self.counts(found)['Hot.spin +0%'], 20)
 

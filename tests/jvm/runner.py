@@ -14,7 +14,7 @@ from jdk import COLLECTORS, Jdk
 
 LEVELS = ('quick', 'plain', 'long')
 BRIEF_SHARE = 3
-PLAIN_SHARE = 3
+PLAIN_SHARE = 4
 
 
 @dataclasses.dataclass(frozen=True)
