@@ -212,6 +212,8 @@ def _tables(t, program, *args):
 @test(collectors=('Serial', 'G1', 'ZGC'))
 def unloaded_classes_are_forgotten(t):
     """500 at most wait for the next collection; a sweep is due when those held have doubled, or are 1000 more; tables grow by doubling."""
+    if (t.jdk.version, t.case.collector) == (11, 'ZGC'):
+        t.skip('ZGC of JDK 11 unloads no classes')
     few, held, gone = _tables(t, 'UnloadMany', 5000, 0)
     t.check(held < 4000 and gone > 3000, '%d classes held, %d forgotten of 5000' % (held, gone))
     many, held, gone = _tables(t, 'UnloadMany', 20000, 0)
