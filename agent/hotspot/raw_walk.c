@@ -303,6 +303,12 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
     return done;
 }
 
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+{
+    (void)t, (void)out;
+    return 0;
+}
+
 #else
 
 const char *hpx_raw_walk_init(void)
@@ -319,6 +325,12 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
 {
     (void)t, (void)to;
     return false;
+}
+
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+{
+    (void)t, (void)out;
+    return 0;
 }
 
 #endif

@@ -15,6 +15,7 @@
 #ifndef HPX_RAW_WALK_H
 #define HPX_RAW_WALK_H
 
+#include "event.h"
 #include "registers.h"
 
 /* What is on top of the first method. How AsyncGetCallTrace is asked then decides where in that method its answer is. */
@@ -52,5 +53,11 @@ const char *hpx_raw_walk_live(void);
  * down to its first Java frame, or `depth` frames of methods. Any word of the stack may be wrong: what it leads to is read only if it is
  * in the code cache, or in the stack above it; a Method* may fault. Async-signal-safe. */
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to);
+
+/* A second look at the same stack, which names it: the frames as AsyncGetCallTrace gives them, leaf first, inlined methods too, `pad` 0.
+ * out: room for t->depth. Returns their number, at most t->depth; 0: the stack is not whole, or something on it cannot be named (a method
+ * without a jmethodID, debug information that makes no sense). Then the caller asks as if there were no raw walks. The frames of out are
+ * undefined then. When and where: as hpx_raw_walk_take_sig(); for another thread only while that does not move. */
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
 
 #endif
