@@ -63,6 +63,28 @@ bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, str
     return whole != 0 && !*faulted;
 }
 
+struct named {
+    struct hpx_raw_thread t;
+    struct hpx_ev_frame *frames;
+};
+
+static int walk_names(void *arg)
+{
+    const struct named *k = arg;
+    hpx_guard_begin_read_sig();
+    int n = hpx_raw_walk_frames_sig(&k->t, k->frames);
+    hpx_guard_end_read_sig();
+    return n;
+}
+
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool *faulted)
+{
+    struct named k = {{w->env, w->stack_low, w->stack_end, w->depth, hpx_registers_load(context)}, frames};
+    int n = 0;
+    *faulted = hpx_internals_names_sig() && hpx_guard_run_sig(walk_names, &k, &n) != HPX_GUARD_PASSED;
+    return *faulted ? 0 : n;
+}
+
 struct question {
     void *env, *context;
 };

@@ -3,6 +3,7 @@
 #include "checks.h"
 #include "code_cache.h"
 #include "frame_anchor.h"
+#include "frame_names.h"
 #include "guard.h"
 #include "internals.h"
 #include "raw_walk.h"
@@ -35,7 +36,7 @@ static const char *raw_names(void)
 
 const char *hpx_checks_names(void)
 {
-    static char text[128], text_of_raw[128]; /* a reason of the tables is valid until the next question */
+    static char text[128], text_of_raw[128], text_of_names[128]; /* a reason of the tables is valid until the next question */
     const char *why = hpx_code_cache_init(), *of_anchors = why == NULL ? hpx_frame_anchor_init() : NULL;
     if (of_anchors != NULL) {
         snprintf(text, sizeof text, "%s", of_anchors);
@@ -45,6 +46,11 @@ const char *hpx_checks_names(void)
     if (of_raw != NULL) {
         snprintf(text_of_raw, sizeof text_of_raw, "%s", of_raw);
         hpx_internals_leave_raw_sig(text_of_raw);
+    }
+    const char *of_names = why == NULL && of_raw == NULL ? hpx_frame_names_init() : NULL;
+    if (of_names != NULL) {
+        snprintf(text_of_names, sizeof text_of_names, "%s", of_names);
+        hpx_internals_leave_names_sig(text_of_names);
     }
     return why;
 }
@@ -83,7 +89,7 @@ static const char *compare_ranges(void)
 /* A check that runs under the guard, because what it reads may not be what its name says. Calls neither JNI nor JVMTI, whose faults are
  * the VM's. */
 struct check {
-    enum { CODE, RAW, THREAD, FRAMES } what;
+    enum { CODE, RAW, NAMES, THREAD, FRAMES } what;
     const void *env;
     uint64_t thread;
     uintptr_t stack_low, stack_end;
@@ -111,6 +117,9 @@ static int run_check(void *arg)
         break;
     case RAW:
         c->why = hpx_raw_walk_live();
+        break;
+    case NAMES:
+        c->why = hpx_frame_names_live();
         break;
     case THREAD:
         c->why = hpx_frame_anchor_check(c->env, c->thread);
@@ -181,9 +190,13 @@ static void learn_raw(struct hpx_counters *counters)
     const char *why = hpx_internals_without_raw() == NULL ? guarded(counters, &(struct check){.what = RAW}) : NULL;
     if (why != NULL) {
         hpx_internals_leave_raw_sig(why);
-    } else {
-        hpx_internals_turn_raw_on();
+        return;
     }
+    why = hpx_internals_without_names() == NULL ? guarded(counters, &(struct check){.what = NAMES}) : NULL;
+    if (why != NULL) {
+        hpx_internals_leave_names_sig(why);
+    }
+    hpx_internals_turn_raw_on();
 }
 
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)

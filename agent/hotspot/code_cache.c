@@ -327,6 +327,11 @@ bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void
     return cache.has_compile_id;
 }
 
+uintptr_t hpx_code_cache_method_sig(uintptr_t start)
+{
+    return hpx_vm_word(start + cache.method);
+}
+
 /* The class keeps its ids in an array by the method's number; its first word is the length. */
 uint64_t hpx_code_cache_id_sig(uintptr_t method)
 {

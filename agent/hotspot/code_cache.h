@@ -53,6 +53,8 @@ bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void
 /* Async-signal-safe, any thread; after live. */
 struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc);
 struct hpx_code_frame hpx_code_cache_frame_sig(uintptr_t pc);
+/* The Method* of the blob at `start`, of kind METHOD. */
+uintptr_t hpx_code_cache_method_sig(uintptr_t start);
 /* The jmethodID of a method of such a blob, as a number; 0: it has none. */
 uint64_t hpx_code_cache_id_sig(uintptr_t method);
 

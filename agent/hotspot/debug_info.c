@@ -31,17 +31,22 @@ static uint64_t scope_of(uintptr_t desc, int32_t pc)
     return hpx_vm_int(desc + info.pc) >= pc ? (uint32_t)hpx_vm_int(desc + info.scope) : 0;
 }
 
-/* The list ascends. AsyncGetCallTrace asks for the pc or for the one behind it, depending on the release: the answer has both. */
-uint64_t hpx_debug_info_place_sig(uintptr_t blob, uint32_t pc)
+/* The list of a method, and its first place that is not before pc. */
+struct places {
+    uintptr_t first;
+    uint32_t n, at;
+};
+
+static bool find_places(uintptr_t blob, uint32_t pc, struct places *p)
 {
     uintptr_t base = info.is_outside ? hpx_vm_word(blob + info.outside) : blob;
     int32_t begin = hpx_vm_int(blob + info.begin), end = hpx_vm_int(blob + info.end);
     uint32_t n = begin >= 0 && end > begin ? (uint32_t)(end - begin) / (uint32_t)info.size : 0, from = 0, to = n;
     if (base == 0 || n < 2 || n > MOST) {
-        return 0;
+        return false;
     }
     uintptr_t first = base + (uintptr_t)begin;
-    while (from < to) { /* the first one that is not before pc */
+    while (from < to) { /* the list ascends */
         uint32_t middle = from + (to - from) / 2;
         if (hpx_vm_int(first + middle * info.size + info.pc) < (int32_t)pc) {
             from = middle + 1;
@@ -49,11 +54,29 @@ uint64_t hpx_debug_info_place_sig(uintptr_t blob, uint32_t pc)
             to = middle;
         }
     }
-    if (from >= n) {
+    *p = (struct places){first, n, from};
+    return from < n;
+}
+
+/* AsyncGetCallTrace asks for the pc or for the one behind it, depending on the frame: the answer has both. */
+uint64_t hpx_debug_info_place_sig(uintptr_t blob, uint32_t pc)
+{
+    struct places p;
+    if (!find_places(blob, pc, &p)) {
         return 0;
     }
-    uintptr_t at = first + from * info.size;
-    bool exact = hpx_vm_int(at + info.pc) == (int32_t)pc && from + 1 < n;
+    uintptr_t at = p.first + p.at * info.size;
+    bool exact = hpx_vm_int(at + info.pc) == (int32_t)pc && p.at + 1 < p.n;
     uint64_t here = scope_of(at, (int32_t)pc), behind = exact ? scope_of(at + info.size, (int32_t)pc + 1) : here;
     return here != 0 && behind != 0 ? here << 32 | behind : 0;
+}
+
+uint32_t hpx_debug_info_scope_sig(uintptr_t blob, uint32_t pc, bool exact)
+{
+    struct places p;
+    if (!find_places(blob, pc, &p)) {
+        return 0;
+    }
+    uintptr_t at = p.first + p.at * info.size;
+    return !exact || hpx_vm_int(at + info.pc) == (int32_t)pc ? (uint32_t)hpx_vm_int(at + info.scope) : 0;
 }

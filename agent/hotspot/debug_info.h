@@ -16,4 +16,8 @@ const char *hpx_debug_info_init(void);
  * code, where a thread runs. 0: it says nothing there. In the handler, under its guard as a read of structures; async-signal-safe. */
 uint64_t hpx_debug_info_place_sig(uintptr_t blob, uint32_t pc);
 
+/* The scope (scopes.h) that holds at pc of such a method: the next place that is described, or with `exact` only that of this pc. 0: none.
+ */
+uint32_t hpx_debug_info_scope_sig(uintptr_t blob, uint32_t pc, bool exact);
+
 #endif

@@ -14,6 +14,7 @@ static HPX_OF_SESSION struct {
     _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read */
     atomic_bool raw;                   /* release: turn_raw_on; acquire: raw_sig. Covers what raw_walk.c has found */
     _Atomic(const char *) raw_why;     /* seq_cst: why there are no raw walks */
+    _Atomic(const char *) names_why;   /* seq_cst: why they name nothing */
 } internals;
 
 const char *hpx_internals_closed(void)
@@ -109,4 +110,20 @@ void hpx_internals_leave_raw_sig(const char *why)
 const char *hpx_internals_without_raw(void)
 {
     return internals.raw_why;
+}
+
+bool hpx_internals_names_sig(void)
+{
+    return internals.names_why == NULL && hpx_internals_raw_sig();
+}
+
+void hpx_internals_leave_names_sig(const char *why)
+{
+    const char *none = NULL;
+    (void)atomic_compare_exchange_strong(&internals.names_why, &none, why);
+}
+
+const char *hpx_internals_without_names(void)
+{
+    return internals.names_why;
 }

@@ -47,4 +47,13 @@ void hpx_internals_leave_raw_sig(const char *why);
 /* Why there are none, though anchors are read; NULL: there are, or they are not checked yet. Any thread. */
 const char *hpx_internals_without_raw(void);
 
+/* ---- names of their frames (frame_names.h), which are left without raw walks ---- */
+
+/* true if a raw walk may name its frames. Async-signal-safe. */
+bool hpx_internals_names_sig(void);
+/* They are left for good. `why` is a constant, the first one stays. Async-signal-safe. */
+void hpx_internals_leave_names_sig(const char *why);
+/* Why there are none, though raw walks are made; NULL: there are. Any thread. */
+const char *hpx_internals_without_names(void);
+
 #endif

@@ -4,6 +4,7 @@
 #include "code_cache.h"
 #include "debug_info.h"
 #include "frame_anchor.h"
+#include "frame_names.h"
 #include "structures.h"
 
 #if defined(__x86_64__)
@@ -61,7 +62,9 @@ struct walk {
     const struct hpx_raw_thread *t;
     struct hpx_registers r; /* the frame that comes next; sp as its method left it, without arguments that an adapter added */
     struct hpx_raw_stack to;
-    bool whole; /* there is no further frame */
+    bool whole;                    /* there is no further frame */
+    enum hpx_frame_place place;    /* of the frame that comes next, if it is compiled */
+    struct hpx_frame_names *names; /* NULL: a hash will do */
 };
 
 /* A bijection of each half for every word, so stacks that differ in one frame differ. */
@@ -111,15 +114,23 @@ static bool step_compiled(struct walk *k)
     if (f.kind != HPX_BLOB_METHOD || !f.complete) {
         return false;
     }
+    if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, &f, k->place)) {
+        return false;
+    }
     add(k, (uint64_t)f.offset << 32 | (uint32_t)f.id);
+    k->place = HPX_FRAME_CALLER;
     k->to.methods++;
     return pop_frame(k, f.size);
 }
 
-/* Where the frame's method is; 0: the VM has not stored it, as in a native method. */
-static uint64_t bytecode_of(uintptr_t fp, uintptr_t method)
+static uintptr_t bytecode_at(uintptr_t fp)
 {
-    uintptr_t at = hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.bytecode * (intptr_t)WORD));
+    return hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.bytecode * (intptr_t)WORD));
+}
+
+/* Where the frame's method is; 0: the VM has not stored it, as in a native method. */
+static uint64_t bytecode_of(uintptr_t at, uintptr_t method)
+{
     uintptr_t constant = hpx_vm_word(method + shape.const_method), from = at - constant - shape.const_method_size;
     return from < 65536 ? from + 1 : 0;
 }
@@ -145,8 +156,13 @@ static bool step_interpreted(struct walk *k)
     if (id == 0) {
         return false;
     }
+    uintptr_t bytecode = bytecode_at(fp);
+    if (k->names != NULL && !hpx_frame_names_interpreted_sig(k->names, method, bytecode, (fp - k->r.sp) / WORD)) {
+        return false;
+    }
     add(k, id);
-    add(k, bytecode_of(fp, method));
+    add(k, bytecode_of(bytecode, method));
+    k->place = HPX_FRAME_CALLER;
     k->to.methods++;
     /* compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was */
     k->r = (struct hpx_registers){pc, sender, hpx_vm_word(fp)};
@@ -179,10 +195,15 @@ static bool step(struct walk *k)
     return is_call_stub(k->r.pc) ? step_entry(k) : is_interpreter(k->r.pc) ? step_interpreted(k) : step_compiled(k);
 }
 
+static bool is_full(const struct walk *k)
+{
+    return k->to.methods >= k->t->depth || (k->names != NULL && k->names->n >= k->names->most);
+}
+
 static bool go_down(struct walk *k)
 {
     uintptr_t before = k->r.sp;
-    for (int entries = 0; !k->whole && k->to.methods < k->t->depth;) {
+    for (int entries = 0; !k->whole && !is_full(k);) {
         entries += is_call_stub(k->r.pc);
         if (entries > ENTRIES || !step(k) || (!k->whole && k->r.sp <= before)) {
             return false;
@@ -227,12 +248,17 @@ static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
 }
 
 /* A method on top may be at any pc: those that mean the same are one. */
-static void add_top(struct walk *k, const struct hpx_code_frame *f, int way)
+static bool add_top(struct walk *k, const struct hpx_code_frame *f, int way)
 {
+    enum hpx_frame_place place_of_frame = way == BY_SIZE ? HPX_FRAME_INTERRUPTED : HPX_FRAME_UNBUILT;
+    if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, f, place_of_frame)) {
+        return false;
+    }
     uint64_t place = f->complete ? hpx_debug_info_place_sig(f->start, f->code) : 0;
     add(k, place != 0 ? place : (uint64_t)f->offset << 32);
     add(k, (uint64_t)(way + (place != 0 ? WAYS : 0)) << 32 | (uint32_t)f->id);
     k->to.methods++;
+    return true;
 }
 
 /* Which stub, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
@@ -242,6 +268,17 @@ static void add_stub(struct walk *k, const struct hpx_code_frame *f, int way)
     add(k, UINT64_MAX - 1 - (uint64_t)way);
 }
 
+static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    if (f->kind == HPX_BLOB_METHOD) {
+        return (way != BY_SIZE || f->complete) && add_top(k, f, way) && pop_top(k, f, way) && go_down(k);
+    }
+    k->to.top = HPX_RAW_STUB;
+    k->place = HPX_FRAME_INTERRUPTED;
+    add_stub(k, f, way);
+    return pop_top(k, f, way) && (f->size < 2 || called_by_method(k)) && go_down(k);
+}
+
 static bool from_code(struct walk *k)
 {
     struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
@@ -249,13 +286,10 @@ static bool from_code(struct walk *k)
     bool done = false;
     for (int way = BY_SIZE; way < WAYS && !done && (f.kind == HPX_BLOB_METHOD || f.kind == HPX_BLOB_OTHER); way++) {
         *k = top;
-        if (f.kind == HPX_BLOB_METHOD) {
-            add_top(k, &f, way);
-        } else {
-            k->to.top = HPX_RAW_STUB;
-            add_stub(k, &f, way);
+        if (k->names != NULL) {
+            k->names->n = 0;
         }
-        done = pop_top(k, &f, way) && (f.kind == HPX_BLOB_METHOD || f.size < 2 || called_by_method(k)) && go_down(k);
+        done = from_code_by(k, &f, way);
     }
     return done;
 }
@@ -274,6 +308,7 @@ static bool from_anchor(struct walk *k, const struct hpx_frame_anchor *a)
     }
     k->r = (struct hpx_registers){a->pc != 0 ? a->pc : hpx_vm_word(a->sp - WORD), a->sp, a->fp};
     struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    k->place = HPX_FRAME_ANCHOR;
     if (f.kind == HPX_BLOB_OTHER && !is_interpreter(k->r.pc)) {
         k->to.top = HPX_RAW_STUB_BY_ANCHOR;
         add_stub(k, &f, BY_SIZE);
@@ -284,29 +319,40 @@ static bool from_anchor(struct walk *k, const struct hpx_frame_anchor *a)
     return go_down(k);
 }
 
-bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
+/* From wherever the thread is. */
+static bool walk(struct walk *k)
 {
-    struct walk k = {.t = t, .r = t->at, .to = {.lo = t->depth, .hi = ~(uint64_t)t->depth}};
+    const struct hpx_raw_thread *t = k->t;
     struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(t->env);
     bool java = hpx_frame_anchor_state_sig(t->env) == HPX_VM_STATE_IN_JAVA, done;
     if (t->stack_end == 0) {
         return false;
     }
+    k->r = t->at;
     bool by_anchor = !java || (a.sp != 0 && hpx_code_cache_frame_sig(t->at.pc).kind == HPX_BLOB_NONE);
     if (by_anchor) {
-        done = a.sp != 0 && from_anchor(&k, &a);
+        done = a.sp != 0 && from_anchor(k, &a);
     } else {
-        bool own = in_stack(&k, t->at.sp, t->stack_low, 1);
-        done = own && (is_interpreter(t->at.pc) ? from_interpreter(&k) : from_code(&k));
+        bool own = in_stack(k, t->at.sp, t->stack_low, 1);
+        done = own && (is_interpreter(t->at.pc) ? from_interpreter(k) : from_code(k));
     }
-    *to = (struct hpx_raw_stack){spread(k.to.lo), spread(k.to.hi), java && by_anchor ? HPX_RAW_NATIVE : k.to.top, k.to.methods};
+    k->to.top = java && by_anchor ? HPX_RAW_NATIVE : k->to.top;
+    return done;
+}
+
+bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
+{
+    struct walk k = {.t = t, .to = {.lo = t->depth, .hi = ~(uint64_t)t->depth}};
+    bool done = walk(&k);
+    *to = (struct hpx_raw_stack){spread(k.to.lo), spread(k.to.hi), k.to.top, k.to.methods};
     return done;
 }
 
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
 {
-    (void)t, (void)out;
-    return 0;
+    struct hpx_frame_names names = {.out = out, .most = t->depth};
+    struct walk k = {.t = t, .names = &names};
+    return walk(&k) ? (int)names.n : 0;
 }
 
 #else

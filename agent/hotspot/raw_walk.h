@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* raw_walk.h: walks the Java stack of the interrupted thread by the VM's own structures, as far as telling two stacks apart needs: no
- * method is named, no inlined one is decoded.
+/* raw_walk.h: walks the Java stack of the interrupted thread by the VM's own structures: first as far as telling two stacks apart needs,
+ * and, if the stack is new, once more for its names.
  *
  * Touches the code cache (code_cache.h), the thread's anchor (frame_anchor.h) and its stack, StubRoutines, the range of the interpreter,
  * JavaCallWrapper, Method and ConstMethod; reads only. On JDK 8 to 28, x86-64.
@@ -57,7 +57,8 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
 /* A second look at the same stack, which names it: the frames as AsyncGetCallTrace gives them, leaf first, inlined methods too, `pad` 0.
  * out: room for t->depth. Returns their number, at most t->depth; 0: the stack is not whole, or something on it cannot be named (a method
  * without a jmethodID, debug information that makes no sense). Then the caller asks as if there were no raw walks. The frames of out are
- * undefined then. When and where: as hpx_raw_walk_take_sig(); for another thread only while that does not move. */
+ * undefined then. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not
+ * move. */
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
 
 #endif

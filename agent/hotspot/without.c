@@ -47,6 +47,13 @@ bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, str
     return false;
 }
 
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool *faulted)
+{
+    (void)w, (void)frames, (void)context;
+    *faulted = false;
+    return 0;
+}
+
 int hpx_async_stack_take_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, struct hpx_async_stack *how)
 {
     (void)w, (void)frames, (void)context;
@@ -139,6 +146,21 @@ const char *hpx_internals_without_raw(void)
 }
 
 void hpx_internals_leave_raw_sig(const char *why)
+{
+    (void)why;
+}
+
+bool hpx_internals_names_sig(void)
+{
+    return false;
+}
+
+const char *hpx_internals_without_names(void)
+{
+    return NULL;
+}
+
+void hpx_internals_leave_names_sig(const char *why)
 {
     (void)why;
 }

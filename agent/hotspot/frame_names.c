@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* frame_names.c: the names of frame_names.h. */
+#include "frame_names.h"
+#include "debug_info.h"
+#include "scopes.h"
+#include "structures.h"
+
+#define ACC_NATIVE  0x100
+#define NATIVE      (-3)  /* in place of a bytecode */
+#define MOST_INLINE 4096  /* scopes of one place */
+#define FRAME_WORDS 1024u /* that an interpreted frame has besides the operands of its method */
+
+/* Constant after init. */
+static struct {
+    uint64_t constant, flags, code_size, max_stack, header; /* of Method and ConstMethod; the size of ConstMethod */
+} shape;
+
+const char *hpx_frame_names_init(void)
+{
+    const struct hpx_vm_field all[] = {{"Method", "_constMethod", "ConstMethod*", &shape.constant},
+                                       {"Method", "_access_flags", "AccessFlags", &shape.flags},
+                                       {"ConstMethod", "_code_size", "u2", &shape.code_size},
+                                       {"ConstMethod", "_max_stack", "u2", &shape.max_stack}};
+    const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    shape.header = hpx_structures_size("ConstMethod");
+    return why != NULL ? why : hpx_scopes_init();
+}
+
+const char *hpx_frame_names_live(void)
+{
+    return hpx_scopes_live();
+}
+
+static bool is_native(uintptr_t method)
+{
+    return (hpx_vm_half(method + shape.flags) & ACC_NATIVE) != 0;
+}
+
+static bool put(struct hpx_frame_names *names, uintptr_t method, int32_t bci)
+{
+    if (names->n >= names->most) {
+        return true;
+    }
+    uint64_t id = hpx_code_cache_id_sig(method);
+    names->out[names->n++] = (struct hpx_ev_frame){is_native(method) ? NATIVE : bci, 0, id};
+    return id != 0;
+}
+
+/* The scope `at` and those it is inlined in; the outermost is the blob's method. */
+static bool put_scopes(struct hpx_frame_names *names, uintptr_t blob, uint32_t at, uintptr_t method)
+{
+    struct hpx_scopes s;
+    struct hpx_scope one = {.caller = at};
+    bool sound = hpx_scopes_open_sig(blob, &s);
+    for (int i = 0; sound && one.caller != 0; i++) {
+        sound = i < MOST_INLINE && hpx_scopes_read_sig(&s, one.caller, &one) && (one.caller != 0 || one.method == method) &&
+                put(names, one.method, one.bci);
+    }
+    return sound;
+}
+
+static uint32_t scope_at(const struct hpx_code_frame *f, enum hpx_frame_place place)
+{
+    uint32_t at = place != HPX_FRAME_INTERRUPTED ? hpx_debug_info_scope_sig(f->start, f->code, true) : 0;
+    if (at == 0 && place != HPX_FRAME_CALLER) {
+        at = hpx_debug_info_scope_sig(f->start, f->code + 1, false);
+    }
+    return at == 0 && place == HPX_FRAME_INTERRUPTED ? hpx_debug_info_scope_sig(f->start, f->code, true) : at;
+}
+
+bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hpx_code_frame *f, enum hpx_frame_place place)
+{
+    uintptr_t method = hpx_code_cache_method_sig(f->start);
+    if (method < 4096 || method % sizeof(uintptr_t) != 0) {
+        return false;
+    }
+    if (place == HPX_FRAME_UNBUILT || is_native(method)) {
+        return put(names, method, -1);
+    }
+    uint32_t at = scope_at(f, place);
+    return at != 0 ? put_scopes(names, f->start, at, method) : put(names, method, 0);
+}
+
+bool hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode, uintptr_t words)
+{
+    uintptr_t constant = hpx_vm_word(method + shape.constant);
+    if (words > FRAME_WORDS + hpx_vm_half(constant + shape.max_stack)) {
+        return false; /* the frame pointer is that of a frame further out */
+    }
+    uintptr_t bci = bytecode - constant - shape.header;
+    return put(names, method, bci < hpx_vm_half(constant + shape.code_size) ? (int32_t)bci : 0);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* frame_names.h: what the frames of a raw walk (raw_walk.h) are called: methods and bytecodes, as AsyncGetCallTrace gives them.
+ *
+ * Touches Method and ConstMethod, debug information and scopes of compiled methods (debug_info.h, scopes.h); reads only. On JDK 8 to 22 and
+ * 25 to 28, x86-64. */
+#ifndef HPX_FRAME_NAMES_H
+#define HPX_FRAME_NAMES_H
+
+#include "code_cache.h"
+#include "event.h"
+
+/* At load, after those of code_cache.h and debug_info.h. NULL, or why frames have no names; as of hpx_structures_fields(). */
+const char *hpx_frame_names_init(void);
+/* VMInit, under the guard. NULL, or what contradicts. */
+const char *hpx_frame_names_live(void);
+
+/* The answer. */
+struct hpx_frame_names {
+    struct hpx_ev_frame *out; /* room for `most` */
+    uint32_t most, n;
+};
+
+/* Where a compiled frame stands. */
+enum hpx_frame_place {
+    HPX_FRAME_CALLER,      /* behind a call: its debug information is at the pc */
+    HPX_FRAME_ANCHOR,      /* the same, of the last frame before the thread left Java: if there is none, the next one's */
+    HPX_FRAME_INTERRUPTED, /* anywhere: what is described next holds */
+    HPX_FRAME_UNBUILT      /* on top, with a frame that is not built yet, or left: the method alone, without a bytecode */
+};
+
+/* ---- in the handler, under its guard as a read of structures; async-signal-safe. What does not fit into `out` is left out; false: a name
+ * is missing, or makes no sense ---- */
+
+bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hpx_code_frame *f, enum hpx_frame_place place);
+/* method: Method*; bytecode: where the frame has it; words: of the frame, from the stack pointer to the frame pointer. */
+bool hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode, uintptr_t words);
+
+#endif
