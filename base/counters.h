@@ -18,6 +18,12 @@
     X(KNOWN, INFO, "known stacks", "samples whose stack a raw walk knew: AsyncGetCallTrace was not asked")                                 \
     X(KNOWN_COMPARED, INFO, "known stacks compared", "samples whose stack a raw walk knew, and AsyncGetCallTrace was asked, too")          \
     X(KNOWN_DIFFERENT, INFO, "known stacks different", "of these, those for which the two had different stacks")                           \
+    X(KNOWN_ALONE, INFO, "known stacks not comparable",                                                                                    \
+      "samples that were to be compared, but AsyncGetCallTrace had no stack, or only by a remedy")                                         \
+    X(NAMED, INFO, "named stacks", "samples whose stack a raw walk has named")                                                             \
+    X(NAMED_COMPARED, INFO, "named stacks compared", "of these, those for which AsyncGetCallTrace was asked, too")                         \
+    X(NAMED_DIFFERENT, INFO, "named stacks different", "of these, those for which the two had different stacks")                           \
+    X(NAMED_ALONE, INFO, "named stacks not comparable", "as of known stacks")                                                              \
     X(DRIFTED, INFO, "drifted", "samples whose thread ran on before its stack was taken: only the method is known")                        \
     X(IN_PROBES, INFO, "inside probes", "samples taken while the thread was inside a probe: they count for the method that called it")     \
     X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of this number from elsewhere, passed on")                                        \

@@ -10,8 +10,9 @@
 /* Bits: samples may stand beside one of the others. */
 enum hpx_cpu_mode { HPX_CPU_OFF = 0, HPX_CPU_SAMPLES = 1, HPX_CPU_TIMES = 2, HPX_CPU_OLD = 4 };
 
-/* Who takes the stacks of cpu=samples: the signal handler; a thread of ours after a signal; a thread of ours without signals. */
-enum hpx_engine { HPX_ENGINE_ASYNC, HPX_ENGINE_WALK, HPX_ENGINE_POLL };
+/* Who takes the stacks of cpu=samples: the signal handler; a thread of ours after a signal; a thread of ours without signals; the handler,
+ * by AsyncGetCallTrace alone. */
+enum hpx_engine { HPX_ENGINE_ASYNC, HPX_ENGINE_WALK, HPX_ENGINE_POLL, HPX_ENGINE_ASGCT };
 
 /* How cpu=times takes its times: at each call by the thread's CPU clock, or by wall time; by the signals of cpu=samples. */
 enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL, HPX_TIMES_SAMPLED };

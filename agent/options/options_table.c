@@ -99,9 +99,11 @@ const struct hpx_opt hpx_opts[] = {
      .what = "profile from the start of the JVM",
      .more = "n: hprofx does nothing until the command hprofx(1) begins a session, and takes no other options. The command then works even "
              "if the JVM forbids loading an agent, and all code has the debug information that inlined methods need."},
-    {.name = "sampler", .kind = HPX_OPT_CHOICE, .offset = AT(sampler), .values = "async|walk|poll", .must = "async|walk|poll", .def = "async",
+    {.name = "sampler", .kind = HPX_OPT_CHOICE, .offset = AT(sampler), .values = "async|walk|poll|asgct", .must = "async|walk|poll|asgct",
+     .def = "async",
      .what = "how cpu=samples takes stacks",
-     .more = "async: the signal handler of the running thread calls AsyncGetCallTrace. walk: the handler notes where the thread is, and "
+     .more = "async: the signal handler of the running thread walks its stack by the VM's structures, and calls AsyncGetCallTrace where "
+             "these do not suffice. asgct: it calls AsyncGetCallTrace for every sample. walk: the handler notes where the thread is, and "
              "a thread of hprofx takes the stack by JVMTI. poll: a thread of hprofx looks for threads whose CPU clock moved and takes "
              "their stacks; there are no signals. hprofx switches to walk if AsyncGetCallTrace is missing or fails, and to poll if the "
              "system refuses timers."},

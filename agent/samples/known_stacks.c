@@ -1,71 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* known_stacks.c: the cache of known_stacks.h. */
 #include "known_stacks.h"
+#include "differences.h"
 #include "internals.h"
-#include "session.h"
 #include "stacks.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EACH        64u  /* of so many recognised stacks one is compared */
 #define FIRST       64u  /* recognised stacks of a session that are compared */
-#define FEW         8u   /* differences that may have another reason */
-#define SHARE       64u  /* or one in so many compared ones */
+#define SHARE       64u  /* of so many compared ones, one may differ */
 #define FAULT_SHARE 256u /* the same for reads that fault: where the VM is about to make frames, a word of the stack may be anything */
 #define MOST_FAULTS 64u  /* each is a signal, which another library's handler might see */
-/* A walk costs a third to a half of what it saves: of so many walks that many must recognise their stack. */
-#define WALKS         64u
-#define RECOGNISED    24u
-#define LEAST_PAUSE   256u /* samples */
-#define LONGEST_PAUSE 4096u
+#define BATCH       64u  /* walks that a thread counts alone */
 
 static HPX_OF_SESSION struct {
-    bool verify;                                         /* constant after begin: all are compared, and no thread pauses */
-    _Atomic uint64_t compared, different, walks, faults; /* relaxed; 32 bits would last three days of 16 CPUs at 1 ms */
+    bool verify;               /* constant after begin: all are compared */
+    _Atomic uint32_t compared; /* relaxed: up to FIRST */
+    _Atomic uint32_t faults;   /* relaxed */
+    struct hpx_differences differences, faulty;
 } known;
 
-void hpx_known_stacks_begin(void)
+void hpx_known_stacks_begin(bool verify)
 {
-    const char *verify = getenv("HPROFX_VERIFY");
-    known.verify = verify != NULL && !strcmp(verify, "1");
+    known.verify = verify;
 }
 
-/* Whether this sample is walked; ends a thread's pause, or begins one. */
-static bool is_walked(struct hpx_sample_thread *t)
+static void note_walks(uint32_t walks, uint32_t faults)
 {
-    if (!hpx_internals_raw_sig()) {
-        return false;
+    uint32_t all = atomic_fetch_add_explicit(&known.faults, faults, memory_order_relaxed) + faults;
+    if (hpx_differences_add_sig(&known.faulty, walks, faults, FAULT_SHARE) || all > MOST_FAULTS) {
+        hpx_internals_leave_raw_sig("its reads fault too often");
     }
-    if (t->known_rest > 0 && !known.verify) {
-        t->known_rest--;
-        return false;
-    }
-    if (++t->known_walks > WALKS) {
-        bool few = t->known_hits < RECOGNISED;
-        uint32_t longer = t->known_pause == 0 ? LEAST_PAUSE : t->known_pause < LONGEST_PAUSE ? 2 * t->known_pause : LONGEST_PAUSE;
-        t->known_rest = t->known_pause = few ? longer : 0;
-        t->known_walks = t->known_hits = 0;
-    }
-    return true;
 }
 
-static bool too_many(uint64_t n, uint64_t share)
+void hpx_known_stacks_fault_sig(void)
 {
-    return n > FEW && n > share;
+    note_walks(0, 1);
 }
 
 static bool walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to)
 {
     bool faulted = false;
-    if (!is_walked(t)) {
+    if (!hpx_internals_raw_sig()) {
         return false;
     }
-    uint64_t n = atomic_fetch_add_explicit(&known.walks, 1, memory_order_relaxed) + 1;
     bool whole = hpx_async_stack_raw_sig(w, context, to, &faulted);
-    uint64_t faults = faulted ? atomic_fetch_add_explicit(&known.faults, 1, memory_order_relaxed) + 1 : 0;
-    if (faults > MOST_FAULTS || too_many(faults, n / FAULT_SHARE)) {
-        hpx_internals_leave_raw_sig("its reads fault too often");
+    if (++t->known_walks >= BATCH || faulted) {
+        note_walks(t->known_walks, faulted);
+        t->known_walks = 0;
     }
     return whole;
 }
@@ -109,7 +91,6 @@ bool hpx_known_stacks_push_sig(struct hpx_sample_thread *t, const struct hpx_asg
         return false;
     }
     look->was = *k;
-    t->known_hits++;
     t->known_all++;
     if (is_compared(t)) {
         return false;
@@ -122,7 +103,7 @@ bool hpx_known_stacks_push_sig(struct hpx_sample_thread *t, const struct hpx_asg
 
 bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint64_t weight, uint32_t *slot)
 {
-    if (!look->whole || look->answer > 0) {
+    if (!look->whole || (look->answer > 0 && !(look->known && look->retried))) {
         return false;
     }
     const struct hpx_known *k = look->known ? &look->was : find(t, &look->raw, HPX_RAW_STUB);
@@ -131,7 +112,9 @@ bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_
     }
     *slot = k->slot - 1u;
     note_known(t, k, weight);
-    if (!look->known) {
+    if (look->known) {
+        hpx_count(&t->s.base.counters, HPX_C_KNOWN_ALONE, 1);
+    } else {
         struct hpx_known same = *k;
         same.check = check_of(&look->raw, look->raw.top);
         *entry_of(t, &look->raw, look->raw.top) = same;
@@ -141,27 +124,26 @@ bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_
 
 static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was, const struct hpx_known *now)
 {
-    uint64_t n = atomic_fetch_add_explicit(&known.compared, 1, memory_order_relaxed) + 1;
-    hpx_count(&t->s.base.counters, HPX_C_KNOWN_COMPARED, 1);
-    if (was->stack == now->stack && was->slot == now->slot && was->probe == now->probe) {
-        return;
+    bool different = was->stack != now->stack || was->slot != now->slot || was->probe != now->probe;
+    if (atomic_load_explicit(&known.compared, memory_order_relaxed) < FIRST) {
+        atomic_fetch_add_explicit(&known.compared, 1, memory_order_relaxed);
     }
-    hpx_count(&t->s.base.counters, HPX_C_KNOWN_DIFFERENT, 1);
-    uint64_t d = atomic_fetch_add_explicit(&known.different, 1, memory_order_relaxed) + 1;
-    if (too_many(d, n / SHARE)) {
+    hpx_count(&t->s.base.counters, HPX_C_KNOWN_COMPARED, 1);
+    hpx_count(&t->s.base.counters, HPX_C_KNOWN_DIFFERENT, different);
+    if (hpx_differences_add_sig(&known.differences, 1, different, SHARE)) {
         hpx_internals_leave_raw_sig("its stacks are not those of AsyncGetCallTrace");
     }
 }
 
-/* Every frame of a method stands for one frame of the answer at least: a shorter answer was broken off. A remedy leaves a half-built frame
- * of the interpreter out, which the hash may have. */
+/* Every frame of a method stands for one frame of the answer at least: a shorter answer was broken off. What a remedy guessed is not
+ * learned. */
 void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look)
 {
     if (!look->whole || look->answer <= 0) {
         return; /* raw has nothing */
     }
     uint32_t least = look->raw.methods < w->depth ? look->raw.methods : w->depth;
-    if ((uint32_t)look->answer < least || (look->retried && look->raw.top == HPX_RAW_INTERPRETED) || t->last_slot == 0) {
+    if ((uint32_t)look->answer < least || look->retried || t->last_slot == 0) {
         return;
     }
     struct hpx_known now = {check_of(&look->raw, look->raw.top), (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot,
@@ -176,16 +158,17 @@ void hpx_known_stacks_lines(struct hpx_lines *to, const struct hpx_counters *tot
 {
     const char *why = hpx_internals_without_raw();
     uint64_t n = hpx_counter_get(total, HPX_C_KNOWN), compared = hpx_counter_get(total, HPX_C_KNOWN_COMPARED);
+    uint64_t alone = hpx_counter_get(total, HPX_C_KNOWN_ALONE);
     if (why != NULL) {
         hpx_lines_add(to, "hprofx: raw walk: off, %s\n", why);
     }
-    uint64_t faults = atomic_load_explicit(&known.faults, memory_order_relaxed);
+    uint32_t faults = atomic_load_explicit(&known.faults, memory_order_relaxed);
     if (faults > 0) {
-        hpx_lines_add(to, "hprofx: raw walk faults: %" PRIu64 "\n", faults);
+        hpx_lines_add(to, "hprofx: raw walk faults: %u\n", faults);
     }
-    if (n + compared > 0) {
+    if (n + compared + alone > 0) {
         hpx_lines_add(to, "hprofx: known stacks: %" PRIu64 " (%.2f %%)\n", n, hpx_lines_percent(n, samples));
-        hpx_lines_add(to, "hprofx: known stacks compared: %" PRIu64 ", %" PRIu64 " different\n", compared,
-                      hpx_counter_get(total, HPX_C_KNOWN_DIFFERENT));
+        hpx_lines_add(to, "hprofx: known stacks compared: %" PRIu64 ", %" PRIu64 " different, %" PRIu64 " not comparable\n", compared,
+                      hpx_counter_get(total, HPX_C_KNOWN_DIFFERENT), alone);
     }
 }

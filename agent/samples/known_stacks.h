@@ -2,9 +2,8 @@
 /* known_stacks.h: a stack that a raw walk (raw_walk.h) recognises is not asked for again: a cache before AsyncGetCallTrace.
  *
  * Every thread remembers which hash of a raw walk came with which answer, as the slot that the answer has in its ring (stacks.h). One in 64
- * recognised stacks is asked for nevertheless, and so are the first ones of a session; with HPROFX_VERIFY=1 all. If more than a few differ
- * or fault, raw walks are left (internals.h). A thread whose stacks are mostly new pauses: a walk that recognises nothing is
- * lost. */
+ * recognised stacks is asked for nevertheless, and so are the first ones of a session; with HPROFX_VERIFY=1 all. If more than a few of the
+ * last 4,096 differ or fault, raw walks are left (internals.h). */
 #ifndef HPX_KNOWN_STACKS_H
 #define HPX_KNOWN_STACKS_H
 
@@ -19,20 +18,23 @@ struct hpx_known_look {
     bool known; /* it was recognised, as `was`, but AsyncGetCallTrace shall be asked to compare */
     struct hpx_known was;
     /* the caller's */
-    int answer;   /* frames that AsyncGetCallTrace gave; 0 or less: none */
+    int answer;   /* frames that AsyncGetCallTrace gave, or naming.h; 0 or less: none */
     bool probe;   /* the first of them are a probe's */
     bool retried; /* a remedy found them */
 };
 
-/* VMInit, before the first clock. */
-void hpx_known_stacks_begin(void);
+/* VMInit, before the first clock. verify: all are compared. */
+void hpx_known_stacks_begin(bool verify);
 
 /* ---- t's handler, with t->s.base.busy ---- */
 
 /* true: the stack was recognised, and the sample is pushed, or lost in a full ring. w: as for hpx_async_stack_take_sig(). */
 bool hpx_known_stacks_push_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, void *context, struct hpx_known_look *look);
-/* After push returned false and AsyncGetCallTrace was asked: true if it has no answer, but the stack was recognised, or is that of a known
- * one but for the kind of stub on top. Then *slot has it, and the sample is counted as known. */
+/* A read of a raw walk faulted outside of push: too many of them end it. */
+void hpx_known_stacks_fault_sig(void);
+/* After push returned false and AsyncGetCallTrace was asked: true if it has no answer, or a remedy's, but the stack was recognised; or if
+ * it has none, and the stack is that of a known one but for the kind of stub on top. Then *slot has it, and the sample is counted as known.
+ */
 bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint64_t weight, uint32_t *slot);
 /* After the answer was committed: the thread's last slot has it. */
 void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look);

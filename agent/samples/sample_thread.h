@@ -36,8 +36,8 @@ struct hpx_sample_thread {
     struct hpx_ev_hash slots[HPX_SLOTS]; /* the stack that each slot names (event.h) */
     /* known_stacks.c: the handler's */
     uint32_t known_all;                /* samples whose stack was recognised */
-    uint32_t known_walks, known_hits;  /* raw walks since the last pause, and those that recognised their stack */
-    uint32_t known_rest, known_pause;  /* samples left of this pause; length of the last one */
+    uint32_t known_walks;              /* raw walks that are not in the session's sum yet */
+    uint32_t named_all;                /* naming.c: samples whose stack was named */
     struct hpx_known known[HPX_KNOWN]; /* by the hash of a raw walk; slot 0: none */
 };
 

@@ -5,8 +5,10 @@
 #include "code_source.h"
 #include "engine.h"
 #include "inlines.h"
+#include "internals.h"
 #include "known_stacks.h"
 #include "log.h"
+#include "naming.h"
 #include "other_agents.h"
 #include "probe_frames.h"
 #include "registers.h"
@@ -14,6 +16,7 @@
 #include "stacks.h"
 #include "vm.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
@@ -56,6 +59,26 @@ static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
     return n;
 }
 
+/* By a raw walk, if that has found the stack whole; or AsyncGetCallTrace, or both. */
+static int take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context,
+                    struct hpx_known_look *look)
+{
+    struct hpx_naming named = {.n = 0};
+    if (look->whole && !look->known) {
+        hpx_naming_take_sig(t, w, frames, context, &named);
+    }
+    look->retried = false;
+    if (named.n > 0 && !named.compare) {
+        return named.n;
+    }
+    int n = walk_sig(t, w, frames, context, &look->retried);
+    if (named.compare) {
+        n = hpx_naming_compare_sig(t, w, frames, context, &named, n, look->retried);
+        look->retried = false;
+    }
+    return n;
+}
+
 static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
 {
     uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
@@ -68,7 +91,7 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
     if (frames == NULL) {
         return;
     }
-    int n = walk_sig(t, &w, frames, context, &look.retried);
+    int n = take_sig(t, &w, frames, context, &look);
     uint32_t slot;
     look.answer = n;
     look.probe = hpx_probe_frames(frames, n) > 0;
@@ -236,7 +259,10 @@ void hpx_sampler_live(JNIEnv *env)
         return;
     }
     if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
-        hpx_known_stacks_begin();
+        const char *verify = getenv("HPROFX_VERIFY");
+        bool all = verify != NULL && !strcmp(verify, "1");
+        hpx_known_stacks_begin(all);
+        hpx_naming_begin(all);
         hpx_code_source_live(env, hpx_sample_self, hpx_async_stack_begin());
         const char *why = self_test(env);
         if (why != NULL) {
@@ -252,6 +278,10 @@ void hpx_sampler_init(void)
 {
     struct hpx_err err = {0};
     enum hpx_engine engine = hpx_session.opt->sampler;
+    if (engine == HPX_ENGINE_ASGCT) {
+        engine = HPX_ENGINE_ASYNC;
+        hpx_internals_leave_raw_sig("sampler=asgct");
+    }
     if (engine == HPX_ENGINE_ASYNC && hpx_async_stack_init(hpx_vm.jvmti, hpx_probe_frames_astray, &err) != 0) {
         hpx_warn("cpu=samples: %s; using sampler=walk instead", err.msg);
         engine = HPX_ENGINE_WALK;

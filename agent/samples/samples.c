@@ -8,6 +8,7 @@
 #include "internals.h"
 #include "kept_states.h"
 #include "known_stacks.h"
+#include "naming.h"
 #include "net.h"
 #include "other_agents.h"
 #include "outside.h"
@@ -247,6 +248,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         if (hpx_engine_takes_stacks()) {
             lines_of_structures(to);
             hpx_known_stacks_lines(to, &r->total, f->v[SAMPLES]);
+            hpx_naming_lines(to, &r->total, f->v[SAMPLES]);
             hpx_outside_lines(to);
         }
     } else {

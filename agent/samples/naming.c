@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* naming.c: the checks of naming.h. */
+#include "naming.h"
+#include "differences.h"
+#include "hash.h"
+#include "internals.h"
+#include "known_stacks.h"
+#include <inttypes.h>
+
+#define EACH  64u  /* of so many named stacks one is compared */
+#define FIRST 256u /* named stacks of a session that are compared */
+#define SHARE 64u  /* of so many compared ones, one may differ */
+
+static HPX_OF_SESSION struct {
+    bool verify;               /* constant after begin: all are compared */
+    _Atomic uint32_t compared; /* relaxed: up to FIRST */
+    struct hpx_differences differences;
+} naming;
+
+void hpx_naming_begin(bool verify)
+{
+    naming.verify = verify;
+}
+
+static bool is_compared(struct hpx_sample_thread *t)
+{
+    t->named_all++;
+    return naming.verify || t->named_all % EACH == 0 || atomic_load_explicit(&naming.compared, memory_order_relaxed) < FIRST;
+}
+
+static uint64_t hash_of(const struct hpx_ev_frame *frames, int n)
+{
+    return hpx_hash128(frames, (size_t)n * sizeof *frames).lo;
+}
+
+static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context)
+{
+    bool faulted;
+    int n = hpx_async_stack_names_sig(w, frames, context, &faulted);
+    if (faulted) {
+        hpx_known_stacks_fault_sig();
+    }
+    if (n > 0) {
+        hpx_count(&t->s.base.counters, HPX_C_NAMED, w->weight);
+    }
+    return n;
+}
+
+void hpx_naming_take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
+                         struct hpx_naming *to)
+{
+    *to = (struct hpx_naming){.n = 0};
+    if (!hpx_internals_names_sig()) {
+        return;
+    }
+    to->n = walk_sig(t, w, frames, context);
+    to->compare = to->n > 0 && is_compared(t);
+    to->hash = to->compare ? hash_of(frames, to->n) : 0;
+}
+
+int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
+                           struct hpx_naming *named, int answer, bool retried)
+{
+    if (answer <= 0 || retried) {
+        hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, 1);
+        named->n = hpx_async_stack_names_sig(w, frames, context, &(bool){false}); /* the answer is in their place */
+        return named->n > 0 ? named->n : answer;
+    }
+    if (atomic_load_explicit(&naming.compared, memory_order_relaxed) < FIRST) {
+        atomic_fetch_add_explicit(&naming.compared, 1, memory_order_relaxed);
+    }
+    bool different = answer != named->n || hash_of(frames, answer) != named->hash;
+    hpx_count(&t->s.base.counters, HPX_C_NAMED_COMPARED, 1);
+    hpx_count(&t->s.base.counters, HPX_C_NAMED_DIFFERENT, different);
+    if (hpx_differences_add_sig(&naming.differences, 1, different, SHARE)) {
+        hpx_internals_leave_names_sig("its stacks are not those of AsyncGetCallTrace");
+    }
+    return answer;
+}
+
+void hpx_naming_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples)
+{
+    const char *why = hpx_internals_without_names();
+    uint64_t n = hpx_counter_get(total, HPX_C_NAMED), compared = hpx_counter_get(total, HPX_C_NAMED_COMPARED);
+    uint64_t alone = hpx_counter_get(total, HPX_C_NAMED_ALONE);
+    if (why != NULL) {
+        hpx_lines_add(to, "hprofx: named stacks: off, %s\n", why);
+    }
+    if (n > 0) {
+        hpx_lines_add(to, "hprofx: named stacks: %" PRIu64 " (%.2f %%)\n", n, hpx_lines_percent(n, samples));
+    }
+    if (compared + alone > 0) {
+        hpx_lines_add(to, "hprofx: named stacks compared: %" PRIu64 ", %" PRIu64 " different, %" PRIu64 " not comparable\n", compared,
+                      hpx_counter_get(total, HPX_C_NAMED_DIFFERENT), alone);
+    }
+}
