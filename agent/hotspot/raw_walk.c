@@ -65,6 +65,7 @@ struct walk {
     bool whole;                    /* there is no further frame */
     enum hpx_frame_place place;    /* of the frame that comes next, if it is compiled */
     struct hpx_frame_names *names; /* NULL: a hash will do */
+    enum hpx_frame_place behind_stub;
 };
 
 /* A bijection of each half for every word, so stacks that differ in one frame differ. */
@@ -274,7 +275,7 @@ static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way
         return (way != BY_SIZE || f->complete) && add_top(k, f, way) && pop_top(k, f, way) && go_down(k);
     }
     k->to.top = HPX_RAW_STUB;
-    k->place = HPX_FRAME_INTERRUPTED;
+    k->place = k->behind_stub;
     add_stub(k, f, way);
     return pop_top(k, f, way) && (f->size < 2 || called_by_method(k)) && go_down(k);
 }
@@ -311,6 +312,7 @@ static bool from_anchor(struct walk *k, const struct hpx_frame_anchor *a)
     k->place = HPX_FRAME_ANCHOR;
     if (f.kind == HPX_BLOB_OTHER && !is_interpreter(k->r.pc)) {
         k->to.top = HPX_RAW_STUB_BY_ANCHOR;
+        k->place = k->behind_stub;
         add_stub(k, &f, BY_SIZE);
         if (!pop_frame(k, f.size) || !called_by_method(k)) {
             return false;
@@ -348,11 +350,21 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
     return done;
 }
 
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+static int name(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_frame_place behind_stub)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth};
-    struct walk k = {.t = t, .names = &names};
+    struct walk k = {.t = t, .names = &names, .behind_stub = behind_stub};
     return walk(&k) ? (int)names.n : 0;
+}
+
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+{
+    return name(t, out, HPX_FRAME_ANCHOR);
+}
+
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+{
+    return name(t, out, HPX_FRAME_INTERRUPTED);
 }
 
 #else
@@ -374,6 +386,12 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
 }
 
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+{
+    (void)t, (void)out;
+    return 0;
+}
+
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
 {
     (void)t, (void)out;
     return 0;

@@ -55,10 +55,13 @@ const char *hpx_raw_walk_live(void);
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to);
 
 /* A second look at the same stack, which names it: the frames as AsyncGetCallTrace gives them, leaf first, inlined methods too, `pad` 0.
+ * But the method that called a stub is where it called, and AsyncGetCallTrace has what comes behind the call, which may be another method.
  * out: room for t->depth. Returns their number, at most t->depth; 0: the stack is not whole, or something on it cannot be named (a method
  * without a jmethodID, debug information that makes no sense). Then the caller asks as if there were no raw walks. The frames of out are
  * undefined then. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not
  * move. */
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
+/* The same, with what comes behind the call, to compare the two. */
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
 
 #endif

@@ -47,9 +47,9 @@ bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, str
     return false;
 }
 
-int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool *faulted)
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind, bool *faulted)
 {
-    (void)w, (void)frames, (void)context;
+    (void)w, (void)frames, (void)context, (void)behind;
     *faulted = false;
     return 0;
 }

@@ -148,7 +148,9 @@ void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_as
     }
     struct hpx_known now = {check_of(&look->raw, look->raw.top), (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot,
                             look->probe};
-    if (look->known) {
+    if (look->known && look->alone) {
+        hpx_count(&t->s.base.counters, HPX_C_KNOWN_ALONE, 1);
+    } else if (look->known) {
         compare_sig(t, &look->was, &now);
     }
     *entry_of(t, &look->raw, look->raw.top) = now;

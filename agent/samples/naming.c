@@ -33,49 +33,51 @@ static uint64_t hash_of(const struct hpx_ev_frame *frames, int n)
     return hpx_hash128(frames, (size_t)n * sizeof *frames).lo;
 }
 
-static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context)
+static int walk_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind)
 {
     bool faulted;
-    int n = hpx_async_stack_names_sig(w, frames, context, &faulted);
+    int n = hpx_async_stack_names_sig(w, frames, context, behind, &faulted);
     if (faulted) {
         hpx_known_stacks_fault_sig();
-    }
-    if (n > 0) {
-        hpx_count(&t->s.base.counters, HPX_C_NAMED, w->weight);
     }
     return n;
 }
 
 void hpx_naming_take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
-                         struct hpx_naming *to)
+                         bool compare, struct hpx_naming *to)
 {
-    *to = (struct hpx_naming){.n = 0};
-    if (!hpx_internals_names_sig()) {
-        return;
+    *to = (struct hpx_naming){.n = hpx_internals_names_sig() ? walk_sig(w, frames, context, false) : 0};
+    if (to->n > 0) {
+        hpx_count(&t->s.base.counters, HPX_C_NAMED, compare ? 0 : w->weight);
+        to->compare = is_compared(t) || compare;
     }
-    to->n = walk_sig(t, w, frames, context);
-    to->compare = to->n > 0 && is_compared(t);
-    to->hash = to->compare ? hash_of(frames, to->n) : 0;
 }
 
-int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
-                           struct hpx_naming *named, int answer, bool retried)
+static void note(struct hpx_sample_thread *t, bool different)
 {
-    if (answer <= 0 || retried) {
-        hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, 1);
-        named->n = hpx_async_stack_names_sig(w, frames, context, &(bool){false}); /* the answer is in their place */
-        return named->n > 0 ? named->n : answer;
-    }
     if (atomic_load_explicit(&naming.compared, memory_order_relaxed) < FIRST) {
         atomic_fetch_add_explicit(&naming.compared, 1, memory_order_relaxed);
     }
-    bool different = answer != named->n || hash_of(frames, answer) != named->hash;
     hpx_count(&t->s.base.counters, HPX_C_NAMED_COMPARED, 1);
     hpx_count(&t->s.base.counters, HPX_C_NAMED_DIFFERENT, different);
     if (hpx_differences_add_sig(&naming.differences, 1, different, SHARE)) {
         hpx_internals_leave_names_sig("its stacks are not those of AsyncGetCallTrace");
     }
-    return answer;
+}
+
+int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
+                           int answer, bool usable)
+{
+    bool same = true;
+    if (usable && answer > 0) {
+        uint64_t hash = hash_of(frames, answer);
+        int n = walk_sig(w, frames, context, true);
+        same = n == answer && hash_of(frames, n) == hash;
+        note(t, !same);
+    } else {
+        hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, 1);
+    }
+    return same ? walk_sig(w, frames, context, false) : 0;
 }
 
 void hpx_naming_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples)

@@ -64,19 +64,24 @@ static int take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
                     struct hpx_known_look *look)
 {
     struct hpx_naming named = {.n = 0};
-    if (look->whole && !look->known) {
-        hpx_naming_take_sig(t, w, frames, context, &named);
+    look->retried = look->alone = false;
+    if (look->whole) {
+        hpx_naming_take_sig(t, w, frames, context, look->known, &named);
     }
-    look->retried = false;
     if (named.n > 0 && !named.compare) {
         return named.n;
     }
     int n = walk_sig(t, w, frames, context, &look->retried);
-    if (named.compare) {
-        n = hpx_naming_compare_sig(t, w, frames, context, &named, n, look->retried);
-        look->retried = false;
+    if (!named.compare) {
+        return n;
     }
-    return n;
+    look->alone = n <= 0 || look->retried;
+    named.n = hpx_naming_compare_sig(t, w, frames, context, n, !look->alone);
+    if (named.n > 0) {
+        look->retried = false;
+        return named.n;
+    }
+    return walk_sig(t, w, frames, context, &look->retried);
 }
 
 static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
