@@ -5,6 +5,7 @@
 #include "internals.h"
 #include "stacks.h"
 #include <inttypes.h>
+#include <string.h>
 
 #define EACH        64u  /* of so many recognised stacks one is compared */
 #define FIRST       64u  /* recognised stacks of a session that are compared */
@@ -22,6 +23,7 @@ static HPX_OF_SESSION struct {
 
 void hpx_known_stacks_begin(bool verify)
 {
+    memset(&known, 0, sizeof known);
     known.verify = verify;
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_known_stacks.c: what a thread remembers of raw walks, what is compared, and when raw walks are left or pause. */
+/* test_known_stacks.c: what a thread remembers of raw walks, what is compared, and when raw walks are left. */
 #include "cmocka_all.h"
 #include "internals.h"
 #include "known_stacks.h"
 #include "stacks.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define DEPTH 8u
@@ -60,6 +59,7 @@ static int begin(void **state)
     memset(&vm, 0, sizeof vm);
     memset(&thread, 0, sizeof thread);
     vm.whole = true;
+    hpx_known_stacks_begin(false);
     return 0;
 }
 
@@ -69,7 +69,7 @@ static const struct hpx_asgct question = {.depth = DEPTH, .weight = 1};
 static void answer(struct hpx_known_look *look, uint32_t slot, uint64_t stack, int frames)
 {
     look->answer = frames;
-    look->probe = look->retried = false;
+    look->probe = look->retried = look->alone = false;
     if (frames > 0) {
         thread.slots[slot] = (struct hpx_ev_hash){stack, stack};
         thread.last_slot = slot + 1;
@@ -149,7 +149,7 @@ static void what_was_not_whole_is_not_learned(void **state)
     } broken[] = {{2, true, false, HPX_RAW_METHOD},
                   {-5, true, false, HPX_RAW_METHOD},
                   {3, false, false, HPX_RAW_METHOD},
-                  {3, true, true, HPX_RAW_INTERPRETED}};
+                  {3, true, true, HPX_RAW_METHOD}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(broken); i++) {
         vm.raw = (struct hpx_raw_stack){9, 9, broken[i].top, 3};
         vm.whole = broken[i].whole;
@@ -158,6 +158,7 @@ static void what_was_not_whole_is_not_learned(void **state)
         look.answer = broken[i].frames;
         look.probe = false;
         look.retried = broken[i].retried;
+        look.alone = false;
         hpx_known_stacks_learn_sig(&thread, &question, &look);
         vm.whole = true;
         assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
@@ -190,8 +191,7 @@ static void a_stack_without_an_answer_may_be_known_by_its_stub(void **state)
 static void raw_walks_that_differ_are_left(void **state)
 {
     (void)state;
-    setenv("HPROFX_VERIFY", "1", 1);
-    hpx_known_stacks_begin();
+    hpx_known_stacks_begin(true);
     uint32_t n = 0;
     for (; vm.left == NULL && n < 100; n++) {
         struct hpx_known_look look;
@@ -199,8 +199,7 @@ static void raw_walks_that_differ_are_left(void **state)
         assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
         answer(&look, n % 2, n % 2 + 1, 3);
     }
-    unsetenv("HPROFX_VERIFY");
-    hpx_known_stacks_begin();
+    hpx_known_stacks_begin(false);
     assert_string_equal(vm.left, "its stacks are not those of AsyncGetCallTrace");
     assert_true(n < 100 && counted(HPX_C_KNOWN_DIFFERENT) > 8);
     uint32_t walks = vm.walks;
@@ -218,18 +217,41 @@ static void raw_walks_that_fault_are_left(void **state)
     assert_string_equal(vm.left, "its reads fault too often");
 }
 
-static void a_thread_with_new_stacks_pauses(void **state)
+/* As if the program began to do something else after hours. */
+static void late_differences_count_as_early_ones(void **state)
 {
     (void)state;
-    for (uint64_t n = 1; n <= 4000; n++) {
-        (void)sample(n);
+    hpx_known_stacks_begin(true);
+    for (int i = 0; i < 100000; i++) {
+        (void)sample(5);
     }
-    assert_in_range(vm.walks, 64, 64 * 5);
-    uint32_t before = vm.walks;
-    for (int i = 0; i < 5000; i++) { /* it ends the pause, and finds that it is worth it */
-        (void)sample(1);
+    uint32_t n = 0;
+    for (; vm.left == NULL && n < 1000; n++) {
+        struct hpx_known_look look;
+        vm.raw = (struct hpx_raw_stack){9, 9, HPX_RAW_METHOD, 3};
+        assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+        answer(&look, n % 2, n % 2 + 1, 3);
     }
-    assert_true(vm.walks - before > 500);
+    hpx_known_stacks_begin(false);
+    assert_string_equal(vm.left, "its stacks are not those of AsyncGetCallTrace");
+}
+
+static void a_known_stack_is_taken_before_the_guess_of_a_remedy(void **state)
+{
+    (void)state;
+    struct hpx_known_look look;
+    uint32_t slot = 0;
+    trust(5);
+    hpx_known_stacks_begin(true);
+    assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+    hpx_known_stacks_begin(false);
+    assert_true(look.known);
+    look.answer = 3;
+    look.retried = true;
+    uint64_t before = counted(HPX_C_KNOWN_ALONE);
+    assert_true(hpx_known_stacks_instead_sig(&thread, &look, 1, &slot));
+    assert_int_equal(slot, 5);
+    assert_int_equal(counted(HPX_C_KNOWN_ALONE), before + 1);
 }
 
 int main(void)
@@ -240,9 +262,10 @@ int main(void)
         cmocka_unit_test_setup(another_top_is_another_stack, begin),
         cmocka_unit_test_setup(what_was_not_whole_is_not_learned, begin),
         cmocka_unit_test_setup(a_stack_without_an_answer_may_be_known_by_its_stub, begin),
-        cmocka_unit_test_setup(a_thread_with_new_stacks_pauses, begin),
+        cmocka_unit_test_setup(a_known_stack_is_taken_before_the_guess_of_a_remedy, begin),
         cmocka_unit_test_setup(raw_walks_that_differ_are_left, begin),
         cmocka_unit_test_setup(raw_walks_that_fault_are_left, begin),
+        cmocka_unit_test_setup(late_differences_count_as_early_ones, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,8 +141,11 @@ static void options_sampler_names_an_engine(void **state)
     takes("sampler=walk,sampler=poll");
     assert_int_equal(o.sampler, HPX_ENGINE_POLL);
     hpx_options_fini(&o);
-    refuses("sampler=wal", "hprof option error: sampler option value must be async|walk|poll (sampler=wal)");
-    refuses("sampler=", "hprof option error: sampler option value must be async|walk|poll (sampler=)");
+    takes("sampler=asgct");
+    assert_int_equal(o.sampler, HPX_ENGINE_ASGCT);
+    hpx_options_fini(&o);
+    refuses("sampler=wal", "hprof option error: sampler option value must be async|walk|poll|asgct (sampler=wal)");
+    refuses("sampler=", "hprof option error: sampler option value must be async|walk|poll|asgct (sampler=)");
 }
 
 static void options_signal_is_one_that_the_vm_leaves_alone(void **state)
