@@ -19,7 +19,7 @@
     X(KNOWN_COMPARED, INFO, "known stacks compared", "samples whose stack a raw walk knew, and AsyncGetCallTrace was asked, too")          \
     X(KNOWN_DIFFERENT, INFO, "known stacks different", "of these, those for which the two had different stacks")                           \
     X(KNOWN_ALONE, INFO, "known stacks not comparable",                                                                                    \
-      "samples that were to be compared, but AsyncGetCallTrace had no stack, or only by a remedy")                                         \
+      "samples that were to be compared, but AsyncGetCallTrace had none, a part, or a remedy's")                                           \
     X(NAMED, INFO, "named stacks", "samples whose stack a raw walk has named")                                                             \
     X(NAMED_COMPARED, INFO, "named stacks compared", "of these, those for which AsyncGetCallTrace was asked, too")                         \
     X(NAMED_DIFFERENT, INFO, "named stacks different", "of these, those for which the two had different stacks")                           \

@@ -15,9 +15,9 @@ static struct {
     uint64_t heap, heaps, low, high;
     /* offsets */
     uint64_t array_length, array_data, memory, segmap, log2, space_low, space_high, used, block_header;
-    uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state, compile_id, complete, stubs;
+    uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state, compile_id, complete, stubs, original;
     uint64_t const_method, idnum, constants, holder, ids;
-    bool single, code_is_offset, has_kind, has_compile_id, complete_is_short;
+    bool single, code_is_offset, has_kind, has_compile_id, complete_is_short, has_original;
     int method_kind, most_alive; /* of CodeBlobKind, of nmethod._state */
     uint32_t n;
     uintptr_t at[HEAPS];
@@ -93,6 +93,7 @@ const char *hpx_code_cache_init_frames(void)
     cache.complete_is_short = hpx_structures_field(&narrow);
     const char *why = cache.complete_is_short ? NULL : hpx_structures_fields(&wide, 1);
     why = why != NULL ? why : hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_stub_offset", "int", &cache.stubs}, 1);
+    cache.has_original = hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_orig_pc_offset", "int", &cache.original});
     return why != NULL || cache.has_compile_id ? why : "the VM's tables have no nmethod._compile_id as expected";
 }
 
@@ -269,14 +270,15 @@ struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
     return b;
 }
 
-/* In the section of handlers a pc does not tell where the method is: a frame that is to be deoptimized returns there from everywhere. */
+/* In the section of handlers a pc does not tell where the method is: a frame that is being deoptimized returns there from everywhere. */
 static void fill_method(struct hpx_code_frame *f, uintptr_t blob, uintptr_t pc)
 {
     int32_t complete =
         cache.complete_is_short ? (int16_t)hpx_vm_half(blob + cache.complete) : hpx_vm_int(blob + cache.complete); /* -1: never */
     int32_t stubs = hpx_vm_int(blob + cache.stubs);
-    bool inside = in_code(blob, pc) && stubs > 0 && pc - blob < (uintptr_t)stubs;
-    f->kind = is_alive(blob) && inside ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
+    bool alive = is_alive(blob) && in_code(blob, pc) && stubs > 0, inside = alive && pc - blob < (uintptr_t)stubs;
+    f->kind = inside ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
+    f->original = alive && !inside && cache.has_original ? hpx_vm_int(blob + cache.original) : 0;
     f->id = hpx_vm_int(blob + cache.compile_id);
     f->code = (uint32_t)(pc - code_of(blob));
     f->complete = complete >= 0 && f->code >= (uint32_t)complete;

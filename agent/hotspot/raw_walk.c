@@ -109,9 +109,21 @@ static bool pop_frame(struct walk *k, int32_t words)
     return true;
 }
 
+/* The code of a caller. If its frame is being deoptimized, the VM has put another return address in place of the one that it keeps there.
+ */
+static struct hpx_code_frame caller_of(const struct walk *k, const struct hpx_registers *r)
+{
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
+    if (f.original > 0 && f.original % (int32_t)WORD == 0 && in_stack(k, r->sp + (uintptr_t)f.original, r->sp, 1)) {
+        struct hpx_code_frame was = hpx_code_cache_frame_sig(hpx_vm_word(r->sp + (uintptr_t)f.original));
+        f = was.start == f.start ? was : f;
+    }
+    return f;
+}
+
 static bool step_compiled(struct walk *k)
 {
-    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    struct hpx_code_frame f = caller_of(k, &k->r);
     if (f.kind != HPX_BLOB_METHOD || !f.complete) {
         return false;
     }
@@ -136,9 +148,9 @@ static uint64_t bytecode_of(uintptr_t at, uintptr_t method)
     return from < 65536 ? from + 1 : 0;
 }
 
-static bool is_return(uintptr_t pc)
+static bool is_return(const struct walk *k, const struct hpx_registers *r)
 {
-    return is_call_stub(pc) || is_interpreter(pc) || hpx_code_cache_frame_sig(pc).kind == HPX_BLOB_METHOD;
+    return is_call_stub(r->pc) || is_interpreter(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD;
 }
 
 static bool step_interpreted(struct walk *k)
@@ -148,8 +160,10 @@ static bool step_interpreted(struct walk *k)
     if (!in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-shape.bytecode * WORD || fp - k->t->stack_low < 16 * WORD) {
         return false;
     }
-    uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD)), pc = hpx_vm_word(fp + WORD);
-    if (!in_stack(k, sender, up, 0) || !is_return(pc)) {
+    /* compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was */
+    uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
+    struct hpx_registers caller = {hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
+    if (!in_stack(k, sender, up, 0) || !is_return(k, &caller)) {
         return false; /* no frame of the interpreter, so its method must not be followed */
     }
     uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD));
@@ -165,8 +179,7 @@ static bool step_interpreted(struct walk *k)
     add(k, bytecode_of(bytecode, method));
     k->place = HPX_FRAME_CALLER;
     k->to.methods++;
-    /* compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was */
-    k->r = (struct hpx_registers){pc, sender, hpx_vm_word(fp)};
+    k->r = caller;
     return true;
 }
 
@@ -224,7 +237,7 @@ enum { BY_SIZE, AT_SP, ABOVE_SP, WAYS };
  * them. */
 static bool called_by_method(const struct walk *k)
 {
-    return hpx_code_cache_frame_sig(k->r.pc).kind == HPX_BLOB_METHOD;
+    return caller_of(k, &k->r).kind == HPX_BLOB_METHOD;
 }
 
 static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)

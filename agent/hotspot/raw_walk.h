@@ -10,8 +10,7 @@
  *   moves keeps both; a redefined class makes the VM throw away whatever compiled its methods.
  * - an interpreted one: jmethodID and place of the bytecode. Unlike a Method* an id is never used again, and it is what the answer has.
  * - a stub on top: which one, and how its caller was found; it is in no answer.
- * Where a pc does not say so much (a frame that waits for its deoptimization, the barrier below a thawed virtual thread, dead code) the
- * walk ends without a result. */
+ * Where a pc does not say so much (the barrier below a thawed virtual thread, dead code) the walk ends without a result. */
 #ifndef HPX_RAW_WALK_H
 #define HPX_RAW_WALK_H
 

@@ -65,6 +65,7 @@ static void note(struct hpx_sample_thread *t, bool different)
     }
 }
 
+/* AsyncGetCallTrace breaks off where a caller is being deoptimized, and says nothing of it: a part of the stack is no other one. */
 int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
                            int answer, bool usable)
 {
@@ -72,11 +73,13 @@ int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *
     if (usable && answer > 0) {
         uint64_t hash = hash_of(frames, answer);
         int n = walk_sig(w, frames, context, true);
-        same = n == answer && hash_of(frames, n) == hash;
-        note(t, !same);
-    } else {
-        hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, 1);
+        same = n >= answer && hash_of(frames, answer) == hash;
+        usable = !same || n == answer;
+        if (usable) {
+            note(t, !same);
+        }
     }
+    hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, !usable);
     return same ? walk_sig(w, frames, context, false) : 0;
 }
 

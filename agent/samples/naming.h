@@ -3,7 +3,7 @@
  *
  * The first 256 named stacks of a session are compared with what AsyncGetCallTrace answers, and one in 64 after that; with HPROFX_VERIFY=1
  * all. If more than a few differ, nothing is named any more (internals.h), and the answer that differs is AsyncGetCallTrace's. What a
- * remedy found is not compared: it leaves frames out, and guesses where a caller is. */
+ * remedy found is not compared, because it leaves frames out and guesses where a caller is, nor an answer that is broken off. */
 #ifndef HPX_NAMING_H
 #define HPX_NAMING_H
 
@@ -25,8 +25,8 @@ void hpx_naming_begin(bool verify);
 /* A stack that a raw walk has found whole; compare: in any case. frames: room for w->depth. */
 void hpx_naming_take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
                          bool compare, struct hpx_naming *to);
-/* Then, if AsyncGetCallTrace was asked, too: `answer` frames, or the cause. usable: they are no remedy's. Names the stack again, since the
- * answer is in its place. Returns the number of frames; 0: the answer differs, and must be asked for again. */
+/* Then, if AsyncGetCallTrace was asked, too: `answer` frames, or the cause. usable: there are some, and no remedy's. Names the stack again,
+ * since the answer is in its place. Returns the number of frames; 0: the answer differs, and must be asked for again. */
 int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
                            int answer, bool usable);
 
