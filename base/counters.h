@@ -24,6 +24,11 @@
     X(NAMED_COMPARED, INFO, "named stacks compared", "of these, those for which AsyncGetCallTrace was asked, too")                         \
     X(NAMED_DIFFERENT, INFO, "named stacks different", "of these, those for which the two had different stacks")                           \
     X(NAMED_ALONE, INFO, "named stacks not comparable", "as of known stacks")                                                              \
+    X(EVENTS_KNOWN, INFO, "event stacks known", "stacks of allocations and blocks that their hash told")                                   \
+    X(EVENTS_NAMED, INFO, "event stacks named", "stacks of allocations and blocks that were read without asking the VM")                   \
+    X(EVENTS_ASKED, INFO, "event stacks asked for", "stacks of allocations and blocks that the VM was asked for")                          \
+    X(EVENTS_COMPARED, INFO, "event stacks compared", "of the known and named ones, those that the VM was asked for, too")                 \
+    X(EVENTS_DIFFERENT, INFO, "event stacks different", "of these, those for which the VM had another stack")                              \
     X(DRIFTED, INFO, "drifted", "samples whose thread ran on before its stack was taken: only the method is known")                        \
     X(IN_PROBES, INFO, "inside probes", "samples taken while the thread was inside a probe: they count for the method that called it")     \
     X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of this number from elsewhere, passed on")                                        \
@@ -86,6 +91,12 @@ struct hpx_counters {
 static inline void hpx_count(struct hpx_counters *c, enum hpx_counter which, uint64_t n)
 {
     atomic_fetch_add_explicit(&c->v[which], n, memory_order_relaxed);
+}
+
+/* The same of a counter that only the calling thread writes, and none of its handlers: no locked instruction. */
+static inline void hpx_count_own(struct hpx_counters *c, enum hpx_counter which, uint64_t n)
+{
+    atomic_store_explicit(&c->v[which], atomic_load_explicit(&c->v[which], memory_order_relaxed) + n, memory_order_relaxed);
 }
 
 static inline uint64_t hpx_counter_get(const struct hpx_counters *c, enum hpx_counter which)

@@ -69,6 +69,11 @@ void hpx_checks_announce(const char *name, const void *code, size_t size)
     }
 }
 
+bool hpx_checks_announced(void)
+{
+    return atomic_load_explicit(&checks.nranges, memory_order_relaxed) > 0;
+}
+
 /* Each piece of code that the VM announced is within one blob, and the interpreter is no method. */
 static const char *compare_ranges(void)
 {

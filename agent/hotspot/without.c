@@ -11,6 +11,7 @@
 #include "internals.h"
 #include "oops.h"
 #include "outside.h"
+#include "quiet_stack.h"
 #include "thread_id.h"
 #include "vm_flags.h"
 
@@ -116,6 +117,60 @@ void hpx_codemap_remove(const void *code, uint64_t method)
 
 void hpx_codemap_clear(void)
 {
+}
+
+/* ---- stacks of allocations and blocks: by GetStackTrace ---- */
+
+void hpx_quiet_stack_load(const void *mode)
+{
+    (void)mode;
+}
+
+void hpx_quiet_stack_callbacks(jvmtiEventCallbacks *all)
+{
+    (void)all;
+}
+
+void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
+{
+    (void)jvmti, (void)env, (void)counters;
+}
+
+void hpx_quiet_stack_thread(JNIEnv *env, jthread self, struct hpx_counters *counters)
+{
+    (void)env, (void)self, (void)counters;
+}
+
+void hpx_quiet_stack_over(void)
+{
+}
+
+void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct hpx_counters *total)
+{
+    (void)mode, (void)to, (void)total;
+}
+
+bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack *to)
+{
+    (void)t, (void)to;
+    return false;
+}
+
+int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames)
+{
+    (void)t, (void)frames;
+    return 0;
+}
+
+bool hpx_quiet_stack_compares(uint32_t seen)
+{
+    (void)seen;
+    return false;
+}
+
+void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
+{
+    (void)counters, (void)same;
 }
 
 /* ---- the VM's structures: closed ---- */

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* quiet_stack.c: see quiet_stack.h. */
+#include "quiet_stack.h"
+#include "checks.h"
+#include "frame_anchor.h"
+#include "guard.h"
+#include "internals.h"
+#include "session.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST           64u   /* stacks of a session that are compared */
+#define EACH            1024u /* of so many later ones one is compared */
+#define FEW             4u    /* differences that may have another reason */
+#define MOST_FAULTS     8u    /* each is a signal, which another library's handler might see */
+#define RELEASE_VIRTUAL 21    /* the first with virtual threads */
+#define NATIVE          (-1)  /* GetStackTrace's place in a native method */
+
+static HPX_OF_SESSION struct {
+    const void *mode;          /* the first one that loaded it; NULL: none */
+    bool ready, guard;         /* VMInit's; the guard is installed for this session */
+    bool verify;               /* constant after ready */
+    uint64_t boundary;         /* jmethodID of the method below a virtual thread's frames; 0: there is none. Constant after ready */
+    atomic_bool on;            /* release: ready; acquire: is_on(). Covers verify, boundary */
+    _Atomic(const char *) why; /* relaxed: the first reason to leave it, a constant */
+    _Atomic uint64_t compared, different; /* relaxed */
+    _Atomic uint64_t faults;
+} quiet;
+
+static void leave(const char *why)
+{
+    const char *none = NULL;
+    (void)atomic_compare_exchange_strong_explicit(&quiet.why, &none, why, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* ---- having it ---- */
+
+void hpx_quiet_stack_load(const void *mode)
+{
+    static char text[128]; /* a reason of the tables is valid until the next question */
+    if (quiet.mode != NULL) {
+        return;
+    }
+    quiet.mode = mode;
+    const char *why = hpx_internals_closed(); /* first: then nothing is read */
+    why = why != NULL ? why : hpx_checks_names();
+    if (why != NULL) {
+        snprintf(text, sizeof text, "%s", why);
+        leave(text);
+    }
+}
+
+static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
+{
+    (void)jvmti;
+    hpx_checks_announce(name, code, (size_t)size);
+}
+
+void hpx_quiet_stack_callbacks(jvmtiEventCallbacks *all)
+{
+    if (all->DynamicCodeGenerated == NULL) {
+        all->DynamicCodeGenerated = on_dynamic_code;
+    }
+}
+
+/* Code that checks.h compares. cpu=samples, which comes later, has had the event on since the load, and leaves it on. */
+static void announce(jvmtiEnv *jvmti)
+{
+    if (!hpx_checks_announced()) {
+        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NULL);
+        (void)(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NULL);
+    }
+}
+
+/* GetStackTrace shows a virtual thread without its carrier, the walk goes on. */
+static uint64_t find_boundary(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jint version = 0;
+    if ((*jvmti)->GetVersionNumber(jvmti, &version) != JVMTI_ERROR_NONE ||
+        (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < RELEASE_VIRTUAL) {
+        return 0;
+    }
+    jclass klass = (*env)->FindClass(env, "jdk/internal/vm/Continuation");
+    jmethodID enter = klass != NULL ? (*env)->GetStaticMethodID(env, klass, "enterSpecial", "(Ljdk/internal/vm/Continuation;ZZ)V") : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, klass);
+    return (uint64_t)(uintptr_t)enter;
+}
+
+void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
+{
+    if (quiet.ready) {
+        return;
+    }
+    const char *verify = getenv("HPROFX_VERIFY"), *off = hpx_internals_off();
+    quiet.ready = true;
+    if (off != NULL) {
+        leave(off);
+    }
+    if (atomic_load_explicit(&quiet.why, memory_order_relaxed) != NULL) {
+        return;
+    }
+    quiet.verify = verify != NULL && !strcmp(verify, "1");
+    quiet.boundary = find_boundary(jvmti, env);
+    quiet.guard = hpx_guard_install();
+    announce(jvmti);
+    if (!hpx_checks_live(jvmti, env, counters, quiet.guard)) {
+        off = hpx_internals_off();
+        leave(off != NULL ? off : "the VM's structures were not found");
+        return;
+    }
+    atomic_store_explicit(&quiet.on, true, memory_order_release); /* partner: is_on() */
+}
+
+void hpx_quiet_stack_thread(JNIEnv *env, jthread self, struct hpx_counters *counters)
+{
+    hpx_checks_thread(env, self, counters);
+}
+
+void hpx_quiet_stack_over(void)
+{
+    if (quiet.guard) {
+        quiet.guard = false;
+        hpx_guard_remove();
+    }
+}
+
+/* ---- a stack ---- */
+
+/* Anchors are on from the first one below Java code that is right. Class loads show one to cpu=samples; here it is that of the caller. */
+static bool compare_anchor(const struct hpx_quiet_thread *t)
+{
+    if (!t->other && hpx_internals_on_sig() && !hpx_internals_anchors_compared() && hpx_internals_without_anchors() == NULL) {
+        hpx_checks_class((JNIEnv *)(uintptr_t)t->env, t->stack_low, t->stack_end, t->counters);
+    }
+    return hpx_internals_raw_sig();
+}
+
+static bool is_on(const struct hpx_quiet_thread *t)
+{
+    if (!atomic_load_explicit(&quiet.on, memory_order_acquire) || /* partner: hpx_quiet_stack_ready() */
+        atomic_load_explicit(&quiet.why, memory_order_relaxed) != NULL || t->stack_end == 0 || t->depth == 0) {
+        return false;
+    }
+    return hpx_likely(hpx_internals_raw_sig()) || compare_anchor(t);
+}
+
+struct question {
+    const struct hpx_quiet_thread *t;
+    struct hpx_raw_stack *hash;
+    struct hpx_ev_frame *frames;
+};
+
+static int ask(void *arg)
+{
+    const struct question *q = arg;
+    int n = 0;
+    hpx_guard_begin_read_sig();
+    enum hpx_vm_state state = hpx_frame_anchor_state_sig(q->t->env);
+    if (state == HPX_VM_STATE_IN_NATIVE || (state == HPX_VM_STATE_BLOCKED && q->t->other)) {
+        const struct hpx_raw_thread raw = {
+            .env = q->t->env, .stack_low = q->t->stack_low, .stack_end = q->t->stack_end, .depth = q->t->depth};
+        n = q->hash != NULL ? hpx_raw_walk_take_sig(&raw, q->hash) : hpx_raw_walk_frames_sig(&raw, q->frames);
+    }
+    hpx_guard_end_read_sig();
+    return n;
+}
+
+static int guarded(const struct question *q)
+{
+    int n = 0;
+    if (!is_on(q->t)) {
+        return 0;
+    }
+    if (hpx_guard_run_sig(ask, (void *)(uintptr_t)q, &n) != HPX_GUARD_PASSED) {
+        n = 0;
+        if (atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed) + 1 >= MOST_FAULTS) {
+            leave("its reads fault");
+        }
+    }
+    return n;
+}
+
+bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack *to)
+{
+    return guarded(&(struct question){.t = t, .hash = to}) != 0;
+}
+
+/* Where in a native method the thread is, AsyncGetCallTrace says in its own way. A virtual thread's frames end above the carrier's. */
+static bool as_the_vm(struct hpx_ev_frame *frames, int n)
+{
+    for (int i = 0; i < n; i++) {
+        frames[i].bci = frames[i].bci < 0 ? NATIVE : frames[i].bci;
+        if (quiet.boundary != 0 && frames[i].method == quiet.boundary) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames)
+{
+    int n = guarded(&(struct question){.t = t, .frames = frames});
+    return as_the_vm(frames, n) ? n : 0;
+}
+
+/* ---- comparing ---- */
+
+bool hpx_quiet_stack_compares(uint32_t seen)
+{
+    return quiet.verify || seen % EACH == 0 || atomic_load_explicit(&quiet.compared, memory_order_relaxed) < FIRST;
+}
+
+void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
+{
+    (void)atomic_fetch_add_explicit(&quiet.compared, 1, memory_order_relaxed);
+    hpx_count(counters, HPX_C_EVENTS_COMPARED, 1);
+    if (same) {
+        return;
+    }
+    hpx_count(counters, HPX_C_EVENTS_DIFFERENT, 1);
+    if (atomic_fetch_add_explicit(&quiet.different, 1, memory_order_relaxed) + 1 > FEW) {
+        leave("its stacks are not those of GetStackTrace");
+    }
+}
+
+/* ---- the report ---- */
+
+void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct hpx_counters *total)
+{
+    const char *why = atomic_load_explicit(&quiet.why, memory_order_relaxed);
+    why = why != NULL ? why : hpx_internals_without_anchors();
+    why = why != NULL ? why : hpx_internals_without_raw();
+    uint64_t known = hpx_counter_get(total, HPX_C_EVENTS_KNOWN), named = hpx_counter_get(total, HPX_C_EVENTS_NAMED);
+    uint64_t asked = hpx_counter_get(total, HPX_C_EVENTS_ASKED), compared = hpx_counter_get(total, HPX_C_EVENTS_COMPARED);
+    uint64_t faults = atomic_load_explicit(&quiet.faults, memory_order_relaxed);
+    if (mode != quiet.mode) {
+        return;
+    }
+    if (why != NULL) {
+        hpx_lines_add(to, "hprofx: stacks of events: by the VM, %s\n", why);
+    }
+    if (known + named + asked > 0) {
+        hpx_lines_add(to, "hprofx: stacks of events: %" PRIu64 " known, %" PRIu64 " named, %" PRIu64 " by the VM\n", known, named, asked);
+    }
+    if (compared > 0) {
+        hpx_lines_add(to, "hprofx: stacks of events compared: %" PRIu64 ", %" PRIu64 " different\n", compared,
+                      hpx_counter_get(total, HPX_C_EVENTS_DIFFERENT));
+    }
+    if (faults > 0) {
+        hpx_lines_add(to, "hprofx: stacks of events, faults: %" PRIu64 "\n", faults);
+    }
+}
