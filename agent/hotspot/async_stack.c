@@ -14,7 +14,8 @@
 #define FAULTED INT_MIN
 
 static HPX_OF_SESSION struct {
-    bool zero; /* faults of its SafeFetch cannot be recognised; constant after init */
+    bool zero;    /* faults of its SafeFetch cannot be recognised; constant after init */
+    bool guarded; /* the guard is installed */
     struct hpx_ev_frame frames[TESTED + 1];
 } test;
 
@@ -32,13 +33,17 @@ int hpx_async_stack_init(jvmtiEnv *jvmti, bool (*astray)(const struct hpx_ev_fra
 
 bool hpx_async_stack_begin(void)
 {
-    return !test.zero && hpx_guard_install();
+    test.guarded = !test.zero;
+    return test.guarded && hpx_guard_install();
 }
 
 void hpx_async_stack_end(void)
 {
     hpx_code_age_end();
-    hpx_guard_remove();
+    if (test.guarded) {
+        test.guarded = false;
+        hpx_guard_remove();
+    }
 }
 
 struct raw {

@@ -32,7 +32,12 @@ static const int signals[] = {SIGSEGV, SIGBUS};
 static struct {
     struct sigaction before[HPX_ARRAY_LEN(signals)]; /* the VM's; constant once `on` was seen */
     bool on[HPX_ARRAY_LEN(signals)];
+    uint32_t users; /* installs without a remove; of the threads of VMInit and VMDeath */
 } guard;
+
+/* The library's code: the linker's names for its ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
 
 /* SafeFetch32 and SafeFetchN load through rdi and return. They are a function of libjvm since 18 and in the later updates of 17 (rax holds
  * the value), a generated stub before (rsi, which held the value for the failure, then moved to rax). */
@@ -69,10 +74,11 @@ static bool ours(const siginfo_t *si, const ucontext_t *u)
     if (atomic_load_explicit(&own.back, memory_order_relaxed) == NULL || si->si_code <= 0) {
         return false; /* no body, or a signal sent by kill or raise */
     }
-    if (own.reading) {
-        return true; /* in code of ours, which may look like SafeFetch */
-    }
     uintptr_t pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+    if (own.reading) {
+        /* a handler of the program may interrupt the body, and its faults are its own; our code may look like SafeFetch */
+        return pc >= (uintptr_t)__ehdr_start && pc < (uintptr_t)etext;
+    }
     return !(pc_readable(pc, (uintptr_t)si->si_addr) && is_safefetch((const uint8_t *)pc));
 }
 
@@ -102,6 +108,7 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 bool hpx_guard_install(void)
 {
     bool all = true;
+    guard.users++;
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         struct sigaction sa;
         if (guard.on[i]) {
@@ -123,6 +130,9 @@ bool hpx_guard_install(void)
 
 void hpx_guard_remove(void)
 {
+    if (guard.users == 0 || --guard.users > 0) {
+        return;
+    }
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         struct sigaction now;
         if (guard.on[i] && sigaction(signals[i], NULL, &now) == 0 && now.sa_sigaction == on_fault) {
@@ -134,16 +144,21 @@ void hpx_guard_remove(void)
 enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     sigjmp_buf back; /* without the signal mask, which would cost a system call per sample */
+    sigjmp_buf *const outer = atomic_load_explicit(&own.back, memory_order_relaxed); /* of a body that our signal handler interrupts */
+    const bool outer_reads = own.reading;
+    own.reading = false;
     if (sigsetjmp(back, 0) != 0) {
         bool misread = own.reading;
-        own.reading = false;
+        own.reading = outer_reads;
+        atomic_store_explicit(&own.back, outer, memory_order_relaxed);
         return misread ? HPX_GUARD_MISREAD : HPX_GUARD_FAULTED;
     }
     atomic_store_explicit(&own.back, &back, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     *answer = body(arg);
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&own.back, NULL, memory_order_relaxed);
+    own.reading = outer_reads;
+    atomic_store_explicit(&own.back, outer, memory_order_relaxed);
     return HPX_GUARD_PASSED;
 }
 

@@ -15,10 +15,10 @@
 #include "compiler.h"
 
 /* VMInit, before the first clock starts, if stacks are walked in a signal handler: the VM has installed its handlers by then. If the
- * VM's handlers cannot be replaced (libjsig hides them), walks are not guarded. Not on the Zero VM, whose SafeFetch is ordinary compiled
- * code. false: not all faults are caught. */
+ * VM's handlers cannot be replaced (libjsig hides them), walks are not guarded. Several users may install it. Not on the Zero VM, whose
+ * SafeFetch is ordinary compiled code. false: not all faults are caught. */
 bool hpx_guard_install(void);
-/* VMDeath, after the last walk. Leaves handlers that others installed since. */
+/* VMDeath, after the last walk, once for every install: the last one removes the handlers, but leaves those that others installed since. */
 void hpx_guard_remove(void);
 
 enum hpx_guard {
@@ -27,8 +27,9 @@ enum hpx_guard {
     HPX_GUARD_MISREAD, /* the same, in a read of the VM's structures: between begin_read and end_read */
 };
 
-/* Runs body(arg) on the calling thread, in its signal handler or with signals blocked. *answer receives its value, unless it faulted: what
- * that means is the caller's matter. Async-signal-safe if body is. Does not nest. */
+/* Runs body(arg) on the calling thread: in its signal handler, with signals blocked, or outside handlers if the body does nothing but read
+ * the VM's structures in code of hprofx. *answer receives its value, unless it faulted: what that means is the caller's matter.
+ * Async-signal-safe if body is. A handler of hprofx that interrupts a body may run another one. */
 enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer);
 
 /* In a body. A fault between these two is in a read of the structures, not in AsyncGetCallTrace, and never one of SafeFetch. */

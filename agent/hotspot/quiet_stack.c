@@ -14,7 +14,7 @@
 #define EACH            1024u /* of so many later ones one is compared */
 #define FEW             4u    /* differences that may have another reason */
 #define MOST_FAULTS     8u    /* each is a signal, which another library's handler might see */
-#define RELEASE_VIRTUAL 21    /* the first with virtual threads */
+#define RELEASE_VIRTUAL 19    /* the first with virtual threads */
 #define NATIVE          (-1)  /* GetStackTrace's place in a native method */
 
 static HPX_OF_SESSION struct {
@@ -104,9 +104,10 @@ void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *co
     }
     quiet.verify = verify != NULL && !strcmp(verify, "1");
     quiet.boundary = find_boundary(jvmti, env);
-    quiet.guard = hpx_guard_install();
+    quiet.guard = true;
+    bool caught = hpx_guard_install();
     announce(jvmti);
-    if (!hpx_checks_live(jvmti, env, counters, quiet.guard)) {
+    if (!hpx_checks_live(jvmti, env, counters, caught)) {
         off = hpx_internals_off();
         leave(off != NULL ? off : "the VM's structures were not found");
         return;
