@@ -3,7 +3,7 @@
 #ifndef HPX_BLOCK_THREAD_H
 #define HPX_BLOCK_THREAD_H
 
-#include "mode_thread.h"
+#include "event_stacks.h"
 
 #define HPX_PLACE_CACHE 256u /* entries of a thread's cache of places */
 
@@ -25,6 +25,7 @@ struct hpx_block_thread {
         uint64_t key;
         uint32_t id;
     } cache[HPX_PLACE_CACHE];
+    struct hpx_event_stacks stacks; /* ids of places */
 };
 
 /* State of the agent's own threads and of threads that have ended: nothing is recorded. */

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "monitor_take.h"
 #include "output.h"
+#include "quiet_stack.h"
 #include "report.h"
 #include "service.h"
 #include "thread_refs.h"
@@ -267,7 +268,6 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     const struct hpx_options *o = hpx_session.opt;
-    (void)r;
     hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms%s\n", f->v[ENTERS], hpx_lines_ms(f->v[ENTER_NS]),
                   o->stacks == HPX_STACKS_SAMPLED ? ", by trace estimated" : "");
     if (hpx_session.in_effect.owner) {
@@ -277,6 +277,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (o->locks) {
         hpx_lines_add(to, "hprofx: parked: %" PRIu64 ", %.1f ms\n", f->v[PARKS], hpx_lines_ms(f->v[PARK_NS]));
     }
+    hpx_quiet_stack_lines(&hpx_monitor_mode, to, &r->total);
     if (f->v[UNWRITTEN] > 0 || (o->waitlog == 0 && f->v[WAITS] > 0)) {
         hpx_lines_add(to, "hprofx: wait lines: only the first %" PRIu64 " (waitlog=)\n", o->waitlog);
     }

@@ -9,6 +9,7 @@
 #include "monitor_take.h"
 #include "park.h"
 #include "probe_frames.h"
+#include "quiet_stack.h"
 #include "thread_refs.h"
 #include "threads.h"
 #include "usage.h"
@@ -49,6 +50,7 @@ static void callbacks(union hpx_event_callbacks *all)
     all->known.MonitorContendedEntered = hpx_contention_entered;
     all->known.MonitorWait = hpx_contention_wait;
     all->known.MonitorWaited = hpx_contention_waited;
+    hpx_quiet_stack_callbacks(&all->known);
 }
 
 /* ---- life ---- */
@@ -59,6 +61,7 @@ static int load(struct hpx_err *err)
     (void)err;
     hpx_thread_refs_use(true);
     hpx_virtuals_load();
+    hpx_quiet_stack_load(&hpx_monitor_mode);
     hpx_usage_load(hpx_vm.java, hpx_vm_release());
     if (o->locks || o->pinned) {
         hpx_park_load();
@@ -73,6 +76,13 @@ static void disable(void)
         (void)(*hpx_monitor_env)->DisposeEnvironment(hpx_monitor_env);
         hpx_monitor_env = NULL;
     }
+}
+
+static void ready(JNIEnv *env)
+{
+    struct hpx_block_thread *t = hpx_block_self;
+    bool has = t != NULL && t != &hpx_block_nobody;
+    hpx_quiet_stack_ready(hpx_vm.jvmti, env, has ? &t->s.base.counters : NULL);
 }
 
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
@@ -155,8 +165,8 @@ static void destroy(struct hpx_mode_thread *s)
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
-    (void)env, (void)self;
     hpx_block_self = state(s);
+    hpx_quiet_stack_thread(env, self, &s->base.counters);
 }
 
 static void adopted(struct hpx_mode_thread *s)
@@ -189,9 +199,11 @@ const struct hpx_vm_mode hpx_monitor_vm = {
     .callbacks = callbacks,
     .load = load,
     .disable = disable,
+    .ready = ready,
     .live = live,
     .open = open_events,
     .close = close_monitors,
+    .over = hpx_quiet_stack_over,
     .unload = unload,
     .make = make,
     .destroy = destroy,

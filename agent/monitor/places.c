@@ -72,22 +72,10 @@ static uint32_t depth_of(const struct hpx_block_thread *t)
     return depth < most ? depth : most;
 }
 
-/* Takes a stack without the frames of a probe into `frames`, where there is room for depth + skip + HPX_PROBE_FRAMES frames. skip: most
- * frames of a lock that are left out. Returns the number of frames. */
-static uint32_t take_stack(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame *frames, uint32_t depth, uint32_t skip)
+/* Takes off the frames of a probe, and at most `skip` frames of a lock. Returns the number of those that are left, at most depth. */
+static uint32_t cut(jvmtiEnv *jvmti, struct hpx_ev_frame *frames, uint32_t n, uint32_t depth, uint32_t skip)
 {
-    static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
-    jint n = 0;
-    jint most = (jint)(depth + skip + hpx_probe_frames_most());
-    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, thread, 0, most, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
-        return 0; /* no stack, or no Java frame */
-    }
-    for (jint i = 0; i < n; i++) {
-        jvmtiFrameInfo f;
-        memcpy(&f, &frames[i], sizeof f);
-        frames[i] = (struct hpx_ev_frame){.bci = (int32_t)f.location, .method = (uint64_t)(uintptr_t)f.method};
-    }
-    uint32_t inner = skip > 0 ? hpx_lock_frames(jvmti, frames, (uint32_t)n) : hpx_probe_frames(frames, n), left = (uint32_t)n - inner;
+    uint32_t inner = skip > 0 ? hpx_lock_frames(jvmti, frames, n) : hpx_probe_frames(frames, (int)n), left = n - inner;
     memmove(frames, frames + inner, left * sizeof *frames);
     return left < depth ? left : depth;
 }
@@ -104,25 +92,42 @@ static uint32_t id_of(struct hpx_block_thread *t, uint64_t key, bool *fresh)
     return *id;
 }
 
-uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, bool skip)
+/* Whose stack, and how much of it. */
+struct wanted {
+    const struct hpx_place_of *of;
+    uint32_t depth, skip, most; /* most: frames that are taken, with those that are left out */
+    struct hpx_event_look look;
+};
+
+/* What tells places of one stack apart. */
+static uint64_t parts_of(const struct hpx_block_thread *t, const struct hpx_place_of *of)
 {
-    uint32_t depth = depth_of(t), more = skip ? HPX_LOCK_FRAMES : 0;
+    uint32_t whose = !hpx_session.opt->thread ? 0 : of->serial != 0 ? of->serial : t->number;
+    return (uint64_t)of->klass << 40 | (uint64_t)of->part << 32 | whose;
+}
+
+static uint32_t take_new(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct wanted *w)
+{
+    const struct hpx_place_of *of = w->of;
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base,
-                                                 HPX_EV_BLOCK_BYTES(more + HPX_PROBE_FRAMES + depth * (of->owner != NULL ? 2 : 1)));
+                                                 HPX_EV_BLOCK_BYTES(w->most + (of->owner != NULL ? w->depth : 0)));
     if (ev == NULL) {
         return 0;
     }
     struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
     struct hpx_ev_block *block = (struct hpx_ev_block *)(hash + 2);
     struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(block + 1);
-    uint32_t n = take_stack(jvmti, of->thread, frames, depth, more);
-    uint32_t owners = of->owner != NULL ? take_stack(jvmti, of->owner, frames + n, depth, 0) : 0;
+    uint32_t n = w->depth > 0 ? hpx_event_stacks_take(&t->stacks, &t->s, jvmti, of->thread, &w->look, frames, w->most) : 0, owners = 0;
+    n = cut(jvmti, frames, n, w->depth, w->skip);
+    if (of->owner != NULL && w->depth > 0) {
+        owners = hpx_event_stacks_ask(jvmti, of->owner, frames + n, w->depth + hpx_probe_frames_most());
+        owners = cut(jvmti, frames + n, owners, w->depth, 0);
+    }
     struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames), o = hpx_hash128(frames + n, owners * sizeof *frames);
     hash[0] = (struct hpx_ev_hash){h.lo, h.hi};
     hash[1] = (struct hpx_ev_hash){o.lo, o.hi};
     *block = (struct hpx_ev_block){.klass = of->klass, .thread = of->serial, .part = of->part, .frames = n};
-    uint32_t whose = !hpx_session.opt->thread ? 0 : of->serial != 0 ? of->serial : t->number;
-    const uint64_t what[4] = {h.lo, h.hi, o.lo, (uint64_t)of->klass << 40 | (uint64_t)of->part << 32 | whose};
+    const uint64_t what[4] = {h.lo, h.hi, o.lo, parts_of(t, of)};
     uint64_t key = hpx_hash128(what, sizeof what).lo;
     bool fresh;
     uint32_t id = id_of(t, key != 0 ? key : 1, &fresh);
@@ -131,6 +136,21 @@ uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const stru
         ev->id = id;
         ev->stamp = 0;
         hpx_ring_commit(&t->s.base.ring, ev, HPX_EV_BLOCK_BYTES(n + owners));
+    }
+    return id;
+}
+
+uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct hpx_place_of *of, bool skip)
+{
+    struct wanted w = {.of = of, .depth = depth_of(t), .skip = skip ? HPX_LOCK_FRAMES : 0};
+    w.most = w.depth + w.skip + hpx_probe_frames_most();
+    if (of->owner != NULL || w.depth == 0) { /* another thread's stack belongs to the place */
+        return take_new(t, jvmti, &w);
+    }
+    uint32_t id = hpx_event_stacks_find(&t->stacks, &t->s, w.most, (uint64_t[2]){parts_of(t, of), w.skip}, &w.look);
+    if (id == 0) {
+        id = take_new(t, jvmti, &w);
+        hpx_event_stacks_learn(&t->stacks, &t->s, &w.look, id);
     }
     return id;
 }

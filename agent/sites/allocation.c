@@ -70,17 +70,6 @@ static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
 
 /* ---- an allocation ---- */
 
-/* Converts the frames of GetStackTrace to those of the ring in place: both have the same size. */
-static void turn_frames(struct hpx_ev_frame *frames, jint n)
-{
-    static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
-    for (jint i = 0; i < n; i++) {
-        jvmtiFrameInfo f;
-        memcpy(&f, &frames[i], sizeof f);
-        frames[i] = (struct hpx_ev_frame){.bci = (int32_t)f.location, .method = (uint64_t)(uintptr_t)f.method};
-    }
-}
-
 /* Frames that may stand above those of the program: a probe's, and the constructor of java.lang.Object. */
 static uint32_t extra_frames(void)
 {
@@ -116,52 +105,92 @@ static uint32_t commit(struct hpx_site_thread *t, struct hpx_ev_head *ev, uint64
     return known->id;
 }
 
-/* Takes at most `depth` frames of the calling thread and returns their number. A probe's frames are left out. probe: the caller is a
- * probe; then so is the constructor of java.lang.Object if it called it. `frames` has room for depth + extra_frames() frames. */
-static jint take_frames(jvmtiEnv *jvmti, jthread self, struct hpx_ev_frame *frames, uint32_t depth, bool probe)
+/* What is known of an allocation before its stack. */
+struct found {
+    jthread self; /* the calling thread, as GetStackTrace takes it */
+    uint32_t depth, number;
+    uint64_t size, bytes; /* bytes: the part of the key; 0: every size has the same */
+    bool probe;           /* the caller is a probe; so is the constructor of java.lang.Object if it called that */
+    struct hpx_event_look look;
+};
+
+/* Takes at most `depth` frames of the calling thread and returns their number. A probe's frames are left out. `frames` has room for depth +
+ * extra_frames() frames. */
+static uint32_t take_frames(struct hpx_site_thread *t, jvmtiEnv *jvmti, const struct found *f, struct hpx_ev_frame *frames)
 {
-    jint n = 0, most = (jint)(depth + extra_frames());
-    if (depth == 0 || (*jvmti)->GetStackTrace(jvmti, self, 0, most, (jvmtiFrameInfo *)(void *)frames, &n) != 0) {
-        return 0; /* no stack, or no Java frame */
-    }
-    turn_frames(frames, n);
-    jint inner = (jint)hpx_probe_frames(frames, n);
-    inner += probe && inner < n && frames[inner].method == (uint64_t)(uintptr_t)object_init;
+    uint32_t n = f->depth > 0 ? hpx_event_stacks_take(&t->stacks, &t->s, jvmti, f->self, &f->look, frames, f->depth + extra_frames()) : 0;
+    uint32_t inner = hpx_probe_frames(frames, (int)n);
+    inner += f->probe && inner < n && frames[inner].method == (uint64_t)(uintptr_t)object_init;
     if (inner > 0) {
         n -= inner;
-        memmove(frames, frames + inner, (size_t)n * sizeof *frames);
+        memmove(frames, frames + inner, n * sizeof *frames);
     }
-    return n < (jint)depth ? n : (jint)depth;
+    return n < f->depth ? n : f->depth;
 }
 
-/* self: the calling thread, as GetStackTrace takes it. */
-static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthread self, jobject object, jclass klass, uint64_t size,
-                              bool probe)
+static struct hpx_ev_head *reserve(struct hpx_site_thread *t, size_t room)
 {
-    uint64_t interval = hpx_allocation_interval();
-    uint32_t depth = depth_of(t), number = number_of(jvmti, klass);
-    size_t room = HPX_EV_SITE_BYTES(depth + extra_frames());
-    struct hpx_ev_head *ev = interval > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1)
-                                          : hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, room);
+    return hpx_allocation_interval() > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1)
+                                         : hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, room);
+}
+
+/* What tells sites of one stack apart. */
+static void parts_of(const struct hpx_site_thread *t, const struct found *f, uint64_t parts[2])
+{
+    parts[0] = (uint64_t)f->number << 32 | (hpx_session.opt->thread ? t->number : 0);
+    parts[1] = f->bytes ^ (uint64_t)atomic_load_explicit(&epoch, memory_order_relaxed) << 40;
+}
+
+/* The site's id; HPX_SITE_NONE: it has none, or there was no space. */
+static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, const struct found *f)
+{
+    struct hpx_ev_head *ev = reserve(t, HPX_EV_SITE_BYTES(f->depth + extra_frames()));
     if (ev == NULL) {
-        return;
+        return HPX_SITE_NONE;
     }
     struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
     struct hpx_ev_site *site = (struct hpx_ev_site *)(hash + 1);
     struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(site + 1);
-    jint n = take_frames(jvmti, self, frames, depth, probe);
-    struct hpx_hash128 h = hpx_hash128(frames, (size_t)n * sizeof *frames);
-    ev->stamp = size;
+    uint32_t n = take_frames(t, jvmti, f, frames);
+    struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames);
+    ev->stamp = f->size;
     *hash = (struct hpx_ev_hash){h.lo, h.hi};
-    *site = (struct hpx_ev_site){.klass = number, .bytes = interval > 0 ? size : 0};
-    const uint64_t what[4] = {h.lo, h.hi, (uint64_t)number << 32 | (hpx_session.opt->thread ? t->number : 0),
-                              site->bytes ^ (uint64_t)atomic_load_explicit(&epoch, memory_order_relaxed) << 40};
+    *site = (struct hpx_ev_site){.klass = f->number, .bytes = f->bytes};
+    uint64_t what[4] = {h.lo, h.hi};
+    parts_of(t, f, what + 2);
     uint64_t key = hpx_hash128(what, sizeof what).lo;
     bool cloned = n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_clone;
     uint32_t id = commit(t, ev, key != 0 ? key : 1, HPX_EV_SITE_BYTES(n));
     if (hpx_unlikely(cloned)) {
         hpx_site_ids_by_frees(&hpx_ids, id);
     }
+    hpx_event_stacks_learn(&t->stacks, &t->s, &f->look, id);
+    return id;
+}
+
+/* The same at a site that the thread knows. */
+static uint32_t record_known(struct hpx_site_thread *t, const struct found *f, uint32_t id)
+{
+    struct hpx_ev_head *ev = reserve(t, sizeof *ev);
+    if (ev == NULL) {
+        return HPX_SITE_NONE;
+    }
+    *ev = (struct hpx_ev_head){.kind = HPX_EV_ALLOC, .id = id, .stamp = f->size};
+    hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+    return id;
+}
+
+/* self: the calling thread, as GetStackTrace takes it. */
+static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthread self, jobject object, jclass klass, uint64_t size,
+                              bool probe)
+{
+    struct found f = {.self = self, .depth = depth_of(t), .number = number_of(jvmti, klass), .size = size, .probe = probe};
+    uint64_t parts[2];
+    f.bytes = hpx_allocation_interval() > 0 ? size : 0;
+    parts_of(t, &f, parts);
+    parts[1] ^= (uint64_t)probe << 63; /* which decides what is left out */
+    uint32_t id = f.depth > 0 ? hpx_event_stacks_find(&t->stacks, &t->s, f.depth + extra_frames(), parts, &f.look) : 0;
+    id = id != 0 ? record_known(t, &f, id) : record_stack(t, jvmti, &f);
     /* Tagged after the commit: a snapshot may see the free before the allocation, but the next one sees both. */
     if (tag_objects && id != HPX_SITE_NONE && object != NULL &&
         (*jvmti)->SetTag(jvmti, object, (jlong)hpx_site_tag(id, size)) != JVMTI_ERROR_NONE) {

@@ -3,7 +3,7 @@
 #ifndef HPX_SITE_THREAD_H
 #define HPX_SITE_THREAD_H
 
-#include "mode_thread.h"
+#include "event_stacks.h"
 
 #define HPX_SITE_CACHE  512u   /* entries of a thread's cache of site ids */
 #define HPX_SITE_PLACES 65536u /* places with counters in every thread; the kernel provides the pages that are used */
@@ -24,6 +24,7 @@ struct hpx_site_thread {
         uint64_t key;
         uint32_t id;
     } cache[HPX_SITE_CACHE];
+    struct hpx_event_stacks stacks; /* owner; ids of sites */
 };
 
 /* State of the agent's own threads and of threads that have ended; their allocations are not recorded. */

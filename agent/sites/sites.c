@@ -10,6 +10,7 @@
 #include "kept_states.h"
 #include "log.h"
 #include "peer.h"
+#include "quiet_stack.h"
 #include "report.h"
 #include "service.h"
 #include "site_table.h"
@@ -249,7 +250,6 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
 {
     const struct hpx_options *o = hpx_session.opt;
     bool live = hpx_session.in_effect.live;
-    (void)r;
     hpx_lines_add(to, "hprofx: sites: %s\n", hpx_sites_engine());
     if (hpx_sites_counts()) {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", f->v[EST_OBJECTS],
@@ -275,6 +275,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (o->heap_sites) {
         hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
     }
+    hpx_quiet_stack_lines(&hpx_sites_mode, to, &r->total);
     if (hpx_classes_get_note() == NULL) { /* else cpu=times reports them */
         struct hpx_classes_figures made;
         if (hpx_sites_counts()) {

@@ -12,6 +12,7 @@
 #include "kept_states.h"
 #include "log.h"
 #include "probe_frames.h"
+#include "quiet_stack.h"
 #include "site_thread.h"
 #include "sites.h"
 #include "threads.h"
@@ -52,6 +53,7 @@ static void callbacks(union hpx_event_callbacks *all)
     if (vm.probes || vm.counts) {
         hpx_classes_callbacks(all);
     }
+    hpx_quiet_stack_callbacks(&all->known);
 }
 
 static void capabilities(jvmtiCapabilities *want)
@@ -205,6 +207,7 @@ static int load(struct hpx_err *err)
     if (vm.counts) {
         hpx_counting_use();
     }
+    hpx_quiet_stack_load(&hpx_sites_mode);
     if (vm.sampled_event) { /* before the first TLAB: the VM does not shorten a TLAB that a thread already has */
         (void)set_interval(hpx_vm.jvmti, hpx_allocation_interval());
     }
@@ -214,6 +217,13 @@ static int load(struct hpx_err *err)
                    : hpx_err_set(err, HPX_E_VM, "the VM refused the class events that probes need; load hprofx alone");
     }
     return 0;
+}
+
+static void ready(JNIEnv *env)
+{
+    struct hpx_site_thread *t = hpx_site_self;
+    bool has = t != NULL && t != &hpx_site_nobody;
+    hpx_quiet_stack_ready(hpx_vm.jvmti, env, has ? &t->s.base.counters : NULL);
 }
 
 static void classes(jvmtiEnv *jvmti, JNIEnv *env)
@@ -448,9 +458,9 @@ static void destroy(struct hpx_mode_thread *s)
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
-    (void)env, (void)self;
     state(s)->inside = false;
     hpx_site_self = state(s);
+    hpx_quiet_stack_thread(env, self, &s->base.counters);
 }
 
 static void adopted(struct hpx_mode_thread *s)
@@ -479,9 +489,11 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .callbacks = callbacks,
     .load = load,
     .disable = disable,
+    .ready = ready,
     .classes = classes,
     .open = open,
     .close = close_events,
+    .over = hpx_quiet_stack_over,
     .restore = restore,
     .forget = forget,
     .make = make,

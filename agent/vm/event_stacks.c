@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* event_stacks.c: the cache of event_stacks.h. */
+#include "event_stacks.h"
+#include "hash.h"
+#include "quiet_stack.h"
+#include <string.h>
+
+static struct hpx_quiet_thread own(const struct hpx_mode_thread *s, uint32_t depth)
+{
+    return (struct hpx_quiet_thread){.env = s->env,
+                                     .stack_low = s->stack_low,
+                                     .stack_end = s->stack_end,
+                                     .depth = depth,
+                                     .counters = (struct hpx_counters *)(uintptr_t)&s->base.counters};
+}
+
+static struct hpx_event_known *entry_of(struct hpx_event_stacks *e, uint64_t lo)
+{
+    return &e->known[lo % HPX_EVENT_STACKS];
+}
+
+uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode_thread *s, uint32_t depth, const uint64_t what[2],
+                               struct hpx_event_look *look)
+{
+    struct hpx_raw_stack raw;
+    const struct hpx_quiet_thread t = own(s, depth);
+    *look = (struct hpx_event_look){.whole = hpx_quiet_stack_hash(&t, &raw)};
+    if (!look->whole) {
+        return 0;
+    }
+    const uint64_t all[4] = {raw.lo, raw.hi + (uint64_t)raw.top, what[0], what[1]};
+    struct hpx_hash128 h = hpx_hash128(all, sizeof all);
+    look->lo = h.lo;
+    look->hi = h.hi;
+    const struct hpx_event_known *k = entry_of(e, h.lo);
+    if (k->id == 0 || k->lo != h.lo || k->hi != h.hi) {
+        return 0;
+    }
+    if (hpx_unlikely(hpx_quiet_stack_compares(++e->recognised))) {
+        look->was = k->id;
+        return 0;
+    }
+    hpx_count_own(t.counters, HPX_C_EVENTS_KNOWN, 1);
+    return k->id;
+}
+
+void hpx_event_stacks_learn(struct hpx_event_stacks *e, struct hpx_mode_thread *s, const struct hpx_event_look *look, uint32_t id)
+{
+    if (!look->whole || id == 0) {
+        return;
+    }
+    if (look->was != 0) {
+        hpx_quiet_stack_compared(&s->base.counters, look->was == id);
+    }
+    *entry_of(e, look->lo) = (struct hpx_event_known){look->lo, look->hi, id};
+}
+
+uint32_t hpx_event_stacks_ask(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame *frames, uint32_t most)
+{
+    static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
+    jint n = 0;
+    if (most == 0 || (*jvmti)->GetStackTrace(jvmti, thread, 0, (jint)most, (jvmtiFrameInfo *)(void *)frames, &n) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    for (jint i = 0; i < n; i++) {
+        jvmtiFrameInfo f;
+        memcpy(&f, &frames[i], sizeof f);
+        frames[i] = (struct hpx_ev_frame){.bci = (int32_t)f.location, .method = (uint64_t)(uintptr_t)f.method};
+    }
+    return (uint32_t)n;
+}
+
+uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_thread *s, jvmtiEnv *jvmti, jthread self,
+                               const struct hpx_event_look *look, struct hpx_ev_frame *frames, uint32_t most)
+{
+    const struct hpx_quiet_thread t = own(s, most);
+    uint32_t named = look->whole && look->was == 0 ? (uint32_t)hpx_quiet_stack_frames(&t, frames) : 0;
+    bool compares = named > 0 && hpx_quiet_stack_compares(++e->named);
+    if (named > 0 && !compares) {
+        hpx_count_own(t.counters, HPX_C_EVENTS_NAMED, 1);
+        return named;
+    }
+    struct hpx_hash128 h = hpx_hash128(frames, named * sizeof *frames);
+    uint32_t n = hpx_event_stacks_ask(jvmti, self, frames, most);
+    hpx_count_own(t.counters, HPX_C_EVENTS_ASKED, 1);
+    if (compares) {
+        struct hpx_hash128 vm = hpx_hash128(frames, n * sizeof *frames);
+        hpx_quiet_stack_compared(t.counters, n == named && vm.lo == h.lo && vm.hi == h.hi);
+    }
+    return n;
+}
