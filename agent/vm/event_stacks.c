@@ -14,9 +14,21 @@ static struct hpx_quiet_thread own(const struct hpx_mode_thread *s, uint32_t dep
                                      .counters = (struct hpx_counters *)(uintptr_t)&s->base.counters};
 }
 
-static struct hpx_event_known *entry_of(struct hpx_event_stacks *e, uint64_t lo)
+static struct hpx_event_known *entries_of(struct hpx_event_stacks *e, uint64_t lo)
 {
-    return &e->known[lo % HPX_EVENT_STACKS];
+    return &e->known[lo % HPX_EVENT_STACKS / HPX_EVENT_WAYS * HPX_EVENT_WAYS];
+}
+
+/* 0: it is not known. */
+static uint32_t known_id(struct hpx_event_stacks *e, uint64_t lo, uint64_t hi)
+{
+    const struct hpx_event_known *k = entries_of(e, lo);
+    for (uint32_t i = 0; i < HPX_EVENT_WAYS; i++) {
+        if (k[i].lo == lo && k[i].hi == hi) {
+            return k[i].id;
+        }
+    }
+    return 0;
 }
 
 uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode_thread *s, uint32_t depth, const uint64_t what[2],
@@ -32,16 +44,16 @@ uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode
     struct hpx_hash128 h = hpx_hash128(all, sizeof all);
     look->lo = h.lo;
     look->hi = h.hi;
-    const struct hpx_event_known *k = entry_of(e, h.lo);
-    if (k->id == 0 || k->lo != h.lo || k->hi != h.hi) {
+    uint32_t id = known_id(e, h.lo, h.hi);
+    if (id == 0) {
         return 0;
     }
     if (hpx_unlikely(hpx_quiet_stack_compares(++e->recognised))) {
-        look->was = k->id;
+        look->was = id;
         return 0;
     }
     hpx_count_own(t.counters, HPX_C_EVENTS_KNOWN, 1);
-    return k->id;
+    return id;
 }
 
 void hpx_event_stacks_learn(struct hpx_event_stacks *e, struct hpx_mode_thread *s, const struct hpx_event_look *look, uint32_t id)
@@ -49,10 +61,15 @@ void hpx_event_stacks_learn(struct hpx_event_stacks *e, struct hpx_mode_thread *
     if (!look->whole || id == 0) {
         return;
     }
+    struct hpx_event_known *k = entries_of(e, look->lo);
     if (look->was != 0) {
         hpx_quiet_stack_compared(&s->base.counters, look->was == id);
+        for (uint32_t i = 0; i < HPX_EVENT_WAYS; i++) {
+            k[i].id = k[i].lo == look->lo && k[i].hi == look->hi ? id : k[i].id; /* the VM's answer counts */
+        }
+        return;
     }
-    *entry_of(e, look->lo) = (struct hpx_event_known){look->lo, look->hi, id};
+    k[e->learned++ % HPX_EVENT_WAYS] = (struct hpx_event_known){look->lo, look->hi, id};
 }
 
 uint32_t hpx_event_stacks_ask(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame *frames, uint32_t most)

@@ -12,10 +12,12 @@
 #include "mode_thread.h"
 
 #define HPX_EVENT_STACKS 512u /* a power of two: a stack has several hashes, as its methods are compiled one after the other */
+#define HPX_EVENT_WAYS   4u   /* entries that one hash may be in */
 
 /* The owner's. Zeroed: empty. */
 struct hpx_event_stacks {
     uint32_t recognised, named; /* stacks so far */
+    uint32_t learned;           /* chooses the entry that a new stack replaces */
     struct hpx_event_known {
         uint64_t lo, hi; /* of the stack and what belongs to it */
         uint32_t id;     /* 0: none */
