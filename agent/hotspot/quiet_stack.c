@@ -203,7 +203,7 @@ static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 
 int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames)
 {
-    int n = guarded(&(struct question){.t = t, .frames = frames});
+    int n = hpx_internals_names_sig() ? guarded(&(struct question){.t = t, .frames = frames}) : 0;
     return as_the_vm(frames, n) ? n : 0;
 }
 
