@@ -15,7 +15,8 @@
 #define FEW             4u    /* differences that may have another reason */
 #define MOST_FAULTS     8u    /* each is a signal, which another library's handler might see */
 #define RELEASE_VIRTUAL 19    /* the first with virtual threads */
-#define NATIVE          (-1)  /* GetStackTrace's place in a native method */
+#define NATIVE          (-3)  /* AsyncGetCallTrace's place in a native method */
+#define NATIVE_OF_JVMTI (-1)
 
 static HPX_OF_SESSION struct {
     const void *mode;          /* the first one that loaded it; NULL: none */
@@ -189,11 +190,16 @@ bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack
     return guarded(&(struct question){.t = t, .hash = to}) != 0;
 }
 
-/* Where in a native method the thread is, AsyncGetCallTrace says in its own way. A virtual thread's frames end above the carrier's. */
+static int32_t bci_of_jvmti(int32_t bci)
+{
+    return bci == NATIVE ? NATIVE_OF_JVMTI : bci < 0 ? 0 : bci; /* less than 0: at the entry */
+}
+
+/* A virtual thread's frames end above the carrier's. */
 static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 {
     for (int i = 0; i < n; i++) {
-        frames[i].bci = frames[i].bci < 0 ? NATIVE : frames[i].bci;
+        frames[i].bci = bci_of_jvmti(frames[i].bci);
         if (quiet.boundary != 0 && frames[i].method == quiet.boundary) {
             return false;
         }

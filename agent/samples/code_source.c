@@ -75,13 +75,12 @@ void hpx_code_source_load(void)
     const char *why = hpx_internals_closed(); /* first: then nothing is read */
     source.unread = why != NULL;
     source.refused = why == NULL && hpx_vm_flag_refused(FLAG);
-    if (!hpx_engine_takes_stacks()) {
-        why = "depth=0";
-    } else if (why == NULL) {
-        why = hpx_engine_now() != HPX_ENGINE_ASYNC ? "sampler=async alone uses them" : prepare();
+    bool wanted = hpx_engine_takes_stacks() && hpx_engine_now() == HPX_ENGINE_ASYNC;
+    if (wanted && why == NULL) {
+        why = prepare();
     }
-    source.names = why == NULL;
-    if (why != NULL) {
+    source.names = wanted && why == NULL;
+    if (why != NULL) { /* not because this mode does without: others may want them */
         snprintf(text, sizeof text, "%s", why);
         hpx_internals_leave(text);
     }
