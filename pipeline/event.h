@@ -52,6 +52,11 @@ enum hpx_ev_kind {
     HPX_EV_BLOCK_SAMPLE,  /* no body; id = place, stamp = ns: a stack of a BLOCKED_CLASS, taken with a probability that grows with ns */
     HPX_EV_WAIT,          /* Object.wait; id = number of the class, stamp = timeout in ms; body: empty, or struct hpx_ev_thread */
     HPX_EV_WAITED,        /* the same, over; stamp = ns */
+    /* wall=: what a thread of hprofx saw of the others. WALL_DEF to WALL_READY: all of them. */
+    HPX_EV_WALL_DEF,   /* id = a watched thread, which is from now on there; body: struct hpx_ev_hash, struct hpx_ev_wall, frames, leaf
+                        * first; no frames: no stack, because of `why` */
+    HPX_EV_WALL,       /* no body; id = a watched thread, stamp = ns that it was where its last WALL_DEF says */
+    HPX_EV_WALL_READY, /* struct hpx_ev_thread; stamp = ns that the thread was ready to run, but not on a CPU */
 };
 
 struct hpx_ev_head {
@@ -116,6 +121,13 @@ struct hpx_ev_thread {
     uint32_t serial, pad[3];
 };
 
+struct hpx_ev_wall {
+    uint32_t serial; /* of the watched thread */
+    uint32_t state;  /* enum hpx_wall_state: NATIVE where the method on top decides between io and native */
+    uint32_t why;    /* without frames: enum hpx_unknown */
+    uint32_t pad;
+};
+
 /* One frame: bci as AsyncGetCallTrace gives it (< 0: native or unknown), method = the jmethodID as a number, never followed. Clear `pad`
  * before hashing the frames: AsyncGetCallTrace does not write it. */
 struct hpx_ev_frame {
@@ -130,6 +142,7 @@ struct hpx_ev_frame {
 /* Most frames of a stack: a definition then has 2 + 2049 units. */
 #define HPX_MAX_DEPTH              2048
 #define HPX_EV_SITE_BYTES(frames)  (HPX_EV_SAMPLE_BYTES(frames) + sizeof(struct hpx_ev_site))
+#define HPX_EV_WALL_BYTES(frames)  HPX_EV_SITE_BYTES(frames)
 #define HPX_EV_BLOCK_BYTES(frames) (HPX_EV_SITE_BYTES(frames) + sizeof(struct hpx_ev_hash))
 #define HPX_EV_SAMPLE_BYTES(frames)                                                                                                        \
     (sizeof(struct hpx_ev_head) + sizeof(struct hpx_ev_hash) + (size_t)(frames) * sizeof(struct hpx_ev_frame))
@@ -161,7 +174,8 @@ enum hpx_unknown {
 
 static_assert(sizeof(struct hpx_ev_head) == HPX_EV_UNIT && sizeof(struct hpx_ev_frame) == HPX_EV_UNIT &&
                   sizeof(struct hpx_ev_hash) == HPX_EV_UNIT && sizeof(struct hpx_ev_site) == HPX_EV_UNIT &&
-                  sizeof(struct hpx_ev_block) == HPX_EV_UNIT && sizeof(struct hpx_ev_thread) == HPX_EV_UNIT,
+                  sizeof(struct hpx_ev_block) == HPX_EV_UNIT && sizeof(struct hpx_ev_thread) == HPX_EV_UNIT &&
+                  sizeof(struct hpx_ev_wall) == HPX_EV_UNIT,
               "records are made of 16-byte units");
 static_assert(sizeof(struct hpx_ev_switch) == (size_t)2 * HPX_EV_UNIT && sizeof(struct hpx_ev_gap) == (size_t)2 * HPX_EV_UNIT,
               "whole units");

@@ -157,4 +157,37 @@ struct hpx_block_snapshot {
 
 void hpx_block_snapshot_destroy(struct hpx_block_snapshot *s);
 
+/* What a thread does, of wall=; X(SYMBOL, name). */
+#define HPX_WALL_STATES_OF(X)                                                                                                              \
+    X(RUNNING, "running")   /* on a CPU: a sample of CPU time stands for its interval */                                                   \
+    X(RUNNABLE, "runnable") /* ready to run, and waits for a CPU */                                                                        \
+    X(BLOCKED, "blocked")   /* waits to enter a monitor that another thread owns */                                                        \
+    X(WAITING, "waiting")   /* in Object.wait */                                                                                           \
+    X(PARKED, "parked")     /* in LockSupport.park */                                                                                      \
+    X(SLEEPING, "sleeping") /* in Thread.sleep */                                                                                          \
+    X(IO, "io")             /* waits in a native method that reads, writes or polls a socket or file */                                    \
+    X(NATIVE, "native")     /* waits in another native method, or in the VM */
+
+enum hpx_wall_state {
+#define HPX_WALL_ENUM(sym, name) HPX_WALL_##sym,
+    HPX_WALL_STATES_OF(HPX_WALL_ENUM)
+#undef HPX_WALL_ENUM
+        HPX_WALL_STATES
+};
+
+struct hpx_wall_row {
+    const struct hpx_trace_rec *trace;
+    enum hpx_wall_state state;
+    uint64_t ns; /* > 0 */
+};
+
+struct hpx_wall_snapshot {
+    uint64_t ns; /* of all rows */
+    uint32_t nrows;
+    struct hpx_wall_row *rows; /* the reader may sort them */
+};
+
+const char *hpx_wall_state_name(enum hpx_wall_state state);
+void hpx_wall_snapshot_destroy(struct hpx_wall_snapshot *s);
+
 #endif

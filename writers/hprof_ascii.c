@@ -44,6 +44,9 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "                 sample. A thread that sleeps, waits or is blocked uses no CPU time\n"
                                   "                 and is not sampled. If the timers of the system are coarser than\n"
                                   "                 the interval, one signal counts for all intervals that have passed.\n"
+                                  "  WALL CLOCK     The time of all threads in ms, by stack and state: running on a CPU,\n"
+                                  "                 runnable without one, blocked by a monitor, waiting in Object.wait,\n"
+                                  "                 parked, sleeping, io (socket or file), native (other native code).\n"
                                   "  CPU TIME (ms)  The CPU time of every method between entry and return, without the\n"
                                   "                 time of the counted methods that it called. A call counts when it\n"
                                   "                 returns; a call that has not returned is in no row yet. The total\n"
@@ -300,7 +303,7 @@ static void begin_table(struct hpx_out *o, const char *title, uint64_t total, ti
     }
 }
 
-static void put_row_method(struct hpx_ascii *w, const struct hpx_trace_rec *t)
+void hpx_ascii_method(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 {
     const struct hpx_method_text *m = t->nframes > 0 ? hpx_method_text(&w->methods, t->frames[0].method) : NULL;
     if (m != NULL) {
@@ -323,7 +326,7 @@ static void put_row(struct hpx_ascii *w, uint32_t rank, uint64_t self, uint64_t 
 {
     hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, hpx_percent(self, total),
                    hpx_percent(sum, total), count, t->serial);
-    put_row_method(w, t);
+    hpx_ascii_method(w, t);
 }
 
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)

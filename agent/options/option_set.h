@@ -43,6 +43,7 @@ struct hpx_options {
     bool owner, waits, locks, pinned; /* monitor=y: stacks of owners; tables of waits, parked time, pinned virtual threads */
     enum hpx_stacks stacks;
     uint64_t waitlog; /* most WAIT and WAITED lines; HPX_OPT_ALL_WAITS: no limit */
+    uint64_t wall_ns; /* wall=: between two looks at a thread, from HPX_OPT_MIN_WALL_NS; 0: off */
     bool binary;      /* format=b */
     uint32_t idsize;  /* bytes of an identifier in format=b: 4 or 8 */
     bool gz;          /* the output file is compressed */
@@ -64,7 +65,7 @@ struct hpx_options {
     char *net;            /* malloc'ed HOST:PORT or NULL; HOST is a name, an IPv4 address, or in brackets any address */
     bool net_wait;        /* start even if nothing is listening */
     bool allow_exit;      /* the peer of `net` may end the program */
-    bool heap_by_default; /* neither cpu, heap nor monitor was given */
+    bool heap_by_default; /* none of cpu, heap, monitor and wall was given */
     char *given;          /* malloc'ed: the sources joined by commas in the order taken, as the person wrote them */
 };
 
@@ -76,6 +77,10 @@ struct hpx_options {
 #define HPX_OPT_MAX_RTSIG  27 /* signal=RTMIN+N: the JDK wakes blocked I/O by RTMIN+28 (SIGRTMAX-2), others have what is behind */
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))
+
+/* wall=y; the shortest: a look costs a system call for a thread that has run. */
+#define HPX_OPT_WALL_NS     UINT64_C(20000000)
+#define HPX_OPT_MIN_WALL_NS UINT64_C(1000000)
 
 /* Every dump reads all tables and stays in the file. With shorter periods the program would only serve dumps. */
 #define HPX_OPT_MIN_PERIOD_NS UINT64_C(100000000)

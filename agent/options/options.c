@@ -155,7 +155,7 @@ static int parse_defaults(struct hpx_opt_parse *p)
 static int finish(struct hpx_opt_parse *p)
 {
     struct hpx_options *o = p->o;
-    if (o->cpu == HPX_CPU_OFF && !o->heap_dump && !o->heap_sites && !o->monitor) {
+    if (o->cpu == HPX_CPU_OFF && !o->heap_dump && !o->heap_sites && !o->monitor && o->wall_ns == 0) {
         o->heap_dump = o->heap_sites = o->heap_by_default = true;
     }
     if (o->heap_sites && !o->heap_dump && o->sites == HPX_SITES_OFF) {

@@ -75,7 +75,7 @@ void hpx_options_help(void (*put)(void *ctx, const char *s), void *ctx)
              "OPTION:VALUE is the same as OPTION=VALUE. @NAME takes options from a file.\n\n");
     table(&to);
     put(ctx, "\n"
-             "heap=all is the default only if none of heap, cpu and monitor is given.\n"
+             "heap=all is the default only if none of heap, cpu, monitor and wall is given.\n"
              "format=b (default file java.hprof) excludes cpu=times, cpu=old and monitor=y.\n");
     lists(&to);
     put(ctx, "\n"

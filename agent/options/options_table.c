@@ -11,7 +11,7 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "heap", .kind = HPX_OPT_HEAP, .values = "dump|sites|all", .missing = "dump|sites|all", .must = "dump|sites|all", .def = "all",
      .what = "heap dump, allocation sites, or both",
      .more = "dump: all objects of the heap. sites: who allocated how much, and how much of it is live. all: both. Values given one "
-             "after another in one source add up. The default applies only if none of heap, cpu and monitor is given."},
+             "after another in one source add up. The default applies only if none of heap, cpu, monitor and wall is given."},
     {.name = "cpu", .kind = HPX_OPT_CPU, .values = "samples|times|old", .missing = "y|samples|times|old", .must = "y|samples|times|old",
      .def = "off", .what = "where the program spends CPU time",
      .more = "samples: takes the stack of a thread whenever the thread has used another interval= of CPU time; threads that wait do not "
@@ -22,6 +22,11 @@ const struct hpx_opt hpx_opts[] = {
      .what = "contended monitors, waits, deadlocks",
      .more = "Every dump has the state of all threads, the monitors with owner and waiters, deadlocks, and the time that threads were blocked by "
              "monitors of others. Waits by Object.wait are written as lines when they happen."},
+    {.name = "wall", .kind = HPX_OPT_WALL, .values = "MS", .must = "y, n or decimal and >= 1", .def = "n",
+     .what = "time of all threads, running or waiting",
+     .more = "Every MS milliseconds hprofx looks at every thread: where it is, and whether it runs, waits, sleeps, is parked or blocked. y means "
+             "20. A thread that has not run since the last look is not disturbed, and no thread that waits gets a signal. The time in which threads run "
+             "comes from samples of CPU time, every interval=, as with cpu=samples. The table is WALL CLOCK; format=b has it, too."},
     {.name = "format", .kind = HPX_OPT_FORMAT, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
      .what = "text (a) or binary (b) output",
      .more = "b is refused together with cpu=times, cpu=old or monitor=y."},

@@ -29,6 +29,7 @@ enum hpx_opt_kind {
     HPX_OPT_KEEP_FILES,
     HPX_OPT_KEEP_BYTES,
     HPX_OPT_WAITLOG,
+    HPX_OPT_WALL,
     HPX_OPT_PATTERNS,       /* kept in the char * at `offset` */
     HPX_OPT_CHOICE,         /* one of the words of `must`, kept in the enum at `offset`, which has their order */
     HPX_OPT_FLAG,           /* y or n, kept in the bool at `offset` */

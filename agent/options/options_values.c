@@ -89,6 +89,17 @@ static enum hpx_opt_is parse_interval(uint64_t *ns, const char *s)
     return HPX_OPT_IS_GOOD;
 }
 
+static enum hpx_opt_is parse_wall(uint64_t *ns, const char *value)
+{
+    bool yes = false;
+    if (parse_flag(&yes, value) == HPX_OPT_IS_GOOD) {
+        *ns = yes ? HPX_OPT_WALL_NS : 0;
+        return HPX_OPT_IS_GOOD;
+    }
+    enum hpx_opt_is is = parse_interval(ns, value);
+    return is == HPX_OPT_IS_GOOD && *ns < HPX_OPT_MIN_WALL_NS ? HPX_OPT_IS_WRONG : is;
+}
+
 /* Digits and a unit; seconds without one. At most HPX_OPT_MAX_PERIOD_NS. */
 static enum hpx_opt_is parse_time(uint64_t *ns, const char *value)
 {
@@ -450,6 +461,9 @@ int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char
         return 0;
     case HPX_OPT_WAITLOG:
         *is = parse_waitlog(&p->o->waitlog, value);
+        return 0;
+    case HPX_OPT_WALL:
+        *is = parse_wall(&p->o->wall_ns, value);
         return 0;
     case HPX_OPT_MIN:
         *is = parse_min(&p->o->min, value);

@@ -54,6 +54,7 @@ static void same_options(const char *given, const struct hpx_options *want, cons
     assert_true(o.interval_ns == want->interval_ns && o.dump_ns == want->dump_ns && o.maxpause_ns == want->maxpause_ns);
     assert_true(o.keep_files == want->keep_files && o.keep_bytes == want->keep_bytes);
     assert_true(o.signal == want->signal && o.min == want->min && o.sample_bytes == want->sample_bytes && o.waitlog == want->waitlog);
+    assert_true(o.wall_ns == want->wall_ns);
     assert_true(o.heapdump == want->heapdump && o.heapdump_oom == want->heapdump_oom && o.redact == want->redact);
     same_text(given, o.file, want->file);
     same_text(given, o.net, want->net);
@@ -92,10 +93,10 @@ static void options_takes_back_every_default_that_help_prints(void **state)
 static void options_a_default_takes_back_another_value(void **state)
 {
     static const char *const others[] = {
-        "cpu=samples", "net=h:1",        "dump=5m",  "include=a.b", "exclude=a.b",   "keep=a.b",          "redact=strings",
-        "monitor=y",   "format=b",       "idsize=4", "gz=y",        "depth=9",       "interval=1",        "cutoff=0",
-        "signal=USR1", "sampler=walk",   "min=9",    "times=wall",  "sites=sampled", "heapdump=fork+oom", "maxpause=off",
-        "waitlog=0",   "stacks=sampled", "locks=y",  "live=n",      "primfields=n",  "keep-files=3",      "keep-bytes=1m"};
+        "cpu=samples", "net=h:1",      "dump=5m",       "include=a.b",       "exclude=a.b",  "keep=a.b",  "redact=strings", "monitor=y",
+        "format=b",    "idsize=4",     "gz=y",          "depth=9",           "interval=1",   "cutoff=0",  "signal=USR1",    "sampler=walk",
+        "min=9",       "times=wall",   "sites=sampled", "heapdump=fork+oom", "maxpause=off", "waitlog=0", "stacks=sampled", "locks=y",
+        "live=n",      "primfields=n", "keep-files=3",  "keep-bytes=1m",     "wall=y"};
     struct hpx_options none;
     (void)state;
     assert_int_equal(hpx_options_parse(&none, NULL, NULL, NULL, &err), 0);

@@ -25,6 +25,26 @@ static void options_of_monitors(void **state)
     refuses("monitor=y,stacks=y", "hprof option error: stacks option value must be exact|sampled (monitor=y,stacks=y)");
 }
 
+static void options_of_the_wall_clock(void **state)
+{
+    (void)state;
+    takes("wall=y");
+    assert_true(o.wall_ns == HPX_OPT_WALL_NS && !o.heap_dump && !o.heap_sites && o.cpu == HPX_CPU_OFF);
+    hpx_options_fini(&o);
+    takes("cpu=samples,wall=2.5,format=b");
+    assert_true(o.wall_ns == 2500000 && o.cpu == HPX_CPU_SAMPLES);
+    hpx_options_fini(&o);
+    takes("wall=5,wall=n");
+    assert_true(o.wall_ns == 0 && o.heap_by_default);
+    hpx_options_fini(&o);
+    static const char *const wrong[] = {"wall=0", "wall=0.9", "wall=-1", "wall=", "wall=x", "wall=20ms"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(wrong); i++) {
+        char message[128];
+        (void)snprintf(message, sizeof(message), "hprof option error: wall option value must be y, n or decimal and >= 1 (%s)", wrong[i]);
+        refuses(wrong[i], message);
+    }
+}
+
 static void options_of_heap_dumps(void **state)
 {
     (void)state;
@@ -297,17 +317,12 @@ static void options_of_files_that_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_of_heap_dumps),
-        cmocka_unit_test(options_of_the_longest_stop),
-        cmocka_unit_test(options_of_cpu_times),
-        cmocka_unit_test(options_of_allocation_sites),
-        cmocka_unit_test(options_sample_implies_sampled_and_a_later_sites_wins),
-        cmocka_unit_test(options_sample_is_a_size_up_to_1g),
-        cmocka_unit_test(options_heap_sites_without_sites_is_refused),
-        cmocka_unit_test(options_of_the_binary_format),
-        cmocka_unit_test(options_of_dumps_on_request),
-        cmocka_unit_test(options_of_files_that_are_kept),
-        cmocka_unit_test(options_of_monitors),
+        cmocka_unit_test(options_of_the_wall_clock),         cmocka_unit_test(options_of_heap_dumps),
+        cmocka_unit_test(options_of_the_longest_stop),       cmocka_unit_test(options_of_cpu_times),
+        cmocka_unit_test(options_of_allocation_sites),       cmocka_unit_test(options_sample_implies_sampled_and_a_later_sites_wins),
+        cmocka_unit_test(options_sample_is_a_size_up_to_1g), cmocka_unit_test(options_heap_sites_without_sites_is_refused),
+        cmocka_unit_test(options_of_the_binary_format),      cmocka_unit_test(options_of_dumps_on_request),
+        cmocka_unit_test(options_of_files_that_are_kept),    cmocka_unit_test(options_of_monitors),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
