@@ -297,8 +297,7 @@ static uint32_t intern_sample(struct hpx_model *m, const struct hpx_ev_head *ev,
     return hpx_model_intern_stack(m, hash, (const void *)(hash + 1), ev->units - 2u, thread);
 }
 
-/* The raw trace of one frame that stands for no method; HPX_INTERN_NONE without memory. */
-static uint32_t intern_pseudo(struct hpx_model *m, uint32_t sampled, uint32_t thread)
+uint32_t hpx_model_intern_pseudo(struct hpx_model *m, uint32_t sampled, uint32_t thread)
 {
     const struct hpx_raw_frame frame = {sampled, -1};
     const uint64_t key[3] = {HPX_EV_SAMPLE_UNKNOWN, sampled, thread}; /* 24 bytes: no stack is hashed over as many */
@@ -319,10 +318,10 @@ static uint32_t intern_stall(struct hpx_model *m, uint32_t thread)
         s->symbolized = c && n ? hpx_symbolized_method(&m->symbolized, serial, c, n, 0, 0) : HPX_INTERN_NONE;
         m->class_serials += serial != 0 && s->symbolized != HPX_INTERN_NONE;
     }
-    return s->symbolized != HPX_INTERN_NONE ? intern_pseudo(m, HPX_PSEUDO_STALLED, thread) : HPX_INTERN_NONE;
+    return s->symbolized != HPX_INTERN_NONE ? hpx_model_intern_pseudo(m, HPX_PSEUDO_STALLED, thread) : HPX_INTERN_NONE;
 }
 
-static bool add_weight(struct hpx_model *m, uint32_t raw, uint64_t weight)
+static bool add_weight(struct hpx_model *m, const struct hpx_thread_slots *slots, uint32_t raw, uint64_t weight)
 {
     if (hpx_unlikely(raw == HPX_INTERN_NONE)) {
         hpx_count(&m->counters, HPX_C_LOST_NO_MEMORY, weight);
@@ -330,21 +329,24 @@ static bool add_weight(struct hpx_model *m, uint32_t raw, uint64_t weight)
     }
     *hpx_traces_count(&m->traces, raw) += weight;
     m->samples += weight;
+    if (m->sampled) {
+        m->sampled(m->sampled_self, raw, weight, slots ? slots->serial : HPX_SERIAL_THREAD);
+    }
     return true;
 }
 
-static void add_sample(struct hpx_model *m, uint32_t raw, uint64_t weight)
+static void add_sample(struct hpx_model *m, const struct hpx_thread_slots *slots, uint32_t raw, uint64_t weight)
 {
-    if (add_weight(m, raw, weight)) {
+    if (add_weight(m, slots, raw, weight)) {
         m->drawn.sum += (double)weight;
         m->drawn.squares += (double)weight * (double)weight;
     }
 }
 
-static void add_stall(struct hpx_model *m, uint32_t raw, uint64_t weight)
+static void add_stall(struct hpx_model *m, const struct hpx_thread_slots *slots, uint32_t raw, uint64_t weight)
 {
     struct hpx_stalls *s = &m->stalls;
-    if (add_weight(m, raw, weight)) {
+    if (add_weight(m, slots, raw, weight)) {
         s->count++;
         s->intervals += weight;
         s->longest = weight > s->longest ? weight : s->longest;
@@ -376,7 +378,7 @@ static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const str
     switch (ev->kind) {
     case HPX_EV_SAMPLE:
         if (!off) {
-            add_sample(m, slot && *slot ? *slot - 1 : HPX_INTERN_NONE, ev->stamp);
+            add_sample(m, slots, slot && *slot ? *slot - 1 : HPX_INTERN_NONE, ev->stamp);
         }
         break;
     case HPX_EV_SAMPLE_DEF:
@@ -385,7 +387,7 @@ static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const str
             *slot = raw + 1; /* 0, not defined, when there was no memory: the slot's old stack must not be counted instead */
         }
         if (!off) {
-            add_sample(m, raw, ev->stamp);
+            add_sample(m, slots, raw, ev->stamp);
         }
         break;
     case HPX_EV_SAMPLE_UNKNOWN: {
@@ -393,14 +395,14 @@ static void apply(struct hpx_model *m, struct hpx_thread_slots *slots, const str
             break;
         }
         enum hpx_unknown why = ev->id < HPX_UNKNOWN_COUNT ? (enum hpx_unknown)ev->id : HPX_UNKNOWN_OTHER;
-        raw = intern_pseudo(m, why, thread);
-        add_sample(m, raw, ev->stamp);
+        raw = hpx_model_intern_pseudo(m, why, thread);
+        add_sample(m, slots, raw, ev->stamp);
         m->unknown[why] += raw != HPX_INTERN_NONE ? ev->stamp : 0;
         break;
     }
     case HPX_EV_SAMPLE_STALLED:
         if (!off) {
-            add_stall(m, intern_stall(m, thread), ev->stamp);
+            add_stall(m, slots, intern_stall(m, thread), ev->stamp);
         }
         break;
     default: /* PAD, and what other sinks read */

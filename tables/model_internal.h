@@ -60,7 +60,10 @@ struct hpx_model {
     struct hpx_stalls stalls;
     struct {
         double sum, squares;
-    } drawn;             /* of the weights since the rows were reset; without stalls, which are measured, not drawn */
+    } drawn; /* of the weights since the rows were reset; without stalls, which are measured, not drawn */
+    /* Every sample that counts; serial: of its thread. NULL: nobody wants to know (wall_table.h). */
+    void (*sampled)(void *self, uint32_t raw, uint64_t weight, uint32_t serial);
+    void *sampled_self;
     bool journal;        /* hpx_model_keep_journal() */
     struct hpx_vec past; /* struct hpx_past, of the first raw traces */
     uint32_t unresolved;
@@ -100,6 +103,8 @@ static inline uint32_t hpx_model_trace_thread(const struct hpx_model *m, const s
 /* The raw trace of these frames, whose hash is `hash`; HPX_INTERN_NONE without memory. */
 uint32_t hpx_model_intern_stack(struct hpx_model *m, const struct hpx_ev_hash *hash, const struct hpx_ev_frame *frames, uint32_t nframes,
                                 uint32_t thread);
+/* The raw trace of one frame that stands for no method, of a thread (0: any); HPX_INTERN_NONE without memory. */
+uint32_t hpx_model_intern_pseudo(struct hpx_model *m, uint32_t sampled, uint32_t thread);
 /* Makes sure that the raw trace has a symbolized one; false without memory. */
 bool hpx_model_symbolize_trace(struct hpx_model *m, struct hpx_raw *raw);
 

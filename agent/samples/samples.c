@@ -28,7 +28,7 @@ static struct hpx_sample_thread *state(struct hpx_thread *t)
 
 static bool wanted(const struct hpx_options *o)
 {
-    return o->cpu & HPX_CPU_SAMPLES;
+    return (o->cpu & HPX_CPU_SAMPLES) || o->wall_ns > 0; /* wall= takes its running time from the samples */
 }
 
 /* ---- threads ---- */
@@ -63,7 +63,7 @@ static void *snapshot(enum hpx_take take)
 
 static const char *title(void)
 {
-    return "CPU usage by sampling running threads";
+    return hpx_session.opt->cpu & HPX_CPU_SAMPLES ? "CPU usage by sampling running threads" : NULL;
 }
 
 static bool empty(const void *rows)

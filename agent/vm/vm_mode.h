@@ -79,6 +79,10 @@ struct hpx_vm_mode {
     /* VMInit's thread, instead of disarm and end: an adopted thread has ended before it was published, or never can be. Stops its clock
      * and flushes. false: its handler is still inside, so the state must not retire. */
     bool (*abandon)(struct hpx_mode_thread *s, JNIEnv *env);
+    /* A mode that has no states of its own: a thread whose states other modes have made is announced, and its clock may run; it ends, and
+     * they will retire. The thread itself, or VMInit's thread for an adopted one. */
+    void (*came)(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);
+    void (*went)(struct hpx_mode_thread *first, JNIEnv *env);
     void (*ours)(void); /* a thread of hprofx is about to enter the JVM: its calls and signals do not count */
 };
 

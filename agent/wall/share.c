@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* share.c: see share.h. */
+#include "share.h"
+
+#define IDLE_PART 8u  /* part of the idle time so far that passes unseen: what is misplaced is a small part of what is known */
+#define IDLE_MOST 50u /* intervals */
+
+void hpx_share_begin(struct hpx_share *s, uint64_t now, uint64_t cpu)
+{
+    *s = (struct hpx_share){.looked_ns = now, .cpu_ns = cpu, .idle_since = now};
+}
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay, uint32_t random)
+{
+    uint64_t passed = less(now, s->looked_ns), old = 0;
+    bool ran = hpx_share_has_run(s, cpu);
+    if (ran) {
+        uint64_t idle = less(passed, less(cpu, s->cpu_ns));
+        uint64_t ready = delay < idle ? delay : idle;
+        s->ready_ns += ready;
+        idle -= ready;
+        if (s->placed && s->seldom) {
+            old = (uint64_t)((double)idle * (double)random / 4294967296.0);
+        }
+        s->due_ns += old;
+        s->carry_ns += idle - old;
+        s->placed = false;
+        s->idle_since = now;
+    } else if (s->placed) {
+        s->due_ns += passed;
+    } else {
+        s->carry_ns += passed;
+    }
+    s->looked_ns = now > s->looked_ns ? now : s->looked_ns;
+    s->cpu_ns = cpu;
+    return !s->placed;
+}
+
+void hpx_share_place(struct hpx_share *s)
+{
+    s->due_ns += s->carry_ns;
+    s->carry_ns = 0;
+    s->placed = true;
+}
+
+uint64_t hpx_share_next(struct hpx_share *s, uint64_t interval)
+{
+    uint64_t part = s->placed ? (s->looked_ns - s->idle_since) / IDLE_PART : 0, most = IDLE_MOST * interval;
+    part = part < most ? part : most;
+    s->seldom = part > interval + interval / 2; /* looks are spread over half an interval to both sides */
+    return s->looked_ns + (s->seldom ? part : 0);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* wall_vm.c: wall= in the JVM. It has no states of threads: cpu=samples has them, which wall= turns on. */
+#include "log.h"
+#include "vm_mode.h"
+#include "wall.h"
+#include "watch.h"
+
+#define LEAVE_NS (300ull * 1000 * 1000)
+
+static void open_watch(jvmtiEnv *jvmti)
+{
+    struct hpx_err err = {0};
+    (void)jvmti;
+    if (hpx_watch_start(&err) != 0) {
+        hpx_warn("wall=: %s; WALL CLOCK will have only the threads that run", err.msg);
+    }
+}
+
+static void leave(void)
+{
+    hpx_watch_stop(LEAVE_NS);
+}
+
+const struct hpx_vm_mode hpx_wall_vm = {
+    .names = true,
+    .open = open_watch,
+    .leave = leave,
+    .left = hpx_watch_left,
+    .unload = hpx_watch_unload,
+    .came = hpx_watch_add,
+    .went = hpx_watch_remove,
+};

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* wall_table.c: events and snapshots of wall_table.h. */
+#include "wall_table.h"
+#include "model_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A stack in a state. */
+struct cell {
+    uint32_t raw, state;
+    uint64_t ns;                /* since the start */
+    uint64_t dumped, journaled; /* of them, what dumps have reset, and what the journal has */
+};
+
+struct hpx_walls {
+    struct hpx_model *m;
+    uint64_t interval_ns;
+    struct hpx_intern index; /* of cells */
+    struct hpx_vec cells;    /* struct cell */
+    uint32_t ncells;         /* `cells` may be longer, after an allocation failure */
+    struct hpx_vec places;   /* uint32_t, by watched thread: number of its cell + 1; 0: not known */
+    struct hpx_vec last;     /* uint32_t, by serial of a thread: raw trace of its last sample + 1; 0: none */
+    struct hpx_wall_totals totals;
+};
+
+/* Element i; NULL without memory. */
+static uint32_t *reach(struct hpx_vec *v, uint32_t i)
+{
+    while (v->len <= i) {
+        if (!hpx_vec_push(v)) {
+            return NULL;
+        }
+    }
+    return hpx_vec_at(v, i);
+}
+
+/* The number of the cell; HPX_INTERN_NONE without memory. */
+static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state)
+{
+    const uint32_t key[2] = {raw, state};
+    struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
+    uint32_t found = raw != HPX_INTERN_NONE ? hpx_intern_find(&w->index, h) : HPX_INTERN_NONE;
+    if (found != HPX_INTERN_NONE || raw == HPX_INTERN_NONE) {
+        return found;
+    }
+    struct cell *c = w->cells.len > w->ncells ? hpx_vec_at(&w->cells, w->ncells) : hpx_vec_push(&w->cells);
+    if (!c || hpx_intern_insert(&w->index, h, w->ncells) != 0) {
+        return HPX_INTERN_NONE;
+    }
+    *c = (struct cell){.raw = raw, .state = state};
+    return w->ncells++;
+}
+
+static void add(struct hpx_walls *w, uint32_t cell, uint64_t ns)
+{
+    if (hpx_unlikely(cell == HPX_INTERN_NONE)) {
+        hpx_count(&w->m->counters, HPX_C_LOST_NO_MEMORY, 1);
+        return;
+    }
+    struct cell *c = hpx_vec_at(&w->cells, cell);
+    c->ns += ns;
+    w->totals.ns[c->state] += ns;
+}
+
+/* A sample of the model. */
+static void sampled(void *self, uint32_t raw, uint64_t weight, uint32_t serial)
+{
+    struct hpx_walls *w = self;
+    uint32_t *last = reach(&w->last, serial - HPX_SERIAL_THREAD);
+    if (last) {
+        *last = raw + 1;
+    }
+    add(w, cell_of(w, raw, HPX_WALL_RUNNING), weight * w->interval_ns);
+}
+
+/* ---- events ---- */
+
+static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
+{
+    const struct hpx_ev_hash *hash = (const void *)(ev + 1);
+    const struct hpx_ev_wall *wall = (const void *)(hash + 1);
+    uint32_t *place = reach(&w->places, ev->id), n = ev->units - 3u, raw;
+    uint32_t thread = w->m->cfg.thread_in_traces ? wall->serial : 0, state = wall->state < HPX_WALL_STATES ? wall->state : HPX_WALL_NATIVE;
+    if (n > 0) {
+        raw = hpx_model_intern_stack(w->m, hash, (const void *)(wall + 1), n, thread);
+    } else {
+        raw = hpx_model_intern_pseudo(w->m, wall->why < HPX_UNKNOWN_COUNT ? wall->why : HPX_UNKNOWN_OTHER, thread);
+    }
+    if (place) {
+        *place = cell_of(w, raw, state) + 1; /* 0, not known, when there was no memory */
+    }
+}
+
+static bool is_unknown(const struct hpx_walls *w, uint32_t cell)
+{
+    const struct hpx_raw *r = hpx_traces_at(&w->m->traces, ((const struct cell *)hpx_vec_at(&w->cells, cell))->raw);
+    return r->nframes == 1 && r->frames[0].method < HPX_UNKNOWN_COUNT;
+}
+
+static void waited(struct hpx_walls *w, const struct hpx_ev_head *ev)
+{
+    uint32_t cell = (ev->id < w->places.len ? *(const uint32_t *)hpx_vec_at(&w->places, ev->id) : 0) - 1;
+    add(w, cell, ev->stamp);
+    w->totals.unknown_ns += cell != HPX_INTERN_NONE && is_unknown(w, cell) ? ev->stamp : 0;
+}
+
+static void ready(struct hpx_walls *w, const struct hpx_ev_head *ev)
+{
+    const struct hpx_ev_thread *t = (const void *)(ev + 1);
+    uint32_t i = t->serial - HPX_SERIAL_THREAD, raw = (i < w->last.len ? *(const uint32_t *)hpx_vec_at(&w->last, i) : 0) - 1;
+    if (raw == HPX_INTERN_NONE) {
+        raw = hpx_model_intern_pseudo(w->m, HPX_UNKNOWN_NO_JAVA, w->m->cfg.thread_in_traces ? t->serial : 0);
+        w->totals.unknown_ns += ev->stamp;
+    }
+    add(w, cell_of(w, raw, HPX_WALL_RUNNABLE), ev->stamp);
+}
+
+static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
+{
+    (void)t;
+    for (; ev < end && ev->kind >= HPX_EV_WALL_DEF && ev->kind <= HPX_EV_WALL_READY && ev->units > 0 && ev->units <= end - ev;
+         ev += ev->units) {
+        if (ev->kind == HPX_EV_WALL_DEF && ev->units >= 3) {
+            define(self, ev);
+        } else if (ev->kind == HPX_EV_WALL) {
+            waited(self, ev);
+        } else if (ev->kind == HPX_EV_WALL_READY && ev->units == 2) {
+            ready(self, ev);
+        }
+    }
+    return ev;
+}
+
+static size_t bytes(const void *self)
+{
+    const struct hpx_walls *w = self;
+    return hpx_intern_bytes(&w->index) + w->cells.bytes + w->places.bytes + w->last.bytes;
+}
+
+static const struct hpx_table table = {.first = HPX_EV_WALL_DEF, .last = HPX_EV_WALL_READY, .apply = apply, .bytes = bytes};
+
+struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
+{
+    struct hpx_walls *w = calloc(1, sizeof(*w));
+    if (!w) {
+        return NULL;
+    }
+    w->m = m;
+    w->interval_ns = interval_ns;
+    hpx_vec_init(&w->cells, sizeof(struct cell));
+    hpx_vec_init(&w->places, sizeof(uint32_t));
+    hpx_vec_init(&w->last, sizeof(uint32_t));
+    if (hpx_intern_init(&w->index, 0) != 0) {
+        free(w);
+        return NULL;
+    }
+    hpx_model_add_table(m, &table, w);
+    m->sampled = sampled;
+    m->sampled_self = w;
+    return w;
+}
+
+void hpx_walls_destroy(struct hpx_walls *w)
+{
+    if (w) {
+        hpx_intern_fini(&w->index);
+        hpx_vec_fini(&w->cells);
+        hpx_vec_fini(&w->places);
+        hpx_vec_fini(&w->last);
+        free(w);
+    }
+}
+
+struct hpx_wall_totals hpx_walls_totals(const struct hpx_walls *w)
+{
+    return w->totals;
+}
+
+/* ---- io or native ---- */
+
+/* Native methods that wait for a socket, a pipe or a file; a prefix of the method, "": all natives of the class. */
+static const struct {
+    const char *class_name, *method;
+} io_methods[] = {
+    {"java.net.SocketInputStream", "socketRead0"},
+    {"java.net.SocketOutputStream", "socketWrite0"},
+    {"java.net.PlainSocketImpl", "socket"},
+    {"java.net.PlainDatagramSocketImpl", ""},
+    {"java.net.Inet4AddressImpl", ""},
+    {"java.net.Inet6AddressImpl", ""},
+    {"java.io.FileInputStream", ""},
+    {"java.io.FileOutputStream", ""},
+    {"java.io.RandomAccessFile", ""},
+    {"java.io.UnixFileSystem", ""},
+    {"java.util.zip.ZipFile", ""},
+    {"sun.nio.ch.Net", ""},
+    {"sun.nio.ch.NativeThread", ""},
+    {"sun.nio.ch.EPoll", ""},
+    {"sun.nio.ch.EPollPort", ""},
+    {"sun.nio.ch.EPollArrayWrapper", ""},
+    {"sun.nio.ch.PollArrayWrapper", ""},
+    {"sun.nio.ch.PollSelectorImpl", ""},
+    {"sun.nio.ch.IOUtil", ""},
+    {"sun.nio.ch.ServerSocketChannelImpl", ""},
+    {"sun.nio.ch.SocketChannelImpl", ""},
+    {"sun.nio.ch.DatagramChannelImpl", ""},
+    {"sun.nio.ch.FileChannelImpl", ""},
+    {"sun.nio.ch.FileDispatcherImpl", ""},
+    {"sun.nio.ch.SocketDispatcher", ""},
+    {"sun.nio.ch.DatagramDispatcher", ""},
+    {"sun.nio.ch.UnixDispatcher", ""},
+    {"sun.nio.ch.UnixFileDispatcherImpl", ""},
+    {"sun.nio.ch.UnixDomainSockets", ""},
+    {"sun.nio.ch.UnixAsynchronousServerSocketChannelImpl", ""},
+    {"sun.nio.ch.UnixAsynchronousSocketChannelImpl", ""},
+    {"sun.nio.fs.UnixNativeDispatcher", ""},
+    {"sun.nio.fs.LinuxWatchService", ""},
+    {"sun.nio.fs.UnixCopyFile", ""},
+    {"sun.nio.fs.UnixFileSystem", ""},
+};
+
+bool hpx_walls_is_io(struct hpx_text class_name, struct hpx_text name)
+{
+    for (size_t i = 0; i < HPX_ARRAY_LEN(io_methods); i++) {
+        size_t n = strlen(io_methods[i].class_name), prefix = strlen(io_methods[i].method);
+        if (n == class_name.len && memcmp(class_name.bytes, io_methods[i].class_name, n) == 0 && prefix <= name.len &&
+            memcmp(name.bytes, io_methods[i].method, prefix) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- snapshot ---- */
+
+static uint64_t due(const struct cell *c, enum hpx_take take)
+{
+    return take == HPX_TAKE_ALL ? c->ns : c->ns - (take == HPX_TAKE_NEW ? c->journaled : c->dumped);
+}
+
+static struct hpx_wall_row row_of(struct hpx_walls *w, const struct cell *c, enum hpx_take take)
+{
+    const struct hpx_raw *r = hpx_traces_at(&w->m->traces, c->raw);
+    struct hpx_wall_row row = {hpx_symbolized_trace_at(&w->m->symbolized, r->symbolized)->rec, (enum hpx_wall_state)c->state, due(c, take)};
+    if (row.state == HPX_WALL_NATIVE && row.trace->nframes > 0 &&
+        hpx_walls_is_io(row.trace->frames[0].method->class_name, row.trace->frames[0].method->name)) {
+        row.state = HPX_WALL_IO;
+    }
+    return row;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct hpx_wall_row *x = a, *y = b;
+    if (x->trace->serial != y->trace->serial) {
+        return x->trace->serial < y->trace->serial ? -1 : 1;
+    }
+    return (x->state > y->state) - (x->state < y->state);
+}
+
+static void merge(struct hpx_wall_snapshot *s)
+{
+    uint32_t n = 0;
+    if (s->nrows > 1) {
+        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_row);
+    }
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        if (n > 0 && by_row(&s->rows[n - 1], &s->rows[i]) == 0) {
+            s->rows[n - 1].ns += s->rows[i].ns;
+        } else {
+            s->rows[n++] = s->rows[i];
+        }
+    }
+    s->nrows = n;
+}
+
+static void taken(struct cell *c, enum hpx_take take)
+{
+    if (take == HPX_TAKE_RESET) {
+        c->dumped = c->ns;
+    } else if (take >= HPX_TAKE_NEW) {
+        c->journaled = c->ns;
+    }
+}
+
+struct hpx_wall_snapshot *hpx_walls_snapshot(struct hpx_walls *w, enum hpx_take take)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < w->ncells; i++) {
+        const struct cell *c = hpx_vec_at(&w->cells, i);
+        if (due(c, take) > 0) {
+            rows++;
+            if (!hpx_model_symbolize_trace(w->m, hpx_traces_at(&w->m->traces, c->raw))) {
+                return NULL;
+            }
+        }
+    }
+    struct hpx_wall_snapshot *s = malloc(sizeof(*s) + rows * sizeof(s->rows[0]));
+    if (!s) {
+        return NULL;
+    }
+    *s = (struct hpx_wall_snapshot){.rows = (struct hpx_wall_row *)(void *)(s + 1)};
+    for (uint32_t i = 0; i < w->ncells; i++) {
+        struct cell *c = hpx_vec_at(&w->cells, i);
+        if (due(c, take) > 0) {
+            s->rows[s->nrows] = row_of(w, c, take);
+            s->ns += s->rows[s->nrows++].ns;
+            taken(c, take);
+        }
+    }
+    merge(s);
+    return s;
+}
