@@ -94,7 +94,7 @@ static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
 static bool is_unknown(const struct hpx_walls *w, uint32_t cell)
 {
     const struct hpx_raw *r = hpx_traces_at(&w->m->traces, ((const struct cell *)hpx_vec_at(&w->cells, cell))->raw);
-    return r->nframes == 1 && r->frames[0].method < HPX_UNKNOWN_COUNT;
+    return r->nframes == 1 && r->frames[0].method < HPX_UNKNOWN_COUNT && r->frames[0].method != HPX_UNKNOWN_NO_JAVA;
 }
 
 static void waited(struct hpx_walls *w, const struct hpx_ev_head *ev)

@@ -21,7 +21,7 @@ struct hpx_wall_snapshot *hpx_walls_snapshot(struct hpx_walls *w, enum hpx_take 
 /* ns since the start, by state: io is part of native. */
 struct hpx_wall_totals {
     uint64_t ns[HPX_WALL_STATES];
-    uint64_t unknown_ns; /* of them, without a stack */
+    uint64_t unknown_ns; /* of them, without a stack; not of threads that have no Java frames */
 };
 struct hpx_wall_totals hpx_walls_totals(const struct hpx_walls *w);
 

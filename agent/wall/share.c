@@ -48,6 +48,15 @@ void hpx_share_place(struct hpx_share *s)
     s->placed = true;
 }
 
+void hpx_share_end(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay)
+{
+    bool placed = s->placed;
+    (void)hpx_share_look(s, now, cpu, delay, 0);
+    if (placed) {
+        hpx_share_place(s);
+    }
+}
+
 uint64_t hpx_share_next(struct hpx_share *s, uint64_t interval)
 {
     uint64_t part = s->placed ? (s->looked_ns - s->idle_since) / IDLE_PART : 0, most = IDLE_MOST * interval;

@@ -34,7 +34,16 @@ static inline bool hpx_share_has_run(const struct hpx_share *s, uint64_t cpu)
 bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay, uint32_t random);
 /* It is known where the thread waits, and it has not run since the look; the caller has taken what was due to another place. */
 void hpx_share_place(struct hpx_share *s);
+/* The last look, by the thread itself, which ends. What it has waited since the look before was where it was then, if that is known. */
+void hpx_share_end(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay);
 /* When to look next: interval, or an eighth of the time it has been idle, at most 50 intervals. */
 uint64_t hpx_share_next(struct hpx_share *s, uint64_t interval);
+
+/* 32 bits of a sequence, whose state is any number at first. */
+static inline uint32_t hpx_share_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 32);
+}
 
 #endif

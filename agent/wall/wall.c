@@ -7,6 +7,7 @@
 #include "session.h"
 #include "wall_table.h"
 #include "watch.h"
+#include "watched.h"
 #include <inttypes.h>
 
 /* The aggregator's. */
@@ -23,7 +24,7 @@ static bool wanted(const struct hpx_options *o)
 static void begin(void)
 {
     wall.table = hpx_walls_create(hpx_session.model, hpx_session.opt->interval_ns);
-    if (wall.table == NULL || hpx_watch_begin(&hpx_wall_mode) != 0) {
+    if (wall.table == NULL || hpx_watched_begin(&hpx_wall_mode) != 0) {
         hpx_warn("wall=: no memory for the table of time; WALL CLOCK is empty or incomplete; raise the limit of the process's memory");
     }
 }
@@ -33,6 +34,7 @@ static void fini(void)
     hpx_walls_destroy(wall.table);
     wall.table = NULL;
     hpx_watch_fini();
+    hpx_watched_fini();
 }
 
 /* ---- a dump ---- */
@@ -90,14 +92,15 @@ static_assert(NS + HPX_WALL_STATES <= HPX_MODE_VALUES, "the figures have room fo
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
     struct hpx_watch_figures w = hpx_watch_figures();
+    struct hpx_watched_figures l = hpx_watched_figures();
     (void)total, (void)rows;
-    f->v[THREADS] = w.threads;
+    f->v[THREADS] = l.threads;
     f->v[ROUNDS] = w.rounds;
-    f->v[LOOKS] = w.looks;
-    f->v[STACKS] = w.stacks;
-    f->v[MOVED] = w.moved;
+    f->v[LOOKS] = l.looks;
+    f->v[STACKS] = l.stacks;
+    f->v[MOVED] = l.moved;
     f->v[MEAN_NS] = w.mean_ns;
-    f->v[BYTES] = w.bytes;
+    f->v[BYTES] = l.bytes;
     if (wall.table != NULL) {
         struct hpx_wall_totals t = hpx_walls_totals(wall.table);
         f->v[UNKNOWN_NS] = t.unknown_ns;
@@ -149,7 +152,7 @@ const struct hpx_mode hpx_wall_mode = {
     .vm = &hpx_wall_vm,
     .section = &section,
     .load = {.wanted = wanted, .begin = begin},
-    .pass = {.gone = hpx_watch_gone},
+    .pass = {.gone = hpx_watched_gone},
     .dump = {.prepare = prepare, .snapshot = snapshot},
     .end = {.fini = fini},
     .report = {.collect = collect, .own_cpu = own_cpu, .lines = lines, .summary = summary},

@@ -4,6 +4,7 @@
 #include "vm_mode.h"
 #include "wall.h"
 #include "watch.h"
+#include "watched.h"
 
 #define LEAVE_NS (300ull * 1000 * 1000)
 
@@ -26,7 +27,7 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .open = open_watch,
     .leave = leave,
     .left = hpx_watch_left,
-    .unload = hpx_watch_unload,
-    .came = hpx_watch_add,
-    .went = hpx_watch_remove,
+    .unload = hpx_watched_unload,
+    .came = hpx_watched_add,
+    .went = hpx_watched_remove,
 };

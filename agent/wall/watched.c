@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* watched.c: see watched.h. */
+#include "watched.h"
+#include "clock.h"
+#include "hash.h"
+#include "probe_frames.h"
+#include "run_delay.h"
+#include "session.h"
+#include "share.h"
+#include "snapshot.h"
+#include "vec.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_BYTES  (1u << 20)
+#define READY_LEAST UINT64_C(1000000) /* ns without a CPU that are worth a record before the sums are asked for */
+
+struct watched {
+    struct hpx_mode_thread *first; /* its states; NULL: a free place, or `held` */
+    jthread ref;
+    bool held;    /* the looking thread uses ref: the place must not be freed */
+    bool defined; /* the last WALL_DEF of this place is of this thread */
+    pid_t tid;    /* 0: not known yet */
+    uint32_t serial, state;
+    uint64_t delay_ns; /* run delay when it was asked for last */
+    struct hpx_share share;
+    struct hpx_hash128 hash; /* of the frames of that WALL_DEF */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static HPX_OF_SESSION struct { /* the lock's, but for the figures */
+    struct hpx_thread *out;    /* its ring; NULL: none */
+    struct hpx_vec all;        /* struct watched, by place */
+    struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: free */
+    struct hpx_vec unused;     /* uint32_t: free places, the first `nunused` */
+    uint32_t nunused;
+    uint64_t random;
+    _Atomic uint64_t looks, stacks, moved, threads; /* relaxed */
+} list;
+
+static struct watched *at(uint32_t place)
+{
+    return hpx_vec_at(&list.all, place);
+}
+
+static uint64_t *due_at(uint32_t place)
+{
+    return hpx_vec_at(&list.due, place);
+}
+
+/* ---- records; the lock is held, and the gate entered or the caller a thread of the program inside it ---- */
+
+static struct hpx_ev_head *reserve(size_t bytes)
+{
+    struct hpx_ev_head *ev = list.out != NULL ? hpx_ring_reserve(&list.out->ring, bytes) : NULL;
+    if (ev == NULL || hpx_ring_used(&list.out->ring) > RING_BYTES / 2) {
+        hpx_aggregator_wake(&hpx_session.aggregator);
+    }
+    return ev;
+}
+
+/* false: the ring is full, and it is tried again at the next occasion. */
+static bool put_due(uint32_t place, struct watched *w)
+{
+    struct hpx_ev_head *ev = w->share.due_ns > 0 && w->defined ? reserve(sizeof *ev) : NULL;
+    if (ev == NULL) {
+        return w->share.due_ns == 0;
+    }
+    ev->kind = HPX_EV_WALL;
+    ev->id = place;
+    ev->stamp = w->share.due_ns;
+    hpx_ring_commit(&list.out->ring, ev, sizeof *ev);
+    w->share.due_ns = 0;
+    return true;
+}
+
+static void put_ready(struct watched *w, uint64_t least)
+{
+    size_t bytes = sizeof(struct hpx_ev_head) + sizeof(struct hpx_ev_thread);
+    struct hpx_ev_head *ev = w->share.ready_ns > least ? reserve(bytes) : NULL;
+    if (ev != NULL) {
+        ev->kind = HPX_EV_WALL_READY;
+        ev->id = 0;
+        ev->stamp = w->share.ready_ns;
+        *(struct hpx_ev_thread *)(ev + 1) = (struct hpx_ev_thread){.serial = w->serial};
+        hpx_ring_commit(&list.out->ring, ev, bytes);
+        w->share.ready_ns = 0;
+    }
+}
+
+/* The thread is there from now on. false: the ring is full. */
+static bool put_place(uint32_t place, struct watched *w, const struct hpx_watch_found *f)
+{
+    uint32_t probe = f->n > 0 ? hpx_probe_frames_vm(f->frames, f->n) : 0, n = f->n > 0 ? (uint32_t)f->n - probe : 0;
+    n = n < hpx_watch_depth() ? n : hpx_watch_depth();
+    struct hpx_ev_head *ev = put_due(place, w) ? reserve(HPX_EV_WALL_BYTES(n)) : NULL;
+    if (ev == NULL) {
+        return false;
+    }
+    struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
+    struct hpx_ev_wall *wall = (struct hpx_ev_wall *)(hash + 1);
+    struct hpx_ev_frame *to = (struct hpx_ev_frame *)(wall + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const jvmtiFrameInfo *from = &f->frames[probe + i];
+        to[i] = (struct hpx_ev_frame){(int32_t)from->location, 0, (uint64_t)(uintptr_t)from->method};
+    }
+    struct hpx_hash128 h = hpx_hash128(to, n * sizeof *to);
+    if (w->defined && n > 0 && w->state == f->state && w->hash.lo == h.lo && w->hash.hi == h.hi) {
+        return true; /* the next reserve discards this one */
+    }
+    *hash = (struct hpx_ev_hash){h.lo, h.hi};
+    *wall = (struct hpx_ev_wall){w->serial, f->state, f->n < 0 ? (uint32_t)-f->n : HPX_UNKNOWN_NO_JAVA, 0};
+    ev->kind = HPX_EV_WALL_DEF;
+    ev->id = place;
+    ev->stamp = 0;
+    hpx_ring_commit(&list.out->ring, ev, HPX_EV_WALL_BYTES(n));
+    w->defined = true;
+    w->state = f->state;
+    w->hash = n > 0 ? h : (struct hpx_hash128){0, 0};
+    return true;
+}
+
+/* What is known of a thread that will not be looked at again. */
+static void settle(uint32_t place, struct watched *w)
+{
+    static const struct hpx_watch_found nowhere = {NULL, -(jint)HPX_UNKNOWN_THREAD_ENDED, HPX_WALL_NATIVE};
+    if (w->share.carry_ns > 0 && put_place(place, w, &nowhere)) {
+        hpx_share_place(&w->share);
+    }
+    put_ready(w, 0);
+    if (!put_due(place, w) || w->share.carry_ns > 0) {
+        hpx_count(&hpx_session.counters, HPX_C_LOST_RING_FULL, 1);
+    }
+}
+
+/* ---- the list; the lock is held ---- */
+
+static uint32_t take_place(void)
+{
+    if (list.nunused > 0) {
+        return *(const uint32_t *)hpx_vec_at(&list.unused, --list.nunused);
+    }
+    uint64_t *due = list.due.len > list.all.len ? due_at(list.all.len) : hpx_vec_push(&list.due);
+    return due != NULL && hpx_vec_push(&list.all) != NULL ? list.all.len - 1 : UINT32_MAX;
+}
+
+/* Returns the reference, which the caller must delete. A place that cannot be noted stays empty. */
+static jthread free_place(uint32_t place)
+{
+    struct watched *w = at(place);
+    jthread ref = w->ref;
+    uint32_t *entry = list.unused.len > list.nunused ? hpx_vec_at(&list.unused, list.nunused) : hpx_vec_push(&list.unused);
+    *w = (struct watched){.first = NULL};
+    *due_at(place) = UINT64_MAX;
+    if (entry != NULL) {
+        *entry = place;
+        list.nunused++;
+    }
+    return ref;
+}
+
+static void begin(uint32_t place, struct watched *w, pid_t tid)
+{
+    uint64_t now = hpx_clock_mono();
+    w->tid = tid;
+    hpx_share_begin(&w->share, now, hpx_clock_tid_cpu(tid));
+    w->delay_ns = hpx_run_delay(tid);
+    *due_at(place) = now;
+}
+
+void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
+{
+    jthread ref = thread != NULL ? (*env)->NewGlobalRef(env, thread) : NULL;
+    if (ref == NULL) {
+        (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    uint32_t place = take_place();
+    if (place != UINT32_MAX) {
+        struct watched *w = at(place);
+        *w = (struct watched){.first = first, .ref = ref, .serial = first->serial};
+        *due_at(place) = 0;
+        if (first->tid > 0) {
+            begin(place, w, first->tid);
+        }
+        first->watched = place + 1;
+        atomic_fetch_add_explicit(&list.threads, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+    if (place == UINT32_MAX) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
+        (*env)->DeleteGlobalRef(env, ref);
+    }
+}
+
+static uint64_t delay_of(struct watched *w)
+{
+    uint64_t delay = hpx_run_delay(w->tid), before = w->delay_ns;
+    w->delay_ns = delay;
+    return delay > before ? delay - before : 0;
+}
+
+/* Returns whether the thread's place has to be found out. *ran: since the last look. */
+static bool look(struct watched *w, bool *ran)
+{
+    uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono();
+    *ran = hpx_share_has_run(&w->share, cpu);
+    return hpx_share_look(&w->share, now, cpu, *ran ? delay_of(w) : 0, *ran ? hpx_share_random(&list.random) : 0);
+}
+
+void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
+{
+    if (first->watched == 0) {
+        return;
+    }
+    uint32_t place = first->watched - 1;
+    pthread_mutex_lock(&lock);
+    struct watched *w = at(place);
+    if (w->tid > 0) {
+        hpx_share_end(&w->share, hpx_clock_mono(), hpx_clock_tid_cpu(w->tid), delay_of(w));
+        settle(place, w);
+    }
+    w->first = NULL;
+    *due_at(place) = UINT64_MAX;
+    jthread ref = w->held ? NULL : free_place(place);
+    pthread_mutex_unlock(&lock);
+    first->watched = 0;
+    atomic_fetch_sub_explicit(&list.threads, 1, memory_order_relaxed);
+    if (ref != NULL) {
+        (*env)->DeleteGlobalRef(env, ref);
+    }
+}
+
+void hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f)
+{
+    jthread ref = NULL;
+    bool inside = hpx_gate_enter(&hpx_session.gate);
+    pthread_mutex_lock(&lock);
+    struct watched *w = at(j->place);
+    w->held = false;
+    if (w->first == NULL) {
+        ref = free_place(j->place);
+    } else if (inside && f != NULL) {
+        bool same = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
+        if (same && put_place(j->place, w, f)) {
+            hpx_share_place(&w->share);
+        }
+        atomic_fetch_add_explicit(&list.stacks, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&list.moved, !same, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+    if (inside) {
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    if (ref != NULL) {
+        (*env)->DeleteGlobalRef(env, ref);
+    }
+}
+
+/* One thread of a round. The lock is held. */
+static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_watch_job *jobs, uint32_t *n)
+{
+    struct watched *w = at(place);
+    if (w->first == NULL || w->held) {
+        return;
+    }
+    if (w->tid == 0) { /* an older thread: it finds its states, and then its id is known */
+        pid_t tid = __atomic_load_n(&w->first->tid, __ATOMIC_RELAXED);
+        if (tid == 0) {
+            return;
+        }
+        begin(place, w, tid);
+    }
+    struct hpx_watch_job j = {w->ref, place, false};
+    w->held = look(w, &j.ran);
+    if (w->held) {
+        jobs[(*n)++] = j;
+    }
+    put_ready(w, r->sums ? 0 : READY_LEAST);
+    *due_at(place) = hpx_share_next(&w->share, hpx_session.opt->wall_ns);
+    atomic_fetch_add_explicit(&list.looks, 1, memory_order_relaxed);
+}
+
+bool hpx_watched_look(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n)
+{
+    *n = 0;
+    bool inside = hpx_gate_enter(&hpx_session.gate);
+    pthread_mutex_lock(&lock);
+    uint32_t end = from + HPX_WATCH_BATCH < list.all.len ? from + HPX_WATCH_BATCH : list.all.len;
+    bool more = end < list.all.len;
+    for (uint32_t i = from; inside && i < end; i++) {
+        if (*due_at(i) <= r->now || (r->all && *due_at(i) != UINT64_MAX)) {
+            pass(i, r, jobs, n);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (inside) {
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    return more;
+}
+
+bool hpx_watched_sums(uint32_t from, bool last)
+{
+    bool inside = hpx_gate_enter(&hpx_session.gate);
+    pthread_mutex_lock(&lock);
+    uint32_t end = from + HPX_WATCH_BATCH < list.all.len ? from + HPX_WATCH_BATCH : list.all.len;
+    bool more = end < list.all.len;
+    for (uint32_t i = from; inside && i < end; i++) {
+        struct watched *w = at(i);
+        if (w->first != NULL && w->tid > 0 && last) {
+            settle(i, w);
+        } else if (w->first != NULL) {
+            (void)put_due(i, w);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (inside) {
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    return more;
+}
+
+/* ---- life ---- */
+
+int hpx_watched_begin(const void *mode)
+{
+    struct hpx_thread *t = aligned_alloc(HPX_CACHE_LINE, sizeof *t);
+    if (t != NULL) {
+        memset(t, 0, sizeof *t);
+        t->mode = mode;
+    }
+    if (t == NULL || hpx_ring_init(&t->ring, RING_BYTES) != 0) {
+        free(t);
+        return -HPX_E_NOMEM;
+    }
+    hpx_vec_init(&list.all, sizeof(struct watched));
+    hpx_vec_init(&list.due, sizeof(uint64_t));
+    hpx_vec_init(&list.unused, sizeof(uint32_t));
+    list.random = hpx_clock_mono();
+    list.out = t;
+    hpx_registry_push(&hpx_session.aggregator.registry, t);
+    return 0;
+}
+
+void hpx_watched_gone(struct hpx_thread *t)
+{
+    pthread_mutex_lock(&lock);
+    list.out = NULL;
+    pthread_mutex_unlock(&lock);
+    hpx_ring_fini(&t->ring);
+    free(t);
+}
+
+void hpx_watched_unload(JNIEnv *env)
+{
+    for (uint32_t i = 0; i < list.all.len; i++) {
+        if (at(i)->ref != NULL) {
+            (*env)->DeleteGlobalRef(env, at(i)->ref);
+        }
+    }
+}
+
+void hpx_watched_fini(void)
+{
+    hpx_vec_fini(&list.all);
+    hpx_vec_fini(&list.due);
+    hpx_vec_fini(&list.unused);
+}
+
+struct hpx_watched_figures hpx_watched_figures(void)
+{
+    struct hpx_watched_figures f = {.threads = atomic_load_explicit(&list.threads, memory_order_relaxed),
+                                    .looks = atomic_load_explicit(&list.looks, memory_order_relaxed),
+                                    .stacks = atomic_load_explicit(&list.stacks, memory_order_relaxed),
+                                    .moved = atomic_load_explicit(&list.moved, memory_order_relaxed)};
+    pthread_mutex_lock(&lock);
+    f.bytes = list.all.bytes + list.due.bytes + list.unused.bytes;
+    pthread_mutex_unlock(&lock);
+    return f;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* watched.h: the list of the threads that watch.h looks at, and the records about them.
+ *
+ * One lock guards the list, and the ring into which all records go: taken at a thread's start and end and by the looking thread, never
+ * while the JVM is called. A listed thread has a global reference; while the looking thread uses one, the thread may end: then the looking
+ * thread deletes the reference. */
+#ifndef HPX_WATCHED_H
+#define HPX_WATCHED_H
+
+#include "mode_thread.h"
+#include "session.h"
+
+/* Threads that are looked at under the lock, and stacks per call where one costs a safepoint. */
+#define HPX_WATCH_BATCH 64u
+
+static inline uint32_t hpx_watch_depth(void)
+{
+    return atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
+}
+
+/* At load, before the aggregator runs: makes the ring. 0, -HPX_E_NOMEM. */
+int hpx_watched_begin(const void *mode);
+/* The ring's thread is gone (hpx_mode.gone). */
+void hpx_watched_gone(struct hpx_thread *t);
+/* No thread looks any more: deletes the references. */
+void hpx_watched_unload(JNIEnv *env);
+/* hpx_session_end(): frees the list. */
+void hpx_watched_fini(void);
+
+/* A thread with these states is announced. The thread, or VMInit; inside the gate. Without memory it is not watched, which is counted. */
+void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);
+/* It ends, and its states will retire. The thread, or VMInit; inside the gate. */
+void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env);
+
+/* ---- the looking thread ---- */
+
+struct hpx_watch_round {
+    bool all, sums; /* looks at all threads; what is due will be written */
+    uint64_t now;   /* looks at threads that are due until then */
+};
+
+/* A thread whose place has to be found out. Its reference is good until the job is delivered, which must follow. */
+struct hpx_watch_job {
+    jthread ref;
+    uint32_t place;
+    bool ran; /* since the look before */
+};
+
+/* What the VM said of it. */
+struct hpx_watch_found {
+    const jvmtiFrameInfo *frames;
+    jint n; /* < 0: no stack, -enum hpx_unknown */
+    uint32_t state;
+};
+
+/* Looks at the threads at the places from `from` on; fills jobs. false: these were the last places. */
+bool hpx_watched_look(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n);
+/* f: NULL: nothing was found out. If the thread has run since the look, f says nothing. */
+void hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f);
+/* Writes what is due. last: nothing follows, and what has no place is written as unknown. false: these were the last places. */
+bool hpx_watched_sums(uint32_t from, bool last);
+
+struct hpx_watched_figures {
+    uint64_t threads, looks, stacks, moved; /* moved: stacks thrown away, because the thread had run meanwhile */
+    uint64_t bytes;
+};
+/* Any thread; each value for itself. */
+struct hpx_watched_figures hpx_watched_figures(void);
+
+#endif
