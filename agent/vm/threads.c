@@ -278,22 +278,6 @@ static void count_unknown(void)
     }
 }
 
-/* first: NULL: no states. */
-static void came(struct hpx_mode_thread *first, uint32_t serial, JNIEnv *env, jthread thread)
-{
-    if (first != NULL) {
-        first->serial = serial;
-        HPX_EACH_MODE(vm->came, (first, env, thread));
-    }
-}
-
-static void went(struct hpx_mode_thread *first, JNIEnv *env)
-{
-    if (first != NULL) {
-        HPX_EACH_MODE(vm->went, (first, env));
-    }
-}
-
 static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
@@ -312,7 +296,7 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
         hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
     }
     forget_info(jvmti, env, &i);
-    came(first, serial, env, thread);
+    hpx_vm_modes_came(first, serial, env, thread);
     set_first(first);
     if (armed) {
         arm(first);
@@ -432,7 +416,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         key = a->key;
     }
     hpx_thread_refs_remove(env, key, true);
-    went(first, env);
+    hpx_vm_modes_went(first, env);
     first_of_self = NULL;
     announced_in = found_in = 0;
     ended_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
@@ -485,21 +469,12 @@ static bool publish(jvmtiEnv *jvmti, jthread thread, struct adoptee *a)
 static void abandon(JNIEnv *env, const struct adoptee *a)
 {
     bool left = true;
-    went(a->first, env);
+    hpx_vm_modes_went(a->first, env);
     for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
         left = (hpx_vm_mode_of(s)->abandon == NULL || hpx_vm_mode_of(s)->abandon(s, env)) && left;
     }
     hpx_thread_refs_remove(env, a->key, false);
     post_end(left ? a->first : NULL, a->key);
-}
-
-/* Its handler may come before the thread finds its states. */
-static void set_stack(struct hpx_mode_thread *first, const struct hpx_stack_bounds *stack)
-{
-    for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
-        s->stack_low = stack->low;
-        s->stack_end = stack->end;
-    }
 }
 
 /* The thread is VMInit's until it is published, last: its clock may run before, but only on states that are complete. */
@@ -515,7 +490,7 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
     if (announce(a->first, a->key, serial, i)) { /* first, as in begin() */
         hpx_thread_refs_add(env, thread, a->key, serial, false);
     }
-    came(a->first, serial, env, thread);
+    hpx_vm_modes_came(a->first, serial, env, thread);
     if (a->first != NULL && a->first->tid > 0) {
         arm(a->first);
     }
@@ -567,7 +542,10 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         pid_t tid = tid_of(env, thread, i.name, &stack, &sure);
         struct adoptee *a = claim(env, thread, tid, sure);
         if (a != NULL) {
-            set_stack(a->first, &stack);
+            for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) { /* its handler may come before it finds its states */
+                s->stack_low = stack.low;
+                s->stack_end = stack.end;
+            }
             complete(jvmti, env, thread, a, &i);
         }
     }

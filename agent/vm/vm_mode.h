@@ -9,6 +9,7 @@
 
 #include "mode.h"
 #include "mode_thread.h"
+#include "session.h"
 #include "vm.h"
 
 /* Events that headers of older JDKs lack. */
@@ -89,6 +90,22 @@ struct hpx_vm_mode {
 static inline const struct hpx_vm_mode *hpx_vm_mode_of(const struct hpx_mode_thread *s)
 {
     return ((const struct hpx_mode *)s->base.mode)->vm;
+}
+
+/* Calls `came` and `went` of the modes. first: NULL: the thread has no states. */
+static inline void hpx_vm_modes_came(struct hpx_mode_thread *first, uint32_t serial, JNIEnv *env, jthread thread)
+{
+    if (first != NULL) {
+        first->serial = serial;
+        HPX_EACH_MODE(vm->came, (first, env, thread));
+    }
+}
+
+static inline void hpx_vm_modes_went(struct hpx_mode_thread *first, JNIEnv *env)
+{
+    if (first != NULL) {
+        HPX_EACH_MODE(vm->went, (first, env));
+    }
 }
 
 #endif
