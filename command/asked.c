@@ -16,6 +16,7 @@ static const struct {
     const char *name, *options;
 } kinds[] = {
     {"cpu", "cpu=samples,depth=64"},
+    {"wall", "wall=20,depth=64"},
     {"times", "cpu=times,depth=16"},
     {"alloc", "heap=sites,sites=sampled,live=n,depth=16"},
     {"live", "heap=sites,sites=sampled,gc=y,depth=16"},
@@ -50,7 +51,8 @@ bool hpx_asked_names(const char *more, const char *option)
 
 bool hpx_asked_names_mode(const char *more)
 {
-    return hpx_asked_names(more, "cpu") || hpx_asked_names(more, "heap") || hpx_asked_names(more, "monitor");
+    return hpx_asked_names(more, "cpu") || hpx_asked_names(more, "heap") || hpx_asked_names(more, "monitor") ||
+           hpx_asked_names(more, "wall");
 }
 
 bool hpx_asked_picture(const struct hpx_asked *a)

@@ -12,8 +12,8 @@ static const char usage[] =
     "Reads a profile, HPROF (text or binary), pprof or collapsed stacks, and writes it in the format of OUT's suffix; merge\n"
     "adds several. IN and OUT may be -, standard input and output; then --to tells the format. IN may also be a folder, a\n"
     "pattern in quotes, or a URL (hprofx fetch --help); all that it stands for is added.\n"
-    "  --view VIEW   for formats with one value a stack: cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a\n"
-    "                measure such as inuse_space; without it the first that the profile has\n"
+    "  --view VIEW   for formats with one value a stack: cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned,\n"
+    "                or a measure such as inuse_space; without it the first that the profile has\n"
     "  --to SUFFIX   the format, if OUT is - or has another suffix\n" HPX_ENGINE_HELP "Suffixes:\n";
 
 static void help(FILE *to)

@@ -35,7 +35,7 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx diff [OPTIONS] A B                    what changed between two profiles, beyond chance\n"
                             "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
-                            "  -e WHAT   cpu, times, alloc, live, lock, heap or all (cpu)\n"
+                            "  -e WHAT   cpu, wall, times, alloc, live, lock, heap or all (cpu)\n"
                             "  -o FILE   keep the profile in FILE and print no table: HPROF as the agent writes it, or by suffix\n"
                             "            another format, as .html or .pb.gz (hprofx convert --help)\n"
                             "  --agent FILE  another file of the library; --print-agent-path, --version, --help\n"
@@ -133,9 +133,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     for (size_t i = 0; i < HPX_ARRAY_LEN(plain); i++) {
         asks = asks || strcmp(verb, plain[i]) == 0;
     }
-    if (tops && (a->out != NULL ||
-                 (a->what != NULL && strcmp(a->what, "cpu") != 0 && strcmp(a->what, "times") != 0 && strcmp(a->what, "lock") != 0))) {
-        return misuse("top writes no file, and -e is cpu, times or lock for it");
+    if (tops && (a->out != NULL || (a->what != NULL && strcmp(a->what, "cpu") != 0 && strcmp(a->what, "wall") != 0 &&
+                                    strcmp(a->what, "times") != 0 && strcmp(a->what, "lock") != 0))) {
+        return misuse("top writes no file, and -e is cpu, wall, times or lock for it");
     }
     if (tops && w->n > 2 && hpx_asked_names(w->of[2], "heap")) {
         return misuse("top cannot show the heap; use -e alloc, live or heap without top");
@@ -202,7 +202,7 @@ static int take_option(int opt, struct hpx_asked *a, struct words *w)
         return a->seconds > 0 ? -1 : misuse("-d wants a time: 30s, 2m, 500ms");
     case 'e':
         a->what = optarg;
-        return hpx_asked_kind(a->what) != NULL ? -1 : misuse("-e wants cpu, times, alloc, live, lock, heap or all");
+        return hpx_asked_kind(a->what) != NULL ? -1 : misuse("-e wants cpu, wall, times, alloc, live, lock, heap or all");
     case 'o':
         a->out = optarg;
         return -1;

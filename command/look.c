@@ -18,7 +18,7 @@ static const char usage[] =
     "Shows a profile, HPROF (text or binary), pprof or collapsed stacks, or the sum of several. FILE may be -, standard input;\n"
     "a folder; a pattern in quotes; or 'clickhouse:http://HOST:8123/DATABASE.TABLE?service=NAME' (hprofx fetch --help).\n"
     "Without --view it shows the tables of all views; --tree, --method and --threads show the first.\n"
-    "  --view VIEW      cpu, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space\n"
+    "  --view VIEW      cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space\n"
     "  --table          self and total by method; by class, too, if it is about objects (the default)\n"
     "  --tree           the call tree\n"
     "  --method NAME    callers and callees of a method, or of a class; the end of its name, or a part, suffices\n"

@@ -68,7 +68,7 @@ static bool one(struct hpx_look *l, struct hpx_tree_column c)
         string(l, "measure", v->measures[c.measure].name);
         measures(l, v);
         rows(l, "methods", &methods, HPX_FRAME_METHOD, true);
-        rows(l, "classes", &methods, HPX_FRAME_CLASS, false);
+        rows(l, c.view == HPX_VIEW_WALL ? "states" : "classes", &methods, HPX_FRAME_CLASS, false);
         rows(l, "threads", &threads, HPX_FRAME_METHOD, false);
         (void)fputs("}", l->to);
     }

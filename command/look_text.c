@@ -201,7 +201,7 @@ static void classes(struct table *t, const struct hpx_list *all)
     }
     t->takes = is_class;
     if (n > 0) {
-        t->what = "class";
+        t->what = t->look->of.column.view == HPX_VIEW_WALL ? "state" : "class";
         print(t);
         (void)fputc('\n', t->look->to);
     }

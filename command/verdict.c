@@ -31,7 +31,7 @@ static void say_usage(FILE *to, const struct hpx_verdict *v, struct hpx_profile 
     (void)fputs(".\n", to);
     if (u->total < IDLE * u->at) {
         (void)fprintf(to, "It was idle nearly all the time.%s\n",
-                      has_table(p, HPX_TAG_MONITOR_TIME) ? "" : " -e lock may show what its threads wait for.");
+                      has_table(p, HPX_TAG_WALL) ? "" : " -e wall shows what its threads wait for.");
     } else if (u->gc > MUCH_GC * u->total) {
         (void)fprintf(to, "The garbage collector takes much%s.\n", has_table(p, HPX_TAG_SITES) ? "" : ": -e alloc shows who allocates");
     } else if (u->compiler > WARMING_UP * u->total) {

@@ -6,6 +6,7 @@
 #define ALL ((1U << HPX_TREE_VALUES) - 1)
 
 const struct hpx_carry hpx_carry_flow = {.keep = {[HPX_VIEW_CPU] = ALL,
+                                                  [HPX_VIEW_WALL] = ALL,
                                                   [HPX_VIEW_CALLS] = ALL,
                                                   [HPX_VIEW_ALLOC] = 3,
                                                   [HPX_VIEW_LOCK] = ALL,

@@ -21,6 +21,8 @@ static const char *family(size_t view)
     switch (view) {
     case HPX_VIEW_CPU:
         return "process_cpu";
+    case HPX_VIEW_WALL:
+        return "wall";
     case HPX_VIEW_ALLOC:
         return "memory";
     case HPX_VIEW_LOCK:

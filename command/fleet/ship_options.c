@@ -34,7 +34,7 @@ static const char ship_usage[] =
     "  --for TIME             profile only TIME of every --every (all of it)\n"
     "  --share PERCENT        profile on PERCENT of the hosts, always the same ones (100)\n"
     "  --budget PERCENT       of the CPU time of this host; above it JVMs are left alone (1)\n"
-    "  -e WHAT                cpu, times, alloc, live, lock or all (CPU and sampled allocations)\n"
+    "  -e WHAT                cpu, wall, times, alloc, live, lock or all (CPU and sampled allocations)\n"
     "  --agent FILE           another file of the library\n"
     "A profile is sent at least once: after a crash perhaps twice, with the same id.\n"
     "Status: 0 ok, 1 failed, 2 usage, 6 something was not sent in time (--once).\n";
@@ -166,7 +166,7 @@ static int watch_option(struct parse *p, int opt)
         return -1;
     default:
         w->what = optarg;
-        return hpx_asked_kind(w->what) != NULL ? -1 : wrong(p, "-e wants cpu, times, alloc, live, lock or all");
+        return hpx_asked_kind(w->what) != NULL ? -1 : wrong(p, "-e wants cpu, wall, times, alloc, live, lock or all");
     }
 }
 

@@ -268,9 +268,9 @@ class Page {
     return swatch;
   }
 
-  kindNote(method) {
+  kindNote(method, column) {
     const kind = method < 0 ? METHOD : this.profile.methods.kinds[method];
-    return kind === METHOD ? [] : [make("span", { className: "note" }, kind === CLASS ? "class" : "thread")];
+    return kind === METHOD ? [] : [make("span", { className: "note" }, kindWord(kind, column))];
   }
 
   changeText(change, column) {
@@ -499,7 +499,7 @@ class Page {
     const top = this.groupSums(now).filter(([, v]) => v >= all / 1000).slice(0, 8);
     const entries = this.profile.isDiff && isGraph(this.state.mode)
       ? [[1, "more than in base"], [0, "the same"], [-1, "less than in base"]].map(([change, text]) => [this.colours.change(change), text])
-      : top.map(([group, v]) => [this.colours.group(group), `${group} ${percent(v / (all || 1))}`]);
+      : top.map(([group, v]) => [this.colours.group(group), `${group === "classes" && hasStates(column) ? "states" : group} ${percent(v / (all || 1))}`]);
     $("legend").replaceChildren(...entries.map(([colour, text]) => {
       const swatch = make("span", { className: "swatch", "aria-hidden": "true" });
       swatch.style.setProperty("--colour", colour);

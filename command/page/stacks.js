@@ -146,6 +146,15 @@ class Methods {
   }
 }
 
+// Wall-clock time ends with the state of the thread, where other views end with a class.
+const hasStates = (column) => column.view.key === "wall";
+
+function kindWord(kind, column) {
+  return kind === METHOD ? "method" : kind === THREAD ? "thread" : hasStates(column) ? "state" : "class";
+}
+
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
 // The class of p.C.m, and its package.
 function classOf(name) {
   const bracket = name.indexOf("(");

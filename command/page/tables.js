@@ -118,7 +118,7 @@ class CallTree {
     const depth = trie.depth[node];
     const name = node === 0 ? `all ${column.title}` : page.profile.methods.names[trie.method[node]];
     const toggle = make("span", { className: "toggle", "aria-hidden": "true" }, leaf ? "" : open.has(node) ? "▾" : "▸");
-    const frame = make("td", { className: "frame" }, toggle, named(name), ...page.kindNote(trie.method[node]));
+    const frame = make("td", { className: "frame" }, toggle, named(name), ...page.kindNote(trie.method[node], column));
     frame.style.setProperty("--depth", depth);
     const row = make("tr", { "aria-level": depth + 1, tabIndex: node === this.cursor ? 0 : -1, className: node === this.cursor ? "cursor" : "" },
       ...page.valueCells(sums, node), frame);
@@ -272,7 +272,7 @@ class MethodTable {
   nameCell(method) {
     const button = nameButton(this.page.profile.methods.names[method]);
     button.addEventListener("click", () => this.page.pick(method));
-    return make("td", { className: "frame" }, this.page.swatch(method), button, ...this.page.kindNote(method));
+    return make("td", { className: "frame" }, this.page.swatch(method), button, ...this.page.kindNote(method, this.column));
   }
 }
 
@@ -325,7 +325,7 @@ function methodPanel(host, method, column, page) {
   const lines = profile.lines(column, method).filter(([line]) => line > 0);
   page.replace(host,
     make("h2", { id: "method-name" }, page.swatch(method), named(methods.names[method])),
-    make("p", { className: "dim" }, [["Method", "Class", "Thread"][methods.kinds[method]], methods.sources[method]].filter(Boolean).join(", ")),
+    make("p", { className: "dim" }, [capital(kindWord(methods.kinds[method], column)), methods.sources[method]].filter(Boolean).join(", ")),
     facts,
     make("div", { className: "buttons" },
       action("Graph of callers", "All stacks that lead to this method", () => page.focusOn(method, "callers")),

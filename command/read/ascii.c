@@ -66,6 +66,7 @@ static bool begins_as_record(struct hpx_rd_text l)
                                         "WAIT TIME ",
                                         "LOCK TIME ",
                                         "PINNED TIME ",
+                                        "WALL CLOCK (ms) ",
                                         "DEADLOCKS ",
                                         "CPU SAMPLES BEGIN (",
                                         "CPU TIME (ms) ",

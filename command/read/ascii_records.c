@@ -186,13 +186,15 @@ static char *put_share(char *to, uint32_t v)
 /* Is the line laid out as printf() does it? */
 static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool sites)
 {
+    const unsigned counts = w->state.n > 0 ? 9 : 7;
     char text[256];
     char *at = put_column(text, w->rank, sites ? 5 : 4);
     at = put_share(put_share(at, w->self), w->accum);
     const struct {
         uint64_t v;
         unsigned width;
-    } columns[] = {{w->live_bytes, 9}, {w->live_objects, 4}, {w->bytes, 9}, {w->objects, 5}, {w->count, 7}, {w->trace, 5}, {w->owner, 5}};
+    } columns[] = {{w->live_bytes, 9}, {w->live_objects, 4}, {w->bytes, 9}, {w->objects, 5},
+                   {w->count, counts}, {w->trace, 5},        {w->owner, 5}};
     const size_t end = w->owner != 0 ? HPX_ARRAY_LEN(columns) : HPX_ARRAY_LEN(columns) - 1;
     for (size_t i = sites ? 0 : 4; i < end; i++) {
         if (!sites || i != 4) {
@@ -203,6 +205,21 @@ static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool site
     *at++ = ' ';
     size_t n = (size_t)(at - text);
     return l.n > n && memcmp(l.p, text, n) == 0;
+}
+
+/* The word of a state, which is as wide as the longest of them. */
+static struct hpx_rd_text state(struct hpx_scan *s)
+{
+    static const size_t width = sizeof("runnable") - 1;
+    const char *begin = s->p;
+    struct hpx_rd_text word = hpx_scan_before(s, " ");
+    bool padded = hpx_rd_is_state(word);
+    while (s->ok && s->p < s->end && (size_t)(s->p - begin) <= width) {
+        padded = padded && *s->p == ' ';
+        s->p++;
+    }
+    s->ok = s->ok && (padded || s->ran_out);
+    return word;
 }
 
 static int row(struct hpx_txt *t, struct hpx_rd_text l)
@@ -231,6 +248,9 @@ static int row(struct hpx_txt *t, struct hpx_rd_text l)
         s.ok = s.ok && (owner != 0 || s.ran_out);
     }
     hpx_scan_word(&s, " ");
+    if (t->open.table.tag == HPX_TAG_WALL) {
+        w->state = state(&s);
+    }
     w->name = hpx_scan_rest(&s);
     if (hpx_rd_blocked(t->open.table.tag) && s.ok && !s.cut) {
         static const char java[] = " (Java)";
@@ -274,6 +294,9 @@ static bool titled(struct hpx_rd_text l, int tag)
 {
     static const char begin[] = "rank   self  accum   count trace ";
     size_t n = sizeof(begin) - 1;
+    if (tag == HPX_TAG_WALL) {
+        return same(l, "rank   self  accum        ms trace state    method");
+    }
     const char *columns = tag == HPX_TAG_LOCK_TIME        ? "lock"
                           : tag == HPX_TAG_MONITOR_OWNERS ? "owner monitor"
                           : hpx_rd_blocked(tag)           ? "monitor"
@@ -414,7 +437,7 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
 {
     static const struct hpx_rd_event old = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_OLD}};
     static const int ranked[] = {HPX_TAG_SAMPLES,   HPX_TAG_TIMES,     HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS,
-                                 HPX_TAG_WAIT_TIME, HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME};
+                                 HPX_TAG_WAIT_TIME, HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME,  HPX_TAG_WALL};
     if (hpx_txt_begins(l, "THREAD START")) {
         return thread_start(t, l);
     }

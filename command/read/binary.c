@@ -3,11 +3,14 @@
 #include "binary.h"
 #include "utf8.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAGIC       "JAVA PROFILE 1.0."
 #define TEXT_SHOWN  ((size_t)64 << 10)
 #define BACK_MAX_US 60000000u /* TIME that goes back by less did not wrap */
+
+static const char report[] = "hprofx: ", wall[] = "hprofx: WALL CLOCK ";
 
 const char *hpx_bin_take(struct hpx_bin *b, size_t n)
 {
@@ -91,6 +94,40 @@ static int header(struct hpx_bin *b)
     return hpx_reader_emit(r, &ev);
 }
 
+/* A number and the words behind it; NULL: something else stands there. Else what follows. */
+static const char *number_before(const char *at, const char *words, uint64_t *n)
+{
+    char *end = NULL;
+    *n = 0;
+    if (at == NULL || *at < '0' || *at > '9') {
+        return NULL;
+    }
+    *n = strtoull(at, &end, 10);
+    return strncmp(end, words, strlen(words)) == 0 ? end + strlen(words) : NULL;
+}
+
+/* "hprofx: WALL CLOCK STATE, total N ms, M ms per count": what the next CPU SAMPLES has. The table of a dump, of all its states, ends with
+ * the report. */
+static void take_wall(struct hpx_bin *b, struct hpx_rd_text t)
+{
+    char line[128];
+    size_t n = sizeof wall - 1;
+    if (t.n < n || t.n >= sizeof line || memcmp(t.p, wall, n) != 0) {
+        b->wall_open = b->wall_open && (t.n < sizeof report - 1 || memcmp(t.p, report, sizeof report - 1) != 0);
+        return;
+    }
+    memcpy(line, t.p + n, t.n - n);
+    line[t.n - n] = '\0';
+    size_t word = strcspn(line, ",");
+    static const char total[] = ", total ";
+    const char *at = strncmp(line + word, total, sizeof total - 1) == 0 ? line + word + sizeof total - 1 : NULL;
+    at = number_before(number_before(at, " ms, ", &b->wall_total), " ms per count", &b->wall_ms);
+    bool sound = at != NULL && *at == '\0' && hpx_rd_is_state((struct hpx_rd_text){line, word}) && word < sizeof b->wall_state;
+    b->wall_ms = sound ? b->wall_ms : 0;
+    memcpy(b->wall_state, line, sound ? word : 0);
+    b->wall_state[sound ? word : 0] = '\0';
+}
+
 static void string(struct hpx_bin *b)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_STRING};
@@ -111,6 +148,7 @@ static void string(struct hpx_bin *b)
         hpx_utf8_end(&u);
     }
     ev.string.modified = u.modified;
+    take_wall(b, ev.string.text);
     hpx_bin_emit(b, &ev);
     hpx_bin_skip(b, ev.string.text.n);
     while (b->status == HPX_RD_SOUND && b->left > 0) {
@@ -209,6 +247,21 @@ static void sites(struct hpx_bin *b)
     hpx_bin_emit(b, &ev);
 }
 
+/* The next CPU SAMPLES is one of WALL CLOCK. */
+static uint64_t begin_wall(struct hpx_bin *b, struct hpx_rd_event *ev, struct hpx_rd_event *row)
+{
+    uint64_t ms = b->wall_ms;
+    b->wall_ms = 0;
+    if (ms > 0) {
+        ev->table.tag = HPX_TAG_WALL;
+        ev->table.total = b->wall_total;
+        ev->table.more = b->wall_open;
+        row->row.state = (struct hpx_rd_text){b->wall_state, strlen(b->wall_state)};
+    }
+    b->wall_open = ms > 0;
+    return ms > 0 ? ms : 1;
+}
+
 static void samples(struct hpx_bin *b)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_SAMPLES}};
@@ -218,10 +271,14 @@ static void samples(struct hpx_bin *b)
     if (!rows_fit(b, ev.table.rows, 8)) {
         return;
     }
+    uint64_t times = begin_wall(b, &ev, &row);
     hpx_bin_emit(b, &ev);
     while (b->status == HPX_RD_SOUND && b->left > 0) {
         row.row.count = hpx_bin_u4(b);
         row.row.trace = hpx_bin_u4(b);
+        if (__builtin_mul_overflow(row.row.count, times, &row.row.count)) {
+            row.row.count = UINT64_MAX;
+        }
         hpx_bin_emit(b, &row);
     }
     ev.kind = HPX_RD_TABLE_END;

@@ -16,6 +16,10 @@ struct hpx_bin {
     uint64_t record_at;    /* where the record begins */
     uint64_t length, left; /* of the record's body */
     uint64_t us;           /* unwrapped TIME */
+    uint64_t wall_ms;      /* of a count in the next CPU SAMPLES, which is one of WALL CLOCK; 0: it is none */
+    uint64_t wall_total;   /* its ms */
+    char wall_state[32];   /* its state */
+    bool wall_open;        /* the states of a WALL CLOCK may go on */
 };
 
 static inline uint32_t hpx_be2(const char *p)

@@ -70,8 +70,9 @@ int hpx_check_thread(struct hpx_check *c, struct hpx_reader *r, const struct hpx
 
 int hpx_check_rank(int tag)
 {
-    static const int order[] = {HPX_TAG_MONITOR_DUMP, HPX_TAG_DEADLOCKS,   HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS, HPX_TAG_WAIT_TIME,
-                                HPX_TAG_LOCK_TIME,    HPX_TAG_PINNED_TIME, HPX_TAG_HEAP_DUMP,    HPX_TAG_SITES,          HPX_TAG_SAMPLES};
+    static const int order[] = {HPX_TAG_MONITOR_DUMP, HPX_TAG_DEADLOCKS, HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS,
+                                HPX_TAG_WAIT_TIME,    HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME,  HPX_TAG_HEAP_DUMP,
+                                HPX_TAG_SITES,        HPX_TAG_SAMPLES,   HPX_TAG_WALL};
     int rank = 0;
     while (rank < (int)HPX_ARRAY_LEN(order) && order[rank] != tag) {
         rank++;

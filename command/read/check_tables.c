@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_tables.c: the rules of SITES, CPU SAMPLES, CPU TIME, blocked time, the table of cpu=old and HEAP SUMMARY. */
+/* check_tables.c: the rules of SITES, CPU SAMPLES, WALL CLOCK, CPU TIME, blocked time, the table of cpu=old and HEAP SUMMARY. */
 #include "check.h"
 #include <inttypes.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int begin(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
             }
         }
     }
-    return hpx_check_section(c, r, ev, hpx_check_rank(ev->table.tag));
+    return ev->table.more ? HPX_RD_SOUND : hpx_check_section(c, r, ev, hpx_check_rank(ev->table.tag));
 }
 
 /* Rows come in descending order of what the table ranks. */
@@ -40,6 +40,8 @@ static uint64_t order_of(const struct hpx_check *c, const struct hpx_rd_row *w)
     case HPX_TAG_SAMPLES:
     case HPX_TAG_OLD:
         return w->count;
+    case HPX_TAG_WALL:
+        return c->text ? w->self : w->count;
     default:
         return w->self;
     }
@@ -83,8 +85,9 @@ static int trace_of_row(struct hpx_check *c, struct hpx_reader *r, const struct 
     if (t == NULL) {
         return hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " is not defined before its row", w->trace);
     }
-    bool cpu = c->table.tag == HPX_TAG_SAMPLES || c->table.tag == HPX_TAG_TIMES;
-    if (cpu && t->table == c->tables) {
+    bool wall = c->table.tag == HPX_TAG_WALL; /* a row for each state */
+    bool cpu = wall || c->table.tag == HPX_TAG_SAMPLES || c->table.tag == HPX_TAG_TIMES;
+    if (cpu && t->table == c->tables && !(wall && c->text)) {
         return hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " has two rows", w->trace);
     }
     t->table = c->tables;
@@ -123,7 +126,7 @@ static int site(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
 
 static int counted(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
-    if (ev->row.count == 0) {
+    if (ev->row.count == 0 && c->table.tag != HPX_TAG_WALL) { /* less than half a ms */
         return hpx_reader_break(r, ev->at, ev->line, "row %" PRIu64 " has the count 0", c->rows);
     }
     c->counting += c->table.tag == HPX_TAG_TIMES ? ev->row.count : 0;

@@ -76,6 +76,7 @@ enum hpx_rd_tag {
     HPX_TAG_WAIT_TIME,
     HPX_TAG_LOCK_TIME,
     HPX_TAG_PINNED_TIME,
+    HPX_TAG_WALL,
     HPX_TAG_WAIT,
     HPX_TAG_REPORT,
     HPX_TAGS
@@ -165,15 +166,17 @@ struct hpx_rd_table {
     uint64_t live_objects, bytes, objects;
     uint32_t rows; /* binary */
     struct hpx_rd_text date;
+    bool more; /* WALL CLOCK, binary: the rows of one more state, and their ms, which belong to the table before */
 };
 
 struct hpx_rd_row {
     uint32_t rank, self, accum; /* text; self and accum in hundredths of a percent; HPX_NO_SHARE: binary */
-    uint64_t count;
+    uint64_t count;             /* WALL CLOCK: ms */
     uint32_t trace, class_serial, array;
     uint32_t owner;                                    /* MONITOR OWNERS: the trace of the owner; else 0 */
     uint64_t live_bytes, live_objects, bytes, objects; /* SITES */
     struct hpx_rd_text name, caller;                   /* text; caller, and ms in bytes: cpu=old */
+    struct hpx_rd_text state;                          /* WALL CLOCK: of the thread */
 };
 
 struct hpx_rd_root {

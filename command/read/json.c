@@ -193,6 +193,9 @@ static void row(struct json *j, struct hpx_profile *p, const struct hpx_profile_
         integer(j, "trace", w->row.trace);
     }
     certainty(j, p, t, i);
+    if (w->state != 0) {
+        text(j, "state", hpx_profile_name(p, w->state));
+    }
     text(j, "name", hpx_profile_name(p, w->name));
     if (w->caller != 0) {
         text(j, tag == HPX_TAG_SITES || hpx_rd_blocked(tag) ? "in" : "caller", hpx_profile_name(p, w->caller));
@@ -235,7 +238,7 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
 static void tables(struct json *j, struct hpx_profile *p)
 {
     static const int tags[] = {HPX_TAG_SAMPLES,   HPX_TAG_TIMES,       HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS, HPX_TAG_WAIT_TIME,
-                               HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME, HPX_TAG_OLD,          HPX_TAG_SITES};
+                               HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME, HPX_TAG_OLD,          HPX_TAG_SITES,          HPX_TAG_WALL};
     key(j, "tables");
     open(j, '{');
     for (size_t i = 0; i < HPX_ARRAY_LEN(tags); i++) {

@@ -10,17 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAMPLES, TIMES, OLD, KINDS };
+enum { SAMPLES, WALL, TIMES, OLD, KINDS }; /* in the order of a dump */
 
 struct sum {
     uint64_t key, count;
-    uint64_t self;    /* times: hundredths of a percent x ms; old: ms */
-    uint64_t name_at; /* text: where the names of the last row stand */
+    uint64_t self;    /* times, wall: hundredths of a percent x ms; old: ms */
+    uint64_t name_at; /* text: where the names of the last row stand, and its state */
     uint32_t name_len;
 };
 
 struct table {
-    struct hpx_idmap index; /* trace, old: hash of both names -> index of rows + 1 */
+    struct hpx_idmap index; /* trace, wall: and hash of the state, old: hash of both names -> index of rows + 1 */
     struct hpx_list rows;   /* struct sum */
     uint64_t total, seen;
     char date[32];
@@ -44,7 +44,13 @@ struct merge {
 
 static int kind_of(int tag)
 {
-    return tag == HPX_TAG_SAMPLES ? SAMPLES : tag == HPX_TAG_TIMES ? TIMES : tag == HPX_TAG_OLD ? OLD : KINDS;
+    return tag == HPX_TAG_SAMPLES ? SAMPLES : tag == HPX_TAG_WALL ? WALL : tag == HPX_TAG_TIMES ? TIMES : tag == HPX_TAG_OLD ? OLD : KINDS;
+}
+
+/* Whose rows tell their share: a time. */
+static bool shared(int kind)
+{
+    return kind == TIMES || kind == WALL;
 }
 
 /* Records that define, or tell what happened: they stand in any order around tables. */
@@ -87,7 +93,8 @@ static void begin_table(struct merge *m, const struct hpx_rd_event *ev)
 {
     m->open = kind_of(ev->table.tag);
     m->ms = ev->table.total;
-    if (m->open == KINDS) {
+    if (m->open == KINDS || (m->open == WALL && !m->text)) { /* binary: its heads are strings, which stay */
+        m->open = KINDS;
         m->odd = true;
         return;
     }
@@ -114,6 +121,11 @@ static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event 
         name.n = (size_t)(w->caller.p + w->caller.n - name.p);
         key = hpx_check_hash(name);
     }
+    if (m->open == WALL) { /* the state, its blanks and the method */
+        key = key << 32 | (hpx_check_hash(w->state) & UINT32_MAX);
+        name.n = (size_t)(name.p + name.n - w->state.p);
+        name.p = w->state.p;
+    }
     struct table *t = &m->of[m->open];
     int added = hpx_idmap_add(&t->index, key, &index);
     struct sum *s = added > 0 ? hpx_list_push(&t->rows, sizeof(*s)) : added == 0 ? (struct sum *)t->rows.items + *index - 1 : NULL;
@@ -121,9 +133,9 @@ static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event 
         return hpx_reader_no_memory(r);
     }
     *index = added > 0 ? (uint32_t)t->rows.len : *index;
-    s->key = key;
+    s->key = m->open == WALL ? w->trace : key;
     s->count += w->count;
-    s->self += m->open == OLD ? w->bytes : m->open == TIMES ? m->ms * w->self : 0;
+    s->self += m->open == OLD ? w->bytes : shared(m->open) ? m->ms * w->self : 0;
     if (m->text) { /* the line is what the source is at */
         s->name_at = hpx_source_offset(r->source) + (uint64_t)(name.p - hpx_source_bytes(r->source));
         s->name_len = (uint32_t)name.n;
@@ -198,23 +210,23 @@ static double percent(uint64_t part, uint64_t total)
 
 static int put_ranked(const struct merge *m, int kind, FILE *to)
 {
-    static const char *const titles[] = {[SAMPLES] = "CPU SAMPLES", [TIMES] = "CPU TIME (ms)"};
+    static const char *const titles[] = {[SAMPLES] = "CPU SAMPLES", [WALL] = "WALL CLOCK (ms)", [TIMES] = "CPU TIME (ms)"};
     const struct table *t = &m->of[kind];
     const struct sum *s = t->rows.items;
-    uint64_t known = 0, total = kind == TIMES ? t->total * 10000 : t->total, sum = 0;
+    uint64_t known = 0, total = shared(kind) ? t->total * 10000 : t->total, sum = 0;
     for (size_t i = 0; i < t->rows.len; i++) {
-        known += kind == TIMES ? s[i].self : s[i].count;
+        known += shared(kind) ? s[i].self : s[i].count;
     }
     total = known > total ? known : total; /* shares are rounded */
     fprintf(to, "%s BEGIN (total = %" PRIu64 ") %s\n", titles[kind], t->total, t->date);
     if (t->rows.len > 0) {
-        fputs("rank   self  accum   count trace method\n", to);
+        fputs(kind == WALL ? "rank   self  accum        ms trace state    method\n" : "rank   self  accum   count trace method\n", to);
     }
     for (size_t i = 0; i < t->rows.len; i++) {
-        uint64_t part = kind == TIMES ? s[i].self : s[i].count;
+        uint64_t part = shared(kind) ? s[i].self : s[i].count;
         sum += part;
-        fprintf(to, "%4zu %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu64 " ", i + 1, percent(part, total), percent(sum, total), s[i].count,
-                s[i].key);
+        fprintf(to, "%4zu %5.2f%% %5.2f%% %*" PRIu64 " %5" PRIu64 " ", i + 1, percent(part, total), percent(sum, total),
+                kind == WALL ? 9 : 7, s[i].count, s[i].key);
         if (copy(m, to, s[i].name_at, s[i].name_at + s[i].name_len) != 0) {
             return -1;
         }
@@ -289,12 +301,12 @@ static bool fits(const struct merge *m)
 {
     const struct table *s = &m->of[SAMPLES];
     bool binary = !m->text && s->total < UINT32_MAX && s->rows.len < UINT32_MAX / 8 - 1;
-    return binary || (m->text && m->of[TIMES].total < UINT64_MAX / 20000);
+    return binary || (m->text && m->of[TIMES].total < UINT64_MAX / 20000 && m->of[WALL].total < UINT64_MAX / 20000);
 }
 
 static bool several(const struct merge *m)
 {
-    return m->of[SAMPLES].seen > 1 || m->of[TIMES].seen > 1 || m->of[OLD].seen > 1;
+    return m->of[SAMPLES].seen > 1 || m->of[WALL].seen > 1 || m->of[TIMES].seen > 1 || m->of[OLD].seen > 1;
 }
 
 static int read_tables(struct merge *m)

@@ -50,35 +50,55 @@ static void by_method(struct hpx_profile *p, const struct hpx_rd_row *of)
     }
 }
 
+/* The place of one more row; NULL: it is not at the top. The states of a binary WALL CLOCK come one after the other. */
+static struct hpx_profile_row *place(struct hpx_profile_table *t, const struct hpx_rd_row *of)
+{
+    size_t n = t->rows < HPX_PROFILE_TOP ? (size_t)t->rows : HPX_PROFILE_TOP, at = n;
+    t->rows++;
+    while (t->table.tag == HPX_TAG_WALL && of->self == HPX_NO_SHARE && at > 0 && t->top[at - 1].row.count < of->count) {
+        at--;
+    }
+    if (at == HPX_PROFILE_TOP) {
+        return NULL;
+    }
+    memmove(&t->top[at + 1], &t->top[at], (n - at - (n == HPX_PROFILE_TOP)) * sizeof t->top[0]);
+    return &t->top[at];
+}
+
 static void row(struct hpx_profile *p, const struct hpx_rd_event *ev, struct hpx_profile_table *t)
 {
     if (p->defined.whole && t->table.tag == HPX_TAG_SAMPLES) {
         by_method(p, &ev->row);
     }
-    if (t->rows++ >= HPX_PROFILE_TOP) {
+    struct hpx_profile_row *w = place(t, &ev->row);
+    if (w == NULL) {
         return;
     }
-    struct hpx_profile_row *w = &t->top[t->rows - 1];
     const struct hpx_defined_trace *trace = hpx_defined_trace(&p->defined, ev->row.trace);
     *w = (struct hpx_profile_row){.row = ev->row};
     if (t->table.tag == HPX_TAG_OLD) {
         w->name = hpx_defined_keep(&p->defined, ev->row.name);
         w->caller = hpx_defined_keep(&p->defined, ev->row.caller);
-    } else if (t->table.tag == HPX_TAG_SAMPLES || t->table.tag == HPX_TAG_TIMES) {
+    } else if (t->table.tag == HPX_TAG_SAMPLES || t->table.tag == HPX_TAG_TIMES || t->table.tag == HPX_TAG_WALL) {
         w->name = hpx_defined_method(&p->defined, trace->top);
         w->caller = hpx_defined_method(&p->defined, trace->caller);
         w->name = w->name == 0 ? hpx_defined_empty(&p->defined) : w->name;
+        w->state = t->table.tag == HPX_TAG_WALL ? hpx_defined_keep(&p->defined, ev->row.state) : 0;
     } else {
         w->name = p->header.text ? hpx_defined_keep(&p->defined, ev->row.name) : hpx_defined_class(&p->defined, ev->row.class_serial);
         w->caller = hpx_defined_method(&p->defined, trace->top);
         w->owner = ev->row.owner != 0 ? hpx_defined_method(&p->defined, hpx_defined_trace(&p->defined, ev->row.owner)->top) : 0;
     }
-    w->row.name = w->row.caller = (struct hpx_rd_text){NULL, 0};
+    w->row.name = w->row.caller = w->row.state = (struct hpx_rd_text){NULL, 0};
 }
 
 static void table_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
 {
-    if (ev->kind == HPX_RD_TABLE || ev->kind == HPX_RD_SUMMARY) {
+    if (ev->kind == HPX_RD_TABLE && ev->table.more) {
+        struct hpx_rd_table *t = &hpx_profile_table(p, ev->table.tag)->table;
+        t->total = t->total > UINT64_MAX - ev->table.total ? UINT64_MAX : t->total + ev->table.total;
+        p->open = ev->table.tag;
+    } else if (ev->kind == HPX_RD_TABLE || ev->kind == HPX_RD_SUMMARY) {
         struct hpx_profile_table *t = ev->kind == HPX_RD_TABLE ? hpx_profile_table(p, ev->table.tag) : &p->summary;
         t->seen++;
         t->table = ev->table;

@@ -16,6 +16,7 @@ struct hpx_profile_row {
     struct hpx_rd_row row;
     uint32_t name, caller; /* of the method, class or monitor; of who called it */
     uint32_t owner;        /* MONITOR OWNERS: where its owner was; else 0 */
+    uint32_t state;        /* WALL CLOCK: of the thread; else 0 */
 };
 
 /* The last table of a kind. */

@@ -157,6 +157,7 @@ const char *hpx_rd_tag_name(int tag)
         [HPX_TAG_WAIT_TIME] = "WAIT TIME",
         [HPX_TAG_LOCK_TIME] = "LOCK TIME",
         [HPX_TAG_PINNED_TIME] = "PINNED TIME",
+        [HPX_TAG_WALL] = "WALL CLOCK (ms)",
         [HPX_TAG_WAIT] = "WAIT, WAITED",
         [HPX_TAG_REPORT] = "hprofx report",
     };
@@ -195,6 +196,15 @@ const char *hpx_rd_sub_name(int sub)
     default:
         return NULL;
     }
+}
+
+bool hpx_rd_is_state(struct hpx_rd_text t)
+{
+    size_t n = 0;
+    while (n < t.n && t.p[n] >= 'a' && t.p[n] <= 'z') {
+        n++;
+    }
+    return n > 0 && n == t.n;
 }
 
 uint32_t hpx_rd_type_size(int type, uint32_t id_size)

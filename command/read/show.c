@@ -188,6 +188,9 @@ static void threads(const struct hpx_report *r)
 
 static void row_name(const struct hpx_report *r, const struct hpx_profile_row *w, const char *between)
 {
+    if (w->state != 0) {
+        fprintf(r->to, "%-8s  ", hpx_profile_name(r->profile, w->state));
+    }
     hpx_words_java(r->to, hpx_profile_name(r->profile, w->name));
     if (w->caller != 0) {
         fputs(between, r->to);
@@ -265,7 +268,11 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     bool drawn = tag == HPX_TAG_SAMPLES;
     hpx_grid_begin(&g, r->to, drawn ? drawn_columns : columns, drawn ? 3 : 2);
     do {
-        heads(r, &g, hpx_rd_blocked(tag) ? "  class, where threads were blocked" : "  method, called by", false);
+        heads(r, &g,
+              hpx_rd_blocked(tag)   ? "  class, where threads were blocked"
+              : tag == HPX_TAG_WALL ? "  state     method, called by"
+                                    : "  method, called by",
+              false);
         for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
             rank(r, &g, t, &t->top[i]);
         }
@@ -503,6 +510,7 @@ static void allocations(const struct hpx_report *r)
 
 static void rest(const struct hpx_report *r)
 {
+    ranked(r, HPX_TAG_WALL, "ms");
     ranked(r, HPX_TAG_TIMES, "ms");
     monitors(r);
     for (int tag = HPX_TAG_MONITOR_TIME; hpx_rd_blocked(tag); tag++) {

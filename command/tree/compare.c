@@ -97,7 +97,7 @@ static void choose_errors(struct hpx_compare_run *r)
 {
     const struct hpx_tree_view *v = r->view;
     size_t kind = (size_t)(v - r->tree->views);
-    bool events = kind != HPX_VIEW_CPU && kind != HPX_VIEW_OTHER;
+    bool events = kind != HPX_VIEW_CPU && kind != HPX_VIEW_WALL && kind != HPX_VIEW_OTHER;
     r->unit = 1;
     if (kind == HPX_VIEW_ALLOC) {
         alloc_errors(r);

@@ -15,8 +15,9 @@ static bool begins(const struct hpx_source *s, size_t n, const char *with)
 /* HPROF without a header is a report of cpu=old, or a section that somebody cut out. */
 static bool is_hprof(const struct hpx_source *s, size_t n)
 {
-    static const char *const starts[] = {"JAVA PROFILE ",     "count callee caller time", "THREAD START", "TRACE ",
-                                         "CPU SAMPLES BEGIN", "CPU TIME (ms) BEGIN",      "SITES BEGIN",  "HEAP DUMP BEGIN"};
+    static const char *const starts[] = {"JAVA PROFILE ",     "count callee caller time", "THREAD START",          "TRACE ",
+                                         "CPU SAMPLES BEGIN", "CPU TIME (ms) BEGIN",      "WALL CLOCK (ms) BEGIN", "SITES BEGIN",
+                                         "HEAP DUMP BEGIN"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(starts); i++) {
         if (begins(s, n, starts[i])) {
             return true;

@@ -25,7 +25,7 @@ struct objects {
 struct kept_row {
     uint32_t trace; /* its index in the definitions + 1; 0: `node` is all */
     uint32_t node;
-    uint32_t class; /* a name of the tree, + 1; 0: none */
+    uint32_t class; /* a name of the tree, or a state, + 1; 0: none */
     uint64_t values[4];
 };
 
@@ -56,6 +56,8 @@ static enum hpx_view_kind view_of(int tag)
     switch (tag) {
     case HPX_TAG_SAMPLES:
         return HPX_VIEW_CPU;
+    case HPX_TAG_WALL:
+        return HPX_VIEW_WALL;
     case HPX_TAG_TIMES:
     case HPX_TAG_OLD:
         return HPX_VIEW_CALLS;
@@ -206,6 +208,11 @@ static void row(struct hprof_in *in, const struct hpx_rd_row *w)
         return;
     }
     to->trace = index_of(in, w->trace);
+    if (in->tag == HPX_TAG_WALL) {
+        to->class = 1 + (w->state.n > 0 ? hpx_tree_name(in->tree, w->state.p, w->state.n) : hpx_tree_name(in->tree, "?", 1));
+        to->values[0] = w->count < INT64_MAX / MS ? w->count * MS : INT64_MAX;
+        return;
+    }
     if (in->tag != HPX_TAG_SAMPLES && in->tag != HPX_TAG_TIMES) {
         to->class = 1 + (d->text ? text_name(in, w->name) : spoken(in, hpx_defined_class(d, w->class_serial)));
     }
@@ -349,7 +356,7 @@ static void begin_table(struct hprof_in *in, const struct hpx_rd_table *table)
     in->tag = table->tag;
     in->total = table->total;
     in->open = kind != HPX_VIEWS ? &in->rows[kind] : NULL;
-    if (in->open != NULL) {
+    if (in->open != NULL && !table->more) {
         in->open->len = 0;
     }
 }
@@ -384,10 +391,13 @@ static bool hand_on(struct hprof_in *in)
     return hpx_tree_init(in->tree) && !in->left;
 }
 
-/* Text: the line that ends every report. Binary: the report is a string that nothing names. */
+/* Text: the line that ends every report. Binary: the report is a string that nothing names, and so are the heads of WALL CLOCK. */
 static bool ends_profile(const struct hpx_rd_event *ev)
 {
-    static const char last[] = "tables", begin[] = "hprofx: ";
+    static const char last[] = "tables", begin[] = "hprofx: ", wall[] = "hprofx: WALL CLOCK ";
+    if (ev->kind == HPX_RD_STRING && ev->string.text.n >= sizeof wall - 1 && memcmp(ev->string.text.p, wall, sizeof wall - 1) == 0) {
+        return false;
+    }
     return (ev->kind == HPX_RD_REPORT && ev->report.key.n == sizeof last - 1 && memcmp(ev->report.key.p, last, sizeof last - 1) == 0) ||
            (ev->kind == HPX_RD_STRING && ev->string.text.n >= sizeof begin - 1 && memcmp(ev->string.text.p, begin, sizeof begin - 1) == 0);
 }

@@ -207,7 +207,8 @@ static void take_numbers(struct pprof *p, struct hpx_list *to, struct hpx_pb_fie
     p->broken |= f->bytes.broken;
 }
 
-static uint32_t thread_of(struct pprof *p, struct hpx_pb_in label)
+/* A thread's name, or its state in WALL CLOCK. */
+static void take_label(struct pprof *p, struct hpx_pb_in label, uint32_t *thread, uint32_t *state)
 {
     struct hpx_pb_field f;
     uint32_t key = 0, value = 0;
@@ -215,7 +216,11 @@ static uint32_t thread_of(struct pprof *p, struct hpx_pb_in label)
         key = f.number == 1 ? text(p, f.v) : key;
         value = f.number == 2 ? text(p, f.v) : value;
     }
-    return strcmp(hpx_tree_text(p->tree, key), "thread") == 0 ? value : 0;
+    const char *name = hpx_tree_text(p->tree, key);
+    uint32_t *to = strcmp(name, "thread") == 0 ? thread : strcmp(name, "state") == 0 ? state : NULL;
+    if (to != NULL && value != 0) {
+        *to = value;
+    }
 }
 
 /* A location may have many lines and be in many samples. The size of the file limits the frames of all samples together, so that a small
@@ -261,7 +266,8 @@ static bool is_of_class(const struct pprof *p)
     for (size_t i = 0; p->classes && i < p->types.len && i < p->values.len; i++) {
         const struct hpx_tree_view *v = ((const struct type *)p->types.items)[i].view;
         bool any = ((const uint64_t *)p->values.items)[i] != 0 && v != NULL;
-        is = is || (any && hpx_view_has_classes((enum hpx_view_kind)(v - p->tree->views)));
+        enum hpx_view_kind kind = any ? (enum hpx_view_kind)(v - p->tree->views) : HPX_VIEW_CPU;
+        is = is || (hpx_view_has_classes(kind) && kind != HPX_VIEW_WALL);
     }
     return is;
 }
@@ -270,14 +276,13 @@ static bool is_of_class(const struct pprof *p)
 static void take_sample(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
-    uint32_t thread = 0;
+    uint32_t thread = 0, state = 0;
     p->stack.len = p->values.len = 0;
     while (next(p, &m, &f)) {
         if (f.number == 1 || f.number == 2) {
             take_numbers(p, f.number == 1 ? &p->stack : &p->values, &f);
         } else if (f.number == 3 && f.is_bytes) {
-            uint32_t named = thread_of(p, f.bytes);
-            thread = named != 0 ? named : thread;
+            take_label(p, f.bytes, &thread, &state);
         }
     }
     p->class_here = is_of_class(p);
@@ -297,7 +302,10 @@ static void take_sample(struct pprof *p, struct hpx_pb_in m)
             }
             p->negative |= value > INT64_MAX;
         }
-        if (any != 0) {
+        if (any != 0 && k == HPX_VIEW_WALL && state != 0) {
+            uint32_t frame = hpx_tree_frame(p->tree, state, 0, 0, HPX_FRAME_CLASS);
+            hpx_tree_add(p->tree, v, hpx_tree_node(p->tree, node, frame), thread, values);
+        } else if (any != 0) {
             hpx_tree_add(p->tree, v, node, thread, values);
         }
     }

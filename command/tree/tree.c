@@ -26,6 +26,7 @@
 static const struct hpx_tree_view empty_views[HPX_VIEWS] = {
     [HPX_VIEW_CPU] =
         {.key = "cpu", .title = "CPU", .values = 2, .main = 0, .measures = {COUNT("samples", "samples"), NS("cpu", "CPU time")}},
+    [HPX_VIEW_WALL] = {.key = "wall", .title = "Wall clock", .values = 1, .main = 0, .measures = {NS("wall", "time")}},
     [HPX_VIEW_CALLS] = {.key = "times",
                         .title = "Calls",
                         .exact = true,

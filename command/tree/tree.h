@@ -17,6 +17,7 @@
 /* In the order in which people look at them. */
 enum hpx_view_kind {
     HPX_VIEW_CPU,
+    HPX_VIEW_WALL,   /* wall=: what threads did, and for how long */
     HPX_VIEW_CALLS,  /* cpu=times, cpu=old */
     HPX_VIEW_ALLOC,  /* heap=sites */
     HPX_VIEW_HEAP,   /* heap=dump */
@@ -29,7 +30,7 @@ enum hpx_view_kind {
     HPX_VIEWS
 };
 
-/* Whether the innermost frame of its stacks is a class: of objects, or of the monitor. */
+/* Whether the innermost frame of its stacks is no method: the class of objects or of the monitor, or the state of the thread. */
 static inline bool hpx_view_has_classes(enum hpx_view_kind view)
 {
     return view != HPX_VIEW_CPU && view != HPX_VIEW_CALLS && view != HPX_VIEW_OTHER;
@@ -47,7 +48,7 @@ struct hpx_tree_measure {
 
 enum hpx_frame_kind {
     HPX_FRAME_METHOD,
-    HPX_FRAME_CLASS, /* innermost: of what was allocated, or of the monitor */
+    HPX_FRAME_CLASS, /* innermost: of what was allocated, or of the monitor; HPX_VIEW_WALL: the state of the thread */
 };
 
 struct hpx_tree_frame {

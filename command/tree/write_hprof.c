@@ -7,6 +7,7 @@
 #include "hprof_binary.h"
 #include "hprof_monitor.h"
 #include "hprof_sites.h"
+#include "hprof_wall.h"
 #include "writers.h"
 #include <inttypes.h>
 #include <math.h>
@@ -163,6 +164,33 @@ static void samples(struct hprof *h, struct hpx_snapshot *s)
             s->rows[s->nrows++] = row;
             s->total += row.count;
         }
+    }
+}
+
+/* A state that hprofx does not have counts as native. */
+static enum hpx_wall_state state_of(struct hpx_text name)
+{
+    enum hpx_wall_state s = 0;
+    while (s < HPX_WALL_STATES &&
+           (strlen(hpx_wall_state_name(s)) != name.len || memcmp(hpx_wall_state_name(s), name.bytes, name.len) != 0)) {
+        s++;
+    }
+    return s < HPX_WALL_STATES ? s : HPX_WALL_NATIVE;
+}
+
+static void wall_clock(struct hprof *h, struct hpx_wall_snapshot *s)
+{
+    const struct hpx_tree_view *v = &h->tree->views[HPX_VIEW_WALL];
+    *s = (struct hpx_wall_snapshot){.rows = calloc(v->samples.len + 1, sizeof *s->rows)};
+    h->no_memory |= s->rows == NULL;
+    for (size_t i = 0; i < v->samples.len && !h->no_memory; i++) {
+        struct hpx_text state;
+        struct hpx_wall_row *r = &s->rows[s->nrows];
+        r->trace = trace_and_class(h, hpx_tree_sample_at(v, i), &state);
+        r->state = state_of(state);
+        r->ns = hpx_tree_values_at(v, i)[0];
+        s->nrows += r->ns > 0;
+        s->ns = hpx_tree_sum(s->ns, r->ns);
     }
 }
 
@@ -330,6 +358,7 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     struct hprof h;
     struct hpx_snapshot cpu;
     struct hpx_site_snapshot alloc;
+    struct hpx_wall_snapshot wall;
     struct report said;
     (void)c;
     if (!open_out(&h, t, &o, to)) {
@@ -337,6 +366,7 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     }
     samples(&h, &cpu);
     sites(&h, &alloc);
+    wall_clock(&h, &wall);
     hpx_binary_init(&w, &o, 8);
     hpx_binary_restart(&w);
     hpx_binary_header(&w, (struct timespec){(time_t)(t->start_ms / 1000), (long)(t->start_ms % 1000) * 1000000}, 0,
@@ -350,6 +380,9 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
         if (cpu.nrows > 0) {
             hpx_binary_cpu_samples(&w, &cpu, NAN);
         }
+        if (wall.nrows > 0) {
+            hpx_binary_wall_clock(&w, &wall, NAN);
+        }
         h.no_memory |= w.unplaced > 0 || w.unplaced_sites > 0; /* the end of the dump begins anew */
         report(t, &said);
         hpx_binary_dump_end(&w, said.text);
@@ -357,6 +390,7 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     hpx_binary_fini(&w);
     free(cpu.rows);
     free(alloc.rows);
+    free(wall.rows);
     return close_out(&h, &o);
 }
 
@@ -373,11 +407,13 @@ static void text_tables(struct hprof *h, struct hpx_ascii *w)
     struct hpx_snapshot cpu;
     struct hpx_call_snapshot times;
     struct hpx_site_snapshot alloc;
+    struct hpx_wall_snapshot wall;
     struct hpx_block_table table[HPX_ARRAY_LEN(blocks)];
     time_t now = (time_t)((h->tree->start_ms + h->tree->duration_ms) / 1000);
     samples(h, &cpu);
     calls(h, &times);
     sites(h, &alloc);
+    wall_clock(h, &wall);
     for (size_t i = 0; i < HPX_ARRAY_LEN(blocks); i++) {
         blocked(h, blocks[i].kind, &table[i]);
     }
@@ -396,12 +432,16 @@ static void text_tables(struct hprof *h, struct hpx_ascii *w)
     if (!h->no_memory && cpu.nrows > 0) {
         hpx_ascii_cpu_samples(w, &cpu, NAN, now);
     }
+    if (!h->no_memory && wall.nrows > 0) {
+        hpx_ascii_wall_clock(w, &wall, NAN, now);
+    }
     if (!h->no_memory && times.nrows > 0) {
         hpx_ascii_cpu_times(w, &times, NAN, now);
     }
     free(cpu.rows);
     free(times.rows);
     free(alloc.rows);
+    free(wall.rows);
 }
 
 bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)

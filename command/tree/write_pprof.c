@@ -18,7 +18,8 @@ struct pprof {
     struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
     size_t ncolumns;
     uint32_t strings; /* so far */
-    uint32_t thread;  /* the key of labels */
+    uint32_t thread;  /* keys of labels */
+    uint32_t state;
     bool no_memory;
 };
 
@@ -118,12 +119,27 @@ static void frames(struct pprof *p)
     no_stack(p, (uint32_t)p->tree->frames.len, p->functions.list.len);
 }
 
+static bool has_class(const struct hpx_tree *t, uint32_t node)
+{
+    return node != 0 && hpx_tree_frame_at(t, hpx_tree_node_at(t, node)->frame)->kind == HPX_FRAME_CLASS;
+}
+
+static void label(struct pprof *p, uint32_t key, uint32_t value)
+{
+    hpx_pb_number(&p->inner, 1, key);
+    hpx_pb_number(&p->inner, 2, value);
+    hpx_pb_message(&p->part, 3, &p->inner);
+}
+
+/* The state of WALL CLOCK, the innermost frame in the tree, is a label. */
 static void sample(struct pprof *p, size_t view, const struct hpx_tree_sample *s, const uint64_t *values)
 {
-    for (uint32_t node = s->node; node != 0; node = hpx_tree_node_at(p->tree, node)->parent) {
+    bool state = view == HPX_VIEW_WALL && has_class(p->tree, s->node);
+    uint32_t top = state ? hpx_tree_node_at(p->tree, s->node)->parent : s->node;
+    for (uint32_t node = top; node != 0; node = hpx_tree_node_at(p->tree, node)->parent) {
         hpx_pb_raw(&p->packed, hpx_tree_node_at(p->tree, node)->frame);
     }
-    if (s->node == 0) {
+    if (top == 0) {
         hpx_pb_raw(&p->packed, p->tree->frames.len);
     }
     hpx_pb_bytes(&p->part, 1, p->packed.bytes, p->packed.len);
@@ -134,9 +150,10 @@ static void sample(struct pprof *p, size_t view, const struct hpx_tree_sample *s
     }
     hpx_pb_message(&p->part, 2, &p->packed);
     if (s->thread != 0) {
-        hpx_pb_number(&p->inner, 1, p->thread);
-        hpx_pb_number(&p->inner, 2, s->thread);
-        hpx_pb_message(&p->part, 3, &p->inner);
+        label(p, p->thread, s->thread);
+    }
+    if (state) {
+        label(p, p->state, hpx_tree_frame_at(p->tree, hpx_tree_node_at(p->tree, s->node)->frame)->name);
     }
     put(p, SAMPLE, &p->part);
 }
@@ -150,18 +167,13 @@ static void comment(struct pprof *p, const char *what, const char *text)
     }
 }
 
-static bool has_class(const struct hpx_tree *t, uint32_t node)
-{
-    return node != 0 && hpx_tree_frame_at(t, hpx_tree_node_at(t, node)->frame)->kind == HPX_FRAME_CLASS;
-}
-
 /* Every stack of objects and monitors ends with a class, and there is one. */
 static bool all_have_classes(const struct hpx_tree *t)
 {
     bool all = true, any = false;
     for (enum hpx_view_kind k = 0; k < HPX_VIEWS; k++) {
         const struct hpx_tree_view *v = &t->views[k];
-        for (size_t i = 0; hpx_view_has_classes(k) && all && i < v->samples.len; i++) {
+        for (size_t i = 0; hpx_view_has_classes(k) && k != HPX_VIEW_WALL && all && i < v->samples.len; i++) {
             all = has_class(t, hpx_tree_sample_at(v, i)->node);
             any = true;
         }
@@ -181,6 +193,7 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
         (void)put_string(&p, hpx_tree_text(t, i));
     }
     p.thread = put_string(&p, "thread");
+    p.state = put_string(&p, "state");
     types(&p, c);
     hpx_pb_number(&p.part, 1, 1); /* pprof looks for names itself where no mapping says that there are some */
     hpx_pb_number(&p.part, 7, 1);

@@ -165,6 +165,16 @@ def binary(size=8, minor=2, heap=None):
            ('unload', f.record(3, struct.pack('>I', 100002)))])
 
 
+def wall(f, first, *states, made=None):
+    """Pieces of a WALL CLOCK in a binary file; states: (state, ms of a count, (count, trace)...); first: the id of the first string; made: the heads' text."""
+    pieces = []
+    for i, (state, ms, *rows) in enumerate(states):
+        total = sum(count for count, _ in rows)
+        head = made or 'hprofx: WALL CLOCK %s, total %d ms, %d ms per count' % (state, total * ms, ms)
+        pieces += [('head ' + state, f.string(first + i, head)), ('wall ' + state, f.samples(total, *rows))]
+    return pieces
+
+
 def text():
     """One dump with every section that a text file may have."""
     lines = [
@@ -210,6 +220,10 @@ def text():
         ('sites end', 'SITES END\n'),
         ('samples', 'CPU SAMPLES BEGIN (total = 10) %s\n' % DATE), ('titles', 'rank   self  accum   count trace method\n'),
         ('row 1', '   1 60.00% 60.00%       6 300001 A.main\n'), ('row 2', '   2 40.00% 100.00%       4 300002 B.x\n'), ('samples end', 'CPU SAMPLES END\n'),
+        ('wall', 'WALL CLOCK (ms) BEGIN (total = 100) %s\n' % DATE), ('wall titles', 'rank   self  accum        ms trace state    method\n'),
+        ('wall 1', '   1 50.00% 50.00%        50 300001 parked   A.main\n'), ('wall 2', '   2 29.99% 79.99%        30 300001 runnable A.main\n'),
+        ('wall 3', '   3 20.00% 99.99%        20 300002 io       B.x\n'), ('wall 4', '   4  0.01% 100.00%         0 300002 running  B.x\n'),
+        ('wall end', 'WALL CLOCK (ms) END\n'),
         ('report', 'hprofx: engine: thread timers\n'), ('end 1', 'THREAD END (id = 200001)\n')]
     return Pieces([(name, line.encode()) for name, line in lines])
 

@@ -138,6 +138,62 @@ class GoldenTests(Folder):
         self.assertEqual({x.rsplit('.', 1)[1] for x in rows if 'placeOrder' not in x}, {'OrderService'})
         self.assertGreaterEqual(len(rows), 3)
 
+    def wall(self, data):
+        """The table of WALL CLOCK in JSON; the file is sound."""
+        path = self.write(data)
+        self.assertEqual(self.run_it('--check', path).returncode, 0, self.run_it('--check', path).stdout)
+        return json.loads(self.run_it('--json', path).stdout)['tables']
+
+    def test_wall_clock_of_text_has_states(self):
+        table = self.wall(h.text().data())['WALL CLOCK (ms)']
+        self.assertEqual([(w['state'], w['count'], w['name']) for w in table['top']],
+                         [('parked', 50, 'A.main'), ('runnable', 30, 'A.main'), ('io', 20, 'B.x'), ('running', 0, 'B.x')])
+        self.assertRegex(self.view(h.text().data()), r'\n +50\.00% +50  parked    A\.main <- B\.x\n +29\.99% +30  runnable  A\.main')
+
+    def binary_with_wall(self, *more):
+        f = h.Format(8)
+        first = h.wall(f, 900, ('running', 1, (7, 300001), (2, 300002)), ('parked', 10, (5, 300002), (1, 300001)), ('io', 1, (0, 300001)))
+        pieces = h.binary()
+        for name, piece in first + list(more):
+            pieces.before('end', name, piece)
+        return f, pieces
+
+    def test_the_states_of_a_binary_file_are_one_table(self):
+        _, pieces = self.binary_with_wall()
+        tables = self.wall(pieces.data())
+        wall, samples = tables['WALL CLOCK (ms)'], tables['CPU SAMPLES']
+        self.assertEqual((wall['seen'], wall['total'], wall['rows']), (1, 69, 5))
+        self.assertEqual([(w['state'], w['count'], w['trace']) for w in wall['top']],
+                         [('parked', 50, 300002), ('parked', 10, 300001), ('running', 7, 300001), ('running', 2, 300002), ('io', 0, 300001)])
+        self.assertEqual((samples['seen'], samples['total'], samples['rows']), (1, 10, 2))
+
+    def test_the_next_dump_of_a_binary_file_has_a_wall_clock_of_its_own(self):
+        f, _ = self.binary_with_wall()
+        report, again = ('report', f.string(990, 'hprofx: version: 1\n')), h.wall(f, 950, ('running', 1, (3, 300001)), ('native', 1, (2, 300001)))
+        _, pieces = self.binary_with_wall(report, *again)
+        wall = self.wall(pieces.data())['WALL CLOCK (ms)']
+        self.assertEqual((wall['seen'], wall['total'], [(w['state'], w['count']) for w in wall['top']]), (2, 5, [('running', 3), ('native', 2)]))
+
+    def test_a_head_of_wall_clock_that_is_none_leaves_samples(self):
+        f = h.Format(8)
+        good = 'hprofx: WALL CLOCK io, total 9 ms, 1 ms per count'
+        bad = [good.replace('io', 'IO'), good.replace('io', ''), good.replace('io', 'i' * 40), good.replace('9 ', 'x '), good.replace('1 ms', '-1 ms'), good + ' ', good[:-1],
+               good.replace('1 ms', '0 ms'), 'hprofx: WALL CLOCK ', good.replace('9', '9' * 100)]
+        for made in [good] + bad:
+            pieces = h.binary()
+            for name, piece in h.wall(f, 900, ('io', 1, (9, 300001)), made=made):
+                pieces.before('end', name, piece)
+            tables = self.wall(pieces.data())
+            self.assertEqual('WALL CLOCK (ms)' in tables, made == good, made)
+            self.assertEqual(tables['CPU SAMPLES']['seen'], 1 if made == good else 2)
+
+    def test_a_count_of_wall_clock_beyond_64_bits_is_the_largest(self):
+        f = h.Format(8)
+        pieces = h.binary()
+        for name, piece in h.wall(f, 900, ('io', 10 ** 18, (4000000000, 300001)), made='hprofx: WALL CLOCK io, total 7 ms, 1000000000000000000 ms per count'):
+            pieces.before('end', name, piece)
+        self.assertEqual(self.wall(pieces.data())['WALL CLOCK (ms)']['top'][0]['count'], 2 ** 64 - 1)
+
     def test_an_owner_without_a_stack_is_told(self):
         pieces = h.text()
         self.assertIn('java.lang.Object <- A.main, held in B.x\n', self.view(pieces.data()))
@@ -617,6 +673,17 @@ class RecoverTests(Folder):
         end = b'THREAD END (id = 200001)\n'
         left = self.journal(head + one + two + first + start + three + second + end, second[second.index(b'CPU TIME'):-30])
         self.assertEqual(left, head + one + two + start + three + end + sums)
+
+    def test_the_wall_clocks_of_a_journal_become_one(self):
+        def table(total, *rows):
+            lines = ['%4d %5.2f%% %5.2f%% %9d %5d %-8s %s\n' % row for row in rows]
+            return ''.join(['WALL CLOCK (ms) BEGIN (total = %d) %s\nrank   self  accum        ms trace state    method\n' % (total, h.DATE)] + lines + ['WALL CLOCK (ms) END\n']).encode()
+        head, traces = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2')
+        first = table(100, (1, 60, 60, 60, 300001, 'parked', 'A.main'), (2, 40, 100, 40, 300002, 'io', 'B.x'))
+        second = table(300, (1, 75, 75, 225, 300001, 'running', 'A.main'), (2, 25, 100, 75, 300001, 'parked', 'A.main'))
+        left = self.journal(head + traces + first + second, second[:-30])
+        self.assertEqual(left, head + traces + table(400, (1, 56.25, 56.25, 225, 300001, 'running', 'A.main'), (2, 33.75, 90, 135, 300001, 'parked', 'A.main'),
+                                                     (3, 10, 100, 40, 300002, 'io', 'B.x')))
 
     def test_shares_of_a_journal_that_were_rounded_to_nothing_are_nothing(self):
         head, traces = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2')

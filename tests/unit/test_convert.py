@@ -237,7 +237,7 @@ class Command(Folder):
 
     def test_a_view_that_is_not_there_is_told_with_those_that_are(self):
         self.write(h.text().data())
-        self.done('convert', '--view', 'nonsense', 'in', 'x.folded', status=1, said='the profile has no nonsense; it has samples, alloc_space, alloc_objects, inuse_objects')
+        self.done('convert', '--view', 'nonsense', 'in', 'x.folded', status=1, said='the profile has no nonsense; it has samples, wall, alloc_space, alloc_objects, inuse_objects')
         self.write(FOLDED, 'folded')
         self.done('convert', '--view', 'alloc', 'folded', 'x.folded', status=1, said='hprofx: the profile has no alloc; it has samples\n')
         self.done('convert', 'empty', 'x.folded', status=1, said='empty: No such file')

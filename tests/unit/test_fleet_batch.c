@@ -200,7 +200,7 @@ static char *rows_of(const char *bytes, size_t n)
     return text;
 }
 
-#define COLUMN 53687091u /* rows that a column may have */
+#define COLUMN 48806446u /* rows that a column may have */
 
 static void rows_for_ClickHouse_are_known(void **state)
 {

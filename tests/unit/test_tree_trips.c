@@ -28,6 +28,9 @@ static const char all_tables[] =
     "END\n"
     "CPU SAMPLES BEGIN (total = 10) " DATE "\nrank   self  accum   count trace method\n"
     "   1 60.00% 60.00%       6 300001 A.main\n   2 40.00% 100.00%       4 300002 B.x\nCPU SAMPLES END\n"
+    "WALL CLOCK (ms) BEGIN (total = 50) " DATE "\nrank   self  accum        ms trace state    method\n"
+    "   1 60.00% 60.00%        30 300001 parked   A.main\n   2 24.00% 84.00%        12 300001 running  A.main\n"
+    "   3 16.00% 100.00%         8 300002 io       B.x\nWALL CLOCK (ms) END\n"
     "hprofx: version: 1\nhprofx: samples: 10 (one per 20 ms of CPU time of a Java thread)\n";
 
 static void each_table_of_a_text_file_is_a_view(void **state)
@@ -36,6 +39,7 @@ static void each_table_of_a_text_file_is_a_view(void **state)
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
     assert_folded("samples", "p.B$$Lambda.x;A.main 6\nB.x 4\n");
     assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
+    assert_folded("wall", "p.B$$Lambda.x;A.main;parked 30000000\np.B$$Lambda.x;A.main;running 12000000\nB.x;io 8000000\n");
     assert_folded("delay", "p.B$$Lambda.x;A.main;java.lang.Object 2000000\n");
     assert_folded("owner_delay", "p.B$$Lambda.x;A.main;java.lang.Object 9000000\n");
     assert_folded("park", "p.B$$Lambda.x;A.main;p.Lock$Sync 7000000\n");
@@ -80,6 +84,34 @@ static void through_HPROF_names_and_what_is_known_of_errors_stay(void **state)
     }
 }
 
+/* Text and binary, in which every state has a record, and pprof, where the state is a label. */
+static void through_HPROF_and_pprof_the_states_of_wall_clock_stay(void **state)
+{
+    static const char *const suffixes[] = {"x.txt", "x.hprof", "x.pprof"};
+    (void)state;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(suffixes); i++) {
+        struct hpx_tree again;
+        size_t n;
+        char *text = written(&tree, suffixes[i], NULL, &n);
+        assert_true(hpx_tree_init(&again));
+        assert_int_equal(read_bytes(&again, text, n), HPX_TREE_WHOLE);
+        free(text);
+        hpx_tree_finish(&again);
+        const struct hpx_tree_view *v = &again.views[HPX_VIEW_WALL];
+        assert_int_equal(again.views[HPX_VIEW_CPU].totals[0], 10);
+        assert_int_equal(v->samples.len, 3);
+        assert_string_equal(hpx_tree_text(&again, hpx_tree_sample_at(v, 0)->thread), "main");
+        text = written(&again, "x.folded", "wall", &n);
+        assert_non_null(strstr(text, "p.B$$Lambda.x;A.main;parked 30000000\n"));
+        assert_non_null(strstr(text, "p.B$$Lambda.x;A.main;running 12000000\n"));
+        assert_non_null(strstr(text, "B.x;io 8000000\n"));
+        free(text);
+        hpx_tree_fini(&again);
+    }
+}
+
 static void through_pprof_all_values_stay(void **state)
 {
     struct hpx_tree again;
@@ -100,7 +132,7 @@ static void through_pprof_all_values_stay(void **state)
     hpx_tree_finish(&again);
     free(pprof);
     size_t columns = hpx_tree_columns(&tree, of);
-    assert_int_equal(columns, 16);
+    assert_int_equal(columns, 17);
     for (size_t i = 0; i < columns; i++) {
         size_t a, b;
         const char *name = tree.views[of[i].view].measures[of[i].measure].name;
@@ -186,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_table_of_a_text_file_is_a_view, setup, teardown),
         cmocka_unit_test_setup_teardown(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(through_HPROF_and_pprof_the_states_of_wall_clock_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(through_pprof_all_values_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_a_file_is_read_whole_or_not, setup, teardown),
     };

@@ -167,7 +167,7 @@ static void the_verdict_says_what_to_ask_next(void **state)
     u = (struct hpx_usage){.at = 4, .total = 0.1, .cpus = 1};
     begins(shown(HEAD "CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\n", u, true),
            "p.C\\u001B used 0.03 of 1 CPU for 4.0 s.\n"
-           "It was idle nearly all the time. -e lock may show what its threads wait for.\n"
+           "It was idle nearly all the time. -e wall shows what its threads wait for.\n"
            "There is no sample: no Java thread used CPU time.\n");
 }
 

@@ -132,7 +132,7 @@ com.acme.A.x
 
     def test_all_views_of_a_file_are_shown_briefly(self):
         shown = self.view(self.write(h.text().data()))
-        self.assertEqual(re.findall(r'^([A-Z][\w ]*): (?=\w+ )', shown, re.M), ['CPU', 'Allocations', 'Heap', 'Monitors', 'Owners of monitors', 'Locks', 'Pinned virtual threads'])
+        self.assertEqual(re.findall(r'^([A-Z][\w ]*): (?=\w+ )', shown, re.M), ['CPU', 'Wall clock', 'Allocations', 'Heap', 'Monitors', 'Owners of monitors', 'Locks', 'Pinned virtual threads'])
         self.assertTrue(shown.startswith('10 samples: shares are right within 31.0 points.\nLook at A.main (60 % of the CPU time), B.x (40 %).\n\nCPU: samples 10\n'), shown)
         self.assertNotRegex(shown, r'[\x00-\x09\x0b-\x1f\x7f-\x9f]')
         self.assertNotRegex(shown, r'[ \t]\n')
@@ -149,9 +149,24 @@ Monitors: blocked time 1.00 ms, contentions 3
   100.00%  100.00%    1.00 ms          3  A.main
     0.00%  100.00%       0 ms          0  B.x
 
-Also here: --view cpu, alloc, heap, owner, park, pinned
+Also here: --view cpu, wall, alloc, heap, owner, park, pinned
 ''', shown)
         self.view('--view', 'wait', 'in', status=1, said='the profile has no wait; it has samples, ')
+
+    def test_wall_clock_has_its_states_and_the_methods(self):
+        shown = self.view('--view', 'wall', self.write(h.text().data()))
+        self.assertIn('''
+Wall clock: time 100 ms
+     self       time  state
+   50.00%      50 ms  parked
+   30.00%      30 ms  runnable
+   20.00%      20 ms  io
+
+     self    total       time  method
+   80.00%   80.00%      80 ms  A.main
+   20.00%  100.00%      20 ms  B.x
+''', shown)
+        self.assertIn('   50.00%   50.00%   |  |- parked\n', self.view('--view', 'wall', '--tree', 'in'))
 
     def test_a_heap_dump_has_its_histogram_and_where_what_lives_was_allocated(self):
         shown = self.view('--view', 'heap', self.write(h.binary().data()))
@@ -180,10 +195,13 @@ Also here: --view cpu, alloc, heap, owner, park, pinned
 
     def test_json_has_the_tables(self):
         said = json.loads(self.view('--json', self.write(h.text().data())))
-        self.assertEqual([v['view'] for v in said['views']], ['cpu', 'alloc', 'heap', 'lock', 'owner', 'park', 'pinned'])
-        cpu, alloc = said['views'][:2]
+        self.assertEqual([v['view'] for v in said['views']], ['cpu', 'wall', 'alloc', 'heap', 'lock', 'owner', 'park', 'pinned'])
+        cpu, wall, alloc = said['views'][:3]
         self.assertEqual((cpu['measure'], cpu['exact'], cpu['measures']), ('samples', False, [{'name': 'samples', 'unit': 'count', 'total': 10}]))
         self.assertEqual(cpu['methods'], [{'name': 'A.main', 'self': 6, 'total': 6}, {'name': 'B.x', 'self': 4, 'total': 10}])
+        self.assertEqual(wall['measures'], [{'name': 'wall', 'unit': 'nanoseconds', 'total': 100000000}])
+        self.assertEqual(wall['states'], [{'name': 'parked', 'self': 50000000}, {'name': 'runnable', 'self': 30000000}, {'name': 'io', 'self': 20000000}])
+        self.assertEqual(wall['methods'], [{'name': 'A.main', 'self': 80000000, 'total': 80000000}, {'name': 'B.x', 'self': 20000000, 'total': 100000000}])
         self.assertEqual(alloc['classes'], [{'name': 'A[]', 'self': 72, 'alloc_objects': 2}, {'name': 'A', 'self': 40, 'alloc_objects': 2}])
         self.assertIn('10 samples: shares are right', said['verdict'])
         said = json.loads(self.view('--json', '-n', '1', '--view', 'inuse_space', 'in'))
