@@ -14,7 +14,7 @@ from typing import NamedTuple
 import machine
 from measure import DidNotRun, OutOfTime, ends_within, kill_group, out_of_time, quartiles, ratios, read_report, start
 from report import row
-from subjects_peer import DEPTH, Peer, home_for
+from subjects_peer import DEPTH, Peer, event_of, home_for
 from subjects_sampling import say
 
 HOME = "/usr/share/tomcat10"               # packages tomcat10-common and libtomcat10-java
@@ -45,8 +45,8 @@ MODES = (
     Mode("monitor=y", "lock"),
     Mode("wall=20", "wall", 1.02),
 )
-OF_PEER = {"cpu": "event=cpu,interval=10ms", "cpu, 1 ms": "event=cpu,interval=1ms", "alloc": "event=alloc,alloc=512k", "lock": "event=lock",
-           "wall": "event=wall,interval=20ms"}
+OF_PEER = {"cpu": lambda: "event=%s,interval=10ms" % event_of(10), "cpu, 1 ms": lambda: "event=%s,interval=1ms" % event_of(1),
+           "alloc": lambda: "event=alloc,alloc=512k", "lock": lambda: "event=lock", "wall": lambda: "event=wall,interval=20ms"}
 
 
 class Cell:
@@ -184,7 +184,7 @@ def configurations_of(ctx, peer):
             continue
         found[mode.options] = (ctx.product(mode.options + ("" if mode.options.startswith("cpu=times") else ",depth=%d" % DEPTH)), ctx.output)
         if peer and mode.peer:
-            found["peer, " + mode.peer] = (peer.vm_of(OF_PEER[mode.peer]), peer.output)
+            found["peer, " + mode.peer] = (peer.vm_of(OF_PEER[mode.peer]()), peer.output)
     return found
 
 
@@ -201,27 +201,24 @@ def ratio_row(title, jdk, found, limit=None, note=""):
 
 
 def rows_of(jdk, runs):
-    """The rows of one JDK."""
+    """The rows of one JDK: configuration by configuration, each mode beside that of the peer."""
     made = []
-    for key, what, unit in (("requests", "requests a second", ""), ("cpu", "CPU a request", "us")):
-        for name, cells in runs.items():
-            figures = [getattr(c, key) for c in cells if getattr(c, key) is not None]
-            if figures:
-                made.append(row("%s: %s" % (name, what), jdk, quartiles(figures), unit))
-    limits = {m.options: m.limit for m in MODES}
-    for name in list(runs)[1:]:
-        made += ratio_row("%s: requests a second, over no agent" % name, jdk, pairs(runs, name, NONE, "requests"))
-        made += ratio_row("%s: CPU a request, over no agent" % name, jdk, pairs(runs, name, NONE, "cpu"), limits.get(name))
-    for mode in MODES:
-        if mode.options in runs and mode.peer and "peer, " + mode.peer in runs:
-            made += ratio_row("%s: CPU a request, hprofx over peer" % mode.options, jdk, pairs(runs, mode.options, "peer, " + mode.peer, "cpu"), 1.0)
+    modes = {m.options: m for m in MODES}
     for name, cells in runs.items():
+        for key, what, unit in (("requests", "requests a second", ""), ("cpu", "CPU a request", "us")):
+            figures = [getattr(c, key) for c in cells if getattr(c, key) is not None]
+            made += [row("%s: %s" % (name, what), jdk, quartiles(figures), unit)] if figures else []
+        if name == NONE:
+            continue
+        mode = modes.get(name, Mode(name))
+        made += ratio_row("%s: requests a second, over no agent" % name, jdk, pairs(runs, name, NONE, "requests"))
+        made += ratio_row("%s: CPU a request, over no agent" % name, jdk, pairs(runs, name, NONE, "cpu"), mode.limit)
+        if mode.peer and "peer, " + mode.peer in runs:
+            made += ratio_row("%s: CPU a request, hprofx over peer" % name, jdk, pairs(runs, name, "peer, " + mode.peer, "cpu"), 1.0)
         ends = [c.end for c in cells if c.end is not None]
-        if ends:
-            made.append(row("%s: from SIGTERM to the end" % name, jdk, quartiles(ends), "s"))
-    for name in list(runs)[1:]:
-        why = [c.why.splitlines()[0] for c in runs[name] if c.why]
-        made.append(row("%s: runs that ended with a profile" % name, jdk, sum(c.ended for c in runs[name]) / len(runs[name]), "ratio", 1.0, why[0] if why else "", at_least=True))
+        made += [row("%s: from SIGTERM to the end" % name, jdk, quartiles(ends), "s")] if ends else []
+        why = [c.why.splitlines()[0] for c in cells if c.why]
+        made.append(row("%s: runs that ended with a profile" % name, jdk, sum(c.ended for c in cells) / len(cells), "ratio", 1.0, why[0] if why else "", at_least=True))
     return made
 
 

@@ -137,12 +137,16 @@ def pprof(data):
     types = [(strings[one(t, 1)], strings[one(t, 2)]) for t in map(message, m[1])]
     out = {name: (unit, collections.Counter()) for name, unit in types}
     for sample in map(message, m[2]):
-        thread = ''
+        thread, state = '', ()
         for label in map(message, sample[3]):
-            assert strings[one(label, 1)] == 'thread'
-            thread = strings[one(label, 2)]
+            assert strings[one(label, 1)] in ('thread', 'state')
+            if strings[one(label, 1)] == 'thread':
+                thread = strings[one(label, 2)]
+            else:  # elsewhere the innermost frame
+                state = ((strings[one(label, 2)], '', 0),)
         stack = tuple(locations[i] for i in reversed(varints(one(sample, 1, b''))))
         assert stack
+        stack = stack + state if not state or stack[0][0] != '[no stack]' else state
         for (name, _), value in zip(types, varints(one(sample, 2))):
             if value:
                 out[name][1][thread, stack] += value

@@ -59,7 +59,10 @@ def pprof_raw(file):
         if m:
             rows.append(['', tuple(where[int(i)] for i in reversed(m[2].split())), [int(v) for v in m[1].split()]])
         else:
-            rows[-1][0] = re.fullmatch(r'\s*thread:\[(.*)\]', line)[1]
+            labels = re.fullmatch(r'\s*(?:state:\[([a-z]+)\])?\s*(?:thread:\[(.*)\])?', line)
+            state, rows[-1][0] = labels[1], labels[2] or ''
+            if state:  # as in files.pprof()
+                rows[-1][1] = (rows[-1][1] if rows[-1][1][0][0] != '[no stack]' else ()) + ((state, '', 0),)
     for thread, stack, values in rows:
         for (name, _), value in zip(types, values):
             if value:

@@ -140,9 +140,23 @@ def locks(text):
     text.tables.append(''.join(out) + 'MONITOR TIME END\n')
 
 
+def wall(text):
+    """Wall-clock time: one trace in two states, two threads, no frames. Whole ms of 1000."""
+    rows = [(600, 0, [(3, 1), (0, 5)], 'parked'), (250, 1, [(3, 2), (0, 5)], 'runnable'), (100, 0, [(3, 1), (0, 5)], 'running'), (50, 2, [], 'io')]
+    out, done = ['WALL CLOCK (ms) BEGIN (total = 1000) %s\nrank   self  accum        ms trace state    method\n' % DATE], 0
+    for rank, (ms, thread, frames, state) in enumerate(rows, 1):
+        done += ms
+        serial, (who, stack) = text.trace(thread, frames)
+        method = NAMES[frames[0][0]][0] if frames else '<empty trace>'
+        out.append('%4d %5s%% %5s%% %9d %5d %-8s %s\n' % (rank, share(ms, 1000)[:-1], share(done, 1000)[:-1], ms, serial, state, method))
+        text.profile.columns['wall'][who, stack + ((state, '', 0),)] += ms * 1000000
+    text.tables.append(''.join(out) + 'WALL CLOCK (ms) END\n')
+
+
 def everything():
     text = Text()
     samples(text)
+    wall(text)
     sites(text)
     locks(text)
     return text.finish()

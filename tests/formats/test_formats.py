@@ -21,11 +21,11 @@ import source  # noqa: E402
 BUILD = pathlib.Path(os.environ.get('HPX_BUILD', source.ROOT / 'build')).resolve()
 HPROFX = BUILD / 'hprofx'
 NO_STACK = '[no stack]'
-UNITS = {'samples': 'count', 'cpu': 'nanoseconds', 'alloc_objects': 'count', 'alloc_space': 'bytes', 'inuse_objects': 'count', 'inuse_space': 'bytes',
+UNITS = {'samples': 'count', 'cpu': 'nanoseconds', 'wall': 'nanoseconds', 'alloc_objects': 'count', 'alloc_space': 'bytes', 'inuse_objects': 'count', 'inuse_space': 'bytes',
          'contentions': 'count', 'delay': 'nanoseconds'}
-TITLES = {'samples': 'CPU: samples', 'cpu': 'CPU: CPU time', 'alloc_objects': 'Allocations: allocated objects', 'alloc_space': 'Allocations: allocated bytes',
+TITLES = {'samples': 'CPU: samples', 'cpu': 'CPU: CPU time', 'wall': 'Wall clock: time', 'alloc_objects': 'Allocations: allocated objects', 'alloc_space': 'Allocations: allocated bytes',
           'inuse_objects': 'Allocations: live objects', 'inuse_space': 'Allocations: live bytes', 'contentions': 'Monitors: contentions', 'delay': 'Monitors: blocked time'}
-MAIN = ('samples', 'alloc_space', 'delay')
+MAIN = ('samples', 'wall', 'alloc_space', 'delay')
 JAVAC = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 
@@ -161,7 +161,7 @@ class Values(Case):
         self.check_firefox(MAIN)
 
     def test_firefox_has_the_measure_asked_for_first_and_in_the_place_of_its_main_one(self):
-        self.check_firefox(('contentions', 'samples', 'alloc_space'), '--view', 'contentions')
+        self.check_firefox(('contentions', 'samples', 'wall', 'alloc_space'), '--view', 'contentions')
 
     def test_pprof_read_again_is_the_same(self):
         again = self.folder / 'again.pb.gz'
