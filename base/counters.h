@@ -36,11 +36,6 @@
     X(HANDLER_NS, INFO, "handler time", "CPU time of the measured runs of the signal handler")                                             \
     X(HANDLER_MEASURED, INFO, "handlers measured", "measured runs of the signal handler: one in eight of every thread")                    \
     X(CLASSES_UNLOADED, INFO, "classes unloaded", "classes unloaded; their samples stay")                                                  \
-    X(EVENTS_KNOWN, INFO, "event stacks known", "stacks of allocations and blocks that their hash told")                                   \
-    X(EVENTS_NAMED, INFO, "event stacks named", "stacks of allocations and blocks that were read without asking the VM")                   \
-    X(EVENTS_ASKED, INFO, "event stacks asked for", "stacks of allocations and blocks that the VM was asked for")                          \
-    X(EVENTS_COMPARED, INFO, "event stacks compared", "of the known and named ones, those that the VM was asked for, too")                 \
-    X(EVENTS_DIFFERENT, INFO, "event stacks different", "of these, those for which the VM had another stack")                              \
     X(LOST_RING_FULL, LOSS, "lost, ring full", "samples lost: the aggregator did not keep up")                                             \
     X(LOST_NESTED, LOSS, "lost, nested", "samples lost: the signal interrupted a record of the same thread")                               \
     X(LOST_WAIT, LOSS, "lost, wait timed out", "events of an exact mode lost: the ring stayed full for too long")                          \
