@@ -104,7 +104,7 @@ const struct hpx_opt hpx_opts[] = {
      .what = "profile from the start of the JVM",
      .more = "n: hprofx does nothing until the command hprofx(1) begins a session, and takes no other options. The command then works even "
              "if the JVM forbids loading an agent, and all code has the debug information that inlined methods need."},
-    {.name = "sampler", .kind = HPX_OPT_CHOICE, .offset = AT(sampler), .values = "async|walk|poll|asgct", .must = "async|walk|poll|asgct",
+    {.name = "sampler", .kind = HPX_OPT_CHOICE, .offset = AT(sampler), .values = "HOW", .must = "async|walk|poll|asgct",
      .def = "async",
      .what = "how cpu=samples takes stacks",
      .more = "async: the signal handler of the running thread walks its stack by the VM's structures, and calls AsyncGetCallTrace where "

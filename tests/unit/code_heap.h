@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code_heap.h: code heaps as the VM lays them out, in memory of the test, and the tables that describe them for one JDK.
  *
- * For test_code_cache.c, test_code_sum.c and test_raw_walk.c. One struct serves all versions: a member that a version lacks is not in its
- * tables. */
+ * For test_code_cache.c, test_code_sum.c, test_raw_walk.c and test_scopes.c. One struct serves all versions: a member that a version lacks
+ * is not in its tables. */
 #ifndef CODE_HEAP_H
 #define CODE_HEAP_H
 
@@ -165,7 +165,7 @@ static struct heap *add_heap_at(uint32_t h, uintptr_t low, uint32_t n, int32_t l
     return &heaps[h];
 }
 
-static struct heap *add_heap(uint32_t h, uint32_t n, int32_t log2)
+static inline struct heap *add_heap(uint32_t h, uint32_t n, int32_t log2)
 {
     void *memory = calloc(n, (size_t)1 << log2);
     assert_non_null(memory);
@@ -196,7 +196,7 @@ static struct blob *add_block(const struct heap *heap, uint32_t from, uint32_t n
 }
 
 /* A living method there; its code begins `code` bytes behind the blob's start, the blob has `size`. */
-static struct blob *add_method(const struct heap *heap, uint32_t from, uint32_t n, int32_t code, int32_t size, const void *method)
+static inline struct blob *add_method(const struct heap *heap, uint32_t from, uint32_t n, int32_t code, int32_t size, const void *method)
 {
     struct blob *blob = add_block(heap, from, n);
     *blob = (struct blob){.name = "nmethod",
