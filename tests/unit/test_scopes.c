@@ -8,7 +8,7 @@ static uintptr_t metadata[3] = {0x10000, 0x20000, 0x30008};
 
 static struct hpx_scopes of_bytes(const uint8_t *bytes, uint32_t size, uint8_t least)
 {
-    return (struct hpx_scopes){bytes, size, least, HPX_ARRAY_LEN(metadata), (uintptr_t)metadata};
+    return (struct hpx_scopes){bytes, size, least, HPX_ARRAY_LEN(metadata) - 1, (uintptr_t)metadata}; /* the last one is not in it */
 }
 
 /* Known answers, by an encoder of its own: bytes from 192 on are digits of base 64 that another one follows. Since JDK 20 no byte is 0. */
@@ -57,7 +57,7 @@ static void what_is_no_scope_is_refused(void **state)
 {
     (void)state;
     static const uint8_t whole[] = {9, 1, 3, 8}, cut[] = {9, 1, 3}, cut_in_number[] = {9, 1, 3, 200}, zero[] = {9, 2, 0, 8};
-    static const uint8_t loop[] = {9, 2, 3, 8}, method[] = {9, 1, 5, 8}, none[] = {9, 1, 1, 8},
+    static const uint8_t loop[] = {9, 2, 3, 8}, method[] = {9, 1, 4, 8}, none[] = {9, 1, 1, 8},
                          large[] = {9, 1, 3, 255, 255, 255, 255, 255};
     struct hpx_scope one;
     assert_true(read_at(whole, sizeof whole, 1, 1, &one));
@@ -151,6 +151,11 @@ static void they_are_in_the_method_until_jdk_22(void **state)
     made.scopes_begin = 8;
     assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
     made.scopes_begin = (uintptr_t)&made.inside[2];
+    made.behind_scopes = sizeof made;
+    assert_true(hpx_scopes_open_sig((uintptr_t)&made, &s));
+    made.behind_scopes++;
+    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
+    made.behind_scopes--;
     made.metadata_at = -8;
     assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
 }
