@@ -4,7 +4,6 @@
 #include "code_age.h"
 #include "code_owner.h"
 #include "internals.h"
-#include "outside.h"
 #include "registers.h"
 #include "remedies.h"
 #include <limits.h>
@@ -122,7 +121,6 @@ struct walk {
     const struct hpx_asgct *w;
     struct hpx_ev_frame *frames;
     void *context;
-    struct hpx_frame_anchor moved; /* to put back after a fault; sp 0: none is moved */
     bool retried;
 };
 
@@ -133,10 +131,6 @@ static int walk(void *arg)
     hpx_code_owner_confirm_sig(hpx_registers_pc(k->context), k->frames, n, n < (int)k->w->depth);
     if (n == -(int)HPX_UNKNOWN_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA) {
         n = hpx_remedies_ask_sig(k->w, k->frames, k->context, n);
-        k->retried = n > 0;
-    } else if (n == -(int)HPX_UNKNOWN_NOT_JAVA || n == -(int)HPX_UNKNOWN_NOT_WALKABLE_NOT_JAVA) {
-        /* here the VM walks from its anchor, whatever the registers say */
-        n = hpx_outside_ask_sig(k->w, &k->moved, k->frames, k->context, n);
         k->retried = n > 0;
     }
     return n > 0 ? n : cause(n);
@@ -151,7 +145,6 @@ int hpx_async_stack_take_sig(const struct hpx_asgct *w, struct hpx_ev_frame *fra
     how->retried = k.retried;
     if (how->end != HPX_GUARD_PASSED) {
         hpx_registers_store(context, &was); /* a remedy had changed them */
-        hpx_outside_restore_sig(w, &k.moved);
     }
     if (how->end == HPX_GUARD_MISREAD) {
         hpx_internals_leave_sig(HPX_INTERNALS_MISREAD);

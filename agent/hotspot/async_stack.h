@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* async_stack.h: takes the Java stack of the interrupted thread by AsyncGetCallTrace, with remedies for stacks that it cannot walk.
  *
- * Touches what asgct.h, remedies.h, outside.h and raw_walk.h touch, under guard.h. Only in the signal handler of the thread itself; as
+ * Touches what asgct.h, remedies.h and raw_walk.h touch, under guard.h. Only in the signal handler of the thread itself; as
  * async-signal-safe as AsyncGetCallTrace: takes no lock, allocates nothing, makes no system call. Reads the thread's own stack above the
  * interrupted stack pointer, and the VM's structures (code_owner.h). */
 #ifndef HPX_ASYNC_STACK_H

@@ -75,17 +75,3 @@ struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env)
 {
     return hpx_frame_anchor_at_sig(thread_of(env) + anchors.anchor);
 }
-
-bool hpx_frame_anchor_alone_sig(const void *env, struct hpx_frame_anchor *a)
-{
-    *a = hpx_frame_anchor_read_sig(env);
-    return hpx_frame_anchor_state_sig(env) == HPX_VM_STATE_IN_VM && a->sp != 0 && a->pc == 0;
-}
-
-void hpx_frame_anchor_write_sig(const void *env, struct hpx_frame_anchor anchor)
-{
-    uintptr_t at = thread_of(env) + anchors.anchor;
-    __atomic_store_n((uintptr_t *)(at + anchors.sp), anchor.sp, __ATOMIC_RELAXED);
-    __atomic_store_n((uintptr_t *)(at + anchors.fp), anchor.fp, __ATOMIC_RELAXED);
-    __atomic_store_n((uintptr_t *)(at + anchors.pc), anchor.pc, __ATOMIC_RELAXED);
-}

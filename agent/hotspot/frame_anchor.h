@@ -2,8 +2,8 @@
 /* frame_anchor.h: where the calling thread left Java code (JavaThread._anchor) and what it does since (_thread_state), through
  * structures.h.
  *
- * Touches these two fields of JavaThread, which lies at a constant distance from its JNIEnv; reads them, and outside.h has the anchor
- * written. On JDK 8 to 28; the numbers of the states come from the tables, because 28 has others.
+ * Touches these two fields of JavaThread, which lies at a constant distance from its JNIEnv; reads only. On JDK 8 to 28; the numbers of the
+ * states come from the tables, because 28 has others.
  *
  * A call from the interpreter or from a stub of C1 into the VM stores only the stack pointer: the VM adds the pc when it needs it, but a
  * stack cannot be walked from a signal before. Source: HotSpot's javaFrameAnchor.hpp, frame_x86.cpp. */
@@ -40,11 +40,5 @@ enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env);
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
 /* An anchor that the VM keeps elsewhere: `at` must be readable. */
 struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at);
-/* true if no other thread walks this one before it has left Java code's call into the VM or made its anchor one that can be walked, which
- * stores a pc; *a receives the anchor. Others walk a thread from its anchor, the collector among them, and wait for that. The state IN_VM
- * alone is not enough: a thread that wakes up is IN_VM for a moment while others may still walk it, but then its anchor has a pc. */
-bool hpx_frame_anchor_alone_sig(const void *env, struct hpx_frame_anchor *a);
-/* Only while the thread is alone with its anchor. */
-void hpx_frame_anchor_write_sig(const void *env, struct hpx_frame_anchor anchor);
 
 #endif

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "naming.h"
 #include "other_agents.h"
+#include "outside.h"
 #include "probe_frames.h"
 #include "registers.h"
 #include "stack_thread.h"
@@ -108,6 +109,8 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
     hpx_stacks_commit(t, frames, n, weight);
     if (n > 0) { /* else the thread's last slot is that of an earlier sample */
         hpx_known_stacks_learn_sig(t, &w, &look);
+    } else {
+        hpx_outside_note_sig(&w, n);
     }
 }
 

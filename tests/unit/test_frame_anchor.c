@@ -89,7 +89,7 @@ static void states_have_their_names(void **state)
     }
 }
 
-static void an_anchor_is_read_and_written(void **state)
+static void an_anchor_is_read(void **state)
 {
     (void)state;
     learn();
@@ -100,38 +100,6 @@ static void an_anchor_is_read_and_written(void **state)
     assert_int_equal(a.sp, 0x1000);
     assert_int_equal(a.pc, 0x2000);
     assert_int_equal(a.fp, 0x3000);
-
-    hpx_frame_anchor_write_sig(&threads[1].env, (struct hpx_frame_anchor){0x4000, 0x5000, 0x6000});
-    assert_int_equal(threads[1].anchor.sp, 0x4000);
-    assert_int_equal(threads[1].anchor.pc, 0x5000);
-    assert_int_equal(threads[1].anchor.fp, 0x6000);
-    assert_int_equal(threads[1].anchor.before, 0);
-    assert_int_equal(threads[1].env, 0);
-    assert_int_equal(threads[1].state, NATIVE);
-    assert_int_equal(threads[0].anchor.sp, 0x1000);
-}
-
-static void a_thread_is_alone_with_an_anchor_without_a_pc_in_the_vm(void **state)
-{
-    (void)state;
-    struct hpx_frame_anchor a;
-    learn();
-    threads[0].state = IN_VM;
-    threads[0].anchor.sp = 0x1000;
-    threads[0].anchor.fp = 0x3000;
-    threads[0].anchor.pc = 0;
-    assert_true(hpx_frame_anchor_alone_sig(&threads[0].env, &a));
-    assert_true(a.sp == 0x1000 && a.pc == 0 && a.fp == 0x3000);
-    threads[0].anchor.pc = 0x2000; /* it may have waited, and others may walk it still */
-    assert_false(hpx_frame_anchor_alone_sig(&threads[0].env, &a));
-    threads[0].anchor.pc = 0;
-    for (int32_t other = NATIVE; other <= BLOCKED + 1; other++) {
-        threads[0].state = other;
-        assert_int_equal(hpx_frame_anchor_alone_sig(&threads[0].env, &a), other == IN_VM);
-    }
-    threads[0].state = IN_VM;
-    threads[0].anchor.sp = 0;
-    assert_false(hpx_frame_anchor_alone_sig(&threads[0].env, &a));
 }
 
 static void a_thread_in_a_callback_is_in_native_code(void **state)
@@ -205,8 +173,7 @@ int main(void)
         cmocka_unit_test(every_thread_lies_to_its_env_as_the_first),
         cmocka_unit_test(an_env_outside_of_its_thread_is_refused),
         cmocka_unit_test(states_have_their_names),
-        cmocka_unit_test(an_anchor_is_read_and_written),
-        cmocka_unit_test(a_thread_is_alone_with_an_anchor_without_a_pc_in_the_vm),
+        cmocka_unit_test(an_anchor_is_read),
         cmocka_unit_test(a_thread_in_a_callback_is_in_native_code),
         cmocka_unit_test(a_stack_pointer_lies_in_the_stack),
         cmocka_unit_test(a_stack_that_is_unknown_holds_any_pointer),
