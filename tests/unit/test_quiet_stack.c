@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_quiet_stack.c: when stacks outside Java are walked, when they are left, what is compared. */
+#include "checks.h"
+#include "cmocka_all.h"
+#include "frame_anchor.h"
+#include "guard.h"
+#include "internals.h"
+#include "quiet_stack.h"
+#include "session_life.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what quiet_stack.c asks ---- */
+
+static struct {
+    const char *closed, *names, *off;
+    bool announced, live, on, compared, raw, named, fault;
+    enum hpx_vm_state state;
+    uint32_t installs, removes, events, generated, anchors;
+    int32_t bci;
+    uint64_t method;
+} vm;
+
+const char *hpx_internals_closed(void)
+{
+    return vm.closed;
+}
+
+const char *hpx_internals_off(void)
+{
+    return vm.off;
+}
+
+bool hpx_internals_on_sig(void)
+{
+    return vm.on;
+}
+
+bool hpx_internals_anchors_compared(void)
+{
+    return vm.compared;
+}
+
+const char *hpx_internals_without_anchors(void)
+{
+    return NULL;
+}
+
+bool hpx_internals_raw_sig(void)
+{
+    return vm.raw && vm.compared;
+}
+
+const char *hpx_internals_without_raw(void)
+{
+    return NULL;
+}
+
+bool hpx_internals_names_sig(void)
+{
+    return vm.named;
+}
+
+const char *hpx_checks_names(void)
+{
+    return vm.names;
+}
+
+void hpx_checks_announce(const char *name, const void *code, size_t size)
+{
+    (void)name, (void)code, (void)size;
+    vm.announced = true;
+}
+
+bool hpx_checks_announced(void)
+{
+    return vm.announced;
+}
+
+bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
+{
+    (void)jvmti, (void)env, (void)counters;
+    vm.on = vm.live && guard;
+    return vm.on;
+}
+
+void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters)
+{
+    (void)env, (void)thread, (void)counters;
+}
+
+void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters)
+{
+    (void)env, (void)stack_low, (void)stack_end, (void)counters;
+    vm.anchors++;
+    vm.compared = true;
+}
+
+enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env)
+{
+    (void)env;
+    return vm.state;
+}
+
+bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
+{
+    *to = (struct hpx_raw_stack){.lo = t->depth, .hi = 2, .methods = 3};
+    return true;
+}
+
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+{
+    (void)t;
+    out[0] = (struct hpx_ev_frame){.bci = vm.bci, .method = vm.method};
+    return 1;
+}
+
+bool hpx_guard_install(void)
+{
+    vm.installs++;
+    return true;
+}
+
+void hpx_guard_remove(void)
+{
+    vm.removes++;
+}
+
+enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+{
+    *answer = body(arg);
+    return vm.fault ? HPX_GUARD_MISREAD : HPX_GUARD_PASSED;
+}
+
+void hpx_guard_begin_read_sig(void)
+{
+}
+
+void hpx_guard_end_read_sig(void)
+{
+}
+
+static jvmtiError JNICALL get_version(jvmtiEnv *jvmti, jint *version)
+{
+    (void)jvmti;
+    *version = 0x30110000; /* 17 */
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL set_event(jvmtiEnv *jvmti, jvmtiEventMode mode, jvmtiEvent event, jthread thread, ...)
+{
+    (void)jvmti, (void)thread;
+    assert_int_equal(event, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    vm.events += mode == JVMTI_ENABLE ? 1 : -1u;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL generate(jvmtiEnv *jvmti, jvmtiEvent event)
+{
+    (void)jvmti;
+    assert_true(event == JVMTI_EVENT_DYNAMIC_CODE_GENERATED && vm.events == 1);
+    vm.generated++;
+    return JVMTI_ERROR_NONE;
+}
+
+static const struct jvmtiInterface_1_ functions = {
+    .GetVersionNumber = get_version, .SetEventNotificationMode = set_event, .GenerateEvents = generate};
+static jvmtiEnv env = &functions;
+
+/* ---- a session ---- */
+
+static const int mode, other_mode;
+static struct hpx_counters counters;
+static const struct hpx_quiet_thread self = {.env = &vm, .stack_low = 1, .stack_end = 2, .depth = 8, .counters = &counters};
+static struct hpx_raw_stack raw;
+
+static int end(void **state)
+{
+    (void)state;
+    hpx_session_end();
+    unsetenv("HPROFX_VERIFY");
+    return 0;
+}
+
+static int begin(void **state)
+{
+    (void)end(state);
+    memset(&vm, 0, sizeof vm);
+    memset(&counters, 0, sizeof counters);
+    vm.live = vm.raw = vm.named = true;
+    vm.state = HPX_VM_STATE_IN_NATIVE;
+    return 0;
+}
+
+static void ready(void)
+{
+    hpx_quiet_stack_load(&mode);
+    hpx_quiet_stack_load(&other_mode);
+    hpx_quiet_stack_ready(&env, NULL, &counters);
+    hpx_quiet_stack_ready(&env, NULL, &counters);
+}
+
+static const char *report(const void *of)
+{
+    static char text[HPX_REPORT_TEXT];
+    struct hpx_lines lines = {text, 0};
+    text[0] = 0;
+    hpx_quiet_stack_lines(of, &lines, &counters);
+    return text;
+}
+
+/* ---- tests ---- */
+
+static void two_modes_have_it_once(void **state)
+{
+    (void)state;
+    ready();
+    assert_true(vm.installs == 1 && vm.generated == 1 && vm.events == 0);
+    assert_true(hpx_quiet_stack_hash(&self, &raw));
+    hpx_quiet_stack_over();
+    hpx_quiet_stack_over();
+    assert_int_equal(vm.removes, 1);
+    hpx_count(&counters, HPX_C_EVENTS_KNOWN, 3);
+    assert_string_equal(report(&mode), "hprofx: stacks of events: 3 known, 0 named, 0 by the VM\n");
+    assert_string_equal(report(&other_mode), "");
+}
+
+static void code_that_another_mode_had_announced_is_not_asked_for(void **state)
+{
+    (void)state;
+    vm.announced = true;
+    ready();
+    assert_int_equal(vm.generated, 0);
+}
+
+static void a_reason_turns_it_off(void **state)
+{
+    struct {
+        const char **where, *line;
+    } const all[] = {{&vm.closed, "hprofx: stacks of events: by the VM, closed\n"},
+                     {&vm.names, "hprofx: stacks of events: by the VM, no name\n"},
+                     {&vm.off, "hprofx: stacks of events: by the VM, left\n"}};
+    const char *const why[] = {"closed", "no name", "left"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        (void)begin(state);
+        *all[i].where = why[i];
+        ready();
+        vm.on = vm.compared = true;
+        assert_false(hpx_quiet_stack_hash(&self, &raw));
+        assert_int_equal(vm.installs, 0);
+        assert_string_equal(report(&mode), all[i].line);
+    }
+    (void)begin(state);
+    vm.live = false;
+    ready();
+    assert_false(hpx_quiet_stack_hash(&self, &raw));
+}
+
+/* The first anchor that is looked at is the caller's: another thread's may change meanwhile. */
+static void the_first_anchor_is_compared_on_its_own_thread(void **state)
+{
+    struct hpx_quiet_thread other = self;
+    (void)state;
+    other.other = true;
+    ready();
+    assert_false(hpx_quiet_stack_hash(&other, &raw));
+    assert_int_equal(vm.anchors, 0);
+    assert_true(hpx_quiet_stack_hash(&self, &raw));
+    assert_true(hpx_quiet_stack_hash(&self, &raw) && vm.anchors == 1);
+    assert_true(hpx_quiet_stack_hash(&other, &raw));
+}
+
+static void only_a_thread_outside_java_is_walked(void **state)
+{
+    struct hpx_quiet_thread other = self, unknown = self;
+    (void)state;
+    other.other = true;
+    unknown.stack_end = 0;
+    ready();
+    assert_true(hpx_quiet_stack_hash(&self, &raw));
+    assert_false(hpx_quiet_stack_hash(&unknown, &raw));
+    for (int s = 0; s < HPX_VM_STATES; s++) {
+        vm.state = (enum hpx_vm_state)s;
+        assert_int_equal(hpx_quiet_stack_hash(&self, &raw), s == HPX_VM_STATE_IN_NATIVE);
+        assert_int_equal(hpx_quiet_stack_hash(&other, &raw), s == HPX_VM_STATE_IN_NATIVE || s == HPX_VM_STATE_BLOCKED);
+    }
+}
+
+static void places_are_those_of_jvmti(void **state)
+{
+    const int32_t from[] = {-3, -1, 0, 12}, to[] = {-1, 0, 0, 12};
+    struct hpx_ev_frame frames[8];
+    (void)state;
+    ready();
+    vm.method = 9;
+    vm.compared = true;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(from); i++) {
+        vm.bci = from[i];
+        assert_int_equal(hpx_quiet_stack_frames(&self, frames), 1);
+        assert_true(frames[0].bci == to[i] && frames[0].method == 9);
+    }
+    vm.named = false;
+    assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
+}
+
+static void some_are_compared_and_few_differences_end_it(void **state)
+{
+    (void)state;
+    ready();
+    for (int i = 0; i < 64; i++) {
+        assert_true(hpx_quiet_stack_compares(7));
+        hpx_quiet_stack_compared(&counters, i % 16 != 0);
+    }
+    assert_true(!hpx_quiet_stack_compares(7) && hpx_quiet_stack_compares(1024));
+    assert_true(hpx_quiet_stack_hash(&self, &raw));
+    hpx_quiet_stack_compared(&counters, false);
+    assert_false(hpx_quiet_stack_hash(&self, &raw));
+    assert_string_equal(report(&mode), "hprofx: stacks of events: by the VM, its stacks are not those of GetStackTrace\n"
+                                       "hprofx: stacks of events compared: 65, 5 different\n");
+}
+
+static void the_environment_has_all_compared(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("HPROFX_VERIFY", "1", 1), 0);
+    ready();
+    for (int i = 0; i < 100; i++) {
+        hpx_quiet_stack_compared(&counters, true);
+    }
+    assert_true(hpx_quiet_stack_compares(7));
+}
+
+static void reads_that_fault_end_it(void **state)
+{
+    (void)state;
+    ready();
+    vm.fault = true;
+    for (int i = 0; i < 8; i++) {
+        assert_false(hpx_quiet_stack_hash(&self, &raw));
+    }
+    vm.fault = false;
+    assert_false(hpx_quiet_stack_hash(&self, &raw));
+    assert_string_equal(report(&mode), "hprofx: stacks of events: by the VM, its reads fault\nhprofx: stacks of events, faults: 8\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(two_modes_have_it_once, begin, end),
+        cmocka_unit_test_setup_teardown(code_that_another_mode_had_announced_is_not_asked_for, begin, end),
+        cmocka_unit_test_setup_teardown(a_reason_turns_it_off, begin, end),
+        cmocka_unit_test_setup_teardown(the_first_anchor_is_compared_on_its_own_thread, begin, end),
+        cmocka_unit_test_setup_teardown(only_a_thread_outside_java_is_walked, begin, end),
+        cmocka_unit_test_setup_teardown(places_are_those_of_jvmti, begin, end),
+        cmocka_unit_test_setup_teardown(some_are_compared_and_few_differences_end_it, begin, end),
+        cmocka_unit_test_setup_teardown(the_environment_has_all_compared, begin, end),
+        cmocka_unit_test_setup_teardown(reads_that_fault_end_it, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
