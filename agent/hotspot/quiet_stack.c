@@ -247,7 +247,7 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
         return;
     }
     if (why != NULL) {
-        hpx_lines_add(to, "hprofx: stacks of events: by the VM, %s\n", why);
+        hpx_lines_add(to, "hprofx: stacks of events not walked: %s\n", why);
     }
     if (known + named + asked > 0) {
         hpx_lines_add(to, "hprofx: stacks of events: %" PRIu64 " known, %" PRIu64 " named, %" PRIu64 " by the VM\n", known, named, asked);
@@ -257,6 +257,6 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
                       hpx_counter_get(total, HPX_C_EVENTS_DIFFERENT));
     }
     if (faults > 0) {
-        hpx_lines_add(to, "hprofx: stacks of events, faults: %" PRIu64 "\n", faults);
+        hpx_lines_add(to, "hprofx: stacks of events faulted: %" PRIu64 "\n", faults);
     }
 }

@@ -204,6 +204,7 @@ class Test:
         if dumps is not None:
             self.equal(len(p.sections), dumps, 'sections of %s' % path)
         self.sound(path, p.sections if not p.heaps else [])  # in text classes stand behind their objects, which is a note
+        self.check(p.report.get('stacks of events compared', ', 0 different').endswith(', 0 different'), 'stacks of events compared: %s' % p.report.get('stacks of events compared'))
         return p
 
     def reader(self):

@@ -237,9 +237,9 @@ static void a_reason_turns_it_off(void **state)
 {
     struct {
         const char **where, *line;
-    } const all[] = {{&vm.closed, "hprofx: stacks of events: by the VM, closed\n"},
-                     {&vm.names, "hprofx: stacks of events: by the VM, no name\n"},
-                     {&vm.off, "hprofx: stacks of events: by the VM, left\n"}};
+    } const all[] = {{&vm.closed, "hprofx: stacks of events not walked: closed\n"},
+                     {&vm.names, "hprofx: stacks of events not walked: no name\n"},
+                     {&vm.off, "hprofx: stacks of events not walked: left\n"}};
     const char *const why[] = {"closed", "no name", "left"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         (void)begin(state);
@@ -315,7 +315,7 @@ static void some_are_compared_and_few_differences_end_it(void **state)
     assert_true(hpx_quiet_stack_hash(&self, &raw));
     hpx_quiet_stack_compared(&counters, false);
     assert_false(hpx_quiet_stack_hash(&self, &raw));
-    assert_string_equal(report(&mode), "hprofx: stacks of events: by the VM, its stacks are not those of GetStackTrace\n"
+    assert_string_equal(report(&mode), "hprofx: stacks of events not walked: its stacks are not those of GetStackTrace\n"
                                        "hprofx: stacks of events compared: 65, 5 different\n");
 }
 
@@ -340,7 +340,7 @@ static void reads_that_fault_end_it(void **state)
     }
     vm.fault = false;
     assert_false(hpx_quiet_stack_hash(&self, &raw));
-    assert_string_equal(report(&mode), "hprofx: stacks of events: by the VM, its reads fault\nhprofx: stacks of events, faults: 8\n");
+    assert_string_equal(report(&mode), "hprofx: stacks of events not walked: its reads fault\nhprofx: stacks of events faulted: 8\n");
 }
 
 int main(void)
