@@ -2,7 +2,7 @@
 /* share.c: see share.h. */
 #include "share.h"
 
-#define IDLE_PART 8u  /* part of the idle time so far that passes unseen: what is misplaced is a small part of what is known */
+#define IDLE_PART 16u /* part of the idle time so far that passes unseen: what is misplaced is a small part of what is known */
 #define IDLE_MOST 50u /* intervals */
 
 void hpx_share_begin(struct hpx_share *s, uint64_t now, uint64_t cpu)

@@ -36,7 +36,7 @@ bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t de
 void hpx_share_place(struct hpx_share *s);
 /* The last look, by the thread itself, which ends. What it has waited since the look before was where it was then, if that is known. */
 void hpx_share_end(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay);
-/* When to look next: interval, or an eighth of the time it has been idle, at most 50 intervals. */
+/* When to look next: interval, or a sixteenth of the time it has been idle, at most 50 intervals. */
 uint64_t hpx_share_next(struct hpx_share *s, uint64_t interval);
 
 /* 32 bits of a sequence, whose state is any number at first. */

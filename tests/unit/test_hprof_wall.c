@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_hprof_wall.c: WALL CLOCK as text and as records, byte for byte. */
+#include "binary_fixture.h"
+#include "hprof_wall.h"
+#include <math.h>
+
+#define MS       UINT64_C(1000000)
+#define NOW      1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
+#define NOW_TEXT "Sat Nov 21 08:33:20 2026"
+#define TITLES   "rank   self  accum        ms trace state    method\n"
+
+static const struct hpx_method_rec park = {{"p.Unsafe", 8}, {"park", 4}, {"()V", 3}, {"", 0}, 100007, 1};
+static const struct hpx_frame_rec frames[] = {{&park, -1, 1}};
+static struct hpx_trace_rec *first, *second;
+
+static int make(void **state)
+{
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    first = trace(300001, 0, 1, frames);
+    second = trace(300002, 0, 0, NULL);
+    return 0;
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    free(first);
+    free(second);
+    return 0;
+}
+
+static struct hpx_wall_snapshot rows_of(uint32_t n, struct hpx_wall_row *rows)
+{
+    struct hpx_wall_snapshot s = {.nrows = n, .rows = rows};
+    for (uint32_t i = 0; i < n; i++) {
+        s.ns += rows[i].ns;
+    }
+    return s;
+}
+
+static const char *text_of(struct hpx_wall_snapshot s, double cutoff)
+{
+    struct hpx_ascii ascii;
+    begin(8);
+    hpx_ascii_init(&ascii, &out);
+    hpx_ascii_wall_clock(&ascii, &s, cutoff, NOW);
+    hpx_ascii_fini(&ascii);
+    assert_int_equal(hpx_out_flush(&out), 0);
+    static char text[1024];
+    assert_true(sink.len < sizeof(text));
+    memcpy(text, sink.bytes, sink.len);
+    text[sink.len] = 0;
+    end();
+    return text;
+}
+
+static void rows_are_sorted_by_time_with_their_state(void **state)
+{
+    struct hpx_wall_row rows[] = {{second, HPX_WALL_RUNNABLE, 400 * 1000},
+                                  {first, HPX_WALL_RUNNING, 30 * MS},
+                                  {first, HPX_WALL_PARKED, 1234567 * MS + 600000},
+                                  {first, HPX_WALL_IO, 30 * MS}};
+    (void)state;
+    assert_string_equal(text_of(rows_of(4, rows), 0), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
+                                                      "TRACE 300002:\n\t<empty>\n"
+                                                      "WALL CLOCK (ms) BEGIN (total = 1234628) " NOW_TEXT "\n" TITLES
+                                                      "   1 100.00% 100.00%   1234568 300001 parked   p.Unsafe.park\n"
+                                                      "   2  0.00% 100.00%        30 300001 running  p.Unsafe.park\n"
+                                                      "   3  0.00% 100.00%        30 300001 io       p.Unsafe.park\n"
+                                                      "   4  0.00% 100.00%         0 300002 runnable <empty trace>\n"
+                                                      "WALL CLOCK (ms) END\n");
+}
+
+static void the_cutoff_ends_the_list_and_not_the_total(void **state)
+{
+    struct hpx_wall_row rows[] = {{first, HPX_WALL_PARKED, 99 * MS}, {second, HPX_WALL_RUNNING, 1 * MS}};
+    struct hpx_wall_row again[] = {{first, HPX_WALL_PARKED, 99 * MS}};
+    (void)state;
+    assert_string_equal(text_of(rows_of(2, rows), 0.011), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
+                                                          "WALL CLOCK (ms) BEGIN (total = 100) " NOW_TEXT "\n" TITLES
+                                                          "   1 99.00% 99.00%        99 300001 parked   p.Unsafe.park\n"
+                                                          "WALL CLOCK (ms) END\n");
+    assert_string_equal(text_of(rows_of(1, again), 1.1), "WALL CLOCK (ms) BEGIN (total = 99) " NOW_TEXT "\nWALL CLOCK (ms) END\n");
+    assert_string_equal(text_of(rows_of(0, NULL), NAN), "WALL CLOCK (ms) BEGIN (total = 0) " NOW_TEXT "\nWALL CLOCK (ms) END\n");
+}
+
+static void a_state_is_a_note_and_a_table_of_samples(void **state)
+{
+    struct hpx_wall_row rows[] = {{second, HPX_WALL_RUNNING, 1 * MS}, {second, HPX_WALL_PARKED, 98 * MS}, {second, HPX_WALL_IO, 1 * MS}};
+    struct hpx_wall_snapshot s = rows_of(3, rows);
+    (void)state;
+    begin(4);
+    hpx_binary_wall_clock(&w, &s, 0);
+    assert_written("01 00000000 0000003a a0000001 \"hprofx: WALL CLOCK running, total 1 ms, 1 ms per count\""
+                   "05 00000000 0000000c 000493e2 00000000 00000000"
+                   "0d 00000000 00000010 00000001 00000001 00000001 000493e2"
+                   "01 00000000 0000003a a0000002 \"hprofx: WALL CLOCK parked, total 98 ms, 1 ms per count\""
+                   "0d 00000000 00000010 00000062 00000001 00000062 000493e2"
+                   "01 00000000 00000035 a0000003 \"hprofx: WALL CLOCK io, total 1 ms, 1 ms per count\""
+                   "0d 00000000 00000010 00000001 00000001 00000001 000493e2");
+    end();
+}
+
+static void a_large_total_has_a_larger_unit(void **state)
+{
+    struct hpx_wall_row rows[] = {{second, HPX_WALL_PARKED, UINT64_C(5000000000) * MS}};
+    struct hpx_wall_snapshot s = rows_of(1, rows);
+    (void)state;
+    begin(4);
+    hpx_binary_wall_clock(&w, &s, 0);
+    assert_written("01 00000000 00000043 a0000001 \"hprofx: WALL CLOCK parked, total 5000000000 ms, 10 ms per count\""
+                   "05 00000000 0000000c 000493e2 00000000 00000000"
+                   "0d 00000000 00000010 1dcd6500 00000001 1dcd6500 000493e2");
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_sorted_by_time_with_their_state),
+        cmocka_unit_test(the_cutoff_ends_the_list_and_not_the_total),
+        cmocka_unit_test(a_state_is_a_note_and_a_table_of_samples),
+        cmocka_unit_test(a_large_total_has_a_larger_unit),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}

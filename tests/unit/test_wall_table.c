@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_wall_table.c: time by state and stack: rows, resets, the journal's takes, samples as running time. */
+#include "failing_memory.h"
+#include "model_fixture.h"
+#include "wall_table.h"
+
+#define MS UINT64_C(1000000)
+
+static struct fx f;
+static struct hpx_walls *walls;
+
+static void begin(const struct hpx_model_config *cfg)
+{
+    fx_begin(&f, cfg);
+    walls = hpx_walls_create(f.m, 10 * MS);
+    assert_non_null(walls);
+    fx_class(&f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
+    fx_class(&f, 2, 100, 1, FX_TEXT("Lsun/nio/ch/EPoll;\0EPoll.java\0wait\0()I"));
+    fx_thread_start(&f, 5, &f.t, FX_TEXT("T\0main\0"));
+}
+
+static int end(void **state)
+{
+    (void)state;
+    if (walls) {
+        fx_end(&f);
+        hpx_walls_destroy(walls);
+        walls = NULL;
+    }
+    return 0;
+}
+
+/* method 0: no stack, thread_ended. */
+static void define(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint64_t method)
+{
+    struct {
+        struct hpx_ev_head head;
+        struct hpx_ev_hash hash;
+        struct hpx_ev_wall wall;
+        struct hpx_ev_frame frames[1];
+    } d;
+    struct fx_def stack;
+    uint32_t n = method != 0;
+    fx_fill_def(&stack, 0, 0, FX_STACK({method, 1}));
+    d.head = (struct hpx_ev_head){HPX_EV_WALL_DEF, (uint16_t)(3 + n), place, 0};
+    d.hash = stack.hash;
+    d.wall = (struct hpx_ev_wall){serial, in, HPX_UNKNOWN_THREAD_ENDED, 0};
+    d.frames[0] = stack.frames[0];
+    hpx_model_events(f.m, &f.u, &d.head, HPX_EV_WALL_BYTES(n));
+}
+
+static void passes(uint32_t place, uint64_t ns)
+{
+    fx_event(&f, &f.u, HPX_EV_WALL, place, ns);
+}
+
+static void ready(uint32_t serial, uint64_t ns)
+{
+    struct {
+        struct hpx_ev_head head;
+        struct hpx_ev_thread thread;
+    } r = {{HPX_EV_WALL_READY, 2, 0, ns}, {.serial = serial}};
+    hpx_model_events(f.m, &f.u, &r.head, sizeof(r));
+}
+
+/* The snapshot has a row of this method in this state; 0: none. */
+static uint64_t in_row(const struct hpx_wall_snapshot *s, const char *method, enum hpx_wall_state state)
+{
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct hpx_wall_row *r = &s->rows[i];
+        ns += r->state == state && r->trace->nframes > 0 && fx_text_is(r->trace->frames[0].method->name, method) ? r->ns : 0;
+    }
+    return ns;
+}
+
+static struct hpx_wall_snapshot *take(enum hpx_take how, uint64_t ns, uint32_t rows)
+{
+    struct hpx_wall_snapshot *s = hpx_walls_snapshot(walls, how);
+    assert_non_null(s);
+    assert_int_equal(s->ns, ns);
+    assert_int_equal(s->nrows, rows);
+    return s;
+}
+
+static void taken(enum hpx_take how, uint64_t ns, uint32_t rows)
+{
+    hpx_wall_snapshot_destroy(take(how, ns, rows));
+}
+
+static void time_goes_where_the_thread_was_defined_last(void **state)
+{
+    (void)state;
+    begin(NULL);
+    define(3, 200001, HPX_WALL_PARKED, 8);
+    passes(3, 5 * MS);
+    define(4, 200002, HPX_WALL_PARKED, 8);
+    passes(4, 2 * MS);
+    define(3, 200001, HPX_WALL_SLEEPING, 8);
+    passes(3, 7 * MS);
+    passes(3, 1 * MS);
+    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 15 * MS, 2);
+    assert_int_equal(in_row(s, "a", HPX_WALL_PARKED), 7 * MS);
+    assert_int_equal(in_row(s, "a", HPX_WALL_SLEEPING), 8 * MS);
+    hpx_wall_snapshot_destroy(s);
+    taken(HPX_TAKE_RESET, 0, 0);
+    passes(4, 1);
+    taken(HPX_TAKE_KEEP, 1, 1);
+    taken(HPX_TAKE_RESET, 1, 1);
+}
+
+static void samples_are_running_time_whatever_resets_them(void **state)
+{
+    (void)state;
+    begin(NULL);
+    fx_define(&f, &f.t, 1, 2, FX_STACK({16, 1}));
+    hpx_snapshot_destroy(hpx_model_snapshot(f.m, HPX_TAKE_RESET));
+    fx_event(&f, &f.t, HPX_EV_SAMPLE, 1, 1);
+    hpx_model_clear(f.m);
+    ready(200001, 4 * MS);
+    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 34 * MS, 2);
+    assert_int_equal(in_row(s, "b", HPX_WALL_RUNNING), 30 * MS);
+    assert_int_equal(in_row(s, "b", HPX_WALL_RUNNABLE), 4 * MS); /* at its last sample */
+    hpx_wall_snapshot_destroy(s);
+    ready(200077, 3 * MS); /* no sample */
+    s = take(HPX_TAKE_RESET, 3 * MS, 1);
+    assert_int_equal(in_row(s, "no_Java_frame", HPX_WALL_RUNNABLE), 3 * MS);
+    hpx_wall_snapshot_destroy(s);
+    assert_int_equal(hpx_walls_totals(walls).ns[HPX_WALL_RUNNING], 30 * MS);
+}
+
+static void the_method_on_top_tells_io_from_native(void **state)
+{
+    (void)state;
+    begin(NULL);
+    define(1, 200001, HPX_WALL_NATIVE, 100);
+    passes(1, 1 * MS);
+    define(1, 200001, HPX_WALL_NATIVE, 24);
+    passes(1, 2 * MS);
+    define(1, 200001, HPX_WALL_PARKED, 100);
+    passes(1, 4 * MS);
+    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 7 * MS, 3);
+    assert_int_equal(in_row(s, "wait", HPX_WALL_IO), 1 * MS);
+    assert_int_equal(in_row(s, "c", HPX_WALL_NATIVE), 2 * MS);
+    assert_int_equal(in_row(s, "wait", HPX_WALL_PARKED), 4 * MS);
+    hpx_wall_snapshot_destroy(s);
+    static const struct {
+        const char *class_name, *method;
+        bool io;
+    } all[] = {{"java.net.SocketInputStream", "socketRead0", true},
+               {"java.net.SocketInputStream", "available", false},
+               {"java.io.FileInputStream", "readBytes", true},
+               {"java.io.FileInputStreamX", "readBytes", false},
+               {"sun.nio.ch.Net", "poll", true},
+               {"java.lang.Object", "wait", false}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        struct hpx_text c = {all[i].class_name, (uint32_t)strlen(all[i].class_name)};
+        struct hpx_text m = {all[i].method, (uint32_t)strlen(all[i].method)};
+        assert_int_equal(hpx_walls_is_io(c, m), all[i].io);
+    }
+}
+
+static void what_has_no_stack_has_a_row(void **state)
+{
+    (void)state;
+    begin(NULL);
+    define(1, 200001, HPX_WALL_NATIVE, 0);
+    passes(1, 6 * MS);
+    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 6 * MS, 1);
+    assert_int_equal(in_row(s, "thread_ended", HPX_WALL_NATIVE), 6 * MS);
+    hpx_wall_snapshot_destroy(s);
+    assert_int_equal(hpx_walls_totals(walls).unknown_ns, 6 * MS);
+    passes(9, 1); /* never defined */
+    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 1);
+}
+
+static void rows_of_threads_are_apart_with_thread_y(void **state)
+{
+    static const struct hpx_model_config cfg = {.lines = true, .thread_in_traces = true};
+    (void)state;
+    begin(&cfg);
+    define(1, 200001, HPX_WALL_PARKED, 8);
+    define(2, 200007, HPX_WALL_PARKED, 8);
+    passes(1, 1 * MS);
+    passes(2, 2 * MS);
+    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 3 * MS, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(s->rows[i].trace->thread, s->rows[i].ns == 1 * MS ? 200001 : 200007);
+    }
+    hpx_wall_snapshot_destroy(s);
+}
+
+static void the_journal_has_everything_once(void **state)
+{
+    (void)state;
+    begin(NULL);
+    define(1, 200001, HPX_WALL_PARKED, 8);
+    passes(1, 1 * MS);
+    taken(HPX_TAKE_NEW, 1 * MS, 1);
+    passes(1, 2 * MS);
+    taken(HPX_TAKE_RESET, 3 * MS, 1);
+    taken(HPX_TAKE_NEW, 2 * MS, 1);
+    taken(HPX_TAKE_NEW, 0, 0);
+    taken(HPX_TAKE_ALL, 3 * MS, 1);
+}
+
+static void without_memory_nothing_is_reset(void **state)
+{
+    (void)state;
+    begin(NULL);
+    define(1, 200001, HPX_WALL_PARKED, 8);
+    passes(1, 1 * MS);
+    taken(HPX_TAKE_KEEP, 1 * MS, 1); /* its trace is made */
+    memory_refuse();
+    assert_null(hpx_walls_snapshot(walls, HPX_TAKE_RESET));
+    memory_allow();
+    taken(HPX_TAKE_RESET, 1 * MS, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(time_goes_where_the_thread_was_defined_last, end),
+        cmocka_unit_test_teardown(samples_are_running_time_whatever_resets_them, end),
+        cmocka_unit_test_teardown(the_method_on_top_tells_io_from_native, end),
+        cmocka_unit_test_teardown(what_has_no_stack_has_a_row, end),
+        cmocka_unit_test_teardown(rows_of_threads_are_apart_with_thread_y, end),
+        cmocka_unit_test_teardown(the_journal_has_everything_once, end),
+        cmocka_unit_test_teardown(without_memory_nothing_is_reset, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
