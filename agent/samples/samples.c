@@ -61,15 +61,21 @@ static void *snapshot(enum hpx_take take)
     return hpx_model_snapshot(hpx_session.model, take);
 }
 
+/* With wall= alone the samples are only counted. */
+static bool is_shown(void)
+{
+    return (hpx_session.opt->cpu & HPX_CPU_SAMPLES) != 0;
+}
+
 static const char *title(void)
 {
-    return hpx_session.opt->cpu & HPX_CPU_SAMPLES ? "CPU usage by sampling running threads" : NULL;
+    return is_shown() ? "CPU usage by sampling running threads" : NULL;
 }
 
 static bool empty(const void *rows)
 {
     const struct hpx_snapshot *s = rows;
-    return s->nrows == 0;
+    return s->nrows == 0 || !is_shown();
 }
 
 static void destroy(void *rows)
@@ -80,12 +86,16 @@ static void destroy(void *rows)
 static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
 {
     (void)answer;
-    hpx_ascii_cpu_samples(to, rows, cutoff, time(NULL));
+    if (is_shown()) {
+        hpx_ascii_cpu_samples(to, rows, cutoff, time(NULL));
+    }
 }
 
 static void binary(struct hpx_binary *to, void *rows, double cutoff)
 {
-    hpx_binary_cpu_samples(to, rows, cutoff);
+    if (is_shown()) {
+        hpx_binary_cpu_samples(to, rows, cutoff);
+    }
 }
 
 /* ---- commands ---- */

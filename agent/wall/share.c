@@ -15,7 +15,7 @@ static uint64_t less(uint64_t from, uint64_t what)
     return from > what ? from - what : 0;
 }
 
-bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay, uint32_t random)
+bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay)
 {
     uint64_t passed = less(now, s->looked_ns), old = 0;
     bool ran = hpx_share_has_run(s, cpu);
@@ -24,8 +24,8 @@ bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t de
         uint64_t ready = delay < idle ? delay : idle;
         s->ready_ns += ready;
         idle -= ready;
-        if (s->placed && s->seldom) {
-            old = (uint64_t)((double)idle * (double)random / 4294967296.0);
+        if (s->placed) {
+            old = idle / 2;
         }
         s->due_ns += old;
         s->carry_ns += idle - old;
@@ -51,16 +51,15 @@ void hpx_share_place(struct hpx_share *s)
 void hpx_share_end(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay)
 {
     bool placed = s->placed;
-    (void)hpx_share_look(s, now, cpu, delay, 0);
+    (void)hpx_share_look(s, now, cpu, delay);
     if (placed) {
         hpx_share_place(s);
     }
 }
 
-uint64_t hpx_share_next(struct hpx_share *s, uint64_t interval)
+uint64_t hpx_share_next(const struct hpx_share *s, uint64_t interval)
 {
     uint64_t part = s->placed ? (s->looked_ns - s->idle_since) / IDLE_PART : 0, most = IDLE_MOST * interval;
     part = part < most ? part : most;
-    s->seldom = part > interval + interval / 2; /* looks are spread over half an interval to both sides */
-    return s->looked_ns + (s->seldom ? part : 0);
+    return s->looked_ns + (part > interval + interval / 2 ? part : 0); /* looks are spread over half an interval to both sides */
 }

@@ -3,8 +3,8 @@
  *
  * A look finds the thread's CPU clock where it was, or moved. Unmoved: it has not run, and all time since the last look belongs to where it
  * waits. Moved: what is neither CPU time nor time without a CPU was spent waiting; it is carried until it is known where the thread waits
- * now. A thread that has been idle for long is looked at seldom. If it then has run, nobody knows when: the time is split at random between
- * the old place and the new one.
+ * now. Nobody knows when it ran: the old place, if it is known, gets half of that time, the new one the other half. On average this is
+ * right however long the looks are apart. A thread that has been idle for long is looked at seldom.
  *
  * Knows no JVM, and no clock. The owner of a share is the caller, which keeps calls apart. */
 #ifndef HPX_SHARE_H
@@ -19,7 +19,6 @@ struct hpx_share {
     uint64_t due_ns;            /* of the known place, or the last one; the caller takes it */
     uint64_t ready_ns;          /* ready to run, without a CPU; the caller takes it */
     bool placed;                /* it is known where it waits */
-    bool seldom;                /* the time to the next look is more than an interval */
 };
 
 /* Begins: the thread is looked at for the first time. */
@@ -29,21 +28,14 @@ static inline bool hpx_share_has_run(const struct hpx_share *s, uint64_t cpu)
 {
     return cpu != s->cpu_ns;
 }
-/* A look. delay: ns since the last look in which it was ready to run, but not on a CPU. random: any 32 bits. Returns whether it has to be
+/* A look. delay: ns since the last look in which it was ready to run, but not on a CPU. Returns whether it has to be
  * found out where the thread waits. */
-bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay, uint32_t random);
+bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay);
 /* It is known where the thread waits, and it has not run since the look; the caller has taken what was due to another place. */
 void hpx_share_place(struct hpx_share *s);
 /* The last look, by the thread itself, which ends. What it has waited since the look before was where it was then, if that is known. */
 void hpx_share_end(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay);
 /* When to look next: interval, or a sixteenth of the time it has been idle, at most 50 intervals. */
-uint64_t hpx_share_next(struct hpx_share *s, uint64_t interval);
-
-/* 32 bits of a sequence, whose state is any number at first. */
-static inline uint32_t hpx_share_random(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 32);
-}
+uint64_t hpx_share_next(const struct hpx_share *s, uint64_t interval);
 
 #endif

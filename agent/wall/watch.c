@@ -5,13 +5,13 @@
 #include "log.h"
 #include "probe_frames.h"
 #include "service.h"
-#include "share.h"
 #include "snapshot.h"
 #include "spawn.h"
 #include "threads.h"
 #include "vm.h"
 #include "watched.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define HANDSHAKES  16  /* the release from which on one stack costs a handshake with its thread alone */
 #define ROUND_SHARE 20u /* a round may take 1/ROUND_SHARE of a CPU, or of the time if its stacks stop all threads */
@@ -31,7 +31,7 @@ static HPX_OF_SESSION struct {
     /* the looking thread's */
     jvmtiFrameInfo *frames;
     bool single;
-    uint64_t random;
+    unsigned short random[3];
 } watch;
 
 static uint32_t state_of(jint bits)
@@ -126,7 +126,7 @@ static void go_round(JNIEnv *env, bool look_at_all, bool sums, bool last)
 static uint64_t pause_after(uint64_t cost_ns)
 {
     uint64_t interval = hpx_session.opt->wall_ns;
-    uint64_t pause = interval / 2 + (uint64_t)((double)interval * (double)hpx_share_random(&watch.random) / 4294967296.0);
+    uint64_t pause = interval / 2 + (uint64_t)((double)interval * erand48(watch.random));
     return pause > cost_ns * ROUND_SHARE ? pause : cost_ns * ROUND_SHARE;
 }
 
@@ -178,7 +178,7 @@ static void *run(void *unused)
 
 int hpx_watch_start(struct hpx_err *err)
 {
-    watch.random = hpx_clock_mono();
+    memcpy(watch.random, &(uint64_t){hpx_clock_mono()}, sizeof watch.random);
     watch.began = hpx_clock_mono();
     hpx_wake_init(&watch.wake);
     sem_init(&watch.left, 0, 0);

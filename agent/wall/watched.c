@@ -35,7 +35,6 @@ static HPX_OF_SESSION struct { /* the lock's, but for the figures */
     struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: free */
     struct hpx_vec unused;     /* uint32_t: free places, the first `nunused` */
     uint32_t nunused;
-    uint64_t random;
     _Atomic uint64_t looks, stacks, moved, threads; /* relaxed */
 } list;
 
@@ -208,7 +207,7 @@ static bool look(struct watched *w, bool *ran)
 {
     uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono();
     *ran = hpx_share_has_run(&w->share, cpu);
-    return hpx_share_look(&w->share, now, cpu, *ran ? delay_of(w) : 0, *ran ? hpx_share_random(&list.random) : 0);
+    return hpx_share_look(&w->share, now, cpu, *ran ? delay_of(w) : 0);
 }
 
 void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
@@ -340,7 +339,6 @@ int hpx_watched_begin(const void *mode)
     hpx_vec_init(&list.all, sizeof(struct watched));
     hpx_vec_init(&list.due, sizeof(uint64_t));
     hpx_vec_init(&list.unused, sizeof(uint32_t));
-    list.random = hpx_clock_mono();
     list.out = t;
     hpx_registry_push(&hpx_session.aggregator.registry, t);
     return 0;

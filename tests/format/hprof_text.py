@@ -14,6 +14,7 @@ from monitor_text import LOCK_TIME, MONITOR_DUMP, MONITOR_OWNERS, MONITOR_TIME, 
 from text_lines import DATE, DAYS, EMPTY_TRACE, ESCAPE, MONTHS, NUMBER, ONE_CLASS, QUOTED, UNKNOWN_THREAD, Dump, EndsHere, Malformed, sum_by, unescape
 
 RANK = 'rank   self  accum   count trace method'
+WALL_RANK = 'rank   self  accum        ms trace state    method'
 OLD_HEAD = 'count callee caller time'
 SITES_HEAD = ["          percent          live          alloc'ed  stack class", ' rank   self  accum     bytes objs     bytes  objs trace name']
 UNKNOWN = 'hprofx.unknown.'
@@ -22,10 +23,11 @@ THREAD_START = re.compile(r'THREAD START \(obj=([1-9a-f][0-9a-f]*), id = %s, nam
 THREAD_END = re.compile(r'THREAD END \(id = %s\)' % NUMBER)
 TRACE = re.compile(r'TRACE %s:(?: \(thread=%s\))?' % (NUMBER, NUMBER))
 FRAME = re.compile(r'\t(.+?\..+?)\((.+):([1-9]\d*|Unknown line)\)')
-SAMPLES, TIMES, OLD, SITES, HEAP = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD', 'SITES', 'HEAP DUMP'
+SAMPLES, TIMES, OLD, SITES, HEAP, WALL = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD', 'SITES', 'HEAP DUMP', 'WALL CLOCK (ms)'
 END = SAMPLES + ' END'
-BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
+BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)|WALL CLOCK \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
+WALL_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (running|runnable|blocked|waiting|parked|sleeping|io|native) +(.+)')
 SITES_BEGIN = re.compile(r'SITES BEGIN \(ordered by (live|allocated) bytes\) ' + DATE)
 UNSIZED = 'objects of unknown size'  # sites=counts, of the report
 SITE_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) (.+)')
@@ -50,7 +52,7 @@ CONSTANT = re.compile(r'\tconstant pool entry %s\t%s' % (NUMBER, HEX))
 OLD_ROW = re.compile(r'([1-9]\d*) ((?:<unknown callee>|.+\..+) (?:<unknown caller>|.+\..+)) %s' % NUMBER)
 REPORT = re.compile(r'hprofx: ([^:]+): (.+)')
 CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<!\n)\t(?!\t?[1-9a-f][0-9a-f]*\n)')  # a tab begins a line, or precedes the id that ends one
-LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|CPU (SAMPLES|TIME \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
+LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|(CPU (SAMPLES|TIME \(ms\))|WALL CLOCK \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
                                r'HEAP DUMP (BEGIN|END)|(MONITOR (DUMP|TIME|OWNERS)|DEADLOCKS|(WAIT|LOCK|PINNED) TIME) (BEGIN|END)|WAIT(ED)?: |rank |count callee |hprofx: |-----)')
 
 
@@ -83,9 +85,10 @@ class Row:
     rank: int
     self_percent: float
     accum_percent: float
-    count: int
+    count: int  # WALL CLOCK: ms
     trace: int
     method: str
+    state: str = ''  # of WALL CLOCK
 
 
 @dataclass
@@ -150,6 +153,11 @@ class Profile:
     def tables(self):
         """Those of samples and calls."""
         return [d for d in self.dumps if d.title in (SAMPLES, TIMES)]
+
+    @property
+    def wall(self):
+        """The last WALL CLOCK."""
+        return [d for d in self.dumps if d.title == WALL][-1]
 
     @property
     def lists(self):
@@ -326,7 +334,7 @@ class Parser(MonitorParser):
                 self.thread_end()
             elif line.startswith(('WAIT: ', 'WAITED: ')):
                 self.wait()
-            elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN')):
+            elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', WALL + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN')):
                 self.dump()
             elif line == OLD_HEAD:
                 self.old()
@@ -424,7 +432,7 @@ class Parser(MonitorParser):
         fresh = set(self.fresh)
         self.rowed = set()
         self.at += 1
-        if self.line() == RANK:
+        if self.line() == (WALL_RANK if d.title == WALL else RANK):
             self.at += 1
             while self.line() != end:
                 self.row(d)
@@ -432,11 +440,13 @@ class Parser(MonitorParser):
                 self.bad('a rank line and no row')
         if self.line() != end:
             self.bad('no row without a rank line: %r' % self.line()[:200])
-        if [r.trace for r in d.rows if r.trace in fresh] != self.fresh and not self.recovered:
+        if list(dict.fromkeys(r.trace for r in d.rows if r.trace in fresh)) != self.fresh and not self.recovered:
             self.bad('the TRACEs before this table are not those of its rows, in their order')
         all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
         if d.title == TIMES:
             self.times_add_up(d)
+        elif d.title == WALL:
+            self.shares_add_up(d)
         elif d.shown > d.total or (all_shown and d.shown != d.total):
             self.bad('the rows add up to %d, the total is %d' % (d.shown, d.total))
         self.at += 1
@@ -661,23 +671,26 @@ class Parser(MonitorParser):
         return r.count * 100.0 / max(d.total, 1), d.shown * 100.0 / max(d.total, 1)
 
     def row(self, d):
-        m = self.match(ROW, 'row')
-        r = Row(int(m[1]), float(m[2]), float(m[3]), int(m[4]), int(m[5]), m[6])
+        wall = d.title == WALL
+        m = self.match(WALL_ROW if wall else ROW, 'row')
+        r = Row(int(m[1]), float(m[2]), float(m[3]), int(m[4]), int(m[5]), m[m.lastindex], m[6] if wall else '')
         t = self.p.traces.get(r.trace)
         if t is None:
             self.bad('trace %d is not defined before the table' % r.trace)
-        if r.trace in self.rowed:
+        if (r.trace, r.state) in self.rowed:
             self.bad('trace %d has two rows' % r.trace)
-        self.rowed.add(r.trace)
-        if r.count <= 0:
+        self.rowed.add((r.trace, r.state))
+        if r.count <= 0 and not wall:
             self.bad('a row of no samples or calls')
         top = self.lines[t.at]  # the line behind "TRACE n:"
         if not top.startswith('\t' + r.method + '(') and not (top == '\t<empty>' and r.method == '<empty trace>'):
             self.bad('%r is not the innermost method of trace %d' % (r.method, r.trace))
         if not t.frames and d.title == SAMPLES and not self.original:
             self.bad('with depth=0 each call has the empty trace; no sample has')
-        shares = self.time_row(d, r) if d.title == TIMES else self.sample_row(d, r)
+        shares = self.time_row(d, r) if d.title in (TIMES, WALL) else self.sample_row(d, r)
         layout = '%4u %5.2f%% %5.2f%% %7u %5u %s' % (len(d.rows), *shares, r.count, r.trace, r.method)
+        if wall:
+            layout = '%4u %5.2f%% %5.2f%% %9u %5u %-8s %s' % (len(d.rows), *shares, r.count, r.trace, r.state, r.method)
         if self.line() != layout:
             self.bad('a row must be %r, it is %r' % (layout, self.line()))
         self.at += 1

@@ -18,7 +18,7 @@ import hprof_binary  # noqa: E402
 import hprof_text  # noqa: E402
 import readers  # noqa: E402
 
-DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
+DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'wall': ' time of threads by state ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
 SLOW = float(os.environ.get('HPX_SLOW') or 1)  # how many times as long as on the reference everything takes (tools/speed): of every limit
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
@@ -174,7 +174,7 @@ class Test:
         """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
         text = opts or kw.get('agent') or ''
-        asked = re.findall(r'(?:cpu|heap)=(\w+)', text) + ['monitor'] * ('monitor=y' in text)
+        asked = re.findall(r'(?:cpu|heap)=(\w+)', text) + ['monitor'] * ('monitor=y' in text) + ['wall'] * ('wall=' in text)
         asked += ['dump', 'sites'] if 'all' in asked else []
         modes = [m for m in DUMPING if m in asked] or ['samples']
         self.complete(run, code, stdout, verbose, 'Dumping%s done.' % ''.join(DUMPING[m] for m in modes))

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""wall=: where the time of threads goes. What programs know of their own time, compared with WALL CLOCK."""
+import math
+import re
+
+import hprof_text
+from text_lines import sum_by
+from runner import test
+
+POINTS = 0.02
+OPTS = 'thread=y,depth=16,cutoff=0'
+
+
+def _told(run):
+    """What the program says: {thread: {way: ms}}, and how long each thread was there."""
+    told, there = {}, {}
+    for name, way, ms in re.findall(r'^spent (\S+) (\S+) (\d+)$', run.out, re.M):
+        told.setdefault(name, {})[way] = told.get(name, {}).get(way, 0) + int(ms)
+    for name, ms in re.findall(r'^there (\S+) (\d+)$', run.out, re.M):
+        there[name] = int(ms)
+    return told, there
+
+
+def _by_state(p, name):
+    """ms by state of the thread; io and native of the same call are what the method on top says."""
+    serial = p.serial(name)
+    return sum_by((r.state, r.count) for r in p.wall.rows if p.traces[r.trace].thread == serial)
+
+
+def _uncertain(p, changes):
+    """ms by which a sum of waits may be off that began and ended so often: each change is uniform in a gap between two looks. Five standard deviations; looks come
+    late on a busy machine, and the report says how late."""
+    every = float(re.search(r'every (\S+) ms', p.report['wall clock, rounds'])[1])
+    return 5 * every * math.sqrt(changes / 12)
+
+
+def _near_truth(t, p, name, ways, there):
+    got, total = _by_state(p, name), sum(_by_state(p, name).values())
+    # running and runnable are one: who has the CPUs is not the program's to say
+    got['runs'] = got.pop('running', 0) + got.pop('runnable', 0)
+    for way, ms in ways.items():
+        t.near(got.get(way, 0) / total, ms / sum(ways.values()), max(POINTS, _uncertain(p, 2 * there / 170) / there), 'share of %s in %s (%s, truth %s)' % (way, name, got, ways))
+    t.near(total / there, 1, 0.01 + 40 / there, 'time of %s: %d ms of %d' % (name, total, there))
+
+
+@test(measures=True, params=('wall=y', 'wall=5,interval=1', 'wall=y,vmstructs=n'))
+def known_shares(t, opts):
+    run, p = t.profile('WallShares', 12000, 40, opts=opts + ',' + OPTS)
+    told, there = _told(run)
+    t.equal(sorted(told), ['blocks', 'parks', 'reads', 'runs', 'waits'], 'threads that tell their shares')
+    for name, ways in told.items():
+        _near_truth(t, p, name, ways, there[name])
+
+
+@test(level='quick')
+def states_and_methods(t):
+    run, p = t.profile('WallShares', 1500, 50, opts='wall=y,' + OPTS)
+    told, _ = _told(run)
+    want = {'parks': ('parked', 'park'), 'waits': ('waiting', 'wait'), 'blocks': ('blocked', 'blockFor'), 'reads': ('io', 'read'), 'runs': ('running', 'spin')}
+    for name, (state, method) in want.items():
+        serial = p.serial(name)
+        rows = [r for r in p.wall.rows if p.traces[r.trace].thread == serial and r.state == state]
+        t.check(rows and any(method in r.method for r in rows), '%s: no row %s in %s: %s' % (name, state, method, [(r.state, r.method) for r in p.wall.rows]))
+    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
+
+
+@test(level='quick', params=('cpu=samples', 'cpu=times', 'monitor=y,waits=y,locks=y', 'heap=sites', 'cpu=samples,times=sampled,cpu=times'))
+def beside_other_modes(t, mode):
+    run, p = t.profile('WallShares', 1000, 50, opts='wall=y,%s,%s' % (mode, OPTS))
+    t.check(hprof_text.WALL in p.sections, 'sections %s' % p.sections)
+    t.equal('CPU SAMPLES' in p.sections, 'cpu=samples' in mode, 'CPU SAMPLES among %s' % p.sections)
+
+
+@test(level='quick')
+def running_time_is_that_of_cpu_samples(t):
+    run, p = t.profile('Burn', 600, 300, 100, opts='wall=y,cpu=samples,' + OPTS)
+    samples = {r.trace: r.count for r in p.table('CPU SAMPLES').rows}
+    running = {r.trace: r.count for r in p.wall.rows if r.state == 'running'}
+    t.equal(running, {trace: 10 * n for trace, n in samples.items()}, 'rows in the state running, ms')
+
+
+@test(level='quick')
+def binary(t):
+    run = t.java('WallShares', 1500, 50, opts='wall=y,format=b,file=java.hprof,' + OPTS)
+    t.equal(run.code, 0, 'exit code')
+    t.sound(t.work / 'java.hprof', [])
+    data = (t.work / 'java.hprof').read_bytes()
+    states = [s.decode() for s in re.findall(rb'hprofx: WALL CLOCK (\w+), total \d+ ms, 1 ms per count', data)]
+    t.check({'running', 'parked', 'sleeping', 'waiting', 'io'} <= set(states), 'states %s' % states)
+    t.equal(len(states), len(set(states)), 'a record for every state')
+
+
+@test(level='quick')
+def every_dump_has_the_time_since_the_last(t):
+    run = t.java('WallShares', 2500, 50, opts='wall=y,dump=500ms,split=n,' + OPTS)
+    t.equal(run.code, 0, 'exit code')
+    p = t.output(dumps=None)
+    walls = [d for d in p.dumps if d.title == hprof_text.WALL]
+    t.check(len(walls) >= 4, '%d dumps' % len(walls))
+    serial, told = p.serial('parks'), _told(run)[1]['parks']
+    total = sum(r.count for d in walls for r in d.rows if p.traces[r.trace].thread == serial)
+    t.near(total / told, 1, 0.03 + 40 / told, 'time of a thread in all dumps: %d of %d ms' % (total, told))
+
+
+@test(level='quick', collectors=('G1', 'Parallel'))
+def system_calls_see_eintr_no_more_often(t):
+    counts = {}
+    for opts in (None, 'wall=1', 'wall=y'):
+        run = t.java('Eintr', 30, opts=opts, native=True)
+        t.equal(run.code, 0, 'exit code')
+        counts[opts] = int(re.match(r'eintr (\d+) of', run.out).group(1))
+    t.check(max(counts.values()) <= counts[None], 'calls that saw EINTR: %s' % counts)
+
+
+@test(measures=True)
+def blocked_time_is_that_of_monitor_y(t):
+    run, p = t.profile('WallShares', 5000, 50, opts='wall=y,monitor=y,waits=y,' + OPTS)
+    exact, times = p.block_sum('MONITOR TIME')
+    sampled = sum(r.count for r in p.wall.rows if r.state == 'blocked')
+    t.near(sampled / exact, 1, max(POINTS, _uncertain(p, 2 * times) / exact), 'blocked: %d ms, exactly %d' % (sampled, exact))
+
+
+@test(level='quick')
+def threads_that_come_and_go(t):
+    run, p = t.profile('ShortThreads', 400, 0, opts='wall=1,depth=8,cutoff=0')
+    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
+
+
+@test(level='quick')
+def a_forked_child_is_not_watched(t):
+    run, p = t.profile('Forks', 5, 0, opts='wall=1,cutoff=0', native=True, stdout='forked 5\n')
+    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
+
+
+@test(level='quick', since=21)
+def virtual_threads_run_by_their_own_stacks(t):
+    run, p = t.profile('Waiting', 2, 2, opts='wall=y,depth=8,cutoff=0')
+    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
