@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "log.h"
 #include "probe_frames.h"
+#include "run_delay.h"
 #include "service.h"
 #include "snapshot.h"
 #include "spawn.h"
@@ -43,10 +44,11 @@ static uint32_t state_of(jint bits)
                                                                        : HPX_WALL_NATIVE;
 }
 
-/* It runs Java code, or is in the VM: to take its stack now would stop it. If it has not run until the next look, it waits in the VM. */
-static bool is_running(jint bits, bool ran)
+/* It runs, or is ready to: its stack would be that of a thread that runs, and the VM would have to wait for it. A thread that waits in the
+ * VM is runnable, too, by its state. */
+static bool is_running(jint bits, const struct hpx_watch_job *j)
 {
-    return ran && (bits & JVMTI_THREAD_STATE_RUNNABLE) != 0 && (bits & JVMTI_THREAD_STATE_IN_NATIVE) == 0;
+    return (bits & JVMTI_THREAD_STATE_RUNNABLE) != 0 && hpx_run_wants_cpu(j->tid);
 }
 
 static jint most_frames(void)
@@ -91,7 +93,7 @@ static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         jint bits = 0;
         bool asks = !late() && (*hpx_vm.jvmti)->GetThreadState(hpx_vm.jvmti, jobs[i].ref, &bits) == JVMTI_ERROR_NONE &&
-                    (bits & JVMTI_THREAD_STATE_ALIVE) != 0 && !is_running(bits, jobs[i].ran);
+                    (bits & JVMTI_THREAD_STATE_ALIVE) != 0 && !is_running(bits, &jobs[i]);
         if (!asks) {
             hpx_watched_deliver(env, &jobs[i], NULL);
         } else if (watch.single) {

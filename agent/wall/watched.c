@@ -202,12 +202,11 @@ static uint64_t delay_of(struct watched *w)
     return delay > before ? delay - before : 0;
 }
 
-/* Returns whether the thread's place has to be found out. *ran: since the last look. */
-static bool look(struct watched *w, bool *ran)
+/* Returns whether the thread's place has to be found out. */
+static bool look(struct watched *w)
 {
     uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono();
-    *ran = hpx_share_has_run(&w->share, cpu);
-    return hpx_share_look(&w->share, now, cpu, *ran ? delay_of(w) : 0);
+    return hpx_share_look(&w->share, now, cpu, hpx_share_has_run(&w->share, cpu) ? delay_of(w) : 0);
 }
 
 void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
@@ -273,8 +272,8 @@ static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_wat
         }
         begin(place, w, tid);
     }
-    struct hpx_watch_job j = {w->ref, place, false};
-    w->held = look(w, &j.ran);
+    struct hpx_watch_job j = {w->ref, place, w->tid};
+    w->held = look(w);
     if (w->held) {
         jobs[(*n)++] = j;
     }

@@ -43,7 +43,7 @@ struct hpx_watch_round {
 struct hpx_watch_job {
     jthread ref;
     uint32_t place;
-    bool ran; /* since the look before */
+    pid_t tid;
 };
 
 /* What the VM said of it. */

@@ -143,6 +143,10 @@ static void the_run_delay_is_the_second_figure(void **state)
     assert_int_equal(hpx_run_delay_of(""), 0);
     assert_int_equal(hpx_run_delay_of("123"), 0);
     assert_int_equal(hpx_run_delay(-1), 0);
+    assert_true(hpx_run_wants_cpu_of("12 (a) S) R 1 2"));
+    assert_false(hpx_run_wants_cpu_of("12 (a) R) S 1 2"));
+    assert_false(hpx_run_wants_cpu_of(""));
+    assert_false(hpx_run_wants_cpu(-1));
 }
 
 int main(void)
