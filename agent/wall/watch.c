@@ -161,12 +161,12 @@ static void *run(void *unused)
 {
     (void)unused;
     hpx_spawn_enter("hprofx-wall", &watch.thread);
-    watch.single = hpx_vm_release() >= HANDSHAKES;
     watch.frames = malloc((HPX_MAX_DEPTH + HPX_PROBE_FRAMES) * sizeof *watch.frames);
     JNIEnv *env = watch.frames != NULL ? hpx_threads_attach(HPX_OURS "wall") : NULL;
     if (env == NULL) {
         hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will have only the threads that run");
     } else {
+        watch.single = hpx_vm_release() >= HANDSHAKES; /* the release is the VM's to say, to an attached thread */
         serve(env);
         (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
     }

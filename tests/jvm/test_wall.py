@@ -36,10 +36,11 @@ def _uncertain(p, changes):
 
 def _near_truth(t, p, name, ways, there):
     got, total = _by_state(p, name), sum(_by_state(p, name).values())
-    # running and runnable are one: who has the CPUs is not the program's to say
+    # who has the CPUs is not the program's to say: time without one is part of what runs, and of no wait
     got['runs'] = got.pop('running', 0) + got.pop('runnable', 0)
+    known = sum(got[way] for way in ways)
     for way, ms in ways.items():
-        t.near(got.get(way, 0) / total, ms / sum(ways.values()), max(POINTS, _uncertain(p, 2 * there / 170) / there), 'share of %s in %s (%s, truth %s)' % (way, name, got, ways))
+        t.near(got[way] / known, ms / sum(ways.values()), max(POINTS, _uncertain(p, 2 * there / 170) / there), 'share of %s in %s (%s, truth %s)' % (way, name, got, ways))
     t.near(total / there, 1, 0.01 + 40 / there, 'time of %s: %d ms of %d' % (name, total, there))
 
 
