@@ -28,7 +28,11 @@ static int begin(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
             }
         }
     }
-    return ev->table.more ? HPX_RD_SOUND : hpx_check_section(c, r, ev, hpx_check_rank(ev->table.tag));
+    if (ev->table.more) {
+        c->traces_open = false;
+        return HPX_RD_SOUND;
+    }
+    return hpx_check_section(c, r, ev, hpx_check_rank(ev->table.tag));
 }
 
 /* Rows come in descending order of what the table ranks. */

@@ -159,8 +159,11 @@ class GoldenTests(Folder):
         return f, pieces
 
     def test_the_states_of_a_binary_file_are_one_table(self):
-        _, pieces = self.binary_with_wall()
+        f, pieces = self.binary_with_wall()
+        pieces.before('wall io', 'trace 3', f.trace(300003, 0, 0x71))
+        pieces.drop('summary')  # a record that no table may follow
         tables = self.wall(pieces.data())
+        self.assertEqual(self.run_it('--check', self.write(pieces.data())).stdout.count(b'note: '), 0)
         wall, samples = tables['WALL CLOCK (ms)'], tables['CPU SAMPLES']
         self.assertEqual((wall['seen'], wall['total'], wall['rows']), (1, 69, 5))
         self.assertEqual([(w['state'], w['count'], w['trace']) for w in wall['top']],
