@@ -95,6 +95,10 @@ static void a_series_for_each_family_of_values(void **state)
     t.duration_ms = 1000;
     hpx_tree_add(&t, &t.views[HPX_VIEW_ALLOC], stack_in(&t, "a"), 0, (uint64_t[]){1, 16, 2, 32});
     hpx_tree_add(&t, &t.views[HPX_VIEW_PARK], 0, 0, (uint64_t[]){1, 16});
+    for (int i = 0; i < 2; i++) {
+        uint32_t as = hpx_tree_frame(&t, name_in(&t, i == 0 ? "parked" : "io"), 0, 0, HPX_FRAME_CLASS);
+        hpx_tree_add(&t, &t.views[HPX_VIEW_WALL], hpx_tree_node(&t, stack_in(&t, "a"), as), 0, (uint64_t[]){4});
+    }
     hpx_tree_finish(&t);
     hpx_batch_add(&b, &t, ids[1]);
     hpx_tree_fini(&t);
@@ -103,6 +107,8 @@ static void a_series_for_each_family_of_values(void **state)
                               "  samples 3 in 2\n  cpu 30 in 2\n"
                               "__name__=mutex service_name=shop version=1.2 hostname=h pid=7 from 1700000060000 for 60000\n"
                               "  delay 30 in 1\n  contentions 3 in 1\n"
+                              "__name__=wall service_name=unknown_service:java from 5000 for 1000\n"
+                              "  wall 8 in 2\n"
                               "__name__=memory service_name=unknown_service:java from 5000 for 1000\n"
                               "  alloc_space 16 in 1\n  alloc_objects 1 in 1\n  inuse_objects 2 in 1\n  inuse_space 32 in 1\n"
                               "__name__=hprofx_park service_name=unknown_service:java from 5000 for 1000\n"
