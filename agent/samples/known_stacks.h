@@ -21,7 +21,7 @@ struct hpx_known_look {
     int answer;   /* frames that AsyncGetCallTrace gave, or naming.h; 0 or less: none */
     bool probe;   /* the first of them are a probe's */
     bool retried; /* a remedy found them */
-    bool alone;   /* AsyncGetCallTrace was asked, and had none, or by a remedy: they are named (naming.h) */
+    bool alone;   /* AsyncGetCallTrace was asked, and had none, a part, or a remedy's: they are named (naming.h) */
 };
 
 /* VMInit, before the first clock. verify: all are compared. */

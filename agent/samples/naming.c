@@ -67,19 +67,20 @@ static void note(struct hpx_sample_thread *t, bool different)
 
 /* AsyncGetCallTrace breaks off where a caller is being deoptimized, and says nothing of it: a part of the stack is no other one. */
 int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
-                           int answer, bool usable)
+                           int answer, bool *usable)
 {
     bool same = true;
-    if (usable && answer > 0) {
+    if (*usable) {
         uint64_t hash = hash_of(frames, answer);
         int n = walk_sig(w, frames, context, true);
         same = n >= answer && hash_of(frames, answer) == hash;
-        usable = !same || n == answer;
-        if (usable) {
-            note(t, !same);
-        }
+        *usable = !same || n == answer;
     }
-    hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, !usable);
+    if (*usable) {
+        note(t, !same);
+    } else {
+        hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, 1);
+    }
     return same ? walk_sig(w, frames, context, false) : 0;
 }
 

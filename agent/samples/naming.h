@@ -25,10 +25,11 @@ void hpx_naming_begin(bool verify);
 /* A stack that a raw walk has found whole; compare: in any case. frames: room for w->depth. */
 void hpx_naming_take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
                          bool compare, struct hpx_naming *to);
-/* Then, if AsyncGetCallTrace was asked, too: `answer` frames, or the cause. usable: there are some, and no remedy's. Names the stack again,
- * since the answer is in its place. Returns the number of frames; 0: the answer differs, and must be asked for again. */
+/* Then, if AsyncGetCallTrace was asked, too: `answer` frames, or the cause. *usable: there are some, and no remedy's; then whether they are
+ * all. Names the stack again, since the answer is in its place. Returns the number of frames; 0: the answer differs, and must be asked for
+ * again. */
 int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
-                           int answer, bool usable);
+                           int answer, bool *usable);
 
 /* The report. samples: all that were counted. */
 void hpx_naming_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples);

@@ -76,8 +76,9 @@ static int take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
     if (!named.compare) {
         return n;
     }
-    look->alone = n <= 0 || look->retried;
-    named.n = hpx_naming_compare_sig(t, w, frames, context, n, !look->alone);
+    bool usable = n > 0 && !look->retried;
+    named.n = hpx_naming_compare_sig(t, w, frames, context, n, &usable);
+    look->alone = !usable;
     if (named.n > 0) {
         look->retried = false;
         return named.n;
