@@ -192,7 +192,10 @@ static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counte
 
 static void learn_raw(struct hpx_counters *counters)
 {
-    const char *why = hpx_internals_without_raw() == NULL ? guarded(counters, &(struct check){.what = RAW}) : NULL;
+    if (hpx_internals_without_raw() != NULL) {
+        return; /* not all names were looked for */
+    }
+    const char *why = guarded(counters, &(struct check){.what = RAW});
     if (why != NULL) {
         hpx_internals_leave_raw_sig(why);
         return;
