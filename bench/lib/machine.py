@@ -77,7 +77,7 @@ def compile_programs(root, home, out):
     stamp = os.path.join(out, "Figures.class")
     if is_stale(stamp, sources):
         os.makedirs(out, exist_ok=True)
-        command([os.path.join(home, "bin", "javac"), "-Xlint:all", "-Werror", "-d", out] + sources, root)
+        command([os.path.join(home, "bin", "javac"), "-Xlint:all,-deprecation", "-Werror", "-d", out] + sources, root)
 
 
 def compile_agents(root, home, out):
