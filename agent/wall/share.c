@@ -22,7 +22,9 @@ bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t de
     if (ran) {
         uint64_t idle = less(passed, less(cpu, s->cpu_ns));
         uint64_t ready = delay < idle ? delay : idle;
-        s->ready_ns += ready;
+        uint64_t before = delay - ready < s->carry_ns ? delay - ready : s->carry_ns; /* in looks that found it without a CPU */
+        s->ready_ns += ready + before;
+        s->carry_ns -= before;
         idle -= ready;
         if (s->placed) {
             old = idle / 2;

@@ -46,6 +46,20 @@ static void a_thread_that_has_run_was_idle_for_the_rest(void **state)
     assert_int_equal(s.due_ns, 31 * MS);
 }
 
+/* It wants a CPU, and has none at several looks, which cannot tell that from waiting. */
+static void what_was_carried_may_have_been_time_without_a_cpu(void **state)
+{
+    (void)state;
+    hpx_share_begin(&s, 0, 0);
+    (void)hpx_share_look(&s, 20 * MS, 10 * MS, 0);
+    (void)hpx_share_look(&s, 40 * MS, 10 * MS, 0);
+    (void)hpx_share_look(&s, 60 * MS, 10 * MS, 0);
+    assert_int_equal(s.carry_ns, 50 * MS);
+    (void)hpx_share_look(&s, 80 * MS, 25 * MS, 45 * MS);
+    assert_int_equal(s.ready_ns, 45 * MS);
+    assert_int_equal(s.carry_ns, 10 * MS);
+}
+
 static void clocks_that_contradict_each_other_give_no_time(void **state)
 {
     (void)state;
@@ -154,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_idle_thread_is_where_it_was),
         cmocka_unit_test(a_thread_that_has_run_was_idle_for_the_rest),
+        cmocka_unit_test(what_was_carried_may_have_been_time_without_a_cpu),
         cmocka_unit_test(clocks_that_contradict_each_other_give_no_time),
         cmocka_unit_test(who_is_idle_for_long_is_looked_at_seldom),
         cmocka_unit_test(a_thread_that_ends_was_where_it_was_found),
