@@ -92,4 +92,12 @@ PLANTS = [
     Plant('hold', 'AWAIT_SEEN_LATE', 'end', 'the holder reads the value behind its look'),
     Plant('hold', 'NOT_AWAITED', 'assertion', 'the holder does not wait for the end of the pass'),
     Plant('hold', 'GO_ON_BEFORE_STOP', 'assertion', 'leave lets the loop go on before it asks for the end'),
+    Plant('drainers', 'GIVER_KEEPS', 'assertion', 'who gives a thread away keeps it'),
+    Plant('drainers', 'DETACHED_LATE', 'assertion', 'a thread leaves the table when the next owner may have it'),
+    Plant('drainers', 'NOT_JOINED', 'assertion', 'a gather does not wait for the end of the drainer'),
+    Plant('drainers', 'FRESH_FORGOTTEN', 'assertion', 'a gather leaves threads in the registry of the drainer'),
+    Plant('drainers', 'PASSED_FIRST', 'assertion', 'a drainer counts its pass before it gives back'),
+    Plant('drainers', 'NOT_OLD', 'assertion', 'a SWITCH is admitted in the pass that has read it'),
+    Plant('drainers', 'NO_HOLD', 'assertion', 'a SWITCH is admitted while drainers may have records before it'),
+    Plant('drainers', 'ONE_PASS', 'assertion', 'one pass of a drainer is enough, though it may have begun before'),
 ]

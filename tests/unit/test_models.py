@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The functions that a SPIN model mirrors are as they were when the model was compared with them, and every plant is listed. Needs no spin."""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+RUN = pathlib.Path(__file__).resolve().parents[1] / "models" / "run"
+
+
+class Models(unittest.TestCase):
+    def test_the_code_is_as_the_models_know_it(self):
+        done = subprocess.run([sys.executable, RUN, "--check"], check=False, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
