@@ -31,7 +31,7 @@
 #define PUSHES   6
 #define HANDLERS 1
 #else
-#define PUSHES   5
+#define PUSHES   4
 #define HANDLERS 1
 #endif
 
