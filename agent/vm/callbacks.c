@@ -170,13 +170,25 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
     atomic_store_explicit(&hpx_session.live, true, memory_order_relaxed);
 }
 
-/* false: VMInit has already happened, or profiling is off. */
-static bool go_live(void)
+/* true: this thread has begun to begin the session. */
+static bool claim_begin(void)
 {
     int loaded = LOADED;
-    if (!hpx_vm.prepared ||
-        !atomic_compare_exchange_strong_explicit(&phase, &loaded, STARTING, memory_order_acq_rel, memory_order_acquire) ||
-        !start_threads()) {
+    if (!atomic_compare_exchange_strong_explicit(&phase, &loaded, STARTING, memory_order_acq_rel, memory_order_acquire)) {
+        return false;
+    }
+    if (!hpx_vm.prepared) { /* read behind the exchange: what made the phase LOADED cleared it before */
+        atomic_store_explicit(&phase, LOADED, memory_order_release);
+        return false;
+    }
+    return true;
+}
+
+/* false: VMInit has already happened, or profiling is off. *mine: this thread has begun the session, whatever became of it. */
+static bool go_live(bool *mine)
+{
+    *mine = claim_begin();
+    if (!*mine || !start_threads()) {
         return false;
     }
     hpx_session.start_cpu = hpx_clock_process_cpu();
@@ -214,14 +226,17 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
-    if (go_live()) {
+    bool mine;
+    if (go_live(&mine)) {
         live(jvmti, env);
     }
 }
 
+static HPX_OF_SESSION bool begun; /* here, not by VMDeath, which then uses it. Of the thread that begins the session */
+
 bool hpx_callbacks_go_live(JNIEnv *env)
 {
-    bool is = go_live();
+    bool is = go_live(&begun);
     if (is) {
         live(hpx_vm.jvmti, env);
     }
@@ -232,25 +247,27 @@ bool hpx_callbacks_go_live(JNIEnv *env)
  * else. */
 static int settled_phase(void)
 {
-    uint64_t begun = hpx_clock_mono();
-    (void)go_live();                                              /* if VMInit has not happened: the output still gets its end */
+    uint64_t from = hpx_clock_mono();
+    bool mine;
+    (void)go_live(&mine);                                         /* if VMInit has not happened: the output still gets its end */
     int now = atomic_load_explicit(&phase, memory_order_acquire); /* partner: go_live() */
-    while ((now == STARTING && hpx_clock_mono() < begun + START_WAIT_NS) || (now == LEAVING && hpx_clock_mono() < begun + END_WAIT_NS) ||
-           now == LIVE || now == STALLED) {
+    for (;;) {
+        uint64_t waited_ns = hpx_clock_mono() - from;
+        bool waits = (now == STARTING && waited_ns < START_WAIT_NS) || (now == LEAVING && waited_ns < END_WAIT_NS);
+        bool claims = now == LIVE || now == STALLED || (now == STARTING && !waits); /* STARTING: go_live() winds up */
         int was = now;
-        /* partner: hpx_callbacks_end() */
-        if ((was == LIVE || was == STALLED) &&
-            atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
-            return was;
+        if (!claims && !waits) {
+            return now;
         }
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-        now = atomic_load_explicit(&phase, memory_order_acquire);
+        /* partners: hpx_callbacks_end(), go_live() */
+        if (claims && atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
+            return was == STARTING ? ENDING : was;
+        }
+        if (waits) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+            now = atomic_load_explicit(&phase, memory_order_acquire);
+        }
     }
-    /* partner: go_live(), which winds up */
-    if (now == STARTING && atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
-        now = ENDING;
-    }
-    return now;
 }
 
 /* What the end has waited for, and must not wait for again: each is posted once. The thread's that made the phase LEAVING or ENDING; phase
@@ -308,8 +325,7 @@ bool hpx_callbacks_undo(void)
 {
     bool posted = atomic_load_explicit(&phase, memory_order_acquire) == ENDED_EARLY;
     hpx_net_end(); /* its thread may have been the only one that could be started */
-    bool over =
-        !writes || (posted && hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS)); /* else VMDeath has ended it */
+    bool over = begun && (!writes || (posted && hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS)));
     over = over && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS);
     if (over) {
         atomic_store_explicit(&phase, LOADED, memory_order_release);

@@ -4,8 +4,7 @@
  * States of run.h, callbacks.h: one session at a time; who makes the phase LEAVING or ENDING ends it, "and nobody else"; the end is posted to
  * the writer once; a session is freed only when nobody uses it, and never behind -HPX_E_SYS; a begin that failed frees what it has made.
  * Abstracted: commands come from one thread, as steer.c's; waits of VMDeath end when they like; an output moves or stalls; a callback is a
- * thread that enters the gate and leaves it (gate.pml). Three faults of the code are known (plants.py): the sound model is without
- * them.
+ * thread that enters the gate and leaves it (gate.pml).
  * Not known to SPIN: that `phase` (release, acquire) covers what VMInit has created, and that `prepared` is plain. No stress test:
  * tests/unit/test_session_end.c and tests/jvm/test_sessions.py have the sequences. */
 /* mirrors: agent/run.c:hpx_run_begin a6279ad2d8d1 */
@@ -13,13 +12,13 @@
 /* mirrors: agent/run.c:undo bf352f3ddef3 */
 /* mirrors: agent/session/session_life.c:hpx_session_end ce1ea7d0d40b */
 /* mirrors: agent/vm/callbacks.c:start_threads 4552341391e1 */
-/* mirrors: agent/vm/callbacks.c:go_live 7520dd132d58 */
+/* mirrors: agent/vm/callbacks.c:go_live 540accf541c2 */
 /* mirrors: agent/vm/callbacks.c:live 9bf8b4640865 */
-/* mirrors: agent/vm/callbacks.c:settled_phase 8fa0e77b97a7 */
+/* mirrors: agent/vm/callbacks.c:settled_phase d2825278129f */
 /* mirrors: agent/vm/callbacks.c:await_written 11f74911abb6 */
 /* mirrors: agent/vm/callbacks.c:wind_up 39c4f3d8e430 */
 /* mirrors: agent/vm/callbacks.c:on_vm_death b22d684abee0 */
-/* mirrors: agent/vm/callbacks.c:hpx_callbacks_undo 23503ac68ae3 */
+/* mirrors: agent/vm/callbacks.c:hpx_callbacks_undo 4f74cec29b03 */
 /* mirrors: agent/vm/callbacks.c:has_left 8b4437684eec */
 /* mirrors: agent/vm/callbacks.c:take_apart 73b0429240e6 */
 /* mirrors: agent/vm/callbacks.c:hpx_callbacks_end b50f1659f553 */
@@ -77,8 +76,12 @@ inline go_live()
         :: phase != LOADED -> lost = true
         fi
 #else
-    :: d_step { prepared && phase == LOADED -> phase = STARTING }
-    :: d_step { !(prepared && phase == LOADED) -> lost = true }
+    :: d_step { phase == LOADED -> phase = STARTING };
+        if
+        :: prepared
+        :: d_step { !prepared -> phase = LOADED; lost = true }
+        fi
+    :: phase != LOADED -> lost = true
 #endif
     fi;
     if
