@@ -106,7 +106,7 @@ static uint64_t parts_of(const struct hpx_block_thread *t, const struct hpx_plac
     return (uint64_t)of->klass << 40 | (uint64_t)of->part << 32 | whose;
 }
 
-static uint32_t take_new(struct hpx_block_thread *t, jvmtiEnv *jvmti, const struct wanted *w)
+static uint32_t take_new(struct hpx_block_thread *t, jvmtiEnv *jvmti, struct wanted *w)
 {
     const struct hpx_place_of *of = w->of;
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base,

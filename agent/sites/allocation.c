@@ -116,7 +116,7 @@ struct found {
 
 /* Takes at most `depth` frames of the calling thread and returns their number. A probe's frames are left out. `frames` has room for depth +
  * extra_frames() frames. */
-static uint32_t take_frames(struct hpx_site_thread *t, jvmtiEnv *jvmti, const struct found *f, struct hpx_ev_frame *frames)
+static uint32_t take_frames(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct found *f, struct hpx_ev_frame *frames)
 {
     uint32_t n = f->depth > 0 ? hpx_event_stacks_take(&t->stacks, &t->s, jvmti, f->self, &f->look, frames, f->depth + extra_frames()) : 0;
     uint32_t inner = hpx_probe_frames(frames, (int)n);
@@ -142,7 +142,7 @@ static void parts_of(const struct hpx_site_thread *t, const struct found *f, uin
 }
 
 /* The site's id; HPX_SITE_NONE: it has none, or there was no space. */
-static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, const struct found *f)
+static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct found *f)
 {
     struct hpx_ev_head *ev = reserve(t, HPX_EV_SITE_BYTES(f->depth + extra_frames()));
     if (ev == NULL) {

@@ -88,7 +88,7 @@ uint32_t hpx_event_stacks_ask(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_fra
 }
 
 uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_thread *s, jvmtiEnv *jvmti, jthread self,
-                               const struct hpx_event_look *look, struct hpx_ev_frame *frames, uint32_t most)
+                               struct hpx_event_look *look, struct hpx_ev_frame *frames, uint32_t most)
 {
     const struct hpx_quiet_thread t = own(s, most);
     uint32_t named = look->whole && look->was == 0 ? (uint32_t)hpx_quiet_stack_frames(&t, frames) : 0;
@@ -104,5 +104,6 @@ uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_threa
         struct hpx_hash128 vm = hpx_hash128(frames, n * sizeof *frames);
         hpx_quiet_stack_compared(t.counters, n == named && vm.lo == h.lo && vm.hi == h.hi);
     }
+    look->whole = look->whole && n > 0; /* the walk has found frames, so the VM failed: the next event asks again */
     return n;
 }

@@ -39,9 +39,9 @@ uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode
 void hpx_event_stacks_learn(struct hpx_event_stacks *e, struct hpx_mode_thread *s, const struct hpx_event_look *look, uint32_t id);
 
 /* Takes the calling thread's stack: at most `most` frames, leaf first, `pad` 0. self: the thread, as GetStackTrace takes it. whole: find
- * could walk it, and nothing is to be compared. 0: no stack, or no Java frame. */
+ * could walk it, and nothing is to be compared. 0: no stack, or no Java frame; learn then learns nothing. */
 uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_thread *s, jvmtiEnv *jvmti, jthread self,
-                               const struct hpx_event_look *look, struct hpx_ev_frame *frames, uint32_t most);
+                               struct hpx_event_look *look, struct hpx_ev_frame *frames, uint32_t most);
 /* The same of another thread, or without a cache: asks the VM. */
 uint32_t hpx_event_stacks_ask(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame *frames, uint32_t most);
 

@@ -101,7 +101,7 @@ static void teach(uint32_t id)
     hpx_event_stacks_learn(&stacks, &thread, &look, id);
 }
 
-static uint32_t take(const struct hpx_event_look *look, struct hpx_ev_frame *frames)
+static uint32_t take(struct hpx_event_look *look, struct hpx_ev_frame *frames)
 {
     return hpx_event_stacks_take(&stacks, &thread, &env, NULL, look, frames, DEPTH);
 }
@@ -247,6 +247,29 @@ static void what_cannot_be_named_is_asked_for(void **state)
     assert_int_equal(hpx_event_stacks_ask(&env, NULL, frames, 0), 0);
 }
 
+/* Else all later events there would have an empty stack. */
+static void a_stack_that_the_vm_does_not_tell_is_not_learned(void **state)
+{
+    struct hpx_event_look look;
+    struct hpx_ev_frame frames[DEPTH];
+    (void)state;
+    vm.vm_error = JVMTI_ERROR_THREAD_NOT_ALIVE;
+    assert_int_equal(find(parts, &look), 0);
+    assert_int_equal(take(&look, frames), 0);
+    hpx_event_stacks_learn(&stacks, &thread, &look, 5);
+    assert_int_equal(find(parts, &look), 0);
+    vm.vm_error = JVMTI_ERROR_NONE;
+    teach(6);
+    vm.compares = true;
+    vm.vm_error = JVMTI_ERROR_THREAD_NOT_ALIVE;
+    assert_int_equal(find(parts, &look), 0);
+    assert_int_equal(take(&look, frames), 0);
+    hpx_event_stacks_learn(&stacks, &thread, &look, 5);
+    vm.compares = false;
+    assert_int_equal(find(parts, &look), 6);
+    assert_int_equal(vm.different, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +281,7 @@ int main(void)
         cmocka_unit_test_setup(a_new_stack_is_named_without_the_vm, begin),
         cmocka_unit_test_setup(names_are_compared_and_the_vm_is_right, begin),
         cmocka_unit_test_setup(what_cannot_be_named_is_asked_for, begin),
+        cmocka_unit_test_setup(a_stack_that_the_vm_does_not_tell_is_not_learned, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
