@@ -209,7 +209,8 @@ static void learn_raw(struct hpx_counters *counters)
 
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
 {
-    const char *why = compare_code(counters, guard);
+    const char *why = hpx_internals_off(); /* they stay off if the check of another mode has left them */
+    why = why != NULL ? why : compare_code(counters, guard);
     if (why != NULL) {
         hpx_internals_leave(why);
         return false;

@@ -11,18 +11,20 @@
 #include <string.h>
 
 #define FIRST           64u   /* stacks of a session that are compared */
-#define EACH            1024u /* of so many later ones one is compared */
+#define EACH            1024u /* one of this many later stacks is compared */
 #define FEW             4u    /* differences that may have another reason */
 #define MOST_FAULTS     8u    /* each is a signal, which another library's handler might see */
 #define RELEASE_VIRTUAL 19    /* the first with virtual threads */
 #define NATIVE          (-3)  /* AsyncGetCallTrace's place in a native method */
 #define NATIVE_OF_JVMTI (-1)
+#define NOT_FOUND       UINT64_MAX /* in place of the boundary */
 
 static HPX_OF_SESSION struct {
     const void *mode;          /* the first one that loaded it; NULL: none */
     bool ready, guard;         /* VMInit's; the guard is installed for this session */
     bool verify;               /* constant after ready */
-    uint64_t boundary;         /* jmethodID of the method below a virtual thread's frames; 0: there is none. Constant after ready */
+    uint64_t boundary;         /* jmethodID of the method below a virtual thread's frames; 0: the VM has no virtual threads; NOT_FOUND:
+                                  nothing is named. Constant after ready */
     atomic_bool on;            /* release: ready; acquire: is_on(). Covers verify, boundary */
     _Atomic(const char *) why; /* relaxed: the first reason to leave it, a constant */
     _Atomic uint64_t compared, different; /* relaxed */
@@ -87,7 +89,7 @@ static uint64_t find_boundary(jvmtiEnv *jvmti, JNIEnv *env)
     jmethodID enter = klass != NULL ? (*env)->GetStaticMethodID(env, klass, "enterSpecial", "(Ljdk/internal/vm/Continuation;ZZ)V") : NULL;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, klass);
-    return (uint64_t)(uintptr_t)enter;
+    return enter != NULL ? (uint64_t)(uintptr_t)enter : NOT_FOUND;
 }
 
 void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
@@ -104,7 +106,6 @@ void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *co
         return;
     }
     quiet.verify = verify != NULL && !strcmp(verify, "1");
-    quiet.boundary = find_boundary(jvmti, env);
     quiet.guard = true;
     bool caught = hpx_guard_install();
     announce(jvmti);
@@ -113,6 +114,7 @@ void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *co
         leave(off != NULL ? off : "the VM's structures were not found");
         return;
     }
+    quiet.boundary = find_boundary(jvmti, env);
     atomic_store_explicit(&quiet.on, true, memory_order_release); /* partner: is_on() */
 }
 
@@ -123,6 +125,7 @@ void hpx_quiet_stack_thread(JNIEnv *env, jthread self, struct hpx_counters *coun
 
 void hpx_quiet_stack_over(void)
 {
+    atomic_store_explicit(&quiet.on, false, memory_order_relaxed); /* first: nothing is walked without the guard */
     if (quiet.guard) {
         quiet.guard = false;
         hpx_guard_remove();
@@ -179,7 +182,7 @@ static int guarded(const struct question *q)
     if (hpx_guard_run_sig(ask, (void *)(uintptr_t)q, &n) != HPX_GUARD_PASSED) {
         n = 0;
         if (atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed) + 1 >= MOST_FAULTS) {
-            leave("its reads fault");
+            leave("too many reads faulted");
         }
     }
     return n;
@@ -198,6 +201,9 @@ static int32_t bci_of_jvmti(int32_t bci)
 /* A virtual thread's frames end above the carrier's. */
 static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 {
+    if (quiet.boundary == NOT_FOUND) {
+        return false;
+    }
     for (int i = 0; i < n; i++) {
         frames[i].bci = bci_of_jvmti(frames[i].bci);
         if (quiet.boundary != 0 && frames[i].method == quiet.boundary) {
@@ -229,7 +235,7 @@ void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
     }
     hpx_count(counters, HPX_C_EVENTS_DIFFERENT, 1);
     if (atomic_fetch_add_explicit(&quiet.different, 1, memory_order_relaxed) + 1 > FEW) {
-        leave("its stacks are not those of GetStackTrace");
+        leave("too many differed from those of GetStackTrace");
     }
 }
 
@@ -238,6 +244,7 @@ void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
 void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct hpx_counters *total)
 {
     const char *why = atomic_load_explicit(&quiet.why, memory_order_relaxed);
+    why = why != NULL ? why : hpx_internals_off(); /* also what turned them off later */
     why = why != NULL ? why : hpx_internals_without_anchors();
     why = why != NULL ? why : hpx_internals_without_raw();
     uint64_t known = hpx_counter_get(total, HPX_C_EVENTS_KNOWN), named = hpx_counter_get(total, HPX_C_EVENTS_NAMED);

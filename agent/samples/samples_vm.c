@@ -138,10 +138,11 @@ static void unload(JNIEnv *env)
     hpx_codemap_clear();
 }
 
-/* The VM tells of code that it has generated before. */
+/* The VM tells of code that it has generated before. Another mode's quiet_stack.h may have asked before, and disabled the event. */
 static void ready(JNIEnv *env)
 {
     if (hpx_vm.late) {
+        (void)(*hpx_vm.jvmti)->SetEventNotificationMode(hpx_vm.jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NULL);
         (void)(*hpx_vm.jvmti)->GenerateEvents(hpx_vm.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
     }
     hpx_sampler_live(env);

@@ -19,6 +19,8 @@ static struct {
     uint32_t installs, removes, events, generated, anchors;
     int32_t bci;
     uint64_t method;
+    jint version;
+    jmethodID enter; /* below a virtual thread's frames */
 } vm;
 
 const char *hpx_internals_closed(void)
@@ -143,7 +145,7 @@ void hpx_guard_end_read_sig(void)
 static jvmtiError JNICALL get_version(jvmtiEnv *jvmti, jint *version)
 {
     (void)jvmti;
-    *version = 0x30110000; /* 17 */
+    *version = vm.version;
     return JVMTI_ERROR_NONE;
 }
 
@@ -167,6 +169,32 @@ static const struct jvmtiInterface_1_ functions = {
     .GetVersionNumber = get_version, .SetEventNotificationMode = set_event, .GenerateEvents = generate};
 static jvmtiEnv env = &functions;
 
+static jclass JNICALL find_class(JNIEnv *jni, const char *name)
+{
+    (void)jni, (void)name;
+    return (jclass)&vm;
+}
+
+static jmethodID JNICALL get_method(JNIEnv *jni, jclass klass, const char *name, const char *signature)
+{
+    (void)jni, (void)klass, (void)name, (void)signature;
+    return vm.enter;
+}
+
+static void JNICALL clear(JNIEnv *jni)
+{
+    (void)jni;
+}
+
+static void JNICALL delete (JNIEnv *jni, jobject ref)
+{
+    (void)jni, (void)ref;
+}
+
+static const struct JNINativeInterface_ natives = {
+    .FindClass = find_class, .GetStaticMethodID = get_method, .ExceptionClear = clear, .DeleteLocalRef = delete};
+static JNIEnv jni_env = &natives;
+
 /* ---- a session ---- */
 
 static const int mode, other_mode;
@@ -189,6 +217,7 @@ static int begin(void **state)
     memset(&counters, 0, sizeof counters);
     vm.live = vm.raw = vm.named = true;
     vm.state = HPX_VM_STATE_IN_NATIVE;
+    vm.version = 0x30110000; /* 17 */
     return 0;
 }
 
@@ -196,8 +225,8 @@ static void ready(void)
 {
     hpx_quiet_stack_load(&mode);
     hpx_quiet_stack_load(&other_mode);
-    hpx_quiet_stack_ready(&env, NULL, &counters);
-    hpx_quiet_stack_ready(&env, NULL, &counters);
+    hpx_quiet_stack_ready(&env, &jni_env, &counters);
+    hpx_quiet_stack_ready(&env, &jni_env, &counters);
 }
 
 static const char *report(const void *of)
@@ -220,6 +249,7 @@ static void two_modes_have_it_once(void **state)
     hpx_quiet_stack_over();
     hpx_quiet_stack_over();
     assert_int_equal(vm.removes, 1);
+    assert_false(hpx_quiet_stack_hash(&self, &raw)); /* the guard is gone */
     hpx_count(&counters, HPX_C_EVENTS_KNOWN, 3);
     assert_string_equal(report(&mode), "hprofx: stacks of events: 3 known, 0 named, 0 by the VM\n");
     assert_string_equal(report(&other_mode), "");
@@ -303,6 +333,35 @@ static void places_are_those_of_jvmti(void **state)
     assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
 }
 
+static void no_stack_with_frames_of_a_carrier_is_named(void **state)
+{
+    struct hpx_ev_frame frames[8];
+    (void)state;
+    vm.version = 0x30150000; /* 21 */
+    vm.compared = true;
+    vm.enter = (jmethodID)(uintptr_t)10;
+    ready();
+    vm.method = 9;
+    assert_int_equal(hpx_quiet_stack_frames(&self, frames), 1);
+    vm.method = 10;
+    assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
+    (void)begin(state);
+    vm.version = 0x30150000;
+    vm.compared = true;
+    ready(); /* without the method that tells them apart */
+    vm.method = 9;
+    assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
+    assert_true(hpx_quiet_stack_hash(&self, &raw));
+}
+
+static void structures_that_are_left_later_are_in_the_report(void **state)
+{
+    (void)state;
+    ready();
+    vm.off = "left later";
+    assert_string_equal(report(&mode), "hprofx: stacks of events not walked: left later\n");
+}
+
 static void some_are_compared_and_few_differences_end_it(void **state)
 {
     (void)state;
@@ -315,7 +374,7 @@ static void some_are_compared_and_few_differences_end_it(void **state)
     assert_true(hpx_quiet_stack_hash(&self, &raw));
     hpx_quiet_stack_compared(&counters, false);
     assert_false(hpx_quiet_stack_hash(&self, &raw));
-    assert_string_equal(report(&mode), "hprofx: stacks of events not walked: its stacks are not those of GetStackTrace\n"
+    assert_string_equal(report(&mode), "hprofx: stacks of events not walked: too many differed from those of GetStackTrace\n"
                                        "hprofx: stacks of events compared: 65, 5 different\n");
 }
 
@@ -340,7 +399,8 @@ static void reads_that_fault_end_it(void **state)
     }
     vm.fault = false;
     assert_false(hpx_quiet_stack_hash(&self, &raw));
-    assert_string_equal(report(&mode), "hprofx: stacks of events not walked: its reads fault\nhprofx: stacks of events faulted: 8\n");
+    assert_string_equal(report(&mode),
+                        "hprofx: stacks of events not walked: too many reads faulted\nhprofx: stacks of events faulted: 8\n");
 }
 
 int main(void)
@@ -352,6 +412,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_first_anchor_is_compared_on_its_own_thread, begin, end),
         cmocka_unit_test_setup_teardown(only_a_thread_outside_java_is_walked, begin, end),
         cmocka_unit_test_setup_teardown(places_are_those_of_jvmti, begin, end),
+        cmocka_unit_test_setup_teardown(no_stack_with_frames_of_a_carrier_is_named, begin, end),
+        cmocka_unit_test_setup_teardown(structures_that_are_left_later_are_in_the_report, begin, end),
         cmocka_unit_test_setup_teardown(some_are_compared_and_few_differences_end_it, begin, end),
         cmocka_unit_test_setup_teardown(the_environment_has_all_compared, begin, end),
         cmocka_unit_test_setup_teardown(reads_that_fault_end_it, begin, end),
