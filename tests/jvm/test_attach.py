@@ -264,7 +264,7 @@ def top_shows_one_second_after_the_other(t):
     leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
     refuses(t, USAGE, 'top writes no file', 'top', '-o', 'x', p.run.pid)
-    refuses(t, USAGE, 'cpu, times or lock', 'top', '-e', 'alloc', p.run.pid)
+    refuses(t, USAGE, 'cpu, wall, times or lock', 'top', '-e', 'alloc', p.run.pid)
     refuses(t, USAGE, 'cannot show the heap', 'top', p.run.pid, 'heap=sites')
     p.end(t)
 
