@@ -216,7 +216,8 @@ static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames)
 {
     int n = hpx_internals_names_sig() ? guarded(&(struct question){.t = t, .frames = frames}) : 0;
-    return as_the_vm(frames, n) ? n : 0;
+    bool cut = t->other && quiet.boundary != 0 && (uint32_t)n == t->depth; /* the boundary may be further down */
+    return !cut && as_the_vm(frames, n) ? n : 0;
 }
 
 /* ---- comparing ---- */

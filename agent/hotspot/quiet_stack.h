@@ -48,7 +48,8 @@ struct hpx_quiet_thread {
 bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack *to);
 
 /* The same stack with names, leaf first, at most `depth` frames, as GetStackTrace gives them, those of a probe too. 0: not to be had; then
- * `frames` is undefined. When and where: as hpx_quiet_stack_hash(). */
+ * `frames` is undefined. Another thread, where there are virtual threads: only if the whole stack has less than `depth` frames. When and
+ * where: as hpx_quiet_stack_hash(). */
 int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames);
 
 /* ---- comparing ---- */

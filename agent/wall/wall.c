@@ -3,6 +3,7 @@
 #include "wall.h"
 #include "hprof_wall.h"
 #include "log.h"
+#include "quiet_stack.h"
 #include "report.h"
 #include "session.h"
 #include "wall_table.h"
@@ -86,7 +87,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum { THREADS, ROUNDS, LOOKS, STACKS, MOVED, MEAN_NS, BYTES, UNKNOWN_NS, NS };
+enum { THREADS, ROUNDS, LOOKS, STACKS, WALKED, MOVED, MEAN_NS, BYTES, UNKNOWN_NS, NS };
 static_assert(NS + HPX_WALL_STATES <= HPX_MODE_VALUES, "the figures have room for all states");
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
@@ -99,6 +100,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[LOOKS] = l.looks;
     f->v[STACKS] = l.stacks;
     f->v[MOVED] = l.moved;
+    f->v[WALKED] = l.walked;
     f->v[MEAN_NS] = w.mean_ns;
     f->v[BYTES] = l.bytes;
     if (wall.table != NULL) {
@@ -127,15 +129,17 @@ static uint64_t all_ns(const struct hpx_figures *f)
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    (void)r;
     hpx_lines_add(to, "hprofx: wall clock: %.0f ms of %" PRIu64 " threads that live and others that ended\n", hpx_lines_ms(all_ns(f)),
                   f->v[THREADS]);
     hpx_lines_add(to, "hprofx: wall clock, rounds: %" PRIu64 ", every %.3g ms\n", f->v[ROUNDS], hpx_lines_ms(f->v[MEAN_NS]));
-    hpx_lines_add(to, "hprofx: wall clock, looks: %" PRIu64 ", %" PRIu64 " stacks taken, %" PRIu64 " of them thrown away\n", f->v[LOOKS],
-                  f->v[STACKS], f->v[MOVED]);
+    hpx_lines_add(to,
+                  "hprofx: wall clock, looks: %" PRIu64 ", %" PRIu64 " stacks taken, %" PRIu64 " of them without the VM, %" PRIu64
+                  " thrown away\n",
+                  f->v[LOOKS], f->v[STACKS], f->v[WALKED], f->v[MOVED]);
     hpx_lines_add(to, "hprofx: wall clock, without a stack: %.0f ms (%.2f %%)\n", hpx_lines_ms(f->v[UNKNOWN_NS]),
                   hpx_lines_percent(f->v[UNKNOWN_NS], all_ns(f)));
     hpx_lines_add(to, "hprofx: wall clock, list of threads: %" PRIu64 " KiB\n", f->v[BYTES] >> 10);
+    hpx_quiet_stack_lines(&hpx_wall_mode, to, &r->total);
 }
 
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wall_vm.c: wall= in the JVM. It has no states of threads: cpu=samples has them, which wall= turns on. */
 #include "log.h"
+#include "quiet_stack.h"
+#include "session.h"
+#include "vm.h"
 #include "vm_mode.h"
 #include "wall.h"
 #include "watch.h"
 #include "watched.h"
 
 #define LEAVE_NS (300ull * 1000 * 1000)
+
+static int load(struct hpx_err *err)
+{
+    (void)err;
+    hpx_quiet_stack_load(&hpx_wall_mode);
+    return 0;
+}
+
+static void callbacks(union hpx_event_callbacks *all)
+{
+    hpx_quiet_stack_callbacks(&all->known);
+}
+
+static void ready(JNIEnv *env)
+{
+    hpx_quiet_stack_ready(hpx_vm.jvmti, env, &hpx_session.counters);
+}
 
 static void open_watch(jvmtiEnv *jvmti)
 {
@@ -24,9 +44,13 @@ static void leave(void)
 
 const struct hpx_vm_mode hpx_wall_vm = {
     .names = true,
+    .callbacks = callbacks,
+    .load = load,
+    .ready = ready,
     .open = open_watch,
     .leave = leave,
     .left = hpx_watch_left,
+    .over = hpx_quiet_stack_over,
     .unload = hpx_watched_unload,
     .came = hpx_watched_add,
     .went = hpx_watched_remove,

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "log.h"
 #include "probe_frames.h"
+#include "quiet_stack.h"
 #include "run_delay.h"
 #include "service.h"
 #include "snapshot.h"
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROOM        (HPX_MAX_DEPTH + HPX_PROBE_FRAMES)
+#define VIRTUAL     19  /* the first release with virtual threads */
 #define HANDSHAKES  16  /* the release from which on one stack costs a handshake with its thread alone */
 #define ROUND_SHARE 20u /* a round may take 1/ROUND_SHARE of a CPU, or of the time if its stacks stop all threads */
 
@@ -30,8 +33,9 @@ static HPX_OF_SESSION struct {
     sem_t left;         /* posted when the thread has left the JVM */
     bool started, gone; /* who begins and ends the session */
     /* the looking thread's */
-    jvmtiFrameInfo *frames;
-    bool single;
+    jvmtiFrameInfo *frames, *compared; /* ROOM each */
+    uint32_t walked;
+    bool single, whole; /* whole: only a whole stack shows whether it is a carrier's, of which the VM leaves out the virtual thread */
     unsigned short random[3];
 } watch;
 
@@ -66,7 +70,34 @@ static void take_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
 {
     struct hpx_watch_found f = {watch.frames, 0, state};
     jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most_frames(), watch.frames, &f.n);
-    hpx_watched_deliver(env, j, e == JVMTI_ERROR_NONE ? &f : NULL);
+    (void)hpx_watched_deliver(env, j, e == JVMTI_ERROR_NONE ? &f : NULL);
+}
+
+/* The VM's answer to the same question; false: another one, or none. */
+static bool as_the_vm(const struct hpx_watch_job *j, jint n)
+{
+    jint most = most_frames(), m = 0;
+    bool same =
+        (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most, watch.compared, &m) == JVMTI_ERROR_NONE && m == (n < most ? n : most);
+    for (jint i = 0; same && i < m; i++) {
+        same = watch.frames[i].method == watch.compared[i].method && watch.frames[i].location == watch.compared[i].location;
+    }
+    return same;
+}
+
+/* Without the VM; some are compared with its answer, which costs what it always costs. */
+static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
+{
+    jint n = (jint)hpx_watched_walk(j, watch.frames, watch.whole ? ROOM : (uint32_t)most_frames());
+    if (n == 0) {
+        return false;
+    }
+    struct hpx_watch_found f = {watch.frames, n, state};
+    bool compares = hpx_quiet_stack_compares(++watch.walked), same = compares && as_the_vm(j, n);
+    if (hpx_watched_deliver(env, j, &f) && compares) {
+        hpx_quiet_stack_compared(&hpx_session.counters, same);
+    }
+    return true;
 }
 
 static void take_together(JNIEnv *env, const struct hpx_watch_job *jobs, const uint32_t *states, uint32_t n)
@@ -80,7 +111,7 @@ static void take_together(JNIEnv *env, const struct hpx_watch_job *jobs, const u
     for (uint32_t i = 0; i < n; i++) {
         struct hpx_watch_found f = {e == JVMTI_ERROR_NONE ? infos[i].frame_buffer : NULL, e == JVMTI_ERROR_NONE ? infos[i].frame_count : 0,
                                     states[i]};
-        hpx_watched_deliver(env, &jobs[i], e == JVMTI_ERROR_NONE && (infos[i].state & JVMTI_THREAD_STATE_ALIVE) != 0 ? &f : NULL);
+        (void)hpx_watched_deliver(env, &jobs[i], e == JVMTI_ERROR_NONE && (infos[i].state & JVMTI_THREAD_STATE_ALIVE) != 0 ? &f : NULL);
     }
     if (e == JVMTI_ERROR_NONE) {
         (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)infos);
@@ -95,7 +126,9 @@ static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
         bool asks = !late() && (*hpx_vm.jvmti)->GetThreadState(hpx_vm.jvmti, jobs[i].ref, &bits) == JVMTI_ERROR_NONE &&
                     (bits & JVMTI_THREAD_STATE_ALIVE) != 0 && !is_running(bits, &jobs[i]);
         if (!asks) {
-            hpx_watched_deliver(env, &jobs[i], NULL);
+            (void)hpx_watched_deliver(env, &jobs[i], NULL);
+        } else if (walk_one(env, &jobs[i], state_of(bits))) {
+            continue;
         } else if (watch.single) {
             take_one(env, &jobs[i], state_of(bits));
         } else {
@@ -161,12 +194,14 @@ static void *run(void *unused)
 {
     (void)unused;
     hpx_spawn_enter("hprofx-wall", &watch.thread);
-    watch.frames = malloc((HPX_MAX_DEPTH + HPX_PROBE_FRAMES) * sizeof *watch.frames);
+    watch.frames = malloc(2 * ROOM * sizeof *watch.frames);
+    watch.compared = watch.frames != NULL ? watch.frames + ROOM : NULL;
     JNIEnv *env = watch.frames != NULL ? hpx_threads_attach(HPX_OURS "wall") : NULL;
     if (env == NULL) {
         hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will have only the threads that run");
     } else {
         watch.single = hpx_vm_release() >= HANDSHAKES; /* the release is the VM's to say, to an attached thread */
+        watch.whole = hpx_vm_release() >= VIRTUAL;
         serve(env);
         (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
     }

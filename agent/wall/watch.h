@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* watch.h: the thread that looks at all Java threads (wall=): hprofx-wall, attached to the JVM.
  *
- * It reads CPU clocks, and asks the VM for state and stack only of threads that have run. No signal is sent. From JDK 16 on a stack costs a
- * handshake, which the VM does without the thread if that waits; before, a safepoint of all threads. */
+ * It reads CPU clocks, and asks the VM for the state only of threads that have run. No signal is sent. The stack is read without the VM
+ * (quiet_stack.h). Where that fails the VM is asked: from JDK 16 on for a handshake, which it does without the thread if that waits;
+ * before, for a safepoint of all threads. */
 #ifndef HPX_WATCH_H
 #define HPX_WATCH_H
 

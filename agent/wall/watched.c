@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "hash.h"
 #include "probe_frames.h"
+#include "quiet_stack.h"
 #include "run_delay.h"
 #include "session.h"
 #include "share.h"
@@ -35,7 +36,7 @@ static HPX_OF_SESSION struct { /* the lock's, but for the figures */
     struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: free */
     struct hpx_vec unused;     /* uint32_t: free places, the first `nunused` */
     uint32_t nunused;
-    _Atomic uint64_t looks, stacks, moved, threads; /* relaxed */
+    _Atomic uint64_t looks, stacks, moved, walked, threads; /* relaxed */
 } list;
 
 static struct watched *at(uint32_t place)
@@ -232,9 +233,47 @@ void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
     }
 }
 
-void hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f)
+/* The thread's own words; the lock is held. */
+static int walk(const struct watched *w, struct hpx_ev_frame *frames, uint32_t most)
+{
+    struct hpx_quiet_thread t = {.env = __atomic_load_n(&w->first->env, __ATOMIC_RELAXED),
+                                 .stack_low = __atomic_load_n(&w->first->stack_low, __ATOMIC_RELAXED),
+                                 .stack_end = __atomic_load_n(&w->first->stack_end, __ATOMIC_RELAXED),
+                                 .depth = most,
+                                 .counters = &hpx_session.counters,
+                                 .other = true};
+    /* clock stands: it has not left without ThreadEnd either, which a thread may do that ends attached */
+    bool stands = t.env != NULL && !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
+    return stands ? hpx_quiet_stack_frames(&t, frames) : 0;
+}
+
+uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, uint32_t most)
+{
+    static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
+    int n = 0;
+    bool inside = hpx_gate_enter(&hpx_session.gate);
+    pthread_mutex_lock(&lock);
+    const struct watched *w = at(j->place);
+    if (inside && w->first != NULL) {
+        n = walk(w, (struct hpx_ev_frame *)(void *)frames, most);
+        atomic_fetch_add_explicit(&list.walked, n > 0, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+    if (inside) {
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    for (int i = 0; i < n; i++) {
+        struct hpx_ev_frame f;
+        memcpy(&f, &frames[i], sizeof f);
+        frames[i] = (jvmtiFrameInfo){.method = (jmethodID)(uintptr_t)f.method, .location = f.bci};
+    }
+    return (uint32_t)n;
+}
+
+bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f)
 {
     jthread ref = NULL;
+    bool same = false;
     bool inside = hpx_gate_enter(&hpx_session.gate);
     pthread_mutex_lock(&lock);
     struct watched *w = at(j->place);
@@ -242,7 +281,7 @@ void hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struc
     if (w->first == NULL) {
         ref = free_place(j->place);
     } else if (inside && f != NULL) {
-        bool same = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
+        same = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
         if (same && put_place(j->place, w, f)) {
             hpx_share_place(&w->share);
         }
@@ -256,6 +295,7 @@ void hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struc
     if (ref != NULL) {
         (*env)->DeleteGlobalRef(env, ref);
     }
+    return same;
 }
 
 /* One thread of a round. The lock is held. */
@@ -373,7 +413,8 @@ struct hpx_watched_figures hpx_watched_figures(void)
     struct hpx_watched_figures f = {.threads = atomic_load_explicit(&list.threads, memory_order_relaxed),
                                     .looks = atomic_load_explicit(&list.looks, memory_order_relaxed),
                                     .stacks = atomic_load_explicit(&list.stacks, memory_order_relaxed),
-                                    .moved = atomic_load_explicit(&list.moved, memory_order_relaxed)};
+                                    .moved = atomic_load_explicit(&list.moved, memory_order_relaxed),
+                                    .walked = atomic_load_explicit(&list.walked, memory_order_relaxed)};
     pthread_mutex_lock(&lock);
     f.bytes = list.all.bytes + list.due.bytes + list.unused.bytes;
     pthread_mutex_unlock(&lock);

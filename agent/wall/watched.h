@@ -55,13 +55,17 @@ struct hpx_watch_found {
 
 /* Looks at the threads at the places from `from` on; fills jobs. false: these were the last places. */
 bool hpx_watched_look(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n);
-/* f: NULL: nothing was found out. If the thread has run since the look, f says nothing. */
-void hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f);
+/* Reads the thread's stack without the VM (quiet_stack.h), with the frames of a probe. Under the lock, which the thread takes before it
+ * ends: its stack and its JavaThread stay as long. Returns the number of frames, at most `most`; 0: the VM has to be asked. */
+uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, uint32_t most);
+/* f: NULL: nothing was found out. If the thread has run since the look, f says nothing. Returns whether f says where the thread waits. */
+bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f);
 /* Writes what is due. last: nothing follows, and what has no place is written as unknown. false: these were the last places. */
 bool hpx_watched_sums(uint32_t from, bool last);
 
 struct hpx_watched_figures {
     uint64_t threads, looks, stacks, moved; /* moved: stacks thrown away, because the thread had run meanwhile */
+    uint64_t walked;                        /* of `stacks`: without the VM */
     uint64_t bytes;
 };
 /* Any thread; each value for itself. */
