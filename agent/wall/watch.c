@@ -16,7 +16,9 @@
 #include <string.h>
 
 #define ROOM        (HPX_MAX_DEPTH + HPX_PROBE_FRAMES)
-#define VIRTUAL     19  /* the first release with virtual threads */
+#define VIRTUAL     19 /* the first release with virtual threads */
+#define FIRST       8u /* stacks that are compared first where that stops all threads, and of how many later ones one is */
+#define EACH        1024u
 #define HANDSHAKES  16  /* the release from which on one stack costs a handshake with its thread alone */
 #define ROUND_SHARE 20u /* a round may take 1/ROUND_SHARE of a CPU, or of the time if its stacks stop all threads */
 
@@ -35,7 +37,9 @@ static HPX_OF_SESSION struct {
     /* the looking thread's */
     jvmtiFrameInfo *frames, *compared; /* ROOM each */
     uint32_t walked;
-    bool single, whole; /* whole: only a whole stack shows whether it is a carrier's, of which the VM leaves out the virtual thread */
+    uint64_t asking_ns; /* time in which the VM was asked for stacks */
+    bool single, verify,
+        whole; /* whole: only a whole stack shows whether it is a carrier's, of which the VM leaves out the virtual thread */
     unsigned short random[3];
 } watch;
 
@@ -66,10 +70,19 @@ static bool late(void)
     return until != 0 && hpx_clock_mono() > until;
 }
 
+/* GetStackTrace. */
+static jvmtiError ask(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, jint *n)
+{
+    uint64_t from = hpx_clock_mono();
+    jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most_frames(), frames, n);
+    watch.asking_ns += hpx_clock_mono() - from;
+    return e;
+}
+
 static void take_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
 {
     struct hpx_watch_found f = {watch.frames, 0, state};
-    jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most_frames(), watch.frames, &f.n);
+    jvmtiError e = ask(j, watch.frames, &f.n);
     (void)hpx_watched_deliver(env, j, e == JVMTI_ERROR_NONE ? &f : NULL);
 }
 
@@ -77,12 +90,17 @@ static void take_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
 static bool as_the_vm(const struct hpx_watch_job *j, jint n)
 {
     jint most = most_frames(), m = 0;
-    bool same =
-        (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most, watch.compared, &m) == JVMTI_ERROR_NONE && m == (n < most ? n : most);
+    bool same = ask(j, watch.compared, &m) == JVMTI_ERROR_NONE && m == (n < most ? n : most);
     for (jint i = 0; same && i < m; i++) {
         same = watch.frames[i].method == watch.compared[i].method && watch.frames[i].location == watch.compared[i].location;
     }
     return same;
+}
+
+static bool compares(void)
+{
+    uint32_t n = ++watch.walked;
+    return hpx_quiet_stack_compares(n) && (watch.single || watch.verify || n <= FIRST || n % EACH == 0);
 }
 
 /* Without the VM; some are compared with its answer, which costs what it always costs. */
@@ -93,8 +111,8 @@ static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
         return false;
     }
     struct hpx_watch_found f = {watch.frames, n, state};
-    bool compares = hpx_quiet_stack_compares(++watch.walked), same = compares && as_the_vm(j, n);
-    if (hpx_watched_deliver(env, j, &f) && compares) {
+    bool compared = compares(), same = compared && as_the_vm(j, n);
+    if (hpx_watched_deliver(env, j, &f) && compared) {
         hpx_quiet_stack_compared(&hpx_session.counters, same);
     }
     return true;
@@ -107,7 +125,9 @@ static void take_together(JNIEnv *env, const struct hpx_watch_job *jobs, const u
     for (uint32_t i = 0; i < n; i++) {
         refs[i] = jobs[i].ref;
     }
+    uint64_t from = hpx_clock_mono();
     jvmtiError e = (*hpx_vm.jvmti)->GetThreadListStackTraces(hpx_vm.jvmti, (jint)n, refs, most_frames(), &infos);
+    watch.asking_ns += hpx_clock_mono() - from;
     for (uint32_t i = 0; i < n; i++) {
         struct hpx_watch_found f = {e == JVMTI_ERROR_NONE ? infos[i].frame_buffer : NULL, e == JVMTI_ERROR_NONE ? infos[i].frame_count : 0,
                                     states[i]};
@@ -176,10 +196,10 @@ static void serve(JNIEnv *env)
         bool sums = asked > done || quit, all = atomic_load_explicit(&watch.asked_look, memory_order_relaxed) > done || quit;
         uint64_t now = hpx_clock_mono();
         if (now >= next || sums) {
-            uint64_t cpu = hpx_clock_thread_cpu();
+            uint64_t cpu = hpx_clock_thread_cpu(), asking = watch.asking_ns;
             go_round(env, all, sums, quit);
-            uint64_t end = hpx_clock_mono();
-            next = end + pause_after(watch.single ? hpx_clock_thread_cpu() - cpu : end - now);
+            uint64_t cost = hpx_clock_thread_cpu() - cpu, stopped = watch.single ? 0 : watch.asking_ns - asking;
+            next = hpx_clock_mono() + pause_after(cost > stopped ? cost : stopped);
             if (sums) {
                 atomic_store_explicit(&watch.done, asked, memory_order_release); /* partner: hpx_watch_done() */
                 hpx_aggregator_wake(&hpx_session.aggregator);
@@ -201,6 +221,8 @@ static void *run(void *unused)
         hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will have only the threads that run");
     } else {
         watch.single = hpx_vm_release() >= HANDSHAKES; /* the release is the VM's to say, to an attached thread */
+        const char *verify = getenv("HPROFX_VERIFY");
+        watch.verify = verify != NULL && !strcmp(verify, "1");
         watch.whole = hpx_vm_release() >= VIRTUAL;
         serve(env);
         (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
