@@ -93,7 +93,8 @@ static void put_ready(struct watched *w, uint64_t least)
 static bool put_place(uint32_t place, struct watched *w, const struct hpx_watch_found *f)
 {
     uint32_t probe = f->n > 0 ? hpx_probe_frames_vm(f->frames, f->n) : 0, n = f->n > 0 ? (uint32_t)f->n - probe : 0;
-    n = n < hpx_watch_depth() ? n : hpx_watch_depth();
+    uint32_t depth = hpx_watch_depth(); /* once: a peer may change it, and n must not grow */
+    n = n < depth ? n : depth;
     struct hpx_ev_head *ev = put_due(place, w) ? reserve(HPX_EV_WALL_BYTES(n)) : NULL;
     if (ev == NULL) {
         return false;
@@ -199,8 +200,8 @@ void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
 static uint64_t delay_of(struct watched *w)
 {
     uint64_t delay = hpx_run_delay(w->tid), before = w->delay_ns;
-    w->delay_ns = delay;
-    return delay > before ? delay - before : 0;
+    w->delay_ns = delay > before ? delay : before; /* 0: not told, as without a free descriptor: the next answer is not all since the start */
+    return w->delay_ns - before;
 }
 
 /* Returns whether the thread's place has to be found out. */
