@@ -243,7 +243,9 @@ int hpx_watch_start(struct hpx_err *err)
     sem_init(&watch.left, 0, 0);
     atomic_store_explicit(&watch.running, true, memory_order_relaxed);
     watch.started = hpx_spawn(run, "hprofx-wall", err) == 0;
-    atomic_store_explicit(&watch.running, watch.started, memory_order_relaxed);
+    if (!watch.started) { /* else the thread says when it ends, which may be already */
+        atomic_store_explicit(&watch.running, false, memory_order_relaxed);
+    }
     return watch.started ? 0 : -HPX_E_SYS;
 }
 
