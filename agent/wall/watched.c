@@ -200,7 +200,7 @@ void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
 static uint64_t delay_of(struct watched *w)
 {
     uint64_t delay = hpx_run_delay(w->tid), before = w->delay_ns;
-    w->delay_ns = delay > before ? delay : before; /* 0: not told, as without a free descriptor: the next answer is not all since the start */
+    w->delay_ns = delay > before ? delay : before; /* 0: the kernel did not tell, as without a free descriptor */
     return w->delay_ns - before;
 }
 
