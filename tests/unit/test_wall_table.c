@@ -151,6 +151,9 @@ static void the_method_on_top_tells_io_from_native(void **state)
                {"java.net.SocketInputStream", "available", false},
                {"java.io.FileInputStream", "readBytes", true},
                {"java.io.FileInputStreamX", "readBytes", false},
+               {"java.io.FileDescriptor", "sync0", true},
+               {"java.nio.MappedMemoryUtils", "force0", true},
+               {"java.nio.MappedMemoryUtils", "isLoaded0", false},
                {"sun.nio.ch.Net", "poll", true},
                {"java.lang.Object", "wait", false}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
