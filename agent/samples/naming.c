@@ -48,7 +48,6 @@ void hpx_naming_take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w,
 {
     *to = (struct hpx_naming){.n = hpx_internals_names_sig() ? walk_sig(w, frames, context, false) : 0};
     if (to->n > 0) {
-        hpx_count(&t->s.base.counters, HPX_C_NAMED, compare ? 0 : w->weight);
         to->compare = is_compared(t) || compare;
     }
 }

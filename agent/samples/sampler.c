@@ -54,9 +54,13 @@ static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
     int n = hpx_async_stack_take_sig(w, frames, context, &how);
     judge_sig(t, how.end);
     *retried = how.retried;
-    if (how.retried) {
-        hpx_count(&t->s.base.counters, HPX_C_RETRIED, 1);
-    }
+    return n;
+}
+
+/* The stack is taken by its names; one that was recognised is compared only. */
+static int named_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look, int n)
+{
+    hpx_count(&t->s.base.counters, HPX_C_NAMED, look->known ? 0 : w->weight);
     return n;
 }
 
@@ -70,7 +74,7 @@ static int take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
         hpx_naming_take_sig(t, w, frames, context, look->known, &named);
     }
     if (named.n > 0 && !named.compare) {
-        return named.n;
+        return named_sig(t, w, look, named.n);
     }
     int n = walk_sig(t, w, frames, context, &look->retried);
     if (!named.compare) {
@@ -81,7 +85,7 @@ static int take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
     look->alone = !usable;
     if (named.n > 0) {
         look->retried = false;
-        return named.n;
+        return named_sig(t, w, look, named.n);
     }
     return walk_sig(t, w, frames, context, &look->retried);
 }
@@ -109,6 +113,7 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
     n = hpx_stacks_without_probe(t, frames, n, depth, weight);
     hpx_stacks_commit(t, frames, n, weight);
     if (n > 0) { /* else the thread's last slot is that of an earlier sample */
+        hpx_count(&t->s.base.counters, HPX_C_RETRIED, look.retried);
         hpx_known_stacks_learn_sig(t, &w, &look);
     } else {
         hpx_outside_note_sig(&w, n);
