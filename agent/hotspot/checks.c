@@ -194,7 +194,6 @@ static void learn_raw(struct hpx_counters *counters)
 {
     if (hpx_internals_without_raw() != NULL) {
         return; /* not all names were looked for */
-        return; /* what they and their names would read was not found */
     }
     const char *why = guarded(counters, &(struct check){.what = RAW});
     if (why != NULL) {
