@@ -88,10 +88,11 @@ void hpx_naming_lines(struct hpx_lines *to, const struct hpx_counters *total, ui
     const char *why = hpx_internals_without_names();
     uint64_t n = hpx_counter_get(total, HPX_C_NAMED), compared = hpx_counter_get(total, HPX_C_NAMED_COMPARED);
     uint64_t alone = hpx_counter_get(total, HPX_C_NAMED_ALONE);
-    if (why != NULL) {
+    if (why != NULL && n > 0) { /* one line: readers take the last one of a key */
+        hpx_lines_add(to, "hprofx: named stacks: off, %s, after %" PRIu64 " (%.2f %%)\n", why, n, hpx_lines_percent(n, samples));
+    } else if (why != NULL) {
         hpx_lines_add(to, "hprofx: named stacks: off, %s\n", why);
-    }
-    if (n > 0) {
+    } else if (n > 0) {
         hpx_lines_add(to, "hprofx: named stacks: %" PRIu64 " (%.2f %%)\n", n, hpx_lines_percent(n, samples));
     }
     if (compared + alone > 0) {

@@ -138,6 +138,24 @@ def without_raw_walks_the_rest_stays_on(t, what):
     _knows_inlined_methods(t, run, p)
 
 
+@test(level='quick', needs=('hotspot',))
+def without_names_raw_walks_stay_on(t):
+    _has_raw_walks(t)
+    run, p = _profile(t, agents=['ConstMethod._max_stack=gone'])
+    t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
+    t.check(p.report['named stacks'].startswith('off, the VM'), 'the report: %s' % p.report['named stacks'])
+    _knows_inlined_methods(t, run, p)
+
+
+@test(level='quick', needs=('hotspot',))
+def sampler_asgct_recognises_and_names_nothing(t):
+    _has_raw_walks(t)
+    run, p = _profile(t, opts=OPTS + ',sampler=asgct')
+    t.equal((p.report['vm structures'], p.report['raw walk']), ('on', 'off, sampler=asgct'), 'the report')
+    t.equal([k for k in p.report if k.startswith(('known', 'named'))], [], 'known and named stacks')
+    _knows_inlined_methods(t, run, p)
+
+
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
 @test(level='quick', params=('plain', 'redefinition', 'flushing', 'checked'), collectors='all', needs=('hotspot',))
 def known_stacks_are_those_of_asyncgetcalltrace(t, row):
@@ -148,6 +166,8 @@ def known_stacks_are_those_of_asyncgetcalltrace(t, row):
     t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
     t.check(compared >= 100, '%d compared' % compared)
     t.check(different <= max(3, compared // 200), '%d of %d different' % (different, compared))
+    if 'named stacks compared' in p.report:
+        t.check(not p.report['named stacks'].startswith('off'), 'the report: %s' % p.report['named stacks'])
 
 
 @test(level='quick', params=('explicit', 'implicit'), needs=('hotspot',))
