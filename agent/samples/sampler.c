@@ -226,6 +226,9 @@ const char *hpx_sampler_name(void)
     case HPX_ENGINE_POLL:
         return "poll, JVMTI stacks by polled thread CPU clocks";
     default:
+        if (hpx_internals_names_sig()) {
+            return perf ? "raw walks and AsyncGetCallTrace by perf cpu-clock" : "raw walks and AsyncGetCallTrace by thread CPU timer";
+        }
         return perf ? "AsyncGetCallTrace by perf cpu-clock" : "AsyncGetCallTrace by thread CPU timer";
     }
 }

@@ -87,7 +87,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum { THREADS, ROUNDS, LOOKS, STACKS, WALKED, MOVED, MEAN_NS, BYTES, UNKNOWN_NS, NS };
+enum { THREADS, ROUNDS, LOOKS, STACKS, WALKED, MOVED, CARRIERS, MEAN_NS, BYTES, UNKNOWN_NS, NS };
 static_assert(NS + HPX_WALL_STATES <= HPX_MODE_VALUES, "the figures have room for all states");
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
@@ -101,6 +101,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[STACKS] = l.stacks;
     f->v[MOVED] = l.moved;
     f->v[WALKED] = l.walked;
+    f->v[CARRIERS] = l.carriers;
     f->v[MEAN_NS] = w.mean_ns;
     f->v[BYTES] = l.bytes;
     if (wall.table != NULL) {
@@ -139,6 +140,11 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     hpx_lines_add(to, "hprofx: wall clock, without a stack: %.0f ms (%.2f %%)\n", hpx_lines_ms(f->v[UNKNOWN_NS]),
                   hpx_lines_percent(f->v[UNKNOWN_NS], all_ns(f)));
     hpx_lines_add(to, "hprofx: wall clock, list of threads: %" PRIu64 " KiB\n", f->v[BYTES] >> 10);
+    if (f->v[CARRIERS] > 0) {
+        hpx_lines_add(
+            to, "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; waits of those that have left their carrier are in no row\n",
+            f->v[CARRIERS]);
+    }
     hpx_quiet_stack_lines(&hpx_wall_mode, to, &r->total);
 }
 

@@ -8,7 +8,9 @@
 #include "wall.h"
 #include "watch.h"
 #include "watched.h"
+#include <string.h>
 
+#define CARRIERS 21 /* the release from which on the scheduler's threads have a class of their own */
 #define LEAVE_NS (300ull * 1000 * 1000)
 
 static int load(struct hpx_err *err)
@@ -26,6 +28,29 @@ static void callbacks(union hpx_event_callbacks *all)
 static void ready(JNIEnv *env)
 {
     hpx_quiet_stack_ready(hpx_vm.jvmti, env, &hpx_session.counters);
+}
+
+/* The VM's own scheduler has threads of this class alone, and only if the program has virtual threads. */
+static bool is_carrier(JNIEnv *env, jthread thread)
+{
+    char *name = NULL;
+    if (thread == NULL || hpx_vm_release() < CARRIERS) {
+        return false;
+    }
+    jclass klass = (*env)->GetObjectClass(env, thread);
+    bool is = (*hpx_vm.jvmti)->GetClassSignature(hpx_vm.jvmti, klass, &name, NULL) == JVMTI_ERROR_NONE &&
+              !strcmp(name, "Ljdk/internal/misc/CarrierThread;");
+    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)name);
+    (*env)->DeleteLocalRef(env, klass);
+    return is;
+}
+
+static void came(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
+{
+    hpx_watched_add(first, env, thread);
+    if (is_carrier(env, thread)) {
+        hpx_watched_carrier();
+    }
 }
 
 static void open_watch(jvmtiEnv *jvmti)
@@ -52,6 +77,6 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .left = hpx_watch_left,
     .over = hpx_quiet_stack_over,
     .unload = hpx_watched_unload,
-    .came = hpx_watched_add,
+    .came = came,
     .went = hpx_watched_remove,
 };

@@ -36,7 +36,7 @@ static HPX_OF_SESSION struct { /* the lock's, but for the figures */
     struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: free */
     struct hpx_vec unused;     /* uint32_t: free places, the first `nunused` */
     uint32_t nunused;
-    _Atomic uint64_t looks, stacks, moved, walked, threads; /* relaxed */
+    _Atomic uint64_t looks, stacks, moved, walked, threads, carriers; /* relaxed */
 } list;
 
 static struct watched *at(uint32_t place)
@@ -209,6 +209,11 @@ static bool look(struct watched *w)
 {
     uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono();
     return hpx_share_look(&w->share, now, cpu, hpx_share_has_run(&w->share, cpu) ? delay_of(w) : 0);
+}
+
+void hpx_watched_carrier(void)
+{
+    atomic_fetch_add_explicit(&list.carriers, 1, memory_order_relaxed);
 }
 
 void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
@@ -415,7 +420,8 @@ struct hpx_watched_figures hpx_watched_figures(void)
                                     .looks = atomic_load_explicit(&list.looks, memory_order_relaxed),
                                     .stacks = atomic_load_explicit(&list.stacks, memory_order_relaxed),
                                     .moved = atomic_load_explicit(&list.moved, memory_order_relaxed),
-                                    .walked = atomic_load_explicit(&list.walked, memory_order_relaxed)};
+                                    .walked = atomic_load_explicit(&list.walked, memory_order_relaxed),
+                                    .carriers = atomic_load_explicit(&list.carriers, memory_order_relaxed)};
     pthread_mutex_lock(&lock);
     f.bytes = list.all.bytes + list.due.bytes + list.unused.bytes;
     pthread_mutex_unlock(&lock);

@@ -29,6 +29,8 @@ void hpx_watched_fini(void);
 
 /* A thread with these states is announced. The thread, or VMInit; inside the gate. Without memory it is not watched, which is counted. */
 void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);
+/* A thread is there that carries virtual threads. Any thread. */
+void hpx_watched_carrier(void);
 /* It ends, and its states will retire. The thread, or VMInit; inside the gate. */
 void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env);
 
@@ -66,6 +68,7 @@ bool hpx_watched_sums(uint32_t from, bool last);
 struct hpx_watched_figures {
     uint64_t threads, looks, stacks, moved; /* moved: stacks thrown away, because the thread had run meanwhile */
     uint64_t walked;                        /* of `stacks`: without the VM */
+    uint64_t carriers;                      /* threads that carry virtual threads, since the start */
     uint64_t bytes;
 };
 /* Any thread; each value for itself. */

@@ -135,7 +135,63 @@ def a_forked_child_is_not_watched(t):
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
-@test(level='quick', since=21)
-def virtual_threads_run_by_their_own_stacks(t):
-    run, p = t.profile('Waiting', 2, 2, opts='wall=y,depth=8,cutoff=0')
+@test(level='quick', params=('', ',vmstructs=n'), needs=('hotspot',))
+def stacks_of_threads_that_wait_are_read_without_the_vm(t, off):
+    """All of them are compared with GetStackTrace."""
+    run, p = t.profile('WallShares', 1500, 40, opts='wall=y,%s%s' % (OPTS, off), env={'HPROFX_VERIFY': '1'})
+    taken, walked = (int(x) for x in re.search(r'(\d+) stacks taken, (\d+) of them without the VM', p.report['wall clock, looks']).groups())
+    if off:
+        t.equal((walked, p.report['stacks of events not walked']), (0, off[1:]), 'the report')
+        return
+    compared, different = (int(x) for x in re.findall(r'\d+', p.report['stacks of events compared']))
+    t.check(walked > taken / 2 and compared > taken / 2, '%d of %d stacks without the VM, %d compared' % (walked, taken, compared))
+    t.equal(different, 0, 'stacks that are not those of GetStackTrace')
+
+
+@test(level='quick')
+def libjsig_leaves_the_stacks_to_the_vm(t):
+    """It keeps the handlers of faults that hprofx installs from running."""
+    found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
+    if not found:
+        t.skip('no libjsig below %s' % t.jdk.home)
+    run, p = t.profile('WallShares', 1000, 40, opts='wall=y,' + OPTS, env={'LD_PRELOAD': str(found[0])})
+    t.check(', 0 of them without the VM' in p.report['wall clock, looks'], 'the report: %s' % p.report)
+    t.check(_by_state(p, 'parks')['parked'] > 0, 'time parked')
+
+
+@test(level='quick')
+def a_handler_taken_by_another_profiler_leaves_the_waits(t):
+    run, p = t.profile('OtherAgents', 'thread', 0, 400, opts='wall=1,cutoff=0', native=True, stdout='timers false\n')
+    t.check('the program replaced the handler of SIGPROF' in run.err, 'stderr %s' % run.err)
+    t.check(any(r.state in ('waiting', 'parked', 'sleeping') for r in p.wall.rows), 'rows %s' % p.wall.rows)
+
+
+@test(level='quick')
+def a_signal_that_a_thread_blocks_leaves_the_waits(t):
+    run, p = t.profile('OtherAgents', 'attach', 2, 1, 50, True, True, opts='wall=1,cutoff=0', native=True, stdout='attached\n')
+    t.equal(int(str(p.report['threads blocking the signal']).split()[0]), 2, 'threads blocking the signal')
+    t.check(any(r.state != 'running' for r in p.wall.rows), 'rows %s' % p.wall.rows)
+
+
+@test(params=('VFORK', 'POSIX_SPAWN'))
+def commands_in_a_loop(t, how):
+    if how == 'POSIX_SPAWN' and t.jdk.version < 9:
+        t.skip('JDK 8 does not start programs so on Linux')
+    _, p = t.profile('Execs', 50, 'ls', '-l', '/proc/self/fd', opts='wall=1', jvm=['-Djdk.lang.Process.launchMechanism=' + how], stdout='executed 50\n')
+    t.check('java.hprof' not in (t.work / 'exec.txt').read_text(), 'the child holds our file')
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
+
+
+@test(level='quick')
+def threads_that_end_attached(t):
+    """Without ThreadEnd: their stacks are gone, and the VM has them still."""
+    run, p = t.profile('OtherAgents', 'attach', 8, 1, 50, False, False, opts='wall=1,cutoff=0', native=True, stdout='attached\n')
+    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
+
+
+@test(level='quick', since=21)
+def virtual_threads_are_told(t):
+    run, p = t.profile('CountVirtual', 50, opts='wall=y,depth=8,cutoff=0')
+    t.check('in no row' in p.report['wall clock, virtual threads'], 'the report: %s' % p.report)
+    run, p = t.profile('WallShares', 300, 40, opts='wall=y,' + OPTS)
+    t.check('wall clock, virtual threads' not in p.report, 'the report of a program without them: %s' % p.report)
