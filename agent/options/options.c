@@ -170,6 +170,9 @@ static int finish(struct hpx_opt_parse *p)
     if (o->monitor && o->owner && o->stacks == HPX_STACKS_SAMPLED) {
         return hpx_opt_refuse(p, NULL, "owner=y needs stacks=exact");
     }
+    if (o->wall_ns > 0 && o->depth == 0) {
+        return hpx_opt_refuse(p, NULL, "wall= needs stacks: depth=0 has none");
+    }
     if (!o->file) {
         static const char *const names[2][2] = {{"java.hprof.txt", "java.hprof.txt.gz"}, {"java.hprof", "java.hprof.gz"}};
         o->file = strdup(names[o->binary][o->gz]);

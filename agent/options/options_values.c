@@ -407,6 +407,18 @@ static enum hpx_opt_is parse_redact(unsigned *redact, const char *value)
     return !strcmp(value, "off") ? HPX_OPT_IS_GOOD : parse_words(value, take_redact, redact);
 }
 
+static enum hpx_opt_is parse_format(bool *binary, const char *value)
+{
+    *binary = *value == 'b';
+    return !strcmp(value, "a") || !strcmp(value, "b") ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
+}
+
+static enum hpx_opt_is parse_idsize(uint32_t *bytes, const char *value)
+{
+    *bytes = *value == '4' ? 4 : 8;
+    return !strcmp(value, "4") || !strcmp(value, "8") ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
+}
+
 int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value, enum hpx_opt_is *is)
 {
     switch (opt->kind) {
@@ -417,12 +429,10 @@ int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char
         *is = parse_cpu(p, value);
         return 0;
     case HPX_OPT_FORMAT:
-        *is = !strcmp(value, "a") || !strcmp(value, "b") ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
-        p->o->binary = *value == 'b';
+        *is = parse_format(&p->o->binary, value);
         return 0;
     case HPX_OPT_IDSIZE:
-        *is = !strcmp(value, "4") || !strcmp(value, "8") ? HPX_OPT_IS_GOOD : HPX_OPT_IS_WRONG;
-        p->o->idsize = *value == '4' ? 4 : 8;
+        *is = parse_idsize(&p->o->idsize, value);
         return 0;
     case HPX_OPT_FILE:
     case HPX_OPT_NET:

@@ -214,7 +214,7 @@ static void *run(void *unused)
 {
     (void)unused;
     hpx_spawn_enter("hprofx-wall", &watch.thread);
-    watch.frames = malloc(2 * ROOM * sizeof *watch.frames);
+    watch.frames = malloc(sizeof *watch.frames * ROOM * 2);
     watch.compared = watch.frames != NULL ? watch.frames + ROOM : NULL;
     JNIEnv *env = watch.frames != NULL ? hpx_threads_attach(HPX_OURS "wall") : NULL;
     if (env == NULL) {

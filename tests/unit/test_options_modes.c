@@ -20,6 +20,7 @@ static void options_of_monitors(void **state)
     takes("cpu=samples,owner=y,stacks=sampled"); /* without monitor=y they say nothing */
     hpx_options_fini(&o);
     refuses("monitor=y,owner=y,stacks=sampled", "hprof option error: owner=y needs stacks=exact (monitor=y,owner=y,stacks=sampled)");
+    refuses("wall=20,depth=0", "hprof option error: wall= needs stacks: depth=0 has none (wall=20,depth=0)");
     refuses("monitor=y,waitlog=x", "hprof option error: waitlog option value must be decimal, or -1 for all (monitor=y,waitlog=x)");
     refuses("monitor=y,waitlog=-2", "hprof option error: waitlog option value must be decimal, or -1 for all (monitor=y,waitlog=-2)");
     refuses("monitor=y,stacks=y", "hprof option error: stacks option value must be exact|sampled (monitor=y,stacks=y)");
