@@ -158,7 +158,7 @@ class Binary:
             key, = self._take(body[:self.id_size], 'X')
             text = body[self.id_size:].decode()
             self._new(self.strings, key, text)
-            if text.startswith('hprofx: '):
+            if text.startswith('hprofx: ') and not text.startswith('hprofx: WALL CLOCK '):  # which names the state of the table behind it
                 self.report = dict(ln[8:].split(': ', 1) for ln in text.splitlines())
         elif tag == LOAD:
             serial, thing, trace, name = self._take(body, 'IXIX')

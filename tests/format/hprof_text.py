@@ -395,7 +395,8 @@ class Parser(MonitorParser):
             if self.line() != '\t<empty>':
                 self.bad('trace %d has no frames' % t.serial)
             self.at += 1
-        if self.depth is not None and len(t.frames) > self.depth:
+        cause = len(t.frames) == 1 and t.frames[0].method.startswith(UNKNOWN)  # no method: why there is no stack
+        if self.depth is not None and len(t.frames) > self.depth and not cause:
             raise Malformed(t.at, 'trace %d has %d frames, depth is %d' % (t.serial, len(t.frames), self.depth))
         self.p.traces[t.serial] = t
         self.fresh.append(t.serial)

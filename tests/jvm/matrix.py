@@ -9,6 +9,7 @@ OPTIONS = {
     'cpu': ('', 'samples', 'times', 'old', 'y', 'samples,cpu=times', 'old,cpu=samples'),
     'heap': ('', 'dump', 'sites', 'all', 'sites,heap=dump'),
     'monitor': ('', 'y', 'n'),
+    'wall': ('', 'y', 'n', '5'),
     'format': ('', 'a', 'b'),
     'depth': ('', '0', '1', '8', '64'),
     'interval': ('', '1', '0.5', '50'),
@@ -74,7 +75,7 @@ class Meaning:
     def heap(self):
         words = self.values['heap'].replace('heap=', '').split(',')
         if not self.values['heap']:
-            words = [] if self.cpu or self.monitor else ['all']
+            words = [] if self.cpu or self.monitor or self.wall else ['all']
         return {'dump', 'sites'} if 'all' in words else set(words) - {''}
 
     @property
@@ -97,6 +98,10 @@ class Meaning:
         return self.values['monitor'] == 'y'
 
     @property
+    def wall(self):
+        return self.values['wall'] not in ('', 'n')
+
+    @property
     def binary(self):
         return self.values['format'] == 'b'
 
@@ -110,13 +115,15 @@ class Meaning:
             return 'monitor=y is not supported with format=b'
         if self.monitor and self.on('owner') and self.values['stacks'] == 'sampled':
             return 'owner=y needs stacks=exact'
+        if self.wall and self.values['depth'] == '0':
+            return 'wall= needs stacks: depth=0 has none'
         return ''
 
     def sections(self):
         """Titles of a dump in order, without the tables that are there only if something contended."""
         found = ['MONITOR DUMP'] * self.monitor + ['HEAP DUMP'] * ('dump' in self.heap) + ['SITES'] * bool(self.sites)
-        titles = {'samples': 'CPU SAMPLES', 'times': 'CPU TIME (ms)', 'old': 'CPU OLD'}
-        return found + [titles[m] for m in ('samples', 'times', 'old') if m in self.cpu]
+        titles = {'samples': 'CPU SAMPLES', 'wall': 'WALL CLOCK (ms)', 'times': 'CPU TIME (ms)', 'old': 'CPU OLD'}
+        return found + [titles[m] for m in ('samples', 'wall', 'times', 'old') if m in self.cpu or (m == 'wall' and self.wall)]
 
     def tables(self):
         """Titles that may stand behind MONITOR DUMP."""
@@ -125,7 +132,7 @@ class Meaning:
 
     def messages(self):
         """Keys of the message of a dump, in order (harness.DUMPING)."""
-        return [word for word, is_on in (('monitor', self.monitor), ('dump', 'dump' in self.heap), ('sites', bool(self.sites)), ('samples', 'samples' in self.cpu),
+        return [word for word, is_on in (('monitor', self.monitor), ('dump', 'dump' in self.heap), ('sites', bool(self.sites)), ('samples', 'samples' in self.cpu), ('wall', self.wall),
                                          ('times', 'times' in self.cpu), ('old', 'old' in self.cpu)) if is_on]
 
     def name(self):
@@ -169,7 +176,8 @@ def possible(pair):
     """A pair that is no option error by itself, whatever stands beside it."""
     a = dict(pair)
     return not (a.get('format') == 'b' and (a.get('monitor') == 'y' or set(a.get('cpu', '').replace('cpu=', '').split(',')) & {'times', 'old'})) and \
-        not (a.get('owner') == 'y' and a.get('stacks') == 'sampled' and 'monitor' in a)
+        not (a.get('owner') == 'y' and a.get('stacks') == 'sampled' and 'monitor' in a) and \
+        not (a.get('depth') == '0' and a.get('wall', 'n') not in ('', 'n'))
 
 
 def _next(r, missing):

@@ -96,8 +96,14 @@ def _binary(t, m, path, last):
     else:
         b = t.binary(path)
     t.equal(b.id_size, int(m.values['idsize'] or 8), '%s: bytes of an identifier' % m.text)
-    found = {'HEAP DUMP': len(b.heaps), 'SITES': len(b.lists), 'CPU SAMPLES': len(b.tables)}
+    # a table for every state, behind a word that names it; all dumps have one of threads that wait
+    of_wall = re.findall(rb'hprofx: WALL CLOCK (\w+), total \d+ ms', path.read_bytes())
+    walls = max(map(of_wall.count, of_wall), default=0)
+    found = {'HEAP DUMP': len(b.heaps), 'SITES': len(b.lists), 'CPU SAMPLES': len(b.tables) - len(of_wall), 'WALL CLOCK (ms)': walls}
     dumps = max(found.values())
+    if m.values['cutoff'] in ('2', 'nan'):  # no state has a row
+        dumps = max(dumps, 1) if m.wall else dumps
+        del found['WALL CLOCK (ms)']
     if m.values['dump'] == '100ms' and not (last and m.on('doe', 'y')) and found['HEAP DUMP'] == dumps - 1:
         found['HEAP DUMP'] = dumps * ('HEAP DUMP' in m.sections())
     t.equal(found, {title: dumps * (title in m.sections()) for title in found}, '%s: sections' % m.text)
