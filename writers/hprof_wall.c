@@ -93,14 +93,16 @@ static void put_state(struct hpx_binary *w, const struct hpx_wall_snapshot *s, e
     for (uint32_t i = 0; i < s->nrows; i++) {
         ns += s->rows[i].state == state ? s->rows[i].ns : 0;
     }
-    uint64_t unit = unit_of(ns), half = unit * 500000;
+    uint64_t unit = unit_of(ns), half = unit * 500000, sum = 0;
     to->total = (ns + half) / (2 * half);
     to->nrows = 0;
     for (uint32_t i = 0; i < s->nrows; i++) {
         if (s->rows[i].state == state) {
             to->rows[to->nrows++] = (struct hpx_row){s->rows[i].trace, (s->rows[i].ns + half) / (2 * half)};
+            sum += to->rows[to->nrows - 1].count;
         }
     }
+    to->total = to->total > sum ? to->total : sum; /* rounded rows may be more than the rounded total, which no table has */
     int n = snprintf(text, sizeof(text), "hprofx: WALL CLOCK %s, total %" PRIu64 " ms, %" PRIu64 " ms per count",
                      hpx_wall_state_name(state), hpx_whole_ms(ns), unit);
     hpx_binary_note(w, (struct hpx_text){text, (uint32_t)n});

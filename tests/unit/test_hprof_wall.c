@@ -115,13 +115,25 @@ static void a_large_total_has_a_larger_unit(void **state)
     end();
 }
 
+static void rounded_rows_are_not_more_than_their_total(void **state)
+{
+    struct hpx_wall_row rows[] = {{second, HPX_WALL_PARKED, 3 * MS / 2}, {second, HPX_WALL_PARKED, 3 * MS / 2}};
+    struct hpx_wall_snapshot s = rows_of(2, rows);
+    (void)state;
+    begin(4);
+    hpx_binary_wall_clock(&w, &s, 0);
+    assert_written("01 00000000 00000039 a0000001 \"hprofx: WALL CLOCK parked, total 3 ms, 1 ms per count\""
+                   "05 00000000 0000000c 000493e2 00000000 00000000"
+                   "0d 00000000 00000018 00000004 00000002 00000002 000493e2 00000002 000493e2");
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_sorted_by_time_with_their_state),
-        cmocka_unit_test(the_cutoff_ends_the_list_and_not_the_total),
-        cmocka_unit_test(a_state_is_a_note_and_a_table_of_samples),
-        cmocka_unit_test(a_large_total_has_a_larger_unit),
+        cmocka_unit_test(rows_are_sorted_by_time_with_their_state),   cmocka_unit_test(the_cutoff_ends_the_list_and_not_the_total),
+        cmocka_unit_test(a_state_is_a_note_and_a_table_of_samples),   cmocka_unit_test(a_large_total_has_a_larger_unit),
+        cmocka_unit_test(rounded_rows_are_not_more_than_their_total),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }
