@@ -130,7 +130,7 @@ static uint64_t all_ns(const struct hpx_figures *f)
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    hpx_lines_add(to, "hprofx: wall clock: %.0f ms of %" PRIu64 " threads that live and others that ended\n", hpx_lines_ms(all_ns(f)),
+    hpx_lines_add(to, "hprofx: wall clock: %.0f ms of %" PRIu64 " threads alive and of those that have ended\n", hpx_lines_ms(all_ns(f)),
                   f->v[THREADS]);
     hpx_lines_add(to, "hprofx: wall clock, rounds: %" PRIu64 ", every %.3g ms\n", f->v[ROUNDS], hpx_lines_ms(f->v[MEAN_NS]));
     hpx_lines_add(to,
