@@ -44,9 +44,6 @@ MUTANTS = [
     Mutant('any-distance-of-the-env-will-do', 'agent/hotspot/frame_anchor.c', 'dropped condition',
            'a VM with JavaThreads of two layouts: the anchor of the second is read and written at the wrong address',
            ' || (anchors.env_offset != 0 && offset != anchors.env_offset)', ''),
-    Mutant('anchor-that-others-walk-is-moved', 'agent/hotspot/frame_anchor.c', 'dropped condition',
-           'a thread that wakes up while a concurrent collector walks its stack: the collector misses the references of a stub',
-           'a->sp != 0 && a->pc == 0', 'a->sp != 0'),
     Mutant('ended-thread-keeps-its-reference', 'agent/samples/stack_thread.c', 'leaked reference',
            'a server that starts threads all day: every ended Thread object stays on the heap',
            '''    jthread ref = list.slots[i].held ? NULL : free_locked(i);
