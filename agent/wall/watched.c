@@ -372,7 +372,8 @@ bool hpx_watched_sums(uint32_t from, bool last)
 
 int hpx_watched_begin(const void *mode)
 {
-    struct hpx_thread *t = aligned_alloc(HPX_CACHE_LINE, sizeof *t);
+    void *at = NULL;
+    struct hpx_thread *t = posix_memalign(&at, HPX_CACHE_LINE, sizeof *t) == 0 ? at : NULL;
     if (t != NULL) {
         memset(t, 0, sizeof *t);
         t->mode = mode;

@@ -2,6 +2,7 @@
 """Each collector under a program that allocates, locks and collects on several threads; the JVM's own checks; interpreter and single compilers."""
 import re
 
+from expect import HANDLERS
 from runner import test
 
 OPTS = 'cpu=samples,interval=1,thread=y,depth=20,cutoff=0'
@@ -29,11 +30,6 @@ MODES = {'check-jni': ['-Xcheck:jni'], 'int': ['-Xint'], 'c1': ['-XX:TieredStopA
          'noinline': ['-XX:-Inline'], 'nooops': ['-XX:-UseCompressedOops'], 'zombies': ['-XX:ReservedCodeCacheSize=4m', '-XX:+UseCodeCacheFlushing']}
 
 OF_A_COMPILER = ('c1', 'c2', 'comp', 'noinline', 'zombies')
-
-
-# -Xcheck:jni says on stdout that the handlers of SIGSEGV and SIGBUS are not the VM's own, and lists all; another handler it must not miss.
-HANDLERS = re.compile(r'(Warning: SIG(SEGV|BUS) handler (modified!|expected:).*|Signal Handlers:| *SIG[A-Z0-9]+: .*|  [*]{3} (Handler was modified!|Expected: .*)|'
-                      r'Consider using jsig library[.])\n')
 
 
 def _stdout(t, run, mode, want):
