@@ -12,7 +12,8 @@ COLLECTORS = ('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah')
 FLAGS = {'Serial': '-XX:+UseSerialGC', 'Parallel': '-XX:+UseParallelGC', 'G1': '-XX:+UseG1GC', 'ZGC': '-XX:+UseZGC', 'Shenandoah': '-XX:+UseShenandoahGC'}
 KINDS = ('server', 'zero')
 # What a test can ask for (needs=), and the kinds of VM that have it. hotspot: the agent reads the VM's internals, which a build with -Dhotspot=false does not.
-OFFERS = {'jit': ('server',), 'jfr': ('server',), 'hotspot': KINDS}
+# stops: a thread in an empty loop can be stopped. On the zero VM it cannot, also without the agent: no safepoint is reached, and the program does not end.
+OFFERS = {'jit': ('server',), 'jfr': ('server',), 'hotspot': KINDS, 'stops': ('server',)}
 
 
 @dataclasses.dataclass(frozen=True)

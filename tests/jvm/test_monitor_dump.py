@@ -95,7 +95,7 @@ def _as_told(t, run, p):
         t.check(not wrong, 'waiters of another status: %s' % wrong)
 
 
-@test(level='quick', collectors='all')
+@test(level='quick', collectors='all', needs=('stops',))
 def every_state(t):
     """On request and at exit, where the thread main has another state."""
     run, p = _program(t, 'states')
@@ -217,7 +217,7 @@ def two_thousand_threads_of_one_monitor(t):
         _consistent(t, p, d)
 
 
-@test(level='quick', collectors='any')
+@test(level='quick', collectors='any', needs=('stops',))
 def the_jvm_checks_our_calls(t):
     """-Xcheck:jni; JDK 8 warns of its own launcher."""
     strange = lambda run: [ln for ln in run.out.splitlines() if re.search(r'WARNING in native|FATAL ERROR in native|JNI local refs: .*, exceeds|without exception check', ln)]

@@ -27,6 +27,8 @@ def _compare(t, name, prefix, contends, in_order=True):
 
 @test(level='quick', collectors='any', cases=compared(CASES), quick_params=('monitor-locks', 'exit-exception'))
 def case(t, name):
+    if CASES[name][0] == 'Locks':
+        t.needs('stops')
     p = _compare(t, name, *CASES[name])
     if name.startswith('monitor-'):
         waiting = [(m.owned, [p.names[s] for s in m.enter], sorted(p.names[s] for s in m.notify)) for m in p.monitor_dumps[-1].of('LLocks$Bell;')]
@@ -47,8 +49,7 @@ compared(['monitor-states', 'monitor-crowd'])
 # Thread.suspend, by which the program makes one of its states, throws from JDK 20 on.
 @test(level='quick', collectors='any', until=19)
 def states(t):
-    if t.jdk.kind == 'zero':
-        t.skip('a thread that spins on the zero VM cannot be suspended, also without the agent: the program does not end')
+    t.needs('stops')
     _compare(t, 'monitor-states', 'States', False)
 
 
