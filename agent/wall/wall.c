@@ -87,7 +87,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum { THREADS, ROUNDS, LOOKS, STACKS, WALKED, MOVED, CARRIERS, MEAN_NS, BYTES, UNKNOWN_NS, NS };
+enum { THREADS, UNSEEN, ROUNDS, LOOKS, STACKS, WALKED, MOVED, CARRIERS, MEAN_NS, BYTES, UNKNOWN_NS, NS };
 static_assert(NS + HPX_WALL_STATES <= HPX_MODE_VALUES, "the figures have room for all states");
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
@@ -96,6 +96,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     struct hpx_watched_figures l = hpx_watched_figures();
     (void)total, (void)rows;
     f->v[THREADS] = l.threads;
+    f->v[UNSEEN] = l.unseen;
     f->v[ROUNDS] = w.rounds;
     f->v[LOOKS] = l.looks;
     f->v[STACKS] = l.stacks;
@@ -139,6 +140,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
                   f->v[LOOKS], f->v[STACKS], f->v[WALKED], f->v[MOVED]);
     hpx_lines_add(to, "hprofx: wall clock, without a stack: %.0f ms (%.2f %%)\n", hpx_lines_ms(f->v[UNKNOWN_NS]),
                   hpx_lines_percent(f->v[UNKNOWN_NS], all_ns(f)));
+    if (f->v[UNSEEN] > 0) {
+        hpx_lines_add(to, "hprofx: wall clock, threads not seen: %" PRIu64 "\n", f->v[UNSEEN]);
+    }
     hpx_lines_add(to, "hprofx: wall clock, list of threads: %" PRIu64 " KiB\n", f->v[BYTES] >> 10);
     if (f->v[CARRIERS] > 0) {
         hpx_lines_add(

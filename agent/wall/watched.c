@@ -53,11 +53,7 @@ static uint64_t *due_at(uint32_t place)
 
 static struct hpx_ev_head *reserve(size_t bytes)
 {
-    struct hpx_ev_head *ev = list.out != NULL ? hpx_ring_reserve(&list.out->ring, bytes) : NULL;
-    if (ev == NULL || hpx_ring_used(&list.out->ring) > RING_BYTES / 2) {
-        hpx_aggregator_wake(&hpx_session.aggregator);
-    }
-    return ev;
+    return list.out != NULL ? hpx_reserve_or_drop(&hpx_session.aggregator, list.out, bytes, 0) : NULL; /* 0: the time stays here */
 }
 
 /* false: the ring is full, and it is tried again at the next occasion. */
@@ -131,7 +127,7 @@ static void settle(uint32_t place, struct watched *w)
     }
     put_ready(w, 0);
     if (!put_due(place, w) || w->share.carry_ns > 0) {
-        hpx_count(&hpx_session.counters, HPX_C_LOST_RING_FULL, 1);
+        hpx_count(&hpx_session.counters, HPX_C_WALL_UNWRITTEN, 1);
     }
 }
 
@@ -161,12 +157,13 @@ static jthread free_place(uint32_t place)
     return ref;
 }
 
-static void begin(uint32_t place, struct watched *w, pid_t tid)
+/* delay: hpx_run_delay(). */
+static void begin(uint32_t place, struct watched *w, pid_t tid, uint64_t delay)
 {
     uint64_t now = hpx_clock_mono();
     w->tid = tid;
     hpx_share_begin(&w->share, now, hpx_clock_tid_cpu(tid));
-    w->delay_ns = hpx_run_delay(tid);
+    w->delay_ns = delay;
     *due_at(place) = now;
 }
 
@@ -178,6 +175,7 @@ void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
         return;
     }
+    uint64_t delay = first->tid > 0 ? hpx_run_delay(first->tid) : 0; /* reads a file: before the lock, for which other threads wait */
     pthread_mutex_lock(&lock);
     uint32_t place = take_place();
     if (place != UINT32_MAX) {
@@ -185,7 +183,7 @@ void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
         *w = (struct watched){.first = first, .ref = ref, .serial = first->serial};
         *due_at(place) = 0;
         if (first->tid > 0) {
-            begin(place, w, first->tid);
+            begin(place, w, first->tid, delay);
         }
         first->watched = place + 1;
         atomic_fetch_add_explicit(&list.threads, 1, memory_order_relaxed);
@@ -197,9 +195,10 @@ void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
     }
 }
 
-static uint64_t delay_of(struct watched *w)
+/* What has come to it. delay: hpx_run_delay(). */
+static uint64_t delay_of(struct watched *w, uint64_t delay)
 {
-    uint64_t delay = hpx_run_delay(w->tid), before = w->delay_ns;
+    uint64_t before = w->delay_ns;
     w->delay_ns = delay > before ? delay : before; /* 0: the kernel did not tell, as without a free descriptor */
     return w->delay_ns - before;
 }
@@ -208,7 +207,7 @@ static uint64_t delay_of(struct watched *w)
 static bool look(struct watched *w)
 {
     uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono();
-    return hpx_share_look(&w->share, now, cpu, hpx_share_has_run(&w->share, cpu) ? delay_of(w) : 0);
+    return hpx_share_look(&w->share, now, cpu, hpx_share_has_run(&w->share, cpu) ? delay_of(w, hpx_run_delay(w->tid)) : 0);
 }
 
 void hpx_watched_carrier(void)
@@ -222,10 +221,11 @@ void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
         return;
     }
     uint32_t place = first->watched - 1;
+    uint64_t delay = first->tid > 0 ? hpx_run_delay(first->tid) : 0;
     pthread_mutex_lock(&lock);
     struct watched *w = at(place);
     if (w->tid > 0) {
-        hpx_share_end(&w->share, hpx_clock_mono(), hpx_clock_tid_cpu(w->tid), delay_of(w));
+        hpx_share_end(&w->share, hpx_clock_mono(), hpx_clock_tid_cpu(w->tid), delay_of(w, delay));
         settle(place, w);
     }
     w->first = NULL;
@@ -316,7 +316,7 @@ static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_wat
         if (tid == 0) {
             return;
         }
-        begin(place, w, tid);
+        begin(place, w, tid, hpx_run_delay(tid));
     }
     struct hpx_watch_job j = {w->ref, place, w->tid};
     w->held = look(w);
@@ -425,6 +425,9 @@ struct hpx_watched_figures hpx_watched_figures(void)
                                     .carriers = atomic_load_explicit(&list.carriers, memory_order_relaxed)};
     pthread_mutex_lock(&lock);
     f.bytes = list.all.bytes + list.due.bytes + list.unused.bytes;
+    for (uint32_t i = 0; i < list.all.len; i++) {
+        f.unseen += at(i)->first != NULL && at(i)->tid == 0;
+    }
     pthread_mutex_unlock(&lock);
     return f;
 }

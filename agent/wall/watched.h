@@ -69,6 +69,7 @@ struct hpx_watched_figures {
     uint64_t threads, looks, stacks, moved; /* moved: stacks thrown away, because the thread had run meanwhile */
     uint64_t walked;                        /* of `stacks`: without the VM */
     uint64_t carriers;                      /* threads that carry virtual threads, since the start */
+    uint64_t unseen;                        /* older threads whose kernel id is not known, which have no clock */
     uint64_t bytes;
 };
 /* Any thread; each value for itself. */
