@@ -53,8 +53,8 @@ const char *hpx_raw_walk_live(void);
  * in the code cache, or in the stack above it; a Method* may fault. Async-signal-safe. */
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to);
 
-/* A second look at the same stack, which names it: the frames as AsyncGetCallTrace gives them, leaf first, inlined methods too, `pad` 0.
- * But the method that called a stub is where it called, and AsyncGetCallTrace has what comes behind the call, which may be another method.
+/* Names the frames of the same stack as AsyncGetCallTrace does: leaf first, with inlined methods, `pad` 0. One frame differs: of a method
+ * that called a stub this gives the place of the call, and AsyncGetCallTrace the place after it, which may be in another inlined method.
  * out: room for t->depth. Returns their number, at most t->depth; 0: the stack is not whole, or something on it cannot be named (a method
  * without a jmethodID, debug information that makes no sense). Then the caller asks as if there were no raw walks. The frames of out are
  * undefined then. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not

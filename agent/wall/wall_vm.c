@@ -58,7 +58,7 @@ static void open_watch(jvmtiEnv *jvmti)
     struct hpx_err err = {0};
     (void)jvmti;
     if (hpx_watch_start(&err) != 0) {
-        hpx_warn("wall=: %s; WALL CLOCK will have only the threads that run", err.msg);
+        hpx_warn("wall=: %s; WALL CLOCK will show only running threads", err.msg);
     }
 }
 

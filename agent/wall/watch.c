@@ -218,7 +218,7 @@ static void *run(void *unused)
     watch.compared = watch.frames != NULL ? watch.frames + ROOM : NULL;
     JNIEnv *env = watch.frames != NULL ? hpx_threads_attach(HPX_OURS "wall") : NULL;
     if (env == NULL) {
-        hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will have only the threads that run");
+        hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will show only running threads");
     } else {
         watch.single = hpx_vm_release() >= HANDSHAKES; /* the release is the VM's to say, to an attached thread */
         const char *verify = getenv("HPROFX_VERIFY");

@@ -30,7 +30,7 @@ struct watched {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static HPX_OF_SESSION struct { /* the lock's, but for the figures */
+static HPX_OF_SESSION struct { /* guarded by `lock`, except the figures */
     struct hpx_thread *out;    /* its ring; NULL: none */
     struct hpx_vec all;        /* struct watched, by place */
     struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: free */
