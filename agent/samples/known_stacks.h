@@ -33,9 +33,9 @@ void hpx_known_stacks_begin(bool verify);
 bool hpx_known_stacks_push_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, void *context, struct hpx_known_look *look);
 /* A read of a raw walk faulted outside of push: too many of them end it. */
 void hpx_known_stacks_fault_sig(void);
-/* After push returned false and AsyncGetCallTrace was asked. true: the stack is known, *slot has it, and the sample counts as known. That is
- * so if the stack was recognised, and AsyncGetCallTrace has no answer or a remedy's; or if it has no answer, and the stack differs from a
- * known one only in the kind of stub on top. */
+/* After push returned false and AsyncGetCallTrace was asked. true: the stack is known, *slot has it, and the sample counts as known. That
+ * is so if the stack was recognised, and AsyncGetCallTrace has no answer or a remedy's; or if it has no answer, and the stack differs from
+ * a known one only in the kind of stub on top. */
 bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint64_t weight, uint32_t *slot);
 /* After the answer was committed: the thread's last slot has it. */
 void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look);

@@ -145,9 +145,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     }
     hpx_lines_add(to, "hprofx: wall clock, list of threads: %" PRIu64 " KiB\n", f->v[BYTES] >> 10);
     if (f->v[CARRIERS] > 0) {
-        hpx_lines_add(
-            to, "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; waits of unmounted virtual threads are not shown\n",
-            f->v[CARRIERS]);
+        hpx_lines_add(to,
+                      "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; waits of unmounted virtual threads are not shown\n",
+                      f->v[CARRIERS]);
     }
     hpx_quiet_stack_lines(&hpx_wall_mode, to, &r->total);
 }
