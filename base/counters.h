@@ -44,9 +44,9 @@
     X(ALLOCATIONS_UNCOUNTED, LOSS, "allocations not counted",                                                                              \
       "allocations of threads that had just begun, by code of an earlier session, or without memory")                                      \
     X(SITES_FULL, LOSS, "allocations without a site", "allocations in no row: no site number or no memory left")                           \
-    X(WALL_UNWRITTEN, LOSS, "wall clock lost", "threads whose last time is in no row of WALL CLOCK: a full ring, or the end came first")   \
     X(UNTAGGED, LOSS, "objects not tagged", "objects not followed: the VM had no memory for a tag; live figures are too high")             \
     X(WAITS_UNWRITTEN, LOSS, "wait lines lost", "WAIT lines not written: no memory, or the output is too slow")                            \
+    X(WALL_UNWRITTEN, LOSS, "wall clock lost", "threads whose last time is in no row of WALL CLOCK: a full ring, or the end came first")   \
     X(FAULTS, LOSS, "faults", "faults caught during stack walks; after the third, sampler=walk takes over")                                \
     X(THREADS_UNSAMPLED, LOSS, "threads not sampled",                                                                                      \
       "threads without a timer or a polled clock: no memory, no kernel id, or started after the program took the signal")                  \
